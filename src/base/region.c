@@ -1,55 +1,60 @@
 #include "base/region.h"
 
+#include <stdalign.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/status.h"
 
-enum { CHUNK_BYTES = 16384, ALIGNMENT = 16 };
+enum { CHUNK_BYTES = 16384, LIST_START = 4, LIST_LIMIT = 1 << 28 };
 
-typedef struct nd4c_region_chunk {
-  struct nd4c_region_chunk *next;
-  size_t used, size; /* of the bytes behind this header */
-} nd4c_region_chunk;
+struct nd4c_region_chunk {
+  nd4c_region_chunk *next;
+  size_t used, size; /* of the bytes */
+  alignas(max_align_t) char bytes[];
+};
 
-/* The header's size, rounded so that what follows is aligned. */
-static const size_t header_bytes = (sizeof(nd4c_region_chunk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-
-static nd4c_region_chunk *chunk_add(nd4c_region *region, size_t bytes) {
+static nd4c_status add_chunk(nd4c_region *region, size_t bytes, const char *what) {
   size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-  nd4c_region_chunk *chunk = nd4c_allocate(header_bytes + size);
-  if (chunk == NULL) {
-    (void)nd4c_fail_memory("a graph", header_bytes + size);
-    return NULL;
+  if (region->limit > 0 && (size > region->limit || region->total > region->limit - size)) {
+    return nd4c_fail(ND4C_FORMAT, "%s would take more than the %zu bytes that a file of this size may", what,
+                     region->limit);
   }
-  chunk->used = 0;
+  nd4c_region_chunk *chunk = nd4c_allocate_zeroed(1, sizeof *chunk + size);
+  if (chunk == NULL) {
+    return nd4c_fail_memory(what, sizeof *chunk + size);
+  }
   chunk->size = size;
   chunk->next = region->chunks;
   region->chunks = chunk;
-  return chunk;
+  region->total += size;
+  return ND4C_OK;
+}
+
+int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const char *what, void *block) {
+  const size_t unit = alignof(max_align_t);
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4) {
+    return nd4c_fail(ND4C_OVERFLOW, "%s: %zu items of %zu bytes", what, count, size);
+  }
+  bytes = (bytes + unit - 1) / unit * unit + ND4C_RED_ZONE;
+  if (region->chunks == NULL || region->chunks->size - region->chunks->used < bytes) {
+    ND4C_TRY(add_chunk(region, bytes, what));
+  }
+  nd4c_region_chunk *chunk = region->chunks;
+  char *zone = chunk->bytes + chunk->used;
+  void *items = zone + ND4C_RED_ZONE;
+  ND4C_FORBID(zone, ND4C_RED_ZONE);
+  chunk->used += bytes;
+  memcpy(block, &items, sizeof items);
+  return ND4C_OK;
 }
 
 void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size) {
-  size_t bytes = 0;
-  if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 4) {
-    (void)nd4c_fail(ND4C_OVERFLOW, "a graph asks for %lld items of %zu bytes", (long long)count, size);
-    return NULL;
-  }
-  bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  nd4c_region_chunk *chunk = region->chunks;
-  if (chunk == NULL || chunk->size - chunk->used < bytes + ND4C_RED_ZONE) {
-    chunk = chunk_add(region, bytes + ND4C_RED_ZONE);
-    if (chunk == NULL) {
-      return NULL;
-    }
-  }
-  char *zone = (char *)chunk + header_bytes + chunk->used;
-  void *items = zone + ND4C_RED_ZONE;
-  ND4C_FORBID(zone, ND4C_RED_ZONE);
-  chunk->used += bytes + ND4C_RED_ZONE;
-  memset(items, 0, bytes);
-  return items;
+  void *items = NULL;
+  /* A negative count is larger than any memory as a size. */
+  return nd4c_region_claim(region, (size_t)count, size, "tables of a graph", &items) == ND4C_OK ? items : NULL;
 }
 
 void *nd4c_region_copy(nd4c_region *region, const void *items, int64_t count, size_t size) {
@@ -65,13 +70,32 @@ char *nd4c_region_text(nd4c_region *region, const char *text) {
 }
 
 void nd4c_region_free(nd4c_region *region) {
-  nd4c_region_chunk *chunk = region->chunks;
-  while (chunk != NULL) {
-    nd4c_region_chunk *next = chunk->next;
-    nd4c_deallocate(chunk);
-    chunk = next;
+  while (region->chunks != NULL) {
+    nd4c_region_chunk *next = region->chunks->next;
+    nd4c_deallocate(region->chunks);
+    region->chunks = next;
   }
-  region->chunks = NULL;
+  region->total = 0;
+}
+
+int32_t nd4c_region_append(nd4c_region *region, nd4c_region_list *list, size_t size, const char *what, void *item) {
+  if (list->count == list->capacity) {
+    if (list->capacity >= LIST_LIMIT) {
+      return nd4c_fail(ND4C_FORMAT, "more than %d %s", (int)LIST_LIMIT, what);
+    }
+    int32_t capacity = list->capacity == 0 ? LIST_START : 2 * list->capacity;
+    void *items = NULL;
+    ND4C_TRY(nd4c_region_claim(region, (size_t)capacity, size, what, &items));
+    if (list->count > 0) {
+      memcpy(items, list->items, (size_t)list->count * size);
+    }
+    list->items = items;
+    list->capacity = capacity;
+  }
+  void *slot = (unsigned char *)list->items + (size_t)list->count * size;
+  list->count++;
+  memcpy(item, &slot, sizeof slot);
+  return ND4C_OK;
 }
 
 int32_t nd4c_grow(void **items, int32_t *capacity, int32_t count, size_t size, const char *what) {

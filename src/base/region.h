@@ -1,23 +1,40 @@
-/* A region of small host memory that is given back all at once: what a graph or a plan owns lives in one. Not
- * thread-safe; everything in it lives until nd4c_region_free. */
+/* A region of small host memory whose blocks live and die together: what a graph, a plan, a parsed file or an archive
+ * owns. The functions of one region must not run at the same time. */
 #ifndef ND4C_BASE_REGION_H
 #define ND4C_BASE_REGION_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct nd4c_region_chunk nd4c_region_chunk;
+
+/* Zero-initialised is empty and unlimited. */
 typedef struct nd4c_region {
-  struct nd4c_region_chunk *chunks;
+  nd4c_region_chunk *chunks; /* the newest first */
+  size_t total;
+  size_t limit; /* all chunks together; 0: none. It keeps a small hostile file from asking for much memory. */
 } nd4c_region;
 
-/* `count` zeroed items of `size` bytes, aligned for any type; NULL (with the error text set, code MEMORY or OVERFLOW)
- * if there is no memory. */
+/* `count` zeroed items of `size` bytes, aligned for any type, until nd4c_region_free; NULL (with the error text set,
+ * code MEMORY or OVERFLOW) if there is no memory. For count 0 a valid pointer to nothing. */
 void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size);
+/* The same as a status, with `what` for the text: *block points to the items. MEMORY, OVERFLOW, or FORMAT beyond the
+ * limit. */
+int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const char *what, void *block);
 /* A copy of `count` items; for count 0 a valid pointer to nothing. */
 void *nd4c_region_copy(nd4c_region *region, const void *items, int64_t count, size_t size);
 /* A copy of a text; NULL stays NULL without an error. */
 char *nd4c_region_text(nd4c_region *region, const char *text);
+/* Frees every block; the region is empty again and keeps its limit. */
 void nd4c_region_free(nd4c_region *region);
+
+/* A growing list in a region: a block that is replaced by one of twice the size when it is full. */
+typedef struct nd4c_region_list {
+  void *items;
+  int32_t count, capacity;
+} nd4c_region_list;
+/* Appends one zeroed item of `size` bytes; *item points to it until the next append. */
+int32_t nd4c_region_append(nd4c_region *region, nd4c_region_list *list, size_t size, const char *what, void *item);
 
 /* Makes room in a growing array of the heap: at least `count` items. Returns MEMORY or OVERFLOW as a status; then the
  * array is as it was. */

@@ -15,8 +15,8 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static nd4c_status index_names(nd4c_archive *archive) {
-  ND4C_TRY(nd4c_arena_take(&archive->arena, (size_t)archive->count + 1, sizeof(nd4c_archive_entry *),
-                           "an archive's names", &archive->by_name));
+  ND4C_TRY(nd4c_region_claim(&archive->region, (size_t)archive->count + 1, sizeof(nd4c_archive_entry *),
+                             "an archive's names", &archive->by_name));
   for (int32_t i = 0; i < archive->count; i++) {
     archive->by_name[i] = &archive->entries[i];
   }
@@ -83,8 +83,8 @@ nd4c_status nd4c_archive_reserve(nd4c_archive *archive, int64_t count) {
   if (count < 0 || count >= INT32_MAX) {
     return nd4c_fail(ND4C_FORMAT, "an archive of %lld entries", (long long)count);
   }
-  return nd4c_arena_take(&archive->arena, (size_t)count + 1, sizeof *archive->entries, "an archive's entries",
-                         &archive->entries);
+  return nd4c_region_claim(&archive->region, (size_t)count + 1, sizeof *archive->entries, "an archive's entries",
+                           &archive->entries);
 }
 
 nd4c_status nd4c_archive_keep(nd4c_archive *archive, nd4c_span text, const char *what, const char **kept) {
@@ -92,7 +92,7 @@ nd4c_status nd4c_archive_keep(nd4c_archive *archive, nd4c_span text, const char 
   if (!nd4c_span_is_text(text)) {
     return nd4c_fail(ND4C_FORMAT, "%s %s is not UTF-8", what, nd4c_span_show(text).text);
   }
-  ND4C_TRY(nd4c_arena_take(&archive->arena, text.size + 1, 1, what, &copy));
+  ND4C_TRY(nd4c_region_claim(&archive->region, text.size + 1, 1, what, &copy));
   memcpy(copy, text.bytes, text.size);
   *kept = copy;
   return ND4C_OK;
@@ -103,7 +103,7 @@ void nd4c_archive_release(nd4c_archive *archive) {
     return;
   }
   archive->magic = ARCHIVE_DEAD;
-  nd4c_arena_free(&archive->arena);
+  nd4c_region_free(&archive->region);
   nd4c_blob_release(archive->blob);
   nd4c_deallocate(archive);
 }

@@ -2,7 +2,7 @@
 #ifndef ND4C_IO_ARCHIVE_H
 #define ND4C_IO_ARCHIVE_H
 
-#include "io/arena.h"
+#include "base/region.h"
 #include "io/blob.h"
 #include "io/zip.h"
 #include "nd4c/io.h"
@@ -24,7 +24,7 @@ typedef struct nd4c_archive_text {
 struct nd4c_archive {
   uint32_t magic;
   nd4c_blob *blob;
-  nd4c_arena arena; /* everything below */
+  nd4c_region region; /* everything below */
   int32_t count, metadata_count;
   nd4c_archive_entry *entries;
   const nd4c_archive_entry **by_name;

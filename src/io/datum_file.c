@@ -120,12 +120,12 @@ static nd4c_status read_message(nd4c_onnx_files *files, nd4c_wire *wire, nd4c_da
 
 static nd4c_status read_blob(nd4c_blob *blob, const char *directory, nd4c_datum_kind kind, nd4c_datum **out) {
   static const char *const messages[] = {"", "TensorProto", "SequenceProto", "OptionalProto"};
-  nd4c_arena arena = {0};
-  nd4c_onnx_files files = {.arena = &arena, .blob = blob, .directory = directory};
+  nd4c_region region = {0};
+  nd4c_onnx_files files = {.region = &region, .blob = blob, .directory = directory};
   nd4c_wire wire = nd4c_wire_open(blob->bytes, messages[kind]);
   nd4c_status status = read_message(&files, &wire, kind, out);
   nd4c_onnx_files_close(&files);
-  nd4c_arena_free(&arena);
+  nd4c_region_free(&region);
   nd4c_blob_release(blob);
   return status;
 }

@@ -24,10 +24,10 @@ nd4c_status nd4c_model_check(const nd4c_model *model) {
 static nd4c_status prepare(nd4c_model *model) {
   size_t count = (size_t)model->onnx.initializer_count;
   nd4c_model_turn *turn = NULL;
-  ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *turn, "a lock", &turn));
+  ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *turn, "a lock", &turn));
   nd4c_model_turn_init(turn);
   model->turn = turn;
-  ND4C_TRY(nd4c_arena_take(&model->arena, count, sizeof *model->initializers, "constants", &model->initializers));
+  ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof *model->initializers, "constants", &model->initializers));
   return nd4c_model_describe(model);
 }
 
@@ -39,8 +39,8 @@ static nd4c_status keep_placement(nd4c_model *model, const nd4c_placement *place
   nd4c_placement *kept = NULL;
   nd4c_device **devices = NULL;
   size_t count = placement->device_of == NULL ? (size_t)placement->device_count : 0;
-  ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *kept, "a placement", &kept));
-  ND4C_TRY(nd4c_arena_take(&model->arena, count, sizeof *devices, "a placement", &devices));
+  ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *kept, "a placement", &kept));
+  ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof *devices, "a placement", &devices));
   *kept = *placement;
   kept->devices = devices;
   for (size_t i = 0; i < count; ++i) {
@@ -153,7 +153,7 @@ void nd4c_model_close(nd4c_model *model) {
   if (model->turn != NULL) {
     nd4c_model_turn_destroy(model->turn);
   }
-  nd4c_arena_free(&model->arena);
+  nd4c_region_free(&model->region);
   nd4c_deallocate(model->compile);
   nd4c_deallocate(model->compiled);
   model->magic = MODEL_DEAD;

@@ -8,7 +8,7 @@
 #include "io/onnx/import.h"
 #include "nd4c/model.h"
 
-/* A declared input or output as nd4c_model_value shows it; everything in the model's arena. */
+/* A declared input or output as nd4c_model_value shows it; everything in the model's region. */
 typedef struct nd4c_model_port {
   const char *name;
   nd4c_dtype dtype; /* ND4C_DTYPE_NONE: not declared */
@@ -43,7 +43,7 @@ struct nd4c_model {
   nd4c_model_turn
       *turn; /* held by a run, a report and a change of the callback: all below inputs and outputs is theirs */
   nd4c_onnx_model onnx;
-  nd4c_arena arena;
+  nd4c_region region;
   bool all_intermediates, no_optimization;
   const nd4c_placement *placement; /* the model's copy, NULL: none */
   nd4c_compile_request *compile;   /* the same */

@@ -12,7 +12,7 @@
 
 static nd4c_status keep_text(nd4c_model *model, nd4c_span slice, const char **text) {
   char *copy = NULL;
-  ND4C_TRY(nd4c_arena_take(&model->arena, slice.size + 1, 1, "a name", &copy));
+  ND4C_TRY(nd4c_region_claim(&model->region, slice.size + 1, 1, "a name", &copy));
   if (slice.size > 0) {
     memcpy(copy, slice.bytes, slice.size);
   }
@@ -30,8 +30,8 @@ static nd4c_status describe_port(nd4c_model *model, const nd4c_onnx_value_info *
     port->kinds[i] = (nd4c_datum_kind)info->kinds[i];
   }
   size_t rank = info->rank > 0 ? (size_t)info->rank : 0;
-  ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *port->shape, "a shape", &port->shape));
-  ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *port->symbols, "a shape", &port->symbols));
+  ND4C_TRY(nd4c_region_claim(&model->region, rank, sizeof *port->shape, "a shape", &port->shape));
+  ND4C_TRY(nd4c_region_claim(&model->region, rank, sizeof *port->symbols, "a shape", &port->symbols));
   for (size_t i = 0; i < rank; i++) {
     port->shape[i] = info->shape[i];
     if (info->symbols[i].size > 0) {
@@ -44,7 +44,7 @@ static nd4c_status describe_port(nd4c_model *model, const nd4c_onnx_value_info *
 /* What the file says about each value by number; NULL where it says nothing. */
 static nd4c_status index_value_infos(nd4c_model *model, const nd4c_onnx_value_info ***infos) {
   size_t count = (size_t)model->onnx.graph.values.count;
-  ND4C_TRY(nd4c_arena_take(&model->arena, count, sizeof **infos, "declared values", infos));
+  ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof **infos, "declared values", infos));
   for (int32_t i = 0; i < model->onnx.graph.value_infos.count; i++) {
     const nd4c_onnx_value_info *info = (const nd4c_onnx_value_info *)model->onnx.graph.value_infos.items + i;
     (*infos)[info->value] = info;
@@ -55,7 +55,7 @@ static nd4c_status index_value_infos(nd4c_model *model, const nd4c_onnx_value_in
 static nd4c_status describe_intermediates(nd4c_model *model, int32_t count, nd4c_model_port *ports) {
   int32_t *numbers = NULL;
   const nd4c_onnx_value_info **infos = NULL;
-  ND4C_TRY(nd4c_arena_take(&model->arena, (size_t)count, sizeof *numbers, "the intermediates", &numbers));
+  ND4C_TRY(nd4c_region_claim(&model->region, (size_t)count, sizeof *numbers, "the intermediates", &numbers));
   ND4C_TRY(index_value_infos(model, &infos));
   (void)nd4c_onnx_intermediates(&model->onnx, numbers);
   for (int32_t i = 0; i < count; i++) {
@@ -71,9 +71,10 @@ nd4c_status nd4c_model_describe(nd4c_model *model) {
   int32_t more = model->all_intermediates ? nd4c_onnx_intermediates(onnx, NULL) : 0;
   model->input_count = onnx->graph.inputs.count;
   model->output_count = onnx->graph.outputs.count + more;
-  ND4C_TRY(nd4c_arena_take(&model->arena, (size_t)model->input_count, sizeof *model->inputs, "inputs", &model->inputs));
   ND4C_TRY(
-      nd4c_arena_take(&model->arena, (size_t)model->output_count, sizeof *model->outputs, "outputs", &model->outputs));
+      nd4c_region_claim(&model->region, (size_t)model->input_count, sizeof *model->inputs, "inputs", &model->inputs));
+  ND4C_TRY(nd4c_region_claim(&model->region, (size_t)model->output_count, sizeof *model->outputs, "outputs",
+                             &model->outputs));
   for (int32_t i = 0; i < model->input_count; i++) {
     ND4C_TRY(describe_port(model, nd4c_onnx_graph_input(&onnx->graph, i), &model->inputs[i]));
   }

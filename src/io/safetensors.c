@@ -138,7 +138,7 @@ static nd4c_status read_tensor(nd4c_archive *archive, const nd4c_json *member, s
   }
   ND4C_TRY(place_tensor(&fields, data, archive->blob->bytes.size - data, entry));
   size_t rank = (size_t)entry->rank;
-  ND4C_TRY(nd4c_arena_take(&archive->arena, rank, sizeof *shape, "a shape", &shape));
+  ND4C_TRY(nd4c_region_claim(&archive->region, rank, sizeof *shape, "a shape", &shape));
   memcpy(shape, fields.shape, rank * sizeof *shape);
   entry->shape = shape;
   archive->count++;
@@ -154,7 +154,7 @@ static nd4c_status read_metadata(nd4c_archive *archive, const nd4c_json *member)
   for (const nd4c_json *item = member->child; item != NULL; item = item->next) {
     count++;
   }
-  ND4C_TRY(nd4c_arena_take(&archive->arena, count, sizeof *archive->metadata, "metadata", &archive->metadata));
+  ND4C_TRY(nd4c_region_claim(&archive->region, count, sizeof *archive->metadata, "metadata", &archive->metadata));
   for (const nd4c_json *item = member->child; item != NULL; item = item->next) {
     nd4c_archive_text *text = &archive->metadata[archive->metadata_count];
     if (item->type != ND4C_JSON_STRING) {

@@ -40,11 +40,11 @@ static nd4c_status parse_and_make(nd4c_onnx_files *files, nd4c_array **array, ch
 }
 
 static nd4c_status read_blob(nd4c_blob *blob, const char *directory, nd4c_array **array, char **name) {
-  nd4c_arena arena = {0};
-  nd4c_onnx_files files = {.arena = &arena, .blob = blob, .directory = directory};
+  nd4c_region region = {0};
+  nd4c_onnx_files files = {.region = &region, .blob = blob, .directory = directory};
   nd4c_status status = parse_and_make(&files, array, name);
   nd4c_onnx_files_close(&files);
-  nd4c_arena_free(&arena);
+  nd4c_region_free(&region);
   nd4c_blob_release(blob);
   return status;
 }

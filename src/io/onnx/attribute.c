@@ -27,12 +27,12 @@ enum {
 
 /* Lists while they grow, and the type that the file declares. */
 typedef struct attribute_lists {
-  nd4c_arena_list ints, floats, strings;
+  nd4c_region_list ints, floats, strings;
   int64_t declared;
 } attribute_lists;
 
 static nd4c_status parse_ints(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
-                              nd4c_arena_list *ints) {
+                              nd4c_region_list *ints) {
   nd4c_wire_list list;
   ND4C_TRY(nd4c_wire_list_open(wire, field, ND4C_WIRE_VARINT, &list));
   for (;;) {
@@ -43,13 +43,13 @@ static nd4c_status parse_ints(nd4c_onnx_model *model, const nd4c_wire *wire, con
     if (!more) {
       return ND4C_OK;
     }
-    ND4C_TRY(nd4c_arena_append(&model->arena, ints, sizeof *item, "integers of an attribute", &item));
+    ND4C_TRY(nd4c_region_append(&model->region, ints, sizeof *item, "integers of an attribute", &item));
     *item = (int64_t)value;
   }
 }
 
 static nd4c_status parse_floats(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
-                                nd4c_arena_list *floats) {
+                                nd4c_region_list *floats) {
   nd4c_wire_list list;
   ND4C_TRY(nd4c_wire_list_open(wire, field, ND4C_WIRE_FIXED32, &list));
   for (;;) {
@@ -63,7 +63,7 @@ static nd4c_status parse_floats(nd4c_onnx_model *model, const nd4c_wire *wire, c
     uint32_t bits = (uint32_t)value;
     float number = 0;
     memcpy(&number, &bits, sizeof number);
-    ND4C_TRY(nd4c_arena_append(&model->arena, floats, sizeof *item, "numbers of an attribute", &item));
+    ND4C_TRY(nd4c_region_append(&model->region, floats, sizeof *item, "numbers of an attribute", &item));
     *item = number;
   }
 }
@@ -73,7 +73,7 @@ static nd4c_status parse_tensor(nd4c_onnx_model *model, const nd4c_wire *wire, c
   nd4c_wire inner;
   nd4c_onnx_tensor *tensor = NULL;
   ND4C_TRY(nd4c_wire_enter(wire, field, is_sparse ? "SparseTensorProto" : "TensorProto", &inner));
-  ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *tensor, "a tensor attribute", &tensor));
+  ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *tensor, "a tensor attribute", &tensor));
   ND4C_TRY(is_sparse ? nd4c_onnx_sparse_parse(&inner, &model->files, tensor)
                      : nd4c_onnx_tensor_parse(&inner, &model->files, tensor));
   attribute->tensor = tensor;
@@ -113,7 +113,7 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
       break;
     case FIELD_G:
       found = ND4C_ONNX_ATTR_GRAPH;
-      ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *attribute->graph, "a graph", &attribute->graph));
+      ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *attribute->graph, "a graph", &attribute->graph));
       ND4C_TRY(nd4c_onnx_graph_parse(model, wire, field, attribute->graph));
       break;
     case FIELD_FLOATS:
@@ -126,7 +126,7 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
       break;
     case FIELD_STRINGS:
       found = ND4C_ONNX_ATTR_STRINGS;
-      ND4C_TRY(nd4c_arena_append(&model->arena, &lists->strings, sizeof *text, "strings of an attribute", &text));
+      ND4C_TRY(nd4c_region_append(&model->region, &lists->strings, sizeof *text, "strings of an attribute", &text));
       ND4C_TRY(nd4c_wire_bytes(wire, field, text));
       break;
     case FIELD_TENSORS:

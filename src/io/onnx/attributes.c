@@ -23,7 +23,7 @@ const nd4c_onnx_attribute *nd4c_onnx_attribute_resolve(const nd4c_onnx_scope *sc
     nd4c_span name = attribute->reference;
     attribute = find_named(call->node->attributes, call->node->attribute_count, name);
     if (attribute == NULL) {
-      const nd4c_arena_list *defaults = &call->function->attributes;
+      const nd4c_region_list *defaults = &call->function->attributes;
       return find_named(defaults->items, defaults->count, name);
     }
     scope = call->scope;

@@ -145,7 +145,7 @@ static nd4c_status check_outputs(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
   if (is_model && graph->outputs.count == 0) {
     return nd4c_fail(ND4C_FORMAT, "the graph has no outputs");
   }
-  ND4C_TRY(nd4c_arena_take(&model->arena, (size_t)graph->values.count, sizeof *seen, "the outputs", &seen));
+  ND4C_TRY(nd4c_region_claim(&model->region, (size_t)graph->values.count, sizeof *seen, "the outputs", &seen));
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     const nd4c_onnx_value_info *info = nd4c_onnx_graph_output(graph, i);
     bool twice = is_model && seen[info->value];

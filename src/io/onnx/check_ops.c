@@ -50,7 +50,7 @@ nd4c_status nd4c_onnx_functions_sort(nd4c_onnx_model *model) {
 /* -- opsets --------------------------------------------------------------------------------------------------- */
 
 /* The opset of a domain, 0 if the list has none. */
-static int64_t opset_of(const nd4c_arena_list *list, nd4c_span domain) {
+static int64_t opset_of(const nd4c_region_list *list, nd4c_span domain) {
   const nd4c_onnx_opset *opsets = list->items;
   for (int32_t i = 0; i < list->count; i++) {
     if (nd4c_span_equal(opsets[i].domain, domain)) {
@@ -60,7 +60,7 @@ static int64_t opset_of(const nd4c_arena_list *list, nd4c_span domain) {
   return 0;
 }
 
-static nd4c_status check_opset_list(const nd4c_arena_list *list) {
+static nd4c_status check_opset_list(const nd4c_region_list *list) {
   const nd4c_onnx_opset *opsets = list->items;
   for (int32_t i = 0; i < list->count; i++) {
     int64_t newest = nd4c_onnx_mapping_newest(opsets[i].domain);
@@ -82,7 +82,7 @@ static nd4c_status check_opsets(nd4c_onnx_model *model) {
                        model->ir_version);
     }
     nd4c_onnx_opset *first = NULL;
-    ND4C_TRY(nd4c_arena_append(&model->arena, &model->opsets, sizeof *first, "opsets", &first));
+    ND4C_TRY(nd4c_region_append(&model->region, &model->opsets, sizeof *first, "opsets", &first));
     *first = (nd4c_onnx_opset){{0}, 1};
   }
   ND4C_TRY(check_opset_list(&model->opsets));
@@ -113,7 +113,7 @@ static bool needs_map(const nd4c_onnx_node *node) {
 }
 
 /* Binds a node to its function or row. Why that cannot be, "" if it could. */
-static const char *bind_node(nd4c_onnx_model *model, const nd4c_arena_list *opsets, nd4c_onnx_node *node,
+static const char *bind_node(nd4c_onnx_model *model, const nd4c_region_list *opsets, nd4c_onnx_node *node,
                              missing_ops *missing) {
   node->opset = opset_of(opsets, node->domain);
   if (node->opset == 0) {
@@ -159,7 +159,7 @@ static void add_missing(missing_ops *missing, const nd4c_onnx_graph *graph, cons
 }
 
 /* All nodes of a graph and of those inside it. */
-static void bind_graph(nd4c_onnx_model *model, const nd4c_arena_list *opsets, nd4c_onnx_graph *graph,
+static void bind_graph(nd4c_onnx_model *model, const nd4c_region_list *opsets, nd4c_onnx_graph *graph,
                        missing_ops *missing) {
   nd4c_onnx_node *nodes = graph->nodes.items;
   for (int32_t i = 0; i < graph->nodes.count; i++) {

@@ -9,7 +9,7 @@ void nd4c_onnx_files_close(nd4c_onnx_files *files) {
   for (int32_t i = 0; i < files->opened.count; i++) {
     nd4c_blob_release(opened[i].blob);
   }
-  files->opened = (nd4c_arena_list){0};
+  files->opened = (nd4c_region_list){0};
 }
 
 /* Refuses what could name a file outside the directory, before the system is asked. */
@@ -51,13 +51,13 @@ static nd4c_status open_external(nd4c_onnx_files *files, nd4c_span location, nd4
                      nd4c_span_show(location).text);
   }
   char *name = NULL;
-  ND4C_TRY(nd4c_arena_take(files->arena, location.size + 1, 1, "an external file's name", &name));
+  ND4C_TRY(nd4c_region_claim(files->region, location.size + 1, 1, "an external file's name", &name));
   memcpy(name, location.bytes, location.size);
   char path[4096];
   ND4C_TRY(nd4c_os_path_inside(files->directory, name, path, sizeof path));
   ND4C_TRY(nd4c_blob_map(path, blob));
   nd4c_onnx_external *item = NULL;
-  nd4c_status status = nd4c_arena_append(files->arena, &files->opened, sizeof *item, "external files", &item);
+  nd4c_status status = nd4c_region_append(files->region, &files->opened, sizeof *item, "external files", &item);
   if (status != ND4C_OK) {
     nd4c_blob_release(*blob);
     return status;

@@ -82,7 +82,7 @@ nd4c_status nd4c_onnx_foreign_bind(nd4c_onnx_model *model, nd4c_onnx_node *node,
   }
   nd4c_onnx_mapping *row = NULL;
   const bool variadic = info->input_count > 0 && info->inputs[info->input_count - 1].variadic;
-  ND4C_TRY(nd4c_arena_take(&model->arena, 1, sizeof *row, "an op of a plug-in", &row));
+  ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *row, "an op of a plug-in", &row));
   *row = (nd4c_onnx_mapping){.name = info->name,
                              .since = (int32_t)info->version,
                              .until = INT32_MAX,

@@ -4,7 +4,7 @@
 
 #include "io/onnx/mapping.h"
 
-/* Binds a node to the op of a plug-in whose namespace is the node's domain: makes its row in the model's arena. In
+/* Binds a node to the op of a plug-in whose namespace is the node's domain: makes its row in the model's region. In
  * `problem`, why that cannot be; "" if it could. Loads the plug-ins of nd4c.backend.plugins. */
 nd4c_status nd4c_onnx_foreign_bind(nd4c_onnx_model *model, nd4c_onnx_node *node, char *problem, size_t size);
 

@@ -18,7 +18,7 @@ enum {
 
 /* An input or output: a name without a type. */
 static nd4c_status add_port(nd4c_onnx_model *model, nd4c_onnx_graph *body, const nd4c_wire *wire,
-                            const nd4c_wire_field *field, nd4c_arena_list *list) {
+                            const nd4c_wire_field *field, nd4c_region_list *list) {
   nd4c_onnx_value_info info = {.rank = -1, .offset = field->offset};
   nd4c_onnx_value_info *kept = NULL;
   ND4C_TRY(nd4c_wire_text(wire, field, &info.name));
@@ -26,7 +26,7 @@ static nd4c_status add_port(nd4c_onnx_model *model, nd4c_onnx_graph *body, const
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a function's value without a name", field->offset);
   }
   ND4C_TRY(nd4c_onnx_names_intern(model, body, info.name, &info.value));
-  ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *kept, "a function's values", &kept));
+  ND4C_TRY(nd4c_region_append(&model->region, list, sizeof *kept, "a function's values", &kept));
   *kept = info;
   return ND4C_OK;
 }
@@ -52,7 +52,7 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
     case FIELD_OPSET:
       return nd4c_onnx_opset_parse(model, wire, field, &function->opsets);
     case FIELD_DEFAULT:
-      ND4C_TRY(nd4c_arena_append(&model->arena, &function->attributes, sizeof *attribute, "attributes", &attribute));
+      ND4C_TRY(nd4c_region_append(&model->region, &function->attributes, sizeof *attribute, "attributes", &attribute));
       *attribute = (nd4c_onnx_attribute){0};
       return nd4c_onnx_attribute_parse(model, wire, field, attribute);
     default:
@@ -77,7 +77,7 @@ nd4c_status nd4c_onnx_function_parse(nd4c_onnx_model *model, const nd4c_wire *wi
   if (function.name.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a function without a name", outer->offset);
   }
-  ND4C_TRY(nd4c_arena_append(&model->arena, &model->functions, sizeof *kept, "functions", &kept));
+  ND4C_TRY(nd4c_region_append(&model->region, &model->functions, sizeof *kept, "functions", &kept));
   *kept = function;
   return ND4C_OK;
 }

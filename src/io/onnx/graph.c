@@ -25,7 +25,7 @@ static nd4c_status add_initializer(nd4c_onnx_model *model, nd4c_onnx_graph *grap
   if (tensor.name.size == 0) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": an initializer without a name", field->offset);
   }
-  ND4C_TRY(nd4c_arena_append(&model->arena, &graph->initializers, sizeof *kept, "initializers", &kept));
+  ND4C_TRY(nd4c_region_append(&model->region, &graph->initializers, sizeof *kept, "initializers", &kept));
   *kept = tensor;
   return ND4C_OK;
 }

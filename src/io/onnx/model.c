@@ -10,14 +10,14 @@ enum { MODEL_IR_VERSION = 1, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 
 enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2, OPSETS_MOST = 256 };
 
 /* Parsed structures take this many bytes at most: what a sound file of `size` bytes never reaches. */
-static size_t arena_limit(size_t size) {
+static size_t region_limit(size_t size) {
   const size_t base = (size_t)16 << 20;
   const size_t cap = (size_t)4 << 30;
   return size > (cap - base) / 64 ? cap : base + 64 * size;
 }
 
 /* The last entry for a domain holds. */
-static nd4c_status add_opset(nd4c_onnx_model *model, nd4c_arena_list *list, nd4c_span domain, int64_t version) {
+static nd4c_status add_opset(nd4c_onnx_model *model, nd4c_region_list *list, nd4c_span domain, int64_t version) {
   nd4c_onnx_opset *opsets = list->items;
   nd4c_onnx_opset *added = NULL;
   for (int32_t i = 0; i < list->count; i++) {
@@ -29,13 +29,13 @@ static nd4c_status add_opset(nd4c_onnx_model *model, nd4c_arena_list *list, nd4c
   if (list->count == OPSETS_MOST) {
     return nd4c_fail(ND4C_FORMAT, "more than %d opset imports", (int)OPSETS_MOST);
   }
-  ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *added, "opsets", &added));
+  ND4C_TRY(nd4c_region_append(&model->region, list, sizeof *added, "opsets", &added));
   *added = (nd4c_onnx_opset){domain, version};
   return ND4C_OK;
 }
 
 nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer,
-                                  nd4c_arena_list *opsets) {
+                                  nd4c_region_list *opsets) {
   nd4c_wire inner;
   nd4c_span domain = {0};
   int64_t version = 0;
@@ -92,12 +92,12 @@ static nd4c_status parse_model(nd4c_onnx_model *model) {
 }
 
 nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model) {
-  *model = (nd4c_onnx_model){.arena = {.limit = arena_limit(blob->bytes.size)}};
-  model->files = (nd4c_onnx_files){.arena = &model->arena, .blob = blob};
+  *model = (nd4c_onnx_model){.region = {.limit = region_limit(blob->bytes.size)}};
+  model->files = (nd4c_onnx_files){.region = &model->region, .blob = blob};
   nd4c_status status = ND4C_OK;
   if (directory != NULL) {
     char *copy = NULL;
-    status = nd4c_arena_take(&model->arena, strlen(directory) + 1, 1, "a path", &copy);
+    status = nd4c_region_claim(&model->region, strlen(directory) + 1, 1, "a path", &copy);
     if (status == ND4C_OK) {
       memcpy(copy, directory, strlen(directory) + 1);
       model->files.directory = copy;
@@ -115,6 +115,6 @@ nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_o
 void nd4c_onnx_model_free(nd4c_onnx_model *model) {
   nd4c_onnx_files_close(&model->files);
   nd4c_blob_release(model->files.blob);
-  nd4c_arena_free(&model->arena);
+  nd4c_region_free(&model->region);
   *model = (nd4c_onnx_model){0};
 }

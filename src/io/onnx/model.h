@@ -1,4 +1,4 @@
-/* A parsed ONNX model: structures in one arena that point into the bytes of the file. Immutable after parsing. */
+/* A parsed ONNX model: structures in one region that point into the bytes of the file. Immutable after parsing. */
 #ifndef ND4C_IO_ONNX_MODEL_H
 #define ND4C_IO_ONNX_MODEL_H
 
@@ -108,12 +108,12 @@ typedef struct nd4c_onnx_names {
 typedef struct nd4c_onnx_graph {
   nd4c_span name;
   const struct nd4c_onnx_graph *outer; /* the graph of the node that holds this one; NULL: none */
-  nd4c_arena_list nodes;               /* nd4c_onnx_node */
-  nd4c_arena_list initializers;        /* nd4c_onnx_tensor */
-  nd4c_arena_list inputs;              /* nd4c_onnx_value_info, those with an initializer left out */
-  nd4c_arena_list outputs;             /* nd4c_onnx_value_info */
-  nd4c_arena_list value_infos;         /* nd4c_onnx_value_info */
-  nd4c_arena_list values;              /* nd4c_onnx_value */
+  nd4c_region_list nodes;              /* nd4c_onnx_node */
+  nd4c_region_list initializers;       /* nd4c_onnx_tensor */
+  nd4c_region_list inputs;             /* nd4c_onnx_value_info, those with an initializer left out */
+  nd4c_region_list outputs;            /* nd4c_onnx_value_info */
+  nd4c_region_list value_infos;        /* nd4c_onnx_value_info */
+  nd4c_region_list values;             /* nd4c_onnx_value */
   nd4c_onnx_names names;
   int32_t first_initializer; /* number of its first one among all of the model */
   int32_t current;           /* while it is checked: the node */
@@ -125,17 +125,17 @@ typedef struct nd4c_onnx_graph {
 typedef struct nd4c_onnx_function {
   nd4c_span domain, name, overload;
   nd4c_onnx_graph body;
-  nd4c_arena_list opsets;     /* nd4c_onnx_opset */
-  nd4c_arena_list attributes; /* nd4c_onnx_attribute: those with a default */
+  nd4c_region_list opsets;     /* nd4c_onnx_opset */
+  nd4c_region_list attributes; /* nd4c_onnx_attribute: those with a default */
   uint64_t offset;
 } nd4c_onnx_function;
 
 typedef struct nd4c_onnx_model {
-  nd4c_arena arena;
+  nd4c_region region;
   nd4c_onnx_files files; /* holds a reference to the file */
   int64_t ir_version;
-  nd4c_arena_list opsets;    /* nd4c_onnx_opset, one a domain */
-  nd4c_arena_list functions; /* nd4c_onnx_function, after parsing in the order of their keys */
+  nd4c_region_list opsets;    /* nd4c_onnx_opset, one a domain */
+  nd4c_region_list functions; /* nd4c_onnx_function, after parsing in the order of their keys */
   nd4c_onnx_graph graph;
   int32_t initializer_count; /* of all graphs */
 } nd4c_onnx_model;
@@ -177,11 +177,11 @@ nd4c_status nd4c_onnx_graph_parse(nd4c_onnx_model *model, const nd4c_wire *wire,
 nd4c_status nd4c_onnx_function_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field);
 /* An OperatorSetIdProto; the last entry for a domain holds. */
 nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
-                                  nd4c_arena_list *opsets);
+                                  nd4c_region_list *opsets);
 nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
                                  const nd4c_wire_field *field);
 nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
-                                       const nd4c_wire_field *field, nd4c_arena_list *list);
+                                       const nd4c_wire_field *field, nd4c_region_list *list);
 /* Definitions and order in every graph, captured values, last uses. */
 nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model);
 /* Puts the functions into the order of their keys, which are unique. */

@@ -32,7 +32,7 @@ static nd4c_status grow(nd4c_onnx_model *model, nd4c_onnx_graph *graph) {
   if (graph->names.capacity == 0) {
     graph->names.seed = (uint64_t)(uintptr_t)model ^ (uint64_t)(uintptr_t)graph << 16;
   }
-  ND4C_TRY(nd4c_arena_take(&model->arena, capacity, sizeof *slots, "the table of values", &slots));
+  ND4C_TRY(nd4c_region_claim(&model->region, capacity, sizeof *slots, "the table of values", &slots));
   graph->names = (nd4c_onnx_names){slots, capacity, graph->names.seed};
   for (int32_t i = 0; i < graph->values.count; i++) {
     slots[find_slot(graph, nd4c_onnx_graph_value(graph, i)->name)] = i + 1;
@@ -47,7 +47,7 @@ nd4c_status nd4c_onnx_names_intern(nd4c_onnx_model *model, nd4c_onnx_graph *grap
   uint32_t slot = find_slot(graph, name);
   if (graph->names.slots[slot] == 0) {
     nd4c_onnx_value *value = NULL;
-    ND4C_TRY(nd4c_arena_append(&model->arena, &graph->values, sizeof *value, "values", &value));
+    ND4C_TRY(nd4c_region_append(&model->region, &graph->values, sizeof *value, "values", &value));
     value->name = name;
     graph->names.slots[slot] = graph->values.count;
   }

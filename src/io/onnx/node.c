@@ -18,15 +18,15 @@ enum {
 
 /* Lists of the node while they grow. */
 typedef struct node_lists {
-  nd4c_arena_list inputs, outputs, attributes;
+  nd4c_region_list inputs, outputs, attributes;
 } node_lists;
 
 static nd4c_status add_value(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
-                             const nd4c_wire_field *field, nd4c_arena_list *list) {
+                             const nd4c_wire_field *field, nd4c_region_list *list) {
   nd4c_span name;
   int32_t *number = NULL;
   ND4C_TRY(nd4c_wire_text(wire, field, &name));
-  ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *number, "a node's values", &number));
+  ND4C_TRY(nd4c_region_append(&model->region, list, sizeof *number, "a node's values", &number));
   *number = ND4C_ONNX_NONE;
   return name.size == 0 ? ND4C_OK : nd4c_onnx_names_intern(model, graph, name, number);
 }
@@ -50,7 +50,7 @@ static nd4c_status parse_field(nd4c_onnx_model *model, nd4c_onnx_graph *graph, c
       node->domain = nd4c_onnx_domain(node->domain);
       return ND4C_OK;
     case FIELD_ATTRIBUTE:
-      ND4C_TRY(nd4c_arena_append(&model->arena, &lists->attributes, sizeof *attribute, "attributes", &attribute));
+      ND4C_TRY(nd4c_region_append(&model->region, &lists->attributes, sizeof *attribute, "attributes", &attribute));
       return nd4c_onnx_attribute_parse(model, wire, field, attribute);
     default:
       return ND4C_OK;
@@ -101,7 +101,7 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
   node.attributes = lists.attributes.items;
   node.attribute_count = lists.attributes.count;
   nd4c_onnx_node *kept = NULL;
-  ND4C_TRY(nd4c_arena_append(&model->arena, &graph->nodes, sizeof *kept, "nodes", &kept));
+  ND4C_TRY(nd4c_region_append(&model->region, &graph->nodes, sizeof *kept, "nodes", &kept));
   *kept = node;
   return check_attributes(graph, kept);
 }

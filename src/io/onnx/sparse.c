@@ -80,9 +80,9 @@ nd4c_status nd4c_onnx_sparse_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c
   struct nd4c_onnx_sparse *sparse = NULL;
   uint64_t offset = (uint64_t)(wire->at - wire->file);
   *tensor = (nd4c_onnx_tensor){.file = wire->file, .blob = files->blob, .offset = offset};
-  ND4C_TRY(nd4c_arena_take(files->arena, 1, sizeof *sparse, "a sparse tensor", &sparse));
+  ND4C_TRY(nd4c_region_claim(files->region, 1, sizeof *sparse, "a sparse tensor", &sparse));
   ND4C_TRY(parse_fields(wire, files, sparse, shape, &tensor->rank));
-  ND4C_TRY(nd4c_arena_take(files->arena, (size_t)tensor->rank, sizeof *kept, "a tensor's shape", &kept));
+  ND4C_TRY(nd4c_region_claim(files->region, (size_t)tensor->rank, sizeof *kept, "a tensor's shape", &kept));
   memcpy(kept, shape, (size_t)tensor->rank * sizeof *kept);
   tensor->name = sparse->values.name;
   tensor->dtype = sparse->values.dtype;

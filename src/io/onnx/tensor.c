@@ -221,7 +221,7 @@ nd4c_status nd4c_onnx_tensor_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c
     ND4C_TRY(parse_field(wire, &field, shape, tensor, &found));
   }
   int64_t *kept = NULL;
-  ND4C_TRY(nd4c_arena_take(files->arena, (size_t)tensor->rank, sizeof *kept, "a tensor's shape", &kept));
+  ND4C_TRY(nd4c_region_claim(files->region, (size_t)tensor->rank, sizeof *kept, "a tensor's shape", &kept));
   memcpy(kept, shape, (size_t)tensor->rank * sizeof *kept);
   tensor->shape = kept;
   nd4c_status status = check_tensor(files, &found, tensor);

@@ -2,7 +2,7 @@
 #ifndef ND4C_IO_ONNX_TENSOR_H
 #define ND4C_IO_ONNX_TENSOR_H
 
-#include "io/arena.h"
+#include "base/region.h"
 #include "io/blob.h"
 #include "io/onnx/dtype.h"
 #include "io/wire.h"
@@ -13,7 +13,7 @@ typedef struct nd4c_onnx_tensor {
   nd4c_span name;
   nd4c_dtype dtype;
   int32_t rank;
-  const int64_t *shape; /* in the arena */
+  const int64_t *shape; /* in the region */
   int64_t size;         /* elements */
   bool has_raw;
   nd4c_span raw;                         /* raw_data, or the range of the external file */
@@ -26,10 +26,10 @@ typedef struct nd4c_onnx_tensor {
 
 /* The files that a model or tensor may refer to: those beside it. */
 typedef struct nd4c_onnx_files {
-  nd4c_arena *arena;
+  nd4c_region *region;
   nd4c_blob *blob;        /* the file itself; borrowed */
   const char *directory;  /* of the file; NULL: it came from memory, and there is no external data */
-  nd4c_arena_list opened; /* of nd4c_onnx_external, each with its own reference */
+  nd4c_region_list opened; /* of nd4c_onnx_external, each with its own reference */
 } nd4c_onnx_files;
 
 typedef struct nd4c_onnx_external {
@@ -37,7 +37,7 @@ typedef struct nd4c_onnx_external {
   nd4c_blob *blob;
 } nd4c_onnx_external;
 
-/* Drops the external files. The arena is the owner's business. */
+/* Drops the external files. The owner frees the region. */
 void nd4c_onnx_files_close(nd4c_onnx_files *files);
 /* The range of the file `location` beside the model. FORMAT for a path that leaves the directory (absolute, "..", a
  * symbolic link) or a range outside the file; IO if it cannot be read. length < 0: to the end. */

@@ -148,8 +148,8 @@ static nd4c_status keep_shape(nd4c_onnx_model *model, const found_shape *found, 
   size_t rank = (size_t)found->rank;
   int64_t *shape = NULL;
   nd4c_span *symbols = NULL;
-  ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *shape, "a declared shape", &shape));
-  ND4C_TRY(nd4c_arena_take(&model->arena, rank, sizeof *symbols, "a declared shape", &symbols));
+  ND4C_TRY(nd4c_region_claim(&model->region, rank, sizeof *shape, "a declared shape", &shape));
+  ND4C_TRY(nd4c_region_claim(&model->region, rank, sizeof *symbols, "a declared shape", &symbols));
   memcpy(shape, found->shape, rank * sizeof *shape);
   memcpy(symbols, found->symbols, rank * sizeof *symbols);
   info->shape = shape;
@@ -158,7 +158,7 @@ static nd4c_status keep_shape(nd4c_onnx_model *model, const found_shape *found, 
 }
 
 nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
-                                       const nd4c_wire_field *outer, nd4c_arena_list *list) {
+                                       const nd4c_wire_field *outer, nd4c_region_list *list) {
   nd4c_wire inner;
   found_shape found = {.rank = -1};
   nd4c_onnx_value_info info = {.offset = outer->offset, .value = ND4C_ONNX_NONE};
@@ -185,7 +185,7 @@ nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *
   ND4C_TRY(nd4c_onnx_names_intern(model, graph, info.name, &info.value));
   ND4C_TRY(keep_shape(model, &found, &info));
   nd4c_onnx_value_info *kept = NULL;
-  ND4C_TRY(nd4c_arena_append(&model->arena, list, sizeof *kept, "declared values", &kept));
+  ND4C_TRY(nd4c_region_append(&model->region, list, sizeof *kept, "declared values", &kept));
   *kept = info;
   return ND4C_OK;
 }
