@@ -6,11 +6,13 @@
 
 typedef struct pass {
   const char *name, *doc;
+  nd4c_pass_where where;
   nd4c_pass_function run;
 } pass;
 
 static const pass passes[] = {
-#define PASS_ROW(name_, doc_) {.name = #name_, .doc = doc_, .run = nd4c_pass_##name_},
+#define PASS_ROW(name_, where_, doc_) \
+  {.name = #name_, .doc = doc_, .where = ND4C_PASS_##where_, .run = nd4c_pass_##name_},
     ND4C_PASS_TABLE(PASS_ROW)
 #undef PASS_ROW
 };
@@ -53,11 +55,10 @@ nd4c_status nd4c_passes_run(nd4c_plan *plan) {
   nd4c_context *context = NULL;
   ND4C_TRY(find_context(plan, &context));
   for (int32_t i = 0; i < PASS_COUNT; ++i) {
-    const bool layout = passes[i].run == nd4c_pass_layout;
-    if (layout && (plan->placement != NULL || plan->ahead)) {
-      continue; /* one device's favourite order may be another one's worst; pieces have none */
+    const bool of_device = passes[i].where == ND4C_PASS_DEVICE;
+    if (!of_device || (plan->placement == NULL && !plan->ahead)) {
+      ND4C_TRY(run_pass(plan, &passes[i], of_device ? plan->context : context));
     }
-    ND4C_TRY(run_pass(plan, &passes[i], layout ? plan->context : context));
   }
   return ND4C_OK;
 }

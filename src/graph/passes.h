@@ -5,23 +5,29 @@
 #include "graph/plan.h"
 #include "graph/rewrite.h"
 
-/* X(name, doc line): src/graph/passes/<name>.c defines nd4c_pass_<name>. */
-#define ND4C_PASS_TABLE(X)                                                         \
-  X(dead, "removes nodes that no output needs")                                    \
-  X(identity, "removes nodes that give their input back")                          \
-  X(fold_constants, "computes small nodes of constants alone")                     \
-  X(gelu, "recognises gelu in erf and its neighbours")                             \
-  X(layer_norm, "recognises layer_norm in means and their neighbours")             \
-  X(fold_affine, "folds batch_norm and channel constants into conv or batch_norm") \
-  X(linear, "makes linear of matmul and a constant bias")                          \
-  X(fuse_addend, "merges an add into the conv or linear before it")                \
-  X(fuse_activation, "merges an activation into the conv or linear before it")     \
-  X(layout, "gives values around conv the memory order that its kernel likes")
+/* Which plans a pass runs on. A plan whose pieces are compiled ahead has no device to ask. */
+typedef enum nd4c_pass_where {
+  ND4C_PASS_ANY,   /* every plan; constants are computed where all its nodes can fetch them */
+  ND4C_PASS_DEVICE /* plans of one device, which the pass asks: another device may want the opposite */
+} nd4c_pass_where;
+
+/* X(name, where, doc line): src/graph/passes/<name>.c defines nd4c_pass_<name>. `where` is a nd4c_pass_where. */
+#define ND4C_PASS_TABLE(X)                                                              \
+  X(dead, ANY, "removes nodes that no output needs")                                    \
+  X(identity, ANY, "removes nodes that give their input back")                          \
+  X(fold_constants, ANY, "computes small nodes of constants alone")                     \
+  X(gelu, ANY, "recognises gelu in erf and its neighbours")                             \
+  X(layer_norm, ANY, "recognises layer_norm in means and their neighbours")             \
+  X(fold_affine, ANY, "folds batch_norm and channel constants into conv or batch_norm") \
+  X(linear, ANY, "makes linear of matmul and a constant bias")                          \
+  X(fuse_addend, ANY, "merges an add into the conv or linear before it")                \
+  X(fuse_activation, ANY, "merges an activation into the conv or linear before it")     \
+  X(layout, DEVICE, "gives values around conv the memory order that its kernel likes")
 
 /* Rewrites; adds the number of its rewrites to rewrite->changes. */
 typedef nd4c_status (*nd4c_pass_function)(nd4c_rewrite *rewrite);
 
-#define ND4C_PASS_DECLARE(name, doc) nd4c_status nd4c_pass_##name(nd4c_rewrite *rewrite);
+#define ND4C_PASS_DECLARE(name, where, doc) nd4c_status nd4c_pass_##name(nd4c_rewrite *rewrite);
 ND4C_PASS_TABLE(ND4C_PASS_DECLARE)
 #undef ND4C_PASS_DECLARE
 
