@@ -1,4 +1,5 @@
-/* The domain ai.onnx.ml: classical machine learning. Trees and support vectors stand in emit_ensemble.c. */
+/* The domain ai.onnx.ml: classical machine learning. Trees and support vectors stand in emit_trees.c and
+ * emit_vectors.c. */
 #include "base/status.h"
 #include "io/onnx/family.h"
 #include "io/onnx/lists.h"
@@ -7,17 +8,9 @@
 
 /* The list that an attribute of tensor type holds, as 1-D. */
 static nd4c_status tensor_list(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand) {
-  const nd4c_onnx_tensor *tensor = NULL;
-  nd4c_array *array = NULL;
-  *operand = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_get_tensor(emission, name, &tensor));
-  if (tensor == NULL) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_tensor_array(tensor, false, &array));
-  int64_t size = nd4c_array_size(array);
-  ND4C_TRY(nd4c_onnx_constant(emission, array, operand));
-  return nd4c_onnx_emit_reshape(emission, *operand, 1, &size, operand);
+  int64_t size = 0;
+  ND4C_TRY(nd4c_onnx_tensor_constant(emission, name, operand, &size));
+  return *operand == ND4C_ONNX_OPERAND_NONE ? ND4C_OK : nd4c_onnx_emit_reshape(emission, *operand, 1, &size, operand);
 }
 
 /* A list that stands in one of four attributes; NONE if it stands in none. */

@@ -50,17 +50,6 @@ static nd4c_status integers_of(nd4c_onnx_emission *emission, const char *name, n
   return values == NULL ? ND4C_OK : nd4c_onnx_int64s(emission, 1, count, values, list);
 }
 
-static nd4c_status tensor_of(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *list) {
-  const nd4c_onnx_tensor *tensor = NULL;
-  nd4c_array *array = NULL;
-  ND4C_TRY(nd4c_onnx_get_tensor(emission, name, &tensor));
-  if (tensor == NULL) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_tensor_array(tensor, false, &array));
-  return nd4c_onnx_constant(emission, array, list);
-}
-
 static nd4c_status emit_tree_ensemble(nd4c_onnx_emission *emission) {
   static const struct {
     const char *name;
@@ -86,7 +75,8 @@ static nd4c_status emit_tree_ensemble(nd4c_onnx_emission *emission) {
   inputs[X] = emission->inputs[0];
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     nd4c_onnx_operand *list = &inputs[lists[i].position];
-    ND4C_TRY(lists[i].tensor ? tensor_of(emission, lists[i].name, list) : integers_of(emission, lists[i].name, list));
+    ND4C_TRY(lists[i].tensor ? nd4c_onnx_tensor_constant(emission, lists[i].name, list, NULL)
+                             : integers_of(emission, lists[i].name, list));
     if (*list == ND4C_ONNX_OPERAND_NONE && lists[i].position < MISSING) {
       return nd4c_fail(ND4C_FORMAT, "attribute %s is missing", lists[i].name);
     }
@@ -181,7 +171,7 @@ static nd4c_status read_floats(nd4c_onnx_emission *emission, const char *name, c
     return nd4c_fail_memory(name, (size_t)expected * sizeof **values);
   }
   ND4C_TRY(nd4c_onnx_get_floats(emission, name, &floats, &count));
-  ND4C_TRY(tensor_of(emission, tensor_name, &list));
+  ND4C_TRY(nd4c_onnx_tensor_constant(emission, tensor_name, &list, NULL));
   if (list != ND4C_ONNX_OPERAND_NONE) {
     nd4c_array *array = NULL;
     ND4C_TRY(nd4c_onnx_emit_cast(emission, list, ND4C_FLOAT64, &list));
@@ -414,7 +404,7 @@ static nd4c_status older_sums(nd4c_onnx_emission *emission, const char *const en
   ND4C_TRY(emit_ensemble(emission, inputs, targets, aggregate, y));
   ND4C_TRY(nd4c_onnx_emit_cast(emission, *y, ND4C_FLOAT32, y));
   ND4C_TRY(nd4c_onnx_get_floats(emission, "base_values", &values, &count));
-  ND4C_TRY(tensor_of(emission, "base_values_as_tensor", &base));
+  ND4C_TRY(nd4c_onnx_tensor_constant(emission, "base_values_as_tensor", &base, NULL));
   if (base == ND4C_ONNX_OPERAND_NONE && count > 0) {
     ND4C_TRY(nd4c_onnx_float_list(emission, values, count, ND4C_FLOAT32, &base));
   }

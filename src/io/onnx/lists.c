@@ -34,6 +34,22 @@ nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span 
   return status == ND4C_OK ? nd4c_onnx_constant(emission, array, operand) : status;
 }
 
+nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
+                                      int64_t *size) {
+  const nd4c_onnx_tensor *tensor = NULL;
+  nd4c_array *array = NULL;
+  *operand = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_get_tensor(emission, name, &tensor));
+  if (tensor == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_tensor_array(tensor, false, &array));
+  if (size != NULL) {
+    *size = nd4c_array_size(array);
+  }
+  return nd4c_onnx_constant(emission, array, operand);
+}
+
 nd4c_status nd4c_onnx_get_word(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
                                const char *const *words, int64_t *number) {
   nd4c_span word;

@@ -17,6 +17,11 @@ nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *val
 nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
                                   nd4c_onnx_operand *operand);
 
+/* The tensor that an attribute holds, as a constant, and its number of elements (`size` may be NULL); NONE where the
+ * node lacks the attribute. */
+nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
+                                      int64_t *size);
+
 /* The items of a list (the rows of a table) at an index. */
 nd4c_status nd4c_onnx_pick(nd4c_onnx_emission *emission, nd4c_onnx_operand list, nd4c_onnx_operand index,
                            nd4c_onnx_operand *output);
