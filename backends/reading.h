@@ -9,6 +9,11 @@
 #include "kernels/space.h"
 #include "nd4c/plugin.h"
 
+/* An axis that counts from the end if it is negative. */
+static inline int32_t nd4c_axis(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
+
 static inline nd4c_strided nd4c_strided_of(const nd4c_tensor *tensor) {
   return (nd4c_strided){tensor->rank, tensor->shape, tensor->strides};
 }

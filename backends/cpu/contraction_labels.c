@@ -88,8 +88,8 @@ static void label_trace(nd4c_contraction *c) {
   nd4c_labelled *x = &c->operands[0];
   const nd4c_attr_value *attrs = c->call->attrs;
   nd4c_ref_tensor whole = x->tensor;
-  int32_t axis1 = nd4c_cpu_axis(attrs[ND4C_ATTR_trace_axis1].as.i, whole.rank);
-  int32_t axis2 = nd4c_cpu_axis(attrs[ND4C_ATTR_trace_axis2].as.i, whole.rank), rank = 0;
+  int32_t axis1 = nd4c_axis(attrs[ND4C_ATTR_trace_axis1].as.i, whole.rank);
+  int32_t axis2 = nd4c_axis(attrs[ND4C_ATTR_trace_axis2].as.i, whole.rank), rank = 0;
   int64_t m = whole.shape[axis1], n = whole.shape[axis2], offset = attrs[ND4C_ATTR_trace_offset].as.i;
   int64_t row = offset >= 0 ? 0 : offset < -m ? m : -offset, column = offset <= 0 ? 0 : offset > n ? n : offset;
   for (int32_t axis = 0; axis < whole.rank; axis++) {
@@ -165,8 +165,8 @@ static void label_tensordot(nd4c_contraction *c) {
   const nd4c_attr_value *of_b = &c->call->attrs[ND4C_ATTR_tensordot_axes_b];
   int32_t axes_a[ND4C_CPU_MAX_RANK], axes_b[ND4C_CPU_MAX_RANK];
   for (int32_t i = 0; i < of_a->count; i++) {
-    axes_a[i] = nd4c_cpu_axis(of_a->as.ints[i], c->operands[0].tensor.rank);
-    axes_b[i] = nd4c_cpu_axis(of_b->as.ints[i], c->operands[1].tensor.rank);
+    axes_a[i] = nd4c_axis(of_a->as.ints[i], c->operands[0].tensor.rank);
+    axes_b[i] = nd4c_axis(of_b->as.ints[i], c->operands[1].tensor.rank);
   }
   label_pairs(c, of_a->count, axes_a, axes_b);
 }
@@ -200,7 +200,7 @@ static void label_vecmat(nd4c_contraction *c) {
 static void label_vecdot(nd4c_contraction *c) {
   nd4c_labelled *a = &c->operands[0], *b = &c->operands[1];
   int32_t rank = a->tensor.rank > b->tensor.rank ? a->tensor.rank : b->tensor.rank, left = 0;
-  int32_t axis = nd4c_cpu_axis(c->call->attrs[ND4C_ATTR_vecdot_axis].as.i, rank);
+  int32_t axis = nd4c_axis(c->call->attrs[ND4C_ATTR_vecdot_axis].as.i, rank);
   label_hidden(a->labels, 0, a->tensor.rank);
   label_hidden(b->labels, 0, b->tensor.rank);
   for (int32_t i = 0; i < rank; i++) {

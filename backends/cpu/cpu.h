@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backends/cpu/families.h"
+#include "backends/reading.h"
 #include "kernels/narrow.h"
 #include "kernels/types.h"
 #include "nd4c/plugin.h"

@@ -25,11 +25,6 @@ static inline nd4c_ref_tensor nd4c_cpu_ref_tensor(const nd4c_tensor *tensor) {
 void nd4c_cpu_reference_map(const nd4c_call *call, nd4c_value_function function, nd4c_dtype as, int32_t number_count,
                             const double *numbers);
 
-/* An axis attribute that counts from the end if it is negative. */
-static inline int32_t nd4c_cpu_axis(int64_t axis, int32_t rank) {
-  return (int32_t)(axis < 0 ? axis + rank : axis);
-}
-
 /* Elements or rows that a piece of the pool computes at least: a few microseconds of work. */
 static inline int64_t nd4c_cpu_grain(int64_t work_per_item) {
   int64_t items = 4096 / (work_per_item + 1);

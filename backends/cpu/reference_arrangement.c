@@ -51,7 +51,7 @@ static void fill(const nd4c_call *call, const void *value) {
 
 static nd4c_status stack_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
   int64_t strides[ND4C_CPU_MAX_RANK];
   for (int32_t i = 0; i + 1 < y->rank; i++) {
     strides[i] = y->strides[i < axis ? i : i + 1];
@@ -76,7 +76,7 @@ static nd4c_status pad_run(const nd4c_call *call) {
   int64_t begin[ND4C_CPU_MAX_RANK] = {0}, mode = call->attrs[ND4C_ATTR_pad_mode].as.i;
   bool around = false;
   for (int32_t i = 0; i < pads->count / 2; i++) {
-    begin[axes->count == 0 ? i : nd4c_cpu_axis(axes->as.ints[i], x.rank)] = pads->as.ints[i];
+    begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], x.rank)] = pads->as.ints[i];
     around = around || pads->as.ints[i] > 0 || pads->as.ints[i + pads->count / 2] > 0;
   }
   if (mode != ND4C_PAD_CONSTANT) {
@@ -161,7 +161,7 @@ static nd4c_status repeat_run(const nd4c_call *call) {
     repeat_flat(call);
     return ND4C_OK;
   }
-  int32_t axis = nd4c_cpu_axis(axes->as.ints[0], x->rank);
+  int32_t axis = nd4c_axis(axes->as.ints[0], x->rank);
   bool uniform =
       nd4c_cpu_input(call, ND4C_IN_repeat_counts) == NULL && call->attrs[ND4C_ATTR_repeat_repeats].count == 1;
   /* Slices, then copies of each; all slices at once where they have equally many. */
@@ -192,7 +192,7 @@ static nd4c_status roll_run(const nd4c_call *call) {
   nd4c_ref_tensor x = nd4c_cpu_ref_tensor(from), y = nd4c_cpu_ref_tensor(to);
   int64_t begin[ND4C_CPU_MAX_RANK] = {0};
   for (int32_t i = 0; i < axes->count; i++) {
-    int32_t axis = nd4c_cpu_axis(axes->as.ints[i], x.rank);
+    int32_t axis = nd4c_axis(axes->as.ints[i], x.rank);
     begin[axis] = nd4c_modulo(begin[axis] + nd4c_modulo(shifts->as.ints[i], x.shape[axis]), x.shape[axis]);
   }
   if (axes->count == 0) {
@@ -324,8 +324,8 @@ static nd4c_status col2im_run(const nd4c_call *call) {
 
 static nd4c_status reverse_sequence_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *lengths = &call->inputs[1], *y = &call->outputs[0];
-  int32_t batch = nd4c_cpu_axis(call->attrs[ND4C_ATTR_reverse_sequence_batch_axis].as.i, x->rank);
-  int32_t time = nd4c_cpu_axis(call->attrs[ND4C_ATTR_reverse_sequence_time_axis].as.i, x->rank);
+  int32_t batch = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_batch_axis].as.i, x->rank);
+  int32_t time = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_time_axis].as.i, x->rank);
   int64_t shape[ND4C_CPU_MAX_RANK], from[ND4C_CPU_MAX_RANK], steps = x->shape[time];
   for (int64_t b = 0; b < lengths->size; b++) {
     int64_t length = nd4c_ref_index(lengths->dtype, lengths->data, b * lengths->strides[0]);

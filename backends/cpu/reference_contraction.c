@@ -63,7 +63,7 @@ static void cross_range(void *user, int64_t begin, int64_t end, int32_t worker) 
 
 static nd4c_status cross_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0], *operands[] = {&call->inputs[0], &call->inputs[1], y};
-  cross_args args = {.rank = y->rank, .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank)};
+  cross_args args = {.rank = y->rank, .axis = nd4c_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank)};
   int64_t vectors = 1;
   for (int32_t axis = 0; axis < y->rank; axis++) {
     args.shape[axis] = axis == args.axis ? 1 : y->shape[axis];

@@ -102,11 +102,11 @@ nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call) {
     const nd4c_attr_value *s = &attrs[ND4C_ATTR_fftn_s], *axes = &attrs[ND4C_ATTR_fftn_axes];
     t.count = axes->count > 0 ? axes->count : s->count > 0 ? s->count : x->rank;
     for (int32_t i = 0; i < t.count; i++) {
-      t.axes[i] = axes->count > 0 ? nd4c_cpu_axis(axes->as.ints[i], x->rank) : x->rank - t.count + i;
+      t.axes[i] = axes->count > 0 ? nd4c_axis(axes->as.ints[i], x->rank) : x->rank - t.count + i;
       given[i] = s->count > 0 ? s->as.ints[i] : -1;
     }
   } else {
-    t.axes[0] = nd4c_cpu_axis(attrs[ND4C_ATTR_fft_axis].as.i, x->rank);
+    t.axes[0] = nd4c_axis(attrs[ND4C_ATTR_fft_axis].as.i, x->rank);
     given[0] = attrs[ND4C_ATTR_fft_n].as.i;
   }
   for (int32_t i = 0; i < t.count; i++) {

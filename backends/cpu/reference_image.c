@@ -288,7 +288,7 @@ static nd4c_status color_any(const nd4c_call *call, nd4c_ref_color what, double 
                               .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
                               .what = what,
                               .amount = amount,
-                              .axis = nd4c_cpu_axis(axis, x->rank)};
+                              .axis = nd4c_axis(axis, x->rank)};
   nd4c_cpu_host->parallel_for(x->size / 3, nd4c_cpu_grain(32), call->width, color_range, &args);
   return ND4C_OK;
 }
@@ -330,7 +330,7 @@ static void contrast_range(void *user, int64_t begin, int64_t end, int32_t worke
 
 static nd4c_status adjust_contrast_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_adjust_contrast_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_adjust_contrast_axis].as.i, x->rank);
   contrast_args args = {.x = nd4c_cpu_ref_tensor(x),
                         .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
                         .factor = call->attrs[ND4C_ATTR_adjust_contrast_factor].as.f,

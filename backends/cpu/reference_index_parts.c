@@ -75,8 +75,8 @@ static nd4c_status diag_run(const nd4c_call *call) {
 
 static nd4c_status diag_embed_run(const nd4c_call *call) {
   int32_t rank = call->outputs[0].rank;
-  return embed(call, nd4c_cpu_axis(call->attrs[ND4C_ATTR_diag_embed_axis1].as.i, rank),
-               nd4c_cpu_axis(call->attrs[ND4C_ATTR_diag_embed_axis2].as.i, rank),
+  return embed(call, nd4c_axis(call->attrs[ND4C_ATTR_diag_embed_axis1].as.i, rank),
+               nd4c_axis(call->attrs[ND4C_ATTR_diag_embed_axis2].as.i, rank),
                call->attrs[ND4C_ATTR_diag_embed_offset].as.i);
 }
 
@@ -120,7 +120,7 @@ static nd4c_status one_hot_run(const nd4c_call *call) {
     nd4c_ref_move_one(bytes, first + values->strides[0] * bytes, on);
   }
   nd4c_ref_fill(&y, off);
-  nd4c_ref_one_hot(&indices, &y, nd4c_cpu_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y.rank), on);
+  nd4c_ref_one_hot(&indices, &y, nd4c_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y.rank), on);
   return ND4C_OK;
 }
 
@@ -340,7 +340,7 @@ static void write_batch(const nd4c_call *call, int32_t axis, int64_t batch) {
 
 static nd4c_status tensor_scatter_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, x->rank);
   bool circular = call->attrs[ND4C_ATTR_tensor_scatter_circular].as.i != 0;
   int64_t extent = x->shape[axis], last = circular ? extent - 1 : extent - call->inputs[1].shape[axis];
   for (int64_t b = 0; b < x->shape[0] && call->inputs[1].size > 0; b++) {

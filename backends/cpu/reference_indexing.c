@@ -51,7 +51,7 @@ static nd4c_status take_run(const nd4c_call *call) {
                           .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
                           .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
                           .mode = (nd4c_ref_index_mode)call->attrs[ND4C_ATTR_take_mode].as.i};
-  args.axis = axes->count == 0 ? 0 : nd4c_cpu_axis(axes->as.ints[0], x->rank);
+  args.axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x->rank);
   if (args.mode == ND4C_REF_RAISE) {
     ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, axes->count == 0 ? x->size : x->shape[args.axis]));
   }
@@ -77,7 +77,7 @@ static nd4c_status pick_elements(const nd4c_call *call, int64_t axis) {
   nd4c_ref_elements args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
                             .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
                             .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                            .axis = nd4c_cpu_axis(axis, call->inputs[0].rank),
+                            .axis = nd4c_axis(axis, call->inputs[0].rank),
                             .shape = call->outputs[0].shape};
   ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, args.whole.shape[args.axis]));
   nd4c_ref_move_elements(&args);
@@ -127,7 +127,7 @@ static nd4c_ref_tensor begin_with_x(const nd4c_call *call) {
 static nd4c_status place_elements(const nd4c_call *call, int64_t axis, const int64_t *shape, int64_t reduction) {
   nd4c_ref_elements args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
                             .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
-                            .axis = nd4c_cpu_axis(axis, call->inputs[0].rank),
+                            .axis = nd4c_axis(axis, call->inputs[0].rank),
                             .shape = shape,
                             .to_whole = true,
                             .row = nd4c_ref_combine_row(reduction, call->inputs[0].dtype)};
@@ -145,7 +145,7 @@ static nd4c_status scatter_elements_run(const nd4c_call *call) {
 /* Values may have fewer axes: they are aligned at the last one. */
 static nd4c_status put_along_axis_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *values = &call->inputs[2];
-  int64_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, x->rank);
+  int64_t axis = nd4c_axis(call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, x->rank);
   int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
   for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = i == axis ? indices->shape[i] : x->shape[i];
@@ -179,7 +179,7 @@ static nd4c_status scatter_nd_run(const nd4c_call *call) {
 static nd4c_status scatter_slices(const nd4c_call *call, int64_t reduction) {
   nd4c_ref_slices args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
                           .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
-                          .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, call->inputs[0].rank),
+                          .axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, call->inputs[0].rank),
                           .to_whole = true,
                           .row = nd4c_ref_combine_row(reduction, call->inputs[0].dtype)};
   ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
@@ -207,7 +207,7 @@ static nd4c_status index_fill_run(const nd4c_call *call) {
   static const int64_t same[2 * ND4C_CPU_MAX_RANK];
   nd4c_ref_slices args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
                           .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
-                          .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, call->inputs[0].rank),
+                          .axis = nd4c_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, call->inputs[0].rank),
                           .to_whole = true};
   ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
   args.whole = begin_with_x(call);
@@ -275,13 +275,13 @@ static nd4c_status mask_slices(const nd4c_call *call, int32_t axis) {
 }
 
 static nd4c_status boolean_mask_run(const nd4c_call *call) {
-  return mask_slices(call, nd4c_cpu_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank));
+  return mask_slices(call, nd4c_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank));
 }
 
 static nd4c_status compress_run(const nd4c_call *call) {
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_compress_axes];
   if (axes->count > 0) {
-    return mask_slices(call, nd4c_cpu_axis(axes->as.ints[0], call->inputs[0].rank));
+    return mask_slices(call, nd4c_axis(axes->as.ints[0], call->inputs[0].rank));
   }
   nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), condition = nd4c_cpu_ref_tensor(&call->inputs[1]);
   call->true_shapes[0][0] = nd4c_ref_count_true(&condition);

@@ -76,7 +76,7 @@ static nd4c_status kl_divergence_run(const nd4c_call *call) {
 static nd4c_status axis_loss_run(const nd4c_call *call, bool softmax) {
   nd4c_cpu_work work = {0};
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_cosine_distance_axis].as.i, x->rank), rank = 0;
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cosine_distance_axis].as.i, x->rank), rank = 0;
   int64_t length = x->shape[axis], outer = nd4c_ref_extent(axis, x->shape), shape[ND4C_CPU_MAX_RANK];
   int64_t inner = nd4c_ref_extent(x->rank - axis - 1, x->shape + axis + 1), rows = outer * inner;
   for (int32_t i = 0; i < x->rank; i++)

@@ -137,7 +137,7 @@ static void run_on_parts(const nd4c_call *call, nd4c_value_function function, in
 static nd4c_status run_glu(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   int64_t shape[ND4C_CPU_MAX_RANK];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
   const nd4c_tensor halves[2] = {part_of(x, axis, 0, shape), part_of(x, axis, x->shape[axis] / 2, shape)};
   run_on_parts(call, x->dtype == ND4C_FLOAT64 ? nd4c_value_glu_wide : nd4c_value_glu, 2, halves, &call->outputs[0]);
   return ND4C_OK;
@@ -146,7 +146,7 @@ static nd4c_status run_glu(const nd4c_call *call) {
 static nd4c_status run_crelu(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t shape[ND4C_CPU_MAX_RANK];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_crelu_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_crelu_axis].as.i, x->rank);
   const nd4c_tensor first = part_of(y, axis, 0, shape), second = part_of(y, axis, x->shape[axis], shape);
   run_on_parts(call, nd4c_value_relu, 1, x, &first);
   run_on_parts(call, nd4c_value_negative_relu, 1, x, &second);

@@ -118,7 +118,7 @@ static nd4c_status layer_norm_run(const nd4c_call *call) {
       .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_layer_norm_bias)),
       .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
       .epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f,
-      .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank),
+      .axis = nd4c_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank),
   };
   int64_t rows = x->size > 0 ? 1 : 0;
   for (int32_t i = 0; i < args.axis; i++) {
@@ -145,7 +145,7 @@ static nd4c_status softmax_any(const nd4c_call *call, bool logarithm) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_softmax_x];
   softmax_args args = {.x = nd4c_cpu_ref_tensor(x),
                        .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                       .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank),
+                       .axis = nd4c_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank),
                        .logarithm = logarithm};
   int64_t length = x->shape[args.axis];
   if (length > 0) {

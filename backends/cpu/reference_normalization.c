@@ -52,7 +52,7 @@ static nd4c_status group_norm_run(const nd4c_call *call) {
 static nd4c_status trailing_norm(const nd4c_call *call, int64_t at, double epsilon, bool rms, int32_t bias) {
   nd4c_cpu_work work = {0};
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_cpu_axis(at, x->rank);
+  int32_t axis = nd4c_axis(at, x->rank);
   int64_t length = nd4c_ref_extent(x->rank - axis, x->shape + axis);
   nd4c_ref_rows_args args = {.length = length,
                              .x = nd4c_cpu_work_load(&work, call, 0),
@@ -137,7 +137,7 @@ static nd4c_status lp_normalize_run(const nd4c_call *call) {
   double p = call->attrs[ND4C_ATTR_lp_normalize_p].as.f, least = call->attrs[ND4C_ATTR_lp_normalize_epsilon].as.f;
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
   int64_t count;
-  reduced[nd4c_cpu_axis(call->attrs[ND4C_ATTR_lp_normalize_axis].as.i, x->rank)] = true;
+  reduced[nd4c_axis(call->attrs[ND4C_ATTR_lp_normalize_axis].as.i, x->rank)] = true;
   int64_t *groups = group_of(&work, call, reduced, &count);
   const double *numbers = nd4c_cpu_work_load(&work, call, 0);
   double *norms = nd4c_cpu_work_make(&work, count), *y = nd4c_cpu_work_make(&work, x->size);
@@ -250,7 +250,7 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
 static nd4c_status hardmax_run(const nd4c_call *call) {
   nd4c_cpu_work work = {0};
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_hardmax_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_hardmax_axis].as.i, x->rank);
   int64_t length = x->shape[axis], inner = nd4c_ref_extent(x->rank - axis - 1, x->shape + axis + 1);
   const double *numbers = nd4c_cpu_work_load(&work, call, 0);
   double *y = nd4c_cpu_work_make(&work, x->size);
@@ -271,7 +271,7 @@ static nd4c_status hardmax_run(const nd4c_call *call) {
 static nd4c_status bias_add_run(const nd4c_call *call) {
   nd4c_cpu_work work = {0};
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_bias_add_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_bias_add_axis].as.i, x->rank);
   int64_t inner = nd4c_ref_extent(x->rank - axis - 1, x->shape + axis + 1);
   int64_t activation = call->attrs[ND4C_ATTR_bias_add_activation].as.i;
   const double *numbers = nd4c_cpu_work_load(&work, call, 0), *bias = nd4c_cpu_work_load(&work, call, 1);

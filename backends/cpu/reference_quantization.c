@@ -41,7 +41,7 @@ static nd4c_ref_quantization describe(const nd4c_call *call) {
       .scale = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_quantize_linear_scale]),
       .zero_point = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_quantize_linear_zero_point)),
       .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-      .axis = nd4c_cpu_axis(axis, call->inputs[0].rank),
+      .axis = nd4c_axis(axis, call->inputs[0].rank),
       .block = call->attrs[ND4C_ATTR_quantize_linear_block_size].as.i,
       .saturate = true};
 }

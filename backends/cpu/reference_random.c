@@ -201,7 +201,7 @@ static nd4c_status run_random_permutation(const nd4c_call *call) {
 
 static nd4c_status run_random_shuffle(const nd4c_call *call) {
   nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[1]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_random_shuffle_axis].as.i, x.rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_random_shuffle_axis].as.i, x.rank);
   nd4c_ref_axes lines = nd4c_ref_axes_without(&x, &y, axis);
   int64_t *order, count = x.shape[axis], from, to;
   nd4c_status status = make_order(call, count, &order);

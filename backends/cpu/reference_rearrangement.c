@@ -16,9 +16,8 @@ static nd4c_status run_reshape(const nd4c_call *call) {
 
 static nd4c_status run_concat(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int64_t axis = call->attrs[ND4C_ATTR_concat_axis].as.i;
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
   nd4c_operand to = describe(y);
-  axis = axis < 0 ? axis + y->rank : axis;
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *x = &call->inputs[i];
     nd4c_operand from = describe(x);
@@ -30,9 +29,9 @@ static nd4c_status run_concat(const nd4c_call *call) {
 
 static nd4c_status run_gather(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
-  int64_t axis = call->attrs[ND4C_ATTR_gather_axis].as.i, bad;
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_axis].as.i, x->rank);
+  int64_t bad;
   nd4c_operand from = describe(x), chosen = describe(indices), to = describe(y);
-  axis = axis < 0 ? axis + x->rank : axis;
   if (nd4c_reference_find_bad_index(&chosen, indices->rank, indices->shape, x->shape[axis], &bad))
     return nd4c_cpu_gather_fail(bad, axis, x->shape[axis]);
   nd4c_reference_gather(&from, x->shape, &chosen, (int32_t)axis, indices->rank, &to, y->rank, y->shape);

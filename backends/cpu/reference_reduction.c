@@ -19,9 +19,8 @@ static nd4c_status run_axes(nd4c_reduction reduction, const nd4c_call *call) {
 
 static nd4c_status run_axis(nd4c_reduction reduction, const nd4c_call *call) {
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
-  int64_t axis = call->attrs[ND4C_ATTR_argmax_axis].as.i;
   if (call->inputs[0].rank > 0)
-    reduced[axis < 0 ? axis + call->inputs[0].rank : axis] = true;
+    reduced[nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, call->inputs[0].rank)] = true;
   return reduce(reduction, call, reduced, call->attrs[ND4C_ATTR_argmax_keepdims].as.i != 0);
 }
 

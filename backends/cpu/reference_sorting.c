@@ -91,22 +91,22 @@ static nd4c_status sort_lines(const nd4c_call *call, int32_t axis, sort_call *s)
   return ND4C_OK;
 }
 
-static int32_t axis_of(const nd4c_call *call) {
-  return nd4c_cpu_axis(call->attrs[ND4C_ATTR_sort_axis].as.i, call->inputs[0].rank);
+static int32_t sort_axis(const nd4c_call *call) {
+  return nd4c_axis(call->attrs[ND4C_ATTR_sort_axis].as.i, call->inputs[0].rank);
 }
 
 static nd4c_status run_sort(const nd4c_call *call) {
   sort_call s = {.values = nd4c_cpu_ref_tensor(&call->outputs[0]),
                  .descending = call->attrs[ND4C_ATTR_sort_descending].as.i != 0};
-  s.taken = s.values.shape[axis_of(call)];
-  return sort_lines(call, axis_of(call), &s);
+  s.taken = s.values.shape[sort_axis(call)];
+  return sort_lines(call, sort_axis(call), &s);
 }
 
 static nd4c_status run_argsort(const nd4c_call *call) {
   sort_call s = {.indices = nd4c_cpu_ref_tensor(&call->outputs[0]),
                  .descending = call->attrs[ND4C_ATTR_argsort_descending].as.i != 0};
-  s.taken = s.indices.shape[axis_of(call)];
-  return sort_lines(call, axis_of(call), &s);
+  s.taken = s.indices.shape[sort_axis(call)];
+  return sort_lines(call, sort_axis(call), &s);
 }
 
 static nd4c_status run_top_k(const nd4c_call *call) {
@@ -114,7 +114,7 @@ static nd4c_status run_top_k(const nd4c_call *call) {
                  .indices = nd4c_cpu_ref_tensor(&call->outputs[1]),
                  .descending = call->attrs[ND4C_ATTR_top_k_largest].as.i != 0,
                  .taken = call->attrs[ND4C_ATTR_top_k_k].as.i};
-  return sort_lines(call, axis_of(call), &s);
+  return sort_lines(call, sort_axis(call), &s);
 }
 
 static nd4c_status run_kth_value(const nd4c_call *call) {
@@ -122,7 +122,7 @@ static nd4c_status run_kth_value(const nd4c_call *call) {
                  .indices = nd4c_cpu_ref_tensor(&call->outputs[1]),
                  .first = call->attrs[ND4C_ATTR_kth_value_k].as.i,
                  .taken = 1};
-  return sort_lines(call, axis_of(call), &s);
+  return sort_lines(call, sort_axis(call), &s);
 }
 
 /* -- sorting by several keys --------------------------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static void lexsort_range(void *user, int64_t begin, int64_t end, int32_t worker
 
 static nd4c_status run_lexsort(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  lexsort_call c = {.call = call, .axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank)};
+  lexsort_call c = {.call = call, .axis = nd4c_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank)};
   c.length = y->shape[c.axis];
   if (y->size == 0) {
     return ND4C_OK;
@@ -324,7 +324,7 @@ static nd4c_status run_unique(const nd4c_call *call) {
   const nd4c_attr_value *axis = &call->attrs[ND4C_ATTR_unique_axis];
   bool sorted = call->attrs[ND4C_ATTR_unique_sorted].as.i != 0;
   return axis->count == 0 ? unique_flat(call, sorted, 1, 2, 3)
-                          : unique_slices(call, nd4c_cpu_axis(axis->as.ints[0], call->inputs[0].rank), sorted);
+                          : unique_slices(call, nd4c_axis(axis->as.ints[0], call->inputs[0].rank), sorted);
 }
 
 /* -- sets -------------------------------------------------------------------------------------------------------- */

@@ -191,7 +191,7 @@ static void accumulate_range(void *user, int64_t begin, int64_t end, int32_t wor
 
 static nd4c_status cumulative(const nd4c_call *call, nd4c_ref_running kind, bool include_initial) {
   const nd4c_attr_value *attrs = call->attrs;
-  nd4c_ref_lines lines = lines_of(call, nd4c_cpu_axis(attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank));
+  nd4c_ref_lines lines = lines_of(call, nd4c_axis(attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank));
   lines.kind = kind;
   lines.include_initial = include_initial;
   lines.reverse = attrs[ND4C_ATTR_cumulative_sum_reverse].as.i != 0;
@@ -218,7 +218,7 @@ static void best_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 }
 
 static nd4c_status running_best(const nd4c_call *call, nd4c_ref_running kind) {
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_cumulative_max_axis].as.i, call->inputs[0].rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cumulative_max_axis].as.i, call->inputs[0].rank);
   nd4c_ref_lines lines = lines_of(call, axis);
   nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), indices = nd4c_cpu_ref_tensor(&call->outputs[1]);
   lines.kind = kind;
@@ -239,7 +239,7 @@ static nd4c_status run_cumulative_min(const nd4c_call *call) {
 
 /* In the caller alone: the work row is one. */
 static nd4c_status run_diff(const nd4c_call *call) {
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_diff_axis].as.i, call->inputs[0].rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_diff_axis].as.i, call->inputs[0].rank);
   int64_t order = call->attrs[ND4C_ATTR_diff_order].as.i, room = 0;
   nd4c_ref_lines lines = lines_of(call, axis);
   nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);

@@ -320,7 +320,7 @@ static nd4c_status run_pad(const nd4c_call *call) {
   continued c = {.mode = (nd4c_ref_pad_mode)call->attrs[ND4C_ATTR_pad_mode].as.i};
   filler_make(&c.value, value != NULL ? value->data : nd4c_cpu_zero, nd4c_cpu_dtype_bytes(x->dtype));
   for (int32_t i = 0; i < pads->count / 2; i++)
-    begin[axes->count == 0 ? i : nd4c_cpu_axis(axes->as.ints[i], x->rank)] = pads->as.ints[i];
+    begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], x->rank)] = pads->as.ints[i];
   continued_make(&c, x, &call->outputs[0], begin);
   continued_run(call, &c);
   return ND4C_OK;
@@ -333,7 +333,7 @@ static nd4c_status run_roll(const nd4c_call *call) {
   int64_t begin[ND4C_CPU_MAX_RANK] = {0};
   continued c = {.mode = ND4C_REF_PAD_WRAP};
   for (int32_t i = 0; i < axes->count; i++) {
-    int32_t axis = nd4c_cpu_axis(axes->as.ints[i], x.rank);
+    int32_t axis = nd4c_axis(axes->as.ints[i], x.rank);
     begin[axis] = modulo(begin[axis] + modulo(shifts->as.ints[i], x.shape[axis]), x.shape[axis]);
   }
   if (axes->count == 0) {
@@ -412,7 +412,7 @@ static bool is_woven(const nd4c_call *call, int32_t axis) {
 
 static nd4c_status run_stack(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
   int64_t strides[ND4C_CPU_MAX_RANK];
   if (is_woven(call, axis)) {
     weave_job job = {call, nd4c_cpu_dtype_bytes(y->dtype)};
@@ -461,7 +461,7 @@ static bool usable_one_hot(const nd4c_call *call, char *reason, size_t reason_si
   if (indices->dtype != ND4C_INT64 && indices->dtype != ND4C_INT32)
     return nd4c_cpu_decline(reason, reason_size, "indices are neither int32 nor int64");
   if ((indices->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
-      nd4c_cpu_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank) != y->rank - 1)
+      nd4c_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank) != y->rank - 1)
     return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous, or the new axis not the last");
   if (nd4c_cpu_dtype_bytes(y->dtype) == 0)
     return nd4c_cpu_decline(reason, reason_size, "elements that are not whole bytes");

@@ -130,7 +130,7 @@ static bool usable_take(const nd4c_call *call, char *reason, size_t reason_size)
 static nd4c_status run_take(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_take_axes];
-  int32_t axis = axes->count == 0 ? 0 : nd4c_cpu_axis(axes->as.ints[0], x->rank);
+  int32_t axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x->rank);
   int64_t extent = axes->count == 0 ? x->size : x->shape[axis];
   nd4c_indices indices = indices_of(&call->inputs[1], extent);
   if (!all_in_range(call, &indices, call->inputs[1].size))
@@ -152,8 +152,7 @@ ND4C_CPU_SIMD_KERNEL(embedding_lookup, ND4C_CPU_MOVABLE, usable_blocks, run_embe
 
 static nd4c_status run_gather(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *tensor = &call->inputs[ND4C_IN_gather_indices];
-  int64_t axis = call->attrs[ND4C_ATTR_gather_axis].as.i;
-  axis = axis < 0 ? axis + x->rank : axis;
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_axis].as.i, x->rank);
   int64_t extent = x->shape[axis];
   nd4c_indices indices = indices_of(tensor, extent);
   if (!all_in_range(call, &indices, tensor->size))
@@ -294,7 +293,7 @@ static bool same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
 
 static bool usable_pick(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_gather_elements_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_elements_axis].as.i, x->rank);
   if (x->rank == 0)
     return nd4c_cpu_decline(reason, reason_size, "x has no axes");
   if (!are_indices_plain(indices))
@@ -306,7 +305,7 @@ static bool usable_pick(const nd4c_call *call, char *reason, size_t reason_size)
 
 static nd4c_status run_pick(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_gather_elements_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_elements_axis].as.i, x->rank);
   element_job job = element_job_make(x, &call->inputs[1], y, axis);
   if (!all_in_range(call, &job.indices, y->size))
     return nd4c_cpu_check_indices(call, 1, axis, x->shape[axis]);
@@ -354,7 +353,7 @@ static bool usable_scatter_elements(const nd4c_call *call, char *reason, size_t 
 static nd4c_status run_scatter_elements(const nd4c_call *call) {
   enum { WORTH_ELEMENTS = 16384 };
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_scatter_elements_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_elements_axis].as.i, y->rank);
   element_job job = element_job_make(y, indices, &call->inputs[2], axis);
   if (!all_in_range(call, &job.indices, indices->size))
     return nd4c_cpu_check_indices(call, 1, axis, y->shape[axis]);
@@ -421,7 +420,7 @@ static bool usable_scatter_add(const nd4c_call *call, char *reason, size_t reaso
 
 static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_cpu_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, y->rank);
   slice_job job = {.indices = indices_of(indices, y->shape[axis]),
                    .whole = y->data,
                    .part = call->inputs[2].data,

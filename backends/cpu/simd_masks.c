@@ -100,7 +100,7 @@ static nd4c_status run_masked_select(const nd4c_call *call) {
 ND4C_CPU_SIMD_KERNEL(masked_select, ND4C_CPU_MOVABLE, usable_masked_select, run_masked_select)
 
 static bool usable_boolean_mask(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (nd4c_cpu_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank) != 0)
+  if (nd4c_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank) != 0)
     return nd4c_cpu_decline(reason, reason_size, "the mask is not of the first axes");
   return usable_mask(call, reason, reason_size);
 }
@@ -123,7 +123,7 @@ ND4C_CPU_SIMD_KERNEL(boolean_mask, ND4C_CPU_MOVABLE, usable_boolean_mask, run_bo
 
 static bool usable_compress(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_compress_axes];
-  if (axes->count > 0 && nd4c_cpu_axis(axes->as.ints[0], call->inputs[0].rank) != 0)
+  if (axes->count > 0 && nd4c_axis(axes->as.ints[0], call->inputs[0].rank) != 0)
     return nd4c_cpu_decline(reason, reason_size, "the condition is not of the first axis");
   return usable_mask(call, reason, reason_size);
 }

@@ -67,16 +67,12 @@ static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
   return call->outputs[0].size > 0 || nd4c_cpu_decline(reason, reason_size, "the result is empty");
 }
 
-static int32_t resolve_axis(int64_t axis, int32_t rank) {
-  return (int32_t)(axis < 0 ? axis + rank : axis);
-}
-
 /* -- softmax ---------------------------------------------------------------------------------------------------- */
 
 /* Rows along the axis, or columns beside each other along the last axis. False: gaps either way. */
 static bool softmax_plan(const nd4c_call *call, job *j) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = resolve_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank), last = x->rank - 1;
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank), last = x->rank - 1;
   j->length = x->shape[axis];
   if (nd4c_simd_dense_axis(x, axis) && nd4c_simd_dense_axis(y, axis)) {
     nd4c_simd_rows_make(&j->rows, x, y, 1u << axis);
@@ -226,7 +222,7 @@ static bool contiguous(const nd4c_tensor *tensor, int64_t size) {
 
 static bool layer_norm_plan(const nd4c_call *call, job *j) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = resolve_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank);
   uint32_t skip = 0, wanted = 0;
   j->length = nd4c_simd_run(x, y, axis, &skip);
   for (int32_t i = axis; i < x->rank; i++) {

@@ -116,8 +116,7 @@ static bool concat_rows(const nd4c_call *call, int32_t axis) {
 
 static nd4c_status run_concat(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int64_t axis = call->attrs[ND4C_ATTR_concat_axis].as.i;
-  axis = axis < 0 ? axis + y->rank : axis;
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
   nd4c_tensor part = *y;
   if (concat_rows(call, (int32_t)axis))
     return ND4C_OK;

@@ -312,8 +312,7 @@ static bool usable_gathered(const nd4c_call *call, enum nd4c_reduce_index op, ch
 static nd4c_status run_axis(const nd4c_call *call, const nd4c_arg_loops *loops) {
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
   reduction r = {.arg = &loops[call->inputs[0].dtype]};
-  int64_t axis = call->attrs[ND4C_ATTR_argmax_axis].as.i;
-  reduced[axis < 0 ? axis + call->inputs[0].rank : axis] = true;
+  reduced[nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, call->inputs[0].rank)] = true;
   nd4c_reduction_prepare(&r.axes, call, reduced, call->attrs[ND4C_ATTR_argmax_keepdims].as.i != 0, true);
   run_reduction(&r, call->width);
   return ND4C_OK;
@@ -327,8 +326,7 @@ static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char
   const nd4c_tensor *x = &call->inputs[0];
   if (x->size == 0 || x->rank == 0)
     return nd4c_cpu_decline(reason, reason_size, "nothing to reduce");
-  int64_t axis = call->attrs[ND4C_ATTR_argmax_axis].as.i;
-  axis = axis < 0 ? axis + x->rank : axis;
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, x->rank);
   bool is_last = true; /* in the order of memory */
   for (int32_t other = 0; other < x->rank; other++)
     if (x->shape[other] > 1 && stride_size(x->strides[other]) < stride_size(x->strides[axis]))

@@ -117,7 +117,7 @@ static nd4c_status run_repeat(const nd4c_call *call) {
   int64_t shape[ND4C_CPU_MAX_RANK];
   int64_t from[ND4C_CPU_MAX_RANK], to[ND4C_CPU_MAX_RANK];
   nd4c_tensor x = call->inputs[0], y = call->outputs[0];
-  int32_t axis = axes->count == 0 ? 0 : nd4c_cpu_axis(axes->as.ints[0], x.rank);
+  int32_t axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x.rank);
   if (!has_one_count(call))
     return repeat_counted(call, axis);
   if (axes->count == 0) {

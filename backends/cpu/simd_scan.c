@@ -288,9 +288,8 @@ static void run_scan(scan *s, int32_t width) {
   nd4c_cpu_parallel(count, nd4c_simd_grain(2 * work), width, s->width > 0 ? blocks_range : lines_range, s);
 }
 
-static int32_t axis_of(const nd4c_call *call) {
-  int64_t axis = call->attrs[ND4C_ATTR_cumulative_sum_axis].as.i;
-  return (int32_t)(axis < 0 ? axis + call->inputs[0].rank : axis);
+static int32_t scan_axis(const nd4c_call *call) {
+  return nd4c_axis(call->attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank);
 }
 
 /* 1 as an element of a dtype. */
@@ -313,7 +312,7 @@ static uint64_t one_of(nd4c_dtype dtype) {
 
 static nd4c_status run_cumulative(const nd4c_call *call, const nd4c_scan_loops *loops, bool product) {
   const nd4c_attr_value *attrs = call->attrs;
-  int32_t axis = axis_of(call);
+  int32_t axis = scan_axis(call);
   nd4c_dtype x = call->inputs[0].dtype, y = call->outputs[0].dtype;
   bool words = (ND4C_DTYPE_BIT(y) & ND4C_CPU_INTS) != 0;
   bool exclusive = attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0;
@@ -339,7 +338,7 @@ static nd4c_status run_cumulative(const nd4c_call *call, const nd4c_scan_loops *
 }
 
 static nd4c_status run_best(const nd4c_call *call, const nd4c_best_loops *loops) {
-  scan s = make_scan(call, axis_of(call));
+  scan s = make_scan(call, scan_axis(call));
   s.best = &loops[call->inputs[0].dtype];
   run_scan(&s, call->width);
   return ND4C_OK;

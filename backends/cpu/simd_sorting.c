@@ -256,14 +256,14 @@ static nd4c_status run_sort(const nd4c_call *call) {
   sort_call s = {.x = &call->inputs[0], .y = &call->outputs[0]};
   int64_t axis = call->attrs[ND4C_ATTR_sort_axis].as.i;
   s.flip = call->attrs[ND4C_ATTR_sort_descending].as.i != 0 ? nd4c_simd.sort->dtypes[s.x->dtype].flip : 0;
-  return sort_lines(&s, (int32_t)(axis < 0 ? axis + s.x->rank : axis), call->width);
+  return sort_lines(&s, nd4c_axis(axis, s.x->rank), call->width);
 }
 
 static nd4c_status run_argsort(const nd4c_call *call) {
   sort_call s = {.x = &call->inputs[0], .y = &call->outputs[0], .ordering = true};
   int64_t axis = call->attrs[ND4C_ATTR_argsort_axis].as.i;
   s.flip = call->attrs[ND4C_ATTR_argsort_descending].as.i != 0 ? nd4c_simd.sort->dtypes[s.x->dtype].flip : 0;
-  return sort_lines(&s, (int32_t)(axis < 0 ? axis + s.x->rank : axis), call->width);
+  return sort_lines(&s, nd4c_axis(axis, s.x->rank), call->width);
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {

@@ -262,7 +262,7 @@ static nd4c_status run(const nd4c_call *call, int64_t axis, top_call *t) {
   t->x = &call->inputs[0];
   t->y = &call->outputs[0];
   t->indices = &call->outputs[1];
-  axis = axis < 0 ? axis + t->x->rank : axis;
+  axis = nd4c_axis(axis, t->x->rank);
   t->dtype = &nd4c_simd.sort->dtypes[t->x->dtype];
   t->lines = nd4c_word_lines_of(t->x, (int32_t)axis, t->y, t->indices);
   t->length = t->x->shape[axis];

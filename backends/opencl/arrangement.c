@@ -61,7 +61,7 @@ static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd
 static nd4c_status concat(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
   int64_t shift = 0;
   for (int32_t i = 0; i < call->input_count; i++) {
     ND4C_CL_TRY(join(step, &call->inputs[i], y, shift, y->strides));
@@ -73,7 +73,7 @@ static nd4c_status concat(const nd4c_cl_step *step) {
 static nd4c_status stack(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
   int64_t strides[ND4C_CL_MAX_RANK];
   for (int32_t i = 0; i + 1 < y->rank; i++) {
     strides[i] = y->strides[i < axis ? i : i + 1];
@@ -146,7 +146,7 @@ static nd4c_status pad(const nd4c_cl_step *step) {
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_pad_pads], *axes = &call->attrs[ND4C_ATTR_pad_axes];
   int64_t begin[ND4C_CL_MAX_RANK] = {0};
   for (int32_t i = 0; i < pads->count / 2; i++) {
-    begin[axes->count == 0 ? i : nd4c_cl_axis(axes->as.ints[i], call->inputs[0].rank)] = pads->as.ints[i];
+    begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], call->inputs[0].rank)] = pads->as.ints[i];
   }
   return pad_by(step, begin, call->attrs[ND4C_ATTR_pad_mode].as.i, nd4c_cl_input(call, ND4C_IN_pad_value));
 }
@@ -161,7 +161,7 @@ static nd4c_status roll(const nd4c_cl_step *step) {
     return renumber(step, x, &call->outputs[0], nd4c_modulo(shifts->as.ints[0], x->size));
   }
   for (int32_t i = 0; i < axes->count; i++) {
-    int32_t axis = nd4c_cl_axis(axes->as.ints[i], x->rank);
+    int32_t axis = nd4c_axis(axes->as.ints[i], x->rank);
     begin[axis] = nd4c_modulo(begin[axis] + nd4c_modulo(shifts->as.ints[i], x->shape[axis]), x->shape[axis]);
   }
   return pad_by(step, begin, ND4C_PAD_WRAP, NULL);
@@ -174,7 +174,7 @@ static nd4c_status shift_halves(const nd4c_cl_step *step, bool back) {
   int64_t begin[ND4C_CL_MAX_RANK] = {0};
   bool all = axes->as.ints == NULL;
   for (int32_t i = 0; i < (all ? x->rank : axes->count); i++) {
-    int32_t axis = all ? i : nd4c_cl_axis(axes->as.ints[i], x->rank);
+    int32_t axis = all ? i : nd4c_axis(axes->as.ints[i], x->rank);
     begin[axis] = x->shape[axis] > 1 ? (x->shape[axis] + back) / 2 : 0;
   }
   return pad_by(step, begin, ND4C_PAD_WRAP, NULL);
@@ -208,7 +208,7 @@ enum { REPEAT_VERDICT = 3, NUMBERS_AT_ONCE = 64, LEAST_CHUNK = 64, MOST_CHUNKS =
 static int64_t repeat_slices(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_repeat_axes];
-  return axes->count == 0 ? x->size : x->shape[nd4c_cl_axis(axes->as.ints[0], x->rank)];
+  return axes->count == 0 ? x->size : x->shape[nd4c_axis(axes->as.ints[0], x->rank)];
 }
 
 static int64_t repeat_chunk(int64_t slices) {
@@ -297,7 +297,7 @@ static nd4c_status repeat(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0], *counts = nd4c_cl_input(call, ND4C_IN_repeat_counts);
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_repeat_axes], *repeats = &call->attrs[ND4C_ATTR_repeat_repeats];
   bool flat = axes->count == 0;
-  int32_t axis = flat ? 0 : nd4c_cl_axis(axes->as.ints[0], x->rank);
+  int32_t axis = flat ? 0 : nd4c_axis(axes->as.ints[0], x->rank);
   int64_t slices = repeat_slices(call), from[ND4C_CL_MAX_RANK] = {0}, place[ND4C_CL_MAX_RANK] = {0};
   for (int32_t i = 0; i < y->rank && !flat; i++) {
     from[i] = i == axis ? 0 : x->strides[i];
@@ -401,8 +401,8 @@ static nd4c_status batch_to_space(const nd4c_cl_step *step) {
 static nd4c_status reverse_sequence(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *lengths = &call->inputs[1], *y = &call->outputs[0];
-  int32_t batch = nd4c_cl_axis(call->attrs[ND4C_ATTR_reverse_sequence_batch_axis].as.i, x->rank);
-  int32_t time = nd4c_cl_axis(call->attrs[ND4C_ATTR_reverse_sequence_time_axis].as.i, x->rank);
+  int32_t batch = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_batch_axis].as.i, x->rank);
+  int32_t time = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_time_axis].as.i, x->rank);
   int64_t from[ND4C_CL_MAX_RANK], length[ND4C_CL_MAX_RANK] = {0}, place[ND4C_CL_MAX_RANK] = {0};
   const int64_t *strides[4] = {from, y->strides, length, place};
   for (int32_t i = 0; i < x->rank; i++) {

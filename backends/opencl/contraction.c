@@ -246,7 +246,7 @@ typedef struct cross {
 
 static bool cross_plan(const nd4c_call *call, cross *c, char *reason, size_t reason_size) {
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank);
   int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK];
   *c = (cross){.arrays = {&call->inputs[0], &call->inputs[1], y}};
   for (int32_t i = 0; i < y->rank; i++) {

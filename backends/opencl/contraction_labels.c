@@ -90,8 +90,8 @@ static void label_trace(nd4c_cl_contraction *c) {
   nd4c_cl_labelled *x = &c->operands[0];
   const nd4c_tensor *whole = &c->call->inputs[0];
   const nd4c_attr_value *attrs = c->call->attrs;
-  int32_t axis1 = nd4c_cl_axis(attrs[ND4C_ATTR_trace_axis1].as.i, whole->rank);
-  int32_t axis2 = nd4c_cl_axis(attrs[ND4C_ATTR_trace_axis2].as.i, whole->rank);
+  int32_t axis1 = nd4c_axis(attrs[ND4C_ATTR_trace_axis1].as.i, whole->rank);
+  int32_t axis2 = nd4c_axis(attrs[ND4C_ATTR_trace_axis2].as.i, whole->rank);
   int64_t m = whole->shape[axis1], n = whole->shape[axis2], offset = attrs[ND4C_ATTR_trace_offset].as.i;
   int64_t row = offset >= 0 ? 0 : offset < -m ? m : -offset, column = offset <= 0 ? 0 : offset > n ? n : offset;
   int64_t length = m - row < n - column ? m - row : n - column;
@@ -142,8 +142,8 @@ static void join_axes(nd4c_cl_contraction *c, int32_t count, const int64_t *of_a
       sides[side].labels[i] = side * ND4C_CL_MAX_RANK + i;
   }
   for (int32_t i = 0; i < count; i++) {
-    int32_t label = nd4c_cl_axis(of_a[i], sides[0].rank);
-    sides[1].labels[nd4c_cl_axis(of_b[i], sides[1].rank)] = label;
+    int32_t label = nd4c_axis(of_a[i], sides[0].rank);
+    sides[1].labels[nd4c_axis(of_b[i], sides[1].rank)] = label;
     joined[label] = true;
   }
   for (int32_t side = 0; side < 2; side++) {
@@ -183,7 +183,7 @@ static void label_vecmat(nd4c_cl_contraction *c) {
 
 static void label_vecdot(nd4c_cl_contraction *c) {
   int32_t rank = c->operands[0].rank > c->operands[1].rank ? c->operands[0].rank : c->operands[1].rank, left = 0;
-  int32_t axis = nd4c_cl_axis(c->call->attrs[ND4C_ATTR_vecdot_axis].as.i, rank);
+  int32_t axis = nd4c_axis(c->call->attrs[ND4C_ATTR_vecdot_axis].as.i, rank);
   (void)hide(c->operands[0].labels, 0, c->operands[0].rank);
   (void)hide(c->operands[1].labels, 0, c->operands[1].rank);
   for (int32_t i = 0; i < rank; i++) {

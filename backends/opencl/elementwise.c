@@ -255,10 +255,6 @@ static bool has_input(const nd4c_call *call, int32_t i) {
   return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;
 }
 
-static int32_t axis_of(int64_t axis, int32_t rank) {
-  return (int32_t)(axis < 0 ? axis + rank : axis);
-}
-
 /* The first or second half of a tensor along an axis. */
 static nd4c_tensor half_of(const nd4c_tensor *tensor, int32_t axis, int32_t half, int64_t *shape) {
   nd4c_tensor part = *tensor;
@@ -282,7 +278,7 @@ static void take_inputs(const nd4c_call *call, plan *p) {
     p->inputs[0].rank = 0;
   } else if (op == ND4C_OP_glu) {
     const nd4c_tensor *x = &call->inputs[0];
-    int32_t axis = axis_of(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
+    int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
     p->count = 2;
     p->inputs[0] = half_of(x, axis, 0, p->half_shape);
     p->inputs[1] = half_of(x, axis, 1, p->half_shape);
@@ -290,7 +286,7 @@ static void take_inputs(const nd4c_call *call, plan *p) {
     const nd4c_tensor *y = &call->outputs[0];
     p->count = 1;
     p->inputs[0] = call->inputs[0];
-    p->output = half_of(y, axis_of(call->attrs[ND4C_ATTR_crelu_axis].as.i, y->rank), p->half, p->half_shape);
+    p->output = half_of(y, nd4c_axis(call->attrs[ND4C_ATTR_crelu_axis].as.i, y->rank), p->half, p->half_shape);
     p->function = p->half == 0 ? "relu" : "negative_relu";
   } else {
     bool clip = op == ND4C_OP_clip;

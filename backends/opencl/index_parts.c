@@ -87,8 +87,8 @@ static nd4c_status diag(const nd4c_cl_step *step) {
 static nd4c_status diag_embed(const nd4c_cl_step *step) {
   const nd4c_attr_value *attrs = step->call->attrs;
   int32_t rank = step->call->outputs[0].rank;
-  return embed(step, nd4c_cl_axis(attrs[ND4C_ATTR_diag_embed_axis1].as.i, rank),
-               nd4c_cl_axis(attrs[ND4C_ATTR_diag_embed_axis2].as.i, rank), attrs[ND4C_ATTR_diag_embed_offset].as.i);
+  return embed(step, nd4c_axis(attrs[ND4C_ATTR_diag_embed_axis1].as.i, rank),
+               nd4c_axis(attrs[ND4C_ATTR_diag_embed_axis2].as.i, rank), attrs[ND4C_ATTR_diag_embed_offset].as.i);
 }
 
 static nd4c_status matrix_set_diag(const nd4c_cl_step *step) {
@@ -159,7 +159,7 @@ static nd4c_status sequence_mask(const nd4c_cl_step *step) {
 
 static nd4c_status one_hot(const nd4c_cl_step *step) {
   const nd4c_tensor *indices = &step->call->inputs[0], *y = &step->call->outputs[0];
-  int32_t axis = nd4c_cl_axis(step->call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(step->call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank);
   int64_t strides[ND4C_CL_MAX_RANK] = {0};
   for (int32_t i = 0; i < indices->rank; i++) {
     strides[i < axis ? i : i + 1] = indices->strides[i];
@@ -455,7 +455,7 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *update = &call->inputs[1], *indices = nd4c_cl_input(call, ND4C_IN_tensor_scatter_write_indices);
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, y->rank);
   bool circular = call->attrs[ND4C_ATTR_tensor_scatter_circular].as.i != 0;
   int64_t to[ND4C_CL_MAX_RANK], index[ND4C_CL_MAX_RANK] = {0}, place[ND4C_CL_MAX_RANK] = {0};
   const int64_t *strides[4] = {update->strides, to, index, place};

@@ -73,7 +73,7 @@ static nd4c_status pick_slices(const nd4c_cl_step *step, int32_t axis, int64_t m
 
 static nd4c_status gather(const nd4c_cl_step *step) {
   int64_t axis = step->call->attrs[ND4C_ATTR_gather_axis].as.i;
-  return pick_slices(step, nd4c_cl_axis(axis, step->call->inputs[0].rank), ND4C_CL_RAISE);
+  return pick_slices(step, nd4c_axis(axis, step->call->inputs[0].rank), ND4C_CL_RAISE);
 }
 
 static nd4c_status embedding_lookup(const nd4c_cl_step *step) {
@@ -88,7 +88,7 @@ static nd4c_status take(const nd4c_cl_step *step) {
   const int64_t *strides[2] = {indices->strides, y->strides}, *x_strides[1] = {x->strides};
   nd4c_cl_walk walk, x_walk;
   if (axes->count > 0) {
-    return pick_slices(step, nd4c_cl_axis(axes->as.ints[0], x->rank), mode);
+    return pick_slices(step, nd4c_axis(axes->as.ints[0], x->rank), mode);
   }
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
   ND4C_CL_TRY(nd4c_cl_step_walk(step, &x_walk, x->rank, x->shape, 1, x_strides));
@@ -124,7 +124,7 @@ static void add_elements(places *p, const nd4c_tensor *whole, int32_t axis, cons
 
 static nd4c_status pick_elements(const nd4c_cl_step *step, int64_t axis_attr) {
   const nd4c_tensor *x = &step->call->inputs[0], *indices = &step->call->inputs[1], *y = &step->call->outputs[0];
-  int32_t axis = nd4c_cl_axis(axis_attr, x->rank);
+  int32_t axis = nd4c_axis(axis_attr, x->rank);
   places p = {.rank = 0};
   nd4c_cl_target t = target_of(indices, ND4C_CL_RAISE, x->shape[axis], x->strides[axis]);
   add_elements(&p, x, axis, indices, y, y->shape);
@@ -275,7 +275,7 @@ static nd4c_status place_slices(const nd4c_cl_step *step, const nd4c_tensor *y, 
 static nd4c_status scatter_slices(const nd4c_cl_step *step, int64_t reduction) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, y->rank);
   ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return place_slices(step, y, axis, &call->inputs[1], &call->inputs[2], reduction);
 }
@@ -299,7 +299,7 @@ static nd4c_status place_elements(const nd4c_cl_step *step, int64_t axis_attr, c
                                   const nd4c_tensor *part, int64_t reduction) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(axis_attr, y->rank);
+  int32_t axis = nd4c_axis(axis_attr, y->rank);
   updates u = {.indices = &call->inputs[1], .part = part, .reduction = reduction};
   u.target = target_of(u.indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   add_elements(&u.places, y, axis, u.indices, part, shape);
@@ -315,7 +315,7 @@ static nd4c_status scatter_elements(const nd4c_cl_step *step) {
 
 static void put_shape(const nd4c_call *call, int64_t *shape) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, x->rank);
   memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
   shape[axis] = call->inputs[1].shape[axis];
 }
@@ -370,7 +370,7 @@ static nd4c_status scatter_nd(const nd4c_cl_step *step) {
 static nd4c_status index_fill(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, y->rank);
   places p = {.rank = 0};
   nd4c_cl_target t = target_of(indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   add_slices(&p, y, axis, indices, NULL);

@@ -139,7 +139,7 @@ static bool row_make(const nd4c_call *call, row_plan *p, char *reason, size_t re
   int64_t shape[ND4C_CL_MAX_RANK], strides[4][ND4C_CL_MAX_RANK] = {{0}}, inner[4] = {0};
   p->classes = op == ND4C_OP_nll_loss || op == ND4C_OP_softmax_cross_entropy;
   p->softmax = op == ND4C_OP_dense_cross_entropy || op == ND4C_OP_softmax_cross_entropy;
-  int32_t axis = p->classes ? 1 : nd4c_cl_axis(call->attrs[ND4C_ATTR_cosine_distance_axis].as.i, x->rank), rank = 0;
+  int32_t axis = p->classes ? 1 : nd4c_axis(call->attrs[ND4C_ATTR_cosine_distance_axis].as.i, x->rank), rank = 0;
   const nd4c_tensor *logs = op == ND4C_OP_softmax_cross_entropy ? &call->outputs[1] : NULL;
   for (int32_t i = 0; i < x->rank; i++) {
     if (i == axis)

@@ -70,8 +70,7 @@ static nd4c_status mask_slices(const nd4c_cl_step *step, int32_t axis) {
 }
 
 static nd4c_status boolean_mask(const nd4c_cl_step *step) {
-  return mask_slices(step,
-                     nd4c_cl_axis(step->call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, step->call->inputs[0].rank));
+  return mask_slices(step, nd4c_axis(step->call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, step->call->inputs[0].rank));
 }
 
 static nd4c_status compress(const nd4c_cl_step *step) {
@@ -80,7 +79,7 @@ static nd4c_status compress(const nd4c_cl_step *step) {
   nd4c_cl_selection selection;
   int64_t total = condition->size;
   if (axes->count > 0) {
-    return mask_slices(step, nd4c_cl_axis(axes->as.ints[0], x->rank));
+    return mask_slices(step, nd4c_axis(axes->as.ints[0], x->rank));
   }
   ND4C_CL_TRY(choose(step, condition, condition->rank, condition->shape, &selection, &total));
   return nd4c_cl_take_slices(step, x, 0, x->rank, selection.chosen, total);

@@ -36,13 +36,13 @@ static nd4c_cl_rows axis_plan(const nd4c_call *call) {
   nd4c_cl_rows r = rows_of(call, op == ND4C_OP_softmax       ? "softmax"
                                  : op == ND4C_OP_log_softmax ? "log_softmax"
                                                              : "hardmax");
-  r.inner[nd4c_cl_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, r.rank)] = true;
+  r.inner[nd4c_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, r.rank)] = true;
   return r;
 }
 
 static nd4c_cl_rows lp_normalize_plan(const nd4c_call *call) {
   nd4c_cl_rows r = rows_of(call, "lp_normalize");
-  r.inner[nd4c_cl_axis(call->attrs[ND4C_ATTR_lp_normalize_axis].as.i, r.rank)] = true;
+  r.inner[nd4c_axis(call->attrs[ND4C_ATTR_lp_normalize_axis].as.i, r.rank)] = true;
   r.parameter = call->attrs[ND4C_ATTR_lp_normalize_p].as.f;
   r.limit = call->attrs[ND4C_ATTR_lp_normalize_epsilon].as.f;
   r.extra = ND4C_CL_ROWS_LIMIT;
@@ -90,7 +90,7 @@ static nd4c_cl_rows batch_norm_training_plan(const nd4c_call *call) {
 static nd4c_cl_rows trailing(const nd4c_call *call, const char *what, int64_t axis, double epsilon, int32_t scale,
                              int32_t bias) {
   nd4c_cl_rows r = rows_of(call, what);
-  inner_from(&r, nd4c_cl_axis(axis, r.rank));
+  inner_from(&r, nd4c_axis(axis, r.rank));
   r.scale = nd4c_cl_input(call, scale);
   r.bias = bias >= 0 ? nd4c_cl_input(call, bias) : NULL;
   trail(&r, r.scale, r.scale_strides);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backends/reading.h"
 #include "nd4c/dtype.h"
 #include "nd4c/plugin.h"
 
@@ -43,11 +44,6 @@ enum { ND4C_CL_MAX_RANK = 32 }; /* of a tensor */
 static inline const nd4c_tensor *nd4c_cl_input(const nd4c_call *call, int32_t position) {
   return position < call->input_count && call->inputs[position].dtype != ND4C_DTYPE_NONE ? &call->inputs[position]
                                                                                          : NULL;
-}
-
-/* An axis attribute that counts from the end if it is negative. */
-static inline int32_t nd4c_cl_axis(int64_t axis, int32_t rank) {
-  return (int32_t)(axis < 0 ? axis + rank : axis);
 }
 
 /* -- programs ------------------------------------------------------------------------------------------------------ */

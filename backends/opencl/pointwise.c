@@ -86,7 +86,7 @@ static nd4c_status lrn_run(const nd4c_call *call) {
 /* -- bias_add ------------------------------------------------------------------------------------------------------ */
 
 static bool bias_walk(const nd4c_call *call, nd4c_cl_walk *walk, char *reason, size_t reason_size) {
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_bias_add_axis].as.i, call->inputs[0].rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_bias_add_axis].as.i, call->inputs[0].rank);
   return channel_walk(call, axis, &call->inputs[ND4C_IN_bias_add_bias], walk, reason, reason_size);
 }
 

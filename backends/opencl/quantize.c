@@ -101,7 +101,7 @@ static nd4c_status by_scales(const nd4c_cl_step *step, const char *function, nd4
                     .precision = precision,
                     .scale = &call->inputs[ND4C_IN_quantize_linear_scale],
                     .zero_point = nd4c_cl_input(call, ND4C_IN_quantize_linear_zero_point)};
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_quantize_linear_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_quantize_linear_axis].as.i, x->rank);
   int64_t block = block_of(call, q.scale, axis);
   ND4C_CL_TRY(walk_scales(step, axis, block, false, &q));
   return block > 0 && x->shape[axis] % block != 0 ? walk_scales(step, axis, block, true, &q) : ND4C_OK;

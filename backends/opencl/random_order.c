@@ -68,18 +68,18 @@ static nd4c_status random_permutation(const nd4c_cl_step *step) {
   return nd4c_cl_run_items(&launch, y->size);
 }
 
-static int32_t axis_of(const nd4c_call *call) {
-  return nd4c_cl_axis(call->attrs[ND4C_ATTR_random_shuffle_axis].as.i, call->inputs[1].rank);
+static int32_t shuffle_axis(const nd4c_call *call) {
+  return nd4c_axis(call->attrs[ND4C_ATTR_random_shuffle_axis].as.i, call->inputs[1].rank);
 }
 
 static int64_t shuffle_scratch(const nd4c_call *call) {
-  return order_scratch(call->inputs[1].shape[axis_of(call)]);
+  return order_scratch(call->inputs[1].shape[shuffle_axis(call)]);
 }
 
 static nd4c_status random_shuffle(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = axis_of(call);
+  int32_t axis = shuffle_axis(call);
   int64_t count = x->shape[axis], from[ND4C_CL_MAX_RANK], place[ND4C_CL_MAX_RANK] = {0};
   const int64_t *strides[3] = {from, y->strides, place};
   nd4c_cl_sorting sorting;

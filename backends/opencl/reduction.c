@@ -81,7 +81,7 @@ static nd4c_cl_reduction reduction_of(const nd4c_call *call) {
     keepdims = ND4C_ATTR_vector_norm_keepdims;
   }
   if (r->single_axis && reduction.a->rank > 0)
-    reduction.reduced[nd4c_cl_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, reduction.a->rank)] = true;
+    reduction.reduced[nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, reduction.a->rank)] = true;
   else if (!r->single_axis)
     nd4c_cl_reduced_axes(reduction.a->rank, &call->attrs[axes], reduction.reduced);
   nd4c_cl_reduction_over(&reduction, call->attrs[r->single_axis ? ND4C_ATTR_argmax_keepdims : keepdims].as.i != 0);

@@ -23,7 +23,7 @@ void nd4c_cl_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduc
   for (int32_t axis = 0; axis < rank; axis++)
     reduced[axis] = axes->as.ints == NULL;
   for (int32_t i = 0; i < axes->count; i++)
-    reduced[nd4c_cl_axis(axes->as.ints[i], rank)] = true;
+    reduced[nd4c_axis(axes->as.ints[i], rank)] = true;
 }
 
 void nd4c_cl_reduction_over(nd4c_cl_reduction *reduction, bool keepdims) {

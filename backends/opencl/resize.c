@@ -263,7 +263,7 @@ static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double 
                            int64_t axis_attr) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(axis_attr, x->rank);
+  int32_t axis = nd4c_axis(axis_attr, x->rank);
   int64_t shape[ND4C_CL_MAX_RANK];
   const int64_t *strides[2] = {x->strides, y->strides};
   nd4c_cl_walk walk;
@@ -313,7 +313,7 @@ static nd4c_status adjust_saturation(const nd4c_cl_step *step) {
 
 static int32_t spatial_axis(const nd4c_call *call) {
   int32_t rank = call->inputs[0].rank;
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_adjust_contrast_axis].as.i, rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_adjust_contrast_axis].as.i, rank);
   return axis == rank - 1 ? axis - 2 : axis + 1;
 }
 

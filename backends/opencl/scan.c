@@ -23,8 +23,8 @@ static bool lines_walk(const nd4c_call *call, int32_t axis, nd4c_cl_walk *walk, 
   return nd4c_cl_walk_strides(walk, rank, shape, 3, all, reason, reason_size);
 }
 
-static int32_t axis_of(const nd4c_call *call) {
-  return nd4c_cl_axis(call->attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank);
+static int32_t scan_axis(const nd4c_call *call) {
+  return nd4c_axis(call->attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank);
 }
 
 /* -- pieces -------------------------------------------------------------------------------------------------------- */
@@ -50,7 +50,7 @@ typedef struct cut {
 static cut cut_lines(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  int64_t units = limits->compute_units > 0 ? limits->compute_units : 1, length = x->shape[axis_of(call)];
+  int64_t units = limits->compute_units > 0 ? limits->compute_units : 1, length = x->shape[scan_axis(call)];
   int64_t wanted = units * (limits->is_cpu ? CPU_ITEMS : GPU_ITEMS), most = length / LEAST_PIECE;
   cut c = {.pieces = 1, .lines = length > 0 ? x->size / length : 0, .length = length};
   if (c.lines > 0 && c.lines < wanted && most > 1 && !(limits->is_cpu && units < CPU_UNITS)) {
@@ -58,7 +58,7 @@ static cut cut_lines(const nd4c_call *call) {
     c.pieces = c.pieces > most ? most : c.pieces;
     c.pieces = c.pieces > MOST_PIECES ? MOST_PIECES : c.pieces;
   }
-  bool apart = c.lines == 1 || x->strides[axis_of(call)] == 1 || x->strides[axis_of(call)] == -1;
+  bool apart = c.lines == 1 || x->strides[scan_axis(call)] == 1 || x->strides[scan_axis(call)] == -1;
   c.group = limits->is_cpu && apart && length >= LEAST_PIECE && c.lines < LAUNCH_GROUP * wanted ? 1 : 0;
   return c;
 }
@@ -85,7 +85,7 @@ static nd4c_status begin_along(const along *a, const char *function, nd4c_cl_acc
     return status;
   nd4c_cl_arg_bytes(launch, a->walk, sizeof *a->walk);
   nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_long(launch, x->strides[axis_of(a->call)]);
+  nd4c_cl_arg_long(launch, x->strides[scan_axis(a->call)]);
   nd4c_cl_arg_long(launch, a->cut->length);
   if (a->reverse >= 0)
     nd4c_cl_arg_int(launch, a->reverse);
@@ -118,7 +118,8 @@ static nd4c_status prepare_pieces(const along *a, const char *gather, const char
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cl_walk walk;
-  return nd4c_cl_call_usable(call, reason, reason_size) && lines_walk(call, axis_of(call), &walk, reason, reason_size);
+  return nd4c_cl_call_usable(call, reason, reason_size) &&
+         lines_walk(call, scan_axis(call), &walk, reason, reason_size);
 }
 
 static nd4c_cl_options cumulative_options(const nd4c_call *call, bool cast) {
@@ -148,7 +149,7 @@ static nd4c_status cumulative_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   bool initial = call->op->op != ND4C_OP_cumulative_logsumexp;
   bool cast = nd4c_cl_must_cast(call->inputs[0].dtype, y->dtype);
-  int32_t axis = axis_of(call);
+  int32_t axis = scan_axis(call);
   char reason[128];
   nd4c_cl_walk walk;
   nd4c_cl_launch launch;
@@ -172,7 +173,7 @@ static nd4c_status cumulative_run(const nd4c_call *call) {
 
 static nd4c_status best_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = axis_of(call);
+  int32_t axis = scan_axis(call);
   char reason[128];
   nd4c_cl_walk walk;
   nd4c_cl_options options = {{0}};
@@ -213,7 +214,7 @@ typedef struct diff {
 static bool diff_plan(const nd4c_call *call, diff *d, char *reason, size_t reason_size) {
   const nd4c_tensor *y = &call->outputs[0];
   int64_t strides[5][ND4C_CL_MAX_RANK];
-  d->axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_diff_axis].as.i, call->inputs[0].rank);
+  d->axis = nd4c_axis(call->attrs[ND4C_ATTR_diff_axis].as.i, call->inputs[0].rank);
   d->arrays[0] = &call->inputs[0];
   d->arrays[1] = nd4c_cl_input(call, ND4C_IN_diff_prepend);
   d->arrays[2] = nd4c_cl_input(call, ND4C_IN_diff_append);

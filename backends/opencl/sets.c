@@ -215,7 +215,7 @@ static nd4c_status unique_values(const nd4c_cl_step *step) {
 
 static int32_t unique_axis(const nd4c_call *call) {
   const nd4c_attr_value *axis = &call->attrs[ND4C_ATTR_unique_axis];
-  return axis->count == 0 ? -1 : nd4c_cl_axis(axis->as.ints[0], call->inputs[0].rank);
+  return axis->count == 0 ? -1 : nd4c_axis(axis->as.ints[0], call->inputs[0].rank);
 }
 
 static nd4c_status unique(const nd4c_cl_step *step) {

@@ -14,8 +14,8 @@ static int64_t lines_of(const nd4c_tensor *x, int64_t length) {
   return length > 0 ? x->size / length : 0;
 }
 
-static int32_t axis_of(const nd4c_call *call) {
-  return nd4c_cl_axis(call->attrs[ND4C_ATTR_sort_axis].as.i, call->inputs[0].rank);
+static int32_t sort_axis(const nd4c_call *call) {
+  return nd4c_axis(call->attrs[ND4C_ATTR_sort_axis].as.i, call->inputs[0].rank);
 }
 
 /* Strides of the sorted order's places for the taken part of x's shape. */
@@ -76,7 +76,7 @@ static nd4c_status write_indices(const nd4c_cl_step *step, const taking *t, int3
 static nd4c_status sort_lines(const nd4c_cl_step *step, const taking *t) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = axis_of(call);
+  int32_t axis = sort_axis(call);
   int64_t length = x->shape[axis], shape[ND4C_CL_MAX_RANK], places[ND4C_CL_MAX_RANK];
   nd4c_cl_sorting sorting;
   int64_t words = nd4c_cl_sorting_make(&sorting, 0, lines_of(x, length), length);
@@ -101,7 +101,7 @@ static nd4c_status sort_lines(const nd4c_cl_step *step, const taking *t) {
 
 static int64_t sort_scratch(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
-  int64_t length = x->shape[axis_of(call)];
+  int64_t length = x->shape[sort_axis(call)];
   nd4c_cl_sorting sorting;
   return nd4c_cl_sorting_make(&sorting, 0, lines_of(x, length), length) * ND4C_CL_WORD;
 }
@@ -109,14 +109,14 @@ static int64_t sort_scratch(const nd4c_call *call) {
 static nd4c_status sort(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   return sort_lines(step, &(taking){.values = &call->outputs[0],
-                                    .taken = call->inputs[0].shape[axis_of(call)],
+                                    .taken = call->inputs[0].shape[sort_axis(call)],
                                     .descending = call->attrs[ND4C_ATTR_sort_descending].as.i != 0});
 }
 
 static nd4c_status argsort(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   return sort_lines(step, &(taking){.indices = &call->outputs[0],
-                                    .taken = call->inputs[0].shape[axis_of(call)],
+                                    .taken = call->inputs[0].shape[sort_axis(call)],
                                     .descending = call->attrs[ND4C_ATTR_argsort_descending].as.i != 0});
 }
 
@@ -144,7 +144,7 @@ static nd4c_status kth_value(const nd4c_cl_step *step) {
 static nd4c_status lexsort(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_cl_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank);
   int64_t places[ND4C_CL_MAX_RANK];
   nd4c_cl_sorting sorting;
   int64_t words = nd4c_cl_sorting_make(&sorting, 0, lines_of(y, y->shape[axis]), y->shape[axis]);
@@ -168,7 +168,7 @@ static nd4c_status lexsort(const nd4c_cl_step *step) {
 
 static int64_t lexsort_scratch(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int64_t length = y->shape[nd4c_cl_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank)];
+  int64_t length = y->shape[nd4c_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank)];
   nd4c_cl_sorting sorting;
   return nd4c_cl_sorting_make(&sorting, 0, lines_of(y, length), length) * ND4C_CL_WORD;
 }

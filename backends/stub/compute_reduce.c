@@ -6,13 +6,11 @@
 static bool is_reduced(const stub_work *work, int32_t axis) {
   const stub_operand *x = &work->inputs[0];
   if (work->op == ND4C_OP_argmax || work->op == ND4C_OP_argmin) {
-    int64_t given = work->attrs[ND4C_ATTR_argmax_axis].as.i;
-    return axis == (given < 0 ? given + x->rank : given);
+    return axis == stub_axis(work->attrs[ND4C_ATTR_argmax_axis].as.i, x->rank);
   }
   const nd4c_attr_value *axes = &work->attrs[ND4C_ATTR_sum_axes];
   for (int32_t i = 0; i < axes->count; i++) {
-    int64_t given = axes->as.ints[i];
-    if (axis == (given < 0 ? given + x->rank : given)) {
+    if (axis == stub_axis(axes->as.ints[i], x->rank)) {
       return true;
     }
   }
@@ -241,8 +239,7 @@ static void softmax_line(const stub_value *x, stub_value *y, int64_t count, int6
 
 nd4c_status stub_compute_softmax(const stub_work *work, stub_value *const *inputs, stub_value *output) {
   const stub_operand *x = &work->inputs[0];
-  int64_t axis = work->attrs[ND4C_ATTR_softmax_axis].as.i;
-  axis = axis < 0 ? axis + x->rank : axis;
+  int64_t axis = stub_axis(work->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank);
   int64_t inner = 1, count = x->rank > 0 ? x->shape[axis] : 1;
   for (int32_t i = (int32_t)axis + 1; i < x->rank; i++) {
     inner *= x->shape[i];

@@ -24,10 +24,6 @@ static int64_t number_of(const stub_operand *operand, const int64_t *index) {
   return number;
 }
 
-static int64_t axis_of(int64_t axis, int32_t rank) {
-  return axis < 0 ? axis + rank : axis;
-}
-
 nd4c_status stub_compute_transpose(const stub_work *work, stub_value *const *inputs, stub_value *output) {
   const nd4c_attr_value *axes = &work->attrs[ND4C_ATTR_transpose_axes];
   int32_t rank = work->output.rank;
@@ -35,7 +31,7 @@ nd4c_status stub_compute_transpose(const stub_work *work, stub_value *const *inp
     int64_t to[STUB_RANK], from[STUB_RANK] = {0};
     index_of(&work->output, i, to);
     for (int32_t axis = 0; axis < rank; axis++) {
-      from[axes->count == 0 ? rank - 1 - axis : axis_of(axes->as.ints[axis], rank)] = to[axis];
+      from[axes->count == 0 ? rank - 1 - axis : stub_axis(axes->as.ints[axis], rank)] = to[axis];
     }
     output[i] = inputs[0][number_of(&work->inputs[0], from)];
   }
@@ -65,7 +61,7 @@ nd4c_status stub_compute_slice(const stub_work *work, stub_value *const *inputs,
     step[axis] = 1;
   }
   for (int32_t i = 0; i < starts->count; i++) {
-    int64_t axis = axes->count == 0 ? i : axis_of(axes->as.ints[i], x->rank);
+    int64_t axis = axes->count == 0 ? i : stub_axis(axes->as.ints[i], x->rank);
     int64_t extent = x->shape[axis];
     step[axis] = steps->count == 0 ? 1 : steps->as.ints[i];
     int64_t start = starts->as.ints[i];
@@ -90,7 +86,7 @@ nd4c_status stub_compute_slice(const stub_work *work, stub_value *const *inputs,
 }
 
 nd4c_status stub_compute_concat(const stub_work *work, stub_value *const *inputs, stub_value *output) {
-  int64_t axis = axis_of(work->attrs[ND4C_ATTR_concat_axis].as.i, work->output.rank);
+  int64_t axis = stub_axis(work->attrs[ND4C_ATTR_concat_axis].as.i, work->output.rank);
   int64_t before = 0;
   for (int32_t n = 0; n < work->input_count; n++) {
     const stub_operand *x = &work->inputs[n];
@@ -107,12 +103,12 @@ nd4c_status stub_compute_concat(const stub_work *work, stub_value *const *inputs
 
 nd4c_status stub_compute_gather(const stub_work *work, stub_value *const *inputs, stub_value *output) {
   const stub_operand *x = &work->inputs[0], *indices = &work->inputs[1];
-  int64_t axis = axis_of(work->attrs[ND4C_ATTR_gather_axis].as.i, x->rank);
+  int64_t axis = stub_axis(work->attrs[ND4C_ATTR_gather_axis].as.i, x->rank);
   for (int64_t i = 0; i < work->output.size; i++) {
     int64_t to[STUB_RANK], from[STUB_RANK];
     index_of(&work->output, i, to);
     int64_t picked = inputs[1][number_of(indices, to + axis)].i;
-    int64_t place = axis_of(picked, (int32_t)x->shape[axis]);
+    int64_t place = stub_axis(picked, (int32_t)x->shape[axis]);
     if (place < 0 || place >= x->shape[axis]) {
       return stub_host->fail(ND4C_INDEX, "gather: index %lld is out of range for axis %lld of length %lld",
                              (long long)picked, (long long)axis, (long long)x->shape[axis]);

@@ -16,6 +16,11 @@ enum { STUB_RANK = 32, STUB_INPUTS = 64, STUB_TEXT = 512 };
 /* What the entry function was given; set before anything else runs. */
 extern const nd4c_host *stub_host;
 
+/* An axis that counts from the end if it is negative. */
+static inline int64_t stub_axis(int64_t axis, int32_t rank) {
+  return axis < 0 ? axis + rank : axis;
+}
+
 static inline void stub_lock(nd4c_host_lock *lock) {
   stub_host->threads->lock_acquire(lock);
 }
