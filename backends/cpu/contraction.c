@@ -46,7 +46,7 @@ static nd4c_status term_allocate(const work *w, term *t) {
   t->data = size < 0x1p58 ? nd4c_cpu_host->allocate_pages((size_t)t->bytes) : NULL;
   if (t->data == NULL) {
     return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %.0f numbers on the way to the result",
-                               w->contraction->call->op->name, size);
+                               w->contraction->labels.call->op->name, size);
   }
   return ND4C_OK;
 }
@@ -70,7 +70,7 @@ static void load(const work *w, nd4c_wide_load_args *args, const term *to) {
   for (int32_t i = 0; i < args->summed; i++) {
     each *= args->x.shape[args->x.rank - args->summed + i];
   }
-  nd4c_cpu_parallel(to->size, nd4c_cpu_grain(each), w->contraction->call->width, load_range, args);
+  nd4c_cpu_parallel(to->size, nd4c_cpu_grain(each), w->contraction->labels.call->width, load_range, args);
 }
 
 /* Reads an operand: labels that nothing else has are summed over; equal ones are a diagonal. */
@@ -78,14 +78,13 @@ static nd4c_status term_read(work *w, const nd4c_labelled *operand, term *t) {
   int64_t strides[ND4C_LABELS] = {0}, shape[ND4C_LABELS], lengths[ND4C_LABELS];
   int32_t order[ND4C_LABELS], rank = 0;
   bool seen[ND4C_LABELS] = {false};
-  const nd4c_ref_tensor *x = &operand->tensor;
-  for (int32_t i = 0; i < x->rank; i++) {
+  for (int32_t i = 0; i < operand->rank; i++) {
     int32_t label = operand->labels[i];
-    strides[label] += x->shape[i] == 1 && w->extents[label] != 1 ? 0 : x->strides[i];
+    strides[label] += operand->shape[i] == 1 && w->extents[label] != 1 ? 0 : operand->strides[i];
     seen[label] = true;
   }
   for (int32_t summing = 0; summing < 2; summing++) {
-    for (int32_t i = 0; i < x->rank; i++) {
+    for (int32_t i = 0; i < operand->rank; i++) {
       int32_t label = operand->labels[i];
       if (seen[label] && (w->uses[label] == 1) == (summing == 1)) {
         order[rank++] = label;
@@ -101,7 +100,9 @@ static nd4c_status term_read(work *w, const nd4c_labelled *operand, term *t) {
   memcpy(t->labels, order, (size_t)t->rank * sizeof *order);
   memcpy(t->shape, shape, (size_t)t->rank * sizeof *shape);
   TRY(term_allocate(w, t));
-  nd4c_wide_load_args args = {.x = {x->dtype, rank, shape, lengths, x->data}, .summed = rank - t->rank};
+  const nd4c_tensor *x = &operand->tensor;
+  char *data = (char *)x->data + operand->first * nd4c_reference_bytes(x->dtype);
+  nd4c_wide_load_args args = {.x = {x->dtype, rank, shape, lengths, data}, .summed = rank - t->rank};
   args.conjugate = operand->conjugate;
   load(w, &args, t);
   return ND4C_OK;
@@ -257,34 +258,34 @@ static void store_range(void *user, int64_t begin, int64_t end, int32_t worker) 
 
 /* The last term into the output, whose axes are walked in the term's order. */
 static void store(const work *w, const term *t) {
-  const nd4c_labelled *output = &w->contraction->output;
+  const nd4c_labelled *output = &w->contraction->labels.output;
   int64_t strides[ND4C_LABELS];
   for (int32_t i = 0; i < t->rank; i++) {
-    for (int32_t k = 0; k < output->tensor.rank; k++) {
+    for (int32_t k = 0; k < output->rank; k++) {
       if (output->labels[k] == t->labels[i]) {
-        strides[i] = output->tensor.strides[k];
+        strides[i] = output->strides[k];
       }
     }
   }
   store_args args = {
       w->contraction->wide, t->data, {output->tensor.dtype, t->rank, t->shape, strides, output->tensor.data}};
-  nd4c_cpu_parallel(t->size, 4096, w->contraction->call->width, store_range, &args);
+  nd4c_cpu_parallel(t->size, 4096, w->contraction->labels.call->width, store_range, &args);
 }
 
 static void count_uses(work *w, const nd4c_labelled *array, bool measure) {
   bool seen[ND4C_LABELS] = {false};
-  for (int32_t i = 0; i < array->tensor.rank; i++) {
+  for (int32_t i = 0; i < array->rank; i++) {
     int32_t label = array->labels[i];
     w->uses[label] += !seen[label];
     seen[label] = true;
     if (measure && (w->extents[label] == 1 || w->extents[label] < 0)) {
-      w->extents[label] = array->tensor.shape[i];
+      w->extents[label] = array->shape[i];
     }
   }
 }
 
 static nd4c_status contract(work *w) {
-  const nd4c_contraction *c = w->contraction;
+  const nd4c_labels *c = &w->contraction->labels;
   for (int32_t i = 0; i < c->count; i++) {
     count_uses(w, &c->operands[i], true);
   }
@@ -299,27 +300,23 @@ static nd4c_status contract(work *w) {
 }
 
 nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_dtype wide, nd4c_contraction_product product) {
-  nd4c_contraction c = {.call = call, .count = call->input_count, .product = product, .wide = wide};
-  size_t operands = (size_t)call->input_count * sizeof *c.operands;
+  nd4c_contraction c = {.product = product, .wide = wide};
+  size_t operands = (size_t)call->input_count * sizeof *c.labels.operands;
   work w = {.contraction = &c};
   memset(w.extents, -1, sizeof w.extents);
-  c.operands = nd4c_cpu_host->allocate(operands);
+  c.labels.operands = nd4c_cpu_host->allocate(operands);
   w.terms = nd4c_cpu_host->allocate((size_t)call->input_count * sizeof *w.terms);
   nd4c_status status = ND4C_OK;
-  if (c.operands == NULL || w.terms == NULL) {
+  if (c.labels.operands == NULL || w.terms == NULL) {
     status = nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for its operands' axes", call->op->name);
   } else {
-    for (int32_t i = 0; i < call->input_count; i++) {
-      c.operands[i].tensor = nd4c_cpu_ref_tensor(&call->inputs[i]);
-    }
-    c.output.tensor = nd4c_cpu_ref_tensor(&call->outputs[0]);
-    nd4c_cpu_contraction_label(&c);
+    nd4c_labels_make(&c.labels, call);
     status = contract(&w);
     for (int32_t i = 0; i < call->input_count; i++) {
       term_free(&w.terms[i]);
     }
   }
-  nd4c_cpu_host->free(c.operands);
+  nd4c_cpu_host->free(c.labels.operands);
   nd4c_cpu_host->free(w.terms);
   return status;
 }

@@ -25,7 +25,7 @@ static void product_range(void *user, int64_t begin, int64_t end, int32_t worker
 static void product(const nd4c_contraction *contraction, int64_t batch, int64_t m, int64_t n, int64_t k, const void *a,
                     const void *b, void *c) {
   product_args args = {contraction->wide, m, n, k, a, b, c};
-  nd4c_cpu_parallel(batch * m, nd4c_cpu_grain(n * k), contraction->call->width, product_range, &args);
+  nd4c_cpu_parallel(batch * m, nd4c_cpu_grain(n * k), contraction->labels.call->width, product_range, &args);
 }
 
 static nd4c_status contraction_run(const nd4c_call *call) {
@@ -33,7 +33,7 @@ static nd4c_status contraction_run(const nd4c_call *call) {
 }
 
 #define KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_NUMBERS, contraction_run)
-ND4C_CPU_CONTRACTIONS(KERNEL)
+ND4C_LABELLED_OPS(KERNEL)
 
 /* -- cross ------------------------------------------------------------------------------------------------------ */
 
@@ -80,5 +80,4 @@ static nd4c_status cross_run(const nd4c_call *call) {
 ND4C_CPU_REFERENCE_KERNEL(cross, ND4C_CPU_NUMBERS, cross_run)
 
 #define LISTED(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_contraction_kernels[] = {ND4C_CPU_CONTRACTIONS(LISTED) & reference_cross,
-                                                                     NULL};
+const nd4c_kernel *const nd4c_cpu_reference_contraction_kernels[] = {ND4C_LABELLED_OPS(LISTED) & reference_cross, NULL};

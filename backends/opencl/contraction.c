@@ -1,12 +1,13 @@
 /* Sums of products, two operands at a time from the left; what lies between is kept in the scratch buffer in the widest
  * type, so that results are rounded once. */
-#include "backends/opencl/contraction.h"
-
 #include <stdio.h>
 
+#include "backends/labels.h"
 #include "backends/opencl/gemm.h"
+#include "backends/opencl/reduction.h"
 
-enum { LARGE = 1 << 18 /* products from which tiles pay */ };
+enum { LARGE = 1 << 18 /* products from which tiles pay */, TERMS = 12 /* operands of a call at most */ };
+_Static_assert((int)ND4C_CL_AXES == (int)ND4C_LABEL_AXES, "a step has room for the axes of what it reads");
 
 /* One product of the chain. */
 typedef struct step {
@@ -15,9 +16,10 @@ typedef struct step {
 } step;
 
 typedef struct chain {
-  nd4c_cl_contraction contraction;
-  int64_t extents[ND4C_CL_LABELS];
-  int32_t last_use[ND4C_CL_LABELS]; /* operand that has it last; as many as there are: the output */
+  nd4c_labels labels;
+  nd4c_labelled operands[TERMS];
+  int64_t extents[ND4C_LABELS];
+  int32_t last_use[ND4C_LABELS]; /* operand that has it last; as many as there are: the output */
   int32_t steps;
   int64_t between_bytes; /* of the scratch buffer, before what reductions want */
 } chain;
@@ -29,13 +31,13 @@ static nd4c_dtype between_dtype(const nd4c_call *call) {
 }
 
 static void measure(chain *c) {
-  nd4c_cl_contraction *all = &c->contraction;
-  for (int32_t label = 0; label < ND4C_CL_LABELS; label++) {
+  const nd4c_labels *all = &c->labels;
+  for (int32_t label = 0; label < ND4C_LABELS; label++) {
     c->extents[label] = 1;
     c->last_use[label] = -1;
   }
   for (int32_t i = 0; i <= all->count; i++) {
-    const nd4c_cl_labelled *array = i < all->count ? &all->operands[i] : &all->output;
+    const nd4c_labelled *array = i < all->count ? &all->operands[i] : &all->output;
     for (int32_t axis = 0; axis < array->rank; axis++) {
       if (c->extents[array->labels[axis]] == 1)
         c->extents[array->labels[axis]] = array->shape[axis];
@@ -45,7 +47,7 @@ static void measure(chain *c) {
   c->steps = all->count > 1 ? all->count - 1 : 1;
 }
 
-static int64_t stride_of(const chain *c, const nd4c_cl_labelled *array, int32_t label, bool *has) {
+static int64_t stride_of(const chain *c, const nd4c_labelled *array, int32_t label, bool *has) {
   int64_t stride = 0;
   *has = false;
   for (int32_t axis = 0; array != NULL && axis < array->rank; axis++) {
@@ -58,13 +60,14 @@ static int64_t stride_of(const chain *c, const nd4c_cl_labelled *array, int32_t 
 }
 
 /* Axes of a step, and where its result goes: a dense array, or the output. */
-static bool make_step(chain *c, int32_t number, const nd4c_cl_labelled *left, const nd4c_cl_labelled *right,
-                      nd4c_cl_labelled *result, step *s) {
+static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const nd4c_labelled *right,
+                      nd4c_labelled *result, step *s) {
   nd4c_cl_reduction *r = &s->reduction;
-  const nd4c_call *call = c->contraction.call;
+  const nd4c_call *call = c->labels.call;
   bool final = number == c->steps - 1;
   int32_t behind = number + 1; /* operands up to here are used up */
   s->a = left->tensor;
+  s->a.offset += left->first;
   if (right != NULL)
     s->b = right->tensor;
   *r = (nd4c_cl_reduction){.gather = right != NULL ? "GATHER_product" : "GATHER_sum"};
@@ -72,11 +75,11 @@ static bool make_step(chain *c, int32_t number, const nd4c_cl_labelled *left, co
   r->b = right != NULL ? &s->b : NULL;
   r->y = &s->y;
   if (final)
-    *result = c->contraction.output;
+    *result = c->labels.output;
   else
-    *result = (nd4c_cl_labelled){.tensor = {.dtype = between_dtype(call), .buffer = call->scratch_buffer}};
+    *result = (nd4c_labelled){.tensor = {.dtype = between_dtype(call), .buffer = call->scratch_buffer}};
   int64_t size = 1;
-  for (int32_t label = ND4C_CL_LABELS - 1; label >= 0; label--) {
+  for (int32_t label = ND4C_LABELS - 1; label >= 0; label--) {
     bool in_left, in_right, in_result = !final && c->last_use[label] > behind;
     int64_t a = stride_of(c, left, label, &in_left), b = stride_of(c, right, label, &in_right), y = 0;
     if (!in_left && !in_right)
@@ -184,13 +187,14 @@ static bool launches(const nd4c_call *call, const step *s, nd4c_status *status) 
 static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, room *wanted, char *reason,
                   size_t reason_size) {
   chain c = {0};
-  nd4c_cl_labelled results[2];
-  nd4c_cl_contraction_label(&c.contraction, call);
+  nd4c_labelled results[2];
+  c.labels.operands = c.operands;
+  nd4c_labels_make(&c.labels, call);
   measure(&c);
   *wanted = (room){0, 0};
   for (int32_t i = 0; i < c.steps; i++) {
-    const nd4c_cl_labelled *left = i == 0 ? &c.contraction.operands[0] : &results[(i - 1) % 2];
-    const nd4c_cl_labelled *right = c.contraction.count > 1 ? &c.contraction.operands[i + 1] : NULL;
+    const nd4c_labelled *left = i == 0 ? &c.operands[0] : &results[(i - 1) % 2];
+    const nd4c_labelled *right = c.labels.count > 1 ? &c.operands[i + 1] : NULL;
     step s = {0};
     nd4c_cl_gemm gemm = {0};
     if (!make_step(&c, i, left, right, &results[i % 2], &s)) {
@@ -213,8 +217,8 @@ static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, r
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   room wanted;
-  if (call->input_count > ND4C_CL_TERMS) {
-    (void)snprintf(reason, reason_size, "more than %d operands", ND4C_CL_TERMS);
+  if (call->input_count > TERMS) {
+    (void)snprintf(reason, reason_size, "more than %d operands", TERMS);
     return false;
   }
   return nd4c_cl_call_usable(call, reason, reason_size) && visit(call, 0, NULL, &wanted, reason, reason_size);
@@ -293,8 +297,8 @@ static nd4c_status cross_run(const nd4c_call *call) {
 }
 
 #define KERNEL(op) ND4C_CL_KERNEL(op, ND4C_CL_REALS, usable, run, scratch)
-ND4C_CL_CONTRACTIONS(KERNEL)
+ND4C_LABELLED_OPS(KERNEL)
 ND4C_CL_KERNEL(cross, ND4C_CL_REALS, cross_usable, cross_run, NULL)
 
 #define LISTED(op) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_CL_CONTRACTIONS(LISTED) & opencl_cross, NULL};
+const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_LABELLED_OPS(LISTED) & opencl_cross, NULL};

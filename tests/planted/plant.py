@@ -46,7 +46,7 @@ PLACES = {
     "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/pool.c", "kernels/reference/norm.c"]),
            ("simd", ["kernels/cpu/nn_loops.h", "kernels/cpu/pool_loops.h", "kernels/cpu/depthwise_loops.h"])],
     "contraction": [("reference", ["kernels/reference/contraction.c", "backends/cpu/contraction.c",
-                                   "backends/cpu/contraction_labels.c"])],
+                                   "backends/labels.h"])],
     "signal": [("reference", ["kernels/reference/signal_fft.c", "kernels/reference/signal_sequences.c",
                               "backends/cpu/reference_fft.c", "backends/cpu/reference_signal.c"])],
     "decomposition": [("reference", ["kernels/reference/dense_body.h", "kernels/reference/dense_eig.c",

@@ -72,11 +72,11 @@ static void product(const nd4c_contraction *contraction, int64_t batch, int64_t 
   j.a = a;
   j.b = b;
   j.c = c;
-  j.width = whole ? contraction->call->width : 1;
+  j.width = whole ? contraction->labels.call->width : 1;
   if (whole) {
     multiply_range(&j, 0, batch, 0);
   } else {
-    nd4c_cpu_parallel(batch, nd4c_cpu_grain(m * n * k), contraction->call->width, multiply_range, &j);
+    nd4c_cpu_parallel(batch, nd4c_cpu_grain(m * n * k), contraction->labels.call->width, multiply_range, &j);
   }
 }
 
