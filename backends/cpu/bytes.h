@@ -67,19 +67,8 @@ typedef struct nd4c_bytes_room {
 nd4c_bytes_room nd4c_bytes_place(const nd4c_bytes_call *c, bool own_sums, int64_t *bytes);
 
 /* A kernel of the file's functions usable, prepare, unprepare, scratch_bytes and run. */
-#define ND4C_BYTES_KERNEL(engine_name, op_name, own_priority)           \
-  static const nd4c_kernel engine_name##_##op_name = {                  \
-      .struct_size = ND4C_SIZE_OF(nd4c_kernel),                         \
-      .op_version = 1,                                                  \
-      .op = #op_name,                                                   \
-      .engine = #engine_name,                                           \
-      .name = #engine_name "." #op_name,                                \
-      .priority = (own_priority),                                       \
-      .dtypes = ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8), \
-      .usable = usable,                                                 \
-      .prepare = prepare,                                               \
-      .unprepare = unprepare,                                           \
-      .scratch_bytes = scratch_bytes,                                   \
-      .run = run};
+#define ND4C_BYTES_KERNEL(engine, op, priority)                                                                   \
+  ND4C_CPU_KERNEL(engine, op, #op, priority, ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8), usable, run, \
+                  .prepare = prepare, .unprepare = unprepare, .scratch_bytes = scratch_bytes)
 
 #endif

@@ -53,20 +53,20 @@ void nd4c_cpu_let_go(nd4c_cpu_held *held);
 /* The libraries are asked before engine simd (simd.h), where they have an op. */
 enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_FFTW = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
 
-/* A kernel of the reference: X(op, dtypes, run) in a family's list. Its other operands are of ND4C_CPU_ALL, or, with
- * nd4c_cpu_reference_stored as `usable`, of ND4C_CPU_STORED. */
-#define ND4C_CPU_REFERENCE_KERNEL(op_name, dtype_set, run_function) \
-  ND4C_CPU_REFERENCE_KERNEL_IF(op_name, dtype_set, nd4c_cpu_reference_usable, run_function)
-#define ND4C_CPU_REFERENCE_KERNEL_IF(op_name, dtype_set, usable_function, run_function)     \
-  static const nd4c_kernel reference_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                                  .op_version = 1,                          \
-                                                  .op = #op_name,                           \
-                                                  .engine = "reference",                    \
-                                                  .name = "reference." #op_name,            \
-                                                  .priority = 0,                            \
-                                                  .dtypes = (dtype_set),                    \
-                                                  .usable = (usable_function),              \
-                                                  .run = (run_function)};
+/* A kernel in a family's list. Behind the run function may stand further fields of nd4c_kernel. */
+#define ND4C_CPU_KERNEL(engine_name, op_name, kernel_name, its_priority, dtype_set, usable_function, ...) \
+  &(const nd4c_kernel) {                                                                                  \
+    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = #op_name, .engine = engine_name,     \
+    .name = engine_name "." kernel_name, .priority = (its_priority), .dtypes = (dtype_set),               \
+    .usable = (usable_function), .run = __VA_ARGS__                                                       \
+  }
+
+/* A kernel of the reference. Its other operands are of ND4C_CPU_ALL, or, with nd4c_cpu_reference_stored as `usable`, of
+ * ND4C_CPU_STORED. */
+#define ND4C_CPU_REFERENCE_KERNEL(op_name, dtype_set, ...) \
+  ND4C_CPU_REFERENCE_KERNEL_IF(op_name, dtype_set, nd4c_cpu_reference_usable, __VA_ARGS__)
+#define ND4C_CPU_REFERENCE_KERNEL_IF(op_name, dtype_set, usable_function, ...) \
+  ND4C_CPU_KERNEL("reference", op_name, #op_name, 0, dtype_set, usable_function, __VA_ARGS__)
 
 /* False for an operand of a dtype that no kernel here computes: strings. */
 bool nd4c_cpu_reference_usable(const nd4c_call *call, char *reason, size_t reason_size);

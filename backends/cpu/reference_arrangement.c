@@ -370,8 +370,6 @@ static nd4c_status reverse_sequence_run(const nd4c_call *call) {
   X(im2col)         \
   X(col2im)         \
   X(reverse_sequence)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_arrangement_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_arrangement_kernels[] = {OPS(DEFINE_KERNEL) NULL};

@@ -334,8 +334,6 @@ static nd4c_status embedding_bag_run(const nd4c_call *call) {
   X(rotary_embedding)     \
   X(linear_attention)     \
   X(embedding_bag)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_attention_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_attention_kernels[] = {OPS(DEFINE_KERNEL) NULL};

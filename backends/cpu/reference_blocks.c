@@ -109,15 +109,7 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static const nd4c_kernel matmul_blocks = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                          .op_version = 1,
-                                          .op = "matmul",
-                                          .engine = "reference",
-                                          .name = "reference.matmul_blocks",
-                                          .priority = 0,
-                                          .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
-                                          .usable = usable,
-                                          .run = run,
-                                          .flags = ND4C_KERNEL_READS_QUANTISED};
-
-const nd4c_kernel *const nd4c_cpu_reference_blocks_kernels[] = {&matmul_blocks, NULL};
+const nd4c_kernel *const nd4c_cpu_reference_blocks_kernels[] = {
+    ND4C_CPU_KERNEL("reference", matmul, "matmul_blocks", 0, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable, run,
+                    .flags = ND4C_KERNEL_READS_QUANTISED),
+    NULL};

@@ -32,8 +32,7 @@ static nd4c_status contraction_run(const nd4c_call *call) {
   return nd4c_cpu_contraction_run(call, nd4c_wide_dtype(call->outputs[0].dtype), product);
 }
 
-#define KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_NUMBERS, contraction_run)
-ND4C_LABELLED_OPS(KERNEL)
+#define KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_NUMBERS, contraction_run),
 
 /* -- cross ------------------------------------------------------------------------------------------------------ */
 
@@ -77,7 +76,5 @@ static nd4c_status cross_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_REFERENCE_KERNEL(cross, ND4C_CPU_NUMBERS, cross_run)
-
-#define LISTED(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_contraction_kernels[] = {ND4C_LABELLED_OPS(LISTED) & reference_cross, NULL};
+const nd4c_kernel *const nd4c_cpu_reference_contraction_kernels[] = {
+    ND4C_LABELLED_OPS(KERNEL) ND4C_CPU_REFERENCE_KERNEL(cross, ND4C_CPU_NUMBERS, cross_run), NULL};

@@ -123,8 +123,6 @@ static nd4c_status indices_run(const nd4c_call *call) {
   X(eye, eye)                     \
   X(tri, tri)                     \
   X(indices, indices)
-#define DEFINE_KERNEL(op, run) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, run##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, run) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, run##_run),
 
-#define KERNEL_ENTRY(op, run) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_creation_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_creation_kernels[] = {OPS(DEFINE_KERNEL) NULL};

@@ -93,8 +93,7 @@ static const nd4c_cpu_dense_engine engine = {.methods = {&real_methods, &complex
 #define RUN(op)                                                    \
   static nd4c_status op##_run(const nd4c_call *call) {             \
     return nd4c_cpu_dense_run(call, &engine, nd4c_cpu_dense_##op); \
-  }                                                                \
-  ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, op##_run)
+  }
 ND4C_CPU_DENSE_OPS(RUN)
 
 /* -- vector_norm ------------------------------------------------------------------------------------------------ */
@@ -123,8 +122,8 @@ static nd4c_status vector_norm_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_REFERENCE_KERNEL(vector_norm, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, vector_norm_run)
-
-#define LISTED(op) &reference_##op,
+#define KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, op##_run),
 const nd4c_kernel *const nd4c_cpu_reference_decomposition_kernels[] = {
-    ND4C_CPU_DENSE_OPS(LISTED) & reference_vector_norm, NULL};
+    ND4C_CPU_DENSE_OPS(KERNEL)
+        ND4C_CPU_REFERENCE_KERNEL(vector_norm, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, vector_norm_run),
+    NULL};

@@ -146,12 +146,9 @@ ARITHMETIC_OPS(DEFINE_ARITHMETIC)
 COMPARISON_OPS(DEFINE_COMPARISON)
 
 #define ALL_OPS(X) UNARY_OPS(X) ARITHMETIC_OPS(X) COMPARISON_OPS(X) OTHER_OPS(X)
-#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
-ALL_OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op),
 RUN_UNARY(copy)
-ND4C_CPU_REFERENCE_KERNEL_IF(copy, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_copy)
-ND4C_CPU_REFERENCE_KERNEL_IF(cast, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_cast)
 
-#define KERNEL_ENTRY(op, dtypes) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_elementwise_kernels[] = {ALL_OPS(KERNEL_ENTRY) & reference_copy,
-                                                                     &reference_cast, NULL};
+const nd4c_kernel *const nd4c_cpu_reference_elementwise_kernels[] = {
+    ALL_OPS(DEFINE_KERNEL) ND4C_CPU_REFERENCE_KERNEL_IF(copy, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_copy),
+    ND4C_CPU_REFERENCE_KERNEL_IF(cast, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_cast), NULL};

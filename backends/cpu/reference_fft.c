@@ -219,18 +219,5 @@ static nd4c_status run(const nd4c_call *call) {
   return status;
 }
 
-#define KERNEL(op_name)                                                                     \
-  static const nd4c_kernel reference_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                                  .op_version = 1,                          \
-                                                  .op = #op_name,                           \
-                                                  .engine = "reference",                    \
-                                                  .name = "reference." #op_name,            \
-                                                  .dtypes = ND4C_CPU_NUMBERS,               \
-                                                  .usable = nd4c_cpu_reference_usable,      \
-                                                  .prepare = prepare,                       \
-                                                  .unprepare = unprepare,                   \
-                                                  .run = run};
-ND4C_CPU_FFT_OPS(KERNEL)
-
-#define LISTED(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_fft_kernels[] = {ND4C_CPU_FFT_OPS(LISTED) NULL};
+#define KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_NUMBERS, run, .prepare = prepare, .unprepare = unprepare),
+const nd4c_kernel *const nd4c_cpu_reference_fft_kernels[] = {ND4C_CPU_FFT_OPS(KERNEL) NULL};

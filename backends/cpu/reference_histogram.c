@@ -491,8 +491,6 @@ static nd4c_status run_confusion_matrix(const nd4c_call *call) {
   X(histogram_fixed_width, ND4C_CPU_REALS)  \
   X(bincount, ND4C_CPU_INTS)                \
   X(confusion_matrix, ND4C_CPU_INTS)
-#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op),
 
-#define KERNEL_ENTRY(op, ...) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_histogram_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_histogram_kernels[] = {OPS(DEFINE_KERNEL) NULL};

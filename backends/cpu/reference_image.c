@@ -296,8 +296,7 @@ static nd4c_status color_any(const nd4c_call *call, nd4c_ref_color what, double 
 #define COLOR_RUN(name, WHAT)                                        \
   static nd4c_status name##_run(const nd4c_call *call) {             \
     return color_any(call, ND4C_REF_##WHAT, 0, call->attrs[0].as.i); \
-  }                                                                  \
-  ND4C_CPU_REFERENCE_KERNEL(name, ND4C_CPU_FLOATS, name##_run)
+  }
 COLOR_RUN(rgb_to_hsv, RGB_TO_HSV)
 COLOR_RUN(hsv_to_rgb, HSV_TO_RGB)
 COLOR_RUN(rgb_to_yiq, RGB_TO_YIQ)
@@ -342,18 +341,6 @@ static nd4c_status adjust_contrast_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_REFERENCE_KERNEL(resize, ND4C_CPU_ALL, resize_run)
-ND4C_CPU_REFERENCE_KERNEL(crop_and_resize, ND4C_CPU_FLOATS, crop_and_resize_run)
-ND4C_CPU_REFERENCE_KERNEL(grid_sample, ND4C_CPU_REALS, grid_sample_run)
-ND4C_CPU_REFERENCE_KERNEL(affine_grid, ND4C_CPU_FLOATS, affine_grid_run)
-ND4C_CPU_REFERENCE_KERNEL(spatial_transformer, ND4C_CPU_REALS, spatial_transformer_run)
-ND4C_CPU_REFERENCE_KERNEL(nms, ND4C_CPU_FLOATS, nms_run)
-ND4C_CPU_REFERENCE_KERNEL(roi_align, ND4C_CPU_FLOATS, roi_align_run)
-ND4C_CPU_REFERENCE_KERNEL(max_roi_pool, ND4C_CPU_FLOATS, max_roi_pool_run)
-ND4C_CPU_REFERENCE_KERNEL(adjust_hue, ND4C_CPU_FLOATS, adjust_hue_run)
-ND4C_CPU_REFERENCE_KERNEL(adjust_saturation, ND4C_CPU_FLOATS, adjust_saturation_run)
-ND4C_CPU_REFERENCE_KERNEL(adjust_contrast, ND4C_CPU_FLOATS, adjust_contrast_run)
-
 /* The kernels count modes as the op table does. */
 _Static_assert((int)ND4C_INTERPOLATION_NEAREST == (int)ND4C_REF_NEAREST &&
                    (int)ND4C_INTERPOLATION_LINEAR == (int)ND4C_REF_LINEAR &&
@@ -368,22 +355,23 @@ _Static_assert(ND4C_RESIZE_COORDINATES_HALF_PIXEL == 0 && ND4C_RESIZE_COORDINATE
 _Static_assert(ND4C_SAMPLE_PADDING_ZEROS == 0 && ND4C_SAMPLE_PADDING_BORDER == 1 && ND4C_SAMPLE_PADDING_REFLECTION == 2,
                "kernels/reference/sample.c");
 
-const nd4c_kernel *const nd4c_cpu_reference_image_kernels[] = {&reference_resize,
-                                                               &reference_crop_and_resize,
-                                                               &reference_grid_sample,
-                                                               &reference_affine_grid,
-                                                               &reference_spatial_transformer,
-                                                               &reference_nms,
-                                                               &reference_roi_align,
-                                                               &reference_max_roi_pool,
-                                                               &reference_rgb_to_hsv,
-                                                               &reference_hsv_to_rgb,
-                                                               &reference_rgb_to_yiq,
-                                                               &reference_yiq_to_rgb,
-                                                               &reference_rgb_to_yuv,
-                                                               &reference_yuv_to_rgb,
-                                                               &reference_rgb_to_grayscale,
-                                                               &reference_adjust_hue,
-                                                               &reference_adjust_saturation,
-                                                               &reference_adjust_contrast,
-                                                               NULL};
+const nd4c_kernel *const nd4c_cpu_reference_image_kernels[] = {
+    ND4C_CPU_REFERENCE_KERNEL(resize, ND4C_CPU_ALL, resize_run),
+    ND4C_CPU_REFERENCE_KERNEL(crop_and_resize, ND4C_CPU_FLOATS, crop_and_resize_run),
+    ND4C_CPU_REFERENCE_KERNEL(grid_sample, ND4C_CPU_REALS, grid_sample_run),
+    ND4C_CPU_REFERENCE_KERNEL(affine_grid, ND4C_CPU_FLOATS, affine_grid_run),
+    ND4C_CPU_REFERENCE_KERNEL(spatial_transformer, ND4C_CPU_REALS, spatial_transformer_run),
+    ND4C_CPU_REFERENCE_KERNEL(nms, ND4C_CPU_FLOATS, nms_run),
+    ND4C_CPU_REFERENCE_KERNEL(roi_align, ND4C_CPU_FLOATS, roi_align_run),
+    ND4C_CPU_REFERENCE_KERNEL(max_roi_pool, ND4C_CPU_FLOATS, max_roi_pool_run),
+    ND4C_CPU_REFERENCE_KERNEL(rgb_to_hsv, ND4C_CPU_FLOATS, rgb_to_hsv_run),
+    ND4C_CPU_REFERENCE_KERNEL(hsv_to_rgb, ND4C_CPU_FLOATS, hsv_to_rgb_run),
+    ND4C_CPU_REFERENCE_KERNEL(rgb_to_yiq, ND4C_CPU_FLOATS, rgb_to_yiq_run),
+    ND4C_CPU_REFERENCE_KERNEL(yiq_to_rgb, ND4C_CPU_FLOATS, yiq_to_rgb_run),
+    ND4C_CPU_REFERENCE_KERNEL(rgb_to_yuv, ND4C_CPU_FLOATS, rgb_to_yuv_run),
+    ND4C_CPU_REFERENCE_KERNEL(yuv_to_rgb, ND4C_CPU_FLOATS, yuv_to_rgb_run),
+    ND4C_CPU_REFERENCE_KERNEL(rgb_to_grayscale, ND4C_CPU_FLOATS, rgb_to_grayscale_run),
+    ND4C_CPU_REFERENCE_KERNEL(adjust_hue, ND4C_CPU_FLOATS, adjust_hue_run),
+    ND4C_CPU_REFERENCE_KERNEL(adjust_saturation, ND4C_CPU_FLOATS, adjust_saturation_run),
+    ND4C_CPU_REFERENCE_KERNEL(adjust_contrast, ND4C_CPU_FLOATS, adjust_contrast_run),
+    NULL};

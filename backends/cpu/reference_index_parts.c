@@ -381,8 +381,6 @@ static nd4c_status tensor_scatter_run(const nd4c_call *call) {
   X(segment_prod)       \
   X(segment_sqrt_n)     \
   X(tensor_scatter)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_index_parts_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_index_parts_kernels[] = {OPS(DEFINE_KERNEL) NULL};

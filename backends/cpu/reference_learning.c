@@ -175,12 +175,6 @@ static nd4c_status svm_probabilities_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_REFERENCE_KERNEL(svm_probabilities, ND4C_CPU_FLOATS, svm_probabilities_run)
-ND4C_CPU_REFERENCE_KERNEL(label_index, ND4C_CPU_ALL, label_index_run)
-ND4C_CPU_REFERENCE_KERNEL(tree_ensemble, ND4C_CPU_FLOATS, tree_ensemble_run)
-ND4C_CPU_REFERENCE_KERNEL(score_transform, ND4C_CPU_FLOATS, score_transform_run)
-ND4C_CPU_REFERENCE_KERNEL(svm_kernel, ND4C_CPU_FLOATS, svm_kernel_run)
-
 /* The kernels count modes as the op table does. */
 _Static_assert(ND4C_TREE_AGGREGATE_AVERAGE == 0 && ND4C_TREE_AGGREGATE_SUM == 1 && ND4C_TREE_AGGREGATE_MIN == 2 &&
                    ND4C_TREE_AGGREGATE_MAX == 3 && ND4C_TREE_MODE_LEQ == 0 && ND4C_TREE_MODE_MEMBER == 6 &&
@@ -189,5 +183,10 @@ _Static_assert(ND4C_TREE_AGGREGATE_AVERAGE == 0 && ND4C_TREE_AGGREGATE_SUM == 1 
                "kernels/reference/learning.c");
 
 const nd4c_kernel *const nd4c_cpu_reference_learning_kernels[] = {
-    &reference_label_index, &reference_tree_ensemble,     &reference_score_transform,
-    &reference_svm_kernel,  &reference_svm_probabilities, NULL};
+
+    ND4C_CPU_REFERENCE_KERNEL(label_index, ND4C_CPU_ALL, label_index_run),
+    ND4C_CPU_REFERENCE_KERNEL(tree_ensemble, ND4C_CPU_FLOATS, tree_ensemble_run),
+    ND4C_CPU_REFERENCE_KERNEL(score_transform, ND4C_CPU_FLOATS, score_transform_run),
+    ND4C_CPU_REFERENCE_KERNEL(svm_kernel, ND4C_CPU_FLOATS, svm_kernel_run),
+    ND4C_CPU_REFERENCE_KERNEL(svm_probabilities, ND4C_CPU_FLOATS, svm_probabilities_run),
+    NULL};

@@ -45,7 +45,6 @@ static nd4c_status linear_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_REFERENCE_KERNEL(matmul, ND4C_CPU_NUMBERS, matmul_run)
-ND4C_CPU_REFERENCE_KERNEL(linear, ND4C_CPU_FLOATS, linear_run)
-
-const nd4c_kernel *const nd4c_cpu_reference_linalg_kernels[] = {&reference_matmul, &reference_linear, NULL};
+const nd4c_kernel *const nd4c_cpu_reference_linalg_kernels[] = {
+    ND4C_CPU_REFERENCE_KERNEL(matmul, ND4C_CPU_NUMBERS, matmul_run),
+    ND4C_CPU_REFERENCE_KERNEL(linear, ND4C_CPU_FLOATS, linear_run), NULL};

@@ -251,8 +251,6 @@ static nd4c_status adamw_step_run(const nd4c_call *call) {
   X(rmsprop_step)          \
   X(adam_step)             \
   X(adamw_step)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_loss_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_loss_kernels[] = {OPS(DEFINE_KERNEL) NULL};

@@ -209,8 +209,6 @@ PLAIN_OPS(DEFINE_PLAIN)
 PROMOTED_OPS(DEFINE_PROMOTED)
 
 #define ALL_OPS(X) WIDTH_OPS(X) PLAIN_OPS(X) PROMOTED_OPS(X) OTHER_OPS(X)
-#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
-ALL_OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op),
 
-#define KERNEL_ENTRY(op, dtypes) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_mathematics_kernels[] = {ALL_OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_mathematics_kernels[] = {ALL_OPS(DEFINE_KERNEL) NULL};

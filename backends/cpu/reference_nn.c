@@ -180,28 +180,19 @@ static nd4c_status lrn_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_REFERENCE_KERNEL(conv, ND4C_CPU_FLOATS, conv_run)
-ND4C_CPU_REFERENCE_KERNEL(separable_conv2d, ND4C_CPU_FLOATS, separable_conv2d_run)
-ND4C_CPU_REFERENCE_KERNEL(max_pool, ND4C_CPU_REALS, max_pool_run)
-ND4C_CPU_REFERENCE_KERNEL(average_pool, ND4C_CPU_FLOATS, average_pool_run)
-ND4C_CPU_REFERENCE_KERNEL(batch_norm, ND4C_CPU_FLOATS, batch_norm_run)
-ND4C_CPU_REFERENCE_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_run)
-ND4C_CPU_REFERENCE_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_run)
-ND4C_CPU_REFERENCE_KERNEL(log_softmax, ND4C_CPU_FLOATS, log_softmax_run)
-ND4C_CPU_REFERENCE_KERNEL(lrn, ND4C_CPU_FLOATS, lrn_run)
-
 /* The kernels count activations as the op table does. */
 _Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_ACTIVATION_GELU == 2 &&
                    ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5,
                "kernels/reference/activation.c");
 
-const nd4c_kernel *const nd4c_cpu_reference_nn_kernels[] = {&reference_conv,
-                                                            &reference_max_pool,
-                                                            &reference_average_pool,
-                                                            &reference_batch_norm,
-                                                            &reference_layer_norm,
-                                                            &reference_softmax,
-                                                            &reference_log_softmax,
-                                                            &reference_lrn,
-                                                            &reference_separable_conv2d,
-                                                            NULL};
+const nd4c_kernel *const nd4c_cpu_reference_nn_kernels[] = {
+    ND4C_CPU_REFERENCE_KERNEL(conv, ND4C_CPU_FLOATS, conv_run),
+    ND4C_CPU_REFERENCE_KERNEL(max_pool, ND4C_CPU_REALS, max_pool_run),
+    ND4C_CPU_REFERENCE_KERNEL(average_pool, ND4C_CPU_FLOATS, average_pool_run),
+    ND4C_CPU_REFERENCE_KERNEL(batch_norm, ND4C_CPU_FLOATS, batch_norm_run),
+    ND4C_CPU_REFERENCE_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_run),
+    ND4C_CPU_REFERENCE_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_run),
+    ND4C_CPU_REFERENCE_KERNEL(log_softmax, ND4C_CPU_FLOATS, log_softmax_run),
+    ND4C_CPU_REFERENCE_KERNEL(lrn, ND4C_CPU_FLOATS, lrn_run),
+    ND4C_CPU_REFERENCE_KERNEL(separable_conv2d, ND4C_CPU_FLOATS, separable_conv2d_run),
+    NULL};

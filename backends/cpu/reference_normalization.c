@@ -297,8 +297,6 @@ static nd4c_status bias_add_run(const nd4c_call *call) {
   X(clip_by_norm)               \
   X(global_norm)                \
   X(hardmax)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_normalization_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_normalization_kernels[] = {OPS(DEFINE_KERNEL) NULL};

@@ -353,17 +353,12 @@ static nd4c_status qlinear_add_run(const nd4c_call *call) {
 }
 
 #define BYTES (ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8))
-ND4C_CPU_REFERENCE_KERNEL(matmul_integer, BYTES, matmul_integer_run)
-ND4C_CPU_REFERENCE_KERNEL(qlinear_matmul, BYTES, qlinear_matmul_run)
-ND4C_CPU_REFERENCE_KERNEL(linear_int8, BYTES, linear_int8_run)
-ND4C_CPU_REFERENCE_KERNEL(conv_integer, BYTES, conv_integer_run)
-ND4C_CPU_REFERENCE_KERNEL(qlinear_conv, BYTES, qlinear_conv_run)
-ND4C_CPU_REFERENCE_KERNEL(qlinear_add, BYTES, qlinear_add_run)
 
-const nd4c_kernel *const nd4c_cpu_reference_qlinear_kernels[] = {&reference_matmul_integer,
-                                                                 &reference_qlinear_matmul,
-                                                                 &reference_linear_int8,
-                                                                 &reference_conv_integer,
-                                                                 &reference_qlinear_conv,
-                                                                 &reference_qlinear_add,
-                                                                 NULL};
+const nd4c_kernel *const nd4c_cpu_reference_qlinear_kernels[] = {
+    ND4C_CPU_REFERENCE_KERNEL(matmul_integer, BYTES, matmul_integer_run),
+    ND4C_CPU_REFERENCE_KERNEL(qlinear_matmul, BYTES, qlinear_matmul_run),
+    ND4C_CPU_REFERENCE_KERNEL(linear_int8, BYTES, linear_int8_run),
+    ND4C_CPU_REFERENCE_KERNEL(conv_integer, BYTES, conv_integer_run),
+    ND4C_CPU_REFERENCE_KERNEL(qlinear_conv, BYTES, qlinear_conv_run),
+    ND4C_CPU_REFERENCE_KERNEL(qlinear_add, BYTES, qlinear_add_run),
+    NULL};

@@ -130,8 +130,6 @@ static nd4c_status matmul_nbits_run(const nd4c_call *call) {
   X(dynamic_quantize_linear, ND4C_CPU_FLOATS) \
   X(fake_quantize, ND4C_CPU_FLOATS)           \
   X(matmul_nbits, ND4C_CPU_FLOATS)
-#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL_IF(op, dtypes, nd4c_cpu_reference_stored, op##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL_IF(op, dtypes, nd4c_cpu_reference_stored, op##_run),
 
-#define KERNEL_ENTRY(op, dtypes) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_quantization_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_quantization_kernels[] = {OPS(DEFINE_KERNEL) NULL};

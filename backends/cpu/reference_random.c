@@ -410,9 +410,7 @@ static nd4c_status run_random_categorical(const nd4c_call *call) {
   X(random_permutation)      \
   X(random_shuffle)          \
   X(random_dropout)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_INTS, run_##op)
-OPS(DEFINE_KERNEL)
-ND4C_CPU_REFERENCE_KERNEL(rrelu, ND4C_CPU_FLOATS, run_rrelu)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_INTS, run_##op),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_random_kernels[] = {OPS(KERNEL_ENTRY) & reference_rrelu, NULL};
+const nd4c_kernel *const nd4c_cpu_reference_random_kernels[] = {
+    OPS(DEFINE_KERNEL) ND4C_CPU_REFERENCE_KERNEL(rrelu, ND4C_CPU_FLOATS, run_rrelu), NULL};

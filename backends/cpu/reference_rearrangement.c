@@ -43,8 +43,6 @@ static nd4c_status run_gather(const nd4c_call *call) {
   X(flatten, reshape, ND4C_CPU_STORED) \
   X(concat, concat, ND4C_CPU_MOVABLE)  \
   X(gather, gather, ND4C_CPU_MOVABLE)
-#define DEFINE_KERNEL(op, run, dtypes) ND4C_CPU_REFERENCE_KERNEL_IF(op, dtypes, nd4c_cpu_reference_stored, run_##run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, run, dtypes) ND4C_CPU_REFERENCE_KERNEL_IF(op, dtypes, nd4c_cpu_reference_stored, run_##run),
 
-#define KERNEL_ENTRY(op, run, dtypes) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_rearrangement_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_rearrangement_kernels[] = {OPS(DEFINE_KERNEL) NULL};

@@ -316,8 +316,6 @@ static nd4c_status ctc_beam_decode_run(const nd4c_call *call) {
   X(ctc_loss)          \
   X(ctc_greedy_decode) \
   X(ctc_beam_decode)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_recurrent_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_recurrent_kernels[] = {OPS(DEFINE_KERNEL) NULL};

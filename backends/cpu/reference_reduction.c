@@ -36,12 +36,11 @@ static nd4c_status run_axis(nd4c_reduction reduction, const nd4c_call *call) {
   X(argmax, ARGMAX, ND4C_CPU_ALL & ~ND4C_CPU_COMPLEXES, axis) \
   X(argmin, ARGMIN, ND4C_CPU_ALL & ~ND4C_CPU_COMPLEXES, axis)
 
-#define DEFINE_KERNEL(op, reduction, dtypes, how)       \
+#define DEFINE_RUN(op, reduction, dtypes, how)          \
   static nd4c_status run_##op(const nd4c_call *call) {  \
     return run_##how(ND4C_REDUCTION_##reduction, call); \
-  }                                                     \
-  ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
-OPS(DEFINE_KERNEL)
+  }
+OPS(DEFINE_RUN)
 
-#define KERNEL_ENTRY(op, ...) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_reduction_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+#define KERNEL(op, reduction, dtypes, how) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op),
+const nd4c_kernel *const nd4c_cpu_reference_reduction_kernels[] = {OPS(KERNEL) NULL};

@@ -124,20 +124,6 @@ static nd4c_status istft_run(const nd4c_call *call) {
   return status;
 }
 
-#define FRAMES(op_name)                                                                     \
-  static const nd4c_kernel reference_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                                  .op_version = 1,                          \
-                                                  .op = #op_name,                           \
-                                                  .engine = "reference",                    \
-                                                  .name = "reference." #op_name,            \
-                                                  .dtypes = ND4C_CPU_NUMBERS,               \
-                                                  .usable = nd4c_cpu_reference_usable,      \
-                                                  .prepare = prepare,                       \
-                                                  .unprepare = unprepare,                   \
-                                                  .run = op_name##_run};
-FRAMES(stft)
-FRAMES(istft)
-
 /* -- made of nothing -------------------------------------------------------------------------------------------- */
 
 static nd4c_status fftfreq_run(const nd4c_call *call) {
@@ -163,13 +149,6 @@ static nd4c_status mel_weight_matrix_run(const nd4c_call *call) {
   nd4c_ref_mel_weights(&mel, &y);
   return ND4C_OK;
 }
-
-ND4C_CPU_REFERENCE_KERNEL(fftfreq, ND4C_CPU_FLOATS, fftfreq_run)
-ND4C_CPU_REFERENCE_KERNEL(rfftfreq, ND4C_CPU_FLOATS, fftfreq_run)
-ND4C_CPU_REFERENCE_KERNEL(hann_window, ND4C_CPU_FLOATS, window_run)
-ND4C_CPU_REFERENCE_KERNEL(hamming_window, ND4C_CPU_FLOATS, window_run)
-ND4C_CPU_REFERENCE_KERNEL(blackman_window, ND4C_CPU_FLOATS, window_run)
-ND4C_CPU_REFERENCE_KERNEL(mel_weight_matrix, ND4C_CPU_REALS, mel_weight_matrix_run)
 
 /* -- rearrangements --------------------------------------------------------------------------------------------- */
 
@@ -308,25 +287,19 @@ static nd4c_status convolve_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_REFERENCE_KERNEL(fftshift, ND4C_CPU_ALL, fftshift_run)
-ND4C_CPU_REFERENCE_KERNEL(ifftshift, ND4C_CPU_ALL, fftshift_run)
-ND4C_CPU_REFERENCE_KERNEL(view_as_complex, ND4C_CPU_FLOATS, pairs_run)
-ND4C_CPU_REFERENCE_KERNEL(view_as_real, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, pairs_run)
-ND4C_CPU_REFERENCE_KERNEL(convolve, ND4C_CPU_NUMBERS, convolve_run)
-ND4C_CPU_REFERENCE_KERNEL(correlate, ND4C_CPU_NUMBERS, convolve_run)
-
-const nd4c_kernel *const nd4c_cpu_reference_signal_kernels[] = {&reference_stft,
-                                                                &reference_istft,
-                                                                &reference_fftfreq,
-                                                                &reference_rfftfreq,
-                                                                &reference_hann_window,
-                                                                &reference_hamming_window,
-                                                                &reference_blackman_window,
-                                                                &reference_mel_weight_matrix,
-                                                                &reference_fftshift,
-                                                                &reference_ifftshift,
-                                                                &reference_view_as_complex,
-                                                                &reference_view_as_real,
-                                                                &reference_convolve,
-                                                                &reference_correlate,
-                                                                NULL};
+const nd4c_kernel *const nd4c_cpu_reference_signal_kernels[] = {
+    ND4C_CPU_REFERENCE_KERNEL(stft, ND4C_CPU_NUMBERS, stft_run, .prepare = prepare, .unprepare = unprepare),
+    ND4C_CPU_REFERENCE_KERNEL(istft, ND4C_CPU_NUMBERS, istft_run, .prepare = prepare, .unprepare = unprepare),
+    ND4C_CPU_REFERENCE_KERNEL(fftfreq, ND4C_CPU_FLOATS, fftfreq_run),
+    ND4C_CPU_REFERENCE_KERNEL(rfftfreq, ND4C_CPU_FLOATS, fftfreq_run),
+    ND4C_CPU_REFERENCE_KERNEL(hann_window, ND4C_CPU_FLOATS, window_run),
+    ND4C_CPU_REFERENCE_KERNEL(hamming_window, ND4C_CPU_FLOATS, window_run),
+    ND4C_CPU_REFERENCE_KERNEL(blackman_window, ND4C_CPU_FLOATS, window_run),
+    ND4C_CPU_REFERENCE_KERNEL(mel_weight_matrix, ND4C_CPU_REALS, mel_weight_matrix_run),
+    ND4C_CPU_REFERENCE_KERNEL(fftshift, ND4C_CPU_ALL, fftshift_run),
+    ND4C_CPU_REFERENCE_KERNEL(ifftshift, ND4C_CPU_ALL, fftshift_run),
+    ND4C_CPU_REFERENCE_KERNEL(view_as_complex, ND4C_CPU_FLOATS, pairs_run),
+    ND4C_CPU_REFERENCE_KERNEL(view_as_real, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, pairs_run),
+    ND4C_CPU_REFERENCE_KERNEL(convolve, ND4C_CPU_NUMBERS, convolve_run),
+    ND4C_CPU_REFERENCE_KERNEL(correlate, ND4C_CPU_NUMBERS, convolve_run),
+    NULL};

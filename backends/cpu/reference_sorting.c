@@ -406,8 +406,6 @@ static nd4c_status run_isin(const nd4c_call *call) {
   X(setdiff1d)      \
   X(setxor1d)       \
   X(isin)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_ALL, run_##op)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_ALL, run_##op),
 
-#define KERNEL_ENTRY(op) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_sorting_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_sorting_kernels[] = {OPS(DEFINE_KERNEL) NULL};

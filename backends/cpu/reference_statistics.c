@@ -301,8 +301,7 @@ static nd4c_status run_diff(const nd4c_call *call) {
 #define DEFINE_GATHERED(op, dtypes, statistic, parameter, skip_nan)               \
   static nd4c_status run_##op(const nd4c_call *call) {                            \
     return gather(call, ND4C_REF_STATISTIC_##statistic, (parameter), (skip_nan)); \
-  }                                                                               \
-  ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
+  }
 GATHERED(DEFINE_GATHERED)
 
 #define DISTANCES(X)                      \
@@ -314,8 +313,7 @@ GATHERED(DEFINE_GATHERED)
 #define DEFINE_DISTANCE(op, distance)                   \
   static nd4c_status run_##op(const nd4c_call *call) {  \
     return compare(call, ND4C_REF_DISTANCE_##distance); \
-  }                                                     \
-  ND4C_CPU_REFERENCE_KERNEL(op, REAL_FLOATS, run_##op)
+  }
 DISTANCES(DEFINE_DISTANCE)
 
 #define OTHERS(X)                      \
@@ -330,9 +328,8 @@ DISTANCES(DEFINE_DISTANCE)
   X(quantile, ND4C_CPU_REALS)          \
   X(nanmedian, REAL_FLOATS)            \
   X(diff, ND4C_CPU_NUMBERS)
-#define DEFINE_OTHER(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op)
-OTHERS(DEFINE_OTHER)
-
-#define KERNEL_ENTRY(op, ...) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_statistics_kernels[] = {GATHERED(KERNEL_ENTRY) DISTANCES(KERNEL_ENTRY)
-                                                                        OTHERS(KERNEL_ENTRY) NULL};
+#define KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op),
+#define STATISTIC(op, dtypes, ...) KERNEL(op, dtypes)
+#define DISTANCE(op, distance) KERNEL(op, REAL_FLOATS)
+const nd4c_kernel *const nd4c_cpu_reference_statistics_kernels[] = {GATHERED(STATISTIC) DISTANCES(DISTANCE)
+                                                                        OTHERS(KERNEL) NULL};

@@ -339,8 +339,6 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
   X(adaptive_max_pool, FLOATS, max)                         \
   X(morphological_dilation, FLOATS, dilation)               \
   X(morphological_erosion, FLOATS, erosion)
-#define DEFINE_KERNEL(op, dtypes, run) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_##dtypes, run##_run)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, dtypes, run) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_##dtypes, run##_run),
 
-#define KERNEL_ENTRY(op, dtypes, run) &reference_##op,
-const nd4c_kernel *const nd4c_cpu_reference_window_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_window_kernels[] = {OPS(DEFINE_KERNEL) NULL};

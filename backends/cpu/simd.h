@@ -64,16 +64,8 @@ extern int64_t nd4c_simd_stream_bytes;
 
 #define ND4C_SIMD_PRIORITY 100
 
-#define ND4C_CPU_SIMD_KERNEL(op_name, dtype_set, usable_function, run_function)        \
-  static const nd4c_kernel simd_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                             .op_version = 1,                          \
-                                             .op = #op_name,                           \
-                                             .engine = "simd",                         \
-                                             .name = "simd." #op_name,                 \
-                                             .priority = ND4C_SIMD_PRIORITY,           \
-                                             .dtypes = (dtype_set),                    \
-                                             .usable = (usable_function),              \
-                                             .run = (run_function)};
+#define ND4C_CPU_SIMD_KERNEL(op_name, dtype_set, usable_function, ...) \
+  ND4C_CPU_KERNEL("simd", op_name, #op_name, ND4C_SIMD_PRIORITY, dtype_set, usable_function, __VA_ARGS__)
 
 /* Writes why a kernel cannot, and returns false. */
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) ND4C_PRINTF(3, 4);

@@ -325,7 +325,6 @@ static nd4c_status run_pad(const nd4c_call *call) {
   continued_run(call, &c);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(pad, ND4C_CPU_MOVABLE, usable_continued, run_pad)
 
 static nd4c_status run_roll(const nd4c_call *call) {
   const nd4c_attr_value *shifts = &call->attrs[ND4C_ATTR_roll_shifts], *axes = &call->attrs[ND4C_ATTR_roll_axes];
@@ -345,7 +344,6 @@ static nd4c_status run_roll(const nd4c_call *call) {
   continued_run(call, &c);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(roll, ND4C_CPU_MOVABLE, usable_continued, run_roll)
 
 static nd4c_status run_tile(const nd4c_call *call) {
   static const int64_t begin[ND4C_CPU_MAX_RANK];
@@ -354,7 +352,6 @@ static nd4c_status run_tile(const nd4c_call *call) {
   continued_run(call, &c);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(tile, ND4C_CPU_MOVABLE, usable_continued, run_tile)
 
 /* -- stack --------------------------------------------------------------------------------------------------------- */
 
@@ -430,7 +427,6 @@ static nd4c_status run_stack(const nd4c_call *call) {
   }
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(stack, ND4C_CPU_MOVABLE, usable_stack, run_stack)
 
 /* -- one_hot ------------------------------------------------------------------------------------------------------- */
 
@@ -486,7 +482,11 @@ static nd4c_status run_one_hot(const nd4c_call *call) {
     nd4c_cpu_parallel(job.indices->size, WORTH_BYTES / (job.depth * job.bytes) + 1, call->width, one_hot_rows, &job);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(one_hot, ND4C_CPU_INTS, usable_one_hot, run_one_hot)
 
-const nd4c_kernel *const nd4c_cpu_simd_arrangement_kernels[] = {&simd_pad,   &simd_roll,    &simd_tile,
-                                                                &simd_stack, &simd_one_hot, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_arrangement_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(pad, ND4C_CPU_MOVABLE, usable_continued, run_pad),
+    ND4C_CPU_SIMD_KERNEL(roll, ND4C_CPU_MOVABLE, usable_continued, run_roll),
+    ND4C_CPU_SIMD_KERNEL(tile, ND4C_CPU_MOVABLE, usable_continued, run_tile),
+    ND4C_CPU_SIMD_KERNEL(stack, ND4C_CPU_MOVABLE, usable_stack, run_stack),
+    ND4C_CPU_SIMD_KERNEL(one_hot, ND4C_CPU_INTS, usable_one_hot, run_one_hot),
+    NULL};

@@ -194,9 +194,7 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_BYTES_KERNEL(simd, matmul_integer, ND4C_SIMD_PRIORITY)
-ND4C_BYTES_KERNEL(simd, qlinear_matmul, ND4C_SIMD_PRIORITY)
-ND4C_BYTES_KERNEL(simd, linear_int8, ND4C_SIMD_PRIORITY)
-
-const nd4c_kernel *const nd4c_cpu_simd_bytes_kernels[] = {&simd_matmul_integer, &simd_qlinear_matmul, &simd_linear_int8,
+const nd4c_kernel *const nd4c_cpu_simd_bytes_kernels[] = {ND4C_BYTES_KERNEL("simd", matmul_integer, ND4C_SIMD_PRIORITY),
+                                                          ND4C_BYTES_KERNEL("simd", qlinear_matmul, ND4C_SIMD_PRIORITY),
+                                                          ND4C_BYTES_KERNEL("simd", linear_int8, ND4C_SIMD_PRIORITY),
                                                           NULL};

@@ -184,15 +184,7 @@ static nd4c_status conv_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static const nd4c_kernel simd_conv = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                      .op_version = 1,
-                                      .op = "conv",
-                                      .engine = "simd",
-                                      .name = "simd.conv",
-                                      .priority = ND4C_SIMD_PRIORITY,
-                                      .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64),
-                                      .usable = conv_usable,
-                                      .scratch_bytes = conv_scratch_bytes,
-                                      .run = conv_run};
-
-const nd4c_kernel *const nd4c_cpu_simd_conv_kernels[] = {&simd_conv, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_conv_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(conv, ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64), conv_usable, conv_run,
+                         .scratch_bytes = conv_scratch_bytes),
+    NULL};

@@ -321,8 +321,8 @@ static bool usable_histogram(const nd4c_call *call, char *reason, size_t reason_
   return true;
 }
 
-ND4C_CPU_SIMD_KERNEL(bincount, ND4C_CPU_INTS, usable_bincount, run_bincount)
-ND4C_CPU_SIMD_KERNEL(histogram, ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64), usable_histogram,
-                     run_histogram)
-
-const nd4c_kernel *const nd4c_cpu_simd_counts_kernels[] = {&simd_bincount, &simd_histogram, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_counts_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(bincount, ND4C_CPU_INTS, usable_bincount, run_bincount),
+    ND4C_CPU_SIMD_KERNEL(histogram, ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64), usable_histogram,
+                         run_histogram),
+    NULL};

@@ -191,15 +191,7 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static const nd4c_kernel simd_depthwise = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                           .op_version = 1,
-                                           .op = "conv",
-                                           .engine = "simd",
-                                           .name = "simd.conv_depthwise",
-                                           .priority = ND4C_CPU_PRIORITY_ONEDNN + 2,
-                                           .dtypes = ND4C_SIMD_NN_DTYPES,
-                                           .usable = usable,
-                                           .scratch_bytes = scratch_bytes,
-                                           .run = run};
-
-const nd4c_kernel *const nd4c_cpu_simd_depthwise_kernels[] = {&simd_depthwise, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_depthwise_kernels[] = {
+    ND4C_CPU_KERNEL("simd", conv, "conv_depthwise", ND4C_CPU_PRIORITY_ONEDNN + 2, ND4C_SIMD_NN_DTYPES, usable, run,
+                    .scratch_bytes = scratch_bytes),
+    NULL};

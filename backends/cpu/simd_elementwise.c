@@ -100,8 +100,7 @@ static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char
   }                                                                                  \
   static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
     return usable_binary(call, ND4C_BINARY_##op, reason, reason_size);               \
-  }                                                                                  \
-  ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op)
+  }
 BINARY_OPS(DEFINE_BINARY)
 
 /* -- kron: a product of a and b, each repeated along the other's axes --------------------------------------------- */
@@ -140,17 +139,6 @@ static nd4c_status run_kron(const nd4c_call *call) {
   same.outputs = &seen[2];
   return run_binary_nest(&same, &nd4c_simd.binary->loops[ND4C_BINARY_multiply][seen[0].dtype], 1);
 }
-
-/* Above BLAS, for which it would be many products of one number each. */
-static const nd4c_kernel simd_kron = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                      .op_version = 1,
-                                      .op = "kron",
-                                      .engine = "simd",
-                                      .name = "simd.kron",
-                                      .priority = ND4C_CPU_PRIORITY_OPENBLAS + 1,
-                                      .dtypes = ND4C_CPU_NUMBERS,
-                                      .usable = usable_kron,
-                                      .run = run_kron};
 
 /* -- one operand ---------------------------------------------------------------------------------------------- */
 
@@ -237,21 +225,18 @@ static bool usable_unary(const nd4c_call *call, enum nd4c_unary_index op, char *
   }                                                                                  \
   static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
     return usable_unary(call, ND4C_UNARY_##op, reason, reason_size);                 \
-  }                                                                                  \
-  ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op)
+  }
 UNARY_OPS(DEFINE_UNARY)
 
 static nd4c_status run_gelu(const nd4c_call *call) {
   bool approximate = call->attrs[ND4C_ATTR_gelu_approximate].as.i != 0;
   return run_unary(call, approximate ? ND4C_UNARY_gelu_tanh : ND4C_UNARY_gelu, 16, NULL);
 }
-ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu)
 
 static nd4c_status run_leaky_relu(const nd4c_call *call) {
   const nd4c_unary_parameters parameters = {.alpha = call->attrs[ND4C_ATTR_leaky_relu_alpha].as.f};
   return run_unary(call, ND4C_UNARY_leaky_relu, 1, &parameters);
 }
-ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu)
 
 /* Activations: their attributes are the parameters. X(op, cost, whether the loops hold for the first) */
 #define ACTIVATION_OPS(X)                            \
@@ -283,8 +268,7 @@ static nd4c_unary_parameters parameters_of(const nd4c_call *call) {
     if (!(holds))                                                                    \
       return nd4c_cpu_decline(reason, reason_size, "only for " #holds);              \
     return usable_unary(call, ND4C_UNARY_##op, reason, reason_size);                 \
-  }                                                                                  \
-  ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable_##op, run_##op)
+  }
 ACTIVATION_OPS(DEFINE_ACTIVATION)
 
 static const nd4c_tensor *bound(const nd4c_call *call, int32_t i) {
@@ -307,7 +291,6 @@ static nd4c_status run_clip(const nd4c_call *call) {
                                             .high = high == NULL ? NULL : high->data};
   return run_unary(call, ND4C_UNARY_clip, 1, &parameters);
 }
-ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip)
 
 /* -- cast and where ------------------------------------------------------------------------------------------- */
 
@@ -339,7 +322,6 @@ static bool usable_cast(const nd4c_call *call, char *reason, size_t reason_size)
     return nd4c_cpu_decline(reason, reason_size, "no loop for this pair of dtypes");
   return true;
 }
-ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast)
 
 static void compute_where(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
   const nd4c_where_loop *loop = user;
@@ -371,15 +353,15 @@ static bool usable_where(const nd4c_call *call, char *reason, size_t reason_size
     return nd4c_cpu_decline(reason, reason_size, ND4C_CPU_NO_STRINGS);
   return true;
 }
-ND4C_CPU_SIMD_KERNEL(where, ND4C_CPU_BOOLS, usable_where, run_where)
 
-#define KERNEL_ENTRY(op, cost) &simd_##op,
-#define ACTIVATION_ENTRY(op, cost, holds) &simd_##op,
+#define KERNEL(op, cost) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op),
+#define ACTIVATION(op, cost, holds) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable_##op, run_##op),
 const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
-    BINARY_OPS(KERNEL_ENTRY) UNARY_OPS(KERNEL_ENTRY) ACTIVATION_OPS(ACTIVATION_ENTRY) & simd_gelu,
-    &simd_leaky_relu,
-    &simd_clip,
-    &simd_kron,
-    &simd_cast,
-    &simd_where,
-    NULL};
+    BINARY_OPS(KERNEL) UNARY_OPS(KERNEL) ACTIVATION_OPS(ACTIVATION)
+        ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu),
+    ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu),
+    ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip),
+    /* Above BLAS, for which it would be many products of one number each. */
+    ND4C_CPU_KERNEL("simd", kron, "kron", ND4C_CPU_PRIORITY_OPENBLAS + 1, ND4C_CPU_NUMBERS, usable_kron, run_kron),
+    ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast),
+    ND4C_CPU_SIMD_KERNEL(where, ND4C_CPU_BOOLS, usable_where, run_where), NULL};

@@ -173,19 +173,7 @@ static nd4c_status run(const nd4c_call *call) {
   (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64) | \
    ((ND4C_DTYPE_BIT(ND4C_COMPLEX64) | ND4C_DTYPE_BIT(ND4C_COMPLEX128)) & ND4C_CPU_COMPLEXES))
 /* Asked before FFTW. */
-#define KERNEL(op_name)                                                                \
-  static const nd4c_kernel simd_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                             .op_version = 1,                          \
-                                             .op = #op_name,                           \
-                                             .engine = "simd",                         \
-                                             .name = "simd." #op_name,                 \
-                                             .priority = ND4C_CPU_PRIORITY_FFTW + 1,   \
-                                             .dtypes = DTYPES,                         \
-                                             .usable = usable,                         \
-                                             .prepare = prepare,                       \
-                                             .unprepare = unprepare,                   \
-                                             .run = run};
-ND4C_CPU_FFT_OPS(KERNEL)
-
-#define LISTED(op) &simd_##op,
-const nd4c_kernel *const nd4c_cpu_simd_fft_kernels[] = {ND4C_CPU_FFT_OPS(LISTED) NULL};
+#define KERNEL(op)                                                                                      \
+  ND4C_CPU_KERNEL("simd", op, #op, ND4C_CPU_PRIORITY_FFTW + 1, DTYPES, usable, run, .prepare = prepare, \
+                  .unprepare = unprepare),
+const nd4c_kernel *const nd4c_cpu_simd_fft_kernels[] = {ND4C_CPU_FFT_OPS(KERNEL) NULL};

@@ -138,7 +138,6 @@ static nd4c_status run_take(const nd4c_call *call) {
   take_blocks(call, axis, extent);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(take, ND4C_CPU_MOVABLE, usable_take, run_take)
 
 static nd4c_status run_embedding_lookup(const nd4c_call *call) {
   int64_t extent = call->inputs[0].shape[0];
@@ -148,7 +147,6 @@ static nd4c_status run_embedding_lookup(const nd4c_call *call) {
   take_blocks(call, 0, extent);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(embedding_lookup, ND4C_CPU_MOVABLE, usable_blocks, run_embedding_lookup)
 
 static nd4c_status run_gather(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *tensor = &call->inputs[ND4C_IN_gather_indices];
@@ -164,7 +162,6 @@ static nd4c_status run_gather(const nd4c_call *call) {
   take_blocks(call, (int32_t)axis, extent);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(gather, ND4C_CPU_MOVABLE, usable_blocks, run_gather)
 
 /* -- elements along an axis ---------------------------------------------------------------------------------------- */
 
@@ -315,8 +312,6 @@ static nd4c_status run_pick(const nd4c_call *call) {
     nd4c_cpu_parallel(y->size, WORTH_BYTES / 8, call->width, pick_elements, &job);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(gather_elements, ND4C_CPU_MOVABLE, usable_pick, run_pick)
-ND4C_CPU_SIMD_KERNEL(take_along_axis, ND4C_CPU_MOVABLE, usable_pick, run_pick)
 
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
@@ -367,7 +362,6 @@ static nd4c_status run_scatter_elements(const nd4c_call *call) {
     nd4c_cpu_parallel(indices->size / job.row, WORTH_ELEMENTS / job.row + 1, call->width, place_rows, &job);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(scatter_elements, ND4C_CPU_MOVABLE, usable_scatter_elements, run_scatter_elements)
 
 /* -- placing blocks: scatter_update, scatter_add ------------------------------------------------------------------- */
 
@@ -451,19 +445,18 @@ static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
 static nd4c_status run_scatter_update(const nd4c_call *call) {
   return scatter_slices(call, false);
 }
-ND4C_CPU_SIMD_KERNEL(scatter_update, ND4C_CPU_MOVABLE, usable_slices, run_scatter_update)
 
 static nd4c_status run_scatter_add(const nd4c_call *call) {
   return scatter_slices(call, true);
 }
-ND4C_CPU_SIMD_KERNEL(scatter_add, ND4C_CPU_MOVABLE, usable_scatter_add, run_scatter_add)
 
-const nd4c_kernel *const nd4c_cpu_simd_indexing_kernels[] = {&simd_take,
-                                                             &simd_embedding_lookup,
-                                                             &simd_gather,
-                                                             &simd_gather_elements,
-                                                             &simd_take_along_axis,
-                                                             &simd_scatter_elements,
-                                                             &simd_scatter_update,
-                                                             &simd_scatter_add,
-                                                             NULL};
+const nd4c_kernel *const nd4c_cpu_simd_indexing_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(take, ND4C_CPU_MOVABLE, usable_take, run_take),
+    ND4C_CPU_SIMD_KERNEL(embedding_lookup, ND4C_CPU_MOVABLE, usable_blocks, run_embedding_lookup),
+    ND4C_CPU_SIMD_KERNEL(gather, ND4C_CPU_MOVABLE, usable_blocks, run_gather),
+    ND4C_CPU_SIMD_KERNEL(gather_elements, ND4C_CPU_MOVABLE, usable_pick, run_pick),
+    ND4C_CPU_SIMD_KERNEL(take_along_axis, ND4C_CPU_MOVABLE, usable_pick, run_pick),
+    ND4C_CPU_SIMD_KERNEL(scatter_elements, ND4C_CPU_MOVABLE, usable_scatter_elements, run_scatter_elements),
+    ND4C_CPU_SIMD_KERNEL(scatter_update, ND4C_CPU_MOVABLE, usable_slices, run_scatter_update),
+    ND4C_CPU_SIMD_KERNEL(scatter_add, ND4C_CPU_MOVABLE, usable_scatter_add, run_scatter_add),
+    NULL};

@@ -97,7 +97,6 @@ static nd4c_status run_masked_select(const nd4c_call *call) {
   call->true_shapes[0][0] = move_where(call, call->inputs[1].size, 1);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(masked_select, ND4C_CPU_MOVABLE, usable_masked_select, run_masked_select)
 
 static bool usable_boolean_mask(const nd4c_call *call, char *reason, size_t reason_size) {
   if (nd4c_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank) != 0)
@@ -119,7 +118,6 @@ static nd4c_status run_boolean_mask(const nd4c_call *call) {
     call->true_shapes[0][i] = i == 0 ? count : call->outputs[0].shape[i];
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(boolean_mask, ND4C_CPU_MOVABLE, usable_boolean_mask, run_boolean_mask)
 
 static bool usable_compress(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_compress_axes];
@@ -136,7 +134,6 @@ static nd4c_status run_compress(const nd4c_call *call) {
     call->true_shapes[0][i] = i == 0 ? count : call->outputs[0].shape[i];
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(compress, ND4C_CPU_MOVABLE, usable_compress, run_compress)
 
 /* -- masked_fill --------------------------------------------------------------------------------------------------- */
 
@@ -158,7 +155,9 @@ static nd4c_status run_masked_fill(const nd4c_call *call) {
                 &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)]);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(masked_fill, ND4C_CPU_MOVABLE, NULL, run_masked_fill)
 
-const nd4c_kernel *const nd4c_cpu_simd_masks_kernels[] = {&simd_masked_select, &simd_boolean_mask, &simd_compress,
-                                                          &simd_masked_fill, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_masks_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(masked_select, ND4C_CPU_MOVABLE, usable_masked_select, run_masked_select),
+    ND4C_CPU_SIMD_KERNEL(boolean_mask, ND4C_CPU_MOVABLE, usable_boolean_mask, run_boolean_mask),
+    ND4C_CPU_SIMD_KERNEL(compress, ND4C_CPU_MOVABLE, usable_compress, run_compress),
+    ND4C_CPU_SIMD_KERNEL(masked_fill, ND4C_CPU_MOVABLE, NULL, run_masked_fill), NULL};

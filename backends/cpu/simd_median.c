@@ -93,6 +93,5 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return true;
 }
 
-ND4C_CPU_SIMD_KERNEL(median, ND4C_CPU_FLOATS, usable, run)
-
-const nd4c_kernel *const nd4c_cpu_simd_median_kernels[] = {&simd_median, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_median_kernels[] = {ND4C_CPU_SIMD_KERNEL(median, ND4C_CPU_FLOATS, usable, run),
+                                                           NULL};

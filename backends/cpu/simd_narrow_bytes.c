@@ -106,20 +106,9 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define NARROW(op_name)                                                                                          \
-  static const nd4c_kernel narrow_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),                         \
-                                               .op_version = 1,                                                  \
-                                               .op = #op_name,                                                   \
-                                               .engine = "simd",                                                 \
-                                               .name = "simd.narrow_" #op_name,                                  \
-                                               .priority = ND4C_CPU_PRIORITY_ONEDNN + 2,                         \
-                                               .dtypes = ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8), \
-                                               .usable = usable,                                                 \
-                                               .scratch_bytes = scratch_bytes,                                   \
-                                               .run = run};
-NARROW(matmul_integer)
-NARROW(qlinear_matmul)
-NARROW(linear_int8)
+#define KERNEL(op)                                                         \
+  ND4C_CPU_KERNEL("simd", op, "narrow_" #op, ND4C_CPU_PRIORITY_ONEDNN + 2, \
+                  ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8), usable, run, .scratch_bytes = scratch_bytes)
 
-const nd4c_kernel *const nd4c_cpu_simd_narrow_bytes_kernels[] = {&narrow_matmul_integer, &narrow_qlinear_matmul,
-                                                                 &narrow_linear_int8, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_narrow_bytes_kernels[] = {KERNEL(matmul_integer), KERNEL(qlinear_matmul),
+                                                                 KERNEL(linear_int8), NULL};

@@ -109,14 +109,8 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define KERNEL(op_name)                                                                                          \
-  {                                                                                                              \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = #op_name, .engine = "simd",                 \
-    .name = "simd.narrow_" #op_name, .priority = ND4C_CPU_PRIORITY_ONEDNN + 2,                                   \
-    .dtypes = ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16), .usable = usable, .scratch_bytes = scratch_bytes, \
-    .run = run                                                                                                   \
-  }
-static const nd4c_kernel narrow_matmul = KERNEL(matmul);
-static const nd4c_kernel narrow_linear = KERNEL(linear);
+#define KERNEL(op)                                                         \
+  ND4C_CPU_KERNEL("simd", op, "narrow_" #op, ND4C_CPU_PRIORITY_ONEDNN + 2, \
+                  ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16), usable, run, .scratch_bytes = scratch_bytes)
 
-const nd4c_kernel *const nd4c_cpu_simd_narrow_product_kernels[] = {&narrow_matmul, &narrow_linear, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_narrow_product_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

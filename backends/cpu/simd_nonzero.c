@@ -113,7 +113,6 @@ static nd4c_status run_nonzero(const nd4c_call *call) {
   call->true_shapes[0][1] = job.total;
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(nonzero, ND4C_CPU_ALL & ~ND4C_DTYPE_BIT(ND4C_COMPLEX128), usable_nonzero, run_nonzero)
 
 /* -- counting ----------------------------------------------------------------------------------------------------- */
 
@@ -129,6 +128,9 @@ static nd4c_status run_count_nonzero(const nd4c_call *call) {
   *(int64_t *)call->outputs[0].data = count_all(&call->inputs[0], call->width, &job, &parts);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(count_nonzero, ND4C_CPU_ALL & ~ND4C_DTYPE_BIT(ND4C_COMPLEX128), usable_count, run_count_nonzero)
 
-const nd4c_kernel *const nd4c_cpu_simd_nonzero_kernels[] = {&simd_nonzero, &simd_count_nonzero, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_nonzero_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(nonzero, ND4C_CPU_ALL & ~ND4C_DTYPE_BIT(ND4C_COMPLEX128), usable_nonzero, run_nonzero),
+    ND4C_CPU_SIMD_KERNEL(count_nonzero, ND4C_CPU_ALL & ~ND4C_DTYPE_BIT(ND4C_COMPLEX128), usable_count,
+                         run_count_nonzero),
+    NULL};

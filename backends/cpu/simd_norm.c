@@ -511,24 +511,14 @@ static nd4c_status lrn_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-ND4C_CPU_SIMD_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_usable, softmax_run)
-ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_CPU_FLOATS, softmax_usable, log_softmax_run)
-ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_usable, layer_norm_run)
-ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_CPU_FLOATS, layer_norm_usable, rms_norm_run)
-ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, group_norm_run)
-ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, instance_norm_run)
-ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_NN_DTYPES, lrn_usable, lrn_run)
-static const nd4c_kernel simd_batch_norm = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
-                                            .op_version = 1,
-                                            .op = "batch_norm",
-                                            .engine = "simd",
-                                            .name = "simd.batch_norm",
-                                            .priority = ND4C_SIMD_PRIORITY,
-                                            .dtypes = ND4C_SIMD_NN_DTYPES,
-                                            .usable = channel_usable,
-                                            .scratch_bytes = batch_norm_scratch_bytes,
-                                            .run = batch_norm_run};
-
-const nd4c_kernel *const nd4c_cpu_simd_norm_kernels[] = {&simd_softmax,  &simd_log_softmax, &simd_layer_norm,
-                                                         &simd_rms_norm, &simd_group_norm,  &simd_instance_norm,
-                                                         &simd_lrn,      &simd_batch_norm,  NULL};
+const nd4c_kernel *const nd4c_cpu_simd_norm_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_usable, softmax_run),
+    ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_CPU_FLOATS, softmax_usable, log_softmax_run),
+    ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_usable, layer_norm_run),
+    ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_CPU_FLOATS, layer_norm_usable, rms_norm_run),
+    ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, group_norm_run),
+    ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, instance_norm_run),
+    ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_NN_DTYPES, lrn_usable, lrn_run),
+    ND4C_CPU_SIMD_KERNEL(batch_norm, ND4C_SIMD_NN_DTYPES, channel_usable, batch_norm_run,
+                         .scratch_bytes = batch_norm_scratch_bytes),
+    NULL};

@@ -359,18 +359,7 @@ static nd4c_status pool_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define POOL_KERNEL(op_name)                                                           \
-  static const nd4c_kernel simd_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                             .op_version = 1,                          \
-                                             .op = #op_name,                           \
-                                             .engine = "simd",                         \
-                                             .name = "simd." #op_name,                 \
-                                             .priority = ND4C_SIMD_PRIORITY,           \
-                                             .dtypes = ND4C_SIMD_NN_DTYPES,            \
-                                             .usable = pool_usable,                    \
-                                             .scratch_bytes = pool_scratch_bytes,      \
-                                             .run = pool_run};
-POOL_KERNEL(max_pool)
-POOL_KERNEL(average_pool)
+#define KERNEL(op) \
+  ND4C_CPU_SIMD_KERNEL(op, ND4C_SIMD_NN_DTYPES, pool_usable, pool_run, .scratch_bytes = pool_scratch_bytes)
 
-const nd4c_kernel *const nd4c_cpu_simd_pool_kernels[] = {&simd_max_pool, &simd_average_pool, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_pool_kernels[] = {KERNEL(max_pool), KERNEL(average_pool), NULL};

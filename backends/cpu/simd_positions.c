@@ -126,7 +126,6 @@ static nd4c_status run_gather_nd(const nd4c_call *call) {
     nd4c_cpu_parallel(count, WORTH_BYTES / (job.bytes + 8) + 1, call->width, pick_range, &job);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(gather_nd, ND4C_CPU_MOVABLE, usable_gather_nd, run_gather_nd)
 
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
@@ -163,6 +162,7 @@ static nd4c_status run_scatter_nd(const nd4c_call *call) {
   }
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(scatter_nd, ND4C_CPU_MOVABLE, usable_scatter_nd, run_scatter_nd)
 
-const nd4c_kernel *const nd4c_cpu_simd_positions_kernels[] = {&simd_gather_nd, &simd_scatter_nd, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_positions_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(gather_nd, ND4C_CPU_MOVABLE, usable_gather_nd, run_gather_nd),
+    ND4C_CPU_SIMD_KERNEL(scatter_nd, ND4C_CPU_MOVABLE, usable_scatter_nd, run_scatter_nd), NULL};

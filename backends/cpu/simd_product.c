@@ -269,21 +269,12 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define KERNEL(op_name, kernel_name, its_priority, its_usable)                                     \
-  {                                                                                                \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = #op_name, .engine = "simd",   \
-    .name = "simd." kernel_name, .priority = (its_priority),                                       \
-    .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64), .usable = (its_usable), \
-    .scratch_bytes = scratch_bytes, .run = run                                                     \
-  }
-#define PREFERRED (ND4C_CPU_PRIORITY_ONEDNN + 2)
-static const nd4c_kernel simd_matmul = KERNEL(matmul, "matmul", ND4C_SIMD_PRIORITY, usable);
-static const nd4c_kernel simd_linear = KERNEL(linear, "linear", ND4C_SIMD_PRIORITY, usable);
-static const nd4c_kernel own_matmul = KERNEL(matmul, "own_matmul", PREFERRED, preferred);
-static const nd4c_kernel own_linear = KERNEL(linear, "own_linear", PREFERRED, preferred);
-static const nd4c_kernel simd_vecdot = KERNEL(vecdot, "vecdot", ND4C_SIMD_PRIORITY, usable);
-static const nd4c_kernel simd_matvec = KERNEL(matvec, "matvec", ND4C_SIMD_PRIORITY, usable);
-static const nd4c_kernel simd_vecmat = KERNEL(vecmat, "vecmat", ND4C_SIMD_PRIORITY, usable);
+#define KERNEL(op, name, priority, its_usable)                                                                         \
+  ND4C_CPU_KERNEL("simd", op, name, priority, ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64), its_usable, \
+                  run, .scratch_bytes = scratch_bytes)
+#define PREFERRED(op) KERNEL(op, "own_" #op, ND4C_CPU_PRIORITY_ONEDNN + 2, preferred)
+#define PLAIN(op) KERNEL(op, #op, ND4C_SIMD_PRIORITY, usable)
 
-const nd4c_kernel *const nd4c_cpu_simd_product_kernels[] = {&own_matmul,  &own_linear,  &simd_matmul, &simd_linear,
-                                                            &simd_vecdot, &simd_matvec, &simd_vecmat, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_product_kernels[] = {
+    PREFERRED(matmul), PREFERRED(linear), PLAIN(matmul), PLAIN(linear),
+    PLAIN(vecdot),     PLAIN(matvec),     PLAIN(vecmat), NULL};

@@ -224,12 +224,11 @@ static bool usable_order(const nd4c_call *call, char *reason, size_t reason_size
 }
 
 #define STATES ND4C_CPU_INTS
-ND4C_CPU_SIMD_KERNEL(random_uniform, STATES, usable_float, run_random_uniform)
-ND4C_CPU_SIMD_KERNEL(random_normal, STATES, usable_float, run_random_normal)
-ND4C_CPU_SIMD_KERNEL(random_integers, STATES, usable_integers, run_random_integers)
-ND4C_CPU_SIMD_KERNEL(random_bits, STATES, usable_bits, run_random_bits)
-ND4C_CPU_SIMD_KERNEL(random_permutation, STATES, usable_order, run_random_permutation)
 
-const nd4c_kernel *const nd4c_cpu_simd_random_kernels[] = {&simd_random_uniform,     &simd_random_normal,
-                                                           &simd_random_integers,    &simd_random_bits,
-                                                           &simd_random_permutation, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_random_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(random_uniform, STATES, usable_float, run_random_uniform),
+    ND4C_CPU_SIMD_KERNEL(random_normal, STATES, usable_float, run_random_normal),
+    ND4C_CPU_SIMD_KERNEL(random_integers, STATES, usable_integers, run_random_integers),
+    ND4C_CPU_SIMD_KERNEL(random_bits, STATES, usable_bits, run_random_bits),
+    ND4C_CPU_SIMD_KERNEL(random_permutation, STATES, usable_order, run_random_permutation),
+    NULL};

@@ -7,7 +7,6 @@ static nd4c_status run_copy(const nd4c_call *call) {
   nd4c_nest_copy_tensor(&call->inputs[0], &call->outputs[0], call->width);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(copy, ND4C_CPU_MOVABLE, NULL, run_copy)
 
 /* -- reshape and flatten: the contiguous side takes the shape of the other ------------------------------------ */
 
@@ -33,8 +32,6 @@ static nd4c_status run_reshape(const nd4c_call *call) {
   nd4c_nest_copy_tensor(output_is_plain ? x : &plain, output_is_plain ? &plain : y, call->width);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(reshape, ND4C_CPU_MOVABLE, usable_reshape, run_reshape)
-ND4C_CPU_SIMD_KERNEL(flatten, ND4C_CPU_MOVABLE, usable_reshape, run_reshape)
 
 /* -- concat --------------------------------------------------------------------------------------------------- */
 
@@ -130,7 +127,6 @@ static nd4c_status run_concat(const nd4c_call *call) {
   }
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, usable_concat, run_concat)
 
 /* -- depth_to_space, space_to_depth: a copy between views of more axes ------------------------------------------- */
 
@@ -155,12 +151,10 @@ static nd4c_status move_blocks(const nd4c_call *call, bool to_deep) {
 static nd4c_status run_depth_to_space(const nd4c_call *call) {
   return move_blocks(call, false);
 }
-ND4C_CPU_SIMD_KERNEL(depth_to_space, ND4C_CPU_MOVABLE, usable_blocks, run_depth_to_space)
 
 static nd4c_status run_space_to_depth(const nd4c_call *call) {
   return move_blocks(call, true);
 }
-ND4C_CPU_SIMD_KERNEL(space_to_depth, ND4C_CPU_MOVABLE, usable_blocks, run_space_to_depth)
 
 /* -- tril, triu, matrix_band_part: rows between zeros ------------------------------------------------------------- */
 
@@ -218,20 +212,26 @@ static nd4c_status run_band(const nd4c_call *call, int64_t lower, int64_t upper)
 static nd4c_status run_tril(const nd4c_call *call) {
   return run_band(call, INT64_MIN, call->attrs[ND4C_ATTR_tril_k].as.i);
 }
-ND4C_CPU_SIMD_KERNEL(tril, ND4C_CPU_MOVABLE, usable_band, run_tril)
 
 static nd4c_status run_triu(const nd4c_call *call) {
   return run_band(call, call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX);
 }
-ND4C_CPU_SIMD_KERNEL(triu, ND4C_CPU_MOVABLE, usable_band, run_triu)
 
 static nd4c_status run_matrix_band_part(const nd4c_call *call) {
   int64_t lower = call->attrs[ND4C_ATTR_matrix_band_part_lower].as.i;
   int64_t upper = call->attrs[ND4C_ATTR_matrix_band_part_upper].as.i;
   return run_band(call, lower < 0 || lower == INT64_MAX ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
 }
-ND4C_CPU_SIMD_KERNEL(matrix_band_part, ND4C_CPU_MOVABLE, usable_band, run_matrix_band_part)
 
 const nd4c_kernel *const nd4c_cpu_simd_rearrangement_kernels[] = {
-    &simd_copy,           &simd_reshape, &simd_flatten, &simd_concat,           &simd_depth_to_space,
-    &simd_space_to_depth, &simd_tril,    &simd_triu,    &simd_matrix_band_part, NULL};
+
+    ND4C_CPU_SIMD_KERNEL(copy, ND4C_CPU_MOVABLE, NULL, run_copy),
+    ND4C_CPU_SIMD_KERNEL(reshape, ND4C_CPU_MOVABLE, usable_reshape, run_reshape),
+    ND4C_CPU_SIMD_KERNEL(flatten, ND4C_CPU_MOVABLE, usable_reshape, run_reshape),
+    ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, usable_concat, run_concat),
+    ND4C_CPU_SIMD_KERNEL(depth_to_space, ND4C_CPU_MOVABLE, usable_blocks, run_depth_to_space),
+    ND4C_CPU_SIMD_KERNEL(space_to_depth, ND4C_CPU_MOVABLE, usable_blocks, run_space_to_depth),
+    ND4C_CPU_SIMD_KERNEL(tril, ND4C_CPU_MOVABLE, usable_band, run_tril),
+    ND4C_CPU_SIMD_KERNEL(triu, ND4C_CPU_MOVABLE, usable_band, run_triu),
+    ND4C_CPU_SIMD_KERNEL(matrix_band_part, ND4C_CPU_MOVABLE, usable_band, run_matrix_band_part),
+    NULL};

@@ -422,20 +422,8 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define KERNEL(op_name)                                                                \
-  static const nd4c_kernel simd_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                             .op_version = 1,                          \
-                                             .op = #op_name,                           \
-                                             .engine = "simd",                         \
-                                             .name = "simd." #op_name,                 \
-                                             .priority = ND4C_SIMD_PRIORITY,           \
-                                             .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),   \
-                                             .usable = usable,                         \
-                                             .prepare = prepare,                       \
-                                             .unprepare = unprepare,                   \
-                                             .scratch_bytes = scratch_bytes,           \
-                                             .run = run};
-KERNEL(lstm)
-KERNEL(gru)
+#define KERNEL(op)                                                                                                \
+  ND4C_CPU_SIMD_KERNEL(op, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable, run, .prepare = prepare, .unprepare = unprepare, \
+                       .scratch_bytes = scratch_bytes)
 
-const nd4c_kernel *const nd4c_cpu_simd_recurrent_kernels[] = {&simd_lstm, &simd_gru, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_recurrent_kernels[] = {KERNEL(lstm), KERNEL(gru), NULL};

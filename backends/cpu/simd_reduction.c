@@ -400,8 +400,6 @@ DEFINE_AXIS(argmin)
   X(sum_square, ND4C_CPU_FLOATS)          \
   X(global_average_pool, ND4C_CPU_FLOATS) \
   X(global_max_pool, ND4C_CPU_FLOATS)
-#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable_##op, run_##op)
-OPS(DEFINE_KERNEL)
+#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_SIMD_KERNEL(op, dtypes, usable_##op, run_##op),
 
-#define KERNEL_ENTRY(op, dtypes) &simd_##op,
-const nd4c_kernel *const nd4c_cpu_simd_reduction_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cpu_simd_reduction_kernels[] = {OPS(DEFINE_KERNEL) NULL};

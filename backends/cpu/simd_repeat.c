@@ -143,6 +143,6 @@ static nd4c_status run_repeat(const nd4c_call *call) {
   nd4c_nest_copy_tensor(&x, &y, call->width);
   return ND4C_OK;
 }
-ND4C_CPU_SIMD_KERNEL(repeat, ND4C_CPU_MOVABLE, usable_repeat, run_repeat)
 
-const nd4c_kernel *const nd4c_cpu_simd_repeat_kernels[] = {&simd_repeat, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_repeat_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(repeat, ND4C_CPU_MOVABLE, usable_repeat, run_repeat), NULL};

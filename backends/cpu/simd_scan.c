@@ -380,10 +380,8 @@ static nd4c_status run_cumulative_min(const nd4c_call *call) {
   return run_best(call, nd4c_simd.scan->min);
 }
 
-ND4C_CPU_SIMD_KERNEL(cumulative_sum, ND4C_CPU_REALS, usable_cumulative, run_cumulative_sum)
-ND4C_CPU_SIMD_KERNEL(cumulative_prod, ND4C_CPU_REALS, usable_cumulative, run_cumulative_prod)
-ND4C_CPU_SIMD_KERNEL(cumulative_max, ND4C_CPU_REALS, usable_best, run_cumulative_max)
-ND4C_CPU_SIMD_KERNEL(cumulative_min, ND4C_CPU_REALS, usable_best, run_cumulative_min)
-
-const nd4c_kernel *const nd4c_cpu_simd_scan_kernels[] = {&simd_cumulative_sum, &simd_cumulative_prod,
-                                                         &simd_cumulative_max, &simd_cumulative_min, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_scan_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(cumulative_sum, ND4C_CPU_REALS, usable_cumulative, run_cumulative_sum),
+    ND4C_CPU_SIMD_KERNEL(cumulative_prod, ND4C_CPU_REALS, usable_cumulative, run_cumulative_prod),
+    ND4C_CPU_SIMD_KERNEL(cumulative_max, ND4C_CPU_REALS, usable_best, run_cumulative_max),
+    ND4C_CPU_SIMD_KERNEL(cumulative_min, ND4C_CPU_REALS, usable_best, run_cumulative_min), NULL};

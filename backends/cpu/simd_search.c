@@ -96,7 +96,6 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return true;
 }
 
-ND4C_CPU_SIMD_KERNEL(searchsorted, ND4C_CPU_REALS, usable, run_searchsorted)
-ND4C_CPU_SIMD_KERNEL(digitize, ND4C_CPU_REALS, usable, run_digitize)
-
-const nd4c_kernel *const nd4c_cpu_simd_search_kernels[] = {&simd_searchsorted, &simd_digitize, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_search_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(searchsorted, ND4C_CPU_REALS, usable, run_searchsorted),
+    ND4C_CPU_SIMD_KERNEL(digitize, ND4C_CPU_REALS, usable, run_digitize), NULL};

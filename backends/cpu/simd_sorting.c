@@ -272,7 +272,6 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return true;
 }
 
-ND4C_CPU_SIMD_KERNEL(sort, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_sort)
-ND4C_CPU_SIMD_KERNEL(argsort, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_argsort)
-
-const nd4c_kernel *const nd4c_cpu_simd_sorting_kernels[] = {&simd_sort, &simd_argsort, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_sorting_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(sort, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_sort),
+    ND4C_CPU_SIMD_KERNEL(argsort, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_argsort), NULL};

@@ -193,9 +193,8 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 #define DEFINE_OP(op, loops, what, correction)                        \
   static nd4c_status run_##op(const nd4c_call *call) {                \
     return gather(call, nd4c_simd.gather->loops, what, (correction)); \
-  }                                                                   \
-  ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable, run_##op)
+  }
 OPS(DEFINE_OP)
 
-#define KERNEL_ENTRY(op, ...) &simd_##op,
-const nd4c_kernel *const nd4c_cpu_simd_statistics_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+#define KERNEL(op, ...) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable, run_##op),
+const nd4c_kernel *const nd4c_cpu_simd_statistics_kernels[] = {OPS(KERNEL) NULL};

@@ -308,7 +308,6 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return true;
 }
 
-ND4C_CPU_SIMD_KERNEL(top_k, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_top_k)
-ND4C_CPU_SIMD_KERNEL(kth_value, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_kth_value)
-
-const nd4c_kernel *const nd4c_cpu_simd_top_kernels[] = {&simd_top_k, &simd_kth_value, NULL};
+const nd4c_kernel *const nd4c_cpu_simd_top_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(top_k, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_top_k),
+    ND4C_CPU_SIMD_KERNEL(kth_value, ND4C_CPU_BOOLS | ND4C_CPU_REALS, usable, run_kth_value), NULL};

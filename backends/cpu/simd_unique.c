@@ -274,11 +274,12 @@ static bool usable_flat(const nd4c_call *call, char *reason, size_t reason_size)
 }
 
 #define SORTED (ND4C_CPU_BOOLS | ND4C_CPU_REALS)
-ND4C_CPU_SIMD_KERNEL(unique_values, SORTED, usable, run_unique_values)
-ND4C_CPU_SIMD_KERNEL(unique_counts, SORTED, usable, run_unique_counts)
-ND4C_CPU_SIMD_KERNEL(unique_inverse, SORTED, usable, run_unique_inverse)
-ND4C_CPU_SIMD_KERNEL(unique_all, SORTED, usable, run_unique_all)
-ND4C_CPU_SIMD_KERNEL(unique, SORTED, usable_flat, run_unique_all)
 
 const nd4c_kernel *const nd4c_cpu_simd_unique_kernels[] = {
-    &simd_unique_values, &simd_unique_counts, &simd_unique_inverse, &simd_unique_all, &simd_unique, NULL};
+
+    ND4C_CPU_SIMD_KERNEL(unique_values, SORTED, usable, run_unique_values),
+    ND4C_CPU_SIMD_KERNEL(unique_counts, SORTED, usable, run_unique_counts),
+    ND4C_CPU_SIMD_KERNEL(unique_inverse, SORTED, usable, run_unique_inverse),
+    ND4C_CPU_SIMD_KERNEL(unique_all, SORTED, usable, run_unique_all),
+    ND4C_CPU_SIMD_KERNEL(unique, SORTED, usable_flat, run_unique_all),
+    NULL};

@@ -355,17 +355,5 @@ static nd4c_status run(const nd4c_call *call) {
 #define DTYPES                                                   \
   (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64) | \
    ((ND4C_DTYPE_BIT(ND4C_COMPLEX64) | ND4C_DTYPE_BIT(ND4C_COMPLEX128)) & ND4C_CPU_COMPLEXES))
-#define KERNEL(op_name)                                                                \
-  static const nd4c_kernel fftw_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                             .op_version = 1,                          \
-                                             .op = #op_name,                           \
-                                             .engine = "fftw",                         \
-                                             .name = "fftw." #op_name,                 \
-                                             .priority = ND4C_CPU_PRIORITY_FFTW,       \
-                                             .dtypes = DTYPES,                         \
-                                             .usable = usable,                         \
-                                             .run = run};
-ND4C_CPU_FFT_OPS(KERNEL)
-
-#define LISTED(op) &fftw_##op,
-const nd4c_kernel *const nd4c_cpu_fftw_transform_kernels[] = {ND4C_CPU_FFT_OPS(LISTED) NULL};
+#define KERNEL(op) ND4C_CPU_KERNEL("fftw", op, #op, ND4C_CPU_PRIORITY_FFTW, DTYPES, usable, run),
+const nd4c_kernel *const nd4c_cpu_fftw_transform_kernels[] = {ND4C_CPU_FFT_OPS(KERNEL) NULL};

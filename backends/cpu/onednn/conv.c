@@ -232,40 +232,15 @@ static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {
   return nd4c_onednn_node_prepare(call, transposed_inputs, describe_conv_transpose, state);
 }
 
-static const nd4c_kernel onednn_conv_transpose = {
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel),
-    .op_version = 1,
-    .op = "conv_transpose",
-    .engine = "onednn",
-    .name = "onednn.conv_transpose",
-    .priority = ND4C_CPU_PRIORITY_ONEDNN,
-    .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),
-    .usable = transposed_usable,
-    .prepare = conv_transpose_prepare,
-    .unprepare = nd4c_onednn_node_unprepare,
-    .scratch_bytes = nd4c_onednn_node_scratch_bytes,
-    .run = nd4c_onednn_node_run,
-    .preferred_order = nd4c_onednn_channels_last,
-    .wants_layout = transposed_wants,
-    .pack = transposed_pack,
-};
-
-static const nd4c_kernel onednn_conv = {
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel),
-    .op_version = 1,
-    .op = "conv",
-    .engine = "onednn",
-    .name = "onednn.conv",
-    .priority = ND4C_CPU_PRIORITY_ONEDNN,
-    .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)),
-    .usable = conv_usable,
-    .prepare = conv_prepare,
-    .unprepare = nd4c_onednn_node_unprepare,
-    .scratch_bytes = nd4c_onednn_node_scratch_bytes,
-    .run = nd4c_onednn_node_run,
-    .preferred_order = nd4c_onednn_channels_last,
-    .wants_layout = conv_wants,
-    .pack = conv_pack,
-};
-
-const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[] = {&onednn_conv, &onednn_conv_transpose, NULL};
+const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[] = {
+    ND4C_CPU_KERNEL("onednn", conv, "conv", ND4C_CPU_PRIORITY_ONEDNN,
+                    ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), conv_usable,
+                    nd4c_onednn_node_run, .prepare = conv_prepare, .unprepare = nd4c_onednn_node_unprepare,
+                    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .preferred_order = nd4c_onednn_channels_last,
+                    .wants_layout = conv_wants, .pack = conv_pack),
+    ND4C_CPU_KERNEL("onednn", conv_transpose, "conv_transpose", ND4C_CPU_PRIORITY_ONEDNN, ND4C_DTYPE_BIT(ND4C_FLOAT32),
+                    transposed_usable, nd4c_onednn_node_run, .prepare = conv_transpose_prepare,
+                    .unprepare = nd4c_onednn_node_unprepare, .scratch_bytes = nd4c_onednn_node_scratch_bytes,
+                    .preferred_order = nd4c_onednn_channels_last, .wants_layout = transposed_wants,
+                    .pack = transposed_pack),
+    NULL};

@@ -219,9 +219,7 @@ static nd4c_status run(const nd4c_call *call) {
   return status;
 }
 
-ND4C_BYTES_KERNEL(onednn, matmul_integer, ND4C_CPU_PRIORITY_ONEDNN)
-ND4C_BYTES_KERNEL(onednn, qlinear_matmul, ND4C_CPU_PRIORITY_ONEDNN)
-ND4C_BYTES_KERNEL(onednn, linear_int8, ND4C_CPU_PRIORITY_ONEDNN)
-
-const nd4c_kernel *const nd4c_cpu_onednn_int8_kernels[] = {&onednn_matmul_integer, &onednn_qlinear_matmul,
-                                                           &onednn_linear_int8, NULL};
+const nd4c_kernel *const nd4c_cpu_onednn_int8_kernels[] = {
+    ND4C_BYTES_KERNEL("onednn", matmul_integer, ND4C_CPU_PRIORITY_ONEDNN),
+    ND4C_BYTES_KERNEL("onednn", qlinear_matmul, ND4C_CPU_PRIORITY_ONEDNN),
+    ND4C_BYTES_KERNEL("onednn", linear_int8, ND4C_CPU_PRIORITY_ONEDNN), NULL};

@@ -189,17 +189,11 @@ static void linear_inputs(const nd4c_call *call, int *inputs) {
 FUNCTIONS(matmul)
 FUNCTIONS(linear)
 
-#define KERNEL(op_name)                                                                                           \
-  {                                                                                                               \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = #op_name, .engine = "onednn",                \
-    .name = "onednn." #op_name, .priority = ND4C_CPU_PRIORITY_ONEDNN,                                             \
-    .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), .usable = usable, \
-    .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare,                                        \
-    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .run = nd4c_onednn_node_run,                                 \
-    .wants_layout = op_name##_wants, .pack = op_name##_pack                                                       \
-  }
+#define KERNEL(op_name)                                                                                        \
+  ND4C_CPU_KERNEL("onednn", op_name, #op_name, ND4C_CPU_PRIORITY_ONEDNN,                                       \
+                  ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), usable,    \
+                  nd4c_onednn_node_run, .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare, \
+                  .scratch_bytes = nd4c_onednn_node_scratch_bytes, .wants_layout = op_name##_wants,            \
+                  .pack = op_name##_pack)
 
-static const nd4c_kernel onednn_matmul = KERNEL(matmul);
-static const nd4c_kernel onednn_linear = KERNEL(linear);
-
-const nd4c_kernel *const nd4c_cpu_onednn_matmul_kernels[] = {&onednn_matmul, &onednn_linear, NULL};
+const nd4c_kernel *const nd4c_cpu_onednn_matmul_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

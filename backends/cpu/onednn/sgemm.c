@@ -147,14 +147,10 @@ static nd4c_status pointwise_run(const nd4c_call *call) {
   return status == DNN_SUCCESS ? ND4C_OK : nd4c_onednn_fail("dnnl_sgemm", status);
 }
 
-#define KERNEL(op_name, kernel_name, its_usable, its_run, order)                                                     \
-  {                                                                                                                  \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = op_name, .engine = "onednn",                    \
-    .name = "onednn." kernel_name, .priority = ND4C_CPU_PRIORITY_ONEDNN + 1, .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32), \
-    .usable = (its_usable), .run = (its_run), .preferred_order = (order)                                             \
-  }
-static const nd4c_kernel onednn_sgemm = KERNEL("matmul", "sgemm", usable, run, NULL);
-static const nd4c_kernel onednn_pointwise =
-    KERNEL("conv", "conv_pointwise", pointwise_usable, pointwise_run, nd4c_onednn_channels_last);
+#define KERNEL(op, name, ...) \
+  ND4C_CPU_KERNEL("onednn", op, name, ND4C_CPU_PRIORITY_ONEDNN + 1, ND4C_DTYPE_BIT(ND4C_FLOAT32), __VA_ARGS__)
 
-const nd4c_kernel *const nd4c_cpu_onednn_sgemm_kernels[] = {&onednn_sgemm, &onednn_pointwise, NULL};
+const nd4c_kernel *const nd4c_cpu_onednn_sgemm_kernels[] = {
+    KERNEL(matmul, "sgemm", usable, run),
+    KERNEL(conv, "conv_pointwise", pointwise_usable, pointwise_run, .preferred_order = nd4c_onednn_channels_last),
+    NULL};

@@ -114,17 +114,5 @@ static nd4c_status run(const nd4c_call *call) {
 /* Those whose products can be matrices of some size. */
 #define OPS(X) X(tensordot) X(multi_dot) X(einsum) X(inner)
 
-#define KERNEL(op_name)                                                                    \
-  static const nd4c_kernel openblas_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
-                                                 .op_version = 1,                          \
-                                                 .op = #op_name,                           \
-                                                 .engine = "openblas",                     \
-                                                 .name = "openblas." #op_name,             \
-                                                 .priority = ND4C_CPU_PRIORITY_OPENBLAS,   \
-                                                 .dtypes = ND4C_CPU_NUMBERS,               \
-                                                 .usable = usable,                         \
-                                                 .run = run};
-OPS(KERNEL)
-
-#define LISTED(op) &openblas_##op,
-const nd4c_kernel *const nd4c_cpu_openblas_contraction_kernels[] = {OPS(LISTED) NULL};
+#define KERNEL(op) ND4C_CPU_KERNEL("openblas", op, #op, ND4C_CPU_PRIORITY_OPENBLAS, ND4C_CPU_NUMBERS, usable, run),
+const nd4c_kernel *const nd4c_cpu_openblas_contraction_kernels[] = {OPS(KERNEL) NULL};

@@ -170,21 +170,13 @@ static nd4c_status run(const nd4c_call *call, nd4c_cpu_dense_one op) {
   return nd4c_cpu_dense_run(call, &engine, op);
 }
 
-#define KERNEL(op_name)                                                                          \
-  static nd4c_status op_name##_run(const nd4c_call *call) {                                      \
-    return run(call, nd4c_cpu_dense_##op_name);                                                  \
-  }                                                                                              \
-  static const nd4c_kernel openblas_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),       \
-                                                 .op_version = 1,                                \
-                                                 .op = #op_name,                                 \
-                                                 .engine = "openblas",                           \
-                                                 .name = "openblas." #op_name,                   \
-                                                 .priority = ND4C_CPU_PRIORITY_OPENBLAS,         \
-                                                 .dtypes = ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, \
-                                                 .usable = usable,                               \
-                                                 .scratch_bytes = nd4c_cpu_dense_scratch,        \
-                                                 .run = op_name##_run};
-ND4C_CPU_DENSE_OPS(KERNEL)
+#define RUN(op_name)                                        \
+  static nd4c_status op_name##_run(const nd4c_call *call) { \
+    return run(call, nd4c_cpu_dense_##op_name);             \
+  }
+ND4C_CPU_DENSE_OPS(RUN)
 
-#define LISTED(op) &openblas_##op,
-const nd4c_kernel *const nd4c_cpu_openblas_decomposition_kernels[] = {ND4C_CPU_DENSE_OPS(LISTED) NULL};
+#define KERNEL(op)                                                                                               \
+  ND4C_CPU_KERNEL("openblas", op, #op, ND4C_CPU_PRIORITY_OPENBLAS, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, usable, \
+                  op##_run, .scratch_bytes = nd4c_cpu_dense_scratch),
+const nd4c_kernel *const nd4c_cpu_openblas_decomposition_kernels[] = {ND4C_CPU_DENSE_OPS(KERNEL) NULL};

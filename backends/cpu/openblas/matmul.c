@@ -190,15 +190,8 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define KERNEL(op_name, dtype_set)                                                                                 \
-  {                                                                                                                \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = #op_name, .engine = "openblas",               \
-    .name = "openblas." #op_name, .priority = ND4C_CPU_PRIORITY_OPENBLAS, .dtypes = (dtype_set), .usable = usable, \
-    .run = run                                                                                                     \
-  }
-
 #define REALS (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64))
-static const nd4c_kernel openblas_matmul = KERNEL(matmul, REALS | ND4C_CPU_COMPLEXES);
-static const nd4c_kernel openblas_linear = KERNEL(linear, REALS);
+#define KERNEL(op, dtypes) ND4C_CPU_KERNEL("openblas", op, #op, ND4C_CPU_PRIORITY_OPENBLAS, dtypes, usable, run)
 
-const nd4c_kernel *const nd4c_cpu_openblas_matmul_kernels[] = {&openblas_matmul, &openblas_linear, NULL};
+const nd4c_kernel *const nd4c_cpu_openblas_matmul_kernels[] = {KERNEL(matmul, REALS | ND4C_CPU_COMPLEXES),
+                                                               KERNEL(linear, REALS), NULL};
