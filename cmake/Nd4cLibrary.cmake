@@ -53,6 +53,19 @@ function(nd4c_add_builtin_provider name)
   set_property(GLOBAL APPEND PROPERTY ND4C_BUILTIN_PROVIDERS ${name})
 endfunction()
 
+# nd4c_list_families(PROVIDER PREFIX SOURCES...): makes families.h of a builtin provider, which lists the arrays
+# PREFIX_<family>_kernels of the sources.
+function(nd4c_list_families provider prefix)
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/families/families.h)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/families)
+  add_custom_command(OUTPUT ${header}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${header} -DPREFIX=${prefix} "-DFILES=${ARGN}" -P ${PROJECT_SOURCE_DIR}/cmake/families.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/families.cmake
+    COMMENT "Listing kernel families of ${provider}" VERBATIM)
+  target_sources(nd4c_backend_${provider} PRIVATE ${header})
+  target_include_directories(nd4c_backend_${provider} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/families)
+endfunction()
+
 # nd4c_add_plugin_backend(NAME SOURCES...): a backend as a shared object that links nothing of nd4c's.
 function(nd4c_add_plugin_backend name)
   add_library(nd4c_plugin_${name} MODULE ${ARGN})

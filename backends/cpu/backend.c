@@ -1,19 +1,22 @@
 /* The CPU backend, registered through the same ABI as a stranger's plug-in: this machine's cores and memory,
- * synchronous, with addresses. Its own kernels come from the families of families.h; OpenBLAS, oneDNN and FFTW are
- * providers of their own, in the folders below, which contribute to it. */
+ * synchronous, with addresses. Its own kernels come from the families of families.h, which the build makes; OpenBLAS,
+ * oneDNN and FFTW are providers of their own, in the folders below, which contribute to it. */
 #include "nd4c/plugin.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
+#include "families.h"
 
 nd4c_status nd4c_provider_cpu_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 const nd4c_host *nd4c_cpu_host;
 
+#define DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cpu_##family##_kernels[];
+ND4C_FAMILIES(DECLARE_FAMILY)
 #define FAMILY_ENTRY(family) nd4c_cpu_##family##_kernels,
-static const nd4c_kernel *const *const families[] = {ND4C_CPU_FAMILIES(FAMILY_ENTRY)};
+static const nd4c_kernel *const *const families[] = {ND4C_FAMILIES(FAMILY_ENTRY)};
 static const nd4c_engine *const engines[] = {&nd4c_cpu_simd_engine, &nd4c_cpu_reference_engine};
 
 /* -- device --------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/families.h"
 #include "backends/reading.h"
 #include "kernels/narrow.h"
 #include "kernels/types.h"
@@ -14,9 +13,6 @@
 /* The host's table; set before anything else runs. */
 extern const nd4c_host *nd4c_cpu_host;
 
-#define ND4C_CPU_DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cpu_##family##_kernels[];
-ND4C_CPU_FAMILIES(ND4C_CPU_DECLARE_FAMILY)
-#undef ND4C_CPU_DECLARE_FAMILY
 /* Engines simd and reference. */
 extern const nd4c_engine nd4c_cpu_simd_engine, nd4c_cpu_reference_engine;
 /* Picks the tables of this machine's level; before any kernel of engine simd runs. */

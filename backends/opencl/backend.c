@@ -1,18 +1,20 @@
-/* The OpenCL backend, registered through the same ABI as a stranger's plug-in. Kernels come from the families, engines
- * from the list, both of families.h. */
+/* The OpenCL backend, registered through the same ABI as a stranger's plug-in. Kernels come from the families of
+ * families.h, which the build makes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "backends/opencl/device.h"
+#include "families.h"
 
 nd4c_status nd4c_provider_opencl_entry(const nd4c_host *host, const nd4c_provider **provider);
 
 const nd4c_host *nd4c_cl_host;
 
-#define ENGINE_ENTRY(engine) &nd4c_cl_##engine##_engine,
-static const nd4c_engine *const engines[] = {ND4C_CL_ENGINES(ENGINE_ENTRY)};
+static const nd4c_engine *const engines[] = {&nd4c_cl_clblast_engine, &nd4c_cl_opencl_engine};
+#define DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cl_##family##_kernels[];
+ND4C_FAMILIES(DECLARE_FAMILY)
 #define FAMILY_ENTRY(family) nd4c_cl_##family##_kernels,
-static const nd4c_kernel *const *const families[] = {ND4C_CL_FAMILIES(FAMILY_ENTRY)};
+static const nd4c_kernel *const *const families[] = {ND4C_FAMILIES(FAMILY_ENTRY)};
 
 /* -- engine opencl: our own kernels ---------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "backends/opencl/families.h"
 #include "backends/opencl/opencl.h"
 #include "backends/reading.h"
 

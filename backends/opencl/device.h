@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "backends/opencl/api.h"
-#include "backends/opencl/families.h"
 #include "backends/opencl/opencl.h"
 
 enum {
@@ -221,12 +220,8 @@ extern const nd4c_cl_source nd4c_cl_sources[];
 
 extern const nd4c_device_ops nd4c_cl_device_ops;
 
-#define ND4C_CL_DECLARE_FAMILY(family) extern const nd4c_kernel *const nd4c_cl_##family##_kernels[];
-ND4C_CL_FAMILIES(ND4C_CL_DECLARE_FAMILY)
-#undef ND4C_CL_DECLARE_FAMILY
-#define ND4C_CL_DECLARE_ENGINE(engine) extern const nd4c_engine nd4c_cl_##engine##_engine;
-ND4C_CL_ENGINES(ND4C_CL_DECLARE_ENGINE)
-#undef ND4C_CL_DECLARE_ENGINE
+/* In the order in which they are preferred; of clblast.c and backend.c. */
+extern const nd4c_engine nd4c_cl_clblast_engine, nd4c_cl_opencl_engine;
 /* Empties what CLBlast keeps of compiled programs. */
 void nd4c_cl_clblast_close(void);
 

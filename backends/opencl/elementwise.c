@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/opencl/families.h"
 #include "backends/opencl/opencl.h"
 
 enum { MOST_INPUTS = 3, NUMBERS = 3, MOST_RANK = 32 };

@@ -2,7 +2,6 @@
  */
 #include <stdio.h>
 
-#include "backends/opencl/families.h"
 #include "backends/opencl/random.h"
 
 #define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)

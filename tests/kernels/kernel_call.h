@@ -184,8 +184,10 @@ static const nd4c_kernel *nth_kernel(const char *op, int32_t n) {
 }
 
 static const nd4c_kernel *engine_kernel(const char *op, const char *engine) {
+  char name[TEXT_SIZE];
+  (void)snprintf(name, sizeof name, "%s.%s", engine, op); /* an engine may have others for special operands */
   for (int32_t n = 0; nth_kernel(op, n) != NULL; n++) {
-    if (strcmp(nth_kernel(op, n)->engine, engine) == 0) {
+    if (strcmp(nth_kernel(op, n)->name, name) == 0) {
       return nth_kernel(op, n);
     }
   }

@@ -1,0 +1,18 @@
+# Writes OUTPUT, a header with the list ND4C_FAMILIES(X) of the kernel families that FILES define: arrays named
+# PREFIX_<family>_kernels. A family that is added or removed needs no other list.
+set(families "")
+foreach(file ${FILES})
+  file(STRINGS ${file} found REGEX "^const nd4c_kernel \\*const ${PREFIX}_[a-z0-9_]+_kernels\\[\\] =")
+  foreach(line ${found})
+    string(REGEX REPLACE "^.*${PREFIX}_([a-z0-9_]+)_kernels.*$" "\\1" family "${line}")
+    list(APPEND families ${family})
+  endforeach()
+endforeach()
+if(NOT families)
+  message(FATAL_ERROR "No file defines an array ${PREFIX}_<family>_kernels")
+endif()
+list(SORT families)
+list(TRANSFORM families REPLACE "(.+)" "X(\\1)")
+list(JOIN families " \\\n  " rows)
+file(WRITE ${OUTPUT}.new "/* Made by cmake/families.cmake. */\n#define ND4C_FAMILIES(X) \\\n  ${rows}\n")
+file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
