@@ -1,12 +1,6 @@
 /* Matrix products of engine reference. */
 #include "backends/cpu/window.h"
 
-/* Elements a piece of the pool computes at least: a few microseconds of work. */
-static int64_t grain(int64_t work_per_element) {
-  int64_t elements = 4096 / (work_per_element + 1);
-  return elements > 1 ? elements : 1;
-}
-
 typedef struct matmul_args {
   nd4c_ref_tensor a, b, y;
 } matmul_args;
@@ -21,7 +15,7 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   matmul_args args = {nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_matmul_a]),
                       nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_matmul_b]), nd4c_cpu_ref_tensor(&call->outputs[0])};
   int64_t work = args.a.shape[args.a.rank - 1];
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(work), call->width, matmul_range, &args);
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(work), call->width, matmul_range, &args);
   return ND4C_OK;
 }
 
@@ -41,7 +35,7 @@ static nd4c_status linear_run(const nd4c_call *call) {
       .activation = call->attrs[ND4C_ATTR_linear_activation].as.i,
   };
   int64_t work = args.x.shape[args.x.rank - 1];
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, grain(work), call->width, linear_range, &args);
+  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(work), call->width, linear_range, &args);
   return ND4C_OK;
 }
 

@@ -1,4 +1,4 @@
-/* Convolution, pools and normalisations of engine reference. */
+/* Convolution, batch_norm, softmax and lrn of engine reference. */
 #include "backends/cpu/reference_work.h"
 #include "backends/cpu/window.h"
 
@@ -53,39 +53,6 @@ static nd4c_status separable_conv2d_run(const nd4c_call *call) {
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
 
-static void max_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_max_pool(user, begin, end);
-}
-
-static void average_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_average_pool(user, begin, end);
-}
-
-static nd4c_status pool_run(const nd4c_call *call, nd4c_range_function range) {
-  nd4c_ref_pool_args args = {
-      .x = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_max_pool_x]),
-      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-      .count_include_pad = call->attrs[ND4C_ATTR_max_pool_count_include_pad].as.i != 0,
-  };
-  nd4c_cpu_pool_window(call, &args.window);
-  int64_t work = 1;
-  for (int32_t i = 0; i < args.window.spatial; i++) {
-    work *= args.window.kernel[i];
-  }
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(work), call->width, range, &args);
-  return ND4C_OK;
-}
-
-static nd4c_status max_pool_run(const nd4c_call *call) {
-  return pool_run(call, max_pool_range);
-}
-
-static nd4c_status average_pool_run(const nd4c_call *call) {
-  return pool_run(call, average_pool_range);
-}
-
 static void batch_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   nd4c_ref_batch_norm(user, begin, end);
@@ -102,30 +69,6 @@ static nd4c_status batch_norm_run(const nd4c_call *call) {
       .epsilon = call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f,
   };
   nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(8), call->width, batch_norm_range, &args);
-  return ND4C_OK;
-}
-
-static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_layer_norm(user, begin, end);
-}
-
-static nd4c_status layer_norm_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[ND4C_IN_layer_norm_x];
-  nd4c_ref_norm_args args = {
-      .x = nd4c_cpu_ref_tensor(x),
-      .scale = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_layer_norm_scale)),
-      .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_layer_norm_bias)),
-      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-      .epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f,
-      .axis = nd4c_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank),
-  };
-  int64_t rows = x->size > 0 ? 1 : 0;
-  for (int32_t i = 0; i < args.axis; i++) {
-    rows *= x->shape[i];
-  }
-  nd4c_cpu_host->parallel_for(rows, nd4c_cpu_grain(rows > 0 ? x->size / rows : 0), call->width, layer_norm_range,
-                              &args);
   return ND4C_OK;
 }
 
@@ -187,10 +130,7 @@ _Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_AC
 
 const nd4c_kernel *const nd4c_cpu_reference_nn_kernels[] = {
     ND4C_CPU_REFERENCE_KERNEL(conv, ND4C_CPU_FLOATS, conv_run),
-    ND4C_CPU_REFERENCE_KERNEL(max_pool, ND4C_CPU_REALS, max_pool_run),
-    ND4C_CPU_REFERENCE_KERNEL(average_pool, ND4C_CPU_FLOATS, average_pool_run),
     ND4C_CPU_REFERENCE_KERNEL(batch_norm, ND4C_CPU_FLOATS, batch_norm_run),
-    ND4C_CPU_REFERENCE_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_run),
     ND4C_CPU_REFERENCE_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_run),
     ND4C_CPU_REFERENCE_KERNEL(log_softmax, ND4C_CPU_FLOATS, log_softmax_run),
     ND4C_CPU_REFERENCE_KERNEL(lrn, ND4C_CPU_FLOATS, lrn_run),

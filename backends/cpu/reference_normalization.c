@@ -81,6 +81,11 @@ static nd4c_status trailing_norm(const nd4c_call *call, int64_t at, double epsil
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
 
+static nd4c_status layer_norm_run(const nd4c_call *call) {
+  return trailing_norm(call, call->attrs[ND4C_ATTR_layer_norm_axis].as.i,
+                       call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f, false, ND4C_IN_layer_norm_bias);
+}
+
 static nd4c_status rms_norm_run(const nd4c_call *call) {
   return trailing_norm(call, call->attrs[ND4C_ATTR_rms_norm_axis].as.i, call->attrs[ND4C_ATTR_rms_norm_epsilon].as.f,
                        true, -1);
@@ -287,6 +292,7 @@ static nd4c_status bias_add_run(const nd4c_call *call) {
 #define OPS(X)                  \
   X(instance_norm)              \
   X(group_norm)                 \
+  X(layer_norm)                 \
   X(rms_norm)                   \
   X(lp_normalize)               \
   X(standardize)                \

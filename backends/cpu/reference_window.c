@@ -31,6 +31,7 @@ static nd4c_ref_sweep window_sweep(const nd4c_call *call, nd4c_cpu_window_attrs 
     s.stride[axis] = window.stride[i];
     s.dilation[axis] = window.dilation[i];
     s.pad[axis] = window.pad_begin[i];
+    s.pad_end[axis] = window.pad_end[i];
   }
   return s;
 }
@@ -212,9 +213,23 @@ static nd4c_status erosion_run(const nd4c_call *call) {
   return morphology_run(call, ND4C_REF_POOL_EROSION);
 }
 
-static void max_pool_with_indices_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+/* average_pool and max_pool have their attributes in the same places. */
+static nd4c_ref_pool_numbers window_pool(const nd4c_call *call, nd4c_ref_pool_kind kind) {
+  const nd4c_cpu_window_attrs at = {ND4C_ATTR_max_pool_strides, ND4C_ATTR_max_pool_pads, ND4C_ATTR_max_pool_dilations,
+                                    ND4C_ATTR_max_pool_auto_pad};
+  return (nd4c_ref_pool_numbers){.sweep = window_sweep(call, at, call->attrs[ND4C_ATTR_max_pool_kernel].as.ints),
+                                 .kind = kind};
+}
+
+static nd4c_status average_pool_run(const nd4c_call *call) {
+  nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_AVERAGE);
+  args.counts_padding = call->attrs[ND4C_ATTR_average_pool_count_include_pad].as.i != 0;
+  return pool_numbers_run(call, args);
+}
+
+static void max_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
-  nd4c_ref_max_pool_with_indices(user, begin, end);
+  nd4c_ref_max_pool_integers(user, begin, end);
 }
 
 /* The index of a cell of a plane, as the attributes count; -1 stays. */
@@ -232,13 +247,10 @@ static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64
 static nd4c_status max_pool_numbers(const nd4c_call *call) {
   nd4c_cpu_work work = {0};
   const nd4c_tensor *y = &call->outputs[0];
-  const nd4c_cpu_window_attrs at = {ND4C_ATTR_max_pool_strides, ND4C_ATTR_max_pool_pads, ND4C_ATTR_max_pool_dilations,
-                                    ND4C_ATTR_max_pool_auto_pad};
-  nd4c_ref_pool_numbers args = {.sweep = window_sweep(call, at, call->attrs[ND4C_ATTR_max_pool_kernel].as.ints),
-                                .kind = ND4C_REF_POOL_MAX,
-                                .x = nd4c_cpu_work_load(&work, call, 0),
-                                .y = nd4c_cpu_work_make(&work, y->size),
-                                .indices = nd4c_cpu_work_make_integers(&work, y->size)};
+  nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_MAX);
+  args.x = nd4c_cpu_work_load(&work, call, 0);
+  args.y = nd4c_cpu_work_make(&work, y->size);
+  args.indices = nd4c_cpu_work_make_integers(&work, y->size);
   if (!work.failed) {
     int64_t cells = args.sweep.y[0] * args.sweep.y[1] * args.sweep.y[2];
     nd4c_cpu_host->parallel_for(y->size, nd4c_cpu_grain(8), call->width, pool_range, &args);
@@ -250,23 +262,26 @@ static nd4c_status max_pool_numbers(const nd4c_call *call) {
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
 
-/* Integers as they are: 64 bits do not fit into a double. */
-static nd4c_status max_pool_with_indices_run(const nd4c_call *call) {
+/* max_pool and max_pool_with_indices. Integers as they are: 64 bits do not fit into a double. */
+static nd4c_status max_pool_run(const nd4c_call *call) {
+  bool indexed = call->op->op == ND4C_OP_max_pool_with_indices;
   if (nd4c_reference_kind(call->inputs[0].dtype) == ND4C_KIND_FLOAT)
-    return max_pool_numbers(call);
+    return indexed ? max_pool_numbers(call) : pool_numbers_run(call, window_pool(call, ND4C_REF_POOL_MAX));
   nd4c_cpu_work work = {0};
   const nd4c_tensor *y = &call->outputs[0];
   const nd4c_attr_value *attrs = call->attrs;
-  nd4c_ref_pool_indices_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                                     .y = nd4c_cpu_ref_tensor(y),
-                                     .planar = attrs[ND4C_ATTR_max_pool_with_indices_planar].as.i != 0,
-                                     .column_major = attrs[ND4C_ATTR_max_pool_with_indices_column_major].as.i != 0,
-                                     .indices = nd4c_cpu_work_make_integers(&work, y->size)};
+  nd4c_ref_pool_indices_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]), .y = nd4c_cpu_ref_tensor(y)};
+  if (indexed) {
+    args.planar = attrs[ND4C_ATTR_max_pool_with_indices_planar].as.i != 0;
+    args.column_major = attrs[ND4C_ATTR_max_pool_with_indices_column_major].as.i != 0;
+    args.indices = nd4c_cpu_work_make_integers(&work, y->size);
+  }
   nd4c_cpu_pool_window(call, &args.window);
   if (!work.failed) {
     int64_t grain = nd4c_cpu_grain(8);
-    nd4c_cpu_host->parallel_for(y->size, grain, call->width, max_pool_with_indices_range, &args);
-    nd4c_cpu_work_store_integers(call, 1, args.indices);
+    nd4c_cpu_host->parallel_for(y->size, grain, call->width, max_pool_range, &args);
+    if (indexed)
+      nd4c_cpu_work_store_integers(call, 1, args.indices);
   }
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
@@ -329,7 +344,9 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
   X(conv_transpose, FLOATS, conv_transpose)                 \
   X(deformable_conv, FLOATS, deformable_conv)               \
   X(causal_conv_with_state, FLOATS, causal_conv_with_state) \
-  X(max_pool_with_indices, REALS, max_pool_with_indices)    \
+  X(max_pool, REALS, max_pool)                              \
+  X(max_pool_with_indices, REALS, max_pool)                 \
+  X(average_pool, FLOATS, average_pool)                     \
   X(max_unpool, REALS, max_unpool)                          \
   X(lp_pool, FLOATS, lp_pool)                               \
   X(global_average_pool, FLOATS, average)                   \

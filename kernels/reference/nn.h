@@ -36,22 +36,11 @@ typedef struct nd4c_ref_conv_args {
 } nd4c_ref_conv_args;
 void nd4c_ref_conv(const nd4c_ref_conv_args *args, int64_t begin, int64_t end);
 
-typedef struct nd4c_ref_pool_args {
-  nd4c_ref_tensor x, y;
-  nd4c_ref_window window;
-  bool count_include_pad;
-} nd4c_ref_pool_args;
-void nd4c_ref_max_pool(const nd4c_ref_pool_args *args, int64_t begin, int64_t end);
-void nd4c_ref_average_pool(const nd4c_ref_pool_args *args, int64_t begin, int64_t end);
-
 typedef struct nd4c_ref_norm_args {
   nd4c_ref_tensor x, scale, bias, mean, variance, y;
   double epsilon;
-  int32_t axis; /* layer_norm: first normalised axis */
 } nd4c_ref_norm_args;
 void nd4c_ref_batch_norm(const nd4c_ref_norm_args *args, int64_t begin, int64_t end);
-/* Range over the rows: positions of the axes before `axis`. */
-void nd4c_ref_layer_norm(const nd4c_ref_norm_args *args, int64_t begin, int64_t end);
 
 /* Range over the rows: positions of all axes but `axis`. */
 void nd4c_ref_softmax(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int32_t axis, bool logarithm, int64_t begin,

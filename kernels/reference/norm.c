@@ -26,47 +26,6 @@ void nd4c_ref_batch_norm(const nd4c_ref_norm_args *args, int64_t begin, int64_t 
   }
 }
 
-/* Two passes: the mean first, then the mean square distance from it. */
-static void row_statistics(const nd4c_ref_tensor *x, int64_t first, int64_t length, double *mean, double *variance) {
-  double sum = 0, squares = 0;
-  for (int64_t i = 0; i < length; i++) {
-    sum += nd4c_ref_load(x, nd4c_ref_offset(x, x->rank, x->shape, first + i));
-  }
-  *mean = sum / (double)length;
-  for (int64_t i = 0; i < length; i++) {
-    double d = nd4c_ref_load(x, nd4c_ref_offset(x, x->rank, x->shape, first + i)) - *mean;
-    squares += d * d;
-  }
-  *variance = squares / (double)length;
-}
-
-/* scale or bias, broadcast to the normalised axes. */
-static double load_affine(const nd4c_ref_norm_args *args, const nd4c_ref_tensor *operand, int64_t index,
-                          double otherwise) {
-  if (operand->data == NULL) {
-    return otherwise;
-  }
-  const nd4c_ref_tensor *x = &args->x;
-  int64_t offset = nd4c_ref_offset(operand, x->rank - args->axis, x->shape + args->axis, index);
-  return nd4c_ref_load(operand, offset);
-}
-
-void nd4c_ref_layer_norm(const nd4c_ref_norm_args *args, int64_t begin, int64_t end) {
-  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
-  int64_t length = shape_size(x->shape + args->axis, x->rank - args->axis);
-  for (int64_t row = begin; row < end; row++) {
-    double mean, variance;
-    row_statistics(x, row * length, length, &mean, &variance);
-    for (int64_t i = 0; i < length; i++) {
-      int64_t flat = row * length + i;
-      double value = nd4c_ref_load(x, nd4c_ref_offset(x, x->rank, x->shape, flat));
-      value = (value - mean) / sqrt(variance + args->epsilon);
-      value = value * load_affine(args, &args->scale, i, 1) + load_affine(args, &args->bias, i, 0);
-      nd4c_ref_store(y, nd4c_ref_offset(y, y->rank, y->shape, flat), value);
-    }
-  }
-}
-
 /* Offset of the first element of row `row`, counted over all axes but `axis`. */
 static int64_t row_offset(const nd4c_ref_tensor *tensor, int32_t axis, int64_t row) {
   int64_t offset = 0;

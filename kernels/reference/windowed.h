@@ -5,10 +5,11 @@
 
 #include "kernels/reference/nn.h"
 
-/* Sizes of a window over three axes; x and y: extents. pad: cells before the first. */
+/* Sizes of a window over three axes; x and y: extents. */
 typedef struct nd4c_ref_sweep {
   int64_t batch, channels, outputs, groups; /* outputs: channels of y */
-  int64_t x[3], y[3], kernel[3], stride[3], dilation[3], pad[3];
+  int64_t x[3], y[3], kernel[3], stride[3], dilation[3], pad[3],
+      pad_end[3]; /* cells before the first, behind the last */
 } nd4c_ref_sweep;
 
 typedef struct nd4c_ref_conv_numbers {
@@ -48,6 +49,7 @@ typedef struct nd4c_ref_pool_numbers {
   nd4c_ref_sweep sweep;
   nd4c_ref_pool_kind kind;
   bool adaptive; /* windows from the extents alone: floor(i * x / y) to ceil((i + 1) * x / y) */
+  bool counts_padding; /* AVERAGE: cells of the padding count, but not those beyond it */
   double p;
   const double *x, *w;
   double *y;
@@ -55,13 +57,13 @@ typedef struct nd4c_ref_pool_numbers {
 } nd4c_ref_pool_numbers;
 void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end);
 
-/* max_pool_with_indices of integers: values as they are. */
+/* Largest integers: values as they are. */
 typedef struct nd4c_ref_pool_indices_args {
   nd4c_ref_tensor x, y;
   nd4c_ref_window window;
   bool planar, column_major;
-  int64_t *indices;
+  int64_t *indices; /* may be NULL */
 } nd4c_ref_pool_indices_args;
-void nd4c_ref_max_pool_with_indices(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end);
+void nd4c_ref_max_pool_integers(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end);
 
 #endif

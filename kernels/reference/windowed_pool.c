@@ -3,22 +3,29 @@
 #include "kernels/reference/window.h"
 #include "kernels/reference/windowed.h"
 
-/* First cell, cells and step of the window of output place `at`, and the first tap inside x. */
+/* First cell, cells and step of the window of output place `at`, the first tap inside x, and the cells with padding. */
 typedef struct span {
-  int64_t first, count, step, tap;
+  int64_t first, count, step, tap, padded;
 } span;
+
+/* Taps of a window from `first` on that begin before `end`. */
+static int64_t taps_before(const nd4c_ref_sweep *s, int axis, int64_t first, int64_t end) {
+  int64_t taps = first < end ? (end - 1 - first) / s->dilation[axis] + 1 : 0;
+  return taps < s->kernel[axis] ? taps : s->kernel[axis];
+}
 
 static span span_of(const nd4c_ref_pool_numbers *args, int axis, int64_t at) {
   const nd4c_ref_sweep *s = &args->sweep;
   if (args->adaptive) {
     int64_t first = at * s->x[axis] / s->y[axis];
-    return (span){first, ((at + 1) * s->x[axis] + s->y[axis] - 1) / s->y[axis] - first, 1, 0};
+    int64_t count = ((at + 1) * s->x[axis] + s->y[axis] - 1) / s->y[axis] - first;
+    return (span){first, count, 1, 0, count};
   }
   int64_t first = at * s->stride[axis] - s->pad[axis], step = s->dilation[axis];
   int64_t tap = first < 0 ? (-first + step - 1) / step : 0;
-  int64_t taps = first < s->x[axis] ? (s->x[axis] - 1 - first) / step + 1 : 0; /* that begin before x's end */
-  taps = taps < s->kernel[axis] ? taps : s->kernel[axis];
-  return (span){first + tap * step, taps > tap ? taps - tap : 0, step, tap};
+  int64_t taps = taps_before(s, axis, first, s->x[axis]);
+  return (span){first + tap * step, taps > tap ? taps - tap : 0, step, tap,
+                taps_before(s, axis, first, s->x[axis] + s->pad_end[axis])};
 }
 
 /* What has been seen of a window. */
@@ -88,6 +95,8 @@ void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end
         }
       }
     }
+    if (args->counts_padding && seen.count > 0)
+      seen.count = a.padded * b.padded * c.padded;
     args->y[flat] = seen.count > 0 ? finish(args, &seen) : nothing(args->kind);
     if (args->indices != NULL)
       args->indices[flat] = seen.index;
@@ -113,7 +122,7 @@ static int64_t index_of(const nd4c_ref_pool_indices_args *args, const int64_t *p
   return args->planar ? index : index + (position[0] * x->shape[1] + position[1]) * plane;
 }
 
-void nd4c_ref_max_pool_with_indices(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end) {
+void nd4c_ref_max_pool_integers(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *y = &args->y;
   bool is_signed = nd4c_reference_kind(x->dtype) == ND4C_KIND_INT;
   for (int64_t flat = begin; flat < end; flat++) {
@@ -132,6 +141,7 @@ void nd4c_ref_max_pool_with_indices(const nd4c_ref_pool_indices_args *args, int6
       }
     }
     nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, flat), best);
-    args->indices[flat] = best_at;
+    if (args->indices != NULL)
+      args->indices[flat] = best_at;
   }
 }

@@ -43,7 +43,7 @@ PLACES = {
     "reduction": [("reference", ["kernels/reference/reduce.c"]), ("simd", ["kernels/cpu/reduce.c", "kernels/cpu/reduce_vector.h",
                                                                                      "kernels/cpu/reduce_fold.h"])],
     "linalg": [("reference", ["kernels/reference/matmul.c", "kernels/reference/activation.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
-    "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/pool.c", "kernels/reference/norm.c"]),
+    "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/windowed_pool.c", "kernels/reference/norm.c"]),
            ("simd", ["kernels/cpu/nn_loops.h", "kernels/cpu/pool_loops.h", "kernels/cpu/depthwise_loops.h"])],
     "contraction": [("reference", ["kernels/reference/contraction.c", "backends/cpu/contraction.c",
                                    "backends/labels.h"])],
