@@ -58,10 +58,7 @@ static void term_free(term *t) {
   }
 }
 
-static void load_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_wide_load(user, begin, end);
-}
+ND4C_CPU_RANGE(load_range, nd4c_wide_load)
 
 static void load(const work *w, nd4c_wide_load_args *args, const term *to) {
   args->wide = w->contraction->wide;

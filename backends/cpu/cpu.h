@@ -90,6 +90,13 @@ static inline void nd4c_cpu_parallel(int64_t count, int64_t grain, int32_t width
     nd4c_cpu_host->parallel_for(count, grain, width, range, user);
 }
 
+/* Defines `name`, which computes a range with a kernel of the form kernel(arguments, begin, end). */
+#define ND4C_CPU_RANGE(name, kernel)                                         \
+  static void name(void *user, int64_t begin, int64_t end, int32_t worker) { \
+    (void)worker;                                                            \
+    kernel(user, begin, end);                                                \
+  }
+
 /* Strides of `tensor` seen with the shape of `as` (broadcast, aligned at the last axis): 0 on repeated axes. */
 static inline void nd4c_cpu_broadcast_strides(const nd4c_tensor *tensor, const nd4c_tensor *as, int64_t *strides) {
   int32_t missing = as->rank - tensor->rank;

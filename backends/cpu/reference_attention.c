@@ -205,10 +205,7 @@ static nd4c_status multi_head_attention_run(const nd4c_call *call) {
 
 /* -- rotary_embedding --------------------------------------------------------------------------------------------- */
 
-static void rotary_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_rotary(user, begin, end);
-}
+ND4C_CPU_RANGE(rotary_range, nd4c_ref_rotary)
 
 static nd4c_status rotary_embedding_run(const nd4c_call *call) {
   nd4c_cpu_work work = {0};
@@ -239,10 +236,7 @@ static nd4c_status rotary_embedding_run(const nd4c_call *call) {
 
 /* -- linear_attention --------------------------------------------------------------------------------------------- */
 
-static void linear_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_linear_attend(user, begin, end);
-}
+ND4C_CPU_RANGE(linear_range, nd4c_ref_linear_attend)
 
 static int64_t last_extent(const nd4c_tensor *x) {
   return x == NULL ? 0 : x->shape[x->rank - 1];
@@ -285,10 +279,7 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
 
 /* -- embedding_bag ------------------------------------------------------------------------------------------------ */
 
-static void bag_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_embedding_bag(user, begin, end);
-}
+ND4C_CPU_RANGE(bag_range, nd4c_ref_embedding_bag)
 
 /* Indices are rows of the table; offsets grow from 0 to the number of indices. */
 static nd4c_status check_bags(const nd4c_call *call, const nd4c_ref_bag_args *args) {

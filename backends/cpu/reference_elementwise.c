@@ -5,10 +5,7 @@
 /* Elements that a thread computes at least: some ten microseconds. */
 enum { GRAIN = 1024 };
 
-static void map_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_map_range(user, begin, end);
-}
+ND4C_CPU_RANGE(map_range, nd4c_map_range)
 
 /* Inputs cast to `as[i]`, then numbers that are the same for every element. */
 static void map(const nd4c_call *call, nd4c_value_function function, const nd4c_dtype *as, int32_t input_count,

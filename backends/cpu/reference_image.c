@@ -102,10 +102,7 @@ static nd4c_status resize_run(const nd4c_call *call) {
 
 /* -- sampling ---------------------------------------------------------------------------------------------------- */
 
-static void sample_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_sample(user, begin, end);
-}
+ND4C_CPU_RANGE(sample_range, nd4c_ref_sample)
 
 static nd4c_status sample_all(const nd4c_call *call, nd4c_ref_sample_args *args) {
   const nd4c_tensor *y = &call->outputs[0];
@@ -172,10 +169,7 @@ static nd4c_status check_images(const nd4c_call *call, const char *what, const n
   return ND4C_OK;
 }
 
-static void crop_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_crop_and_resize(user, begin, end);
-}
+ND4C_CPU_RANGE(crop_range, nd4c_ref_crop_and_resize)
 
 static nd4c_status crop_and_resize_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
@@ -222,10 +216,7 @@ static nd4c_status nms_run(const nd4c_call *call) {
   return status;
 }
 
-static void roi_align_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_roi_align(user, begin, end);
-}
+ND4C_CPU_RANGE(roi_align_range, nd4c_ref_roi_align)
 
 static nd4c_status roi_align_run(const nd4c_call *call) {
   nd4c_ref_roi_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
@@ -254,10 +245,7 @@ static nd4c_status roi_align_run(const nd4c_call *call) {
   return status;
 }
 
-static void max_roi_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_max_roi_pool(user, begin, end);
-}
+ND4C_CPU_RANGE(max_roi_pool_range, nd4c_ref_max_roi_pool)
 
 static nd4c_status max_roi_pool_run(const nd4c_call *call) {
   nd4c_ref_roi_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
@@ -277,10 +265,7 @@ static nd4c_status max_roi_pool_run(const nd4c_call *call) {
 
 /* -- colours ----------------------------------------------------------------------------------------------------- */
 
-static void color_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_color_convert(user, begin, end);
-}
+ND4C_CPU_RANGE(color_range, nd4c_ref_color_convert)
 
 static nd4c_status color_any(const nd4c_call *call, nd4c_ref_color what, double amount, int64_t axis) {
   const nd4c_tensor *x = &call->inputs[0];

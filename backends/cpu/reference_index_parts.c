@@ -268,10 +268,7 @@ static nd4c_status dynamic_stitch_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static void segments_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_reduce_segments(user, begin, end);
-}
+ND4C_CPU_RANGE(segments_range, nd4c_ref_reduce_segments)
 
 static nd4c_status reduce_segments(const nd4c_call *call, nd4c_ref_segment_op op) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];

@@ -128,10 +128,7 @@ static nd4c_status score_transform_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static void svm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_svm_kernel(user, begin, end);
-}
+ND4C_CPU_RANGE(svm_range, nd4c_ref_svm_kernel)
 
 static nd4c_status svm_kernel_run(const nd4c_call *call) {
   nd4c_ref_svm_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),

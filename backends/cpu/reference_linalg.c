@@ -19,10 +19,7 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static void linear_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_linear(user, begin, end);
-}
+ND4C_CPU_RANGE(linear_range, nd4c_ref_linear)
 
 static nd4c_status linear_run(const nd4c_call *call) {
   nd4c_ref_linear_args args = {

@@ -150,10 +150,7 @@ static nd4c_status softmax_cross_entropy_run(const nd4c_call *call) {
 
 /* -- optimisers --------------------------------------------------------------------------------------------------- */
 
-static void optimize_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_optimize(user, begin, end);
-}
+ND4C_CPU_RANGE(optimize_range, nd4c_ref_optimize)
 
 /* Copies of x and the states are changed and stored: outputs 0, 1, 2. `has_v`, `has_h`: the states that there are. */
 static nd4c_status optimizer_run(const nd4c_call *call, nd4c_ref_optimizer_args args, bool has_v, bool has_h,

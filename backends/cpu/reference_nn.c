@@ -2,10 +2,7 @@
 #include "backends/cpu/reference_work.h"
 #include "backends/cpu/window.h"
 
-static void conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_conv(user, begin, end);
-}
+ND4C_CPU_RANGE(conv_range, nd4c_ref_conv)
 
 static nd4c_status conv_run(const nd4c_call *call) {
   nd4c_ref_conv_args args = {
@@ -53,10 +50,7 @@ static nd4c_status separable_conv2d_run(const nd4c_call *call) {
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
 
-static void batch_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_batch_norm(user, begin, end);
-}
+ND4C_CPU_RANGE(batch_norm_range, nd4c_ref_batch_norm)
 
 static nd4c_status batch_norm_run(const nd4c_call *call) {
   nd4c_ref_norm_args args = {
@@ -105,10 +99,7 @@ static nd4c_status log_softmax_run(const nd4c_call *call) {
   return softmax_any(call, true);
 }
 
-static void lrn_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_lrn(user, begin, end);
-}
+ND4C_CPU_RANGE(lrn_range, nd4c_ref_lrn)
 
 static nd4c_status lrn_run(const nd4c_call *call) {
   nd4c_ref_lrn_args args = {

@@ -7,10 +7,7 @@
 
 /* -- rows --------------------------------------------------------------------------------------------------------- */
 
-static void rows_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_normalize_rows(user, begin, end);
-}
+ND4C_CPU_RANGE(rows_range, nd4c_ref_normalize_rows)
 
 static void run_rows(const nd4c_call *call, nd4c_ref_rows_args *args, int64_t size) {
   int64_t rows = args->length > 0 ? size / args->length : 0;

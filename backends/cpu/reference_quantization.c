@@ -46,17 +46,12 @@ static nd4c_ref_quantization describe(const nd4c_call *call) {
       .saturate = true};
 }
 
-#define RANGE(name)                                                                  \
-  static void name##_range(void *user, int64_t begin, int64_t end, int32_t worker) { \
-    (void)worker;                                                                    \
-    nd4c_ref_##name(user, begin, end);                                               \
-  }
-RANGE(quantize)
-RANGE(quantize_plain)
-RANGE(dequantize)
-RANGE(dequantize_plain)
-RANGE(fake_quantize)
-RANGE(matmul_nbits)
+ND4C_CPU_RANGE(quantize_range, nd4c_ref_quantize)
+ND4C_CPU_RANGE(quantize_plain_range, nd4c_ref_quantize_plain)
+ND4C_CPU_RANGE(dequantize_range, nd4c_ref_dequantize)
+ND4C_CPU_RANGE(dequantize_plain_range, nd4c_ref_dequantize_plain)
+ND4C_CPU_RANGE(fake_quantize_range, nd4c_ref_fake_quantize)
+ND4C_CPU_RANGE(matmul_nbits_range, nd4c_ref_matmul_nbits)
 
 /* The quotient's precision: as asked for, else the scale's; integers divide as float64. */
 static nd4c_dtype precision_of(const nd4c_call *call) {

@@ -29,10 +29,7 @@ static nd4c_status run_random_advance(const nd4c_call *call) {
 
 /* -- distributions ------------------------------------------------------------------------------------------------- */
 
-static void fill_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_random_fill(user, begin, end);
-}
+ND4C_CPU_RANGE(fill_range, nd4c_ref_random_fill)
 
 static nd4c_ref_random random_of(const nd4c_call *call, nd4c_ref_distribution distribution) {
   return (nd4c_ref_random){

@@ -31,10 +31,7 @@ static nd4c_status check_range(const nd4c_call *call, const char *what, const in
 
 /* -- layers and cells --------------------------------------------------------------------------------------------- */
 
-static void recurrent_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_recurrent(user, begin, end);
-}
+ND4C_CPU_RANGE(recurrent_range, nd4c_ref_recurrent)
 
 static void default_functions(nd4c_ref_recurrent_args *args) {
   bool plain = args->kind == ND4C_REF_CELL_RNN;
@@ -167,10 +164,7 @@ static nd4c_status lstm_cell_run(const nd4c_call *call) {
   return cell_run(call, ND4C_REF_CELL_LSTM, 4, ND4C_IN_lstm_cell_w);
 }
 
-static void sru_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_sru(user, begin, end);
-}
+ND4C_CPU_RANGE(sru_range, nd4c_ref_sru)
 
 static nd4c_status sru_run(const nd4c_call *call) {
   nd4c_cpu_work work = {0};
@@ -204,10 +198,7 @@ static nd4c_ref_ctc_args ctc_args(nd4c_cpu_work *work, const nd4c_call *call, in
                              .lengths = nd4c_cpu_work_load_integers(work, call, lengths)};
 }
 
-static void ctc_loss_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_ctc_loss(user, begin, end);
-}
+ND4C_CPU_RANGE(ctc_loss_range, nd4c_ref_ctc_loss)
 
 static nd4c_status check_targets(const nd4c_call *call, const nd4c_ref_ctc_args *args) {
   nd4c_status status = check_range(call, "an input length", args->lengths, args->batch, 0, args->steps);
@@ -256,15 +247,9 @@ static nd4c_status ctc_loss_run(const nd4c_call *call) {
   return nd4c_cpu_work_end(&work, call, status);
 }
 
-static void greedy_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_ctc_greedy(user, begin, end);
-}
+ND4C_CPU_RANGE(greedy_range, nd4c_ref_ctc_greedy)
 
-static void beam_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_ctc_beam(user, begin, end);
-}
+ND4C_CPU_RANGE(beam_range, nd4c_ref_ctc_beam)
 
 /* What both decoders do before and after their range. */
 static nd4c_status decode(nd4c_cpu_work *work, const nd4c_call *call, nd4c_ref_ctc_args *args,

@@ -22,10 +22,7 @@ static nd4c_ref_gathering gathering_of(const nd4c_call *call, nd4c_ref_statistic
   return gathering;
 }
 
-static void gather_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_gather(user, begin, end);
-}
+ND4C_CPU_RANGE(gather_range, nd4c_ref_gather)
 
 static void over_axes(const nd4c_call *call, nd4c_ref_gathering *gathering, nd4c_range_function range) {
   int64_t grain = nd4c_cpu_grain(nd4c_ref_axes_size(&gathering->inner));
@@ -48,10 +45,7 @@ static nd4c_status run_moments(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static void ptp_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_ptp(user, begin, end);
-}
+ND4C_CPU_RANGE(ptp_range, nd4c_ref_ptp)
 
 static nd4c_status run_ptp(const nd4c_call *call) {
   nd4c_ref_gathering gathering = gathering_of(call, ND4C_REF_STATISTIC_max, 0);
@@ -61,10 +55,7 @@ static nd4c_status run_ptp(const nd4c_call *call) {
 
 /* -- distances --------------------------------------------------------------------------------------------------- */
 
-static void compare_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_compare(user, begin, end);
-}
+ND4C_CPU_RANGE(compare_range, nd4c_ref_compare)
 
 static nd4c_status compare(const nd4c_call *call, nd4c_ref_distance distance) {
   bool reduced[ND4C_CPU_MAX_RANK], keepdims = call->attrs[ND4C_ATTR_euclidean_distance_keepdims].as.i != 0;
@@ -184,10 +175,7 @@ static void along_axis(const nd4c_call *call, nd4c_ref_lines *lines, nd4c_range_
   nd4c_cpu_parallel(nd4c_ref_axes_size(&lines->outer), nd4c_cpu_grain(lines->length), call->width, range, lines);
 }
 
-static void accumulate_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_accumulate(user, begin, end);
-}
+ND4C_CPU_RANGE(accumulate_range, nd4c_ref_accumulate)
 
 static nd4c_status cumulative(const nd4c_call *call, nd4c_ref_running kind, bool include_initial) {
   const nd4c_attr_value *attrs = call->attrs;
@@ -212,10 +200,7 @@ static nd4c_status run_cumulative_logsumexp(const nd4c_call *call) {
   return cumulative(call, ND4C_REF_RUNNING_LOGSUMEXP, false);
 }
 
-static void best_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_running_best(user, begin, end);
-}
+ND4C_CPU_RANGE(best_range, nd4c_ref_running_best)
 
 static nd4c_status running_best(const nd4c_call *call, nd4c_ref_running kind) {
   int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cumulative_max_axis].as.i, call->inputs[0].rank);

@@ -53,10 +53,7 @@ static nd4c_ref_sweep transposed_sweep(const nd4c_call *call) {
   return s;
 }
 
-static void conv_transpose_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_conv_transpose(user, begin, end);
-}
+ND4C_CPU_RANGE(conv_transpose_range, nd4c_ref_conv_transpose)
 
 static void deformable_conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   nd4c_ref_deformable_conv(user, begin, end, worker);
@@ -119,10 +116,7 @@ static nd4c_status deformable_conv_run(const nd4c_call *call) {
   return nd4c_cpu_work_end(&work, call, ND4C_OK);
 }
 
-static void causal_conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_causal_conv(user, begin, end);
-}
+ND4C_CPU_RANGE(causal_conv_range, nd4c_ref_causal_conv)
 
 static nd4c_status causal_conv_with_state_run(const nd4c_call *call) {
   nd4c_cpu_work work = {0};
@@ -148,10 +142,7 @@ static nd4c_status causal_conv_with_state_run(const nd4c_call *call) {
 
 /* -- pools -------------------------------------------------------------------------------------------------------- */
 
-static void pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_pool(user, begin, end);
-}
+ND4C_CPU_RANGE(pool_range, nd4c_ref_pool)
 
 static nd4c_status pool_numbers_run(const nd4c_call *call, nd4c_ref_pool_numbers args) {
   nd4c_cpu_work work = {0};
@@ -227,10 +218,7 @@ static nd4c_status average_pool_run(const nd4c_call *call) {
   return pool_numbers_run(call, args);
 }
 
-static void max_pool_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  nd4c_ref_max_pool_integers(user, begin, end);
-}
+ND4C_CPU_RANGE(max_pool_range, nd4c_ref_max_pool_integers)
 
 /* The index of a cell of a plane, as the attributes count; -1 stays. */
 static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index) {
