@@ -50,7 +50,10 @@ typedef struct nd4c_labels {
   X(vecmat)
 
 static inline void label_see(nd4c_labelled *array, const nd4c_tensor *tensor) {
-  *array = (nd4c_labelled){.tensor = *tensor, .rank = tensor->rank};
+  array->tensor = *tensor;
+  array->first = 0;
+  array->rank = tensor->rank;
+  array->conjugate = false;
   for (int32_t i = 0; i < tensor->rank; i++) {
     array->shape[i] = tensor->shape[i];
     array->strides[i] = tensor->strides[i];

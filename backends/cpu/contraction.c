@@ -297,7 +297,9 @@ static nd4c_status contract(work *w) {
 }
 
 nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_dtype wide, nd4c_contraction_product product) {
-  nd4c_contraction c = {.product = product, .wide = wide};
+  nd4c_contraction c; /* labels stay as they are made: there are more of them than a call needs */
+  c.product = product;
+  c.wide = wide;
   size_t operands = (size_t)call->input_count * sizeof *c.labels.operands;
   work w = {.contraction = &c};
   memset(w.extents, -1, sizeof w.extents);
