@@ -9,6 +9,14 @@
 #include "kernels/space.h"
 #include "nd4c/plugin.h"
 
+/* Returns the status of a call that failed. */
+#define ND4C_BACKEND_TRY(call)       \
+  do {                               \
+    nd4c_status try_status = (call); \
+    if (try_status != ND4C_OK)       \
+      return try_status;             \
+  } while (0)
+
 /* An axis that counts from the end if it is negative. */
 static inline int32_t nd4c_axis(int64_t axis, int32_t rank) {
   return (int32_t)(axis < 0 ? axis + rank : axis);

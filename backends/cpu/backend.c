@@ -99,10 +99,9 @@ static const nd4c_buffer_ops buffer_ops = {.struct_size = ND4C_SIZE_OF(nd4c_buff
 
 static nd4c_status map_descriptor(const nd4c_external *external, struct nd4c_buffer_handle *handle) {
   const nd4c_host_files *files = nd4c_cpu_host->files;
-  nd4c_status status = files->duplicate(external->descriptor, &handle->descriptor);
-  if (status != ND4C_OK)
-    return status;
-  status = files->map(handle->descriptor, external->offset, external->bytes, !external->read_only, &handle->address);
+  ND4C_BACKEND_TRY(files->duplicate(external->descriptor, &handle->descriptor));
+  nd4c_status status =
+      files->map(handle->descriptor, external->offset, external->bytes, !external->read_only, &handle->address);
   if (status != ND4C_OK)
     files->close(handle->descriptor);
   else

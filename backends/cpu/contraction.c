@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-#define TRY(expression)                    \
-  do {                                     \
-    nd4c_status try_status = (expression); \
-    if (try_status != ND4C_OK) {           \
-      return try_status;                   \
-    }                                      \
-  } while (0)
-
 /* A dense array of wide numbers, each label once. */
 typedef struct term {
   int32_t rank;
@@ -96,7 +88,7 @@ static nd4c_status term_read(work *w, const nd4c_labelled *operand, term *t) {
   }
   memcpy(t->labels, order, (size_t)t->rank * sizeof *order);
   memcpy(t->shape, shape, (size_t)t->rank * sizeof *shape);
-  TRY(term_allocate(w, t));
+  ND4C_BACKEND_TRY(term_allocate(w, t));
   const nd4c_tensor *x = &operand->tensor;
   char *data = (char *)x->data + operand->first * nd4c_reference_bytes(x->dtype);
   nd4c_wide_load_args args = {.x = {x->dtype, rank, shape, lengths, data}, .summed = rank - t->rank};
@@ -123,7 +115,7 @@ static nd4c_status term_arrange(const work *w, term *t, const int32_t *order) {
     turned.shape[i] = w->extents[order[i]];
     strides[i] = lengths[order[i]];
   }
-  TRY(term_allocate(w, &turned));
+  ND4C_BACKEND_TRY(term_allocate(w, &turned));
   nd4c_wide_load_args args = {.x = {w->contraction->wide, t->rank, turned.shape, strides, t->data}};
   load(w, &args, &turned);
   term_free(t);
@@ -198,16 +190,16 @@ static nd4c_status multiply_pair(work *w, int32_t i, int32_t j) {
   pair p;
   pair_classify(w, a, b, &p);
   count = append(order, append(order, append(order, 0, p.batch, p.batches), p.left, p.lefts), p.inner, p.inners);
-  TRY(term_arrange(w, a, order));
+  ND4C_BACKEND_TRY(term_arrange(w, a, order));
   count = append(order, append(order, append(order, 0, p.batch, p.batches), p.inner, p.inners), p.right, p.rights);
-  TRY(term_arrange(w, b, order));
+  ND4C_BACKEND_TRY(term_arrange(w, b, order));
   count = append(order, append(order, append(order, 0, p.batch, p.batches), p.left, p.lefts), p.right, p.rights);
   c.rank = count;
   for (int32_t k = 0; k < count; k++) {
     c.labels[k] = order[k];
     c.shape[k] = w->extents[order[k]];
   }
-  TRY(term_allocate(w, &c));
+  ND4C_BACKEND_TRY(term_allocate(w, &c));
   w->contraction->product(w->contraction, p.b, p.m, p.n, p.k, a->data, b->data, c.data);
   for (int32_t k = 0; k < p.batches; k++) {
     w->uses[p.batch[k]]--;
@@ -234,7 +226,7 @@ static nd4c_status multiply_all(work *w) {
         }
       }
     }
-    TRY(multiply_pair(w, first, second));
+    ND4C_BACKEND_TRY(multiply_pair(w, first, second));
   }
   return ND4C_OK;
 }
@@ -289,9 +281,9 @@ static nd4c_status contract(work *w) {
   count_uses(w, &c->output, false);
   for (; w->count < c->count; w->count++) {
     term *t = &w->terms[w->count];
-    TRY(term_read(w, &c->operands[w->count], t));
+    ND4C_BACKEND_TRY(term_read(w, &c->operands[w->count], t));
   }
-  TRY(multiply_all(w));
+  ND4C_BACKEND_TRY(multiply_all(w));
   store(w, &w->terms[0]);
   return ND4C_OK;
 }

@@ -7,10 +7,7 @@ nd4c_status nd4c_cpu_hold(const nd4c_call *call, size_t bytes, const char *origi
                                               .bytes = (int64_t)bytes,
                                               .origin = origin};
   *held = (nd4c_cpu_held){NULL, bytes, NULL};
-  nd4c_status status = nd4c_cpu_host->device_memory->count(&request, &held->counted);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(nd4c_cpu_host->device_memory->count(&request, &held->counted));
   held->memory = nd4c_cpu_host->allocate_pages(bytes);
   if (held->memory == NULL) {
     nd4c_cpu_let_go(held);

@@ -9,14 +9,6 @@
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/move.h"
 
-#define ND4C_CPU_TRY(call)           \
-  do {                               \
-    nd4c_status try_status = (call); \
-    if (try_status != ND4C_OK) {     \
-      return try_status;             \
-    }                                \
-  } while (0)
-
 /* The failure of an index out of range: number `flat` of the input, in C order. */
 nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t flat, int64_t value, int32_t axis,
                                 int64_t extent);

@@ -156,7 +156,7 @@ static nd4c_status repeat_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_repeat_axes];
   int64_t shape[ND4C_CPU_MAX_RANK + 1], from[ND4C_CPU_MAX_RANK + 1], to[ND4C_CPU_MAX_RANK + 1], done = 0;
-  ND4C_CPU_TRY(nd4c_cpu_check_counts(call));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_counts(call));
   if (axes->count == 0) {
     repeat_flat(call);
     return ND4C_OK;

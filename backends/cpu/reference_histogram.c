@@ -52,11 +52,8 @@ static nd4c_status read_raw(const nd4c_tensor *tensor, room *raw) {
 
 static nd4c_status read_words(const nd4c_tensor *tensor, room *words) {
   room raw;
-  nd4c_status status = read_raw(tensor, &raw);
-  if (status != ND4C_OK) {
-    return status;
-  }
-  status = make_room(tensor->size, sizeof(uint64_t), words);
+  ND4C_BACKEND_TRY(read_raw(tensor, &raw));
+  nd4c_status status = make_room(tensor->size, sizeof(uint64_t), words);
   if (status == ND4C_OK) {
     nd4c_ref_read_words(tensor->dtype, raw.memory, 0, 1, tensor->size, words->memory);
   }
@@ -66,11 +63,8 @@ static nd4c_status read_words(const nd4c_tensor *tensor, room *words) {
 
 static nd4c_status read_keys(const nd4c_tensor *tensor, room *keys) {
   room raw;
-  nd4c_status status = read_raw(tensor, &raw);
-  if (status != ND4C_OK) {
-    return status;
-  }
-  status = make_room(tensor->size, sizeof(uint64_t), keys);
+  ND4C_BACKEND_TRY(read_raw(tensor, &raw));
+  nd4c_status status = make_room(tensor->size, sizeof(uint64_t), keys);
   if (status == ND4C_OK) {
     nd4c_ref_keys(tensor->dtype, raw.memory, 0, 1, tensor->size, keys->memory);
   }

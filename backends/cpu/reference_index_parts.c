@@ -157,7 +157,7 @@ static nd4c_status invert(const nd4c_call *call, int64_t *inverse) {
 static nd4c_status invert_permutation_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   int64_t *inverse, count = y->size + 1;
-  ND4C_CPU_TRY(borrow(call, count, &inverse));
+  ND4C_BACKEND_TRY(borrow(call, count, &inverse));
   nd4c_status status = invert(call, inverse);
   for (int64_t i = 0; i < y->size && status == ND4C_OK; i++) {
     nd4c_value_store(y->dtype, y->data, i * y->strides[0], (nd4c_value){.i = inverse[i]});
@@ -173,7 +173,7 @@ static nd4c_status unravel_index_run(const nd4c_call *call) {
   for (int32_t i = 0; i < shape->count; i++) {
     size *= shape->as.ints[i];
   }
-  ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 0, 0, size));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 0, 0, size));
   nd4c_ref_unravel(&indices, shape->count, shape->as.ints, &y);
   return ND4C_OK;
 }
@@ -233,8 +233,8 @@ static nd4c_status dynamic_partition_run(const nd4c_call *call) {
   nd4c_ref_tensor partitions = nd4c_cpu_ref_tensor(&call->inputs[1]);
   const nd4c_tensor *counts = &call->outputs[1];
   int64_t groups = counts->shape[0], *numbers, largest, need = groups + 1 + call->inputs[1].size;
-  ND4C_CPU_TRY(check_groups(call, groups, &largest));
-  ND4C_CPU_TRY(borrow(call, need, &numbers));
+  ND4C_BACKEND_TRY(check_groups(call, groups, &largest));
+  ND4C_BACKEND_TRY(borrow(call, need, &numbers));
   nd4c_ref_group(&partitions, groups, numbers, numbers + groups + 1);
   move_rows(call, numbers + groups + 1);
   for (int64_t i = 0; i < groups; i++) {
@@ -275,7 +275,7 @@ static nd4c_status reduce_segments(const nd4c_call *call, nd4c_ref_segment_op op
   nd4c_ref_segments args = {.x = nd4c_cpu_ref_tensor(x), .y = nd4c_cpu_ref_tensor(y), .op = op};
   nd4c_ref_tensor segments = nd4c_cpu_ref_tensor(&call->inputs[1]);
   int64_t count = y->shape[0], *numbers, largest;
-  ND4C_CPU_TRY(check_groups(call, count, &largest));
+  ND4C_BACKEND_TRY(check_groups(call, count, &largest));
   if (call->attrs[ND4C_ATTR_segment_sum_num_segments].as.i < 0) {
     count = largest + 1;
     for (int32_t i = 0; i < y->rank; i++) {
@@ -283,7 +283,7 @@ static nd4c_status reduce_segments(const nd4c_call *call, nd4c_ref_segment_op op
     }
   }
   int64_t need = count + 1 + x->shape[0], inner = y->shape[0] > 0 ? y->size / y->shape[0] : 0;
-  ND4C_CPU_TRY(borrow(call, need, &numbers));
+  ND4C_BACKEND_TRY(borrow(call, need, &numbers));
   nd4c_ref_group(&segments, count, numbers, numbers + count + 1);
   args.starts = numbers;
   args.order = numbers + count + 1;

@@ -53,7 +53,7 @@ static nd4c_status take_run(const nd4c_call *call) {
                           .mode = (nd4c_ref_index_mode)call->attrs[ND4C_ATTR_take_mode].as.i};
   args.axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x->rank);
   if (args.mode == ND4C_REF_RAISE) {
-    ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, axes->count == 0 ? x->size : x->shape[args.axis]));
+    ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, axes->count == 0 ? x->size : x->shape[args.axis]));
   }
   if (axes->count == 0 && !flatten(x, &args.whole)) {
     nd4c_ref_tensor whole = nd4c_cpu_ref_tensor(x);
@@ -68,7 +68,7 @@ static nd4c_status embedding_lookup_run(const nd4c_call *call) {
   nd4c_ref_slices args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
                           .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
                           .part = nd4c_cpu_ref_tensor(&call->outputs[0])};
-  ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, 0, args.whole.shape[0]));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, 0, args.whole.shape[0]));
   nd4c_ref_move_slices(&args);
   return ND4C_OK;
 }
@@ -79,7 +79,7 @@ static nd4c_status pick_elements(const nd4c_call *call, int64_t axis) {
                             .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
                             .axis = nd4c_axis(axis, call->inputs[0].rank),
                             .shape = call->outputs[0].shape};
-  ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, args.whole.shape[args.axis]));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, args.whole.shape[args.axis]));
   nd4c_ref_move_elements(&args);
   return ND4C_OK;
 }
@@ -108,7 +108,7 @@ static nd4c_status gather_nd_run(const nd4c_call *call) {
                              .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
                              .batch = (int32_t)call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i,
                              .length = (int32_t)indices->shape[indices->rank - 1]};
-  ND4C_CPU_TRY(nd4c_cpu_check_positions(call, &args));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_positions(call, &args));
   nd4c_ref_move_positions(&args);
   return ND4C_OK;
 }
@@ -131,7 +131,7 @@ static nd4c_status place_elements(const nd4c_call *call, int64_t axis, const int
                             .shape = shape,
                             .to_whole = true,
                             .row = nd4c_ref_combine_row(reduction, call->inputs[0].dtype)};
-  ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
   args.whole = begin_with_x(call);
   nd4c_ref_move_elements(&args);
   return ND4C_OK;
@@ -170,7 +170,7 @@ static nd4c_status scatter_nd_run(const nd4c_call *call) {
       .length = (int32_t)indices->shape[indices->rank - 1],
       .to_whole = true,
       .row = nd4c_ref_combine_row(call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i, call->inputs[0].dtype)};
-  ND4C_CPU_TRY(nd4c_cpu_check_positions(call, &args));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_positions(call, &args));
   args.whole = begin_with_x(call);
   nd4c_ref_move_positions(&args);
   return ND4C_OK;
@@ -182,7 +182,7 @@ static nd4c_status scatter_slices(const nd4c_call *call, int64_t reduction) {
                           .axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, call->inputs[0].rank),
                           .to_whole = true,
                           .row = nd4c_ref_combine_row(reduction, call->inputs[0].dtype)};
-  ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
   args.whole = begin_with_x(call);
   nd4c_ref_move_slices(&args);
   return ND4C_OK;
@@ -209,7 +209,7 @@ static nd4c_status index_fill_run(const nd4c_call *call) {
                           .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
                           .axis = nd4c_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, call->inputs[0].rank),
                           .to_whole = true};
-  ND4C_CPU_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
   args.whole = begin_with_x(call);
   args.part.strides = same;
   nd4c_ref_move_slices(&args);

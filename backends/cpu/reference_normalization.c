@@ -238,9 +238,7 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
     const double *numbers = nd4c_cpu_work_load(&work, call, i);
     for (int64_t j = 0; !work.failed && j < call->inputs[i].size; j++)
       sum += numbers[j] * numbers[j];
-    nd4c_status status = nd4c_cpu_work_end(&work, call, ND4C_OK);
-    if (status != ND4C_OK)
-      return status;
+    ND4C_BACKEND_TRY(nd4c_cpu_work_end(&work, call, ND4C_OK));
   }
   sum = sqrt(sum);
   nd4c_cpu_work_store(call, 0, &sum);

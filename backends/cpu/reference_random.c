@@ -201,10 +201,7 @@ static nd4c_status run_random_shuffle(const nd4c_call *call) {
   int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_random_shuffle_axis].as.i, x.rank);
   nd4c_ref_axes lines = nd4c_ref_axes_without(&x, &y, axis);
   int64_t *order, count = x.shape[axis], from, to;
-  nd4c_status status = make_order(call, count, &order);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(make_order(call, count, &order));
   for (int64_t line = 0; line < nd4c_ref_axes_size(&lines); line++) {
     nd4c_ref_axes_at(&lines, line, &from, &to);
     nd4c_ref_permute_raw(nd4c_reference_bytes(x.dtype), x.data, from, x.strides[axis], order, count, y.data, to,

@@ -257,10 +257,7 @@ static void write_list(const nd4c_call *call, int32_t output, const nd4c_ref_dis
 static nd4c_status unique_flat(const nd4c_call *call, bool sorted, int indices, int inverse, int counts) {
   nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]);
   distinct_block block;
-  nd4c_status status = find_distinct(&x, 1, 1, call->inputs[0].size, sorted, &block);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(find_distinct(&x, 1, 1, call->inputs[0].size, sorted, &block));
   write_rows(&block.d, 1, call->outputs[0].data);
   call->true_shapes[0][0] = block.d.group_count;
   if (indices > 0) {
@@ -305,10 +302,7 @@ static nd4c_status unique_slices(const nd4c_call *call, int32_t axis, bool sorte
     inner *= i > axis ? x.shape[i] : 1;
   }
   distinct_block block;
-  nd4c_status status = find_distinct(&turned, 1, columns, x.shape[axis], sorted, &block);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(find_distinct(&turned, 1, columns, x.shape[axis], sorted, &block));
   write_rows(&block.d, inner, call->outputs[0].data);
   for (int32_t i = 0; i < x.rank; i++) {
     call->true_shapes[0][i] = i == axis ? block.d.group_count : x.shape[i];
@@ -334,10 +328,7 @@ static nd4c_status set_operation(const nd4c_call *call, int wanted) {
   nd4c_ref_tensor parts[2] = {nd4c_cpu_ref_tensor(&call->inputs[0]), nd4c_cpu_ref_tensor(&call->inputs[1])};
   int64_t a_size = call->inputs[0].size, bytes = nd4c_reference_bytes(parts[0].dtype), written = 0;
   distinct_block block;
-  nd4c_status status = find_distinct(parts, 2, 1, a_size + call->inputs[1].size, true, &block);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(find_distinct(parts, 2, 1, a_size + call->inputs[1].size, true, &block));
   const nd4c_ref_distinct *d = &block.d;
   for (int64_t g = 0; g < d->group_count; g++) {
     bool in_a = d->first[g] < a_size, in_b = d->last[g] >= a_size;
@@ -372,10 +363,7 @@ static nd4c_status run_isin(const nd4c_call *call) {
   int64_t a_size = call->inputs[0].size;
   bool invert = call->attrs[ND4C_ATTR_isin_invert].as.i != 0;
   distinct_block block;
-  nd4c_status status = find_distinct(parts, 2, 1, a_size + call->inputs[1].size, true, &block);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(find_distinct(parts, 2, 1, a_size + call->inputs[1].size, true, &block));
   for (int64_t i = 0; i < block.d.count; i++) {
     if (block.d.order[i] < a_size) {
       bool found = block.d.last[block.d.groups[i]] >= a_size;

@@ -274,9 +274,7 @@ static nd4c_status run_histogram(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0], *edges_out = &call->outputs[1];
   count_call c = {.x = &call->inputs[0], .bins = y->shape[0]};
   choose_pieces(&c, call->width);
-  nd4c_status status = find_extent(call, &c);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(find_extent(call, &c));
   size_t edge_bytes = (size_t)(c.bins + 1) * sizeof(double);
   size_t bytes = edge_bytes + (size_t)(c.bins * c.pieces) * sizeof *c.tables;
   double *edges = nd4c_cpu_host->allocate_pages(bytes);

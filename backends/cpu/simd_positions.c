@@ -121,7 +121,7 @@ static nd4c_status run_gather_nd(const nd4c_call *call) {
   position_job job;
   job_make(&job, indices, &call->inputs[0], &call->outputs[0]);
   int64_t count = indices->size / job.length;
-  ND4C_CPU_TRY(check(call, &job, count));
+  ND4C_BACKEND_TRY(check(call, &job, count));
   if (call->outputs[0].size > 0)
     nd4c_cpu_parallel(count, WORTH_BYTES / (job.bytes + 8) + 1, call->width, pick_range, &job);
   return ND4C_OK;
@@ -152,7 +152,7 @@ static nd4c_status run_scatter_nd(const nd4c_call *call) {
   position_job job;
   job_make(&job, indices, y, &call->inputs[2]);
   int64_t count = indices->size / job.length, offsets[PIECE];
-  ND4C_CPU_TRY(check(call, &job, count));
+  ND4C_BACKEND_TRY(check(call, &job, count));
   if (x->data != y->data)
     nd4c_nest_copy_tensor(x, y, call->width);
   for (int64_t first = 0, n; first < count; first += n) {

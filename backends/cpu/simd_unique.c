@@ -85,9 +85,7 @@ static nd4c_status find_values(distinct *d, int64_t *groups) {
   nd4c_words job = {.wide = d->dtype->wide != 0, .count = d->count, .to = d->count, .source = key_source, .user = d};
   uint32_t special;
   job.words = d->words;
-  nd4c_status status = nd4c_words_sort(&job, d->call->width, &special);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_words_sort(&job, d->call->width, &special));
   int64_t numbers = d->count;
   while (d->dtype->has_special && numbers > 0 && key_at(d, numbers - 1) == d->dtype->flip)
     numbers--;

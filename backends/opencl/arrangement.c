@@ -11,13 +11,13 @@
 static nd4c_status renumber(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *y, int64_t shift) {
   const int64_t *from_strides[1] = {x->strides}, *to_strides[1] = {y->strides};
   nd4c_cl_walk from, to;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &from, x->rank, x->shape, 1, from_strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &to, y->rank, y->shape, 1, to_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &from, x->rank, x->shape, 1, from_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &to, y->rank, y->shape, 1, to_strides));
   if (nd4c_cl_is_dry(step) || y->size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "reshape", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "reshape", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &from, sizeof from);
@@ -40,7 +40,7 @@ static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd
   if (x->dtype == y->dtype) {
     return nd4c_cl_move(step, x->rank, x->shape, x, 0, x->strides, y, shift, to_strides);
   }
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 2, strides));
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_dtype_usable(step->call->device, x->dtype, step->reason, step->reason_size) &&
                    nd4c_cl_dtype_usable(step->call->device, y->dtype, step->reason, step->reason_size)
@@ -51,7 +51,7 @@ static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd
   nd4c_cl_launch launch;
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
-  ND4C_CL_TRY(nd4c_cl_begin(&launch, step->call, "join", "join", &options));
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, step->call, "join", "join", &options));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_shifted(&launch, y, shift, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
@@ -64,7 +64,7 @@ static nd4c_status concat(const nd4c_cl_step *step) {
   int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
   int64_t shift = 0;
   for (int32_t i = 0; i < call->input_count; i++) {
-    ND4C_CL_TRY(join(step, &call->inputs[i], y, shift, y->strides));
+    ND4C_BACKEND_TRY(join(step, &call->inputs[i], y, shift, y->strides));
     shift += call->inputs[i].shape[axis] * y->strides[axis];
   }
   return ND4C_OK;
@@ -79,7 +79,7 @@ static nd4c_status stack(const nd4c_cl_step *step) {
     strides[i] = y->strides[i < axis ? i : i + 1];
   }
   for (int32_t i = 0; i < call->input_count; i++) {
-    ND4C_CL_TRY(join(step, &call->inputs[i], y, i * y->strides[axis], strides));
+    ND4C_BACKEND_TRY(join(step, &call->inputs[i], y, i * y->strides[axis], strides));
   }
   return ND4C_OK;
 }
@@ -133,7 +133,7 @@ static nd4c_status pad_by(const nd4c_cl_step *step, const int64_t *begin, int64_
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "pad", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "pad", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_tensor(&launch, value != NULL ? value : x, ND4C_CL_READ);
@@ -227,7 +227,7 @@ static int64_t repeat_scratch(const nd4c_call *call) {
 /* A launch over the counts, whose first arguments they are. */
 static nd4c_status begin_counts(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
   const nd4c_tensor *counts = nd4c_cl_input(call, ND4C_IN_repeat_counts);
-  ND4C_CL_TRY(nd4c_cl_begin_units(launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
   nd4c_cl_arg_tensor(launch, counts, ND4C_CL_READ);
   nd4c_cl_arg_long(launch, counts->strides[0]);
   nd4c_cl_arg_int(launch, counts->dtype == ND4C_INT64);
@@ -240,22 +240,22 @@ static nd4c_status starts_from_counts(const nd4c_call *call, int64_t slices) {
   int64_t total = call->attrs[ND4C_ATTR_repeat_total].as.i, verdict[REPEAT_VERDICT] = {-1, 0, total};
   int64_t chunk = repeat_chunk(slices), chunks = (slices + chunk - 1) / chunk, sums = slices + REPEAT_VERDICT;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin_counts(&launch, call, "repeat_sums"));
+  ND4C_BACKEND_TRY(begin_counts(&launch, call, "repeat_sums"));
   nd4c_cl_arg_long(&launch, total);
   nd4c_cl_arg_long(&launch, chunk);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
   nd4c_cl_arg_long(&launch, sums);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, chunks));
-  ND4C_CL_TRY(begin_counts(&launch, call, "repeat_chain"));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, chunks));
+  ND4C_BACKEND_TRY(begin_counts(&launch, call, "repeat_chain"));
   nd4c_cl_arg_long(&launch, total);
   nd4c_cl_arg_long(&launch, chunk);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, slices);
   nd4c_cl_arg_long(&launch, sums);
   nd4c_cl_arg_long(&launch, chunks);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, slices * (int64_t)sizeof *verdict, verdict,
-                                (int64_t)sizeof verdict));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, slices * (int64_t)sizeof *verdict, verdict,
+                                     (int64_t)sizeof verdict));
   if (verdict[0] >= 0) {
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "repeat: counts[%lld] is %lld, expected 0 to %lld, what is left of total",
                               (long long)verdict[0], (long long)verdict[1], (long long)verdict[2]);
@@ -264,7 +264,7 @@ static nd4c_status starts_from_counts(const nd4c_call *call, int64_t slices) {
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "repeat: the sum of counts is %lld, expected total, %lld",
                               (long long)(total - verdict[2]), (long long)total);
   }
-  ND4C_CL_TRY(begin_counts(&launch, call, "repeat_starts"));
+  ND4C_BACKEND_TRY(begin_counts(&launch, call, "repeat_starts"));
   nd4c_cl_arg_long(&launch, chunk);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, sums);
@@ -283,11 +283,11 @@ static nd4c_status starts_from_attribute(const nd4c_call *call, int64_t slices) 
       start += repeats[done + i];
     }
     nd4c_cl_launch launch;
-    ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "put_numbers", ND4C_DTYPE_NONE));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "put_numbers", ND4C_DTYPE_NONE));
     nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
     nd4c_cl_arg_long(&launch, done);
     nd4c_cl_arg_bytes(&launch, numbers, sizeof numbers);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, count));
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
   }
   return ND4C_OK;
 }
@@ -305,23 +305,23 @@ static nd4c_status repeat(const nd4c_cl_step *step) {
   place[axis] = 1;
   const int64_t *strides[3] = {from, y->strides, place}, *slice_strides[1] = {flat ? x->strides : &x->strides[axis]};
   nd4c_cl_walk walk, slice_walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
-  ND4C_CL_TRY(
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  ND4C_BACKEND_TRY(
       nd4c_cl_step_walk(step, &slice_walk, flat ? x->rank : 1, flat ? x->shape : &x->shape[axis], 1, slice_strides));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
   if (counts != NULL) {
-    ND4C_CL_TRY(starts_from_counts(call, slices));
+    ND4C_BACKEND_TRY(starts_from_counts(call, slices));
   } else if (repeats->count > 1) {
-    ND4C_CL_TRY(starts_from_attribute(call, slices));
+    ND4C_BACKEND_TRY(starts_from_attribute(call, slices));
   }
   if (y->size == 0) {
     return ND4C_OK;
   }
   bool alike = repeats_alike(call);
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "repeat", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "repeat", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, alike ? x->buffer : call->scratch_buffer, ND4C_CL_READ);
@@ -377,7 +377,7 @@ static nd4c_status move_cells(const nd4c_cl_step *step, bool to_deep) {
   int64_t cell[ND4C_CL_MAX_RANK] = {0}, number = 0;
   int32_t axis;
   do {
-    ND4C_CL_TRY(move_cell(step, to_deep, number++, cell));
+    ND4C_BACKEND_TRY(move_cell(step, to_deep, number++, cell));
     for (axis = block->count - 1; axis >= 0 && ++cell[axis] == block->as.ints[axis]; axis--) {
       cell[axis] = 0;
     }
@@ -387,7 +387,7 @@ static nd4c_status move_cells(const nd4c_cl_step *step, bool to_deep) {
 
 static nd4c_status space_to_batch(const nd4c_cl_step *step) {
   if (step->call->attrs[ND4C_ATTR_space_to_batch_pads].count > 0) {
-    ND4C_CL_TRY(nd4c_cl_zero(step, &step->call->outputs[0]));
+    ND4C_BACKEND_TRY(nd4c_cl_zero(step, &step->call->outputs[0]));
   }
   return move_cells(step, true);
 }
@@ -411,12 +411,12 @@ static nd4c_status reverse_sequence(const nd4c_cl_step *step) {
   length[batch] = lengths->strides != NULL ? lengths->strides[0] : 0;
   place[time] = 1;
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 4, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 4, strides));
   if (nd4c_cl_is_dry(step) || y->size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "reverse_sequence", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "reverse_sequence", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_tensor(&launch, lengths, ND4C_CL_READ);
@@ -434,12 +434,12 @@ static nd4c_status im2col(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   nd4c_cl_columns columns;
-  ND4C_CL_TRY(nd4c_cl_columns_make(step, &call->attrs[ND4C_ATTR_im2col_kernel], x, y, &columns));
+  ND4C_BACKEND_TRY(nd4c_cl_columns_make(step, &call->attrs[ND4C_ATTR_im2col_kernel], x, y, &columns));
   if (nd4c_cl_is_dry(step) || y->size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "im2col", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "im2col", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &columns, sizeof columns);

@@ -143,9 +143,7 @@ static nd4c_status attend(const nd4c_call *call, const attention *a) {
   int64_t group = 0, groups = a->s.batch * a->s.q_heads * a->s.queries;
   if (groups == 0 || a->s.kv_heads == 0)
     return ND4C_OK;
-  nd4c_status status = attend_kernel(call, a, &group, &kernel);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(attend_kernel(call, a, &group, &kernel));
   int64_t global = groups * group;
   const nd4c_tensor *inputs[] = {a->q,
                                  a->k,
@@ -200,9 +198,7 @@ static nd4c_status present(const nd4c_call *call, const sizes *s, int64_t head, 
   head_strides(y, head, strides);
   nd4c_cl_define(&options, "PRESENT", "1");
   nd4c_cl_define_type(&options, 'B', x->dtype);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "attention", "present", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "attention", "present", &options));
   nd4c_cl_arg_long(&launch, count);
   nd4c_cl_arg_long(&launch, s->kv_heads);
   nd4c_cl_arg_long(&launch, s->keys);
@@ -368,9 +364,7 @@ static nd4c_status rotary_embedding_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'D', ids != NULL ? ids->dtype : ND4C_INT64);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "attention", "rotary", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "attention", "rotary", &options));
   nd4c_cl_arg_long(&launch, x->size);
   nd4c_cl_arg_long(&launch, heads);
   nd4c_cl_arg_long(&launch, length);
@@ -420,9 +414,7 @@ static nd4c_status embedding_bag_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'D', weights != NULL ? weights->dtype : table->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_pair(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "attention"), "bag", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "attention"), "bag", &options));
   nd4c_cl_arg_long(&launch, y->shape[0]);
   nd4c_cl_arg_long(&launch, y->shape[1]);
   nd4c_cl_arg_long(&launch, indices->size);

@@ -60,7 +60,7 @@ static void arg_optional(nd4c_cl_launch *launch, const nd4c_tensor *tensor) {
 static nd4c_status sort_candidates(const nd4c_call *call, suppression *s, const nd4c_cl_walk *walk) {
   const nd4c_tensor *threshold = nd4c_cl_input(call, ND4C_IN_nms_score_threshold);
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin_nms(&launch, call, "score_keys"));
+  ND4C_BACKEND_TRY(begin_nms(&launch, call, "score_keys"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[ND4C_IN_nms_scores], ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
   nd4c_cl_arg_long(&launch, s->boxes);
@@ -69,8 +69,8 @@ static nd4c_status sort_candidates(const nd4c_call *call, suppression *s, const 
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, s->sorting.keys);
   nd4c_cl_arg_long(&launch, s->sorting.order);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, walk->size));
-  ND4C_CL_TRY(nd4c_cl_sort(call, &s->sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, walk->size));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, &s->sorting));
   s->kept = s->sorting.other_order; /* free now */
   return ND4C_OK;
 }
@@ -83,7 +83,7 @@ static nd4c_status keep_boxes(const nd4c_call *call, const suppression *s) {
                            .number = boxes->strides[2],
                            .center_point_box = call->attrs[ND4C_ATTR_nms_center_point_box].as.i != 0};
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin_nms(&launch, call, "keep_boxes"));
+  ND4C_BACKEND_TRY(begin_nms(&launch, call, "keep_boxes"));
   nd4c_cl_arg_tensor(&launch, boxes, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &steps, sizeof steps);
   nd4c_cl_arg_long(&launch, s->boxes);
@@ -105,11 +105,11 @@ static nd4c_status keep_boxes(const nd4c_call *call, const suppression *s) {
 /* Counts become starts; how many rows there are is read back. */
 static nd4c_status write_boxes(const nd4c_call *call, const suppression *s, int64_t *total) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "scan_sums"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_sums"));
   nd4c_cl_arg_long(&launch, s->counts);
   nd4c_cl_arg_long(&launch, s->pairs);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_CL_TRY(begin_nms(&launch, call, "write_boxes"));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+  ND4C_BACKEND_TRY(begin_nms(&launch, call, "write_boxes"));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, s->kept);
   nd4c_cl_arg_long(&launch, s->counts);
@@ -117,7 +117,7 @@ static nd4c_status write_boxes(const nd4c_call *call, const suppression *s, int6
   nd4c_cl_arg_long(&launch, s->classes);
   nd4c_cl_arg_long(&launch, call->outputs[0].shape[0]);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->pairs * s->boxes));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->pairs * s->boxes));
   return nd4c_cl_read_back(call, call->scratch_buffer, (s->counts + s->pairs) * ND4C_CL_WORD, total,
                            (int64_t)sizeof *total);
 }
@@ -128,16 +128,16 @@ static nd4c_status nms(const nd4c_cl_step *step) {
   nd4c_cl_walk walk;
   suppression s;
   lay_out(call, &s);
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walk, scores));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, scores));
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
+    ND4C_BACKEND_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_sorting_check(step, scores->size, s.words * ND4C_CL_WORD);
   }
   int64_t total = 0;
   if (scores->size > 0) {
-    ND4C_CL_TRY(sort_candidates(call, &s, &walk));
-    ND4C_CL_TRY(keep_boxes(call, &s));
-    ND4C_CL_TRY(write_boxes(call, &s, &total));
+    ND4C_BACKEND_TRY(sort_candidates(call, &s, &walk));
+    ND4C_BACKEND_TRY(keep_boxes(call, &s));
+    ND4C_BACKEND_TRY(write_boxes(call, &s, &total));
   }
   call->true_shapes[0][0] = total;
   call->true_shapes[0][1] = 3;
@@ -176,7 +176,7 @@ static nd4c_status read_image(const nd4c_call *call, const nd4c_tensor *images, 
   int64_t bytes = nd4c_cl_element_bytes(images->dtype);
   int32_t narrow;
   void *to = images->dtype == ND4C_INT64 ? (void *)image : &narrow;
-  ND4C_CL_TRY(
+  ND4C_BACKEND_TRY(
       nd4c_cl_read_back(call, images->buffer, (images->offset + place * images->strides[0]) * bytes, to, bytes));
   *image = images->dtype == ND4C_INT64 ? *image : narrow;
   return ND4C_OK;
@@ -188,17 +188,17 @@ static nd4c_status judge_rois(const nd4c_call *call, const regions *r, double sc
   uint32_t verdict[2];
   int64_t image = 0;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, &none, sizeof none));
-  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "judge_rois"));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, &none, sizeof none));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "judge_rois"));
   nd4c_cl_arg_tensor(&launch, rois, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, r, sizeof *r);
   nd4c_cl_arg_double(&launch, scale);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, rois->shape[0]));
-  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, rois->shape[0]));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
   if (verdict[0] != none) {
-    ND4C_CL_TRY(read_image(call, images, verdict[0], &image));
+    ND4C_BACKEND_TRY(read_image(call, images, verdict[0], &image));
     return nd4c_cl_host->fail(ND4C_INDEX, "roi_align: batch_indices[%lld] is %lld, expected 0 to %lld",
                               (long long)verdict[0], (long long)image, (long long)r->x_shape[0] - 1);
   }
@@ -214,7 +214,7 @@ static nd4c_status roi_align(const nd4c_cl_step *step) {
   const nd4c_tensor *rois = &call->inputs[1], *images = &call->inputs[ND4C_IN_roi_align_batch_indices];
   double scale = call->attrs[ND4C_ATTR_roi_align_spatial_scale].as.f;
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
+    ND4C_BACKEND_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_sorting_check(step, rois->shape[0], 0);
   }
   regions r = describe(call);
@@ -223,9 +223,9 @@ static nd4c_status roi_align(const nd4c_cl_step *step) {
   r.wide = images->dtype == ND4C_INT64;
   r.maximum = call->attrs[ND4C_ATTR_roi_align_mode].as.i == ND4C_ROI_MODE_MAX;
   r.half_pixel = call->attrs[ND4C_ATTR_roi_align_half_pixel].as.i != 0;
-  ND4C_CL_TRY(judge_rois(call, &r, scale));
+  ND4C_BACKEND_TRY(judge_rois(call, &r, scale));
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "align_rois"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "align_rois"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, rois, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
@@ -245,17 +245,17 @@ static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
   const nd4c_cl_range range = {.most = images > 0 ? nextafter((double)images, 0) : -1};
   nd4c_cl_outlier outlier;
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
+    ND4C_BACKEND_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_judge_check(step, 1, judged);
   }
-  ND4C_CL_TRY(nd4c_cl_judge(call, 1, judged, &range, &outlier));
+  ND4C_BACKEND_TRY(nd4c_cl_judge(call, 1, judged, &range, &outlier));
   if (outlier.tensor >= 0) {
     return nd4c_cl_host->fail(ND4C_INDEX, "max_roi_pool: rois[%lld] names image %g, expected 0 to %lld",
                               (long long)outlier.place, outlier.value, (long long)images - 1);
   }
   regions r = describe(call);
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "pool_rois"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "pool_rois"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);

@@ -285,9 +285,7 @@ static nd4c_status cross_run(const nd4c_call *call) {
   nd4c_cl_define(&options, "VALUE", "%s",
                  nd4c_cl_is_float(c.arrays[2]->dtype) ? "REAL" : nd4c_cl_wrapping(c.arrays[2]->dtype, "COMPUTE_Y"));
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "cross", "cross_product", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "cross", "cross_product", &options));
   nd4c_cl_arg_bytes(&launch, &c.walk, sizeof c.walk);
   for (int i = 0; i < 3; i++) {
     nd4c_cl_arg_tensor(&launch, c.arrays[i], i < 2 ? ND4C_CL_READ : ND4C_CL_WRITE);

@@ -70,9 +70,7 @@ static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
   bool tiles = s->outputs / s->groups >= FEW && !c->in_pairs;
   if (outputs == 0)
     return ND4C_OK;
-  nd4c_status status = conv_kernel(call, c, tiles, &side, &kernel);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(conv_kernel(call, c, tiles, &side, &kernel));
   nd4c_cl_launch_begin(&launch, call, kernel);
   nd4c_cl_arg_bytes(&launch, s, sizeof *s);
   nd4c_cl_arg_tensor(&launch, c->x, ND4C_CL_READ);
@@ -196,9 +194,7 @@ static nd4c_status transposed_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "TRANSPOSED", "1");
-  nd4c_status status = nd4c_cl_begin(&launch, call, "sweep+conv", "conv_transposed", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "sweep+conv", "conv_transposed", &options));
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
@@ -234,9 +230,7 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_pair(&options, call);
   nd4c_cl_define(&options, "DEFORMABLE", "1");
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_deformable", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_deformable", &options));
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
@@ -275,9 +269,7 @@ static nd4c_status causal_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Z', state->dtype);
   nd4c_cl_define_pair(&options, call);
   nd4c_cl_define(&options, "CAUSAL", "1");
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_causal", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_causal", &options));
   for (int32_t i = 0; i < 3; i++)
     nd4c_cl_arg_long(&launch, x->shape[i]);
   nd4c_cl_arg_long(&launch, w->shape[2]);

@@ -19,7 +19,7 @@ static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
   if (s->values->dtype != s->row->dtype) {
     return nd4c_cl_step_refuse(step, "values of another dtype than the sorted row's");
   }
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
@@ -28,16 +28,16 @@ static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
   int64_t sorter_step = s->sorter != NULL ? s->sorter->strides[0] : 0;
   nd4c_cl_launch launch;
   if (s->sorter != NULL) {
-    ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_sorter", s->row->dtype));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_sorter", s->row->dtype));
     nd4c_cl_arg_tensor(&launch, s->sorter, ND4C_CL_READ);
     nd4c_cl_arg_long(&launch, sorter_step);
     nd4c_cl_arg_int(&launch, bytes);
     nd4c_cl_arg_int(&launch, is_signed);
     nd4c_cl_arg_long(&launch, s->row->size);
     nd4c_cl_arg_fault(&launch);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->sorter->size));
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->sorter->size));
   }
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "search_sorted", s->row->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "search_sorted", s->row->dtype));
   nd4c_cl_arg_tensor(&launch, s->row, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, s->row->strides[0]);
   nd4c_cl_arg_long(&launch, s->row->size);
@@ -76,13 +76,13 @@ static nd4c_status digitize(const nd4c_cl_step *step) {
   int32_t verdict[2] = {0, 0};
   if (!nd4c_cl_is_dry(step)) {
     nd4c_cl_launch launch;
-    ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, verdict, sizeof verdict[0]));
-    ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "find_direction", bins->dtype));
+    ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, verdict, sizeof verdict[0]));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "find_direction", bins->dtype));
     nd4c_cl_arg_tensor(&launch, bins, ND4C_CL_READ);
     nd4c_cl_arg_long(&launch, bins->strides[0]);
     nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, bins->size - 1));
-    ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, bins->size - 1));
+    ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
   }
   if (verdict[0] != 0 && verdict[1] != 0) {
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "digitize: bins neither ascend nor descend");
@@ -100,13 +100,13 @@ static nd4c_status check_order(const nd4c_cl_step *step, bool strict) {
   uint64_t nan_key;
   bool has_nan = nd4c_cl_nan_key(x->dtype, &nan_key);
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walk, x));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, x));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_fill(call, y->buffer, y->offset, 1, &yes, 1));
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_order", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, y->buffer, y->offset, 1, &yes, 1));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_order", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
@@ -134,7 +134,7 @@ static nd4c_status in_top_k(const nd4c_cl_step *step) {
     return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "in_top_k", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "in_top_k", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, x->strides[0]);
   nd4c_cl_arg_long(&launch, x->strides[1]);
@@ -173,8 +173,8 @@ static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c
   const nd4c_tensor *x = &call->inputs[0];
   lay_out(b, x->size, bins);
   b->weights = weights;
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &b->walk, x));
-  ND4C_CL_TRY(weights != NULL ? nd4c_cl_step_walk_all(step, &b->weight_walk, weights) : ND4C_OK);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &b->walk, x));
+  ND4C_BACKEND_TRY(weights != NULL ? nd4c_cl_step_walk_all(step, &b->weight_walk, weights) : ND4C_OK);
   if (!nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
@@ -192,9 +192,9 @@ static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c
 /* Keys are there: totals[bin] = how many, or the sum of weights. */
 static nd4c_status total(const nd4c_call *call, binning *b) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_sort(call, &b->sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, &b->sorting));
   if (b->weights == NULL) {
-    ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
     nd4c_cl_arg_long(&launch, b->sorting.keys);
     nd4c_cl_arg_long(&launch, b->sorting.length);
     nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
@@ -202,7 +202,7 @@ static nd4c_status total(const nd4c_call *call, binning *b) {
     nd4c_cl_arg_long(&launch, 1);
     return nd4c_cl_run_items(&launch, b->bins);
   }
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "weigh_groups", b->weights->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "weigh_groups", b->weights->dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->sorting.keys);
   nd4c_cl_arg_long(&launch, b->sorting.order);
@@ -219,8 +219,8 @@ static nd4c_status write_totals(const nd4c_call *call, const binning *b, bool ar
   const nd4c_cl_step step = {.call = call};
   nd4c_cl_walk walk;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(&step, &walk, y));
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_totals", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(&step, &walk, y));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_totals", y->dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, b->totals);
   nd4c_cl_arg_int(&launch, are_doubles);
@@ -237,9 +237,9 @@ static nd4c_status number_keys(const nd4c_call *call, const binning *b, const nd
                                int64_t limit, bool combine, int64_t *beyond, int64_t *bad, int64_t *largest) {
   int32_t verdict[2] = {INT32_MAX, -1};
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, 4, &verdict[0], 4));
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 4, 4, &verdict[1], 4));
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "number_keys", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, 4, &verdict[0], 4));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 4, 4, &verdict[1], 4));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "number_keys", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->sorting.keys);
@@ -250,8 +250,8 @@ static nd4c_status number_keys(const nd4c_call *call, const binning *b, const nd
   nd4c_cl_arg_int(&launch, combine);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->verdict);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, x->size));
-  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, x->size));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
   *beyond = verdict[0] == INT32_MAX ? -1 : verdict[0];
   *largest = verdict[1];
   return *beyond < 0 ? ND4C_OK
@@ -270,11 +270,11 @@ static nd4c_status bincount(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t least = call->attrs[ND4C_ATTR_bincount_minlength].as.i, most = y->shape[0], beyond, bad = 0, largest;
   binning b;
-  ND4C_CL_TRY(begin_bins(step, most, nd4c_cl_input(call, ND4C_IN_bincount_weights), false, &b));
+  ND4C_BACKEND_TRY(begin_bins(step, most, nd4c_cl_input(call, ND4C_IN_bincount_weights), false, &b));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(number_keys(call, &b, x, &b.walk, most, false, &beyond, &bad, &largest));
+  ND4C_BACKEND_TRY(number_keys(call, &b, x, &b.walk, most, false, &beyond, &bad, &largest));
   if (beyond >= 0) {
     return nd4c_cl_host->fail(ND4C_INDEX, "bincount: element %lld is %lld, expected 0 to %lld (maxlength - 1)",
                               (long long)beyond, (long long)bad, (long long)most - 1);
@@ -283,7 +283,7 @@ static nd4c_status bincount(const nd4c_cl_step *step) {
   if (call->true_shapes != NULL) {
     call->true_shapes[0][0] = length;
   }
-  ND4C_CL_TRY(total(call, &b));
+  ND4C_BACKEND_TRY(total(call, &b));
   return write_totals(call, &b, b.weights != NULL, y, length);
 }
 
@@ -299,21 +299,21 @@ static nd4c_status confusion_matrix(const nd4c_cl_step *step) {
   int64_t classes = y->shape[0], largest;
   nd4c_cl_walk walks[2];
   binning b;
-  ND4C_CL_TRY(begin_bins(step, y->size, nd4c_cl_input(call, ND4C_IN_confusion_matrix_weights), false, &b));
+  ND4C_BACKEND_TRY(begin_bins(step, y->size, nd4c_cl_input(call, ND4C_IN_confusion_matrix_weights), false, &b));
   walks[0] = b.walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walks[1], &call->inputs[1]));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walks[1], &call->inputs[1]));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
   for (int32_t i = 0; i < 2; i++) {
     int64_t beyond, bad = 0;
-    ND4C_CL_TRY(number_keys(call, &b, &call->inputs[i], &walks[i], classes, i > 0, &beyond, &bad, &largest));
+    ND4C_BACKEND_TRY(number_keys(call, &b, &call->inputs[i], &walks[i], classes, i > 0, &beyond, &bad, &largest));
     if (beyond >= 0) {
       return nd4c_cl_host->fail(ND4C_INDEX, "confusion_matrix: element %lld of %s is %lld, expected 0 to %lld",
                                 (long long)beyond, call->op->inputs[i].name, (long long)bad, (long long)classes - 1);
     }
   }
-  ND4C_CL_TRY(total(call, &b));
+  ND4C_BACKEND_TRY(total(call, &b));
   return write_totals(call, &b, b.weights != NULL, y, y->size);
 }
 
@@ -340,17 +340,17 @@ static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4
   if (x->size > 0) {
     nd4c_cl_launch launch;
     nd4c_tensor parts = {.buffer = call->scratch_buffer, .offset = b->sorting.keys};
-    ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "find_extents", x->dtype));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "find_extents", x->dtype));
     nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
     nd4c_cl_arg_bytes(&launch, &b->walk, sizeof b->walk);
     nd4c_cl_arg_long(&launch, chunk);
     nd4c_cl_arg_tensor(&launch, &parts, ND4C_CL_READ_WRITE);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, chunks));
-    ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "join_extents", x->dtype));
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, chunks));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "join_extents", x->dtype));
     nd4c_cl_arg_tensor(&launch, &parts, ND4C_CL_READ_WRITE);
     nd4c_cl_arg_long(&launch, chunks);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, 1));
-    ND4C_CL_TRY(
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+    ND4C_BACKEND_TRY(
         nd4c_cl_read_back(call, call->scratch_buffer, parts.offset * ND4C_CL_WORD, extent, (int64_t)sizeof extent));
   }
   *low = extent[0];
@@ -366,7 +366,7 @@ static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4
 /* Equally spaced edges: into y and into scratch. */
 static nd4c_status space_edges(const nd4c_call *call, const binning *b, const nd4c_tensor *y, double low, double high) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "space_edges", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "space_edges", y->dtype));
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, y->strides[0]);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
@@ -382,23 +382,23 @@ static nd4c_status take_edges(const nd4c_call *call, const binning *b, const nd4
   int32_t bad = INT32_MAX;
   double edge = 0;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof bad, &bad, sizeof bad));
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "take_edges", given->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof bad, &bad, sizeof bad));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "take_edges", given->dtype));
   nd4c_cl_arg_tensor(&launch, given, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, given->strides[0]);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->edges);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->verdict);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, b->bins + 1));
-  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &bad, (int64_t)sizeof bad));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, b->bins + 1));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &bad, (int64_t)sizeof bad));
   if (bad != INT32_MAX) {
-    ND4C_CL_TRY(
+    ND4C_BACKEND_TRY(
         nd4c_cl_read_back(call, call->scratch_buffer, (b->edges + bad) * ND4C_CL_WORD, &edge, (int64_t)sizeof edge));
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "histogram: edges[%lld] is %g, expected ascending numbers", (long long)bad,
                               edge);
   }
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_edges", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_edges", y->dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, b->edges);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
@@ -409,7 +409,7 @@ static nd4c_status take_edges(const nd4c_call *call, const binning *b, const nd4
 static nd4c_status bin_keys(const nd4c_call *call, const binning *b, bool fixed, double low, double high) {
   const nd4c_tensor *x = &call->inputs[0];
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "bin_keys", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "bin_keys", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->sorting.keys);
@@ -425,14 +425,14 @@ static nd4c_status bin_keys(const nd4c_call *call, const binning *b, bool fixed,
 
 static nd4c_status make_density(const nd4c_call *call, const binning *b) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "add_totals", call->outputs[0].dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "add_totals", call->outputs[0].dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->totals);
   nd4c_cl_arg_long(&launch, b->bins);
   nd4c_cl_arg_int(&launch, b->weights != NULL);
   nd4c_cl_arg_long(&launch, b->sum);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "make_density", call->outputs[0].dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "make_density", call->outputs[0].dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, b->totals);
   nd4c_cl_arg_int(&launch, b->weights != NULL);
@@ -447,19 +447,19 @@ static nd4c_status histogram(const nd4c_cl_step *step) {
   bool density = call->attrs[ND4C_ATTR_histogram_density].as.i != 0;
   double low, high;
   binning b;
-  ND4C_CL_TRY(begin_bins(step, y->shape[0], nd4c_cl_input(call, ND4C_IN_histogram_weights), true, &b));
+  ND4C_BACKEND_TRY(begin_bins(step, y->shape[0], nd4c_cl_input(call, ND4C_IN_histogram_weights), true, &b));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
   if (given != NULL) {
-    ND4C_CL_TRY(take_edges(call, &b, given, &call->outputs[1]));
+    ND4C_BACKEND_TRY(take_edges(call, &b, given, &call->outputs[1]));
   } else {
-    ND4C_CL_TRY(find_range(call, &b, &call->attrs[ND4C_ATTR_histogram_range], &low, &high));
-    ND4C_CL_TRY(space_edges(call, &b, &call->outputs[1], low, high));
+    ND4C_BACKEND_TRY(find_range(call, &b, &call->attrs[ND4C_ATTR_histogram_range], &low, &high));
+    ND4C_BACKEND_TRY(space_edges(call, &b, &call->outputs[1], low, high));
   }
-  ND4C_CL_TRY(bin_keys(call, &b, false, 0, 0));
-  ND4C_CL_TRY(total(call, &b));
-  ND4C_CL_TRY(density ? make_density(call, &b) : ND4C_OK);
+  ND4C_BACKEND_TRY(bin_keys(call, &b, false, 0, 0));
+  ND4C_BACKEND_TRY(total(call, &b));
+  ND4C_BACKEND_TRY(density ? make_density(call, &b) : ND4C_OK);
   return write_totals(call, &b, density || b.weights != NULL, y, b.bins);
 }
 
@@ -467,24 +467,24 @@ static nd4c_status histogram_bin_edges(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   double low, high;
   binning b;
-  ND4C_CL_TRY(begin_bins(step, call->outputs[0].shape[0] - 1, NULL, true, &b));
+  ND4C_BACKEND_TRY(begin_bins(step, call->outputs[0].shape[0] - 1, NULL, true, &b));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(find_range(call, &b, &call->attrs[ND4C_ATTR_histogram_bin_edges_range], &low, &high));
+  ND4C_BACKEND_TRY(find_range(call, &b, &call->attrs[ND4C_ATTR_histogram_bin_edges_range], &low, &high));
   return space_edges(call, &b, &call->outputs[0], low, high);
 }
 
 static nd4c_status histogram_fixed_width(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   binning b;
-  ND4C_CL_TRY(begin_bins(step, call->outputs[0].shape[0], NULL, true, &b));
+  ND4C_BACKEND_TRY(begin_bins(step, call->outputs[0].shape[0], NULL, true, &b));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(bin_keys(call, &b, true, call->attrs[ND4C_ATTR_histogram_fixed_width_low].as.f,
-                       call->attrs[ND4C_ATTR_histogram_fixed_width_high].as.f));
-  ND4C_CL_TRY(total(call, &b));
+  ND4C_BACKEND_TRY(bin_keys(call, &b, true, call->attrs[ND4C_ATTR_histogram_fixed_width_low].as.f,
+                            call->attrs[ND4C_ATTR_histogram_fixed_width_high].as.f));
+  ND4C_BACKEND_TRY(total(call, &b));
   return write_totals(call, &b, false, &call->outputs[0], b.bins);
 }
 

@@ -66,9 +66,7 @@ static nd4c_status loss_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'B', targets->dtype);
   nd4c_cl_define_type(&options, 'C', target_lengths->dtype);
   nd4c_cl_launch launch;
-  nd4c_status status = nd4c_cl_begin(&launch, call, "ctc", "ctc_alignments", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "ctc", "ctc_alignments", &options));
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), one = 1;
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
@@ -81,7 +79,7 @@ static nd4c_status loss_run(const nd4c_call *call) {
   nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_ctc_loss_zero_infinity].as.i != 0);
   nd4c_cl_arg_fault(&launch);
   nd4c_cl_arg_local(&launch, sizeof(int32_t));
-  status = run_groups(&launch, s.batch, group);
+  nd4c_status status = run_groups(&launch, s.batch, group);
   if (status == ND4C_OK)
     status = nd4c_cl_begin(&launch, call, "ctc", "ctc_losses", &options);
   if (status != ND4C_OK)
@@ -115,13 +113,11 @@ static nd4c_status greedy_run(const nd4c_call *call) {
   nd4c_cl_options options = options_of(call, "CTC_greedy", lengths, &call->outputs[2]);
   int64_t cells = s.steps * s.batch;
   nd4c_cl_launch launch;
-  nd4c_status status = nd4c_cl_begin(&launch, call, "ctc", "ctc_likeliest", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "ctc", "ctc_likeliest", &options));
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  status = nd4c_cl_launch_run(&launch, 1, &cells, NULL);
+  nd4c_status status = nd4c_cl_launch_run(&launch, 1, &cells, NULL);
   if (status == ND4C_OK)
     status = nd4c_cl_begin(&launch, call, "ctc", "ctc_collapse", &options);
   if (status != ND4C_OK)
@@ -169,9 +165,7 @@ static nd4c_status beam_run(const nd4c_call *call) {
   sequences s = sequences_of(call, ND4C_IN_ctc_beam_decode_input_lengths, ND4C_ATTR_ctc_beam_decode_blank);
   nd4c_cl_options options = options_of(call, "CTC_beam", lengths, &call->outputs[2]);
   nd4c_cl_launch launch;
-  nd4c_status status = nd4c_cl_begin(&launch, call, "ctc", "ctc_beams", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "ctc", "ctc_beams", &options));
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP);
   nd4c_cl_arg_bytes(&launch, &s, sizeof s);
   arg_lengths(&launch, lengths);

@@ -457,10 +457,7 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
                        : in_pairs(call, p) || in_wide_pairs(p) ? "convert+wide+precise+elementwise"
                                                                : "convert+elementwise";
   nd4c_cl_launch launch;
-  nd4c_status status = nd4c_cl_begin(&launch, call, source, flat ? "flat" : "walked", &options);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source, flat ? "flat" : "walked", &options));
   for (int32_t i = 0; i < p->count; i++) {
     nd4c_cl_arg_tensor(&launch, &p->inputs[i], ND4C_CL_READ);
   }

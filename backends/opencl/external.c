@@ -70,10 +70,7 @@ static nd4c_status use_handle(const nd4c_cl_device *device, const nd4c_external 
   cl_mem memory = external->pointer;
   cl_context context = NULL;
   size_t size = 0;
-  nd4c_status status = ask(device, memory, &context, &size);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(ask(device, memory, &context, &size));
   if (context != device->context) {
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "%s: the cl_mem is of another context than the device's", device->name);
   }

@@ -229,10 +229,7 @@ static nd4c_status fail_index(const nd4c_cl_reading *reading) {
 nd4c_status nd4c_cl_reading_outcome(const nd4c_cl_device *device, const nd4c_cl_reading *reading) {
   const nd4c_cl_entry read = {reading->event, "clEnqueueReadBuffer", "a fault", 0},
                       cleared = {reading->reset.event, "clEnqueueFillBuffer", "a fault's reset", 0};
-  nd4c_status status = nd4c_cl_entry_outcome(device, &read);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(nd4c_cl_entry_outcome(device, &read));
   if (reading->waited != CL_SUCCESS) {
     return nd4c_cl_fail(device, "clWaitForEvents", reading->waited);
   }
@@ -242,7 +239,7 @@ nd4c_status nd4c_cl_reading_outcome(const nd4c_cl_device *device, const nd4c_cl_
   if (cleared.event == NULL) {
     return nd4c_cl_entry_fail(device, &cleared, reading->reset.code);
   }
-  status = nd4c_cl_entry_outcome(device, &cleared);
+  nd4c_status status = nd4c_cl_entry_outcome(device, &cleared);
   return status != ND4C_OK ? status : fail_index(reading);
 }
 

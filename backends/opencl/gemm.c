@@ -84,9 +84,7 @@ nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   int64_t side = 0;
-  nd4c_status status = kernel_of(call, gemm, &side, &kernel);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(kernel_of(call, gemm, &side, &kernel));
   /* All groups along one dimension: the others may end at 65535. */
   int64_t across = side > 0 ? 4 * side : ACROSS, down = side > 0 ? 4 * side : DOWN, group = side > 0 ? side * side : 1;
   int64_t global =

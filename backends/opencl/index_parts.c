@@ -18,12 +18,12 @@ static nd4c_status band(const nd4c_cl_step *step, int64_t lower, int64_t upper) 
   nd4c_cl_walk walk;
   distance[x->rank - 1] = 1;
   distance[x->rank - 2] = -1;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "band", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "band", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_long(&launch, lower);
@@ -70,7 +70,7 @@ static diagonal diagonal_of(const nd4c_tensor *x, int32_t a, int32_t b, int64_t 
 static nd4c_status embed(const nd4c_cl_step *step, int32_t a, int32_t b, int64_t k) {
   const nd4c_tensor *x = &step->call->inputs[0], *y = &step->call->outputs[0];
   diagonal d = diagonal_of(y, a, b, k);
-  ND4C_CL_TRY(nd4c_cl_zero(step, y));
+  ND4C_BACKEND_TRY(nd4c_cl_zero(step, y));
   return nd4c_cl_move(step, d.rank, d.shape, x, 0, x->strides, y, d.shift, d.strides);
 }
 
@@ -97,7 +97,7 @@ static nd4c_status matrix_set_diag(const nd4c_cl_step *step) {
   int64_t strides[ND4C_CL_MAX_RANK];
   diagonal d = diagonal_of(y, y->rank - 2, y->rank - 1, call->attrs[ND4C_ATTR_matrix_set_diag_k].as.i);
   nd4c_cl_broadcast_strides(&call->inputs[1], d.rank, d.shape, strides);
-  ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return nd4c_cl_move(step, d.rank, d.shape, &call->inputs[1], 0, strides, y, d.shift, d.strides);
 }
 
@@ -130,12 +130,12 @@ static nd4c_status mark(const nd4c_cl_step *step, int32_t axis, const int64_t *i
     return nd4c_cl_step_refuse(step, "the numbers 0 and 1 of dtypes of less than 16 bits come from the CPU");
   }
   place[axis] = 1;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "one_hot", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "one_hot", y->dtype));
   nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
   nd4c_cl_arg_int(&launch, indices->dtype == ND4C_INT64);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
@@ -179,16 +179,16 @@ static nd4c_status invert_permutation(const nd4c_cl_step *step) {
   if (nd4c_cl_is_dry(step) || x->size == 0) {
     return nd4c_cl_is_dry(step) ? nd4c_cl_sorting_check(step, x->size, invert_scratch(call)) : ND4C_OK;
   }
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, x->size * (int64_t)sizeof none, &none, sizeof none));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, x->size * (int64_t)sizeof none, &none, sizeof none));
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "find_inverse_places", ND4C_DTYPE_NONE));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "find_inverse_places", ND4C_DTYPE_NONE));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, x->strides[0]);
   nd4c_cl_arg_int(&launch, x->dtype == ND4C_INT64);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_fault(&launch);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, x->size));
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "write_table", ND4C_DTYPE_NONE));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, x->size));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "write_table", ND4C_DTYPE_NONE));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_long(&launch, y->strides[0]);
@@ -214,12 +214,12 @@ static nd4c_status renumber(const nd4c_cl_step *step, const char *function, cons
                                (int)ND4C_CL_MAX_RANK);
   }
   memcpy(e.extent, shape->as.ints, (size_t)shape->count * sizeof *e.extent);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, places->rank, places->shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, places->rank, places->shape, 2, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
   nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
   nd4c_cl_arg_int(&launch, call->inputs[0].dtype == ND4C_INT64);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
@@ -259,23 +259,23 @@ static nd4c_status group(const nd4c_cl_step *step, int64_t count, bool at_once, 
   int64_t none[ND4C_CL_MAX_RANK] = {0};
   const int64_t *strides[2] = {none, groups->strides};
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, groups->rank, groups->shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, groups->rank, groups->shape, 2, strides));
   int64_t words = nd4c_cl_sorting_make(sorting, FAULT_WORDS, 1, groups->size);
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_sorting_check(step, groups->size, words * ND4C_CL_WORD);
   }
   if (at_once) {
     const int32_t fine = 0;
-    ND4C_CL_TRY(
+    ND4C_BACKEND_TRY(
         nd4c_cl_fill(step->call, step->call->scratch_buffer, 0, FAULT_WORDS * ND4C_CL_WORD, &fine, sizeof fine));
   }
-  ND4C_CL_TRY(nd4c_cl_place_keys(step->call, groups, &walk, &target, sorting, at_once));
+  ND4C_BACKEND_TRY(nd4c_cl_place_keys(step->call, groups, &walk, &target, sorting, at_once));
   return nd4c_cl_sort(step->call, sorting);
 }
 
 static nd4c_status count_groups(const nd4c_call *call, const nd4c_cl_sorting *sorting, const nd4c_tensor *counts) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
   nd4c_cl_arg_long(&launch, sorting->keys);
   nd4c_cl_arg_long(&launch, sorting->length);
   nd4c_cl_arg_tensor(&launch, counts, ND4C_CL_WRITE);
@@ -294,13 +294,13 @@ static nd4c_status dynamic_partition(const nd4c_cl_step *step) {
   for (int32_t i = 1; i < y->rank; i++) {
     from[i] = x->strides[covered + i - 1];
   }
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape, 1, place_strides));
-  ND4C_CL_TRY(group(step, counts->shape[0], false, &sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape, 1, place_strides));
+  ND4C_BACKEND_TRY(group(step, counts->shape[0], false, &sorting));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(count_groups(call, &sorting, counts));
+  ND4C_BACKEND_TRY(count_groups(call, &sorting, counts));
   return nd4c_cl_move_chosen(call, x, y, sorting.order, &walk, &places, false, walk.size);
 }
 
@@ -353,14 +353,15 @@ static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *s
   while (low < high) {
     uint64_t key = 0;
     int64_t middle = low + (high - low) / 2;
-    ND4C_CL_TRY(read_word(call, sorting->keys + middle, &key));
+    ND4C_BACKEND_TRY(read_word(call, sorting->keys + middle, &key));
     low = key == ND4C_CL_NO_PLACE ? low : middle + 1;
     high = key == ND4C_CL_NO_PLACE ? middle : high;
   }
-  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, sorting->order * ND4C_CL_WORD + low * (int64_t)sizeof place,
-                                &place, (int64_t)sizeof place));
-  ND4C_CL_TRY(nd4c_cl_read_back(call, groups->buffer, (groups->offset + place * groups->strides[0]) * bytes,
-                                bytes == 8 ? (void *)&wide : (void *)&narrow, bytes));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer,
+                                     sorting->order * ND4C_CL_WORD + low * (int64_t)sizeof place, &place,
+                                     (int64_t)sizeof place));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, groups->buffer, (groups->offset + place * groups->strides[0]) * bytes,
+                                     bytes == 8 ? (void *)&wide : (void *)&narrow, bytes));
   return nd4c_cl_host->fail(ND4C_INDEX, "%s: number %lld of %s is %lld, expected 0 to %lld", call->op->name,
                             (long long)place, call->op->inputs[1].name, (long long)(bytes == 8 ? wide : narrow),
                             (long long)(count - 1));
@@ -370,7 +371,7 @@ static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *s
 static nd4c_status count_segments(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t *count) {
   uint64_t largest = nd4c_cl_place_key(-1); /* of no rows */
   if (sorting->length > 0) {
-    ND4C_CL_TRY(read_word(call, sorting->keys + sorting->length - 1, &largest));
+    ND4C_BACKEND_TRY(read_word(call, sorting->keys + sorting->length - 1, &largest));
   }
   if (largest == ND4C_CL_NO_PLACE) {
     return fail_at_first(call, sorting, *count);
@@ -388,13 +389,13 @@ static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
   bool counts_groups = call->attrs[ND4C_ATTR_segment_sum_num_segments].as.i < 0;
   nd4c_cl_walk inner;
   nd4c_cl_sorting sorting;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &inner, x->rank - 1, x->shape + 1, 2, strides));
-  ND4C_CL_TRY(group(step, count, counts_groups, &sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &inner, x->rank - 1, x->shape + 1, 2, strides));
+  ND4C_BACKEND_TRY(group(step, count, counts_groups, &sorting));
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
   }
   if (counts_groups) {
-    ND4C_CL_TRY(count_segments(call, &sorting, &count));
+    ND4C_BACKEND_TRY(count_segments(call, &sorting, &count));
     memcpy(call->true_shapes[0], y->shape, (size_t)y->rank * sizeof *y->shape);
     call->true_shapes[0][0] = count;
   }
@@ -402,7 +403,7 @@ static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin_sums(&launch, call, "join_groups", x->dtype, joins[op]));
+  ND4C_BACKEND_TRY(begin_sums(&launch, call, "join_groups", x->dtype, joins[op]));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, sorting.keys);
   nd4c_cl_arg_long(&launch, sorting.order);
@@ -434,7 +435,7 @@ static nd4c_status col2im(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   nd4c_cl_columns columns;
-  ND4C_CL_TRY(nd4c_cl_columns_make(step, &call->attrs[ND4C_ATTR_col2im_kernel], y, x, &columns));
+  ND4C_BACKEND_TRY(nd4c_cl_columns_make(step, &call->attrs[ND4C_ATTR_col2im_kernel], y, x, &columns));
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
   }
@@ -442,7 +443,7 @@ static nd4c_status col2im(const nd4c_cl_step *step) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin_sums(&launch, call, "col2im", x->dtype, "ADD"));
+  ND4C_BACKEND_TRY(begin_sums(&launch, call, "col2im", x->dtype, "ADD"));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &columns, sizeof columns);
@@ -465,13 +466,13 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
   }
   index[0] = indices != NULL ? indices->strides[0] : 0;
   place[axis] = 1;
-  ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, update->rank, update->shape, 4, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, update->rank, update->shape, 4, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "write_steps", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "write_steps", y->dtype));
   nd4c_cl_arg_tensor(&launch, update, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_tensor(&launch, indices != NULL ? indices : update, ND4C_CL_READ);

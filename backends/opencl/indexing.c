@@ -43,7 +43,7 @@ static nd4c_status pick(const nd4c_cl_step *step, const places *p, const nd4c_te
                         const nd4c_tensor *part, const nd4c_cl_target *target, bool to_whole) {
   const int64_t *strides[3] = {p->whole, p->index, p->part};
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, p->rank, p->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, p->rank, p->shape, 3, strides));
   /* Places are counted in a type wide enough for the operands; indices that come again count further. */
   if (walk.size > INT32_MAX && whole->size <= INT32_MAX && indices->size <= INT32_MAX && part->size <= INT32_MAX) {
     return nd4c_cl_step_refuse(step, "%lld places in arrays of fewer elements than 2^31", (long long)walk.size);
@@ -52,7 +52,7 @@ static nd4c_status pick(const nd4c_cl_step *step, const places *p, const nd4c_te
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "pick", whole->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "pick", whole->dtype));
   nd4c_cl_arg_tensor(&launch, whole, to_whole ? ND4C_CL_WRITE : ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, part, to_whole ? ND4C_CL_READ : ND4C_CL_WRITE);
@@ -90,13 +90,13 @@ static nd4c_status take(const nd4c_cl_step *step) {
   if (axes->count > 0) {
     return pick_slices(step, nd4c_axis(axes->as.ints[0], x->rank), mode);
   }
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &x_walk, x->rank, x->shape, 1, x_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &x_walk, x->rank, x->shape, 1, x_strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_flat", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_flat", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
@@ -160,7 +160,7 @@ static nd4c_status gather_nd(const nd4c_cl_step *step) {
   int32_t batch = (int32_t)step->call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i, next = 0;
   places p = {.rank = 0};
   nd4c_cl_target t;
-  ND4C_CL_TRY(positions_of(step, x, indices, batch, &t));
+  ND4C_BACKEND_TRY(positions_of(step, x, indices, batch, &t));
   for (int32_t i = 0; i + 1 < indices->rank; i++) {
     add_axis(&p, indices->shape[i], i < batch ? x->strides[i] : 0, indices->strides[i], y->strides[next++]);
   }
@@ -215,9 +215,9 @@ static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const u
   const int64_t *inner_strides[2] = {u->inner.whole, u->inner.part};
   nd4c_cl_walk keys, parts, inner;
   nd4c_cl_sorting sorting;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &keys, u->places.rank, u->places.shape, 2, key_strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &parts, u->places.rank, u->places.shape, 1, part_strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &inner, u->inner.rank, u->inner.shape, 2, inner_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &keys, u->places.rank, u->places.shape, 2, key_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &parts, u->places.rank, u->places.shape, 1, part_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &inner, u->inner.rank, u->inner.shape, 2, inner_strides));
   int64_t words = nd4c_cl_sorting_make(&sorting, 0, 1, keys.size);
   if (nd4c_cl_is_dry(step)) {
     bool typed = u->reduction != ND4C_SCATTER_NONE;
@@ -228,10 +228,10 @@ static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const u
   if (keys.size == 0 || inner.size == 0) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(nd4c_cl_place_keys(call, u->indices, &keys, &u->target, &sorting, false));
-  ND4C_CL_TRY(nd4c_cl_sort(call, &sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_place_keys(call, u->indices, &keys, &u->target, &sorting, false));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, &sorting));
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin_placing(&launch, call, u->reduction, y->dtype));
+  ND4C_BACKEND_TRY(begin_placing(&launch, call, u->reduction, y->dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, sorting.keys);
   nd4c_cl_arg_long(&launch, sorting.order);
@@ -276,7 +276,7 @@ static nd4c_status scatter_slices(const nd4c_cl_step *step, int64_t reduction) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
   int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, y->rank);
-  ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return place_slices(step, y, axis, &call->inputs[1], &call->inputs[2], reduction);
 }
 
@@ -303,7 +303,7 @@ static nd4c_status place_elements(const nd4c_cl_step *step, int64_t axis_attr, c
   updates u = {.indices = &call->inputs[1], .part = part, .reduction = reduction};
   u.target = target_of(u.indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   add_elements(&u.places, y, axis, u.indices, part, shape);
-  ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return place(step, y, &u);
 }
 
@@ -355,14 +355,14 @@ static nd4c_status scatter_nd(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *indices = &call->inputs[1], *part = &call->inputs[2], *y = &call->outputs[0];
   updates u = {.indices = indices, .part = part, .reduction = call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i};
-  ND4C_CL_TRY(positions_of(step, y, indices, 0, &u.target));
+  ND4C_BACKEND_TRY(positions_of(step, y, indices, 0, &u.target));
   for (int32_t i = 0; i + 1 < indices->rank; i++) {
     add_axis(&u.places, indices->shape[i], 0, indices->strides[i], part->strides[i]);
   }
   for (int32_t i = u.target.count; i < y->rank; i++) {
     add_axis(&u.inner, y->shape[i], y->strides[i], 0, part->strides[i - u.target.count + indices->rank - 1]);
   }
-  ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return place(step, y, &u);
 }
 
@@ -374,7 +374,7 @@ static nd4c_status index_fill(const nd4c_cl_step *step) {
   places p = {.rank = 0};
   nd4c_cl_target t = target_of(indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   add_slices(&p, y, axis, indices, NULL);
-  ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return pick(step, &p, y, indices, &call->inputs[2], &t, true);
 }
 
@@ -382,9 +382,9 @@ static nd4c_status index_fill(const nd4c_cl_step *step) {
 static nd4c_status dynamic_stitch(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   int32_t pairs = call->input_count / 2;
-  ND4C_CL_TRY(nd4c_cl_zero(step, &call->outputs[0]));
+  ND4C_BACKEND_TRY(nd4c_cl_zero(step, &call->outputs[0]));
   for (int32_t i = 0; i < pairs; i++) {
-    ND4C_CL_TRY(
+    ND4C_BACKEND_TRY(
         place_slices(step, &call->outputs[0], 0, &call->inputs[i], &call->inputs[i + pairs], ND4C_SCATTER_NONE));
   }
   return ND4C_OK;

@@ -81,10 +81,7 @@ static nd4c_status resolve(nd4c_cl_launch *launch, int32_t *use_count, nd4c_cl_u
   for (int32_t i = 0; i < launch->count; i++) {
     struct nd4c_cl_arg *arg = &launch->args[i];
     if (arg->at == -2) {
-      nd4c_status status = nd4c_cl_stream_fault(launch->call->stream, &arg->buffer);
-      if (status != ND4C_OK) {
-        return status;
-      }
+      ND4C_BACKEND_TRY(nd4c_cl_stream_fault(launch->call->stream, &arg->buffer));
       arg->access = ND4C_CL_READ_WRITE;
     }
     if (arg->buffer != NULL) {

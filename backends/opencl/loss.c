@@ -23,9 +23,7 @@ static nd4c_status total(const nd4c_call *call, const nd4c_cl_options *options, 
   nd4c_cl_launch launch;
   int64_t reduction = reduction_of(call);
   bool shares = reduction == ND4C_LOSS_REDUCTION_MEAN_BY_WEIGHT || (reduction == ND4C_LOSS_REDUCTION_MEAN && by_share);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "loss_total", options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "loss_total", options));
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, group_of(call));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, count);
@@ -180,9 +178,7 @@ static nd4c_status row_results(const nd4c_call *call, const row_plan *p, const n
   nd4c_cl_launch launch;
   if (reduction_of(call) != ND4C_LOSS_REDUCTION_NONE)
     return total(call, options, p->kept.size, p->kept.size, p->classes);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "loss_rows_store", options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "loss_rows_store", options));
   nd4c_cl_arg_bytes(&launch, &p->y, sizeof p->y);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
@@ -203,9 +199,7 @@ static nd4c_status row_run(const nd4c_call *call) {
   if (p.classes)
     nd4c_cl_define(&options, "CLASSES", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "row_losses", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+loss"), "row_losses", &options));
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, group_of(call)), global = p.kept.size * group;
   nd4c_cl_arg_bytes(&launch, &p.kept, sizeof p.kept);
   nd4c_cl_arg_bytes(&launch, &p.inner, sizeof p.inner);
@@ -220,7 +214,7 @@ static nd4c_status row_run(const nd4c_call *call) {
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
   nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
   nd4c_cl_arg_fault(&launch);
-  status = nd4c_cl_launch_run(&launch, 1, &global, &group);
+  nd4c_status status = nd4c_cl_launch_run(&launch, 1, &global, &group);
   return status == ND4C_OK ? row_results(call, &p, &options) : status;
 }
 

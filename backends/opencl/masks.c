@@ -12,12 +12,12 @@ static nd4c_status masked_fill(const nd4c_cl_step *step) {
   nd4c_cl_walk walk;
   nd4c_cl_broadcast_strides(mask, y->rank, y->shape, mask_strides);
   nd4c_cl_broadcast_strides(value, y->rank, y->shape, value_strides);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 4, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 4, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "masked_fill", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "masked_fill", y->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, mask, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, value, ND4C_CL_READ);
@@ -35,12 +35,12 @@ static nd4c_status choose(const nd4c_cl_step *step, const nd4c_tensor *x, int32_
   const int64_t *strides[1] = {own};
   nd4c_cl_walk walk;
   nd4c_cl_broadcast_strides(x, rank, shape, own);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 1, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 1, strides));
   int64_t words = nd4c_cl_selection_make(selection, 0, walk.size);
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_sorting_check(step, walk.size, words * ND4C_CL_WORD);
   }
-  ND4C_CL_TRY(nd4c_cl_make_flags(step->call, x, &walk, selection->flags));
+  ND4C_BACKEND_TRY(nd4c_cl_make_flags(step->call, x, &walk, selection->flags));
   return nd4c_cl_select(step->call, selection, total);
 }
 
@@ -65,7 +65,7 @@ static nd4c_status mask_slices(const nd4c_cl_step *step, int32_t axis) {
   const nd4c_tensor *x = &step->call->inputs[0], *mask = &step->call->inputs[1];
   nd4c_cl_selection selection;
   int64_t total = mask->size;
-  ND4C_CL_TRY(choose(step, mask, mask->rank, mask->shape, &selection, &total));
+  ND4C_BACKEND_TRY(choose(step, mask, mask->rank, mask->shape, &selection, &total));
   return nd4c_cl_take_slices(step, x, axis, mask->rank, selection.chosen, total);
 }
 
@@ -81,7 +81,7 @@ static nd4c_status compress(const nd4c_cl_step *step) {
   if (axes->count > 0) {
     return mask_slices(step, nd4c_axis(axes->as.ints[0], x->rank));
   }
-  ND4C_CL_TRY(choose(step, condition, condition->rank, condition->shape, &selection, &total));
+  ND4C_BACKEND_TRY(choose(step, condition, condition->rank, condition->shape, &selection, &total));
   return nd4c_cl_take_slices(step, x, 0, x->rank, selection.chosen, total);
 }
 
@@ -103,7 +103,7 @@ static nd4c_status masked_select(const nd4c_cl_step *step) {
   stretched.shape = shape;
   stretched.strides = strides;
   nd4c_cl_broadcast_strides(x, stretched.rank, shape, strides);
-  ND4C_CL_TRY(choose(step, mask, stretched.rank, shape, &selection, &total));
+  ND4C_BACKEND_TRY(choose(step, mask, stretched.rank, shape, &selection, &total));
   return nd4c_cl_take_slices(step, &stretched, 0, stretched.rank, selection.chosen, total);
 }
 
@@ -117,16 +117,16 @@ static nd4c_status masked_scatter(const nd4c_cl_step *step) {
   nd4c_cl_selection selection;
   nd4c_cl_walk walk, places;
   nd4c_cl_dense_strides(source->rank, source->shape, number);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, source->rank, source->shape, 3, strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &places, y->rank, y->shape, 1, place_strides));
-  ND4C_CL_TRY(choose(step, mask, y->rank, y->shape, &selection, &total));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, source->rank, source->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, y->rank, y->shape, 1, place_strides));
+  ND4C_BACKEND_TRY(choose(step, mask, y->rank, y->shape, &selection, &total));
   if (total > source->size) {
     return nd4c_cl_host->fail(ND4C_SHAPE,
                               "masked_scatter: value has %lld elements, expected at least %lld: so many "
                               "are true in mask",
                               (long long)source->size, (long long)total);
   }
-  ND4C_CL_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return nd4c_cl_is_dry(step) ? ND4C_OK
                               : nd4c_cl_move_chosen(call, y, source, selection.chosen, &walk, &places, true, total);
 }
@@ -142,7 +142,7 @@ static nd4c_status positions(const nd4c_cl_step *step, bool by_row) {
   if (x->rank > ND4C_CL_RANK) {
     return nd4c_cl_step_refuse(step, "positions of more than %d numbers", (int)ND4C_CL_RANK);
   }
-  ND4C_CL_TRY(choose(step, x, x->rank, x->shape, &selection, &total));
+  ND4C_BACKEND_TRY(choose(step, x, x->rank, x->shape, &selection, &total));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
@@ -154,7 +154,7 @@ static nd4c_status positions(const nd4c_cl_step *step, bool by_row) {
   call->true_shapes[0][0] = by_row ? total : shape.rank;
   call->true_shapes[0][1] = by_row ? shape.rank : total;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "write_positions"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "write_positions"));
   nd4c_cl_arg_long(&launch, selection.chosen);
   nd4c_cl_arg_long(&launch, total);
   nd4c_cl_arg_bytes(&launch, &shape, sizeof shape);

@@ -148,12 +148,12 @@ nd4c_status nd4c_cl_move(const nd4c_cl_step *step, int32_t rank, const int64_t *
                          const int64_t *to_strides) {
   const int64_t *strides[2] = {from_strides, to_strides};
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 2, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "move", to->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "move", to->dtype));
   nd4c_cl_arg_shifted(&launch, from, from_shift, ND4C_CL_READ);
   nd4c_cl_arg_shifted(&launch, to, to_shift, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
@@ -167,12 +167,12 @@ nd4c_status nd4c_cl_copy(const nd4c_cl_step *step, const nd4c_tensor *x, const n
 
 nd4c_status nd4c_cl_zero(const nd4c_cl_step *step, const nd4c_tensor *y) {
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &walk, y));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, y));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "zero", y->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "zero", y->dtype));
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   return nd4c_cl_run_items(&launch, walk.size);

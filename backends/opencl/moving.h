@@ -7,14 +7,6 @@
 #include "backends/opencl/opencl.h"
 #include "nd4c/op_table.h"
 
-#define ND4C_CL_TRY(call)            \
-  do {                               \
-    nd4c_status try_status = (call); \
-    if (try_status != ND4C_OK) {     \
-      return try_status;             \
-    }                                \
-  } while (0)
-
 #define ND4C_CL_MOVABLE_BIT(NAME, name, number, build, kind, bits, ...) \
   | ((bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : ND4C_DTYPE_BIT(number))
 #define ND4C_CL_MOVABLE (UINT64_C(0) ND4C_DTYPE_TABLE(ND4C_CL_MOVABLE_BIT))

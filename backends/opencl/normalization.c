@@ -213,9 +213,7 @@ static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'C', addend != NULL ? addend->dtype : x->dtype);
   nd4c_cl_define_type(&options, 'Y', call->outputs[1].dtype);
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "skip"), "skip_sum", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "skip"), "skip_sum", &options));
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, skip, ND4C_CL_READ);
@@ -223,7 +221,7 @@ static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
   nd4c_cl_arg_int(&launch, addend != NULL);
   nd4c_cl_arg_tensor(&launch, &call->outputs[1], ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  status = nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+  nd4c_status status = nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
   if (status != ND4C_OK || walk.size == 0)
     return status;
   nd4c_cl_rows r = skip_layer_norm_plan(call, &sum);

@@ -9,7 +9,7 @@ nd4c_status nd4c_cl_begin_order(nd4c_cl_launch *launch, const nd4c_call *call, c
   nd4c_cl_options options = {""};
   nd4c_cl_define(&options, "BLOCK", "%d", (int)BLOCK);
   nd4c_cl_define(&options, "PART", "%d", (int)PART);
-  ND4C_CL_TRY(nd4c_cl_begin(launch, call, "places+order", function, &options));
+  ND4C_BACKEND_TRY(nd4c_cl_begin(launch, call, "places+order", function, &options));
   nd4c_cl_arg_buffer(launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   return ND4C_OK;
 }
@@ -43,20 +43,20 @@ static int64_t pieces(int64_t count, int64_t size) {
 
 nd4c_status nd4c_cl_sort(const nd4c_call *call, nd4c_cl_sorting *s) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "sort_blocks"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "sort_blocks"));
   nd4c_cl_arg_long(&launch, s->keys);
   nd4c_cl_arg_long(&launch, s->order);
   nd4c_cl_arg_long(&launch, s->length);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->lines * pieces(s->length, BLOCK)));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->lines * pieces(s->length, BLOCK)));
   for (int64_t width = BLOCK; width < s->length; width *= 2) {
-    ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "merge_runs"));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "merge_runs"));
     nd4c_cl_arg_long(&launch, s->keys);
     nd4c_cl_arg_long(&launch, s->order);
     nd4c_cl_arg_long(&launch, s->other_keys);
     nd4c_cl_arg_long(&launch, s->other_order);
     nd4c_cl_arg_long(&launch, s->length);
     nd4c_cl_arg_long(&launch, width);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->lines * pieces(s->length, PART)));
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->lines * pieces(s->length, PART)));
     nd4c_cl_sorting turned = *s;
     turned.keys = s->other_keys;
     turned.order = s->other_order;
@@ -69,22 +69,22 @@ nd4c_status nd4c_cl_sort(const nd4c_call *call, nd4c_cl_sorting *s) {
 
 nd4c_status nd4c_cl_sort_rows(const nd4c_call *call, nd4c_cl_sorting *s, int64_t columns) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "sort_row_blocks"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "sort_row_blocks"));
   nd4c_cl_arg_long(&launch, s->keys);
   nd4c_cl_arg_long(&launch, columns);
   nd4c_cl_arg_long(&launch, s->order);
   nd4c_cl_arg_long(&launch, s->length);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, pieces(s->length, BLOCK)));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, pieces(s->length, BLOCK)));
   for (int64_t width = BLOCK; width < s->length; width *= 2) {
     int64_t from = s->order;
-    ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "merge_rows"));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "merge_rows"));
     nd4c_cl_arg_long(&launch, s->keys);
     nd4c_cl_arg_long(&launch, columns);
     nd4c_cl_arg_long(&launch, s->order);
     nd4c_cl_arg_long(&launch, s->other_order);
     nd4c_cl_arg_long(&launch, s->length);
     nd4c_cl_arg_long(&launch, width);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, pieces(s->length, PART)));
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, pieces(s->length, PART)));
     s->order = s->other_order;
     s->other_order = from;
   }
@@ -102,12 +102,12 @@ nd4c_status nd4c_cl_make_keys(const nd4c_cl_step *step, const nd4c_tensor *x, in
     strides[place] = x->strides[i];
   }
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, step->call, "places+keys", "make_keys", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, step->call, "places+keys", "make_keys", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, s->keys);
@@ -132,7 +132,7 @@ bool nd4c_cl_nan_key(nd4c_dtype dtype, uint64_t *key) {
 nd4c_status nd4c_cl_place_keys(const nd4c_call *call, const nd4c_tensor *indices, const nd4c_cl_walk *walk,
                                const nd4c_cl_target *target, const nd4c_cl_sorting *sorting, bool at_once) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+scatter", "place_keys", call->outputs[0].dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+scatter", "place_keys", call->outputs[0].dtype));
   nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, sorting->keys);
@@ -169,24 +169,24 @@ int64_t nd4c_cl_selection_make(nd4c_cl_selection *selection, int64_t begin, int6
 
 nd4c_status nd4c_cl_select(const nd4c_call *call, const nd4c_cl_selection *s, int64_t *total) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "scan_count"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_count"));
   nd4c_cl_arg_long(&launch, s->flags);
   nd4c_cl_arg_long(&launch, s->count);
   nd4c_cl_arg_long(&launch, s->chunk);
   nd4c_cl_arg_long(&launch, s->sums);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->chunks));
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "scan_sums"));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->chunks));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_sums"));
   nd4c_cl_arg_long(&launch, s->sums);
   nd4c_cl_arg_long(&launch, s->chunks);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "scan_number"));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_number"));
   nd4c_cl_arg_long(&launch, s->flags);
   nd4c_cl_arg_long(&launch, s->count);
   nd4c_cl_arg_long(&launch, s->chunk);
   nd4c_cl_arg_long(&launch, s->sums);
   nd4c_cl_arg_long(&launch, s->chosen);
   nd4c_cl_arg_long(&launch, s->ranks);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, s->chunks));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->chunks));
   return total == NULL ? ND4C_OK
                        : nd4c_cl_read_back(call, call->scratch_buffer, (s->sums + s->chunks) * ND4C_CL_WORD, total,
                                            (int64_t)sizeof *total);
@@ -194,7 +194,7 @@ nd4c_status nd4c_cl_select(const nd4c_call *call, const nd4c_cl_selection *s, in
 
 nd4c_status nd4c_cl_make_flags(const nd4c_call *call, const nd4c_tensor *x, const nd4c_cl_walk *walk, int64_t flags) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "make_flags", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "make_flags", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, flags);
@@ -206,12 +206,12 @@ nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_
                                   const int64_t *places) {
   const int64_t *strides[2] = {y->strides, places};
   nd4c_cl_walk walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, step->call, "write_numbers"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, step->call, "write_numbers"));
   nd4c_cl_arg_long(&launch, list);
   nd4c_cl_arg_long(&launch, first);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
@@ -222,7 +222,7 @@ nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_
 nd4c_status nd4c_cl_move_chosen(const nd4c_call *call, const nd4c_tensor *x, const nd4c_tensor *y, int64_t list,
                                 const nd4c_cl_walk *walk, const nd4c_cl_walk *places, bool scatter, int64_t count) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_chosen", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_chosen", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, scatter ? ND4C_CL_WRITE : ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, scatter ? ND4C_CL_READ : ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
@@ -248,8 +248,8 @@ nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, 
   }
   number[axis] = 1;
   nd4c_cl_dense_strides(rank, shape, to);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 3, strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape + axis, 1, place_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape + axis, 1, place_strides));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }

@@ -212,10 +212,7 @@ static nd4c_status read_type(nd4c_cl_device *device) {
 
 static nd4c_status read_device(nd4c_cl_device *device) {
   cl_device_id id = device->id;
-  nd4c_status status = read_type(device);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(read_type(device));
 #define DEVICE_TEXT(constant, field) \
   device_text(id, constant, "clGetDeviceInfo of " #constant, device->field, sizeof device->field)
 #define PLATFORM_TEXT(constant, field) \
@@ -253,7 +250,7 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   NEEDS(CHECK)
 #undef CHECK
 #undef NEEDS
-  status = read_limits(device);
+  nd4c_status status = read_limits(device);
   status = status == ND4C_OK ? read_extensions(device) : status;
   device->limits.has_fp64 = device->limits.has_fp64 && number_or(id, CL_DEVICE_DOUBLE_FP_CONFIG, UINT64_MAX, 0) != 0;
   device->unified_memory = number_or(id, CL_DEVICE_HOST_UNIFIED_MEMORY, UINT32_MAX, 0) != 0;

@@ -51,9 +51,7 @@ static nd4c_status batch_norm_run(const nd4c_call *call) {
     return impossible(call, reason);
   for (int i = 0; i < 4; i++)
     nd4c_cl_define_type(&options, letters[i], call->inputs[1 + i].dtype);
-  nd4c_status status = begin(call, "pointwise", "batch_norm", &options, &launch);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(begin(call, "pointwise", "batch_norm", &options, &launch));
   walked(&launch, &walk);
   for (int i = 0; i < 4; i++) { /* scale, bias, mean, variance */
     nd4c_cl_arg_tensor(&launch, &call->inputs[1 + i], ND4C_CL_READ);
@@ -70,9 +68,7 @@ static nd4c_status lrn_run(const nd4c_call *call) {
   nd4c_cl_launch launch;
   if (!channel_walk(call, 1, NULL, &walk, reason, sizeof reason))
     return impossible(call, reason);
-  nd4c_status status = begin(call, "pointwise", "lrn", &options, &launch);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(begin(call, "pointwise", "lrn", &options, &launch));
   walked(&launch, &walk);
   nd4c_cl_arg_long(&launch, call->inputs[0].shape[1]);
   nd4c_cl_arg_long(&launch, call->inputs[0].strides[1]);
@@ -105,9 +101,7 @@ static nd4c_status bias_add_run(const nd4c_call *call) {
     return impossible(call, reason);
   nd4c_cl_define_type(&options, 'B', bias->dtype);
   nd4c_cl_define(&options, "ACTIVATION", "%d", (int)call->attrs[ND4C_ATTR_bias_add_activation].as.i);
-  nd4c_status status = begin(call, "activate+pointwise", "bias_add", &options, &launch);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(begin(call, "activate+pointwise", "bias_add", &options, &launch));
   walked(&launch, &walk);
   nd4c_cl_arg_tensor(&launch, bias, ND4C_CL_READ);
   return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
@@ -219,9 +213,7 @@ static nd4c_status step_run(const nd4c_call *call) {
   if (p.by.has_step)
     nd4c_cl_define(&options, "HAS_STEP", "1");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "pointwise"), "optimize", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "pointwise"), "optimize", &options));
   nd4c_cl_arg_bytes(&launch, &p.given_walk, sizeof p.given_walk);
   nd4c_cl_arg_bytes(&launch, &p.next_walk, sizeof p.next_walk);
   for (int i = 0; i < 6; i++)

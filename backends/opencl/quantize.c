@@ -25,7 +25,7 @@ static nd4c_status launch_all(const nd4c_call *call, const quantization *q) {
   nd4c_cl_define_type(&options, 'C', zero_point->dtype);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_index(&options, call);
-  ND4C_CL_TRY(nd4c_cl_begin(&launch, call, "convert+quantize", "quantize_elements", &options));
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+quantize", "quantize_elements", &options));
   nd4c_cl_arg_shifted(&launch, x, q->shifts[0], ND4C_CL_READ);
   nd4c_cl_arg_shifted(&launch, q->scale, q->shifts[2], ND4C_CL_READ);
   nd4c_cl_arg_shifted(&launch, zero_point, q->shifts[3], ND4C_CL_READ);
@@ -90,7 +90,7 @@ static nd4c_status walk_scales(const nd4c_cl_step *step, int32_t axis, int64_t b
     }
   }
   const int64_t *strides[ND4C_CL_WALKED] = {a.strides[0], a.strides[1], a.strides[2], a.strides[3]};
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &q->walk, a.rank, a.shape, ND4C_CL_WALKED, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &q->walk, a.rank, a.shape, ND4C_CL_WALKED, strides));
   return nd4c_cl_is_dry(step) ? nd4c_cl_step_fp64(step) : launch_all(step->call, q);
 }
 
@@ -103,7 +103,7 @@ static nd4c_status by_scales(const nd4c_cl_step *step, const char *function, nd4
                     .zero_point = nd4c_cl_input(call, ND4C_IN_quantize_linear_zero_point)};
   int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_quantize_linear_axis].as.i, x->rank);
   int64_t block = block_of(call, q.scale, axis);
-  ND4C_CL_TRY(walk_scales(step, axis, block, false, &q));
+  ND4C_BACKEND_TRY(walk_scales(step, axis, block, false, &q));
   return block > 0 && x->shape[axis] % block != 0 ? walk_scales(step, axis, block, true, &q) : ND4C_OK;
 }
 
@@ -132,7 +132,7 @@ static nd4c_status fake_quantize(const nd4c_cl_step *step) {
                     .last = ldexp(1, (int)call->attrs[ND4C_ATTR_fake_quantize_bits].as.i) - 1};
   nd4c_cl_broadcast_strides(q.scale, x->rank, x->shape, low);
   nd4c_cl_broadcast_strides(q.zero_point, x->rank, x->shape, high);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &q.walk, x->rank, x->shape, ND4C_CL_WALKED, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &q.walk, x->rank, x->shape, ND4C_CL_WALKED, strides));
   return nd4c_cl_is_dry(step) ? nd4c_cl_step_fp64(step) : launch_all(call, &q);
 }
 

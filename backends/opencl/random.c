@@ -51,10 +51,7 @@ static nd4c_status draw(const nd4c_call *call, const law *l) {
   nd4c_cl_define(&options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
   nd4c_cl_define_index(&options, call);
   nd4c_cl_launch launch;
-  nd4c_status status = nd4c_cl_begin(&launch, call, "convert+philox+normal+random", "draw", &options);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+philox+normal+random", "draw", &options));
   nd4c_cl_arg_state(&launch, state, state->shape[0]);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
@@ -142,10 +139,7 @@ static nd4c_status begin(const nd4c_call *call, const char *function, const nd4c
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define(&options, "NUMBER", "double");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_begin(launch, call, "convert+philox+normal+random", function, &options);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin(launch, call, "convert+philox+normal+random", function, &options));
   nd4c_cl_arg_state(launch, state != NULL ? state : x,
                     state != NULL ? state->shape[0] : 0); /* not read without a state */
   nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
@@ -168,10 +162,7 @@ static bool with_array_usable(const nd4c_call *call, char *reason, size_t reason
 static nd4c_status random_dropout_run(const nd4c_call *call) {
   nd4c_cl_walk walk;
   nd4c_cl_launch launch;
-  nd4c_status status = begin(call, "dropout", &call->inputs[0], &call->inputs[1], &walk, &launch);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(begin(call, "dropout", &call->inputs[0], &call->inputs[1], &walk, &launch));
   nd4c_cl_arg_double(&launch, call->attrs[ND4C_ATTR_random_dropout_rate].as.f);
   return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
 }

@@ -37,8 +37,8 @@ static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
   const uint32_t none = UINT32_MAX;
   uint32_t row = none;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, sizeof none, &none, sizeof none));
-  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "read_chances"));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, sizeof none, &none, sizeof none));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "read_chances"));
   nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &c->p, sizeof c->p);
   nd4c_cl_arg_long(&launch, c->classes);
@@ -47,8 +47,8 @@ static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, VERDICT_WORDS);
   nd4c_cl_arg_int(&launch, c->replacement);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, c->rows));
-  ND4C_CL_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &row, sizeof row));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, c->rows));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &row, sizeof row));
   return row == none
              ? ND4C_OK
              : nd4c_cl_host->fail(ND4C_ARGUMENT,
@@ -58,7 +58,7 @@ static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
 
 static nd4c_status choose_with_replacement(const nd4c_call *call, const categories *c) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "choose_classes"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "choose_classes"));
   nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, VERDICT_WORDS);
@@ -71,15 +71,15 @@ static nd4c_status choose_with_replacement(const nd4c_call *call, const categori
 
 static nd4c_status choose_without_replacement(const nd4c_call *call, categories *c) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "wait_keys"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "wait_keys"));
   nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, c->sorting.keys);
   nd4c_cl_arg_long(&launch, c->sorting.order);
   nd4c_cl_arg_long(&launch, c->classes);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, c->p.size));
-  ND4C_CL_TRY(nd4c_cl_sort(call, &c->sorting));
-  ND4C_CL_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "write_classes"));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, c->p.size));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, &c->sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "write_classes"));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, c->sorting.order);
   nd4c_cl_arg_long(&launch, c->classes);
@@ -94,13 +94,13 @@ static nd4c_status random_categorical(const nd4c_cl_step *step) {
   const nd4c_tensor *p = &call->inputs[1], *y = &call->outputs[0];
   categories c;
   lay_out(call, &c);
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &c.p, p));
-  ND4C_CL_TRY(nd4c_cl_step_walk_all(step, &c.y, y));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &c.p, p));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &c.y, y));
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_step_fp64(step));
+    ND4C_BACKEND_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_sorting_check(step, p->size, c.words * ND4C_CL_WORD);
   }
-  ND4C_CL_TRY(read_chances(call, &c));
+  ND4C_BACKEND_TRY(read_chances(call, &c));
   if (y->size == 0) {
     return ND4C_OK;
   }

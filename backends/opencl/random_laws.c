@@ -20,7 +20,7 @@ static int64_t judge_scratch(const nd4c_call *call) {
 
 static nd4c_status judge(const nd4c_call *call, const law *l, const nd4c_tensor *const *parameters) {
   nd4c_cl_outlier outlier;
-  ND4C_CL_TRY(nd4c_cl_judge(call, l->parameters, parameters, l->allowed, &outlier));
+  ND4C_BACKEND_TRY(nd4c_cl_judge(call, l->parameters, parameters, l->allowed, &outlier));
   if (outlier.tensor < 0) {
     return ND4C_OK;
   }
@@ -40,12 +40,12 @@ static nd4c_status draw(const nd4c_cl_step *step, const law *l) {
   nd4c_cl_walk walk;
   nd4c_cl_broadcast_strides(first, y->rank, y->shape, of_first);
   nd4c_cl_broadcast_strides(last, y->rank, y->shape, of_last);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_judge_check(step, l->parameters, parameters));
+    ND4C_BACKEND_TRY(nd4c_cl_judge_check(step, l->parameters, parameters));
     return nd4c_cl_step_call(step);
   }
-  ND4C_CL_TRY(judge(call, l, parameters));
+  ND4C_BACKEND_TRY(judge(call, l, parameters));
   nd4c_cl_options options = {""};
   nd4c_cl_define(&options, "OP", "op_%s", l->function);
   nd4c_cl_define_type(&options, 'A', state->dtype);
@@ -54,7 +54,7 @@ static nd4c_status draw(const nd4c_cl_step *step, const law *l) {
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define_index(&options, call);
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin(&launch, call, "convert+philox+normal+random_laws", "draw_law", &options));
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+philox+normal+random_laws", "draw_law", &options));
   nd4c_cl_arg_state(&launch, state, state->shape[0]);
   nd4c_cl_arg_tensor(&launch, first, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, last, ND4C_CL_READ);

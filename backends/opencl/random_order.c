@@ -18,23 +18,23 @@ static nd4c_status begin_order(const nd4c_call *call, int64_t count, nd4c_dtype 
   const uint32_t none = UINT32_MAX;
   nd4c_cl_launch launch;
   (void)nd4c_cl_sorting_make(sorting, 0, 1, count);
-  ND4C_CL_TRY(begin(&launch, call, "choose_others", dtype));
+  ND4C_BACKEND_TRY(begin(&launch, call, "choose_others", dtype));
   nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, sorting->keys);
   nd4c_cl_arg_long(&launch, sorting->order);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, count));
-  ND4C_CL_TRY(nd4c_cl_sort(call, sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, sorting));
   /* The other lists are free now: links come to lie where the other order was. */
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, sorting->other_order * ND4C_CL_WORD,
-                           count * (int64_t)sizeof none, &none, sizeof none));
-  ND4C_CL_TRY(begin(&launch, call, "link_places", dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, sorting->other_order * ND4C_CL_WORD,
+                                count * (int64_t)sizeof none, &none, sizeof none));
+  ND4C_BACKEND_TRY(begin(&launch, call, "link_places", dtype));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, sorting->keys);
   nd4c_cl_arg_long(&launch, sorting->order);
   nd4c_cl_arg_long(&launch, sorting->other_order);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, count));
-  ND4C_CL_TRY(begin(follow, call, "follow_places", dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
+  ND4C_BACKEND_TRY(begin(follow, call, "follow_places", dtype));
   nd4c_cl_arg_buffer(follow, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(follow, sorting->keys);
   nd4c_cl_arg_long(follow, sorting->order);
@@ -62,7 +62,7 @@ static nd4c_status random_permutation(const nd4c_cl_step *step) {
   if (y->size == 0) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(begin_order(call, y->size, y->dtype, &sorting, &launch));
+  ND4C_BACKEND_TRY(begin_order(call, y->size, y->dtype, &sorting, &launch));
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_long(&launch, y->strides[0]);
   return nd4c_cl_run_items(&launch, y->size);
@@ -88,7 +88,7 @@ static nd4c_status random_shuffle(const nd4c_cl_step *step) {
   memcpy(from, x->strides, (size_t)x->rank * sizeof *from);
   from[axis] = 0;
   place[axis] = 1;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, strides));
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_sorting_check(step, count, shuffle_scratch(call));
   }
@@ -96,12 +96,12 @@ static nd4c_status random_shuffle(const nd4c_cl_step *step) {
     return ND4C_OK;
   }
   /* The order takes the place of the other keys. */
-  ND4C_CL_TRY(begin_order(call, count, ND4C_UINT32, &sorting, &launch));
+  ND4C_BACKEND_TRY(begin_order(call, count, ND4C_UINT32, &sorting, &launch));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, 2 * sorting.other_keys);
   nd4c_cl_arg_long(&launch, 1);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, count));
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_order", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_order", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);

@@ -192,9 +192,7 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'A', p.x->dtype);
   nd4c_cl_define_type(&options, 'E', p.lengths != NULL ? p.lengths->dtype : ND4C_INT64);
   nd4c_cl_define_pair(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "recurrent"), "recurrent", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "recurrent"), "recurrent", &options));
   int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), global = p.s.directions * p.s.batch * group;
   for (int i = 0; i < 13; i++)
     nd4c_cl_pair_of(p.numbers[i], pairs + (ptrdiff_t)2 * i);

@@ -183,9 +183,7 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
                              const nd4c_cl_options *options) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
-  nd4c_status status = kernel_of(call, reduction, "reduce_pieces", options, &kernel);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce_pieces", options, &kernel));
   int64_t group = nd4c_cl_kernel_fit(kernel, p->group), global = p->kept.size * p->pieces * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
   inputs(&launch, reduction, p);
@@ -195,12 +193,8 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
   nd4c_cl_arg_long(&launch, p->pieces);
   nd4c_cl_arg_long(&launch, p->piece);
   nd4c_cl_arg_local(&launch, (size_t)group * STATE_BYTES);
-  status = nd4c_cl_launch_run(&launch, 1, &global, &group);
-  if (status != ND4C_OK)
-    return status;
-  status = kernel_of(call, reduction, "reduce_partial", options, &kernel);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_launch_run(&launch, 1, &global, &group));
+  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce_partial", options, &kernel));
   group = nd4c_cl_kernel_fit(kernel, p->group);
   global = p->kept.size * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
@@ -226,9 +220,7 @@ nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduc
   nd4c_cl_options options = options_of(call, reduction, &p);
   if (p.pieces > 1)
     return in_pieces(call, reduction, &p, &options);
-  nd4c_status status = kernel_of(call, reduction, "reduce", &options, &kernel);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce", &options, &kernel));
   p.group = nd4c_cl_kernel_fit(kernel, p.group);
   p.lanes = p.lanes < p.group ? p.lanes : p.group;
   int64_t rows = p.group / p.lanes, global = (p.kept.size + rows - 1) / rows * p.group;

@@ -103,8 +103,8 @@ static nd4c_status make_taps(const nd4c_call *call, const resize_axis *axis) {
     size += sizeof pair;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "make_taps", call->inputs[0].dtype,
-                    crops ? roi->dtype : ND4C_FLOAT32));
+  ND4C_BACKEND_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "make_taps",
+                         call->inputs[0].dtype, crops ? roi->dtype : ND4C_FLOAT32));
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_bytes(&launch, bytes, size);
   nd4c_cl_arg_buffer(&launch, crops ? roi->buffer : call->scratch_buffer, ND4C_CL_READ);
@@ -123,7 +123,7 @@ static nd4c_status resize(const nd4c_cl_step *step) {
     return nd4c_cl_step_refuse(step, "more than %d axes", (int)ND4C_CL_RANK);
   }
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_step_call(step));
+    ND4C_BACKEND_TRY(nd4c_cl_step_call(step));
     return nd4c_cl_sorting_check(step, 0, resize_scratch(call));
   }
   for (int32_t i = 0; i < x->rank && y->size > 0; i++) {
@@ -135,10 +135,11 @@ static nd4c_status resize(const nd4c_cl_step *step) {
     r.table[i] = words;
     words = describe_axis(call, i, words, &axis);
     r.taps[i] = axis.numbers.taps;
-    ND4C_CL_TRY(make_taps(call, &axis));
+    ND4C_BACKEND_TRY(make_taps(call, &axis));
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "resize", x->dtype, ND4C_FLOAT32));
+  ND4C_BACKEND_TRY(
+      begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "resize", x->dtype, ND4C_FLOAT32));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
@@ -185,7 +186,7 @@ static nd4c_status sample(const nd4c_cl_step *step, const nd4c_attr_value *attrs
   s.align_corners = attrs[2].as.i != 0;
   s.has_theta = has_theta;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(
+  ND4C_BACKEND_TRY(
       begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "sample_grid", x->dtype, grid->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, grid, ND4C_CL_READ);
@@ -211,7 +212,7 @@ static nd4c_status affine_grid(const nd4c_cl_step *step) {
   sampling s = describe(theta, theta, y, y->rank - 2);
   s.align_corners = call->attrs[ND4C_ATTR_affine_grid_align_corners].as.i != 0;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(
+  ND4C_BACKEND_TRY(
       begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "affine_grid", y->dtype, theta->dtype));
   nd4c_cl_arg_tensor(&launch, theta, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
@@ -232,7 +233,7 @@ static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
   sampling s = describe(x, boxes, y, 2);
   s.mode = (int32_t)call->attrs[ND4C_ATTR_crop_and_resize_mode].as.i;
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "crop", x->dtype, boxes->dtype));
+  ND4C_BACKEND_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "crop", x->dtype, boxes->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, boxes, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
@@ -269,12 +270,12 @@ static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double 
   nd4c_cl_walk walk;
   memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
   shape[axis] = 1;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 2, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 2, strides));
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_step_call(step);
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "convert_color", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "convert_color", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, x->strides[axis]);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
@@ -334,9 +335,9 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
   shape[spatial] = shape[spatial + 1] = 1;
   nd4c_cl_dense_strides(x->rank, shape, number);
   number[spatial] = number[spatial + 1] = 0;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &planes, x->rank, shape, 1, x_strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &plane, 2, x->shape + spatial, 1, plane_strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &planes, x->rank, shape, 1, x_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &plane, 2, x->shape + spatial, 1, plane_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, strides));
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_step_call(step);
   }
@@ -344,13 +345,13 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "find_means", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "find_means", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_bytes(&launch, &planes, sizeof planes);
   nd4c_cl_arg_bytes(&launch, &plane, sizeof plane);
   nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, planes.size));
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "change_contrast", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, planes.size));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "change_contrast", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
   nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);

@@ -115,9 +115,7 @@ nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
   const bool eight = by_eight(call, r, &inner);
   nd4c_cl_options options = options_of(call, r, eight);
   const char *source = is_plain(r) ? "real+share+rows" : ND4C_CL_BY_PAIRS(call, "share+rows");
-  nd4c_status status = nd4c_cl_begin(&launch, call, source, "rows", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source, "rows", &options));
   group = eight ? (inner.size < LONG_ROW ? ROWS_OF_EIGHT : 1) : group;
   group = nd4c_cl_kernel_fit(launch.kernel, group);
   bool rows_next = kept.rank > 0 && step_of(&kept) < step_of(&inner);

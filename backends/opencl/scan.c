@@ -80,9 +80,7 @@ typedef struct along {
 
 static nd4c_status begin_along(const along *a, const char *function, nd4c_cl_access access, nd4c_cl_launch *launch) {
   const nd4c_tensor *x = &a->call->inputs[0];
-  nd4c_status status = nd4c_cl_begin(launch, a->call, a->source, function, a->options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(launch, a->call, a->source, function, a->options));
   nd4c_cl_arg_bytes(launch, a->walk, sizeof *a->walk);
   nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
   nd4c_cl_arg_long(launch, x->strides[scan_axis(a->call)]);

@@ -49,7 +49,7 @@ static nd4c_status find_groups(const nd4c_call *call, distinct *d, nd4c_dtype dt
   uint64_t nan_key;
   bool has_nan = nd4c_cl_nan_key(dtype, &nan_key);
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, d->columns == 1 ? "find_heads" : "find_row_heads"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, d->columns == 1 ? "find_heads" : "find_row_heads"));
   nd4c_cl_arg_long(&launch, d->sorting.keys);
   if (d->columns != 1) {
     nd4c_cl_arg_long(&launch, d->columns);
@@ -58,9 +58,9 @@ static nd4c_status find_groups(const nd4c_call *call, distinct *d, nd4c_dtype dt
   nd4c_cl_arg_int(&launch, has_nan);
   nd4c_cl_arg_long(&launch, (int64_t)nan_key);
   nd4c_cl_arg_long(&launch, d->heads.flags);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, d->count));
-  ND4C_CL_TRY(nd4c_cl_select(call, &d->heads, &d->groups));
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "describe_groups"));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d->count));
+  ND4C_BACKEND_TRY(nd4c_cl_select(call, &d->heads, &d->groups));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "describe_groups"));
   nd4c_cl_arg_long(&launch, d->sorting.order);
   nd4c_cl_arg_long(&launch, d->heads.chosen);
   nd4c_cl_arg_long(&launch, d->groups);
@@ -68,8 +68,8 @@ static nd4c_status find_groups(const nd4c_call *call, distinct *d, nd4c_dtype dt
   nd4c_cl_arg_long(&launch, d->first);
   nd4c_cl_arg_long(&launch, d->last);
   nd4c_cl_arg_long(&launch, d->counts);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, d->groups));
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "find_inverse"));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d->groups));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "find_inverse"));
   nd4c_cl_arg_long(&launch, d->sorting.order);
   nd4c_cl_arg_long(&launch, d->heads.ranks);
   nd4c_cl_arg_long(&launch, d->group_of);
@@ -80,7 +80,7 @@ static nd4c_status find_groups(const nd4c_call *call, distinct *d, nd4c_dtype dt
 static nd4c_status look_up(const nd4c_call *call, const distinct *d, int64_t list, int64_t places, int64_t to,
                            int64_t count) {
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "look_up"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "look_up"));
   nd4c_cl_arg_long(&launch, list);
   nd4c_cl_arg_long(&launch, places);
   nd4c_cl_arg_long(&launch, to);
@@ -91,19 +91,19 @@ static nd4c_status look_up(const nd4c_call *call, const distinct *d, int64_t lis
 /* Groups numbered in the order of their first rows: those are marked among all rows and numbered there. */
 static nd4c_status renumber(const nd4c_call *call, distinct *d) {
   const uint8_t unmarked = 0;
-  ND4C_CL_TRY(nd4c_cl_fill(call, call->scratch_buffer, d->marks.flags * ND4C_CL_WORD, d->count, &unmarked, 1));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, d->marks.flags * ND4C_CL_WORD, d->count, &unmarked, 1));
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "mark_firsts"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "mark_firsts"));
   nd4c_cl_arg_long(&launch, d->first);
   nd4c_cl_arg_long(&launch, d->marks.flags);
   nd4c_cl_arg_long(&launch, d->count);
-  ND4C_CL_TRY(nd4c_cl_run_items(&launch, d->groups));
-  ND4C_CL_TRY(nd4c_cl_select(call, &d->marks, NULL));
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d->groups));
+  ND4C_BACKEND_TRY(nd4c_cl_select(call, &d->marks, NULL));
   /* marks.chosen: first rows in their order; the old group of each; then what belongs to it, and each row's number. */
-  ND4C_CL_TRY(look_up(call, d, d->group_of, d->marks.chosen, d->numbered[0], d->groups));
-  ND4C_CL_TRY(look_up(call, d, d->counts, d->numbered[0], d->numbered[1], d->groups));
-  ND4C_CL_TRY(look_up(call, d, d->first, d->group_of, d->numbered[2], d->count));
-  ND4C_CL_TRY(look_up(call, d, d->marks.ranks, d->numbered[2], d->numbered[3], d->count));
+  ND4C_BACKEND_TRY(look_up(call, d, d->group_of, d->marks.chosen, d->numbered[0], d->groups));
+  ND4C_BACKEND_TRY(look_up(call, d, d->counts, d->numbered[0], d->numbered[1], d->groups));
+  ND4C_BACKEND_TRY(look_up(call, d, d->first, d->group_of, d->numbered[2], d->count));
+  ND4C_BACKEND_TRY(look_up(call, d, d->marks.ranks, d->numbered[2], d->numbered[3], d->count));
   d->first = d->marks.chosen;
   d->counts = d->numbered[1];
   d->group_of = d->numbered[3];
@@ -151,12 +151,12 @@ static nd4c_status row_keys(const nd4c_cl_step *step, int32_t axis, const distin
     shape[i] = x->shape[from];
     strides[i] = x->strides[from];
   }
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_typed(&launch, step->call, "places+keys", "make_row_keys", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, step->call, "places+keys", "make_row_keys", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ_WRITE);
   nd4c_cl_arg_long(&launch, d->sorting.keys);
@@ -179,21 +179,21 @@ static nd4c_status unique_of(const nd4c_cl_step *step, int32_t axis, bool sorted
   lay_out_unique(&d, x, axis);
   bool flat = d.columns == 1;
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(check(step, &d));
+    ND4C_BACKEND_TRY(check(step, &d));
   }
-  ND4C_CL_TRY(flat ? flat_keys(step, x, 0, &d) : row_keys(step, axis, &d));
+  ND4C_BACKEND_TRY(flat ? flat_keys(step, x, 0, &d) : row_keys(step, axis, &d));
   d.groups = d.count;
   if (!nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(flat ? nd4c_cl_sort(call, &d.sorting) : nd4c_cl_sort_rows(call, &d.sorting, d.columns));
-    ND4C_CL_TRY(find_groups(call, &d, x->dtype));
-    ND4C_CL_TRY(sorted ? ND4C_OK : renumber(call, &d));
+    ND4C_BACKEND_TRY(flat ? nd4c_cl_sort(call, &d.sorting) : nd4c_cl_sort_rows(call, &d.sorting, d.columns));
+    ND4C_BACKEND_TRY(find_groups(call, &d, x->dtype));
+    ND4C_BACKEND_TRY(sorted ? ND4C_OK : renumber(call, &d));
   }
-  ND4C_CL_TRY(nd4c_cl_take_slices(step, x, axis < 0 ? 0 : axis, axis < 0 ? x->rank : 1, d.first, d.groups));
-  ND4C_CL_TRY(o.inverse > 0 ? write_inverse(step, o.inverse, d.group_of) : ND4C_OK);
+  ND4C_BACKEND_TRY(nd4c_cl_take_slices(step, x, axis < 0 ? 0 : axis, axis < 0 ? x->rank : 1, d.first, d.groups));
+  ND4C_BACKEND_TRY(o.inverse > 0 ? write_inverse(step, o.inverse, d.group_of) : ND4C_OK);
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(o.indices > 0 ? write_list(step, o.indices, d.first, d.groups) : ND4C_OK);
+  ND4C_BACKEND_TRY(o.indices > 0 ? write_list(step, o.indices, d.first, d.groups) : ND4C_OK);
   return o.counts > 0 ? write_list(step, o.counts, d.counts, d.groups) : ND4C_OK;
 }
 
@@ -245,14 +245,14 @@ static nd4c_status find_in_both(const nd4c_cl_step *step, distinct *d) {
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1];
   lay_out(d, a->size + b->size, 1);
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(check(step, d));
+    ND4C_BACKEND_TRY(check(step, d));
   }
-  ND4C_CL_TRY(flat_keys(step, a, 0, d));
-  ND4C_CL_TRY(flat_keys(step, b, a->size, d));
+  ND4C_BACKEND_TRY(flat_keys(step, a, 0, d));
+  ND4C_BACKEND_TRY(flat_keys(step, b, a->size, d));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(nd4c_cl_sort(call, &d->sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, &d->sorting));
   return find_groups(call, d, a->dtype);
 }
 
@@ -261,13 +261,13 @@ static nd4c_status take_either(const nd4c_cl_step *step, int64_t list, int64_t c
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1];
   const int64_t *a_strides[1] = {a->strides}, *b_strides[1] = {b->strides};
   nd4c_cl_walk a_walk, b_walk;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &a_walk, a->rank, a->shape, 1, a_strides));
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &b_walk, b->rank, b->shape, 1, b_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &a_walk, a->rank, a->shape, 1, a_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &b_walk, b->rank, b->shape, 1, b_strides));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_either", a->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_either", a->dtype));
   nd4c_cl_arg_tensor(&launch, a, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, b, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
@@ -283,19 +283,19 @@ static nd4c_status set_operation(const nd4c_cl_step *step, int32_t wanted) {
   const nd4c_call *call = step->call;
   distinct d;
   int64_t total = 0;
-  ND4C_CL_TRY(find_in_both(step, &d));
+  ND4C_BACKEND_TRY(find_in_both(step, &d));
   if (!nd4c_cl_is_dry(step)) {
     nd4c_cl_launch launch;
-    ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "find_wanted"));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "find_wanted"));
     nd4c_cl_arg_long(&launch, d.first);
     nd4c_cl_arg_long(&launch, d.last);
     nd4c_cl_arg_long(&launch, call->inputs[0].size);
     nd4c_cl_arg_int(&launch, wanted);
     nd4c_cl_arg_long(&launch, d.marks.flags);
-    ND4C_CL_TRY(nd4c_cl_run_items(&launch, d.groups));
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d.groups));
     d.marks.count = d.groups;
-    ND4C_CL_TRY(nd4c_cl_select(call, &d.marks, &total));
-    ND4C_CL_TRY(look_up(call, &d, d.first, d.marks.chosen, d.numbered[0], total));
+    ND4C_BACKEND_TRY(nd4c_cl_select(call, &d.marks, &total));
+    ND4C_BACKEND_TRY(look_up(call, &d, d.first, d.marks.chosen, d.numbered[0], total));
     call->true_shapes[0][0] = total;
   }
   return take_either(step, d.numbered[0], total);
@@ -323,13 +323,13 @@ static nd4c_status isin(const nd4c_cl_step *step) {
   const int64_t *strides[1] = {y->strides};
   nd4c_cl_walk walk;
   distinct d;
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 1, strides));
-  ND4C_CL_TRY(find_in_both(step, &d));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 1, strides));
+  ND4C_BACKEND_TRY(find_in_both(step, &d));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_order(&launch, call, "write_membership"));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "write_membership"));
   nd4c_cl_arg_long(&launch, d.group_of);
   nd4c_cl_arg_long(&launch, d.last);
   nd4c_cl_arg_long(&launch, d.count);

@@ -23,7 +23,7 @@ static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
   if (real) {
     nd4c_cl_define(&options, "IS_FLOAT", "1");
   }
-  ND4C_CL_TRY(nd4c_cl_begin(&launch, call, "convert+convolve", "convolve", &options));
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+convolve", "convolve", &options));
   nd4c_cl_arg_tensor(&launch, a, ND4C_CL_READ);
   nd4c_cl_arg_long(&launch, a->strides[0]);
   nd4c_cl_arg_long(&launch, a->shape[0]);
@@ -85,7 +85,7 @@ static nd4c_status view_as_real(const nd4c_cl_step *step) {
     return nd4c_cl_step_refuse(step, "parts of another dtype than the numbers");
   }
   /* Parts of real numbers: themselves, and zeros beside them. */
-  ND4C_CL_TRY(nd4c_cl_move(step, y->rank, from.shape, &from.tensor, 0, from.strides, y, 0, y->strides));
+  ND4C_BACKEND_TRY(nd4c_cl_move(step, y->rank, from.shape, &from.tensor, 0, from.strides, y, 0, y->strides));
   rest.tensor = *y;
   memcpy(rest.shape, from.shape, sizeof rest.shape);
   rest.tensor.shape = rest.shape;

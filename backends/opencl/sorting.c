@@ -45,12 +45,12 @@ static nd4c_status write_values(const nd4c_cl_step *step, const taking *t, int32
     from[i] = i == axis ? 0 : x->strides[i];
   }
   result_strides(x, t->values, axis, to);
-  ND4C_CL_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 3, strides));
   if (nd4c_cl_is_dry(step) || walk.size == 0) {
     return ND4C_OK;
   }
   nd4c_cl_launch launch;
-  ND4C_CL_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "take_order", x->dtype));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "take_order", x->dtype));
   nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
   nd4c_cl_arg_tensor(&launch, t->values, ND4C_CL_WRITE);
   nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ);
@@ -85,16 +85,16 @@ static nd4c_status sort_lines(const nd4c_cl_step *step, const taking *t) {
   }
   order_strides(x, axis, places);
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_sorting_check(step, x->size, words * ND4C_CL_WORD));
+    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, x->size, words * ND4C_CL_WORD));
   } else if (x->size == 0 || t->taken == 0) {
     return ND4C_OK;
   }
-  ND4C_CL_TRY(nd4c_cl_make_keys(step, x, axis, t->descending, false, 0, &sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_make_keys(step, x, axis, t->descending, false, 0, &sorting));
   if (!nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_sort(call, &sorting));
+    ND4C_BACKEND_TRY(nd4c_cl_sort(call, &sorting));
   }
   if (t->values != NULL) {
-    ND4C_CL_TRY(write_values(step, t, axis, shape, places, sorting.order));
+    ND4C_BACKEND_TRY(write_values(step, t, axis, shape, places, sorting.order));
   }
   return t->indices != NULL ? write_indices(step, t, axis, shape, places, sorting.order) : ND4C_OK;
 }
@@ -149,7 +149,7 @@ static nd4c_status lexsort(const nd4c_cl_step *step) {
   nd4c_cl_sorting sorting;
   int64_t words = nd4c_cl_sorting_make(&sorting, 0, lines_of(y, y->shape[axis]), y->shape[axis]);
   if (nd4c_cl_is_dry(step)) {
-    ND4C_CL_TRY(nd4c_cl_sorting_check(step, y->size, words * ND4C_CL_WORD));
+    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, y->size, words * ND4C_CL_WORD));
   } else if (y->size == 0) {
     return ND4C_OK;
   }
@@ -157,9 +157,9 @@ static nd4c_status lexsort(const nd4c_cl_step *step) {
     if ((ND4C_CL_ALL & ND4C_DTYPE_BIT(call->inputs[k].dtype)) == 0) {
       return nd4c_cl_step_refuse(step, "key %d is neither bool nor a real number of at least 8 bits", (int)k);
     }
-    ND4C_CL_TRY(nd4c_cl_make_keys(step, &call->inputs[k], axis, false, k > 0, 0, &sorting));
+    ND4C_BACKEND_TRY(nd4c_cl_make_keys(step, &call->inputs[k], axis, false, k > 0, 0, &sorting));
     if (!nd4c_cl_is_dry(step)) {
-      ND4C_CL_TRY(nd4c_cl_sort(call, &sorting));
+      ND4C_BACKEND_TRY(nd4c_cl_sort(call, &sorting));
     }
   }
   order_strides(y, axis, places);

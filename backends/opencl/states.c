@@ -32,9 +32,7 @@ static nd4c_status sru_run(const nd4c_call *call) {
   nd4c_cl_define(&options, "SRU", "1");
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_pair(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "states"), "sru", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "states"), "sru", &options));
   for (int i = 0; i < 3; i++)
     nd4c_cl_arg_long(&launch, x->shape[i]);
   tensor_and_strides(&launch, x, ND4C_CL_READ);
@@ -100,9 +98,7 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
   nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
   nd4c_cl_define_type(&options, 'Z', state->dtype);
   nd4c_cl_define_real(&options, call);
-  nd4c_status status = nd4c_cl_begin(&launch, call, "states", "linear_attend", &options);
-  if (status != ND4C_OK)
-    return status;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "states", "linear_attend", &options));
   const nd4c_tensor *inputs[] = {q,
                                  &call->inputs[1],
                                  &call->inputs[2],

@@ -92,15 +92,12 @@ nd4c_status nd4c_cl_stream_wrap(void *handle, void *native, nd4c_stream *stream)
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "%s: the cl_command_queue is NULL", device->name);
   }
   bool timed = false;
-  nd4c_status status = check_queue(device, queue, &timed);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(check_queue(device, queue, &timed));
   const cl_int code = nd4c_cl.clRetainCommandQueue(queue); /* given back by stream_destroy */
   if (code != CL_SUCCESS) {
     return nd4c_cl_fail(device, "clRetainCommandQueue", code);
   }
-  status = nd4c_cl_stream_adopt(device, queue, stream);
+  nd4c_status status = nd4c_cl_stream_adopt(device, queue, stream);
   if (status != ND4C_OK) {
     (void)nd4c_cl.clReleaseCommandQueue(queue);
     return status;

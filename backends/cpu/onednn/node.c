@@ -165,10 +165,7 @@ static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_one
 }
 
 static nd4c_status node_finish(nd4c_onednn_node *node, const nd4c_call *call) {
-  nd4c_status status = check_packed(node, call);
-  if (status != ND4C_OK) {
-    return status;
-  }
+  ND4C_BACKEND_TRY(check_packed(node, call));
   int made = make_primitive(node);
   if (made == DNN_SUCCESS) {
     made = make_reorders(node, call);
@@ -180,11 +177,8 @@ nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, n
                                      void **state) {
   nd4c_onednn_node *node = NULL;
   int before = 0;
-  nd4c_status status = node_start(call, inputs, describe, &before, &node);
-  if (status != ND4C_OK) {
-    return status;
-  }
-  status = node_finish(node, call);
+  ND4C_BACKEND_TRY(node_start(call, inputs, describe, &before, &node));
+  nd4c_status status = node_finish(node, call);
   nd4c_onednn_leave(node->dnn, before);
   if (status != ND4C_OK) {
     nd4c_onednn_node_unprepare(node);
