@@ -73,15 +73,12 @@ static nd4c_status read_item(nd4c_onnx_files *files, const nd4c_wire *wire, cons
 }
 
 static nd4c_status read_items(nd4c_onnx_files *files, nd4c_wire *wire, item_list *list) {
-  for (;;) {
+  while (nd4c_wire_more(wire)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(wire, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(wire, &field));
     ND4C_TRY(read_item(files, wire, &field, list));
   }
+  return ND4C_OK;
 }
 
 static nd4c_status make_datum(nd4c_datum_kind kind, const item_list *list, uint64_t offset, nd4c_datum **out) {

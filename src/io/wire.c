@@ -137,15 +137,10 @@ static nd4c_status skip_group(const nd4c_wire *wire, const unsigned char **at, u
   return ND4C_OK;
 }
 
-nd4c_status nd4c_wire_next(nd4c_wire *wire, nd4c_wire_field *field, bool *more) {
-  if (wire->at == wire->end) {
-    *more = false;
-    return ND4C_OK;
-  }
+nd4c_status nd4c_wire_next(nd4c_wire *wire, nd4c_wire_field *field) {
   const unsigned char *start = wire->at;
   *field = (nd4c_wire_field){.offset = offset_of(wire, start)};
   ND4C_TRY(read_tag(wire, &wire->at, &field->number, &field->type));
-  *more = true;
   if (field->type == ND4C_WIRE_GROUP_END) {
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": end of group %u in %s, but none is open", field->offset,
                      (unsigned)field->number, wire->message);

@@ -40,8 +40,12 @@ typedef struct nd4c_wire_field {
 nd4c_wire nd4c_wire_open(nd4c_span bytes, const char *message);
 /* Reads a BYTES field as a nested message. */
 nd4c_status nd4c_wire_enter(const nd4c_wire *wire, const nd4c_wire_field *field, const char *message, nd4c_wire *inner);
-/* The next field, groups skipped over whole; *more is false at the end of the message. */
-nd4c_status nd4c_wire_next(nd4c_wire *wire, nd4c_wire_field *field, bool *more);
+/* Whether another field begins before the end of the message. */
+static inline bool nd4c_wire_more(const nd4c_wire *wire) {
+  return wire->at != wire->end;
+}
+/* The next field, groups skipped over whole; FORMAT at the end of the message. */
+nd4c_status nd4c_wire_next(nd4c_wire *wire, nd4c_wire_field *field);
 
 /* The field's value as the schema has it; FORMAT if the wire type differs. */
 nd4c_status nd4c_wire_int(const nd4c_wire *wire, const nd4c_wire_field *field, int64_t *value);

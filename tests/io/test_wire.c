@@ -18,12 +18,14 @@ static nd4c_status read_all(const char *bytes, size_t size, int *fields) {
   memcpy(copy, bytes, size);
   nd4c_wire wire = nd4c_wire_open((nd4c_span){copy, size}, "Test");
   nd4c_status status = ND4C_OK;
-  bool more = true;
+  nd4c_wire_field field;
   *fields = 0;
-  while (status == ND4C_OK && more) {
-    nd4c_wire_field field;
-    status = nd4c_wire_next(&wire, &field, &more);
-    *fields += status == ND4C_OK && more;
+  while (status == ND4C_OK && nd4c_wire_more(&wire)) {
+    status = nd4c_wire_next(&wire, &field);
+    *fields += status == ND4C_OK;
+  }
+  if (status == ND4C_OK) { /* no field is read beyond the end */
+    assert_int_equal(nd4c_wire_next(&wire, &field), ND4C_FORMAT);
   }
   free(copy);
   return status;

@@ -191,13 +191,9 @@ nd4c_status nd4c_onnx_attribute_parse(nd4c_onnx_model *model, const nd4c_wire *w
   nd4c_wire inner;
   attribute_lists lists = {0};
   ND4C_TRY(nd4c_wire_enter(wire, field, "AttributeProto", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field entry;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &entry, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &entry));
     ND4C_TRY(parse_field(model, &inner, &entry, attribute, &lists));
   }
   if (attribute->name.size == 0) {

@@ -65,13 +65,9 @@ nd4c_status nd4c_onnx_function_parse(nd4c_onnx_model *model, const nd4c_wire *wi
   nd4c_onnx_function function = {.offset = outer->offset, .body = {.offset = outer->offset}};
   nd4c_onnx_function *kept = NULL;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "FunctionProto", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     ND4C_TRY(parse_field(model, &inner, &field, &function));
   }
   if (function.name.size == 0) {

@@ -57,13 +57,10 @@ nd4c_status nd4c_onnx_graph_parse(nd4c_onnx_model *model, const nd4c_wire *wire,
   nd4c_wire inner;
   *graph = (nd4c_onnx_graph){.offset = outer->offset};
   ND4C_TRY(nd4c_wire_enter(wire, outer, "GraphProto", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     ND4C_TRY(parse_graph_field(model, graph, &inner, &field));
   }
+  return ND4C_OK;
 }

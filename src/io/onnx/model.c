@@ -40,13 +40,9 @@ nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire,
   nd4c_span domain = {0};
   int64_t version = 0;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "OperatorSetIdProto", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == OPSET_DOMAIN) {
       ND4C_TRY(nd4c_wire_text(&inner, &field, &domain));
     } else if (field.number == OPSET_VERSION) {
@@ -62,13 +58,9 @@ nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire,
 static nd4c_status parse_model(nd4c_onnx_model *model) {
   nd4c_wire wire = nd4c_wire_open(model->files.blob->bytes, "ModelProto");
   bool has_graph = false;
-  for (;;) {
+  while (nd4c_wire_more(&wire)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&wire, &field, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&wire, &field));
     if (field.number == MODEL_IR_VERSION) {
       ND4C_TRY(nd4c_wire_int(&wire, &field, &model->ir_version));
     } else if (field.number == MODEL_OPSET) {

@@ -81,13 +81,9 @@ nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph,
   nd4c_onnx_node node = {.offset = field->offset};
   node_lists lists = {0};
   ND4C_TRY(nd4c_wire_enter(wire, field, "NodeProto", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field entry;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &entry, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &entry));
     ND4C_TRY(parse_field(model, graph, &inner, &entry, &node, &lists));
   }
   if (node.op.size == 0) {

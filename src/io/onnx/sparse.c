@@ -35,14 +35,10 @@ static nd4c_status parse_dims(const nd4c_wire *wire, const nd4c_wire_field *fiel
 
 static nd4c_status parse_fields(nd4c_wire *wire, nd4c_onnx_files *files, struct nd4c_onnx_sparse *sparse,
                                 int64_t *shape, int32_t *rank) {
-  for (;;) {
+  while (nd4c_wire_more(wire)) {
     nd4c_wire_field field;
     nd4c_wire inner;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(wire, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(wire, &field));
     if (field.number == FIELD_DIMS) {
       ND4C_TRY(parse_dims(wire, &field, shape, rank));
     } else if (field.number == FIELD_VALUES || field.number == FIELD_INDICES) {
@@ -51,6 +47,7 @@ static nd4c_status parse_fields(nd4c_wire *wire, nd4c_onnx_files *files, struct 
           nd4c_onnx_tensor_parse(&inner, files, field.number == FIELD_VALUES ? &sparse->values : &sparse->indices));
     }
   }
+  return ND4C_OK;
 }
 
 /* One index a value, or one an axis and value. */

@@ -86,13 +86,9 @@ static nd4c_status parse_external(const nd4c_wire *wire, const nd4c_wire_field *
   nd4c_span key = {0};
   nd4c_span value = {0};
   ND4C_TRY(nd4c_wire_enter(wire, outer, "StringStringEntryProto", &entry));
-  for (;;) {
+  while (nd4c_wire_more(&entry)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&entry, &field, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&entry, &field));
     if (field.number == 1 || field.number == 2) {
       ND4C_TRY(nd4c_wire_text(&entry, &field, field.number == 1 ? &key : &value));
     }
@@ -211,13 +207,9 @@ nd4c_status nd4c_onnx_tensor_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c
   uint64_t offset = (uint64_t)(wire->at - wire->file);
   *tensor = (nd4c_onnx_tensor){
       .message = {wire->at, (size_t)(wire->end - wire->at)}, .file = wire->file, .blob = files->blob, .offset = offset};
-  for (;;) {
+  while (nd4c_wire_more(wire)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(wire, &field, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(wire, &field));
     ND4C_TRY(parse_field(wire, &field, shape, tensor, &found));
   }
   int64_t *kept = NULL;

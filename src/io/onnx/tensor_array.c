@@ -77,13 +77,9 @@ static nd4c_status read_typed(typed_reader *reader) {
   const nd4c_onnx_tensor *tensor = reader->tensor;
   nd4c_wire wire = nd4c_wire_open(tensor->message, "TensorProto");
   wire.file = tensor->file;
-  for (;;) {
+  while (nd4c_wire_more(&wire)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&wire, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(&wire, &field));
     if (field.number != reader->row->typed_field) {
       continue;
     }
@@ -94,6 +90,7 @@ static nd4c_status read_typed(typed_reader *reader) {
       reader->lengths[reader->done++] = (int64_t)field.bytes.size;
     }
   }
+  return ND4C_OK;
 }
 
 static nd4c_status make_strings(const nd4c_onnx_tensor *tensor, typed_reader *reader, nd4c_array **array) {

@@ -32,13 +32,9 @@ static nd4c_status parse_dim(const nd4c_wire *wire, const nd4c_wire_field *outer
   }
   int64_t extent = -1;
   nd4c_span symbol = {0};
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == DIM_VALUE) {
       ND4C_TRY(nd4c_wire_int(&inner, &field, &extent));
       /* Old exporters write 0 or -1 for "any"; a real extent of 0 cannot be told apart and is accepted as any. */
@@ -56,36 +52,30 @@ static nd4c_status parse_shape(const nd4c_wire *wire, const nd4c_wire_field *out
   nd4c_wire inner;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "TensorShapeProto", &inner));
   found->rank = 0;
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == SHAPE_DIM) {
       ND4C_TRY(parse_dim(&inner, &field, found));
     }
   }
+  return ND4C_OK;
 }
 
 static nd4c_status parse_tensor_type(const nd4c_wire *wire, const nd4c_wire_field *outer, nd4c_onnx_value_info *info,
                                      found_shape *found) {
   nd4c_wire inner;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "TypeProto.Tensor", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == TENSOR_TYPE) {
       ND4C_TRY(nd4c_wire_int(&inner, &field, &info->type));
     } else if (field.number == TENSOR_SHAPE) {
       ND4C_TRY(parse_shape(&inner, &field, found));
     }
   }
+  return ND4C_OK;
 }
 
 static nd4c_status parse_type(const nd4c_wire *wire, const nd4c_wire_field *outer, nd4c_onnx_value_info *info,
@@ -96,17 +86,14 @@ static nd4c_status parse_inner_type(const nd4c_wire *wire, const nd4c_wire_field
                                     found_shape *found) {
   nd4c_wire inner;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "TypeProto.Sequence", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == INNER_TYPE) {
       ND4C_TRY(parse_type(&inner, &field, info, found));
     }
   }
+  return ND4C_OK;
 }
 
 static nd4c_status add_kind(const nd4c_wire_field *field, nd4c_onnx_kind kind, nd4c_onnx_value_info *info) {
@@ -122,13 +109,9 @@ static nd4c_status parse_type(const nd4c_wire *wire, const nd4c_wire_field *oute
                               found_shape *found) {
   nd4c_wire inner;
   ND4C_TRY(nd4c_wire_enter(wire, outer, "TypeProto", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == TYPE_TENSOR) {
       ND4C_TRY(add_kind(&field, ND4C_ONNX_KIND_ARRAY, info));
       ND4C_TRY(parse_tensor_type(&inner, &field, info, found));
@@ -138,6 +121,7 @@ static nd4c_status parse_type(const nd4c_wire *wire, const nd4c_wire_field *oute
       ND4C_TRY(parse_inner_type(&inner, &field, info, found));
     }
   }
+  return ND4C_OK;
 }
 
 static nd4c_status keep_shape(nd4c_onnx_model *model, const found_shape *found, nd4c_onnx_value_info *info) {
@@ -163,13 +147,9 @@ nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *
   found_shape found = {.rank = -1};
   nd4c_onnx_value_info info = {.offset = outer->offset, .value = ND4C_ONNX_NONE};
   ND4C_TRY(nd4c_wire_enter(wire, outer, "ValueInfoProto", &inner));
-  for (;;) {
+  while (nd4c_wire_more(&inner)) {
     nd4c_wire_field field;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_next(&inner, &field, &more));
-    if (!more) {
-      break;
-    }
+    ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == VALUE_NAME) {
       ND4C_TRY(nd4c_wire_text(&inner, &field, &info.name));
     } else if (field.number == VALUE_TYPE) {
