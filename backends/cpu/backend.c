@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backends/cpu/cpu.h"
+#include "backends/provider.h"
 #include "families.h"
 
 nd4c_status nd4c_provider_cpu_entry(const nd4c_host *host, const nd4c_provider **provider);
@@ -273,26 +274,18 @@ static const nd4c_backend the_backend = {
 
 static const nd4c_contribution contribution = {
     .struct_size = ND4C_SIZE_OF(nd4c_contribution),
-    .engine_count = sizeof engines / sizeof engines[0],
-    .engines = engines,
-    .family_count = sizeof families / sizeof families[0],
-    .families = families,
+    ND4C_PROVIDER_LIST(engine_count, engines),
+    ND4C_PROVIDER_LIST(family_count, families),
 };
 static const nd4c_contribution *const contributions[] = {&contribution};
 
 static const nd4c_provider the_provider = {
-    .struct_size = ND4C_SIZE_OF(nd4c_provider),
-    .abi_major = ND4C_PLUGIN_ABI_MAJOR,
-    .abi_minor = ND4C_PLUGIN_ABI_MINOR,
-    .name = "cpu",
-    .version = ND4C_CPU_VERSION,
+    ND4C_PROVIDER_HEAD("cpu", ND4C_CPU_VERSION),
     .probe = probe,
     .open = open_provider,
     .backend = &the_backend,
-    .contribution_count = sizeof contributions / sizeof contributions[0],
-    .contributions = contributions,
-    .property_count = sizeof properties / sizeof properties[0],
-    .properties = properties,
+    ND4C_PROVIDER_LIST(contribution_count, contributions),
+    ND4C_PROVIDER_LIST(property_count, properties),
 };
 
 nd4c_status nd4c_provider_cpu_entry(const nd4c_host *host, const nd4c_provider **provider) {

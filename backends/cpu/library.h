@@ -4,6 +4,7 @@
 #define ND4C_BACKENDS_CPU_LIBRARY_H
 
 #include "backends/cpu/cpu.h"
+#include "backends/provider.h"
 
 /* Defines nd4c_provider_<library>_entry from nd4c_<library>_state and nd4c_<library>_close. `rank` is the
  * contribution's priority; the rest are its kernel families. */
@@ -16,10 +17,8 @@
       .struct_size = ND4C_SIZE_OF(nd4c_contribution),                                                      \
       .backend = "cpu",                                                                                    \
       .priority = (rank),                                                                                  \
-      .engine_count = 1,                                                                                   \
-      .engines = engines,                                                                                  \
-      .family_count = sizeof families / sizeof families[0],                                                \
-      .families = families,                                                                                \
+      ND4C_PROVIDER_LIST(engine_count, engines),                                                           \
+      ND4C_PROVIDER_LIST(family_count, families),                                                          \
   };                                                                                                       \
   static const nd4c_contribution *const contributions[] = {&contribution};                                 \
   static nd4c_verdict probe(bool verify, char *reason, size_t reason_size) {                               \
@@ -28,15 +27,10 @@
   nd4c_status nd4c_provider_##library##_entry(const nd4c_host *host, const nd4c_provider **provider);      \
   nd4c_status nd4c_provider_##library##_entry(const nd4c_host *host, const nd4c_provider **provider) {     \
     static const nd4c_provider brought = {                                                                 \
-        .struct_size = ND4C_SIZE_OF(nd4c_provider),                                                        \
-        .abi_major = ND4C_PLUGIN_ABI_MAJOR,                                                                \
-        .abi_minor = ND4C_PLUGIN_ABI_MINOR,                                                                \
-        .name = #library,                                                                                  \
-        .version = ND4C_CPU_VERSION,                                                                       \
+        ND4C_PROVIDER_HEAD(#library, ND4C_CPU_VERSION),                                                    \
         .probe = probe,                                                                                    \
         .close = nd4c_##library##_close,                                                                   \
-        .contribution_count = 1,                                                                           \
-        .contributions = contributions,                                                                    \
+        ND4C_PROVIDER_LIST(contribution_count, contributions),                                             \
     };                                                                                                     \
     nd4c_cpu_host = host;                                                                                  \
     *provider = &brought;                                                                                  \
