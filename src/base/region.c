@@ -98,7 +98,7 @@ int32_t nd4c_region_append(nd4c_region *region, nd4c_region_list *list, size_t s
   return ND4C_OK;
 }
 
-int32_t nd4c_grow(void **items, int32_t *capacity, int32_t count, size_t size, const char *what) {
+int32_t nd4c_grow(void *items, int32_t *capacity, int32_t count, size_t size, const char *what) {
   if (count <= *capacity) {
     return ND4C_OK;
   }
@@ -107,11 +107,13 @@ int32_t nd4c_grow(void **items, int32_t *capacity, int32_t count, size_t size, c
   if (wanted > INT32_MAX) {
     return nd4c_fail(ND4C_OVERFLOW, "%s: more than %d are not possible", what, INT32_MAX);
   }
-  void *grown = nd4c_reallocate(*items, (size_t)wanted * size);
+  void *grown = NULL;
+  memcpy(&grown, items, sizeof grown);
+  grown = nd4c_reallocate(grown, (size_t)wanted * size);
   if (grown == NULL) {
     return nd4c_fail_memory(what, (size_t)wanted * size);
   }
-  *items = grown;
+  memcpy(items, &grown, sizeof grown);
   *capacity = (int32_t)wanted;
   return ND4C_OK;
 }

@@ -36,8 +36,8 @@ typedef struct nd4c_region_list {
 /* Appends one zeroed item of `size` bytes; *item points to it until the next append. */
 int32_t nd4c_region_append(nd4c_region *region, nd4c_region_list *list, size_t size, const char *what, void *item);
 
-/* Makes room in a growing array of the heap: at least `count` items. Returns MEMORY or OVERFLOW as a status; then the
- * array is as it was. */
-int32_t nd4c_grow(void **items, int32_t *capacity, int32_t count, size_t size, const char *what);
+/* Makes room in a growing array of the heap: at least `count` items. `items` is the address of the array's pointer, of
+ * any type. Returns MEMORY or OVERFLOW as a status; then the array is as it was. */
+int32_t nd4c_grow(void *items, int32_t *capacity, int32_t count, size_t size, const char *what);
 
 #endif

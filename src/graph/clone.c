@@ -16,10 +16,7 @@ static nd4c_status clone_values(const nd4c_graph *from, nd4c_graph *to) {
 }
 
 static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
-  void *nodes = to->nodes;
-  nd4c_status status = nd4c_grow(&nodes, &to->node_capacity, from->node_count, sizeof *to->nodes, "nodes of a graph");
-  to->nodes = nodes;
-  ND4C_TRY(status);
+  ND4C_TRY(nd4c_grow(&to->nodes, &to->node_capacity, from->node_count, sizeof *to->nodes, "nodes of a graph"));
   for (int32_t i = 0; i < from->node_count; ++i) {
     nd4c_graph_node node = from->nodes[i];
     node.inputs = nd4c_region_copy(&to->region, node.inputs, node.input_count, sizeof *node.inputs);

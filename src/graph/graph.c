@@ -69,11 +69,8 @@ nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t ra
                                  nd4c_value *value) {
   int64_t size = 0;
   ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
-  void *values = graph->values;
-  nd4c_status status =
-      nd4c_grow(&values, &graph->value_capacity, graph->value_count + 1, sizeof *graph->values, "values of a graph");
-  graph->values = values;
-  ND4C_TRY(status);
+  ND4C_TRY(nd4c_grow(&graph->values, &graph->value_capacity, graph->value_count + 1, sizeof *graph->values,
+                     "values of a graph"));
   const int64_t *copy = nd4c_region_copy(&graph->region, shape, rank, sizeof *shape);
   if (copy == NULL) {
     return nd4c_error_code();
@@ -166,11 +163,8 @@ nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, co
 
 static nd4c_status hold_array(nd4c_graph *graph, nd4c_array *array) {
   ND4C_TRY(nd4c_array_check(array, "attribute"));
-  void *held = graph->held;
-  nd4c_status status =
-      nd4c_grow(&held, &graph->held_capacity, graph->held_count + 1, sizeof *graph->held, "attributes of a graph");
-  graph->held = held;
-  ND4C_TRY(status);
+  ND4C_TRY(nd4c_grow(&graph->held, &graph->held_capacity, graph->held_count + 1, sizeof *graph->held,
+                     "attributes of a graph"));
   graph->held[graph->held_count] = nd4c_array_retain(array);
   graph->held_count += 1;
   return ND4C_OK;
@@ -249,11 +243,8 @@ static nd4c_status add_outputs(nd4c_graph *graph, const nd4c_inferred *inferred,
 /* Everything of a checked and inferred node that can fail, in an order that leaves the graph as it was if it does. */
 static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_value *inputs,
                             const nd4c_attr_value *attrs, const char *label, const nd4c_inferred *inferred) {
-  void *nodes = graph->nodes;
-  nd4c_status status =
-      nd4c_grow(&nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes, "nodes of a graph");
-  graph->nodes = nodes;
-  ND4C_TRY(status);
+  ND4C_TRY(
+      nd4c_grow(&graph->nodes, &graph->node_capacity, graph->node_count + 1, sizeof *graph->nodes, "nodes of a graph"));
   node.inputs = nd4c_region_copy(&graph->region, inputs, node.input_count, sizeof *inputs);
   node.outputs = nd4c_region_take(&graph->region, node.output_count, sizeof *node.outputs);
   node.label = nd4c_region_text(&graph->region, label == NULL ? "" : label);

@@ -54,10 +54,7 @@ nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_region *region, const c
   if (*cell != 0) {
     return nd4c_fail(ND4C_NAME, "graph: there is already an %s named '%s'", what, name);
   }
-  void *items = ports->items;
-  nd4c_status status = nd4c_grow(&items, &ports->capacity, ports->count + 1, sizeof *ports->items, "names of a graph");
-  ports->items = items;
-  ND4C_TRY(status);
+  ND4C_TRY(nd4c_grow(&ports->items, &ports->capacity, ports->count + 1, sizeof *ports->items, "names of a graph"));
   const char *copy = nd4c_region_text(region, name);
   if (copy == NULL) {
     return nd4c_error_code();

@@ -15,10 +15,8 @@ static void count_use(nd4c_rewrite *rewrite, nd4c_value value, int32_t change) {
 /* Room for the uses of one value more than there are. */
 static nd4c_status make_room(nd4c_rewrite *rewrite) {
   int32_t before = rewrite->uses_capacity;
-  void *uses = rewrite->uses;
-  nd4c_status status =
-      nd4c_grow(&uses, &rewrite->uses_capacity, rewrite->graph->value_count + 1, sizeof *rewrite->uses, "a pass");
-  rewrite->uses = uses;
+  nd4c_status status = nd4c_grow(&rewrite->uses, &rewrite->uses_capacity, rewrite->graph->value_count + 1,
+                                 sizeof *rewrite->uses, "a pass");
   if (rewrite->uses_capacity > before) {
     memset(rewrite->uses + before, 0, (size_t)(rewrite->uses_capacity - before) * sizeof *rewrite->uses);
   }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/region.h"
 #include "base/status.h"
 #include "io/blob.h"
 #include "io/datum.h"
@@ -32,15 +33,10 @@ typedef struct item_list {
 static nd4c_status read_message(nd4c_onnx_files *files, nd4c_wire *wire, nd4c_datum_kind kind, nd4c_datum **out);
 
 static nd4c_status append_item(item_list *list, nd4c_datum *item) {
-  if (list->count == list->capacity) {
-    int32_t capacity = list->capacity == 0 ? 8 : 2 * list->capacity;
-    nd4c_datum **grown = nd4c_reallocate((void *)list->items, (size_t)capacity * sizeof *grown);
-    if (grown == NULL) {
-      nd4c_datum_release(item);
-      return nd4c_fail_memory("a sequence", (size_t)capacity * sizeof *grown);
-    }
-    list->items = grown;
-    list->capacity = capacity;
+  nd4c_status status = nd4c_grow(&list->items, &list->capacity, list->count + 1, sizeof(nd4c_datum *), "a sequence");
+  if (status != ND4C_OK) {
+    nd4c_datum_release(item);
+    return status;
   }
   list->items[list->count++] = item;
   return ND4C_OK;

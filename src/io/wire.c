@@ -203,15 +203,10 @@ nd4c_status nd4c_wire_list_open(const nd4c_wire *wire, const nd4c_wire_field *fi
   return ND4C_OK;
 }
 
-nd4c_status nd4c_wire_list_next(nd4c_wire_list *list, uint64_t *value, bool *more) {
+nd4c_status nd4c_wire_list_next(nd4c_wire_list *list, uint64_t *value) {
   if (list->single) {
     list->single = false;
     *value = list->value;
-    *more = true;
-    return ND4C_OK;
-  }
-  *more = list->at != list->end;
-  if (!*more) {
     return ND4C_OK;
   }
   if (list->element == ND4C_WIRE_VARINT) {

@@ -65,7 +65,11 @@ typedef struct nd4c_wire_list {
 } nd4c_wire_list;
 nd4c_status nd4c_wire_list_open(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_wire_type element,
                                 nd4c_wire_list *list);
-/* *more is false after the last one. */
-nd4c_status nd4c_wire_list_next(nd4c_wire_list *list, uint64_t *value, bool *more);
+/* Whether another value follows. */
+static inline bool nd4c_wire_list_more(const nd4c_wire_list *list) {
+  return list->single || list->at != list->end;
+}
+/* The next value, of which there is one. */
+nd4c_status nd4c_wire_list_next(nd4c_wire_list *list, uint64_t *value);
 
 #endif

@@ -136,21 +136,20 @@ static void reads_lists(void **state) {
   nd4c_wire_list list;
   uint64_t value = 0;
   uint64_t sum = 0;
-  bool more = true;
   assert_int_equal(nd4c_wire_list_open(&wire, &field, ND4C_WIRE_VARINT, &list), ND4C_OK);
-  while (nd4c_wire_list_next(&list, &value, &more) == ND4C_OK && more) {
+  while (nd4c_wire_list_more(&list) && nd4c_wire_list_next(&list, &value) == ND4C_OK) {
     sum += value;
   }
   assert_int_equal(sum, 303);
   field.bytes.size = 3;
   assert_int_equal(nd4c_wire_list_open(&wire, &field, ND4C_WIRE_FIXED32, &list), ND4C_OK);
-  assert_int_equal(nd4c_wire_list_next(&list, &value, &more), ND4C_FORMAT);
+  assert_int_equal(nd4c_wire_list_next(&list, &value), ND4C_FORMAT);
   field = (nd4c_wire_field){.number = 1, .type = ND4C_WIRE_VARINT, .value = 9};
   assert_int_equal(nd4c_wire_list_open(&wire, &field, ND4C_WIRE_VARINT, &list), ND4C_OK);
-  assert_int_equal(nd4c_wire_list_next(&list, &value, &more), ND4C_OK);
-  assert_true(more && value == 9);
-  assert_int_equal(nd4c_wire_list_next(&list, &value, &more), ND4C_OK);
-  assert_false(more);
+  assert_true(nd4c_wire_list_more(&list));
+  assert_int_equal(nd4c_wire_list_next(&list, &value), ND4C_OK);
+  assert_int_equal(value, 9);
+  assert_false(nd4c_wire_list_more(&list));
 }
 
 static void shows_and_checks_text(void **state) {

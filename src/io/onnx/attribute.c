@@ -35,37 +35,31 @@ static nd4c_status parse_ints(nd4c_onnx_model *model, const nd4c_wire *wire, con
                               nd4c_region_list *ints) {
   nd4c_wire_list list;
   ND4C_TRY(nd4c_wire_list_open(wire, field, ND4C_WIRE_VARINT, &list));
-  for (;;) {
+  while (nd4c_wire_list_more(&list)) {
     uint64_t value = 0;
-    bool more = false;
     int64_t *item = NULL;
-    ND4C_TRY(nd4c_wire_list_next(&list, &value, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_list_next(&list, &value));
     ND4C_TRY(nd4c_region_append(&model->region, ints, sizeof *item, "integers of an attribute", &item));
     *item = (int64_t)value;
   }
+  return ND4C_OK;
 }
 
 static nd4c_status parse_floats(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
                                 nd4c_region_list *floats) {
   nd4c_wire_list list;
   ND4C_TRY(nd4c_wire_list_open(wire, field, ND4C_WIRE_FIXED32, &list));
-  for (;;) {
+  while (nd4c_wire_list_more(&list)) {
     uint64_t value = 0;
-    bool more = false;
     double *item = NULL;
-    ND4C_TRY(nd4c_wire_list_next(&list, &value, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_list_next(&list, &value));
     uint32_t bits = (uint32_t)value;
     float number = 0;
     memcpy(&number, &bits, sizeof number);
     ND4C_TRY(nd4c_region_append(&model->region, floats, sizeof *item, "numbers of an attribute", &item));
     *item = number;
   }
+  return ND4C_OK;
 }
 
 static nd4c_status parse_tensor(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,

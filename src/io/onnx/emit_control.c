@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/alloc.h"
+#include "base/region.h"
 #include "base/status.h"
 #include "io/onnx/family.h"
 
@@ -27,15 +28,7 @@ typedef struct operand_list {
 } operand_list;
 
 static nd4c_status list_append(nd4c_onnx_emission *emission, operand_list *list, nd4c_onnx_operand operand) {
-  if (list->count == list->capacity) {
-    int32_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-    nd4c_onnx_operand *grown = nd4c_reallocate(list->items, (size_t)capacity * sizeof *grown);
-    if (grown == NULL) {
-      return nd4c_fail_memory("the results of a loop", (size_t)capacity * sizeof *grown);
-    }
-    list->items = grown;
-    list->capacity = capacity;
-  }
+  ND4C_TRY(nd4c_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, "the results of a loop"));
   nd4c_onnx_hold(emission, operand);
   list->items[list->count++] = operand;
   return ND4C_OK;

@@ -1,5 +1,6 @@
 /* Operands: where they live, who holds them, and when they go. */
 #include "base/alloc.h"
+#include "base/region.h"
 #include "base/status.h"
 #include "io/onnx/importer.h"
 
@@ -7,33 +8,16 @@
 
 /* Notes an operand for the sweep after the node. */
 static nd4c_status note_created(nd4c_onnx_importer *importer, nd4c_onnx_operand operand) {
-  if (importer->created_count == importer->created_capacity) {
-    int32_t capacity = importer->created_capacity == 0 ? 64 : 2 * importer->created_capacity;
-    nd4c_onnx_operand *grown = nd4c_reallocate(importer->created, (size_t)capacity * sizeof *grown);
-    if (grown == NULL) {
-      return nd4c_fail_memory("the values of a model", (size_t)capacity * sizeof *grown);
-    }
-    importer->created = grown;
-    importer->created_capacity = capacity;
-  }
+  ND4C_TRY(nd4c_grow(&importer->created, &importer->created_capacity, importer->created_count + 1,
+                     sizeof *importer->created, "the values of a model"));
   importer->created[importer->created_count++] = operand;
-  return ND4C_OK;
-}
-
-static nd4c_status grow_slots(nd4c_onnx_importer *importer) {
-  int32_t capacity = importer->slot_capacity == 0 ? 256 : 2 * importer->slot_capacity;
-  nd4c_onnx_operand_slot *grown = nd4c_reallocate(importer->slots, (size_t)capacity * sizeof *grown);
-  if (grown == NULL) {
-    return nd4c_fail_memory("the values of a model", (size_t)capacity * sizeof *grown);
-  }
-  importer->slots = grown;
-  importer->slot_capacity = capacity;
   return ND4C_OK;
 }
 
 static nd4c_status add_slot(nd4c_onnx_importer *importer, nd4c_onnx_operand_slot slot, nd4c_onnx_operand *operand) {
   if (importer->free_slot == ND4C_ONNX_OPERAND_NONE && importer->slot_count == importer->slot_capacity) {
-    ND4C_TRY(grow_slots(importer));
+    ND4C_TRY(nd4c_grow(&importer->slots, &importer->slot_capacity, importer->slot_count + 1, sizeof *importer->slots,
+                       "the values of a model"));
   }
   bool reused = importer->free_slot != ND4C_ONNX_OPERAND_NONE;
   nd4c_onnx_operand number = reused ? importer->free_slot : importer->slot_count;

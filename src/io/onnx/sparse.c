@@ -15,24 +15,6 @@ struct nd4c_onnx_sparse {
   nd4c_onnx_tensor values, indices;
 };
 
-static nd4c_status parse_dims(const nd4c_wire *wire, const nd4c_wire_field *field, int64_t *shape, int32_t *rank) {
-  nd4c_wire_list list;
-  ND4C_TRY(nd4c_wire_list_open(wire, field, ND4C_WIRE_VARINT, &list));
-  for (;;) {
-    uint64_t value = 0;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_list_next(&list, &value, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
-    if (*rank == ND4C_MAX_RANK) {
-      return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a sparse tensor of more than %d dimensions", field->offset,
-                       ND4C_MAX_RANK);
-    }
-    shape[(*rank)++] = (int64_t)value;
-  }
-}
-
 static nd4c_status parse_fields(nd4c_wire *wire, nd4c_onnx_files *files, struct nd4c_onnx_sparse *sparse,
                                 int64_t *shape, int32_t *rank) {
   while (nd4c_wire_more(wire)) {
@@ -40,7 +22,7 @@ static nd4c_status parse_fields(nd4c_wire *wire, nd4c_onnx_files *files, struct 
     nd4c_wire inner;
     ND4C_TRY(nd4c_wire_next(wire, &field));
     if (field.number == FIELD_DIMS) {
-      ND4C_TRY(parse_dims(wire, &field, shape, rank));
+      ND4C_TRY(nd4c_onnx_dims_parse(wire, &field, "a sparse tensor", shape, rank));
     } else if (field.number == FIELD_VALUES || field.number == FIELD_INDICES) {
       ND4C_TRY(nd4c_wire_enter(wire, &field, "TensorProto", &inner));
       ND4C_TRY(

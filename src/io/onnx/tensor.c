@@ -18,22 +18,20 @@ typedef struct found_tensor {
   int64_t external_length;
 } found_tensor;
 
-static nd4c_status parse_dims(const nd4c_wire *wire, const nd4c_wire_field *field, int64_t *shape, int32_t *rank) {
+nd4c_status nd4c_onnx_dims_parse(const nd4c_wire *wire, const nd4c_wire_field *field, const char *what, int64_t *shape,
+                                 int32_t *rank) {
   nd4c_wire_list list;
   ND4C_TRY(nd4c_wire_list_open(wire, field, ND4C_WIRE_VARINT, &list));
-  for (;;) {
+  while (nd4c_wire_list_more(&list)) {
     uint64_t value = 0;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_list_next(&list, &value, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_list_next(&list, &value));
     if (*rank == ND4C_MAX_RANK) {
-      return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a tensor of more than %d dimensions", field->offset,
+      return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": %s of more than %d dimensions", field->offset, what,
                        ND4C_MAX_RANK);
     }
     shape[(*rank)++] = (int64_t)value;
   }
+  return ND4C_OK;
 }
 
 static nd4c_wire_type typed_element(uint32_t field) {
@@ -55,15 +53,12 @@ static nd4c_status count_typed(const nd4c_wire *wire, const nd4c_wire_field *fie
   }
   nd4c_wire_list list;
   ND4C_TRY(nd4c_wire_list_open(wire, field, typed_element(field->number), &list));
-  for (;;) {
+  while (nd4c_wire_list_more(&list)) {
     uint64_t value = 0;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_list_next(&list, &value, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_list_next(&list, &value));
     found->typed_count++;
   }
+  return ND4C_OK;
 }
 
 static nd4c_status parse_decimal(nd4c_span text, const char *key, uint64_t *value) {
@@ -111,7 +106,7 @@ static nd4c_status parse_field(const nd4c_wire *wire, const nd4c_wire_field *fie
   int64_t number = 0;
   switch (field->number) {
     case ND4C_ONNX_TENSOR_DIMS:
-      return parse_dims(wire, field, shape, &tensor->rank);
+      return nd4c_onnx_dims_parse(wire, field, "a tensor", shape, &tensor->rank);
     case ND4C_ONNX_TENSOR_DATA_TYPE:
       found->has_type = true;
       return nd4c_wire_int(wire, field, &found->data_type);

@@ -44,6 +44,11 @@ void nd4c_onnx_files_close(nd4c_onnx_files *files);
 nd4c_status nd4c_onnx_files_range(nd4c_onnx_files *files, nd4c_span location, uint64_t offset, int64_t length,
                                   nd4c_span *range, nd4c_blob **blob);
 
+/* Parses one occurrence of a repeated extent into shape, which has room for ND4C_MAX_RANK, and counts in *rank; `what`
+ * for the text. */
+nd4c_status nd4c_onnx_dims_parse(const nd4c_wire *wire, const nd4c_wire_field *field, const char *what, int64_t *shape,
+                                 int32_t *rank);
+
 /* Parses and checks one TensorProto. */
 nd4c_status nd4c_onnx_tensor_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c_onnx_tensor *tensor);
 

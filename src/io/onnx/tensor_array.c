@@ -56,13 +56,9 @@ static nd4c_status read_numbers(typed_reader *reader, const nd4c_wire *wire, con
                                             [ND4C_ONNX_TENSOR_UINT64_DATA] = ND4C_WIRE_VARINT};
   nd4c_wire_list list;
   ND4C_TRY(nd4c_wire_list_open(wire, field, elements[field->number], &list));
-  for (;;) {
+  while (nd4c_wire_list_more(&list)) {
     uint64_t value = 0;
-    bool more = false;
-    ND4C_TRY(nd4c_wire_list_next(&list, &value, &more));
-    if (!more) {
-      return ND4C_OK;
-    }
+    ND4C_TRY(nd4c_wire_list_next(&list, &value));
     if (!value_fits(value, reader->tensor->dtype)) {
       return nd4c_fail(ND4C_FORMAT, "tensor %s at byte %" PRIu64 ": value %" PRId64 " (number %" PRId64 ") is no %s",
                        nd4c_span_show(reader->tensor->name).text, reader->tensor->offset, (int64_t)value, reader->done,
@@ -71,6 +67,7 @@ static nd4c_status read_numbers(typed_reader *reader, const nd4c_wire *wire, con
     store_value(reader->to + reader->done * reader->bytes, value, reader->bytes);
     reader->done++;
   }
+  return ND4C_OK;
 }
 
 static nd4c_status read_typed(typed_reader *reader) {
