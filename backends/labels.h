@@ -220,6 +220,14 @@ static inline void label_batch(nd4c_labelled *array, int32_t own, const int32_t 
     array->labels[at++] = ND4C_LABEL_OWN + labels[i];
 }
 
+/* A 1-D operand lacks its rows or columns, and so does the result. */
+static inline void label_matmul(nd4c_labels *c) {
+  bool vector_a = c->operands[0].rank == 1, vector_b = c->operands[1].rank == 1;
+  label_batch(&c->operands[0], vector_a ? 1 : 2, vector_a ? (const int32_t[]){1} : (const int32_t[]){0, 1});
+  label_batch(&c->operands[1], vector_b ? 1 : 2, (const int32_t[]){1, 2});
+  label_batch(&c->output, 2 - vector_a - vector_b, vector_a ? (const int32_t[]){2} : (const int32_t[]){0, 2});
+}
+
 static inline void label_matvec(nd4c_labels *c) {
   label_batch(&c->operands[0], 2, (const int32_t[]){0, 1});
   label_batch(&c->operands[1], 1, (const int32_t[]){1});
@@ -272,6 +280,9 @@ static inline void nd4c_labels_make(nd4c_labels *labels, const nd4c_call *call) 
     break;
     ND4C_LABELLED_OPS(LABEL)
 #undef LABEL
+    case ND4C_OP_matmul: /* which OpenCL has kernels of its own for */
+      label_matmul(labels);
+      break;
     default:
       break;
   }

@@ -18,7 +18,7 @@ typedef struct nd4c_contraction {
 typedef void (*nd4c_contraction_product)(const nd4c_contraction *contraction, int64_t batch, int64_t m, int64_t n,
                                          int64_t k, const void *a, const void *b, void *c);
 
-/* Computes the call, whose op is one of ND4C_LABELLED_OPS, with numbers of the dtype `wide` in between. */
+/* Computes the call, whose op is matmul or one of ND4C_LABELLED_OPS, with numbers of the dtype `wide` in between. */
 nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_dtype wide, nd4c_contraction_product product);
 
 #endif

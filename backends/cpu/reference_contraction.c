@@ -77,4 +77,4 @@ static nd4c_status cross_run(const nd4c_call *call) {
 }
 
 const nd4c_kernel *const nd4c_cpu_reference_contraction_kernels[] = {
-    ND4C_LABELLED_OPS(KERNEL) ND4C_CPU_REFERENCE_KERNEL(cross, ND4C_CPU_NUMBERS, cross_run), NULL};
+    ND4C_LABELLED_OPS(KERNEL) KERNEL(matmul) ND4C_CPU_REFERENCE_KERNEL(cross, ND4C_CPU_NUMBERS, cross_run), NULL};

@@ -11,11 +11,6 @@
 /* Numbers of the op table's activations. */
 double nd4c_ref_activate(int64_t activation, double x);
 
-/* a [..., m, k] times b [..., k, n] gives y [..., m, n], leading axes broadcast; a 1-D operand lacks m or n, and so
- * does y. Range over the elements of y. */
-void nd4c_ref_matmul(const nd4c_ref_tensor *a, const nd4c_ref_tensor *b, const nd4c_ref_tensor *y, int64_t begin,
-                     int64_t end);
-
 typedef struct nd4c_ref_linear_args {
   nd4c_ref_tensor x, w, bias, addend, y;
   bool transpose_w;
