@@ -42,7 +42,7 @@ PLACES = {
     "activation": [("reference", ["kernels/reference/activations.c"])],
     "reduction": [("reference", ["kernels/reference/reduce.c"]), ("simd", ["kernels/cpu/reduce.c", "kernels/cpu/reduce_vector.h",
                                                                                      "kernels/cpu/reduce_fold.h"])],
-    "linalg": [("reference", ["kernels/reference/matmul.c", "kernels/reference/activation.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
+    "linalg": [("reference", ["kernels/reference/linear.c", "kernels/reference/activation.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
     "nn": [("reference", ["kernels/reference/conv.c", "kernels/reference/windowed_pool.c", "kernels/reference/norm.c"]),
            ("simd", ["kernels/cpu/nn_loops.h", "kernels/cpu/pool_loops.h", "kernels/cpu/depthwise_loops.h"])],
     "contraction": [("reference", ["kernels/reference/contraction.c", "backends/cpu/contraction.c",
