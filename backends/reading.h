@@ -22,6 +22,26 @@ static inline int32_t nd4c_axis(int64_t axis, int32_t rank) {
   return (int32_t)(axis < 0 ? axis + rank : axis);
 }
 
+/* Whether a tensor lies in C order without gaps. */
+static inline bool nd4c_in_c_order(const nd4c_tensor *x) {
+  int64_t run = 1;
+  for (int32_t axis = x->rank - 1; axis >= 0; run *= x->shape[axis--]) {
+    if (x->shape[axis] != 1 && x->strides[axis] != run) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* C-order strides. */
+static inline void nd4c_dense_strides(int32_t rank, const int64_t *shape, int64_t *strides) {
+  int64_t stride = 1;
+  for (int32_t axis = rank - 1; axis >= 0; axis--) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+}
+
 static inline nd4c_strided nd4c_strided_of(const nd4c_tensor *tensor) {
   return (nd4c_strided){tensor->rank, tensor->shape, tensor->strides};
 }

@@ -46,16 +46,6 @@ static const nd4c_tensor *optional(const nd4c_call *call, int position) {
   return position < 0 ? NULL : nd4c_cpu_input(call, position);
 }
 
-static bool in_c_order(const nd4c_tensor *x) {
-  int64_t run = 1;
-  for (int32_t axis = x->rank - 1; axis >= 0; run *= x->shape[axis--]) {
-    if (x->shape[axis] != 1 && x->strides[axis] != run) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /* Rows of a, matrices of b. */
 static const char *read_factors(const nd4c_call *call, nd4c_bytes_call *c) {
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[c->at.b];
@@ -70,7 +60,7 @@ static const char *read_factors(const nd4c_call *call, nd4c_bytes_call *c) {
   c->b_strides[1] = b->strides[turned ? 0 : b->rank - 1];
   c->a_row = c->k;
   if (b->rank > 2) {
-    if (a->rank != b->rank || !in_c_order(a) || !in_c_order(b) ||
+    if (a->rank != b->rank || !nd4c_in_c_order(a) || !nd4c_in_c_order(b) ||
         memcmp(a->shape, b->shape, (size_t)(a->rank - 2) * sizeof *a->shape) != 0) {
       return "batches that differ, or have gaps";
     }
@@ -81,7 +71,7 @@ static const char *read_factors(const nd4c_call *call, nd4c_bytes_call *c) {
   }
   if (a->rank == 2 && a->strides[1] == 1 && a->strides[0] >= c->k) {
     c->a_row = a->strides[0];
-  } else if (in_c_order(a)) {
+  } else if (nd4c_in_c_order(a)) {
     c->m = a->size / c->k; /* all rows, whatever axes they stand on */
   } else {
     return "the first factor's rows have gaps";
@@ -107,7 +97,7 @@ const char *nd4c_bytes_read(const nd4c_call *call, nd4c_bytes_call *c) {
   nd4c_bytes_positions at = positions_of(call);
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[at.b], *y = &call->outputs[0];
   *c = (nd4c_bytes_call){.at = at, .batch = 1, .a_dtype = a->dtype, .b_dtype = b->dtype, .y_dtype = y->dtype};
-  if (a->size == 0 || b->size == 0 || !in_c_order(y)) {
+  if (a->size == 0 || b->size == 0 || !nd4c_in_c_order(y)) {
     return "an operand is empty, or the result has gaps";
   }
   const char *why = read_factors(call, c);

@@ -289,25 +289,34 @@ static nd4c_status contract(work *w) {
 }
 
 nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_dtype wide, nd4c_contraction_product product) {
+  enum { FEW = 2 };
+  const bool few = call->input_count <= FEW; /* most calls: they take no memory for labels */
+  const size_t count = (size_t)call->input_count;
+  nd4c_labelled operands[FEW];
+  term terms[FEW];
   nd4c_contraction c; /* labels stay as they are made: there are more of them than a call needs */
   c.product = product;
   c.wide = wide;
-  size_t operands = (size_t)call->input_count * sizeof *c.labels.operands;
   work w = {.contraction = &c};
   memset(w.extents, -1, sizeof w.extents);
-  c.labels.operands = nd4c_cpu_host->allocate(operands);
-  w.terms = nd4c_cpu_host->allocate((size_t)call->input_count * sizeof *w.terms);
+  c.labels.operands = few ? operands : nd4c_cpu_host->allocate(count * sizeof *operands);
+  w.terms = few ? terms : nd4c_cpu_host->allocate(count * sizeof *terms);
   nd4c_status status = ND4C_OK;
   if (c.labels.operands == NULL || w.terms == NULL) {
     status = nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for its operands' axes", call->op->name);
   } else {
+    for (size_t i = 0; i < count; i++) {
+      w.terms[i].data = NULL;
+    }
     nd4c_labels_make(&c.labels, call);
     status = contract(&w);
     for (int32_t i = 0; i < call->input_count; i++) {
       term_free(&w.terms[i]);
     }
   }
-  nd4c_cpu_host->free(c.labels.operands);
-  nd4c_cpu_host->free(w.terms);
+  if (!few) {
+    nd4c_cpu_host->free(c.labels.operands);
+    nd4c_cpu_host->free(w.terms);
+  }
   return status;
 }

@@ -32,15 +32,6 @@ void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *
 /* Runs a plan, its slowest axis shared out where there is enough to move. */
 void nd4c_cpu_run_plan(const nd4c_call *call, const nd4c_ref_plan *plan, const void *from, void *to);
 
-/* C-order strides. */
-static inline void nd4c_cpu_dense_strides(int32_t rank, const int64_t *shape, int64_t *strides) {
-  int64_t stride = 1;
-  for (int32_t i = rank - 1; i >= 0; i--) {
-    strides[i] = stride;
-    stride *= shape[i];
-  }
-}
-
 /* The bytes of every dtype's zero. */
 extern const char nd4c_cpu_zero[16];
 

@@ -84,21 +84,8 @@ static nd4c_status run_swiglu(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-static double largest_of(nd4c_dtype dtype) {
-  switch (dtype) {
-    case ND4C_FLOAT16:
-      return 65504;
-    case ND4C_BFLOAT16:
-      return 0x1.fep127;
-    case ND4C_FLOAT32:
-      return 0x1.fffffep127;
-    default:
-      return 0x1.fffffffffffffp1023;
-  }
-}
-
 static nd4c_status run_nan_to_num(const nd4c_call *call) {
-  double numbers[MOST_NUMBERS], largest = largest_of(call->outputs[0].dtype);
+  double numbers[MOST_NUMBERS], largest = nd4c_reference_largest(call->outputs[0].dtype);
   for (int32_t i = 0; i < MOST_NUMBERS; i++) {
     double given = call->attrs[i].as.f;
     bool beyond = fabs(given) > largest && !isinf(given);

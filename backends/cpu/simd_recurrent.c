@@ -37,16 +37,6 @@ static shape shape_of(const nd4c_call *call) {
   return s;
 }
 
-static bool in_c_order(const nd4c_tensor *x) {
-  int64_t run = 1;
-  for (int32_t axis = x->rank - 1; axis >= 0; run *= x->shape[axis--]) {
-    if (x->shape[axis] != 1 && x->strides[axis] != run) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static bool usual_functions(const nd4c_call *call, bool is_lstm) {
   static const int64_t usual[] = {ND4C_RECURRENT_SIGMOID, ND4C_RECURRENT_TANH, ND4C_RECURRENT_TANH};
   const nd4c_attr_value *given = &call->attrs[ND4C_ATTR_rnn_activations];
@@ -71,12 +61,12 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   }
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *x = nd4c_cpu_input(call, i);
-    if (x != NULL && (x->dtype != ND4C_FLOAT32 || x->size == 0 || !in_c_order(x))) {
+    if (x != NULL && (x->dtype != ND4C_FLOAT32 || x->size == 0 || !nd4c_in_c_order(x))) {
       return nd4c_cpu_decline(reason, reason_size, "an operand is not float32, is empty or has gaps");
     }
   }
   for (int32_t i = 0; i < call->output_count; i++) {
-    if (call->outputs[i].size == 0 || !in_c_order(&call->outputs[i])) {
+    if (call->outputs[i].size == 0 || !nd4c_in_c_order(&call->outputs[i])) {
       return nd4c_cpu_decline(reason, reason_size, "a result is empty or has gaps");
     }
   }

@@ -116,7 +116,7 @@ static nd4c_status masked_scatter(const nd4c_cl_step *step) {
   const int64_t *strides[3] = {none, source->strides, number}, *place_strides[1] = {y->strides};
   nd4c_cl_selection selection;
   nd4c_cl_walk walk, places;
-  nd4c_cl_dense_strides(source->rank, source->shape, number);
+  nd4c_dense_strides(source->rank, source->shape, number);
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, source->rank, source->shape, 3, strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, y->rank, y->shape, 1, place_strides));
   ND4C_BACKEND_TRY(choose(step, mask, y->rank, y->shape, &selection, &total));

@@ -56,14 +56,6 @@ bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, 
   return function(&step) == ND4C_OK;
 }
 
-void nd4c_cl_dense_strides(int32_t rank, const int64_t *shape, int64_t *strides) {
-  int64_t stride = 1;
-  for (int32_t i = rank - 1; i >= 0; i--) {
-    strides[i] = stride;
-    stride *= shape[i];
-  }
-}
-
 void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides) {
   int32_t missing = rank - tensor->rank;
   for (int32_t i = 0; i < rank; i++) {

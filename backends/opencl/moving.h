@@ -45,8 +45,6 @@ bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, 
 /* Bytes of an element; 0 for packed dtypes and strings. */
 int32_t nd4c_cl_element_bytes(nd4c_dtype dtype);
 
-/* C-order strides. */
-void nd4c_cl_dense_strides(int32_t rank, const int64_t *shape, int64_t *strides);
 /* Strides of a tensor broadcast to a shape by NumPy's rules. */
 void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides);
 

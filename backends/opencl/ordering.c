@@ -247,7 +247,7 @@ nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, 
     from[i] = i == axis ? 0 : x->strides[own];
   }
   number[axis] = 1;
-  nd4c_cl_dense_strides(rank, shape, to);
+  nd4c_dense_strides(rank, shape, to);
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 3, strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape + axis, 1, place_strides));
   if (nd4c_cl_is_dry(step)) {

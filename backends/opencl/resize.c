@@ -333,7 +333,7 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
   nd4c_cl_walk planes, plane, walk;
   memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
   shape[spatial] = shape[spatial + 1] = 1;
-  nd4c_cl_dense_strides(x->rank, shape, number);
+  nd4c_dense_strides(x->rank, shape, number);
   number[spatial] = number[spatial + 1] = 0;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &planes, x->rank, shape, 1, x_strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &plane, 2, x->shape + spatial, 1, plane_strides));

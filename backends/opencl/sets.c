@@ -125,7 +125,7 @@ static nd4c_status write_list(const nd4c_cl_step *step, int32_t output, int64_t 
 static nd4c_status write_inverse(const nd4c_cl_step *step, int32_t output, int64_t list) {
   const nd4c_tensor *y = &step->call->outputs[output];
   int64_t places[ND4C_CL_MAX_RANK];
-  nd4c_cl_dense_strides(y->rank, y->shape, places);
+  nd4c_dense_strides(y->rank, y->shape, places);
   return nd4c_cl_write_numbers(step, list, 0, y, places);
 }
 

@@ -62,19 +62,6 @@ VALUE_FUNCTION(power) {
 
 enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
 
-static double real_part(nd4c_dtype_kind kind, nd4c_value value) {
-  switch (kind) {
-    case ND4C_KIND_INT:
-      return (double)value.i;
-    case ND4C_KIND_FLOAT:
-      return value.f;
-    case ND4C_KIND_COMPLEX:
-      return creal(value.c);
-    default:
-      return (double)value.u;
-  }
-}
-
 static double imaginary_part(nd4c_dtype_kind kind, nd4c_value value) {
   return kind == ND4C_KIND_COMPLEX ? cimag(value.c) : 0;
 }
@@ -93,7 +80,7 @@ static int compare(const nd4c_dtype_kind *kinds, const nd4c_value *inputs) {
       return a_negative ? LESS : GREATER;
     return a.u < b.u ? LESS : a.u == b.u ? EQUAL : GREATER; /* same sign: two's complement keeps the order */
   }
-  double x = real_part(kinds[0], a), y = real_part(kinds[1], b);
+  double x = nd4c_value_as_double(kinds[0], a), y = nd4c_value_as_double(kinds[1], b);
   if (kinds[0] == ND4C_KIND_COMPLEX || kinds[1] == ND4C_KIND_COMPLEX)
     return x == y && imaginary_part(kinds[0], a) == imaginary_part(kinds[1], b) ? EQUAL : UNORDERED;
   return x < y ? LESS : x == y ? EQUAL : x > y ? GREATER : UNORDERED;

@@ -253,23 +253,9 @@ static void add_leaf(const nd4c_ref_trees *trees, int64_t leaf, double *sum) {
   }
 }
 
-/* The value that MIN and MAX begin with: the largest finite number of the dtype, or the lowest. */
-static double limit_of(nd4c_dtype dtype) {
-  switch (dtype) {
-    case ND4C_FLOAT16:
-      return 65504;
-    case ND4C_BFLOAT16:
-      return 0x1.FEp127;
-    case ND4C_FLOAT32:
-      return 0x1.FFFFFEp127;
-    default:
-      return 0x1.FFFFFFFFFFFFFp1023;
-  }
-}
-
 void nd4c_ref_trees_run(const nd4c_ref_trees *trees, const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, double *sum,
                         int64_t begin, int64_t end) {
-  double limit = limit_of(y->dtype);
+  double limit = nd4c_reference_largest(y->dtype); /* what MIN begins with, and MAX with its negative */
   double start = trees->aggregate == MIN ? limit : trees->aggregate == MAX ? -limit : 0;
   int64_t count = trees->roots.shape[0];
   for (int64_t row = begin; row < end; row++) {

@@ -1,21 +1,14 @@
 #include "kernels/reference/nn.h"
+#include "kernels/reference/numbers.h"
 
 /* Element `index` of a 1-D operand, `otherwise` if it was left out. */
 static double load_vector(const nd4c_ref_tensor *vector, int64_t index, double otherwise) {
   return vector->data == NULL ? otherwise : nd4c_ref_load(vector, index * vector->strides[0]);
 }
 
-static int64_t shape_size(const int64_t *shape, int32_t rank) {
-  int64_t size = 1;
-  for (int32_t axis = 0; axis < rank; axis++) {
-    size *= shape[axis];
-  }
-  return size;
-}
-
 void nd4c_ref_batch_norm(const nd4c_ref_norm_args *args, int64_t begin, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *y = &args->y;
-  int64_t inner = shape_size(y->shape + 2, y->rank - 2);
+  int64_t inner = nd4c_ref_extent(y->rank - 2, y->shape + 2);
   for (int64_t flat = begin; flat < end; flat++) {
     int64_t channel = flat / inner % y->shape[1];
     double value = nd4c_ref_load(x, nd4c_ref_offset(x, y->rank, y->shape, flat));
@@ -61,7 +54,7 @@ void nd4c_ref_softmax(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int32_
 
 void nd4c_ref_lrn(const nd4c_ref_lrn_args *args, int64_t begin, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *y = &args->y;
-  int64_t inner = shape_size(y->shape + 2, y->rank - 2), channels = y->shape[1];
+  int64_t inner = nd4c_ref_extent(y->rank - 2, y->shape + 2), channels = y->shape[1];
   for (int64_t flat = begin; flat < end; flat++) {
     int64_t channel = flat / inner % channels;
     int64_t first = channel - (args->size - 1) / 2, last = channel + args->size / 2;

@@ -260,8 +260,8 @@ void nd4c_value_move(nd4c_dtype dtype, const char *from, int64_t from_index, cha
     nd4c_value_store(dtype, to, to_index, nd4c_value_load(dtype, from, from_index));
 }
 
-static double value_as_double(nd4c_dtype_kind from, nd4c_value value) {
-  switch (from) {
+double nd4c_value_as_double(nd4c_dtype_kind kind, nd4c_value value) {
+  switch (kind) {
     case ND4C_KIND_INT:
       return (double)value.i;
     case ND4C_KIND_FLOAT:
@@ -270,6 +270,19 @@ static double value_as_double(nd4c_dtype_kind from, nd4c_value value) {
       return creal(value.c);
     default:
       return (double)value.u;
+  }
+}
+
+double nd4c_reference_largest(nd4c_dtype dtype) {
+  switch (dtype) {
+    case ND4C_FLOAT16:
+      return 65504;
+    case ND4C_BFLOAT16:
+      return 0x1.fep127;
+    case ND4C_FLOAT32:
+      return 0x1.fffffep127;
+    default:
+      return 0x1.fffffffffffffp1023;
   }
 }
 
@@ -309,7 +322,7 @@ static double odd_double(uint64_t magnitude) {
 static double value_as_narrow(nd4c_dtype_kind from, nd4c_value value) {
   if (from == ND4C_KIND_INT)
     return value.i < 0 ? -odd_double(0 - value.u) : odd_double(value.u);
-  return from == ND4C_KIND_UINT ? odd_double(value.u) : value_as_double(from, value);
+  return from == ND4C_KIND_UINT ? odd_double(value.u) : nd4c_value_as_double(from, value);
 }
 
 nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to) {
@@ -320,18 +333,18 @@ nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to
       result.u = from == ND4C_KIND_COMPLEX ? value.c != 0 : from == ND4C_KIND_FLOAT ? value.f != 0 : value.u != 0;
       break;
     case ND4C_KIND_INT:
-      result.i = real ? saturate_int(value_as_double(from, value), integer_bits(to)) : value.i;
+      result.i = real ? saturate_int(nd4c_value_as_double(from, value), integer_bits(to)) : value.i;
       break;
     case ND4C_KIND_UINT:
-      result.u = real ? saturate_uint(value_as_double(from, value), integer_bits(to)) : value.u;
+      result.u = real ? saturate_uint(nd4c_value_as_double(from, value), integer_bits(to)) : value.u;
       break;
     case ND4C_KIND_FLOAT:
-      result.f = to == ND4C_FLOAT64 ? value_as_double(from, value) : value_as_narrow(from, value);
+      result.f = to == ND4C_FLOAT64 ? nd4c_value_as_double(from, value) : value_as_narrow(from, value);
       if (narrow_kind(to) == ND4C_KIND_FLOAT)
         result.f = narrow_saturated(to, result.f);
       break;
     case ND4C_KIND_COMPLEX:
-      result.c = from == ND4C_KIND_COMPLEX ? value.c : value_as_double(from, value);
+      result.c = from == ND4C_KIND_COMPLEX ? value.c : nd4c_value_as_double(from, value);
       break;
     default:
       break;

@@ -55,6 +55,11 @@ void nd4c_value_move(nd4c_dtype dtype, const char *from, int64_t from_index, cha
  * saturates, NaN gives 0; integer to integer wraps at the store; complex to real drops the imaginary part. */
 nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to);
 
+/* A real number as a double, the real part of a complex one. */
+double nd4c_value_as_double(nd4c_dtype_kind kind, nd4c_value value);
+/* The largest finite number of a float dtype of 16 bits and more. */
+double nd4c_reference_largest(nd4c_dtype dtype);
+
 /* Advances `index` over `shape` in C order; false after the last. Start with zeros; rank 0 has one element. */
 bool nd4c_index_next(int32_t rank, const int64_t *shape, int64_t *index);
 /* Element offset of `index`. */

@@ -6,13 +6,6 @@
 #define COUNT_ROW(NAME, number, name) +1
 enum { ACTIVATION_COUNT = 0 ND4C_ACTIVATION_TABLE(COUNT_ROW) };
 
-static nd4c_status check_all_same_dtype(const nd4c_inference *inference) {
-  for (int32_t i = 1; i < inference->input_count; ++i) {
-    ND4C_TRY(nd4c_rule_same_dtype(inference, i));
-  }
-  return ND4C_OK;
-}
-
 /* A list of one value a channel; left out is fine. */
 static nd4c_status check_channel_list(const nd4c_inference *inference, int32_t position, int64_t channels) {
   const nd4c_tensor *list = nd4c_rule_input(inference, position);
@@ -66,7 +59,7 @@ static void windowed_output(nd4c_inference *inference, int64_t channels, const n
 nd4c_status nd4c_infer_conv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[ND4C_IN_conv_x], *w = &inference->inputs[ND4C_IN_conv_w];
   const nd4c_attr_value *attrs = inference->attrs;
-  ND4C_TRY(check_all_same_dtype(inference));
+  ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(nd4c_rule_choice(inference, "activation", attrs[ND4C_ATTR_conv_activation].as.i, ACTIVATION_COUNT));
   ND4C_TRY(check_spatial_rank(inference));
   ND4C_TRY(check_conv_weights(inference));
@@ -161,7 +154,7 @@ static nd4c_status check_channels(const nd4c_inference *inference) {
 }
 
 nd4c_status nd4c_infer_batch_norm(nd4c_inference *inference) {
-  ND4C_TRY(check_all_same_dtype(inference));
+  ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(check_channels(inference));
   for (int32_t i = ND4C_IN_batch_norm_scale; i < ND4C_IN_batch_norm_count; ++i) {
     ND4C_TRY(check_channel_list(inference, i, inference->inputs[0].shape[1]));
@@ -171,7 +164,7 @@ nd4c_status nd4c_infer_batch_norm(nd4c_inference *inference) {
 
 nd4c_status nd4c_infer_layer_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
-  ND4C_TRY(check_all_same_dtype(inference));
+  ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   int32_t axis;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank, &axis));
   for (int32_t i = ND4C_IN_layer_norm_scale; i < ND4C_IN_layer_norm_count; ++i) {

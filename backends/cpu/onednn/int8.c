@@ -153,7 +153,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   bool constant = s->c.batch == 1 && is_constant(b);
   const struct dnnl_memory_desc *weights = NULL;
   dnn_desc descs[4] = {NULL};
-  int before = nd4c_onednn_enter(dnn, call->width);
+  int before = nd4c_openmp_enter(&dnn->omp, call->width);
   int made = describe(s, constant, &descs[0], &descs[1], &descs[2], &descs[3]);
   if (made == DNN_SUCCESS) {
     made = make_step(s, descs, &weights);
@@ -161,7 +161,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   nd4c_status status = made != DNN_SUCCESS ? nd4c_onednn_fail("making the product of bytes", made)
                        : constant          ? pack(s, call, descs[1], weights)
                                            : ND4C_OK;
-  nd4c_onednn_leave(dnn, before);
+  nd4c_openmp_leave(&dnn->omp, before);
   for (int i = 0; i < 4; i++) {
     if (descs[i] != NULL) {
       dnn->dnnl_memory_desc_destroy(descs[i]);
@@ -210,12 +210,12 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_bytes_finish j;
   nd4c_bytes_begin(&j, &s->c, call, 0, (int32_t *)(void *)(scratch + s->zeros),
                    (double *)(void *)(scratch + s->factors));
-  int before = nd4c_onednn_enter(s->dnn, s->width);
+  int before = nd4c_openmp_enter(&s->dnn->omp, s->width);
   nd4c_status status = ND4C_OK;
   for (int64_t matrix = 0; matrix < s->c.batch && status == ND4C_OK; matrix++) {
     status = run_matrix(s, &j, matrix);
   }
-  nd4c_onednn_leave(s->dnn, before);
+  nd4c_openmp_leave(&s->dnn->omp, before);
   return status;
 }
 

@@ -25,15 +25,8 @@ static bool find_symbols(nd4c_onednn *dnn, void *library) {
   }
   DNN_SYMBOLS(FIND)
 #undef FIND
-  /* Found through oneDNN's own dependencies: the runtime that it runs on. */
-  void *set = nd4c_cpu_host->library_symbol(library, "omp_set_num_threads");
-  void *get = nd4c_cpu_host->library_symbol(library, "omp_get_max_threads");
-  void *levels = nd4c_cpu_host->library_symbol(library, "omp_get_max_active_levels");
-  if (set != NULL && get != NULL && levels != NULL) {
-    memcpy(&dnn->omp_set_num_threads, &set, sizeof set);
-    memcpy(&dnn->omp_get_max_threads, &get, sizeof get);
-    memcpy(&dnn->omp_get_max_active_levels, &levels, sizeof levels);
-  }
+  /* Found through oneDNN's own dependencies. */
+  nd4c_openmp_find(library, &dnn->omp);
   return true;
 }
 
@@ -70,7 +63,7 @@ static void load(nd4c_onednn *dnn) {
   char path[256] = "";
   nd4c_cpu_host->library_find(library_names[0], path, sizeof path);
   snprintf(dnn->text, sizeof dnn->text, "oneDNN %d.%d.%d, %s%s", version->major, version->minor, version->patch, path,
-           dnn->omp_set_num_threads != NULL ? "" : "; without OpenMP: its width cannot be set");
+           dnn->omp.set_num_threads != NULL ? "" : "; without OpenMP: its width cannot be set");
   dnn->ready = true;
 }
 
@@ -143,27 +136,6 @@ nd4c_status nd4c_onednn_fail(const char *what, int status) {
   const char *name = status >= 0 && status < (int)(sizeof names / sizeof *names) ? names[status] : "unknown";
   return nd4c_cpu_host->fail(status == DNN_OUT_OF_MEMORY ? ND4C_MEMORY : ND4C_DEVICE, "oneDNN: %s gave status %d (%s)",
                              what, status, name);
-}
-
-int nd4c_onednn_enter(const nd4c_onednn *dnn, int32_t width) {
-  if (dnn->omp_set_num_threads == NULL) {
-    return 0;
-  }
-  int before = dnn->omp_get_max_threads(), wanted = width > 0 ? width : 1;
-  if (dnn->omp_get_max_active_levels() == 0) {
-    wanted = 1; /* after a fork */
-  }
-  if (before == wanted) {
-    return 0;
-  }
-  dnn->omp_set_num_threads(wanted);
-  return before;
-}
-
-void nd4c_onednn_leave(const nd4c_onednn *dnn, int before) {
-  if (before > 0) {
-    dnn->omp_set_num_threads(before);
-  }
 }
 
 bool nd4c_onednn_state(bool verify, char *text, size_t text_size) {

@@ -150,7 +150,7 @@ static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_one
     node->operands[i].argument = arguments[i];
     node->operands[i].present = i == ND4C_ONEDNN_Y || (inputs[i] >= 0 && nd4c_cpu_input(call, inputs[i]) != NULL);
   }
-  *before = nd4c_onednn_enter(dnn, call->width);
+  *before = nd4c_openmp_enter(&dnn->omp, call->width);
   int made = describe(node, call);
   if (made == DNN_SUCCESS) {
     made = find_weights(node);
@@ -159,7 +159,7 @@ static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_one
     *result = node;
     return ND4C_OK;
   }
-  nd4c_onednn_leave(dnn, *before);
+  nd4c_openmp_leave(&dnn->omp, *before);
   nd4c_onednn_node_unprepare(node);
   return nd4c_onednn_fail("making the primitive", made);
 }
@@ -179,7 +179,7 @@ nd4c_status nd4c_onednn_node_prepare(const nd4c_call *call, const int *inputs, n
   int before = 0;
   ND4C_BACKEND_TRY(node_start(call, inputs, describe, &before, &node));
   nd4c_status status = node_finish(node, call);
-  nd4c_onednn_leave(node->dnn, before);
+  nd4c_openmp_leave(&node->dnn->omp, before);
   if (status != ND4C_OK) {
     nd4c_onednn_node_unprepare(node);
     return status;
@@ -199,7 +199,7 @@ bool nd4c_onednn_node_wants(const nd4c_call *call, int32_t input, const int *inp
     return false; /* prepare will tell why */
   }
   bool wants = wanted_layout(node, call, layout);
-  nd4c_onednn_leave(node->dnn, before);
+  nd4c_openmp_leave(&node->dnn->omp, before);
   nd4c_onednn_node_unprepare(node);
   return wants;
 }
@@ -223,7 +223,7 @@ nd4c_status nd4c_onednn_node_pack(const nd4c_call *call, const int *inputs, nd4c
   } else {
     status = move_weights(node, call, to->data);
   }
-  nd4c_onednn_leave(node->dnn, before);
+  nd4c_openmp_leave(&node->dnn->omp, before);
   nd4c_onednn_node_unprepare(node);
   return status;
 }
@@ -267,8 +267,8 @@ static nd4c_status run_steps(nd4c_onednn_node *node, const nd4c_call *call) {
 
 nd4c_status nd4c_onednn_node_run(const nd4c_call *call) {
   nd4c_onednn_node *node = call->state;
-  int before = nd4c_onednn_enter(node->dnn, node->width);
+  int before = nd4c_openmp_enter(&node->dnn->omp, node->width);
   nd4c_status status = run_steps(node, call);
-  nd4c_onednn_leave(node->dnn, before);
+  nd4c_openmp_leave(&node->dnn->omp, before);
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/onednn/api.h"
+#include "backends/cpu/openmp.h"
 #include "backends/cpu/window.h"
 
 /* The library. Made once, never changed afterwards. */
@@ -15,10 +16,7 @@ typedef struct nd4c_onednn {
   dnn_engine engine;
   bool exact_bytes; /* known of its products of bytes: without VNNI pairs are added in 16 bits, and saturate */
   bool bfloat16;    /* has primitives of this dtype: on x86-64 it wants AVX-512 or AVX2 with VNNI_2 */
-  /* Of the OpenMP runtime that oneDNN runs on; NULL in a build of oneDNN on another runtime. */
-  void (*omp_set_num_threads)(int);
-  int (*omp_get_max_threads)(void);
-  int (*omp_get_max_active_levels)(void);
+  nd4c_openmp omp;  /* a step is made and run with teams of the same width */
 #define DNN_FIELD(result, name, parameters) result(*name) parameters;
   DNN_SYMBOLS(DNN_FIELD)
 #undef DNN_FIELD
@@ -39,10 +37,6 @@ bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes);
 
 /* Reports a failure of oneDNN's. */
 nd4c_status nd4c_onednn_fail(const char *what, int status);
-
-/* The width of oneDNN's teams while a step is made or run; both must see the same. Restores the thread's setting. */
-int nd4c_onednn_enter(const nd4c_onednn *dnn, int32_t width);
-void nd4c_onednn_leave(const nd4c_onednn *dnn, int before);
 
 /* -- descriptors ---------------------------------------------------------------------------------------------- */
 

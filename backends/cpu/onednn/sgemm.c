@@ -48,26 +48,16 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cpu_product_read(call, &p); /* usable has seen that it can be read */
   char ta, tb, ty;
   int64_t lda = leading(&p, &p.a, &ta), ldb = leading(&p, &p.b, &tb), ldy = leading(&p, &p.y, &ty);
-  int before = nd4c_onednn_enter(dnn, call->width);
+  int before = nd4c_openmp_enter(&dnn->omp, call->width);
   int status = dnn->dnnl_sgemm(ta, tb, p.m, p.n, p.k, 1.0F, p.a.tensor->data, lda, p.b.tensor->data, ldb, 0.0F,
                                p.y.tensor->data, ldy);
-  nd4c_onednn_leave(dnn, before);
+  nd4c_openmp_leave(&dnn->omp, before);
   return status == DNN_SUCCESS ? ND4C_OK : nd4c_onednn_fail("dnnl_sgemm", status);
 }
 
 /* -- conv of single cells --------------------------------------------------------------------------------------- */
 
 /* Channels first, conv with windows of one cell is a product for each image, y = w x: nothing is reordered. */
-static bool without_gaps(const nd4c_tensor *x) {
-  int64_t run = 1;
-  for (int32_t axis = x->rank - 1; axis >= 0; run *= x->shape[axis--]) {
-    if (x->shape[axis] != 1 && x->strides[axis] != run) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static const char *refuse_pointwise(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
@@ -86,7 +76,9 @@ static const char *refuse_pointwise(const nd4c_call *call) {
                                                     (bias->size > 1 && bias->strides[0] != 1)))) {
     return "weights or a bias of another dtype, or a bias with gaps";
   }
-  return without_gaps(x) && without_gaps(w) && without_gaps(y) ? NULL : "an operand is not channels first, or has gaps";
+  return nd4c_in_c_order(x) && nd4c_in_c_order(w) && nd4c_in_c_order(y)
+             ? NULL
+             : "an operand is not channels first, or has gaps";
 }
 
 static bool pointwise_usable(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -135,12 +127,12 @@ static nd4c_status pointwise_run(const nd4c_call *call) {
   if (adds) {
     nd4c_cpu_parallel(rows, 16384 / n + 1, call->width, bias_range, &j);
   }
-  int before = nd4c_onednn_enter(dnn, call->width), status = DNN_SUCCESS;
+  int before = nd4c_openmp_enter(&dnn->omp, call->width), status = DNN_SUCCESS;
   for (int64_t image = 0; image < y->shape[0] && status == DNN_SUCCESS; image++) {
     status = dnn->dnnl_sgemm('N', 'N', m, n, k, 1.0F, w->data, k, (const float *)x->data + image * k * n, n,
                              adds ? 1.0F : 0.0F, (float *)y->data + image * m * n, n);
   }
-  nd4c_onednn_leave(dnn, before);
+  nd4c_openmp_leave(&dnn->omp, before);
   if (status == DNN_SUCCESS && j.activate != NULL) {
     nd4c_cpu_parallel(rows, 16384 / n + 1, call->width, activate_range, &j);
   }

@@ -102,11 +102,11 @@ METHODS(real_single, false, true)
 METHODS(complex_single, true, true)
 
 static int enter(int32_t width) {
-  return nd4c_openblas_enter(nd4c_openblas_get(), width);
+  return nd4c_openmp_enter(&nd4c_openblas_get()->omp, width);
 }
 
 static void leave(int before) {
-  nd4c_openblas_leave(nd4c_openblas_get(), before);
+  nd4c_openmp_leave(&nd4c_openblas_get()->omp, before);
 }
 
 static bool has_workspace(nd4c_op op) {
@@ -166,7 +166,7 @@ static nd4c_status run(const nd4c_call *call, nd4c_cpu_dense_one op) {
       .methods = {&real_methods, &complex_methods, &real_single_methods, &complex_single_methods},
       .enter = enter,
       .leave = leave,
-      .splits = blas->omp_set_num_threads != NULL};
+      .splits = blas->omp.set_num_threads != NULL};
   return nd4c_cpu_dense_run(call, &engine, op);
 }
 

@@ -91,13 +91,8 @@ static bool find_symbols(nd4c_openblas *blas, void *library) {
   }
   ND4C_OPENBLAS_SYMBOLS(FIND)
 #undef FIND
-  void *set = nd4c_cpu_host->library_symbol(library, "omp_set_num_threads");
-  void *get = nd4c_cpu_host->library_symbol(library, "omp_get_max_threads");
-  void *levels = nd4c_cpu_host->library_symbol(library, "omp_get_max_active_levels");
-  if (blas->openblas_get_parallel() == OPENBLAS_OPENMP && set != NULL && get != NULL && levels != NULL) {
-    memcpy(&blas->omp_set_num_threads, &set, sizeof set);
-    memcpy(&blas->omp_get_max_threads, &get, sizeof get);
-    memcpy(&blas->omp_get_max_active_levels, &levels, sizeof levels);
+  if (blas->openblas_get_parallel() == OPENBLAS_OPENMP) {
+    nd4c_openmp_find(library, &blas->omp);
   }
   return true;
 }
@@ -183,7 +178,7 @@ static void load(nd4c_openblas *blas) {
     return;
   }
   blas->parallel = blas->openblas_get_parallel();
-  if (blas->omp_set_num_threads == NULL && blas->parallel != OPENBLAS_SERIAL) {
+  if (blas->omp.set_num_threads == NULL && blas->parallel != OPENBLAS_SERIAL) {
     blas->openblas_set_num_threads(1);
   }
   find_lapack(blas, library);
@@ -207,27 +202,6 @@ const nd4c_openblas *nd4c_openblas_get(void) {
   }
   nd4c_cpu_host->free(blas);
   return first;
-}
-
-int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width) {
-  if (blas->omp_set_num_threads == NULL) {
-    return 0;
-  }
-  int before = blas->omp_get_max_threads(), wanted = width > 0 ? width : 1;
-  if (blas->omp_get_max_active_levels() == 0) {
-    wanted = 1; /* after a fork; its threads wait for each other, so there must be no more than really run */
-  }
-  if (before == wanted) {
-    return 0;
-  }
-  blas->omp_set_num_threads(wanted);
-  return before;
-}
-
-void nd4c_openblas_leave(const nd4c_openblas *blas, int before) {
-  if (before > 0) {
-    blas->omp_set_num_threads(before);
-  }
 }
 
 /* -- engine ----------------------------------------------------------------------------------------------------- */

@@ -138,13 +138,13 @@ static bool multiply_vector(const job *j, int64_t index) {
 static void batch_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   (void)worker;
-  int before = nd4c_openblas_enter(j->blas, 1);
+  int before = nd4c_openmp_enter(&j->blas->omp, 1);
   for (int64_t index = begin; index < end; index++) {
     if (!multiply_vector(j, index)) {
       multiply(j, index, 0, j->p.m);
     }
   }
-  nd4c_openblas_leave(j->blas, before);
+  nd4c_openmp_leave(&j->blas->omp, before);
 }
 
 static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -161,17 +161,17 @@ static void multiply_all(job *j, int32_t width) {
     nd4c_cpu_host->parallel_for(p->batch, 1, width, batch_range, j);
     return;
   }
-  if (j->blas->omp_set_num_threads == NULL && p->m > 1 && p->n > 1) {
+  if (j->blas->omp.set_num_threads == NULL && p->m > 1 && p->n > 1) {
     nd4c_cpu_host->parallel_for(p->m, 64, width, row_range, j);
     return;
   }
-  int before = nd4c_openblas_enter(j->blas, width);
+  int before = nd4c_openmp_enter(&j->blas->omp, width);
   for (int64_t index = 0; index < p->batch; index++) {
     if (!multiply_vector(j, index)) {
       multiply(j, index, 0, p->m);
     }
   }
-  nd4c_openblas_leave(j->blas, before);
+  nd4c_openmp_leave(&j->blas->omp, before);
 }
 
 static nd4c_status run(const nd4c_call *call) {

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/openblas/lapack.h"
+#include "backends/cpu/openmp.h"
 
 /* Values of the C BLAS interface. */
 enum {
@@ -48,10 +49,7 @@ typedef struct nd4c_openblas {
   bool ready;
   char text[1024]; /* configuration and file, or why it is not ready */
   int parallel;
-  /* Of the OpenMP runtime that it runs on, if it does. */
-  void (*omp_set_num_threads)(int);
-  int (*omp_get_max_threads)(void);
-  int (*omp_get_max_active_levels)(void);
+  nd4c_openmp omp; /* another OpenBLAS is limited to one thread when it is opened, its work split over nd4c's pool */
 #define ND4C_OPENBLAS_FIELD(result, name, parameters) result(*name) parameters;
   ND4C_OPENBLAS_SYMBOLS(ND4C_OPENBLAS_FIELD)
 #undef ND4C_OPENBLAS_FIELD
@@ -60,11 +58,6 @@ typedef struct nd4c_openblas {
 
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
 const nd4c_openblas *nd4c_openblas_get(void);
-
-/* The width of OpenBLAS's next calls from this thread, on OpenMP; the others are limited to one thread when they are
- * opened, and their work is split over our pool. */
-int nd4c_openblas_enter(const nd4c_openblas *blas, int32_t width);
-void nd4c_openblas_leave(const nd4c_openblas *blas, int before);
 
 /* The kernels of this folder: lists that end in NULL. */
 extern const nd4c_kernel *const nd4c_cpu_openblas_contraction_kernels[];
