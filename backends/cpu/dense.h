@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "backends/cpu/reference.h"
-#include "kernels/reference/dense.h"
+#include "kernels/reference/decomposition.h"
 
 /* What computing one matrix ends in, besides LAPACK's k > 0. */
 enum { ND4C_DENSE_FINE = 0, ND4C_DENSE_NO_MEMORY = -1 };
@@ -24,8 +24,8 @@ typedef struct nd4c_cpu_space {
 void *nd4c_cpu_space_take(nd4c_cpu_space *space, int32_t slot, int64_t count, int64_t size);
 void nd4c_cpu_space_clear(nd4c_cpu_space *space);
 
-/* Factorisations of matrices by columns, of one type of numbers; results as kernels/reference/dense.h says. s and w of
- * svd and eigh are real numbers of the same precision. */
+/* Factorisations of matrices by columns, of one type of numbers; results as kernels/reference/decomposition.h says. s
+ * and w of svd and eigh are real numbers of the same precision. */
 typedef struct nd4c_cpu_dense {
   bool complex_numbers, single; /* double or double complex, or float or float complex */
   int64_t (*cholesky)(int64_t n, void *a);

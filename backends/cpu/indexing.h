@@ -7,7 +7,7 @@
 #include "backends/cpu/reference.h"
 #include "kernels/cpu/blocks.h"
 #include "kernels/reference/indexing.h"
-#include "kernels/reference/move.h"
+#include "kernels/reference/indexing_move.h"
 
 /* The failure of an index out of range: number `flat` of the input, in C order. */
 nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t flat, int64_t value, int32_t axis,

@@ -2,8 +2,8 @@
  */
 #include "backends/cpu/indexing.h"
 #include "backends/reading.h"
-#include "kernels/reference/arrange.h"
 #include "kernels/reference/elementwise.h"
+#include "kernels/reference/indexing_arrange.h"
 
 const char nd4c_cpu_zero[16];
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "backends/cpu/reference_work.h"
-#include "kernels/reference/attend.h"
+#include "kernels/reference/attention.h"
 
 /* -- attention ---------------------------------------------------------------------------------------------------- */
 

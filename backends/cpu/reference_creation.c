@@ -1,8 +1,8 @@
 /* Engine reference: arrays from numbers. */
 #include "backends/cpu/indexing.h"
 #include "backends/reading.h"
-#include "kernels/reference/arrange.h"
-#include "kernels/reference/parts.h"
+#include "kernels/reference/indexing_arrange.h"
+#include "kernels/reference/indexing_parts.h"
 
 static nd4c_status fill_number(const nd4c_call *call, uint64_t number) {
   nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);

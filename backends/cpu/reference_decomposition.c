@@ -1,6 +1,6 @@
 /* Engine reference: factorisations of its own, in double; vector_norm. */
 #include "backends/cpu/dense.h"
-#include "kernels/reference/norms.h"
+#include "kernels/reference/decomposition_norm.h"
 
 #define METHODS(t, number, is_complex)                                                                            \
   static int64_t t##_cholesky(int64_t n, void *a) {                                                               \

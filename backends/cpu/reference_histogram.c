@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "backends/cpu/reference.h"
-#include "kernels/reference/sets.h"
+#include "kernels/reference/sorting_sets.h"
 #include "kernels/reference/statistics.h"
 
 /* -- rows in C order ---------------------------------------------------------------------------------------------- */

@@ -336,9 +336,9 @@ _Static_assert(ND4C_RESIZE_COORDINATES_HALF_PIXEL == 0 && ND4C_RESIZE_COORDINATE
                    ND4C_RESIZE_COORDINATES_ASYMMETRIC == 4 && ND4C_RESIZE_COORDINATES_TF_CROP_AND_RESIZE == 5 &&
                    ND4C_RESIZE_COORDINATES_TF_HALF_PIXEL_FOR_NN == 6 && ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR == 0 &&
                    ND4C_RESIZE_NEAREST_ROUND_PREFER_CEIL == 1 && ND4C_RESIZE_NEAREST_CEIL == 3,
-               "kernels/reference/resize.c");
+               "kernels/reference/image_resize.c");
 _Static_assert(ND4C_SAMPLE_PADDING_ZEROS == 0 && ND4C_SAMPLE_PADDING_BORDER == 1 && ND4C_SAMPLE_PADDING_REFLECTION == 2,
-               "kernels/reference/sample.c");
+               "kernels/reference/image_sample.c");
 
 const nd4c_kernel *const nd4c_cpu_reference_image_kernels[] = {
     ND4C_CPU_REFERENCE_KERNEL(resize, ND4C_CPU_ALL, resize_run),

@@ -1,8 +1,8 @@
 /* Engine reference: triangles and diagonals, one-hot and masks from indices, partitions and segments. */
 #include "backends/cpu/indexing.h"
-#include "kernels/reference/arrange.h"
 #include "kernels/reference/indexing.h"
-#include "kernels/reference/parts.h"
+#include "kernels/reference/indexing_arrange.h"
+#include "kernels/reference/indexing_parts.h"
 
 /* -- triangles and diagonals --------------------------------------------------------------------------------------- */
 

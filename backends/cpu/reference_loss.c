@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "backends/cpu/reference_work.h"
-#include "kernels/reference/losses.h"
+#include "kernels/reference/loss.h"
 
 /* -- reduction ---------------------------------------------------------------------------------------------------- */
 

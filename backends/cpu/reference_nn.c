@@ -117,7 +117,7 @@ static nd4c_status lrn_run(const nd4c_call *call) {
 /* The kernels count activations as the op table does. */
 _Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_ACTIVATION_GELU == 2 &&
                    ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5,
-               "kernels/reference/activation.c");
+               "kernels/reference/linalg_activation.c");
 
 const nd4c_kernel *const nd4c_cpu_reference_nn_kernels[] = {
     ND4C_CPU_REFERENCE_KERNEL(conv, ND4C_CPU_FLOATS, conv_run),

@@ -3,7 +3,7 @@
 
 #include "backends/cpu/reference_work.h"
 #include "kernels/reference/nn.h"
-#include "kernels/reference/normal.h"
+#include "kernels/reference/normalization.h"
 
 /* -- rows --------------------------------------------------------------------------------------------------------- */
 

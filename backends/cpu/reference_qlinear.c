@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "backends/cpu/window.h"
-#include "kernels/reference/quantize.h"
+#include "kernels/reference/quantization.h"
 
 /* What a call works with. Buffers live in one block. */
 typedef struct product {

@@ -1,5 +1,5 @@
 /* Engine reference: quantisation element by element. */
-#include "kernels/reference/quantize.h"
+#include "kernels/reference/quantization.h"
 
 #include "backends/cpu/reference.h"
 

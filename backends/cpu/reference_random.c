@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "backends/cpu/reference.h"
-#include "kernels/reference/order.h"
 #include "kernels/reference/random.h"
+#include "kernels/reference/sorting_order.h"
 
 enum { GRAIN = 1024 };
 

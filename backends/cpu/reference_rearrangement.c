@@ -1,7 +1,7 @@
 /* Engine reference: ops that move elements. The other shape ops are views; what needs a copy goes through copy. */
 #include "backends/cpu/cpu.h"
 #include "kernels/reference/elementwise.h"
-#include "kernels/reference/rearrange.h"
+#include "kernels/reference/shape.h"
 
 static nd4c_operand describe(const nd4c_tensor *tensor) {
   return (nd4c_operand){tensor->dtype, tensor->data, tensor->strides};

@@ -1,6 +1,6 @@
 /* Engine reference: reductions. */
 #include "backends/cpu/cpu.h"
-#include "kernels/reference/reduce.h"
+#include "kernels/reference/reduction.h"
 
 static nd4c_status reduce(nd4c_reduction reduction, const nd4c_call *call, const bool *reduced, bool keepdims) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];

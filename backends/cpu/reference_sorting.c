@@ -1,7 +1,7 @@
 /* Engine reference: sorting, unique elements, sets. */
 #include "backends/cpu/reference.h"
-#include "kernels/reference/sets.h"
 #include "kernels/reference/sorting.h"
+#include "kernels/reference/sorting_sets.h"
 
 /* -- nonzero ----------------------------------------------------------------------------------------------------- */
 

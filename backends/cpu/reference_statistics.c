@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "backends/cpu/reference.h"
-#include "kernels/reference/distance.h"
-#include "kernels/reference/order.h"
+#include "kernels/reference/sorting_order.h"
 #include "kernels/reference/statistics.h"
+#include "kernels/reference/statistics_distance.h"
 
 /* -- over axes --------------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Engine reference: the family window. */
 #include "backends/cpu/reference_work.h"
 #include "backends/cpu/window.h"
-#include "kernels/reference/windowed.h"
+#include "kernels/reference/window.h"
 
 static int64_t list_at(const nd4c_attr_value *list, int32_t index, int64_t otherwise) {
   return index < list->count ? list->as.ints[index] : otherwise;

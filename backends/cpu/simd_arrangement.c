@@ -4,8 +4,8 @@
 #include "backends/cpu/indexing.h"
 #include "backends/cpu/nest.h"
 #include "backends/cpu/simd.h"
-#include "kernels/reference/arrange.h"
-#include "kernels/reference/parts.h"
+#include "kernels/reference/indexing_arrange.h"
+#include "kernels/reference/indexing_parts.h"
 
 enum {
   WORTH_BYTES = 65536,  /* what is worth another thread */

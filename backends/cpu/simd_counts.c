@@ -6,7 +6,7 @@
 
 #include "backends/cpu/reference.h"
 #include "backends/cpu/simd.h"
-#include "kernels/reference/sets.h"
+#include "kernels/reference/sorting_sets.h"
 
 enum { BLOCK = 1024, LEAST_PIECE = 1 << 15, MOST_BINS = 1 << 20 };
 

@@ -1,11 +1,11 @@
-/* Random numbers by runs: the words of kernels/reference/philox.h, several blocks at a time, and what is made of them.
- * Bits are those of the reference, whatever the level. */
+/* Random numbers by runs: the words of kernels/reference/random_philox.h, several blocks at a time, and what is made of
+ * them. Bits are those of the reference, whatever the level. */
 #ifndef ND4C_KERNELS_CPU_RANDOM_H
 #define ND4C_KERNELS_CPU_RANDOM_H
 
 #include <stdint.h>
 
-#include "kernels/reference/philox.h"
+#include "kernels/reference/random_philox.h"
 
 typedef struct nd4c_random_table {
   /* Blocks step .. step + count - 1: pairs of words as 64-bit numbers, two a block. */

@@ -1,4 +1,4 @@
-/* Boxes: non-maximum suppression, and pooling of regions of interest, as kernels/reference/boxes.c does it; behind
+/* Boxes: non-maximum suppression, and pooling of regions of interest, as kernels/reference/image_boxes.c does it; behind
  * convert.cl and places.cl. */
 #ifdef HAS_FP64
 #define UINTS(at) ((__global uint *)(words + (at)))

@@ -1,4 +1,4 @@
-/* Incomplete gamma and beta functions, regularised, by the reference's methods (kernels/reference/incomplete.c) in numbers
+/* Incomplete gamma and beta functions, regularised, by the reference's methods (kernels/reference/mathematics_incomplete.c) in numbers
  * of two doubles; behind special.cl. Of a function and its complement the one that is computed is the smaller, or both are
  * where neither is small. */
 #define SMALLEST 0x1p-75

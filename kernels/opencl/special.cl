@@ -1,4 +1,4 @@
-/* Special functions of the element-wise ops, by the reference's methods (kernels/reference/special.c, digamma.c,
+/* Special functions of the element-wise ops, by the reference's methods (kernels/reference/mathematics_special.c, digamma.c,
  * incomplete.c, zeta.c) in numbers of two doubles. */
 
 /* B(2 n) / (2 n) as quotients that are exact in both parts. */

@@ -2,7 +2,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_H
 
-#include "kernels/reference/move.h"
+#include "kernels/reference/indexing_move.h"
 
 /* What an index out of range means; the numbers of ND4C_INDEX_MODE_TABLE. */
 typedef enum nd4c_ref_index_mode { ND4C_REF_RAISE, ND4C_REF_WRAP, ND4C_REF_CLIP } nd4c_ref_index_mode;

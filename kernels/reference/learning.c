@@ -1,6 +1,6 @@
 #include "kernels/reference/learning.h"
 
-#include "kernels/reference/order.h"
+#include "kernels/reference/sorting_order.h"
 
 /* -- label_index -------------------------------------------------------------------------------------------------- */
 

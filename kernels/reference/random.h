@@ -11,7 +11,7 @@
 #define ND4C_KERNELS_REFERENCE_RANDOM_H
 
 #include "kernels/reference/blocks.h"
-#include "kernels/reference/philox.h"
+#include "kernels/reference/random_philox.h"
 
 /* What X(name) makes of element i, and its parameters a and b (of inputs), c and d (of attributes). */
 #define ND4C_REF_DISTRIBUTIONS(X) \

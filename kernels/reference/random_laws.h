@@ -2,7 +2,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_RANDOM_LAWS_H
 #define ND4C_KERNELS_REFERENCE_RANDOM_LAWS_H
 
-#include "kernels/reference/philox.h"
+#include "kernels/reference/random_philox.h"
 
 /* The words of element i: two of 64 bits a block, draw after draw. */
 typedef struct nd4c_ref_supply {

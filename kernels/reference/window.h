@@ -1,53 +1,69 @@
-/* Walking over a window's cells inside the input. */
-#ifndef ND4C_KERNELS_REFERENCE_WINDOW_H
-#define ND4C_KERNELS_REFERENCE_WINDOW_H
+/* Convolutions and pools on numbers in C order (numbers.h). Each computes a range of the outputs in C order, if nothing
+ * else is said. Extents have three spatial axes, of which the missing first ones are 1. */
+#ifndef ND4C_KERNELS_REFERENCE_WINDOWED_H
+#define ND4C_KERNELS_REFERENCE_WINDOWED_H
 
 #include "kernels/reference/nn.h"
 
-/* Number of cells in a window. */
-static inline int64_t nd4c_ref_window_cells(const nd4c_ref_window *window) {
-  int64_t cells = 1;
-  for (int32_t i = 0; i < window->spatial; i++) {
-    cells *= window->kernel[i];
-  }
-  return cells;
-}
+/* Sizes of a window over three axes; x and y: extents. */
+typedef struct nd4c_ref_sweep {
+  int64_t batch, channels, outputs, groups; /* outputs: channels of y */
+  int64_t x[3], y[3], kernel[3], stride[3], dilation[3], pad[3],
+      pad_end[3]; /* cells before the first, behind the last */
+} nd4c_ref_sweep;
 
-typedef enum nd4c_ref_cell { ND4C_REF_INSIDE, ND4C_REF_PADDING, ND4C_REF_OUTSIDE } nd4c_ref_cell;
+typedef struct nd4c_ref_conv_numbers {
+  nd4c_ref_sweep sweep;
+  const double *x, *w, *bias; /* bias may be NULL */
+  /* deformable_conv: mask may be NULL; the spatial axes that x has */
+  const double *offset, *mask;
+  int64_t offset_groups;
+  int32_t spatial;
+  double *scratch; /* deformable_conv: channels * taps for each worker */
+  double *y;
+} nd4c_ref_conv_numbers;
+/* Range over the planes of y: batch and channels. */
+void nd4c_ref_conv_transpose(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end);
+/* Range over batch and output cells. */
+void nd4c_ref_deformable_conv(const nd4c_ref_conv_numbers *args, int64_t begin, int64_t end, int32_t worker);
 
-/* Cell number `cell` (C order) of the window at output position `output`: `input` gets its position in x. PADDING: in
- * the padding; OUTSIDE: past the padding too, where ceil_mode lets the last window hang over. */
-static inline nd4c_ref_cell nd4c_ref_window_cell(const nd4c_ref_window *window, const int64_t *output, int64_t cell,
-                                                 int64_t *input) {
-  nd4c_ref_cell result = ND4C_REF_INSIDE;
-  for (int32_t i = window->spatial - 1; i >= 0; i--) {
-    int64_t k = cell % window->kernel[i];
-    cell /= window->kernel[i];
-    input[i] = output[i] * window->stride[i] - window->pad_begin[i] + k * window->dilation[i];
-    if (input[i] >= window->input[i] + window->pad_end[i]) {
-      result = ND4C_REF_OUTSIDE;
-    } else if ((input[i] < 0 || input[i] >= window->input[i]) && result == ND4C_REF_INSIDE) {
-      result = ND4C_REF_PADDING;
-    }
-  }
-  return result;
-}
+typedef struct nd4c_ref_causal_conv_args {
+  int64_t channels, length, taps;
+  const double *x, *w, *bias, *past; /* bias and past may be NULL */
+  bool silu;
+  double *y, *present;
+} nd4c_ref_causal_conv_args;
+/* Range over batch and channels. */
+void nd4c_ref_causal_conv(const nd4c_ref_causal_conv_args *args, int64_t begin, int64_t end);
 
-/* Position of element number `flat` of y [n, c, spatial...]. */
-static inline void nd4c_ref_position(const nd4c_ref_tensor *y, int64_t flat, int64_t *position) {
-  for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
-    position[axis] = flat % y->shape[axis];
-    flat /= y->shape[axis];
-  }
-}
+/* What a pool does with its cells. */
+typedef enum nd4c_ref_pool_kind {
+  ND4C_REF_POOL_AVERAGE,
+  ND4C_REF_POOL_MAX,
+  ND4C_REF_POOL_LP,
+  ND4C_REF_POOL_DILATION, /* largest x + w, w by channel and cell */
+  ND4C_REF_POOL_EROSION   /* smallest x - w */
+} nd4c_ref_pool_kind;
 
-/* Offset of the spatial position `at` in x [n, c, spatial...]. */
-static inline int64_t nd4c_ref_spatial_offset(const nd4c_ref_tensor *x, const int64_t *at) {
-  int64_t offset = 0;
-  for (int32_t i = 0; i < x->rank - 2; i++) {
-    offset += at[i] * x->strides[i + 2];
-  }
-  return offset;
-}
+typedef struct nd4c_ref_pool_numbers {
+  nd4c_ref_sweep sweep;
+  nd4c_ref_pool_kind kind;
+  bool adaptive;       /* windows from the extents alone: floor(i * x / y) to ceil((i + 1) * x / y) */
+  bool counts_padding; /* AVERAGE: cells of the padding count, but not those beyond it */
+  double p;
+  const double *x, *w;
+  double *y;
+  int64_t *indices; /* of MAX: in the plane; may be NULL */
+} nd4c_ref_pool_numbers;
+void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end);
+
+/* Largest integers: values as they are. */
+typedef struct nd4c_ref_pool_indices_args {
+  nd4c_ref_tensor x, y;
+  nd4c_ref_window window;
+  bool planar, column_major;
+  int64_t *indices; /* may be NULL */
+} nd4c_ref_pool_indices_args;
+void nd4c_ref_max_pool_integers(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end);
 
 #endif

@@ -1,4 +1,4 @@
-#include "kernels/reference/quantize.h"
+#include "kernels/reference/quantization.h"
 
 #include <math.h>
 

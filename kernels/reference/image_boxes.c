@@ -1,6 +1,6 @@
 /* Boxes: non-maximum suppression, and pooling of regions of interest. */
 #include "kernels/reference/image.h"
-#include "kernels/reference/order.h"
+#include "kernels/reference/sorting_order.h"
 
 /* -- nms ---------------------------------------------------------------------------------------------------------- */
 

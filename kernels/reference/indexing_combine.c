@@ -1,5 +1,5 @@
 /* Rows that join updates to what is there: one function for each dtype and reduction. */
-#include "kernels/reference/move.h"
+#include "kernels/reference/indexing_move.h"
 #include "kernels/types.h"
 
 /* Numbers are computed in the widest of their kind (uint64_t, where overflow wraps) and stored once. */

@@ -1,4 +1,4 @@
-#include "kernels/reference/rearrange.h"
+#include "kernels/reference/shape.h"
 
 #include "kernels/reference/elementwise.h"
 

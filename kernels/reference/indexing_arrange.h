@@ -2,7 +2,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_ARRANGE_H
 #define ND4C_KERNELS_REFERENCE_ARRANGE_H
 
-#include "kernels/reference/move.h"
+#include "kernels/reference/indexing_move.h"
 #include "kernels/space.h"
 
 /* What continues an axis beyond its ends; the numbers of ND4C_PAD_MODE_TABLE. */

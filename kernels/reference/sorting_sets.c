@@ -1,4 +1,4 @@
-#include "kernels/reference/sets.h"
+#include "kernels/reference/sorting_sets.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Products of quantised numbers. */
-#include "kernels/reference/quantize.h"
-#include "kernels/reference/window.h"
+#include "kernels/reference/nn_window.h"
+#include "kernels/reference/quantization.h"
 
 static inline int32_t byte_at(const nd4c_ref_tensor *tensor, int64_t offset) {
   return tensor->dtype == ND4C_INT8 ? ((const int8_t *)tensor->data)[offset] : ((const uint8_t *)tensor->data)[offset];

@@ -1,5 +1,5 @@
 /* Dense linear algebra in double complex. */
-#include "kernels/reference/dense.h"
+#include "kernels/reference/decomposition.h"
 
 typedef double complex number;
 
@@ -19,4 +19,4 @@ static inline double square(number a) {
 #define ABS1(a) (fabs(creal(a)) + fabs(cimag(a)))
 #define SQUARE(a) square(a)
 
-#include "kernels/reference/dense_body.h"
+#include "kernels/reference/decomposition_body.h"

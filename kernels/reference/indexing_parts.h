@@ -3,7 +3,7 @@
 #define ND4C_KERNELS_REFERENCE_PARTS_H
 
 #include "kernels/creation.h"
-#include "kernels/reference/move.h"
+#include "kernels/reference/indexing_move.h"
 
 /* The bits of a small number (0, 1) in a dtype; `element` has 16 bytes. */
 void nd4c_ref_number(nd4c_dtype dtype, uint64_t number, char *element);

@@ -1,4 +1,4 @@
-#include "kernels/reference/move.h"
+#include "kernels/reference/indexing_move.h"
 
 /* -- rows ---------------------------------------------------------------------------------------------------------- */
 

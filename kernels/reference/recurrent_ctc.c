@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/reference/order.h"
 #include "kernels/reference/recurrent.h"
+#include "kernels/reference/sorting_order.h"
 
 /* ln(e^a + e^b) */
 static double log_add(double a, double b) {

@@ -1,4 +1,4 @@
-#include "kernels/reference/losses.h"
+#include "kernels/reference/loss.h"
 
 #include <math.h>
 #include <stddef.h>

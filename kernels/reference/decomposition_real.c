@@ -1,5 +1,5 @@
 /* Dense linear algebra in double. */
-#include "kernels/reference/dense.h"
+#include "kernels/reference/decomposition.h"
 
 typedef double number;
 #define NAME(f) nd4c_dense_real_##f
@@ -10,4 +10,4 @@ typedef double number;
 #define ABS1(a) fabs(a)
 #define SQUARE(a) ((a) * (a))
 
-#include "kernels/reference/dense_body.h"
+#include "kernels/reference/decomposition_body.h"

@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "kernels/reference/numbers.h"
-#include "kernels/reference/windowed.h"
+#include "kernels/reference/window.h"
 
 static int64_t volume(const int64_t *extents) {
   return extents[0] * extents[1] * extents[2];

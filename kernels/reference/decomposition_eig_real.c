@@ -1,11 +1,11 @@
 /* Eigenvalues of a general real matrix: Hessenberg form, Francis's double steps, squares of conjugate pairs split last.
  * All is real until then, so that real eigenvalues have no imaginary part. */
 #include "kernels/hypot.h"
-#include "kernels/reference/dense.h"
+#include "kernels/reference/decomposition.h"
 
 enum { STEPS_EACH = 60 };
 
-#define A(i, j) a[(j)*n + (i)]
+#define A(i, j) a[(j) * n + (i)]
 
 /* -- reflections of two or three neighbours ------------------------------------------------------------------------ */
 

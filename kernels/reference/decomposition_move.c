@@ -1,5 +1,5 @@
 /* Matrices between tensors and columns of double. */
-#include "kernels/reference/dense.h"
+#include "kernels/reference/decomposition.h"
 #include "kernels/types.h"
 
 #define LOAD_COLUMN(type, number)                                          \

@@ -1,4 +1,4 @@
-#include "kernels/reference/distance.h"
+#include "kernels/reference/statistics_distance.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Eigenvalues of a general complex matrix: Hessenberg form, QR steps with Wilkinson's shift, back substitution. */
 #include "kernels/hypot.h"
-#include "kernels/reference/dense.h"
+#include "kernels/reference/decomposition.h"
 
 typedef double complex number;
 
@@ -78,7 +78,7 @@ static void hessenberg(int64_t n, number *a, number *z, number *v) {
 
 /* -- QR steps --------------------------------------------------------------------------------------------------- */
 
-#define A(i, j) a[(j)*n + (i)]
+#define A(i, j) a[(j) * n + (i)]
 
 /* The eigenvalue of the last 2 x 2 block that is nearer to its corner. */
 static number wilkinson_shift(int64_t n, const number *a, int64_t high) {

@@ -1,4 +1,4 @@
-#include "kernels/reference/reduce.h"
+#include "kernels/reference/reduction.h"
 
 #include "kernels/reference/elementwise.h"
 

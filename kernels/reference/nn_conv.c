@@ -1,4 +1,4 @@
-#include "kernels/reference/window.h"
+#include "kernels/reference/nn_window.h"
 
 /* Sum of w * x over the window and the input channels of the group that the output channel belongs to. */
 static double window_sum(const nd4c_ref_conv_args *args, const int64_t *position) {

@@ -1,4 +1,4 @@
-#include "kernels/reference/attend.h"
+#include "kernels/reference/attention.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "kernels/reference/normal.h"
+#include "kernels/reference/normalization.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/reference/parts.h"
+#include "kernels/reference/indexing_parts.h"
 
 #include "kernels/reference/elementwise.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/reference/order.h"
+#include "kernels/reference/sorting_order.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void nd4c_ref_sort(void *items, int64_t count, size_t size, int (*compare)(const
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 
-#define SIGN_INT(x, bits) (UINT64_C(1) << ((bits)-1) ^ ((uint64_t)(x) & (UINT64_MAX >> (64 - (bits)))))
+#define SIGN_INT(x, bits) (UINT64_C(1) << ((bits) - 1) ^ ((uint64_t)(x) & (UINT64_MAX >> (64 - (bits)))))
 
 static inline uint64_t key_of_bits(uint64_t bits, int width, uint64_t infinity) {
   uint64_t all = UINT64_MAX >> (64 - width), sign = UINT64_C(1) << (width - 1), magnitude = bits & (sign - 1);

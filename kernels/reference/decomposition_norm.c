@@ -1,4 +1,4 @@
-#include "kernels/reference/norms.h"
+#include "kernels/reference/decomposition_norm.h"
 
 /* What is gathered of a row of magnitudes. scale: the largest, by which squares are divided so that they stay in
  * range. */

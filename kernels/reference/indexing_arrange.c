@@ -1,4 +1,4 @@
-#include "kernels/reference/arrange.h"
+#include "kernels/reference/indexing_arrange.h"
 
 #include "kernels/reference/elementwise.h"
 

@@ -2,7 +2,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_SETS_H
 #define ND4C_KERNELS_REFERENCE_SETS_H
 
-#include "kernels/reference/order.h"
+#include "kernels/reference/sorting_order.h"
 
 /* The different rows among `count` rows of `columns` elements, C order in `data`. Lists have room for count numbers;
  * sorting needs words of its own (ND4C_REF_SORT_WORDS * count). */

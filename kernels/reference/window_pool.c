@@ -1,7 +1,7 @@
 #include <math.h>
 
+#include "kernels/reference/nn_window.h"
 #include "kernels/reference/window.h"
-#include "kernels/reference/windowed.h"
 
 /* First cell, cells and step of the window of output place `at`, the first tap inside x, and the cells with padding. */
 typedef struct span {
