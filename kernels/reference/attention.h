@@ -1,6 +1,6 @@
 /* Attention on numbers in C order (numbers.h). */
-#ifndef ND4C_KERNELS_REFERENCE_ATTEND_H
-#define ND4C_KERNELS_REFERENCE_ATTEND_H
+#ifndef ND4C_KERNELS_REFERENCE_ATTENTION_H
+#define ND4C_KERNELS_REFERENCE_ATTENTION_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Functions return 0, or k > 0 as LAPACK's info: pivot k is zero, minor k is not positive, or an iteration that did not
  * come to an end. `work` is memory of the caller's, of as many numbers as the comment says. */
-#ifndef ND4C_KERNELS_REFERENCE_DENSE_H
-#define ND4C_KERNELS_REFERENCE_DENSE_H
+#ifndef ND4C_KERNELS_REFERENCE_DECOMPOSITION_H
+#define ND4C_KERNELS_REFERENCE_DECOMPOSITION_H
 
 #include "kernels/reference/tensor.h"
 

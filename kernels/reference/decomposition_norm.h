@@ -1,6 +1,6 @@
 /* Norms of vectors. */
-#ifndef ND4C_KERNELS_REFERENCE_NORMS_H
-#define ND4C_KERNELS_REFERENCE_NORMS_H
+#ifndef ND4C_KERNELS_REFERENCE_DECOMPOSITION_NORM_H
+#define ND4C_KERNELS_REFERENCE_DECOMPOSITION_NORM_H
 
 #include "kernels/reference/tensor.h"
 

@@ -1,6 +1,6 @@
 /* Elements around, between and in blocks of others. */
-#ifndef ND4C_KERNELS_REFERENCE_ARRANGE_H
-#define ND4C_KERNELS_REFERENCE_ARRANGE_H
+#ifndef ND4C_KERNELS_REFERENCE_INDEXING_ARRANGE_H
+#define ND4C_KERNELS_REFERENCE_INDEXING_ARRANGE_H
 
 #include "kernels/reference/indexing_move.h"
 #include "kernels/space.h"

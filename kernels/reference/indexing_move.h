@@ -1,7 +1,7 @@
 /* Moving and combining blocks of elements: one plan for any strides, one row function for what happens to the elements
  * of a row. Axes that lie next to each other in both operands are merged, so that rows are as long as they can be. */
-#ifndef ND4C_KERNELS_REFERENCE_MOVE_H
-#define ND4C_KERNELS_REFERENCE_MOVE_H
+#ifndef ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
+#define ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Arrays from numbers and from indices; partitions and segments. */
-#ifndef ND4C_KERNELS_REFERENCE_PARTS_H
-#define ND4C_KERNELS_REFERENCE_PARTS_H
+#ifndef ND4C_KERNELS_REFERENCE_INDEXING_PARTS_H
+#define ND4C_KERNELS_REFERENCE_INDEXING_PARTS_H
 
 #include "kernels/creation.h"
 #include "kernels/reference/indexing_move.h"

@@ -1,6 +1,6 @@
 /* Losses and steps of optimisers on numbers in C order (numbers.h). */
-#ifndef ND4C_KERNELS_REFERENCE_LOSSES_H
-#define ND4C_KERNELS_REFERENCE_LOSSES_H
+#ifndef ND4C_KERNELS_REFERENCE_LOSS_H
+#define ND4C_KERNELS_REFERENCE_LOSS_H
 
 #include <stdbool.h>
 #include <stdint.h>

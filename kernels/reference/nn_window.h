@@ -1,6 +1,6 @@
 /* Walking over a window's cells inside the input. */
-#ifndef ND4C_KERNELS_REFERENCE_WINDOW_H
-#define ND4C_KERNELS_REFERENCE_WINDOW_H
+#ifndef ND4C_KERNELS_REFERENCE_NN_WINDOW_H
+#define ND4C_KERNELS_REFERENCE_NN_WINDOW_H
 
 #include "kernels/reference/nn.h"
 

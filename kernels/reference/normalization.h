@@ -1,6 +1,6 @@
 /* Normalisations on numbers in C order (numbers.h). */
-#ifndef ND4C_KERNELS_REFERENCE_NORMAL_H
-#define ND4C_KERNELS_REFERENCE_NORMAL_H
+#ifndef ND4C_KERNELS_REFERENCE_NORMALIZATION_H
+#define ND4C_KERNELS_REFERENCE_NORMALIZATION_H
 
 #include <stdbool.h>
 #include <stdint.h>

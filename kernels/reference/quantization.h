@@ -1,7 +1,7 @@
 /* Reference kernels of quantisation: elements in double precision, products of bytes in int32. Ranges are of elements
  * of y in C order. */
-#ifndef ND4C_KERNELS_REFERENCE_QUANTIZE_H
-#define ND4C_KERNELS_REFERENCE_QUANTIZE_H
+#ifndef ND4C_KERNELS_REFERENCE_QUANTIZATION_H
+#define ND4C_KERNELS_REFERENCE_QUANTIZATION_H
 
 #include "kernels/narrow.h"
 #include "kernels/reference/nn.h"

@@ -1,6 +1,6 @@
 /* Reductions of the reference. */
-#ifndef ND4C_KERNELS_REFERENCE_REDUCE_H
-#define ND4C_KERNELS_REFERENCE_REDUCE_H
+#ifndef ND4C_KERNELS_REFERENCE_REDUCTION_H
+#define ND4C_KERNELS_REFERENCE_REDUCTION_H
 
 #include "kernels/reference/value.h"
 

@@ -1,6 +1,6 @@
 /* Rearrangements of the reference: elements move, none is computed. */
-#ifndef ND4C_KERNELS_REFERENCE_REARRANGE_H
-#define ND4C_KERNELS_REFERENCE_REARRANGE_H
+#ifndef ND4C_KERNELS_REFERENCE_SHAPE_H
+#define ND4C_KERNELS_REFERENCE_SHAPE_H
 
 #include "kernels/reference/value.h"
 

@@ -3,8 +3,8 @@
  * Ascending order is NumPy's: NaN last; complex numbers by real, then imaginary part, those with a NaN imaginary part
  * after all others, those with a NaN real part after these. -0 equals 0 and NaN, for sorting, NaN. Descending order is
  * the reverse but for equal elements, which stay in the order in which they came. */
-#ifndef ND4C_KERNELS_REFERENCE_ORDER_H
-#define ND4C_KERNELS_REFERENCE_ORDER_H
+#ifndef ND4C_KERNELS_REFERENCE_SORTING_ORDER_H
+#define ND4C_KERNELS_REFERENCE_SORTING_ORDER_H
 
 #include "kernels/reference/blocks.h"
 

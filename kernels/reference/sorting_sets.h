@@ -1,6 +1,6 @@
 /* Equal elements of the reference, found by sorting: sets, unique elements, places in sorted rows, bins. */
-#ifndef ND4C_KERNELS_REFERENCE_SETS_H
-#define ND4C_KERNELS_REFERENCE_SETS_H
+#ifndef ND4C_KERNELS_REFERENCE_SORTING_SETS_H
+#define ND4C_KERNELS_REFERENCE_SORTING_SETS_H
 
 #include "kernels/reference/sorting_order.h"
 

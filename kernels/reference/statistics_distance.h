@@ -1,6 +1,6 @@
 /* Distances of the reference: one number from two arrays over axes. */
-#ifndef ND4C_KERNELS_REFERENCE_DISTANCE_H
-#define ND4C_KERNELS_REFERENCE_DISTANCE_H
+#ifndef ND4C_KERNELS_REFERENCE_STATISTICS_DISTANCE_H
+#define ND4C_KERNELS_REFERENCE_STATISTICS_DISTANCE_H
 
 #include "kernels/reference/blocks.h"
 

@@ -1,7 +1,7 @@
 /* Convolutions and pools on numbers in C order (numbers.h). Each computes a range of the outputs in C order, if nothing
  * else is said. Extents have three spatial axes, of which the missing first ones are 1. */
-#ifndef ND4C_KERNELS_REFERENCE_WINDOWED_H
-#define ND4C_KERNELS_REFERENCE_WINDOWED_H
+#ifndef ND4C_KERNELS_REFERENCE_WINDOW_H
+#define ND4C_KERNELS_REFERENCE_WINDOW_H
 
 #include "kernels/reference/nn.h"
 

@@ -28,53 +28,34 @@ build = tree / "build/debug"
 chosen = root / "build/planted/records"  # a folder a family: the files that hold cases of its ops
 TARGETS = ["nd4c_conformance", "test_kernels_simd", "test_kernels_reduction"]
 
-# Families whose kernels do not stand in kernels/reference/<family>*.c: engine and files, FILE#SECTION for a part of one
-# that begins with the comment "/* -- SECTION". "simd" rows are further places in which the same ops are computed.
-PLACES = {
-    "unary": [("reference", ["kernels/reference/elementwise.c#one operand"]),
-              ("simd", ["kernels/cpu/unary.c", "kernels/cpu/cast.c"])],
-    "binary": [("reference", [f"kernels/reference/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")]),
-               ("simd", ["kernels/cpu/binary.c"])],
-    "mathematics": [("reference", ["kernels/reference/mathematics.c", "kernels/reference/mathematics_special.c",
-                                   "kernels/reference/mathematics_digamma.c", "kernels/reference/mathematics_complex.c",
-                                   "kernels/reference/mathematics_pairs.c", "kernels/reference/mathematics_map.c",
-                                   "kernels/reference/mathematics_incomplete.c", "kernels/reference/mathematics_zeta.c"])],
-    "activation": [("reference", ["kernels/reference/activation.c"])],
-    "reduction": [("reference", ["kernels/reference/reduction.c"]), ("simd", ["kernels/cpu/reduce.c", "kernels/cpu/reduce_vector.h",
-                                                                                     "kernels/cpu/reduce_fold.h"])],
-    "linalg": [("reference", ["kernels/reference/linalg.c", "kernels/reference/linalg_activation.c"]), ("simd", ["kernels/cpu/gemm_loops.h"])],
-    "nn": [("reference", ["kernels/reference/nn_conv.c", "kernels/reference/window_pool.c", "kernels/reference/nn_norm.c"]),
-           ("simd", ["kernels/cpu/nn_loops.h", "kernels/cpu/pool_loops.h", "kernels/cpu/depthwise_loops.h"])],
-    "contraction": [("reference", ["kernels/reference/contraction.c", "backends/cpu/contraction.c",
-                                   "backends/labels.h"])],
-    "signal": [("reference", ["kernels/reference/signal_fft.c", "kernels/reference/signal_sequences.c",
-                              "backends/cpu/reference_fft.c", "backends/cpu/reference_signal.c"])],
-    "decomposition": [("reference", ["kernels/reference/decomposition_body.h", "kernels/reference/decomposition_eig.c",
-                                     "kernels/reference/decomposition_eig_real.c",
-                                     "kernels/reference/decomposition_norm.c", "backends/cpu/dense_solve.c",
-                                     "backends/cpu/dense_spectral.c"])],
-    "creation": [("reference", ["kernels/reference/indexing_parts.c", "backends/cpu/reference_creation.c"])],
-    "indexing": [("reference", ["kernels/reference/indexing.c", "kernels/reference/indexing_arrange.c", "kernels/reference/indexing_move.c",
-                                "kernels/reference/indexing_combine.c", "kernels/reference/indexing_parts.c",
-                                "backends/cpu/reference_indexing.c", "backends/cpu/reference_arrangement.c",
-                                "backends/cpu/reference_index_parts.c"])],
-    "window": [("reference", ["kernels/reference/window_conv.c", "kernels/reference/window_pool.c"])],
-    "normalization": [("reference", ["kernels/reference/normalization.c", "backends/cpu/reference_normalization.c"])],
-    "recurrent": [("reference", ["kernels/reference/recurrent.c", "kernels/reference/recurrent_ctc.c"])],
-    "attention": [("reference", ["kernels/reference/attention.c", "backends/cpu/reference_attention.c"])],
-    "loss": [("reference", ["kernels/reference/loss.c", "backends/cpu/reference_loss.c"])],
-    "quantization": [("reference", ["kernels/reference/quantization.c", "kernels/reference/quantization_product.c",
-                                    "backends/cpu/reference_qlinear.c"])],
-    "image": [("reference", ["kernels/reference/image_resize.c", "kernels/reference/image_sample.c", "kernels/reference/image_boxes.c",
-                             "kernels/reference/image_color.c", "src/dispatch/image/plain.c"])],
-    "text": [("reference", [f"src/dispatch/text/{name}.c" for name in ("basic", "cast", "split", "tfidf", "text")])],
-    "statistics": [("reference", ["kernels/reference/statistics.c", "kernels/reference/statistics_gather.c",
-                                  "kernels/reference/statistics_distance.c", "kernels/reference/blocks.c"])],
-    "sorting": [("reference", ["kernels/reference/sorting.c", "kernels/reference/sorting_order.c", "kernels/reference/sorting_sets.c",
-                               "backends/cpu/reference_sorting.c", "backends/cpu/reference_histogram.c"])],
-    "random": [("reference", ["kernels/reference/random.c", "kernels/reference/random_laws.c",
-                              "kernels/reference/random_philox.h", "backends/cpu/reference_random.c"])],
-    "shape": [("reference", ["kernels/reference/shape.c"]), ("simd", ["kernels/cpu/move.c"])],
+# A family's places are kernels/reference/<family>.c and <family>_*.c. OWN: families that share a file, FILE#SECTION for the
+# part that begins with the comment "/* -- SECTION". BESIDE: further files that compute a family's ops, or parts of them.
+# SIMD: where engine simd computes the same ops.
+OWN = {"unary": ["kernels/reference/elementwise.c#one operand"],
+       "binary": [f"kernels/reference/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")]}
+BESIDE = {
+    "attention": ["backends/cpu/reference_attention.c"],
+    "contraction": ["backends/cpu/contraction.c", "backends/labels.h"],
+    "creation": ["kernels/reference/indexing_parts.c", "backends/cpu/reference_creation.c"],
+    "decomposition": ["kernels/reference/decomposition_body.h", "backends/cpu/dense_solve.c", "backends/cpu/dense_spectral.c"],
+    "image": ["src/dispatch/image/plain.c"],
+    "indexing": [f"backends/cpu/reference_{name}.c" for name in ("indexing", "arrangement", "index_parts")],
+    "loss": ["backends/cpu/reference_loss.c"],
+    "normalization": ["backends/cpu/reference_normalization.c"],
+    "quantization": ["backends/cpu/reference_qlinear.c"],
+    "random": ["kernels/reference/random_philox.h", "backends/cpu/reference_random.c"],
+    "signal": ["backends/cpu/reference_fft.c", "backends/cpu/reference_signal.c"],
+    "sorting": ["backends/cpu/reference_sorting.c", "backends/cpu/reference_histogram.c"],
+    "statistics": ["kernels/reference/blocks.c"],
+    "text": [f"src/dispatch/text/{name}.c" for name in ("basic", "cast", "split", "tfidf", "text")],
+}
+SIMD = {
+    "unary": ["kernels/cpu/unary.c", "kernels/cpu/cast.c"],
+    "binary": ["kernels/cpu/binary.c"],
+    "reduction": ["kernels/cpu/reduce.c", "kernels/cpu/reduce_vector.h", "kernels/cpu/reduce_fold.h"],
+    "linalg": ["kernels/cpu/gemm_loops.h"],
+    "nn": ["kernels/cpu/nn_loops.h", "kernels/cpu/pool_loops.h", "kernels/cpu/depthwise_loops.h"],
+    "shape": ["kernels/cpu/move.c"],
 }
 
 # kind: (pattern, replacement) pairs; a place is one match on one line of code. A bound that is a number of two digits is
@@ -103,10 +84,11 @@ def families():
     found = {}
     for header in sorted((tree / "include/nd4c/op_table").glob("*.h")):
         ops = re.findall(r"\bOP\(\s*\d+, \d+, (\w+),", header.read_text())
-        files = sorted(str(p.relative_to(tree)) for folder in ("kernels/reference", "src/dispatch/text")
-                       for p in (tree / folder).glob("*.c")
-                       if re.match(rf"{header.stem}(_|\.)", p.name))
-        found[header.stem] = (ops, PLACES.get(header.stem, [("reference", files)]))
+        family = header.stem
+        files = OWN.get(family) or sorted(str(p.relative_to(tree)) for p in (tree / "kernels/reference").glob("*.c")
+                                          if re.match(rf"{family}(_|\.)", p.name))
+        rows = [("reference", files + BESIDE.get(family, []))]
+        found[family] = (ops, rows + [("simd", SIMD[family])] if family in SIMD else rows)
     return found
 
 
@@ -278,7 +260,7 @@ def main():
                     break
             if not any(row[:2] == (family, engine) for row in rows):
                 missed += 1
-                print(f"{family:16} {engine:10} NO PLACE: name the family's kernels in PLACES", flush=True)
+                print(f"{family:16} {engine:10} NO PLACE: name the family's kernels in BESIDE", flush=True)
     caught = sum(row[-1] is not None for row in rows)
     print(f"{caught} passed, {missed} failed")
     return 1 if missed else 0
