@@ -1,4 +1,4 @@
-/* What every layer may see of a storage; src/device/storage.c owns the rest (replicas, coherence, fences). */
+/* What every layer may see of a storage; src/device/storage/storage.c owns the rest (replicas, coherence, fences). */
 #ifndef ND4C_ARRAY_STORAGE_H
 #define ND4C_ARRAY_STORAGE_H
 
@@ -10,7 +10,7 @@
 
 typedef struct nd4c_storage nd4c_storage;
 
-/* ENCODED: the contents are quantised blocks, see device/encoded.h; READ_ONLY, too. */
+/* ENCODED: the contents are quantised blocks, see device/storage/encoded.h; READ_ONLY, too. */
 enum { ND4C_STORAGE_READ_ONLY = 1, ND4C_STORAGE_FOREIGN = 2, ND4C_STORAGE_ENCODED = 4 };
 
 struct nd4c_storage {

@@ -3,7 +3,7 @@
 #define ND4C_DEVICE_COMPILE_REQUEST_H
 
 #include "base/text.h"
-#include "device/context.h"
+#include "device/context/context.h"
 #include "nd4c/compile.h"
 #include "nd4c/plugin/compiler.h"
 

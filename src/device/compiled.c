@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "base/os_lock.h"
 #include "base/status.h"
-#include "device/closing.h"
+#include "device/stream/closing.h"
 #include "device/compute.h"
-#include "device/scratch.h"
+#include "device/memory/scratch.h"
 
 /* Executables that may serve other extents and are alive. The list holds no reference: the last release, under the same
  * lock, takes an executable out. */

@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 
 #include "base/digest.h"
-#include "device/compilers.h"
+#include "device/provider/compilers.h"
 #include "device/driver.h"
-#include "device/executables.h"
+#include "device/provider/executables.h"
 #include "nd4c/array.h"
 
 typedef struct nd4c_compiled {

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/compilers.h"
+#include "device/provider/compilers.h"
 #include "device/plugin_ops.h"
 
 /* Built-in op numbers grow by hand and stay small; the index is a plain array over them, with the ops of plug-ins

@@ -7,7 +7,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 #include "device/device.h"
-#include "device/provider_check.h"
+#include "device/provider/provider_check.h"
 
 static inline nd4c_status nd4c_driver_answer(nd4c_status status, const char *what) {
   return ND4C_LIKELY(status == ND4C_OK) ? ND4C_OK : nd4c_provider_failed(status, what);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/config.h"
-#include "base/log.h"
+#include "base/config/config.h"
+#include "base/config/log.h"
 #include "base/os.h"
 #include "base/status.h"
 #include "device/compiled.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "base/config/log.h"
 #include "base/status.h"
 #include "device/driver.h"
 

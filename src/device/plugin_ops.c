@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "device/provider_check.h"
+#include "device/provider/provider_check.h"
 
 /* A place is written before `published` counts it, and never again. */
 static const nd4c_op_def *defs[ND4C_PLUGIN_OP_LIMIT];

@@ -6,9 +6,9 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/compiler.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/recycle.h"
-#include "device/thread.h"
+#include "device/stream/thread.h"
 
 /* As many chains as entries at most, so that most have one. The room is fixed: who looks up asks for no size. */
 typedef struct call_cache {

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/answer.h"
-#include "device/cancellation.h"
-#include "device/closing.h"
+#include "device/provider/answer.h"
+#include "device/stream/cancellation.h"
+#include "device/stream/closing.h"
 #include "device/driver.h"
-#include "device/scratch.h"
+#include "device/memory/scratch.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
 

@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "device/compile_request.h"
 #include "device/compiled.h"
-#include "device/context.h"
-#include "device/encoded.h"
-#include "device/forms.h"
+#include "device/context/context.h"
+#include "device/storage/encoded.h"
+#include "device/storage/forms.h"
 #include "nd4c/plugin.h"
 #include "ops/op.h"
 

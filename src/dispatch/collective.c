@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/closing.h"
+#include "device/stream/closing.h"
 #include "device/driver.h"
 #include "submit/submit.h"
 

@@ -7,7 +7,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/storage.h"
+#include "device/storage/storage.h"
 #include "submit/submit.h"
 
 /* -- as they are --------------------------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
-#include "base/config.h"
-#include "device/thread.h"
+#include "base/config/config.h"
+#include "device/stream/thread.h"
 
 /* A decision lies in one of the WINDOW rows from where its key points. */
 enum { FEWEST = 256, MOST = 4096, WINDOW = 8 };

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/config.h"
-#include "base/log.h"
+#include "base/config/config.h"
+#include "base/config/log.h"
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "device/routing.h"
+#include "device/context/routing.h"
 #include "nd4c/device.h"
 #include "nd4c/op.h"
 

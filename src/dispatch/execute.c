@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/storage.h"
-#include "device/tracer.h"
+#include "device/storage/storage.h"
+#include "device/trace/tracer.h"
 #include "dispatch/constants.h"
 #include "submit/submit.h"
 

@@ -3,7 +3,7 @@
 #define ND4C_DISPATCH_EXECUTE_H
 
 #include "array/array.h"
-#include "device/storage.h"
+#include "device/storage/storage.h"
 #include "dispatch/choice.h"
 
 /* Fills a tensor from an array; data and buffer stay empty. NULL array: dtype NONE. */

@@ -3,10 +3,10 @@
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
-#include "device/context.h"
+#include "device/context/context.h"
 #include "device/device.h"
-#include "device/storage.h"
-#include "device/write.h"
+#include "device/storage/storage.h"
+#include "device/access/write.h"
 #include "nd4c/context.h"
 #include "nd4c/ops.h"
 

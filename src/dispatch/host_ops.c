@@ -1,6 +1,6 @@
 #include "dispatch/host_ops.h"
 
-#include "device/contents.h"
+#include "device/provider/contents.h"
 
 typedef enum host_when { ALWAYS, STRINGS } host_when;
 

@@ -5,7 +5,7 @@
 #include "array/shape.h"
 #include "base/compiler.h"
 #include "base/status.h"
-#include "device/context.h"
+#include "device/context/context.h"
 #include "dispatch/indexing.h"
 #include "nd4c/ops.h"
 

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/encoded.h"
+#include "device/storage/encoded.h"
 #include "dispatch/execute.h"
 
 enum { INPUT_LIMIT = 65536, SHAPE_TEXT_SIZE = 128 };

@@ -6,7 +6,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "device/storage.h"
+#include "device/storage/storage.h"
 #include "dispatch/call_cache.h"
 #include "dispatch/decisions.h"
 #include "dispatch/engines.h"

@@ -3,7 +3,7 @@
 #define ND4C_DISPATCH_ROUTED_H
 
 #include "base/text.h"
-#include "device/routing.h"
+#include "device/context/routing.h"
 #include "ops/op.h"
 
 /* One eager call as it came in; attributes in the order of the schema. */

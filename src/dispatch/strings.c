@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
-#include "device/write.h"
+#include "device/access/write.h"
 #include "dispatch/routed.h"
 
 typedef struct string_move {

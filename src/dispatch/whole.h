@@ -6,7 +6,7 @@
 #define ND4C_DISPATCH_WHOLE_H
 
 #include "array/array.h"
-#include "device/context.h"
+#include "device/context/context.h"
 #include "dispatch/routed.h"
 #include "ops/op.h"
 

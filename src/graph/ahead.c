@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "device/closing.h"
-#include "device/registry.h"
+#include "device/stream/closing.h"
+#include "device/registry/registry.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
 

@@ -1,8 +1,8 @@
 #include "graph/passes.h"
 
 #include "base/status.h"
-#include "device/registry.h"
-#include "device/routing.h"
+#include "device/registry/registry.h"
+#include "device/context/routing.h"
 
 typedef struct pass {
   const char *name, *doc;

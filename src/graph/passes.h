@@ -3,7 +3,7 @@
 #define ND4C_GRAPH_PASSES_H
 
 #include "graph/plan.h"
-#include "graph/rewrite.h"
+#include "graph/ir/rewrite.h"
 
 /* Which plans a pass runs on. A plan whose pieces are compiled ahead has no device to ask. */
 typedef enum nd4c_pass_where {

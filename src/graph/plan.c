@@ -1,12 +1,12 @@
 #include "graph/plan.h"
 
 #include "base/alloc.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/status.h"
-#include "device/closing.h"
-#include "device/routing.h"
+#include "device/stream/closing.h"
+#include "device/context/routing.h"
 #include "graph/passes.h"
-#include "graph/placement.h"
+#include "graph/plan/placement.h"
 
 void nd4c_plan_destroy(nd4c_plan *plan) {
   if (plan == NULL || plan->magic != ND4C_PLAN_ALIVE) {

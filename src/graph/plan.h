@@ -8,12 +8,12 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "device/context.h"
-#include "device/storage.h"
+#include "device/context/context.h"
+#include "device/storage/storage.h"
 #include "dispatch/choice.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 typedef enum nd4c_slot_kind {
   ND4C_SLOT_UNUSED, /* no node that runs reads or writes it */

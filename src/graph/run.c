@@ -4,7 +4,7 @@
 
 #include "array/shape.h"
 #include "base/status.h"
-#include "device/cancellation.h"
+#include "device/stream/cancellation.h"
 #include "dispatch/routed.h"
 #include "dispatch/whole.h"
 #include "graph/plan.h"

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/codec.h"
+#include "device/storage/codec.h"
 
 /* X(result, name, arguments): the one list of what is asked of the library. */
 #define JSON_FUNCTIONS(X)                                                               \

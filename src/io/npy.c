@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "device/write.h"
+#include "device/access/write.h"
 #include "io/blob.h"
 #include "io/npy.h"
 #include "io/npy_header.h"

@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/device.h"
-#include "device/write.h"
+#include "device/access/write.h"
 #include "io/archive.h"
 #include "io/npy.h"
 #include "io/npy_header.h"

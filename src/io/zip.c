@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/codec.h"
+#include "device/storage/codec.h"
 #include "io/minizip.h"
 
 _Static_assert(sizeof(minizip_api) < ND4C_CODEC_SYMBOLS * sizeof(void *), "a codec has room for minizip's functions");

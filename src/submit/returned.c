@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "device/driver.h"
-#include "device/transfer_stream.h"
+#include "device/storage/transfer_stream.h"
 #include "submit/submit.h"
 
 typedef struct returning {

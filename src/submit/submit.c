@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/closing.h"
+#include "device/stream/closing.h"
 #include "device/driver.h"
 
 nd4c_status nd4c_submission_make_room(nd4c_submission *submission, int32_t count) {

@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "accuracy.h"
-#include "base/cpu.h"
+#include "base/threads/cpu.h"
 #include "../kernels/providers.h"
-#include "device/host.h"
+#include "device/memory/host.h"
 #include "kernels/reference/value.h"
 #include "ops/op.h"
 

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "accuracy.h"
-#include "base/parallel.h"
+#include "base/threads/parallel.h"
 
 enum { BLOCK = 1 << 20, WORKERS = 64, ENGINES = LEVELS + 1, PROGRESS_SECONDS = 5 };
 

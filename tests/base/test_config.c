@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "nd4c/log.h"
 
 static const struct {

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/pages.h"
+#include "base/threads/pages.h"
 #include "base/recycle.h"
 #include "nd4c/nd4c.h"
 

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "base/config.h"
-#include "base/parallel.h"
+#include "base/config/config.h"
+#include "base/threads/parallel.h"
 
 enum { MOST = 5000, MOST_PIECES = 64 };
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/status.h"
-#include "device/answer.h"
+#include "device/provider/answer.h"
 
 enum { NODES = 4 };
 

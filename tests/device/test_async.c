@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "device/readers.h"
+#include "device/stream/readers.h"
 #include "stub_test.h"
 
 enum { COUNT = 64 };

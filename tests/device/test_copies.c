@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "array/array.h"
-#include "device/storage.h"
+#include "device/storage/storage.h"
 #include "stub_plugin.h"
 
 enum { COUNT = 1000, BYTES = COUNT * (int)sizeof(float) };

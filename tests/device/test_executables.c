@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "device/executables.h"
+#include "device/provider/executables.h"
 #include "nd4c/nd4c.h"
 
 /* A compiler whose executable is a text, written in two pieces. */

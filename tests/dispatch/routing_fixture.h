@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "array/array.h"
-#include "device/storage.h"
+#include "device/storage/storage.h"
 #include "device/stub_plugin.h"
 
 enum { COUNT = 8192 };

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "device/context.h"
+#include "device/context/context.h"
 #include "dispatch/call_cache.h"
 #include "dispatch/routing_fixture.h"
 

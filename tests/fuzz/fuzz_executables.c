@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "device/executables.h"
+#include "device/provider/executables.h"
 #include "fuzz.h"
 
 /* A fuzzer does not find checksums: half of its inputs get one that fits. */

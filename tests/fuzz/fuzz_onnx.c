@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "fuzz.h"
-#include "graph/graph.h"
-#include "io/model_internal.h"
+#include "graph/ir/graph.h"
+#include "import/model_internal.h"
 #include "nd4c/config.h"
 
 enum { MOST_INPUTS = 8, MOST_ELEMENTS = 1 << 12, MOST_NODES = 64 };

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "device/cancellation.h"
+#include "device/stream/cancellation.h"
 #include "graph/modes/mode.h"
 #include "graph_check.h"
 #include "stub_plugin.h"

@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 
-#include "device/capture.h"
+#include "device/stream/capture.h"
 #include "device/driver.h"
 #include "graph/modes/mode.h"
 #include "graph_check.h"

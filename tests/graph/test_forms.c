@@ -2,7 +2,7 @@
  * written, end or stand in the way; on the stub, which is strict with layouts, and with oneDNN on the CPU. */
 #include <pthread.h>
 
-#include "device/forms.h"
+#include "device/storage/forms.h"
 #include "graph/modes/mode.h"
 #include "graph_check.h"
 #include "stub_plugin.h"

@@ -1,5 +1,5 @@
 /* Placement: random blocks never overlap while both live, and memory is reused. */
-#include "graph/plan_memory.h"
+#include "graph/plan/plan_memory.h"
 
 #include "graph_check.h"
 

@@ -1,7 +1,7 @@
 /* A device whose kernels take whole buffers in C order alone: the stub refuses every other operand as a violation, so
  * that right results without violations say that views were copied, and values of plans lie in buffers of their own. */
 #define _POSIX_C_SOURCE 200809L
-#include "graph/plan_memory.h"
+#include "graph/plan/plan_memory.h"
 #include "graph/modes/mode.h"
 #include "graph_check.h"
 #include "stub_plugin.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "io/onnx/mapping.h"
+#include "import/onnx/ops/mapping.h"
 #include "nd4c/nd4c.h"
 
 /* Whether a list "A, B" (up to a bar) holds a name. */

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "device/context.h"
-#include "io/model_internal.h"
+#include "device/context/context.h"
+#include "import/model_internal.h"
 #include "model_build.h"
 #include "nd4c/nd4c.h"
 

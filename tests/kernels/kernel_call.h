@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "providers.h"
-#include "device/host.h"
+#include "device/memory/host.h"
 #include "kernels/reference/value.h"
 #include "ops/op.h"
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/cpu.h"
-#include "device/host.h"
+#include "base/threads/cpu.h"
+#include "device/memory/host.h"
 #include "kernels/reference/value.h"
 #include "kernels/types.h"
 #include "nd4c/plugin.h"

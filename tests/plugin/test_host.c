@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device/host.h"
+#include "device/memory/host.h"
 #include "nd4c/config.h"
 
 static const nd4c_host *host;

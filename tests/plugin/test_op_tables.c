@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "device/provider_check.h"
+#include "device/provider/provider_check.h"
 #include "nd4c/nd4c.h"
 
 static nd4c_status infer(nd4c_inference *inference) {

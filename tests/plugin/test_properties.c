@@ -11,8 +11,8 @@
 
 #include "../device/stub_plugin.h"
 #include "base/alloc.h"
-#include "base/config.h"
-#include "device/provider_check.h"
+#include "base/config/config.h"
+#include "device/provider/provider_check.h"
 
 static const nd4c_plugin_property sound = {.struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
                                            .type = ND4C_PROPERTY_STRING,

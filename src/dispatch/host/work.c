@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/host.h"
+#include "device/memory/host.h"
 
 typedef struct nd4c_work_block {
   _Alignas(max_align_t) struct nd4c_work_block *next;

@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/contents.h"
+#include "device/provider/contents.h"
 #include "device/device.h"
-#include "device/write.h"
+#include "device/access/write.h"
 #include "dispatch/host_ops.h"
 
 enum { PIXELS = 1 << 28 };

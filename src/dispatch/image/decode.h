@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/codec.h"
+#include "device/storage/codec.h"
 #include "dispatch/host/work.h"
 #include "nd4c/status.h"
 

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/os_lock.h"
 #include "base/status.h"
-#include "device/host.h"
+#include "device/memory/host.h"
 #include "dispatch/text/text.h"
 
 #define LIBRARY_NAME "libpcre2-8.so.0"

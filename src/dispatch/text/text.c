@@ -7,9 +7,9 @@
 #include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/contents.h"
+#include "device/provider/contents.h"
 #include "device/device.h"
-#include "device/write.h"
+#include "device/access/write.h"
 
 /* -- operands ---------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "device/tracer.h"
+#include "device/trace/tracer.h"
 #include "dispatch/execute.h"
 #include "graph/modes/mode.h"
 

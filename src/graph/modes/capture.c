@@ -3,12 +3,12 @@
  * and launches them, and so do those behind it, as one piece of work each. */
 #include <stdio.h>
 
-#include "base/config.h"
-#include "base/log.h"
+#include "base/config/config.h"
+#include "base/config/log.h"
 #include "base/status.h"
-#include "device/capture.h"
+#include "device/stream/capture.h"
 #include "device/driver.h"
-#include "device/tracer.h"
+#include "device/trace/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/stream.h"
 #include "submit/submit.h"

@@ -4,9 +4,9 @@
 
 #include "base/os.h"
 #include "base/status.h"
-#include "device/cancellation.h"
+#include "device/stream/cancellation.h"
 #include "device/driver.h"
-#include "device/tracer.h"
+#include "device/trace/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
 

@@ -2,7 +2,7 @@
 #include "graph/modes/mode.h"
 
 #include "base/status.h"
-#include "device/cancellation.h"
+#include "device/stream/cancellation.h"
 
 /* The fastest first; the last one runs every plan. */
 static const nd4c_plan_mode *const modes[] = {&nd4c_mode_direct, &nd4c_mode_capture, &nd4c_mode_stream,

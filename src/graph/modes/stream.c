@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/cancellation.h"
+#include "device/stream/cancellation.h"
 #include "device/driver.h"
-#include "device/tracer.h"
+#include "device/trace/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
 #include "submit/submit.h"

@@ -3,10 +3,10 @@
 #ifndef ND4C_GRAPH_STREAM_H
 #define ND4C_GRAPH_STREAM_H
 
-#include "device/capture.h"
-#include "device/fence.h"
-#include "device/memory.h"
-#include "device/scratch.h"
+#include "device/stream/capture.h"
+#include "device/stream/fence.h"
+#include "device/memory/memory.h"
+#include "device/memory/scratch.h"
 #include "graph/plan.h"
 
 /* What work in flight needs of the plan: it outlives the plan until the last run has ended. */

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/storage.h"
-#include "graph/derived.h"
+#include "device/storage/storage.h"
+#include "graph/ir/derived.h"
 #include "graph/passes.h"
 
 enum { LIMIT_ELEMENTS = 1 << 27 };

@@ -1,0 +1,157 @@
+#include "base/config/config_rows.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/status.h"
+
+#define ROW(KEY, name, variable, kind, value, words) \
+  [ND4C_CONFIG_##KEY] = {                            \
+      .property = name, .environment = variable, .type = nd4c_config_type_##kind, .preset = value, .meaning = words},
+#define ROW_WORDS(KEY, list) [ND4C_CONFIG_##KEY].words = list, [ND4C_CONFIG_##KEY].expected = "one of " list,
+static const nd4c_config_definition rows[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_TABLE(ROW)
+                                                                       ND4C_CONFIG_WORDS_TABLE(ROW_WORDS)};
+#undef ROW
+#undef ROW_WORDS
+
+/* A row is complete before the count that makes it visible is stored, and never changes or goes away. */
+static nd4c_config_definition declared_rows[ND4C_DECLARED_LIMIT];
+static _Atomic int declared_count;
+
+int nd4c_config_rows_end(void) {
+  return ND4C_DECLARED_BEGIN + atomic_load_explicit(&declared_count, memory_order_acquire);
+}
+
+const nd4c_config_definition *nd4c_config_row_of(int key) {
+  return key >= ND4C_DECLARED_BEGIN ? &declared_rows[key - ND4C_DECLARED_BEGIN]
+         : key < ND4C_MEMBER_BEGIN  ? &rows[key]
+                                    : &rows[ND4C_CONFIG_DEVICE_MEMORY_CAP];
+}
+
+/* The key behind `key` that has a row of its own, members being passed over. */
+static int next_row(int key) {
+  return key + 1 == ND4C_MEMBER_BEGIN ? ND4C_DECLARED_BEGIN : key + 1;
+}
+
+int nd4c_config_rows_find(const char *name) {
+  const int end = nd4c_config_rows_end();
+  for (int key = 0; key < end; key = next_row(key)) {
+    const nd4c_config_definition *row = nd4c_config_row_of(key);
+    if (strcmp(name, row->property) == 0 || strcmp(name, row->environment) == 0) {
+      return key;
+    }
+  }
+  return -1;
+}
+
+/* Edits that turn one name into the other, without regard to case; names longer than the table's are never near. */
+static size_t name_distance(const char *a, const char *b) {
+  enum { LONGEST = 64 };
+  size_t a_length = strlen(a), b_length = strlen(b), costs[LONGEST + 1];
+  if (a_length > LONGEST || b_length > LONGEST) {
+    return SIZE_MAX;
+  }
+  for (size_t j = 0; j <= b_length; j++) {
+    costs[j] = j;
+  }
+  for (size_t i = 1; i <= a_length; i++) {
+    size_t diagonal = costs[0];
+    costs[0] = i;
+    for (size_t j = 1; j <= b_length; j++) {
+      size_t above = costs[j];
+      size_t same = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+      size_t step = 1 + (above < costs[j - 1] ? above : costs[j - 1]);
+      costs[j] = same < step ? same : step;
+      diagonal = above;
+    }
+  }
+  return costs[b_length];
+}
+
+const char *nd4c_config_rows_nearest(const char *name, size_t *edits) {
+  const int end = nd4c_config_rows_end();
+  const char *nearest = rows[0].property;
+  *edits = SIZE_MAX;
+  for (int key = 0; key < end; key = next_row(key)) {
+    const char *names[] = {nd4c_config_row_of(key)->property, nd4c_config_row_of(key)->environment};
+    for (int i = 0; i < 2; i++) {
+      const size_t distance = name_distance(name, names[i]);
+      if (distance < *edits) {
+        *edits = distance;
+        nearest = names[i];
+      }
+    }
+  }
+  return nearest;
+}
+
+/* Length of "nd4c.acme." at the beginning of a provider's property; 0 if the name does not begin so and go on. */
+static size_t prefix_length(const char *name) {
+  static const char ours[] = "nd4c.";
+  if (strncmp(name, ours, sizeof ours - 1) != 0) {
+    return 0;
+  }
+  const char *provider = name + sizeof ours - 1, *dot = strchr(provider, '.');
+  return dot == NULL || dot == provider || dot[1] == '\0' ? 0 : (size_t)(dot + 1 - name);
+}
+
+bool nd4c_config_rows_may_come(const char *name) {
+  const size_t length = prefix_length(name), all = strlen(name);
+  const int end = nd4c_config_rows_end();
+  bool free =
+      length > 0 && all < ND4C_PROPERTY_NAME_SIZE && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-.") == all;
+  for (int key = 0; free && key < end; key = next_row(key)) {
+    free = strncmp(name, nd4c_config_row_of(key)->property, length) != 0;
+  }
+  return free;
+}
+
+/* -- declarations -------------------------------------------------------------------------------------------------- */
+
+/* Whether a row is another declaration of the same property by the same provider: of an absent backend whose place a
+ * plug-in takes. */
+static bool is_same(const nd4c_config_definition *a, const nd4c_config_definition *b) {
+  return a->owner != NULL && strcmp(a->owner, b->owner) == 0 && strcmp(a->property, b->property) == 0 &&
+         strcmp(a->environment, b->environment) == 0 && a->type == b->type && strcmp(a->preset, b->preset) == 0 &&
+         strcmp(a->words != NULL ? a->words : "", b->words != NULL ? b->words : "") == 0;
+}
+
+static nd4c_status check_row(const char *from, const nd4c_config_definition *row, bool *known) {
+  const char *names[] = {row->property, row->environment};
+  *known = false;
+  for (int i = 0; i < 2; i++) {
+    const int key = nd4c_config_rows_find(names[i]);
+    const nd4c_config_definition *taken = key >= 0 ? nd4c_config_row_of(key) : NULL;
+    *known = taken != NULL && is_same(taken, row);
+    if (taken != NULL && !*known) {
+      return nd4c_fail(ND4C_NAME, "plug-in %s: property %s: %s is %s's already, where it is %s with default \"%s\"",
+                       from, row->property, names[i], taken->owner != NULL ? taken->owner : "nd4c",
+                       nd4c_config_type_name(taken->type), taken->preset);
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_config_rows_check(const char *from, const nd4c_config_definition *declared, int32_t count) {
+  int32_t added = 0;
+  for (int32_t i = 0; i < count; i++) {
+    bool known;
+    ND4C_TRY(check_row(from, &declared[i], &known));
+    added += !known;
+  }
+  if (nd4c_config_rows_end() + added > ND4C_KEY_LIMIT) {
+    return nd4c_fail(ND4C_ABI, "plug-in %s: its %d properties make more than %d of all providers", from, (int)count,
+                     ND4C_DECLARED_LIMIT);
+  }
+  return ND4C_OK;
+}
+
+void nd4c_config_rows_add(const nd4c_config_definition *declared, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    if (nd4c_config_rows_find(declared[i].property) < 0) {
+      const int place = atomic_load_explicit(&declared_count, memory_order_relaxed);
+      declared_rows[place] = declared[i];
+      atomic_store_explicit(&declared_count, place + 1, memory_order_release);
+    }
+  }
+}

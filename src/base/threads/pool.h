@@ -1,0 +1,26 @@
+/* The pool of plain threads, used by parallel.c where OpenMP's runtime is not built in, not wanted or not safe. */
+#ifndef ND4C_BASE_POOL_H
+#define ND4C_BASE_POOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/threads/parallel.h"
+
+/* A loop cut into pieces; lives on the caller's stack until nd4c_pool_run returns. */
+typedef struct nd4c_pool_job {
+  nd4c_parallel_range range;
+  void *user;
+  int64_t count, piece_size;
+  int32_t pieces;
+  _Atomic int32_t next; /* first piece that nobody has taken */
+} nd4c_pool_job;
+
+/* Runs all pieces with the caller and up to `team` - 1 helpers; fewer where threads cannot be had. */
+void nd4c_pool_run(nd4c_pool_job *job, int32_t team);
+/* Takes and runs pieces until none is left (parallel.c). */
+void nd4c_pool_job_run(nd4c_pool_job *job);
+/* In the child of a fork: forgets the threads, which exist in the parent alone. */
+void nd4c_pool_reset(void);
+
+#endif

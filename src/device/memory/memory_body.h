@@ -1,0 +1,58 @@
+/* A memory manager as its two files see it: memory.c allocates and frees, memory_query.c reports and sets limits. */
+#ifndef ND4C_DEVICE_MEMORY_BODY_H
+#define ND4C_DEVICE_MEMORY_BODY_H
+
+#include <stdatomic.h>
+
+#include "base/os_lock.h"
+#include "device/memory/memory.h"
+#include "device/memory/memory_manager.h"
+
+/* Size classes: SUBCLASSES steps between powers of two, so that at most a ninth of a block is slack. */
+enum {
+  SMALLEST_SHIFT = 9,
+  SUBCLASS_SHIFT = 3,
+  SUBCLASSES = 1 << SUBCLASS_SHIFT,
+  CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES,
+  CLASS_NOTHING = CLASS_COUNT, /* storages without bytes: a buffer to name, which counts as nothing */
+  CLASS_ADOPTED = -1           /* an executable made it: freed, never cached */
+};
+
+/* One block of the device, alive or cached. */
+typedef struct nd4c_block_node {
+  nd4c_buffer buffer;
+  void *address;
+  int64_t bytes;
+  int32_t size_class;
+  const char *origin;
+  struct nd4c_block_node *bin_next;      /* cached: free blocks of the class, last freed first */
+  struct nd4c_block_node *older, *newer; /* cached: by time of freeing; alive: all alive */
+} nd4c_block_node;
+
+typedef struct node_list {
+  nd4c_block_node *oldest, *newest;
+} node_list;
+
+struct nd4c_memory_manager {
+  nd4c_device *device;
+  nd4c_lock lock; /* guards everything below; never held while the backend or a callback runs */
+  nd4c_block_node *bins[CLASS_COUNT + 1];
+  node_list cached, alive;
+  int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
+  int64_t configured_cap; /* what the property said last */
+  _Atomic uint32_t limit_epoch;
+  _Atomic uint32_t cap_epoch;
+  int64_t live_count, total_count, cache_hits;
+  int64_t dropped_count, spilled_count, spilled_bytes;
+  int64_t arena_bytes;              /* of what is alive: in arenas of workspaces */
+  _Atomic int64_t held_bytes;       /* of what is alive: held by backends */
+  bool spills;                      /* nd4c.device.memory.spill */
+  struct nd4c_memory_manager *next; /* under managers_lock */
+};
+
+/* Gives cached blocks back to the device, the oldest first, until at most so many bytes are cached; 0: all. */
+void nd4c_memory_manager_trim(struct nd4c_memory_manager *manager, int64_t keep_bytes);
+/* Takes up a change of the properties that cap the device; what nd4c_memory_set_cap said holds until then. */
+void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager);
+
+#endif

@@ -1,0 +1,317 @@
+#include "device/memory/scratch.h"
+
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/config/config.h"
+#include "base/os_lock.h"
+#include "base/recycle.h"
+#include "base/status.h"
+#include "device/stream/stream_pool.h"
+#include "device/stream/closing.h"
+
+struct nd4c_scratch_pool {
+  nd4c_lock lock;          /* guards the list; held while nothing else is called */
+  nd4c_condition returned; /* some block was */
+  nd4c_scratch *list;
+  _Atomic int64_t bytes;
+};
+
+nd4c_status nd4c_scratch_pool_make(nd4c_device *device, struct nd4c_scratch_pool **out) {
+  (void)device;
+  struct nd4c_scratch_pool *pool = nd4c_allocate_zeroed(1, sizeof *pool);
+  if (pool == NULL) {
+    return nd4c_fail_memory("a pool of scratch", sizeof *pool);
+  }
+  nd4c_lock_init(&pool->lock);
+  nd4c_condition_init(&pool->returned);
+  *out = pool;
+  return ND4C_OK;
+}
+
+void nd4c_scratch_pool_free(struct nd4c_scratch_pool *pool) {
+  if (pool != NULL) {
+    nd4c_condition_destroy(&pool->returned);
+    nd4c_lock_destroy(&pool->lock);
+    nd4c_deallocate(pool);
+  }
+}
+
+/* -- sizes --------------------------------------------------------------------------------------------------------- */
+
+int64_t nd4c_scratch_limit(nd4c_device *device) {
+  int64_t limit = INT64_MAX;
+  if (nd4c_memory_remaining(device, &limit) != ND4C_OK) {
+    limit = INT64_MAX; /* a driver that does not tell */
+  }
+  const int64_t largest = device->description.largest_bytes, most = nd4c_config_int(ND4C_CONFIG_DEVICE_SCRATCH);
+  limit = largest > 0 && largest < limit ? largest : limit;
+  return most > 0 && most < limit ? most : limit;
+}
+
+nd4c_status nd4c_scratch_check(const char *who, const nd4c_scratch_range *range) {
+  const bool sound = range->least >= 0 && range->least <= range->best && range->best <= ND4C_SCRATCH_MOST;
+  return sound ? ND4C_OK
+               : nd4c_fail(ND4C_UNSUPPORTED,
+                           "%s asks for %lld to %lld bytes of scratch, which makes no sense: expected 0 to %lld, the "
+                           "least first",
+                           who, (long long)range->least, (long long)range->best, (long long)ND4C_SCRATCH_MOST);
+}
+
+nd4c_status nd4c_scratch_check_host(const char *who, int64_t bytes) {
+  return bytes >= 0 && bytes <= ND4C_SCRATCH_MOST
+             ? ND4C_OK
+             : nd4c_fail(
+                   ND4C_UNSUPPORTED,
+                   "%s asks for %lld bytes of the host's memory as scratch, which makes no sense: expected 0 to %lld",
+                   who, (long long)bytes, (long long)ND4C_SCRATCH_MOST);
+}
+
+/* What the range wants where memory is not short. */
+static int64_t preferred(const nd4c_scratch_range *range) {
+  const int64_t most = nd4c_config_int(ND4C_CONFIG_DEVICE_SCRATCH);
+  const int64_t best = most > 0 && most < range->best ? most : range->best;
+  return best > range->least ? best : range->least;
+}
+
+/* The most of `wanted` that there is room for beside what others have, whatever sizes are rounded to; at least
+ * `least`. */
+static int64_t roomy(const nd4c_device *device, int64_t least, int64_t wanted) {
+  int64_t room = 0;
+  if (least >= wanted || nd4c_memory_has_room(device, wanted) || nd4c_memory_remaining(device, &room) != ND4C_OK) {
+    return wanted;
+  }
+  const int64_t largest = device->description.largest_bytes;
+  room -= room / 8; /* what rounding up may take */
+  room = largest > 0 && largest < room ? largest : room;
+  room = room < wanted ? room : wanted;
+  return room > least ? room : least;
+}
+
+/* -- the list ------------------------------------------------------------------------------------------------------ */
+
+/* The largest idle block of the stream, lent from here on, if it has so many bytes. *crowded: smaller ones are idle,
+ * too, which the stream has no use for any more. */
+static nd4c_scratch *lend_idle(struct nd4c_scratch_pool *pool, nd4c_stream stream, int64_t least, bool *crowded) {
+  nd4c_scratch *found = NULL;
+  int32_t spare = 0;
+  nd4c_lock_acquire(&pool->lock);
+  for (nd4c_scratch *at = pool->list; at != NULL; at = at->next) {
+    if (!at->lent && !at->gone && at->stream == stream) {
+      spare += at->holders == 0;
+      found = found == NULL || at->block.bytes > found->block.bytes ? at : found;
+    }
+  }
+  found = found != NULL && found->block.bytes >= least ? found : NULL;
+  if (found != NULL) {
+    *crowded = spare > (found->holders == 0);
+    found->lent = true;
+  }
+  nd4c_lock_release(&pool->lock);
+  return found;
+}
+
+/* Takes what one has been lent back; under the lock. True: it is out of the list, for the caller to free. */
+static bool put_back(struct nd4c_scratch_pool *pool, nd4c_scratch *scratch, bool unwanted) {
+  scratch->lent = false;
+  nd4c_condition_wake_all(&pool->returned);
+  if (scratch->holders > 0 || !(unwanted || scratch->gone)) {
+    return false;
+  }
+  nd4c_scratch **link = &pool->list;
+  while (*link != scratch) {
+    link = &(*link)->next;
+  }
+  *link = scratch->next;
+  atomic_fetch_sub(&pool->bytes, scratch->block.bytes);
+  return true;
+}
+
+/* Of a block that is in no list. The fence may be the one whose settling let a plan go: its work has ended then, and
+ * its lock is taken. */
+static void free_scratch(nd4c_scratch *scratch) {
+  if (!nd4c_fence_is_ready(scratch->last)) {
+    nd4c_fence_settle(scratch->last);
+  }
+  nd4c_fence_release(scratch->last);
+  nd4c_memory_free(scratch->device, &scratch->block);
+  nd4c_recycle_give(scratch, sizeof *scratch);
+}
+
+/* Frees idle blocks that no work uses: of `stream` those with less than `below` bytes; stream NULL: of all streams.
+ * Each is lent while it is looked at, since its fence asks the driver. */
+static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
+  struct nd4c_scratch_pool *pool = device->scratch;
+  nd4c_scratch *looked = NULL;
+  if (nd4c_device_is_forked(device) || atomic_load_explicit(&pool->bytes, memory_order_relaxed) == 0) {
+    return;
+  }
+  nd4c_lock_acquire(&pool->lock);
+  for (nd4c_scratch *at = pool->list; at != NULL; at = at->next) {
+    const bool meant = stream == NULL || (at->stream == stream && at->block.bytes < below);
+    if (meant && !at->lent && at->holders == 0) {
+      at->lent = true;
+      at->looked = looked;
+      looked = at;
+    }
+  }
+  nd4c_lock_release(&pool->lock);
+  for (nd4c_scratch *next; looked != NULL; looked = next) {
+    next = looked->looked;
+    const bool ready = nd4c_fence_is_ready(looked->last);
+    nd4c_lock_acquire(&pool->lock);
+    const bool out = put_back(pool, looked, ready);
+    nd4c_lock_release(&pool->lock);
+    if (out) {
+      free_scratch(looked);
+    }
+  }
+}
+
+/* -- lending ------------------------------------------------------------------------------------------------------- */
+
+/* A block of its own, lent. */
+static nd4c_status allocate(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *who,
+                            nd4c_scratch **out) {
+  struct nd4c_scratch_pool *pool = device->scratch;
+  const nd4c_memory_request request = {
+      .bytes = bytes, .origin = "scratch", .usage = ND4C_BUFFER_SCRATCH, .stream = stream};
+  nd4c_scratch *scratch = nd4c_recycle_take(sizeof *scratch);
+  if (scratch == NULL) {
+    return nd4c_fail_memory("the record of scratch", sizeof *scratch);
+  }
+  const nd4c_status status = nd4c_memory_allocate(device, &request, &scratch->block);
+  if (status != ND4C_OK) {
+    nd4c_recycle_give(scratch, sizeof *scratch);
+    return nd4c_device_fail_prefix(status, device, "on", "%s: %lld bytes of scratch", who, (long long)bytes);
+  }
+  scratch->device = device;
+  scratch->stream = stream;
+  scratch->lent = true;
+  scratch->gone = stream == NULL;
+  nd4c_lock_acquire(&pool->lock);
+  scratch->next = pool->list;
+  pool->list = scratch;
+  atomic_fetch_add(&pool->bytes, scratch->block.bytes);
+  nd4c_lock_release(&pool->lock);
+  *out = scratch;
+  return ND4C_OK;
+}
+
+/* A fresh block of `wanted` bytes, or, where those would take room from others, whatever does for the range. */
+static nd4c_status make(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range, int64_t wanted,
+                        const char *who, nd4c_scratch **out) {
+  bool crowded = false;
+  if (range->least < wanted && !nd4c_memory_has_room(device, wanted)) {
+    nd4c_scratch_collect(device);
+  }
+  const int64_t size = roomy(device, range->least, wanted);
+  *out = size < wanted ? lend_idle(device->scratch, stream, size, &crowded) : NULL;
+  nd4c_status status = *out != NULL ? ND4C_OK : allocate(device, stream, size, who, out);
+  if ((status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) && range->least < size) {
+    *out = lend_idle(device->scratch, stream, range->least, &crowded);
+    status = *out != NULL ? ND4C_OK : allocate(device, stream, range->least, who, out);
+  }
+  return status;
+}
+
+nd4c_status nd4c_scratch_lend(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range,
+                              const char *who, nd4c_scratch **out) {
+  const int64_t wanted = preferred(range);
+  bool crowded = false;
+  *out = lend_idle(device->scratch, stream, wanted, &crowded);
+  if (*out == NULL) {
+    give_back(device, stream, wanted); /* a larger one takes their place */
+    ND4C_TRY(make(device, stream, range, wanted, who, out));
+  } else if (ND4C_UNLIKELY(crowded)) {
+    give_back(device, stream, (*out)->block.bytes);
+  }
+  return ND4C_OK;
+}
+
+void nd4c_scratch_return(nd4c_scratch *scratch, nd4c_shared_fence *fence) {
+  struct nd4c_scratch_pool *pool = scratch->device->scratch;
+  nd4c_shared_fence *before = NULL;
+  nd4c_lock_acquire(&pool->lock);
+  if (fence != NULL) {
+    before = scratch->last;
+    scratch->last = nd4c_fence_retain(fence);
+  }
+  const bool out = put_back(pool, scratch, false);
+  nd4c_lock_release(&pool->lock);
+  nd4c_fence_release(before);
+  if (out) {
+    free_scratch(scratch);
+  }
+}
+
+void nd4c_scratch_hold(nd4c_scratch *scratch) {
+  nd4c_lock_acquire(&scratch->device->scratch->lock);
+  ++scratch->holders;
+  nd4c_lock_release(&scratch->device->scratch->lock);
+}
+
+void nd4c_scratch_take(nd4c_scratch *scratch) {
+  struct nd4c_scratch_pool *pool = scratch->device->scratch;
+  nd4c_lock_acquire(&pool->lock);
+  while (scratch->lent) {
+    nd4c_condition_wait(&pool->returned, &pool->lock);
+  }
+  scratch->lent = true;
+  nd4c_lock_release(&pool->lock);
+}
+
+void nd4c_scratch_drop(nd4c_scratch *scratch) {
+  struct nd4c_scratch_pool *pool = scratch->device->scratch;
+  if (nd4c_device_is_forked(scratch->device)) {
+    return; /* a thread of the parent may have held the lock */
+  }
+  nd4c_lock_acquire(&pool->lock);
+  --scratch->holders;
+  const bool out = !scratch->lent && put_back(pool, scratch, false);
+  nd4c_lock_release(&pool->lock);
+  if (out) {
+    free_scratch(scratch);
+  }
+}
+
+/* -- giving back --------------------------------------------------------------------------------------------------- */
+
+void nd4c_scratch_collect(nd4c_device *device) {
+  give_back(device, NULL, 0);
+}
+
+int64_t nd4c_scratch_bytes(const nd4c_device *device) {
+  return atomic_load_explicit(&device->scratch->bytes, memory_order_relaxed);
+}
+
+/* Takes the scratch of a stream that is about to end out of the pool: what is lent goes when it is returned. */
+static void *detach(nd4c_device *device, nd4c_stream stream) {
+  struct nd4c_scratch_pool *pool = device->scratch;
+  nd4c_scratch *detached = NULL, *next = NULL;
+  nd4c_lock_acquire(&pool->lock);
+  for (nd4c_scratch *at = pool->list; at != NULL; at = next) {
+    next = at->next;
+    if (at->stream != stream) {
+      continue;
+    }
+    at->gone = true;
+    at->stream = NULL;
+    if (!at->lent && put_back(pool, at, true)) {
+      at->next = detached;
+      detached = at;
+    }
+  }
+  nd4c_lock_release(&pool->lock);
+  return detached;
+}
+
+static void free_detached(void *of_stream) {
+  for (nd4c_scratch *detached = of_stream, *next; detached != NULL; detached = next) {
+    next = detached->next;
+    free_scratch(detached);
+  }
+}
+
+static const nd4c_stream_hook scratch_of_stream = {detach, free_detached};
+ND4C_HOOK(stream_hooks, nd4c_stream_hook, scratch_of_stream);

@@ -1,0 +1,24 @@
+/* Which of DLPack's types a device's memory has: for exchange with other libraries, and for what devices say of themselves. */
+#include "device/provider/dlpack_types.h"
+
+#include "device/device.h"
+
+int32_t nd4c_device_dlpack_type(const nd4c_device *device) {
+  if (nd4c_device_is_immediate(device)) {
+    return DL_CPU;
+  }
+  switch (device->description.type) {
+    case ND4C_DEVICE_CUDA:
+      return DL_CUDA;
+    case ND4C_DEVICE_OPENCL:
+      return DL_OPENCL;
+    case ND4C_DEVICE_VULKAN:
+      return DL_VULKAN;
+    case ND4C_DEVICE_METAL:
+      return DL_METAL;
+    case ND4C_DEVICE_ROCM:
+      return DL_ROCM;
+    default:
+      return DL_OTHER;
+  }
+}

@@ -1,0 +1,389 @@
+#include "device/storage/forms.h"
+
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/alloc.h"
+#include "base/os_lock.h"
+#include "base/status.h"
+#include "device/memory/reclaim.h"
+#include "device/storage/storage_body.h"
+
+struct nd4c_form {
+  int32_t users;
+  bool doubtful; /* without a fingerprint, and the storage may have been written through an address */
+  bool printed;  /* `fingerprint` is that of the contents that were packed */
+  uint64_t fingerprint[2];
+  nd4c_storage_body *body;  /* NULL: detached */
+  nd4c_form *next;          /* of the same storage */
+  nd4c_form *older, *newer; /* among those without users */
+  nd4c_device *device;
+  nd4c_block block;
+  nd4c_layout layout;
+  uint64_t hash; /* of the layout */
+  const char *engine;
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t offset;
+  int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
+};
+
+/* Guards every form's users, links and body, and every storage's list. Taken last: nothing is locked, allocated or
+ * freed while it is held. */
+static nd4c_lock forms_lock = ND4C_LOCK_INIT;
+static nd4c_form *idle_oldest, *idle_newest; /* those without users */
+static _Atomic int64_t packed_count;
+
+void nd4c_forms_forget_lock(void) {
+  nd4c_lock_init(&forms_lock);
+}
+
+int64_t nd4c_forms_packed(void) {
+  return atomic_load_explicit(&packed_count, memory_order_relaxed);
+}
+
+/* -- lists; all under the lock ------------------------------------------------------------------------------------ */
+
+static void idle_push(nd4c_form *form) {
+  form->newer = NULL;
+  form->older = idle_newest;
+  *(idle_newest != NULL ? &idle_newest->newer : &idle_oldest) = form;
+  idle_newest = form;
+}
+
+static void idle_remove(nd4c_form *form) {
+  *(form->older != NULL ? &form->older->newer : &idle_oldest) = form->newer;
+  *(form->newer != NULL ? &form->newer->older : &idle_newest) = form->older;
+}
+
+static void link_to_storage(nd4c_form *form, nd4c_storage_body *body) {
+  form->body = body;
+  form->next = atomic_load_explicit(&body->forms, memory_order_relaxed);
+  atomic_store_explicit(&body->forms, form, memory_order_release);
+}
+
+/* The storage may end as soon as its list is empty: that is the last that is done to it. */
+static void unlink_from_storage(nd4c_form *form) {
+  nd4c_storage_body *body = form->body;
+  if (body == NULL) {
+    return;
+  }
+  form->body = NULL;
+  nd4c_form *first = atomic_load_explicit(&body->forms, memory_order_relaxed);
+  if (first == form) {
+    atomic_store_explicit(&body->forms, form->next, memory_order_release);
+    return;
+  }
+  while (first->next != form) {
+    first = first->next;
+  }
+  first->next = form->next;
+}
+
+/* Marks have no device, and match no request. */
+static inline bool is_mark(const nd4c_form *form) {
+  return form->device == NULL;
+}
+
+static void free_form(nd4c_form *form) {
+  if (form->block.node != NULL) {
+    nd4c_memory_free(form->device, &form->block);
+  }
+  nd4c_deallocate(form);
+}
+
+static void free_list(nd4c_form *gone) {
+  while (gone != NULL) {
+    nd4c_form *next = gone->next;
+    free_form(gone);
+    gone = next;
+  }
+}
+
+/* -- fingerprints ------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t fold(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+  return hash ^ hash >> 32;
+}
+
+/* Two hashes of alternating words, so that the processor works on both at once. */
+static void take_fingerprint(const unsigned char *bytes, int64_t count, uint64_t *print) {
+  print[0] = UINT64_C(0x6a09e667f3bcc908) ^ (uint64_t)count;
+  print[1] = UINT64_C(0xbb67ae8584caa73b);
+  uint64_t words[2];
+  int64_t at = 0;
+  for (; at + (int64_t)sizeof words <= count; at += (int64_t)sizeof words) {
+    memcpy(words, bytes + at, sizeof words);
+    print[0] = fold(print[0], words[0]);
+    print[1] = fold(print[1], words[1]);
+  }
+  words[0] = words[1] = 0;
+  memcpy(words, bytes + at, (size_t)(count - at));
+  print[0] = fold(print[0], words[0]);
+  print[1] = fold(print[1], words[1]);
+}
+
+/* Memory of the host with the contents, complete; NULL: there is none. The storage is locked. */
+static const unsigned char *find_on_host(const nd4c_storage_body *body) {
+  const nd4c_replica *replica = &body->first;
+  while (replica != NULL &&
+         (replica->state == 'I' || replica->written != NULL || !nd4c_device_is_immediate(replica->device))) {
+    replica = replica->next;
+  }
+  return replica != NULL ? replica->block.address : NULL;
+}
+
+/* That of the bytes between the first and the last element; false where the host has none of its own to read. */
+static bool fingerprint_of(const nd4c_form_request *request, uint64_t *print) {
+  nd4c_storage_body *body = (nd4c_storage_body *)request->storage;
+  const int64_t element = nd4c_dtype_size(request->tensor->dtype);
+  int64_t low = 0, high = 0;
+  if (element == 0 ||
+      !nd4c_layout_bounds(request->tensor->rank, request->tensor->shape, request->tensor->strides, &low, &high)) {
+    return false;
+  }
+  const unsigned char *address = atomic_load_explicit(&request->storage->address, memory_order_acquire);
+  const bool direct = address != NULL;
+  if (!direct) {
+    nd4c_storage_lock(body); /* until the bytes have been read: the replica may be dropped */
+    address = find_on_host(body);
+  }
+  if (address != NULL) {
+    take_fingerprint(address + (request->offset + low) * element, (high - low + 1) * element, print);
+  }
+  if (!direct) {
+    nd4c_storage_unlock(body);
+  }
+  return address != NULL;
+}
+
+/* -- finding ------------------------------------------------------------------------------------------------------ */
+
+static bool matches(const nd4c_form *form, const nd4c_form_request *request, uint64_t hash) {
+  const nd4c_tensor *tensor = request->tensor;
+  const size_t bytes = (size_t)form->rank * sizeof(int64_t);
+  return form->hash == hash && form->device == request->device && form->dtype == tensor->dtype &&
+         form->rank == tensor->rank && form->offset == request->offset &&
+         memcmp(form->shape, tensor->shape, bytes) == 0 && memcmp(form->strides, tensor->strides, bytes) == 0 &&
+         strcmp(form->engine, request->engine) == 0 && nd4c_layout_equal(&form->layout, request->layout);
+}
+
+/* A match, with one user more. `hash`: the layout's. Under the lock. */
+static nd4c_form *take_match(const nd4c_form_request *request, uint64_t hash) {
+  nd4c_form *form = atomic_load_explicit(&((nd4c_storage_body *)request->storage)->forms, memory_order_relaxed);
+  while (form != NULL && !matches(form, request, hash)) {
+    form = form->next;
+  }
+  if (form != NULL && form->users++ == 0) {
+    idle_remove(form);
+  }
+  return form;
+}
+
+static void detach_one(nd4c_form *form) {
+  nd4c_lock_acquire(&forms_lock);
+  unlink_from_storage(form);
+  nd4c_lock_release(&forms_lock);
+}
+
+/* Whether the contents may be others than those that were packed. A form that another choice uses is no exception: what
+ * was written since is what the next plan computes with. */
+static bool has_changed(const nd4c_form *form, const nd4c_form_request *request) {
+  uint64_t print[2];
+  return form->printed && (!fingerprint_of(request, print) || memcmp(print, form->fingerprint, sizeof print) != 0);
+}
+
+nd4c_form *nd4c_form_find(const nd4c_form_request *request) {
+  const uint64_t hash = nd4c_layout_hash(request->layout);
+  nd4c_lock_acquire(&forms_lock);
+  nd4c_form *form = take_match(request, hash);
+  nd4c_lock_release(&forms_lock);
+  if (form == NULL || !has_changed(form, request)) {
+    return form;
+  }
+  detach_one(form);
+  nd4c_form_release(form);
+  return NULL;
+}
+
+/* -- making ------------------------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out) {
+  nd4c_form *form = nd4c_allocate_zeroed(1, sizeof *form);
+  if (form == NULL) {
+    return nd4c_fail_memory("a packed constant's record", sizeof *form);
+  }
+  const nd4c_memory_request memory = {
+      .bytes = request->layout->bytes, .origin = "packed constant", .usage = ND4C_BUFFER_ARRAY};
+  nd4c_status status = nd4c_memory_allocate(request->device, &memory, &form->block);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(form);
+    return status;
+  }
+  const size_t bytes = (size_t)request->tensor->rank * sizeof(int64_t);
+  form->users = 1;
+  form->device = request->device;
+  form->layout = *request->layout;
+  form->hash = nd4c_layout_hash(request->layout);
+  form->engine = request->engine;
+  form->dtype = request->tensor->dtype;
+  form->rank = request->tensor->rank;
+  form->offset = request->offset;
+  memcpy(form->shape, request->tensor->shape, bytes);
+  memcpy(form->strides, request->tensor->strides, bytes);
+  *out = form;
+  return ND4C_OK;
+}
+
+nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form) {
+  nd4c_storage_body *body = (nd4c_storage_body *)request->storage;
+  form->printed = fingerprint_of(request, form->fingerprint);
+  nd4c_storage_attach(body);
+  nd4c_lock_acquire(&forms_lock);
+  nd4c_form *other = take_match(request, form->hash);
+  if (other == NULL) {
+    link_to_storage(form, body);
+  }
+  nd4c_lock_release(&forms_lock);
+  atomic_fetch_add_explicit(&packed_count, 1, memory_order_relaxed);
+  if (other == NULL) {
+    return form;
+  }
+  free_form(form);
+  return other;
+}
+
+/* -- marks -------------------------------------------------------------------------------------------------------- */
+
+static nd4c_form_request request_of(const nd4c_array *array, nd4c_tensor *tensor) {
+  *tensor = (nd4c_tensor){.dtype = array->dtype,
+                          .rank = array->rank,
+                          .shape = array->shape,
+                          .strides = array->strides,
+                          .size = array->size};
+  return (nd4c_form_request){.storage = array->storage, .offset = array->offset, .tensor = tensor};
+}
+
+nd4c_form *nd4c_mark_make(const nd4c_array *array) {
+  nd4c_tensor tensor;
+  const nd4c_form_request request = request_of(array, &tensor);
+  nd4c_storage_body *body = (nd4c_storage_body *)array->storage;
+  nd4c_form *mark = nd4c_allocate_zeroed(1, sizeof *mark);
+  if (mark == NULL) {
+    return NULL;
+  }
+  mark->users = 1;
+  mark->printed = fingerprint_of(&request, mark->fingerprint);
+  nd4c_storage_attach(body);
+  nd4c_lock_acquire(&forms_lock);
+  link_to_storage(mark, body);
+  nd4c_lock_release(&forms_lock);
+  return mark;
+}
+
+bool nd4c_mark_holds(const nd4c_form *mark, const nd4c_array *array) {
+  nd4c_tensor tensor;
+  const nd4c_form_request request = request_of(array, &tensor);
+  nd4c_lock_acquire(&forms_lock);
+  const bool written = mark->body == NULL || mark->doubtful;
+  nd4c_lock_release(&forms_lock);
+  return !written && !has_changed(mark, &request);
+}
+
+const nd4c_layout *nd4c_form_layout(const nd4c_form *form) {
+  return &form->layout;
+}
+
+void nd4c_form_describe(const nd4c_form *form, nd4c_tensor *tensor) {
+  tensor->layout = form->layout.tag;
+  tensor->arrangement = &form->layout;
+  tensor->data = form->block.address;
+  tensor->buffer = form->block.buffer;
+  tensor->offset = 0;
+}
+
+/* -- letting go --------------------------------------------------------------------------------------------------- */
+
+void nd4c_form_release(nd4c_form *form) {
+  if (form == NULL) {
+    return;
+  }
+  nd4c_lock_acquire(&forms_lock);
+  form->users -= 1;
+  const bool gone = form->users == 0 && (form->body == NULL || form->doubtful || is_mark(form));
+  if (gone) {
+    unlink_from_storage(form);
+  } else if (form->users == 0) {
+    idle_push(form);
+  }
+  nd4c_lock_release(&forms_lock);
+  if (gone) {
+    free_form(form);
+  }
+}
+
+/* Takes a form without users out of all lists and puts it in front of *gone. Under the lock. */
+static void take_out(nd4c_form *form, nd4c_form **gone) {
+  idle_remove(form);
+  unlink_from_storage(form);
+  form->next = *gone;
+  *gone = form;
+}
+
+void nd4c_forms_detach(nd4c_storage_body *body) {
+  nd4c_form *gone = NULL, *form = NULL;
+  if (atomic_load_explicit(&body->forms, memory_order_acquire) == NULL) {
+    return;
+  }
+  nd4c_lock_acquire(&forms_lock);
+  while ((form = atomic_load_explicit(&body->forms, memory_order_relaxed)) != NULL) {
+    if (form->users == 0) {
+      take_out(form, &gone);
+    } else {
+      unlink_from_storage(form);
+    }
+  }
+  nd4c_lock_release(&forms_lock);
+  free_list(gone);
+}
+
+void nd4c_forms_doubt(nd4c_storage_body *body) {
+  nd4c_form *gone = NULL, *next = NULL;
+  if (atomic_load_explicit(&body->forms, memory_order_acquire) == NULL) {
+    return;
+  }
+  nd4c_lock_acquire(&forms_lock);
+  for (nd4c_form *form = atomic_load_explicit(&body->forms, memory_order_relaxed); form != NULL; form = next) {
+    next = form->next;
+    form->doubtful = form->doubtful || !form->printed;
+    if (form->doubtful && form->users == 0) {
+      take_out(form, &gone);
+    }
+  }
+  nd4c_lock_release(&forms_lock);
+  free_list(gone);
+}
+
+int64_t nd4c_forms_give_way(const nd4c_device *device, int64_t bytes) {
+  int64_t freed = 0;
+  nd4c_form *gone = NULL, *next = NULL;
+  nd4c_lock_acquire(&forms_lock);
+  for (nd4c_form *form = idle_oldest; form != NULL && freed < bytes; form = next) {
+    next = form->newer;
+    if (form->device == device) {
+      freed += form->block.bytes;
+      take_out(form, &gone);
+    }
+  }
+  nd4c_lock_release(&forms_lock);
+  free_list(gone);
+  return freed;
+}
+
+static bool give_way(const nd4c_device *device, int64_t bytes) {
+  return nd4c_forms_give_way(device, bytes) > 0;
+}
+
+static const nd4c_reclaimer unused_forms = {.order = ND4C_RECLAIM_FORMS, .give_way = give_way};
+ND4C_HOOK(reclaimers, nd4c_reclaimer, unused_forms);

@@ -1,0 +1,205 @@
+/* How the contents of a storage get from one replica to another. A copy is enqueued wherever a device can make it while
+ * the host goes on: the target's `written` is its end, and work that uses the target comes after that. Its bytes come
+ *
+ *     from memory of nd4c's, into which the host put them (cargo.h)     what is small, and what a device takes fastest
+ *                                                                       from page-locked memory
+ *     from the source's replica, which is being read until then         the rest; not where the user may write to it
+ *                                                                       without a call of nd4c's
+ *
+ * Else it is complete when nd4c_replica_bring returns. */
+#include "device/storage/replica_copy.h"
+
+#include "base/os.h"
+#include "base/status.h"
+#include "device/storage/cargo.h"
+#include "device/device.h"
+#include "device/storage/encoded.h"
+#include "device/stream/host_ranges.h"
+#include "device/stream/stream_pool.h"
+#include "device/trace/tracer.h"
+#include "device/storage/transfer_stream.h"
+
+/* Complete when this returns. */
+static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target) {
+  ND4C_TRY(nd4c_storage_settle_source(body, source));
+  ND4C_TRY(nd4c_replica_order_after(target, target->device, NULL, true)); /* what still reads what was here before */
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
+  ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
+  nd4c_replica_release_fences(target); /* they have ended, and how is nothing to the new contents */
+  if (begin != 0) {
+    nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
+  }
+  return ND4C_OK;
+}
+
+/* The device that can copy between the two by itself while the host goes on; NULL if the host must carry. */
+static nd4c_device *find_carrier(nd4c_device *from, nd4c_device *to) {
+  bool from_host = nd4c_device_is_immediate(from), to_host = nd4c_device_is_immediate(to);
+  if ((from_host || nd4c_transfer_is_direct(from, to)) && to->description.asynchronous) {
+    return to;
+  }
+  return to_host && from->description.asynchronous ? from : NULL;
+}
+
+bool nd4c_replica_can_follow(const nd4c_replica *source, nd4c_device *device) {
+  if (source->pinned || find_carrier(source->device, device) != device) {
+    return false;
+  }
+  return source->written == NULL || nd4c_fence_is_of(source->written, device) ||
+         (nd4c_fence_is_of(source->written, source->device) && nd4c_transfer_is_direct(source->device, device));
+}
+
+/* Whether the user has an address of the replica's memory, through which he may write without a call of nd4c's. */
+static bool is_lent(const nd4c_storage_body *body, const nd4c_replica *replica) {
+  bool foreign = replica == &body->first && (body->base.flags & ND4C_STORAGE_FOREIGN) != 0;
+  bool given_out =
+      nd4c_device_is_immediate(replica->device) && atomic_load_explicit(&body->base.lent, memory_order_relaxed);
+  return foreign || given_out || replica->pinned;
+}
+
+/* Source memory that is read later stays until then: the host does not run ahead by more than this. */
+static bool runs_far_ahead(void) {
+  static const int64_t most = INT64_C(64) << 20;
+  return nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > most;
+}
+
+/* A copy that is being enqueued. */
+typedef struct copy {
+  nd4c_storage_body *body;
+  nd4c_replica *source, *target;
+  nd4c_device *carrier;
+  nd4c_stream stream;
+  nd4c_bring when;
+  nd4c_cargo *cargo; /* NULL: the source is read until the copy has ended */
+  int64_t held;      /* bytes of that */
+  nd4c_host_use use; /* of the host's memory, until the copy's fence is recorded */
+} copy;
+
+static bool is_direct(const copy *c) {
+  return c->carrier == c->target->device && nd4c_transfer_is_direct(c->source->device, c->target->device);
+}
+
+/* Between two devices. The target's device waits for the source's. */
+static nd4c_status enqueue_direct(const copy *c) {
+  nd4c_shared_fence *before = c->source->written;
+  if (before != NULL && !nd4c_fence_is_of(before, c->source->device)) {
+    ND4C_TRY(nd4c_fence_enqueue_wait(before, c->carrier, c->stream));
+    before = NULL;
+  }
+  nd4c_fence waits[ND4C_TIMELINE_WAITS];
+  const int32_t wait_count = nd4c_fence_hold(before, waits);
+  const nd4c_status status =
+      nd4c_transfer_enqueue_direct(c->source->device, &c->source->block, waits, wait_count, c->carrier,
+                                   &c->target->block, c->stream, c->body->base.bytes);
+  if (wait_count > 0) {
+    nd4c_fence_let_go(before);
+  }
+  return status;
+}
+
+/* Between the host and a device. UNSUPPORTED, too, while the host's memory is being unregistered: a copy that the host
+ * waits for goes around it. */
+static nd4c_status enqueue_from_or_to_host(copy *c) {
+  const nd4c_block *from = &c->source->block, *to = &c->target->block;
+  const int64_t bytes = c->body->base.bytes;
+  ND4C_TRY(nd4c_replica_order_after(c->source, c->carrier, c->stream, false));
+  const bool up = c->carrier == c->target->device && c->when != ND4C_BRING_REQUESTED && c->source->written == NULL;
+  if (up && !nd4c_host_range_holds(c->carrier, from->address, bytes)) {
+    const nd4c_status status = nd4c_cargo_send(c->carrier, c->stream, to, from->address, bytes, &c->cargo, &c->held);
+    if (status != ND4C_UNSUPPORTED || c->cargo != NULL) {
+      return status;
+    }
+  }
+  if (c->when != ND4C_BRING_REQUESTED && (is_lent(c->body, c->source) || runs_far_ahead())) {
+    return ND4C_UNSUPPORTED;
+  }
+  const void *host = c->carrier == c->target->device ? from->address : to->address;
+  if (!nd4c_host_use_begin(&c->use, c->carrier, host, bytes)) {
+    return ND4C_UNSUPPORTED;
+  }
+  return nd4c_transfer_enqueue(c->carrier, c->stream, c->target->device, from, to, bytes);
+}
+
+static nd4c_status enqueue(copy *c) {
+  const bool direct = is_direct(c);
+  if (direct && c->when != ND4C_BRING_REQUESTED && is_lent(c->body, c->source)) {
+    return ND4C_UNSUPPORTED;
+  }
+  ND4C_TRY(nd4c_replica_order_after(c->target, c->carrier, c->stream, true));
+  return direct ? enqueue_direct(c) : enqueue_from_or_to_host(c);
+}
+
+static nd4c_status fail_copy(const copy *c, nd4c_status status) {
+  const long long bytes = (long long)c->body->base.bytes;
+  return is_direct(c) ? nd4c_device_fail_prefix(status, c->carrier, "to", "copy of %lld bytes from %s", bytes,
+                                                c->source->device->name)
+                      : nd4c_device_fail_prefix(status, c->carrier, "with", "copy of %lld bytes", bytes);
+}
+
+/* Under way when this returns. UNSUPPORTED: nothing was enqueued. */
+static nd4c_status copy_later(copy *c) {
+  nd4c_shared_fence *fence = NULL;
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
+  ND4C_TRY(nd4c_stream_take(c->carrier, &c->stream));
+  nd4c_status status = enqueue(c);
+  if (status == ND4C_UNSUPPORTED && c->cargo == NULL) {
+    nd4c_host_use_end(&c->use);
+    nd4c_stream_give(c->carrier, c->stream);
+    return status;
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_fence_record(c->carrier, c->stream, "copy", &c->source->written, 1, &fence);
+  }
+  if (status != ND4C_OK) {
+    nd4c_stream_drop_copy(c->carrier, c->stream, &c->use); /* which waits for what was enqueued */
+    nd4c_cargo_free(c->cargo);
+    return fail_copy(c, status);
+  }
+  nd4c_host_use_end(&c->use); /* before owners of memory are called, who may unregister some */
+  nd4c_fence_settle_earlier(fence);
+  nd4c_stream_give(c->carrier, c->stream);
+  if (begin != 0) {
+    nd4c_tracer_copy(begin, c->body, c->source->device, c->target->device, c->body->base.bytes);
+  }
+  if (c->cargo != NULL) {
+    nd4c_fence_keep(fence, c->cargo, c->held, nd4c_cargo_free);
+  } else {
+    nd4c_replica_add_reader(c->source, fence);
+  }
+  nd4c_fence_release(c->target->written);
+  c->target->written = fence;
+  c->target->copied = true;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, nd4c_bring when) {
+  if (target->state != 'I') {
+    return ND4C_OK;
+  }
+  nd4c_replica *source = nd4c_storage_find_current(body);
+  if (source == NULL && body->encoding != NULL) {
+    ND4C_TRY(nd4c_encoded_decode(body));
+    if (target->state != 'I') {
+      return ND4C_OK;
+    }
+    source = nd4c_storage_find_current(body);
+  }
+  if (source == NULL) {
+    return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
+  }
+  copy c = {.body = body, .source = source, .target = target, .when = when};
+  c.carrier = when != ND4C_BRING_NOW && body->base.bytes > 0 ? find_carrier(source->device, target->device) : NULL;
+  nd4c_status status = c.carrier != NULL ? copy_later(&c) : ND4C_UNSUPPORTED;
+  const bool retries = when == ND4C_BRING_FOR_WORK || when == ND4C_BRING_REQUESTED;
+  if (status == ND4C_UNSUPPORTED && retries && !nd4c_fence_is_known(source->written)) {
+    body->unsettled = true;
+    return status;
+  }
+  if (status == ND4C_UNSUPPORTED) {
+    status = copy_now(body, source, target);
+  }
+  ND4C_TRY(status);
+  source->state = target->state = 'S';
+  nd4c_storage_update_address(body);
+  return ND4C_OK;
+}

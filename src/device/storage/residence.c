@@ -1,0 +1,426 @@
+/* Where the replicas of storages are, and which of them go: migration, prefetching, spilling. */
+
+#include "base/alloc.h"
+#include "base/os_lock.h"
+#include "base/recycle.h"
+#include "base/status.h"
+#include "device/memory/reclaim.h"
+#include "device/storage/replica_copy.h"
+#include "device/storage/storage.h"
+#include "device/storage/storage_body.h"
+#include "device/storage/storage_source.h"
+
+/* The replicas on each device whose memory is not the host's: candidates for spilling. One lock for all devices, held
+ * while one is spilled, so that a storage cannot go meanwhile (its end begins with unlisting). Recursive, because
+ * finding room on the host may end other storages. Order: a storage's lock first, then this one; who holds this one
+ * only tries storages' locks. */
+static nd4c_lock residents_lock;
+static nd4c_once residents_once = ND4C_ONCE_INIT;
+
+static void make_lock(void) {
+  nd4c_lock_init_recursive(&residents_lock);
+}
+
+void nd4c_residents_forget_lock(void) {
+  nd4c_once_run(&residents_once, make_lock);
+  make_lock();
+}
+
+void nd4c_replica_use(nd4c_replica *replica) {
+  static _Atomic uint64_t tick;
+  replica->used = atomic_fetch_add_explicit(&tick, 1, memory_order_relaxed);
+}
+
+static inline bool has_residents(const nd4c_device *device) {
+  return device->description.asynchronous && !device->description.host_readable;
+}
+
+void nd4c_storage_use(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if (!has_residents(device)) {
+    return;
+  }
+  nd4c_storage_lock(body);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  if (replica != NULL) {
+    nd4c_replica_use(replica);
+  }
+  nd4c_storage_unlock(body);
+}
+
+void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica) {
+  nd4c_device *device = replica->device;
+  if (!has_residents(device)) {
+    return;
+  }
+  nd4c_once_run(&residents_once, make_lock);
+  nd4c_lock_acquire(&residents_lock);
+  nd4c_storage_attach(body);
+  replica->body = body;
+  replica->listed = true;
+  nd4c_replica_use(replica);
+  replica->previous_there = NULL;
+  replica->next_there = device->residents;
+  if (device->residents != NULL) {
+    device->residents->previous_there = replica;
+  }
+  device->residents = replica;
+  nd4c_lock_release(&residents_lock);
+}
+
+void nd4c_replica_unlist(nd4c_replica *replica) {
+  if (!replica->listed) {
+    return;
+  }
+  nd4c_lock_acquire(&residents_lock);
+  if (replica->previous_there != NULL) {
+    replica->previous_there->next_there = replica->next_there;
+  } else {
+    replica->device->residents = replica->next_there;
+  }
+  if (replica->next_there != NULL) {
+    replica->next_there->previous_there = replica->previous_there;
+  }
+  replica->listed = false;
+  nd4c_lock_release(&residents_lock);
+}
+
+void nd4c_storage_unlist(nd4c_storage_body *body) {
+  if (!nd4c_storage_is_attached(body)) {
+    return;
+  }
+  nd4c_once_run(&residents_once, make_lock);
+  nd4c_lock_acquire(&residents_lock);
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    nd4c_replica_unlist(replica);
+  }
+  nd4c_lock_release(&residents_lock);
+}
+
+void nd4c_replica_release_fences(nd4c_replica *replica) {
+  nd4c_fence_release(replica->written);
+  replica->written = NULL;
+  replica->copied = false;
+  nd4c_readers_forget(&replica->readers);
+}
+
+bool nd4c_replica_is_idle(nd4c_replica *replica) {
+  return nd4c_fence_is_ready(replica->written) && nd4c_readers_are_done(&replica->readers);
+}
+
+static void settle_replica(nd4c_replica *replica) {
+  nd4c_fence_settle(replica->written);
+  nd4c_readers_settle(&replica->readers);
+}
+
+nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **out) {
+  nd4c_block block = {0};
+  const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = "a replica", .dtype = body->base.dtype};
+  ND4C_TRY(nd4c_memory_allocate(device, &request, &block));
+  nd4c_replica *replica = nd4c_replica_find(body, device); /* the first one may have been dropped */
+  if (replica == NULL) {
+    replica = nd4c_recycle_take(sizeof *replica);
+    if (replica == NULL) {
+      nd4c_memory_free(device, &block);
+      return nd4c_fail_memory("a replica", sizeof *replica);
+    }
+    replica->device = device;
+    replica->next = body->first.next;
+    body->first.next = replica;
+    nd4c_storage_attach(body);
+  }
+  replica->state = 'I';
+  replica->block = block;
+  nd4c_replica_list(body, replica);
+  *out = replica;
+  return ND4C_OK;
+}
+
+void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica) {
+  nd4c_replica_unlist(replica);
+  nd4c_replica_release_fences(replica);
+  if (replica->block.node != NULL) {
+    nd4c_memory_free(replica->device, &replica->block);
+  }
+  replica->block = (nd4c_block){0};
+  replica->state = 'I';
+  if (replica == &body->first) {
+    return;
+  }
+  nd4c_replica **link = &body->first.next;
+  while (*link != replica) {
+    link = &(*link)->next;
+  }
+  *link = replica->next;
+  nd4c_recycle_give(replica, sizeof *replica);
+}
+
+/* -- by request -------------------------------------------------------------------------------------------------- */
+
+/* The replica on `device`, current or on its way. A failure leaves no fresh memory behind. */
+static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, nd4c_bring when, nd4c_replica **out) {
+  if (body->poison != ND4C_OK) {
+    return nd4c_storage_fail_poisoned(body);
+  }
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  bool fresh = replica == NULL || !nd4c_replica_is_there(replica);
+  if (fresh) {
+    ND4C_TRY(nd4c_replica_make(body, device, &replica));
+  } else if (when == ND4C_BRING_NOW) {
+    nd4c_replica_settle_copy(replica);
+  }
+  nd4c_replica_use(replica);
+  nd4c_status status = nd4c_replica_bring(body, replica, when);
+  if (status != ND4C_OK && fresh) {
+    nd4c_replica_drop(body, replica);
+  }
+  *out = replica;
+  return status;
+}
+
+/* Foreign memory is its owner's, and a pinned replica a plan's: they stay as good as the one that is current now. */
+static bool must_stay(const nd4c_storage_body *body, const nd4c_replica *replica) {
+  return replica->pinned || (replica == &body->first && (body->base.flags & ND4C_STORAGE_FOREIGN) != 0);
+}
+
+static void make_only(nd4c_storage_body *body, nd4c_replica *kept) {
+  bool alone = true;
+  for (nd4c_replica *replica = &body->first, *next; replica != NULL; replica = next) {
+    next = replica->next;
+    if (replica == kept || !nd4c_replica_is_there(replica)) {
+      continue;
+    }
+    if (replica->state != 'I' && must_stay(body, replica)) {
+      alone = false;
+      continue;
+    }
+    replica->state = 'I';
+    if (replica->holds == 0 && !must_stay(body, replica) && replica->block.node != NULL) {
+      settle_replica(replica);
+      nd4c_replica_drop(body, replica);
+    }
+  }
+  kept->state = alone ? 'M' : 'S';
+}
+
+nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_replica *replica = NULL;
+  nd4c_storage_lock_settled(body, device, false);
+  nd4c_status status = bring_to(body, device, ND4C_BRING_NOW, &replica);
+  if (status == ND4C_OK) {
+    make_only(body, replica);
+    atomic_store(&body->base.device, device);
+    nd4c_storage_update_address(body);
+  }
+  nd4c_storage_unlock(body);
+  if (status == ND4C_OK) {
+    ND4C_HOOK_EACH(storage_sources, nd4c_storage_source, source) {
+      source->part(storage);
+    }
+  }
+  return status;
+}
+
+nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if (nd4c_storage_ready_address(storage, device) != NULL) {
+    return ND4C_OK;
+  }
+  nd4c_replica *replica = NULL;
+  nd4c_storage_lock(body);
+  nd4c_status status = bring_to(body, device, ND4C_BRING_REQUESTED, &replica);
+  if (ND4C_UNLIKELY(body->unsettled)) {
+    body->unsettled = false;
+    nd4c_storage_unlock(body);
+    nd4c_storage_lock_settled(body, device, false);
+    status = bring_to(body, device, ND4C_BRING_NOW, &replica);
+  }
+  nd4c_storage_unlock(body);
+  return status;
+}
+
+char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_storage_lock(body);
+  const nd4c_replica *replica = nd4c_replica_find(body, device);
+  bool there = replica != NULL && nd4c_replica_is_there(replica) &&
+               (replica->state != 'I' || body->base.bytes > 0); /* no memory is held for nothing */
+  char state = there ? replica->state : '-';
+  nd4c_storage_unlock(body);
+  return state;
+}
+
+uint64_t nd4c_storage_places(nd4c_storage *storage) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  uint64_t places = 0;
+  nd4c_storage_lock(body);
+  for (const nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    places |= (uint64_t)(replica->state != 'I') << (replica->device->number & 63);
+  }
+  nd4c_storage_unlock(body);
+  return places;
+}
+
+bool nd4c_storage_is_ready(nd4c_storage *storage, const nd4c_device *device) {
+  nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  if (!nd4c_storage_try_lock(body)) {
+    return false;
+  }
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  bool there = replica != NULL && nd4c_replica_is_there(replica) && body->poison == ND4C_OK;
+  if (there && replica->copied && nd4c_fence_is_ready(replica->written)) {
+    nd4c_replica_settle_copy(replica);
+    nd4c_storage_update_address(body);
+  }
+  bool ready = there && replica->state != 'I' && nd4c_fence_is_ready(replica->written);
+  nd4c_storage_unlock(body);
+  return ready;
+}
+
+/* -- spilling ---------------------------------------------------------------------------------------------------- */
+
+static bool is_elsewhere(const nd4c_storage_body *body, const nd4c_replica *than) {
+  bool found = false;
+  for (const nd4c_replica *replica = &body->first; replica != NULL && !found; replica = replica->next) {
+    found = replica != than && replica->state != 'I' && !replica->copied;
+  }
+  return found;
+}
+
+/* Whether somebody is between acquiring the storage on some device and telling that he is done: what he writes there
+ * must not be overwritten by what is saved from here. */
+static bool is_held(const nd4c_storage_body *body) {
+  bool held = false;
+  for (const nd4c_replica *replica = &body->first; replica != NULL && !held; replica = replica->next) {
+    held = replica->holds > 0;
+  }
+  return held;
+}
+
+/* Takes the storage's lock if the replica may go now. */
+static bool take_if_idle(nd4c_replica *replica) {
+  if (!nd4c_storage_try_lock(replica->body)) {
+    return false;
+  }
+  nd4c_storage_body *body = replica->body;
+  bool usable = !is_held(body) && !replica->pinned && replica->block.node != NULL && body->poison == ND4C_OK &&
+                nd4c_replica_is_idle(replica);
+  if (usable && replica->copied) {
+    nd4c_replica_settle_copy(replica);
+  }
+  if (!usable) {
+    nd4c_storage_unlock(body);
+  }
+  return usable;
+}
+
+/* The replica used least lately that may go; `alone`: those without another copy count, too. */
+static nd4c_replica *find_idle(const nd4c_device *device, bool alone) {
+  nd4c_replica *best = NULL;
+  uint64_t least = UINT64_MAX; /* read under the lock of each: somebody may be using the best so far again */
+  for (nd4c_replica *replica = device->residents; replica != NULL; replica = replica->next_there) {
+    if (!take_if_idle(replica)) {
+      continue;
+    }
+    bool fits = alone || replica->state == 'I' || is_elsewhere(replica->body, replica);
+    bool better = fits && (best == NULL || replica->used < least);
+    least = better ? replica->used : least;
+    nd4c_storage_unlock(replica->body);
+    best = better ? replica : best;
+  }
+  return best;
+}
+
+/* The same, its storage locked. One that somebody begins to use meanwhile is not waited for. */
+static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
+  enum { ATTEMPTS = 4 };
+  for (int i = 0; i < ATTEMPTS; ++i) {
+    nd4c_replica *best = find_idle(device, alone);
+    if (best == NULL || take_if_idle(best)) {
+      return best;
+    }
+  }
+  return NULL;
+}
+
+/* Sends the only current replica to the host. */
+static nd4c_status save_to_host(nd4c_storage_body *body) {
+  nd4c_device *host = NULL;
+  nd4c_replica *there = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  return bring_to(body, host, ND4C_BRING_NOW, &there);
+}
+
+/* A device where the contents are, complete there if there is one. */
+static nd4c_device *current_device(nd4c_storage_body *body) {
+  const nd4c_replica *found = NULL;
+  for (const nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    bool better = found == NULL || (found->copied && !replica->copied);
+    found = replica->state != 'I' && better ? replica : found;
+  }
+  return found != NULL ? found->device : atomic_load(&body->base.device);
+}
+
+nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica) {
+  nd4c_device *device = replica->device;
+  bool saved = body->poison == ND4C_OK && replica->state != 'I' && !is_elsewhere(body, replica);
+  int64_t bytes = replica->block.bytes;
+  if (saved) {
+    ND4C_TRY(save_to_host(body));
+  }
+  nd4c_replica_drop(body, replica);
+  if (atomic_load(&body->base.device) == device) {
+    atomic_store(&body->base.device, current_device(body));
+  }
+  int current = 0;
+  nd4c_replica *only = NULL;
+  for (nd4c_replica *other = &body->first; other != NULL; other = other->next) {
+    current += other->state != 'I';
+    only = other->state != 'I' ? other : only;
+  }
+  if (current == 1) {
+    only->state = 'M';
+  }
+  nd4c_storage_update_address(body);
+  nd4c_memory_note_spill(device, bytes, saved);
+  return ND4C_OK;
+}
+
+/* Frees one replica with its storage's lock held, which is let go of. Returns the bytes; 0: the host cannot take the
+ * contents; -1: there are none, the work that should have written them failed. */
+static int64_t evict(nd4c_replica *replica) {
+  nd4c_storage_body *body = replica->body;
+  int64_t bytes = replica->block.bytes;
+  if (nd4c_replica_evict(body, replica) != ND4C_OK) {
+    bytes = body->poison != ND4C_OK ? -1 : 0;
+  }
+  nd4c_storage_unlock(body);
+  return bytes;
+}
+
+int64_t nd4c_storage_spill(const nd4c_device *device, int64_t bytes) {
+  int64_t freed = 0;
+  nd4c_once_run(&residents_once, make_lock);
+  nd4c_lock_acquire(&residents_lock);
+  for (int alone = 0; alone <= 1 && freed < bytes; ++alone) {
+    nd4c_replica *victim = NULL;
+    while (freed < bytes && (victim = find_victim(device, alone == 1)) != NULL) {
+      int64_t got = evict(victim);
+      if (got == 0) {
+        break; /* the host cannot take it: nothing else will fit either */
+      }
+      freed += got > 0 ? got : 0;
+    }
+  }
+  nd4c_lock_release(&residents_lock);
+  return freed;
+}
+
+static bool give_way(const nd4c_device *device, int64_t bytes) {
+  return nd4c_storage_spill(device, bytes) > 0;
+}
+
+static const nd4c_reclaimer idle_replicas = {
+    .order = ND4C_RECLAIM_REPLICAS, .give_way = give_way, .collect = nd4c_storage_collect_own};
+ND4C_HOOK(reclaimers, nd4c_reclaimer, idle_replicas);

@@ -1,0 +1,23 @@
+/* Small storages of the host device: header and data in one block, recycled through a list of each thread's own, so
+ * that a fresh 8-element result costs no lock and no system call. */
+#ifndef ND4C_DEVICE_SMALL_STORAGE_H
+#define ND4C_DEVICE_SMALL_STORAGE_H
+
+#include "device/storage/storage_body.h"
+#include "device/stream/thread.h"
+
+enum { ND4C_SMALL_STORAGE_BYTES = 256 };
+
+typedef struct nd4c_small_storage {
+  nd4c_storage_body body;
+  struct nd4c_small_storage *next; /* free ones */
+  _Alignas(64) unsigned char data[ND4C_SMALL_STORAGE_BYTES];
+} nd4c_small_storage;
+
+/* A storage of up to ND4C_SMALL_STORAGE_BYTES on `host`, which is the host device. */
+nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **storage);
+
+/* Frees the thread's list. */
+void nd4c_small_storage_trim(nd4c_thread *thread);
+
+#endif

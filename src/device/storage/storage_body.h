@@ -1,0 +1,137 @@
+/* The whole of a storage, for the files of src/device that keep it: storage.c its life, coherence.c which replica is
+ * current and what is copied, residence.c where replicas are and which of them go. */
+#ifndef ND4C_DEVICE_STORAGE_BODY_H
+#define ND4C_DEVICE_STORAGE_BODY_H
+
+#include "array/storage.h"
+#include "device/stream/fence.h"
+#include "device/memory/memory.h"
+#include "device/stream/readers.h"
+#include "nd4c/array.h"
+
+struct nd4c_storage_body;
+
+/* The bytes of a storage on one device. */
+typedef struct nd4c_replica {
+  nd4c_device *device;
+  nd4c_block block; /* all zero: it was here and went (see nd4c_replica_is_there) */
+  char state;       /* 'M' the only current one, 'S' current like others, 'I' stale */
+  bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
+  uint32_t pinned;  /* number of those who rely on where it is: not dropped unless 0 */
+  bool eager;       /* the write that is under way asks that other replicas follow */
+  bool left;        /* the last write made it stale: an eager one brings it up to date again */
+  bool missed;      /* apart.c's, during a write: it did not get the part */
+  bool listed;      /* among its device's residents */
+  int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
+                     * others; neither to be dropped nor copied over */
+  uint64_t used;    /* when it was used last, see nd4c_replica_use */
+  nd4c_shared_fence *written;
+  nd4c_readers readers;
+  struct nd4c_replica *next;
+  struct nd4c_storage_body *body;                   /* while listed */
+  struct nd4c_replica *next_there, *previous_there; /* residents of the device, under their lock */
+} nd4c_replica;
+
+/* Replicas, states and fences are guarded by the storage's lock (one of a fixed set, by address); `base` as its comment
+ * says. */
+typedef struct nd4c_storage_body {
+  nd4c_storage base;
+  nd4c_replica first;
+  nd4c_release_callback release; /* of foreign memory */
+  void *release_user;
+  nd4c_status poison;
+  char *poison_text;
+  struct nd4c_storage_body *grave_next;
+  int64_t read_apart;  /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
+  bool unsettled;      /* nd4c_replica_bring's answer: what writes the contents must have ended first */
+  int64_t wrote_apart; /* and what writing pieces has since it was used on a device, see nd4c_storage_writes_apart */
+  /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
+   * read without one by the thread that ends the storage. See nd4c_storage_attach. */
+  _Atomic bool attached;
+  struct nd4c_encoding *encoding;  /* of an encoded storage; then there may be no current replica */
+  struct nd4c_form *_Atomic forms; /* packed forms of the contents; under the lock of forms.c */
+} nd4c_storage_body;
+
+static inline void nd4c_storage_attach(nd4c_storage_body *body) {
+  atomic_store_explicit(&body->attached, true, memory_order_relaxed);
+}
+static inline bool nd4c_storage_is_attached(const nd4c_storage_body *body) {
+  return atomic_load_explicit(&body->attached, memory_order_relaxed);
+}
+
+void nd4c_storage_lock(nd4c_storage_body *body);
+/* The same when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to wait for
+ * it; follows: not where a copy for work there can be enqueued behind it. Storages share locks: waiting under one would
+ * keep other threads from submitting what that work may wait for. */
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
+void nd4c_storage_unlock(nd4c_storage_body *body);
+/* False if it is taken, by this thread or another. */
+bool nd4c_storage_try_lock(nd4c_storage_body *body);
+
+/* Makes a body for its first use: one reference, first replica on `device` without a block. */
+void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
+                             uint32_t flags, void (*destroy)(nd4c_storage *storage));
+/* One of its own kind, with `destroy` that of ordinary storages; NULL: no memory, which the thread's error tells. */
+nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags);
+/* Drops everything that a storage holds beyond its first replica's block: other replicas, fences, texts. */
+void nd4c_storage_body_reset(nd4c_storage_body *body);
+/* Of a storage that ends: true if nothing of it has to wait for pending work. Blocks of asynchronous devices on which
+ * work is pending go to the pending blocks, with its fences; those beside foreign memory stay until that goes. */
+bool nd4c_storage_body_let_go(nd4c_storage_body *body);
+/* Waits for the work on the storage, however it ends. */
+void nd4c_storage_body_settle(nd4c_storage_body *body);
+/* Keeps a storage whose work is pending until nd4c_storage_collect finds it idle. */
+void nd4c_storage_bury(nd4c_storage_body *body);
+/* The end of a storage without references, up to its first replica's block, which is the caller's to free.
+ * False: work is pending on it; it was buried, and is destroyed again later. */
+bool nd4c_storage_body_end(nd4c_storage_body *body);
+/* Of all that are kept so, and of the pending blocks. */
+int64_t nd4c_storage_buried_bytes(void);
+
+/* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */
+
+nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device);
+/* A current replica to copy from: one that is complete if there is, on a device that can be used, else one that is
+ * being copied. */
+nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body);
+/* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
+ * gives back what it kept. */
+nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source);
+/* Lets work on `stream` of `device` come after what writes the replica, and if it `writes`, after all that reads it. */
+nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes);
+/* Notes work that reads the replica. */
+void nd4c_replica_add_reader(nd4c_replica *replica, nd4c_shared_fence *fence);
+/* Waits for a copy that is under way; if it failed the replica is stale. */
+void nd4c_replica_settle_copy(nd4c_replica *replica);
+/* Publishes or withdraws the address through which the host may use the storage without asking. */
+void nd4c_storage_update_address(nd4c_storage_body *body);
+nd4c_status nd4c_storage_fail_poisoned(const nd4c_storage_body *body);
+
+/* -- residence.c; all under the storage's lock -------------------------------------------------------------------- */
+
+/* Whether there are bytes behind the replica. */
+static inline bool nd4c_replica_is_there(const nd4c_replica *replica) {
+  return replica->block.node != NULL || replica->block.address != NULL || replica->block.buffer != NULL;
+}
+/* Makes it the one used last of all: it was made, acquired, uploaded to, brought there by request. */
+void nd4c_replica_use(nd4c_replica *replica);
+/* No pending work on it. */
+bool nd4c_replica_is_idle(nd4c_replica *replica);
+void nd4c_replica_release_fences(nd4c_replica *replica);
+/* The replica on a device, with a block; a fresh one is stale. */
+nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **replica);
+/* Frees the block of a replica that is idle, and the replica unless it is the first. */
+void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica);
+/* Drops a replica that is idle after its contents went to the host, unless they are elsewhere or there are none (a
+ * poisoned storage). Counts as spilled. */
+nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica);
+/* Puts a replica with a block of its device's manager among those that spilling considers, and takes it out again.
+ * Needs no lock of the storage. */
+void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica);
+void nd4c_replica_unlist(nd4c_replica *replica);
+/* nd4c_storage_forget_locks for the lock of all residents. */
+void nd4c_residents_forget_lock(void);
+/* The beginning of a storage's end: from here on nobody finds its replicas by their device. */
+void nd4c_storage_unlist(nd4c_storage_body *body);
+
+#endif

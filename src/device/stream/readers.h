@@ -1,0 +1,36 @@
+/* The unfinished work that reads a replica: who writes there next comes after all of it. Kept in the order in which it
+ * was enqueued; all under the storage's lock. A newer fence of a timeline stands for the older ones: a timeline asks
+ * its vendor fences in order, so that a position counts as ended with all before it, also where work failed. */
+#ifndef ND4C_DEVICE_READERS_H
+#define ND4C_DEVICE_READERS_H
+
+#include "device/stream/fence.h"
+
+enum { ND4C_READERS_FEW = 4, ND4C_READERS_MOST = 256 };
+
+/* Zeroed: none. */
+typedef struct nd4c_readers {
+  int32_t count, room; /* room of `many` */
+  int32_t replaced;    /* fences that others stand for, none of which was forgotten since */
+  nd4c_shared_fence *few[ND4C_READERS_FEW];
+  nd4c_shared_fence **many; /* instead of `few`, recycled; NULL: these do */
+} nd4c_readers;
+
+/* Retains the fence, and forgets those before it that are known to be ready, or that it stands for. most: of the
+ * others, FEW to MOST; with more, or without memory for more than FEW, the host waits for the oldest. With FEW the host
+ * is not to run far ahead: each fence then stands for itself, and is one of the vendor's, so that the wait is for that
+ * alone. */
+void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
+/* Whether all are ready; forgets those that were so first. Asks as nd4c_fence_is_ready does. */
+bool nd4c_readers_are_done(nd4c_readers *readers);
+/* The same as far as it is known, see nd4c_fence_is_known. */
+bool nd4c_readers_are_known(nd4c_readers *readers);
+/* Waits for all, however they end. */
+void nd4c_readers_settle(const nd4c_readers *readers);
+/* Lets work on `stream` come after all, see nd4c_fence_enqueue_wait. */
+nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *device, nd4c_stream stream);
+/* Whether the work of all was enqueued on that stream of the device. Asks the device nothing. */
+bool nd4c_readers_are_on(const nd4c_readers *readers, const nd4c_device *device, nd4c_stream stream);
+void nd4c_readers_forget(nd4c_readers *readers);
+
+#endif

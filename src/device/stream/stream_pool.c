@@ -1,0 +1,141 @@
+#include "device/stream/stream_pool.h"
+
+#include "base/alloc.h"
+#include "base/os_lock.h"
+#include "base/status.h"
+#include "device/stream/closing.h"
+#include "device/driver.h"
+#include "device/stream/fence.h"
+#include "device/trace/tracer.h"
+
+enum { IDLE_LIMIT = 32 };
+
+struct nd4c_stream_pool {
+  nd4c_device *device;
+  nd4c_lock lock; /* guards the rest; not held while the backend runs */
+  int32_t count, oldest;
+  nd4c_stream idle[IDLE_LIMIT]; /* a ring: the one given back first, whose work is likeliest done, is taken first */
+};
+
+nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **out) {
+  *out = NULL;
+  if (!device->description.asynchronous) {
+    return ND4C_OK;
+  }
+  struct nd4c_stream_pool *pool = nd4c_allocate_zeroed(1, sizeof *pool);
+  if (pool == NULL) {
+    return nd4c_fail_memory("a pool of streams", sizeof *pool);
+  }
+  pool->device = device;
+  nd4c_lock_init(&pool->lock);
+  *out = pool;
+  return ND4C_OK;
+}
+
+static nd4c_stream take_idle(struct nd4c_stream_pool *pool) {
+  nd4c_lock_acquire(&pool->lock);
+  nd4c_stream stream = NULL;
+  if (pool->count > 0) {
+    stream = pool->idle[pool->oldest];
+    pool->oldest = (pool->oldest + 1) % IDLE_LIMIT;
+    --pool->count;
+  }
+  nd4c_lock_release(&pool->lock);
+  return stream;
+}
+
+static void destroy_idle(struct nd4c_stream_pool *pool) {
+  for (nd4c_stream stream; (stream = take_idle(pool)) != NULL;) {
+    nd4c_stream_drop(pool->device, stream);
+  }
+}
+
+void nd4c_stream_pool_free(struct nd4c_stream_pool *pool) {
+  if (pool != NULL) {
+    destroy_idle(pool);
+    nd4c_lock_destroy(&pool->lock);
+    nd4c_deallocate(pool);
+  }
+}
+
+nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream) {
+  ND4C_TRY(nd4c_device_admit(device));
+  *stream = device->streams != NULL ? take_idle(device->streams) : NULL;
+  return device->streams == NULL || *stream != NULL ? ND4C_OK : nd4c_driver_stream_create(device, stream);
+}
+
+nd4c_status nd4c_stream_open(nd4c_device *device, int32_t priority, nd4c_stream *stream) {
+  const nd4c_device_description *description = &device->description;
+  *stream = NULL;
+  if (priority < description->least_priority || priority > description->greatest_priority) {
+    return nd4c_fail(ND4C_ARGUMENT, "priority is %d: streams of %s have %d to %d", priority, device->name,
+                     description->least_priority, description->greatest_priority);
+  }
+  if (!description->asynchronous) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_device_admit(device));
+  const nd4c_stream_options options = {
+      .struct_size = ND4C_SIZE_OF(nd4c_stream_options), .priority = priority, .timed = nd4c_tracer_is_on()};
+  return device->ops->stream_create_with != NULL ? nd4c_driver_stream_create_with(device, &options, stream)
+                                                 : nd4c_driver_stream_create(device, stream);
+}
+
+nd4c_status nd4c_stream_wrap(nd4c_device *device, void *native, nd4c_stream *stream) {
+  *stream = NULL;
+  if (!device->description.asynchronous || device->ops->stream_wrap == NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s takes no streams of others", device->name);
+  }
+  ND4C_TRY(nd4c_device_admit(device));
+  return nd4c_driver_stream_wrap(device, native, stream);
+}
+
+void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
+  if (stream == NULL) {
+    return;
+  }
+  struct nd4c_stream_pool *pool = device->streams;
+  nd4c_lock_acquire(&pool->lock);
+  bool kept = pool->count < IDLE_LIMIT;
+  if (kept) {
+    pool->idle[(pool->oldest + pool->count++) % IDLE_LIMIT] = stream;
+  }
+  nd4c_lock_release(&pool->lock);
+  if (!kept) {
+    nd4c_stream_drop(device, stream);
+  }
+}
+
+static void detach_all(nd4c_device *device, nd4c_stream stream, void *detached[ND4C_STREAM_HOOKS]) {
+  int32_t count = 0;
+  ND4C_HOOK_EACH(stream_hooks, nd4c_stream_hook, hook) {
+    detached[count++] = hook->detach(device, stream);
+  }
+}
+
+static void free_detached(void *const detached[ND4C_STREAM_HOOKS]) {
+  int32_t count = 0;
+  ND4C_HOOK_EACH(stream_hooks, nd4c_stream_hook, hook) {
+    hook->free(detached[count++]);
+  }
+}
+
+void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use) {
+  if (stream != NULL && !nd4c_device_is_forked(device)) {
+    void *detached[ND4C_STREAM_HOOKS] = {NULL};
+    detach_all(device, stream, detached); /* behind the end the handle may be another stream's */
+    nd4c_fence_end_stream(device, stream, use);
+    free_detached(detached);
+  }
+  nd4c_host_use_end(use);
+}
+
+void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream) {
+  nd4c_stream_drop_copy(device, stream, NULL);
+}
+
+void nd4c_stream_trim(nd4c_device *device) {
+  if (device->streams != NULL) {
+    destroy_idle(device->streams);
+  }
+}

@@ -1,0 +1,202 @@
+#include "graph/ir/rewrite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+static void count_use(nd4c_rewrite *rewrite, nd4c_value value, int32_t change) {
+  if (value >= 0) {
+    rewrite->uses[value] += change;
+  }
+}
+
+/* Room for the uses of one value more than there are. */
+static nd4c_status make_room(nd4c_rewrite *rewrite) {
+  int32_t before = rewrite->uses_capacity;
+  nd4c_status status = nd4c_grow(&rewrite->uses, &rewrite->uses_capacity, rewrite->graph->value_count + 1,
+                                 sizeof *rewrite->uses, "a pass");
+  if (rewrite->uses_capacity > before) {
+    memset(rewrite->uses + before, 0, (size_t)(rewrite->uses_capacity - before) * sizeof *rewrite->uses);
+  }
+  return status;
+}
+
+nd4c_status nd4c_rewrite_begin(nd4c_rewrite *rewrite, nd4c_graph *graph, nd4c_context *context) {
+  *rewrite = (nd4c_rewrite){.graph = graph, .context = context};
+  ND4C_TRY(make_room(rewrite));
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+      count_use(rewrite, graph->nodes[i].inputs[k], 1);
+    }
+  }
+  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+    count_use(rewrite, graph->outputs.items[i].value, 1);
+  }
+  return ND4C_OK;
+}
+
+/* -- closing ------------------------------------------------------------------------------------------------------ */
+
+static bool is_dead(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
+  for (int32_t i = 0; i < node->output_count; ++i) {
+    if (rewrite->uses[node->outputs[i]] > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void nd4c_rewrite_remove(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
+  for (int32_t i = 0; i < node->input_count; ++i) {
+    count_use(rewrite, node->inputs[i], -1);
+  }
+  node->def = NULL;
+}
+
+void nd4c_rewrite_end(nd4c_rewrite *rewrite) {
+  nd4c_graph *graph = rewrite->graph;
+  if (rewrite->uses == NULL) {
+    return; /* nothing was begun */
+  }
+  for (int32_t i = graph->node_count - 1; i >= 0; --i) {
+    nd4c_graph_node *node = &graph->nodes[i];
+    if (node->def != NULL && is_dead(rewrite, node)) {
+      nd4c_rewrite_remove(rewrite, node);
+    }
+  }
+  int32_t kept = 0;
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    if (graph->nodes[i].def == NULL) {
+      continue;
+    }
+    graph->nodes[kept] = graph->nodes[i];
+    for (int32_t k = 0; k < graph->nodes[kept].output_count; ++k) {
+      graph->values[graph->nodes[kept].outputs[k]].producer = kept;
+    }
+    kept += 1;
+  }
+  graph->node_count = kept;
+  for (int32_t i = 0; i < graph->value_count; ++i) {
+    if (rewrite->uses[i] == 0 && graph->values[i].constant != NULL) {
+      nd4c_array_release(graph->values[i].constant);
+      graph->values[i].constant = NULL;
+    }
+  }
+  nd4c_deallocate(rewrite->uses);
+  rewrite->uses = NULL;
+}
+
+/* -- looking ------------------------------------------------------------------------------------------------------ */
+
+nd4c_graph_node *nd4c_rewrite_producer(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_op op) {
+  if (value < 0 || rewrite->graph->values[value].producer < 0) {
+    return NULL;
+  }
+  nd4c_graph_node *node = &rewrite->graph->nodes[rewrite->graph->values[value].producer];
+  return node->def != NULL && node->def->info.op == op ? node : NULL;
+}
+
+bool nd4c_rewrite_is_single(const nd4c_rewrite *rewrite, nd4c_value value) {
+  if (value < 0 || rewrite->uses[value] != 1) {
+    return false;
+  }
+  for (int32_t i = 0; i < rewrite->graph->outputs.count; ++i) {
+    if (rewrite->graph->outputs.items[i].value == value) {
+      return false;
+    }
+  }
+  return true;
+}
+
+nd4c_value nd4c_node_input(const nd4c_graph_node *node, int32_t position) {
+  return position < node->input_count ? node->inputs[position] : ND4C_VALUE_NONE;
+}
+
+/* -- changing ----------------------------------------------------------------------------------------------------- */
+
+static bool gives_same(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, const nd4c_op_def *def,
+                       const nd4c_value *inputs, int32_t input_count, const nd4c_attr_value *attrs) {
+  nd4c_inferred inferred;
+  const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]];
+  return node->output_count == 1 && def->info.output_count == 1 &&
+         nd4c_graph_infer(rewrite->graph, def, inputs, input_count, attrs, &inferred) == ND4C_OK &&
+         inferred.dtype == output->dtype && inferred.rank == output->rank &&
+         memcmp(inferred.shape, output->shape, (size_t)output->rank * sizeof *output->shape) == 0;
+}
+
+/* Removes the makers of a removed node's inputs that nobody reads any more, so that uses stay true for the next pattern
+ * of this pass. What lies further back is removed when the pass ends. */
+static void remove_unread(nd4c_rewrite *rewrite, const nd4c_graph_node *removed) {
+  for (int32_t i = 0; i < removed->input_count; ++i) {
+    int32_t producer = removed->inputs[i] < 0 ? -1 : rewrite->graph->values[removed->inputs[i]].producer;
+    nd4c_graph_node *node = producer < 0 ? NULL : &rewrite->graph->nodes[producer];
+    if (node != NULL && node->def != NULL && is_dead(rewrite, node)) {
+      nd4c_rewrite_remove(rewrite, node);
+    }
+  }
+}
+
+nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, const nd4c_value *inputs,
+                              int32_t input_count, const nd4c_attr_value *attrs, const char *fused, bool *done) {
+  nd4c_graph *graph = rewrite->graph;
+  const nd4c_op_def *def = nd4c_op_get_def(op);
+  *done = def != NULL && gives_same(rewrite, &graph->nodes[index], def, inputs, input_count, attrs);
+  if (!*done) {
+    return ND4C_OK;
+  }
+  nd4c_graph_node made = graph->nodes[index];
+  made.def = def;
+  made.input_count = input_count;
+  made.inputs = nd4c_region_copy(&graph->region, inputs, input_count, sizeof *inputs);
+  made.fused = nd4c_region_text(&graph->region, fused);
+  if (made.inputs == NULL || (made.fused == NULL && fused != NULL)) {
+    return nd4c_error_code();
+  }
+  ND4C_TRY(nd4c_graph_copy_attrs(graph, def->info.attr_count, attrs, &made.attrs));
+  for (int32_t i = 0; i < input_count; ++i) {
+    count_use(rewrite, inputs[i], 1);
+  }
+  nd4c_graph_node replaced = graph->nodes[index];
+  nd4c_rewrite_remove(rewrite, &graph->nodes[index]);
+  graph->nodes[index] = made;
+  remove_unread(rewrite, &replaced);
+  rewrite->changes += 1;
+  return ND4C_OK;
+}
+
+void nd4c_rewrite_input(nd4c_rewrite *rewrite, nd4c_graph_node *node, int32_t position, nd4c_value value) {
+  count_use(rewrite, node->inputs[position], -1);
+  node->inputs[position] = value;
+  count_use(rewrite, value, 1);
+}
+
+void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value) {
+  nd4c_graph_port *port = &rewrite->graph->outputs.items[index];
+  count_use(rewrite, port->value, -1);
+  port->value = value;
+  count_use(rewrite, value, 1);
+}
+
+nd4c_status nd4c_rewrite_constant(nd4c_rewrite *rewrite, nd4c_array *array, nd4c_value *value) {
+  nd4c_status status = make_room(rewrite);
+  if (status == ND4C_OK) {
+    status = nd4c_graph_constant(rewrite->graph, array, value);
+  }
+  nd4c_array_release(array);
+  return status;
+}
+
+nd4c_status nd4c_rewrite_presets(nd4c_op op, nd4c_attr_value *attrs) {
+  const nd4c_op_info *info = nd4c_op_get(op);
+  if (info == NULL || info->attr_count > ND4C_REWRITE_ATTRS) {
+    return nd4c_fail(ND4C_INTERNAL, "passes: op %u has no schema or more than %d attributes", op, ND4C_REWRITE_ATTRS);
+  }
+  return nd4c_op_resolve_attrs(info, NULL, 0, attrs);
+}
+
+const char *nd4c_fused_text(const nd4c_graph_node *first, const char *second, char *buffer, size_t size) {
+  (void)snprintf(buffer, size, "%s + %s", first->fused != NULL ? first->fused : first->def->info.name, second);
+  return buffer;
+}

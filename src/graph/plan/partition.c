@@ -1,0 +1,338 @@
+/* Which nodes of a plan become segments: regions are offered to the device's compilers, one after the other.
+ *
+ * A region is a set of nodes that no path through other nodes leaves and enters again, so whatever a compiler takes
+ * out of it can run as one if that holds inside the region, which is checked. Nodes that nothing offers (islands: what
+ * an earlier compiler took) separate regions: a node's level counts how often a path to it has entered islands, and
+ * the nodes of one level are a region. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/grouping.h"
+#include "base/status.h"
+#include "device/provider/answer.h"
+#include "dispatch/execute.h"
+#include "graph/plan.h"
+
+typedef struct partitioning {
+  nd4c_plan *plan;
+  const nd4c_compiler *compiler;
+  int32_t *level, *segment_level; /* by node; by segment */
+  int32_t *nodes;                 /* of the region on offer */
+  int32_t *order, *moved_to, *first_before, *before;
+} partitioning;
+
+/* -- regions ----------------------------------------------------------------------------------------------------- */
+
+/* What a node that reads this one is at least: behind an island one level further. */
+static int32_t level_behind(const partitioning *work, int32_t node, bool island) {
+  const nd4c_plan *plan = work->plan;
+  int32_t segment = plan->segment_of[node];
+  int32_t level = segment >= 0 ? work->segment_level[segment] : work->level[node];
+  return level + (segment < 0 && island ? 1 : 0);
+}
+
+static int32_t level_of(const partitioning *work, int32_t node) {
+  const nd4c_graph *graph = work->plan->graph;
+  int32_t level = 0;
+  for (int32_t k = 0; k < graph->nodes[node].input_count; ++k) {
+    nd4c_value value = graph->nodes[node].inputs[k];
+    int32_t producer = value < 0 ? -1 : graph->values[value].producer;
+    bool inside = producer >= 0 && work->plan->segment_of[node] >= 0 &&
+                  work->plan->segment_of[producer] == work->plan->segment_of[node];
+    if (producer >= 0 && !inside) {
+      int32_t behind = level_behind(work, producer, work->plan->segment_of[node] >= 0);
+      level = behind > level ? behind : level;
+    }
+  }
+  return level;
+}
+
+/* Segments stand together, so that each is complete before what reads it comes. Returns the highest level. */
+static int32_t find_levels(const partitioning *work) {
+  nd4c_plan *plan = work->plan;
+  int32_t highest = 0;
+  for (int32_t i = 0; i < plan->graph->node_count;) {
+    int32_t segment = plan->segment_of[i], end = i + 1, level = level_of(work, i);
+    for (; segment >= 0 && end < plan->graph->node_count && plan->segment_of[end] == segment; ++end) {
+      int32_t next = level_of(work, end);
+      level = next > level ? next : level;
+    }
+    if (segment >= 0) {
+      work->segment_level[segment] = level;
+    }
+    for (; i < end; ++i) {
+      work->level[i] = level;
+    }
+    highest = level > highest ? level : highest;
+  }
+  return highest;
+}
+
+/* -- answers ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status note_decline(nd4c_plan *plan, const nd4c_compiler *compiler, int32_t node, const char *reason) {
+  nd4c_plan_decline *decline = nd4c_region_take(&plan->region, 1, sizeof *decline);
+  if (decline == NULL) {
+    return nd4c_error_code();
+  }
+  *decline = (nd4c_plan_decline){.next = plan->declines, .node = node, .engine = compiler->engine};
+  decline->reason = nd4c_region_text(&plan->region, reason);
+  plan->declines = decline;
+  return decline->reason == NULL ? nd4c_error_code() : ND4C_OK;
+}
+
+static bool has_kernels(const partitioning *work, int32_t node) {
+  int32_t count = 0;
+  (void)nd4c_device_kernels(work->plan->device, work->plan->graph->nodes[node].def->info.op, &count);
+  return count > 0;
+}
+
+/* A single node is left to the choice of its step if there are kernels for it, unless the compiler says that it is the
+ * cheaper way. */
+static bool is_worth_a_segment(const partitioning *work, const nd4c_answer *answer, int32_t piece) {
+  if (answer->pieces[piece].node_count > 1 || (answer->pieces[piece].flags & ND4C_PIECE_CHEAPER) != 0) {
+    return true;
+  }
+  int32_t node = 0;
+  while (answer->piece_of[node] != piece) {
+    ++node;
+  }
+  return !has_kernels(work, work->nodes[node]);
+}
+
+/* Its nodes are on offer again, for the compilers that come after this one. */
+static nd4c_status note_piece_declined(const partitioning *work, const int32_t *nodes, int32_t count) {
+  nd4c_plan *plan = work->plan;
+  char reason[512];
+  (void)snprintf(reason, sizeof reason, "took it into a segment of %d nodes, which it could not compile: %s", count,
+                 nd4c_error_message());
+  nd4c_error_clear();
+  for (int32_t i = 0; i < count; ++i) {
+    ND4C_TRY(note_decline(plan, work->compiler, nodes[i], reason));
+  }
+  return ND4C_OK;
+}
+
+/* Makes a segment of the piece, unless its compiler says that it cannot compile it after all. Later compilers do not
+ * change the order of the nodes inside a segment, so that what is compiled here is what runs. */
+static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answer, int32_t piece) {
+  nd4c_plan *plan = work->plan;
+  const int32_t count = answer->pieces[piece].node_count;
+  nd4c_plan_segment *made = &plan->segments[plan->segment_count];
+  int32_t *nodes = nd4c_region_take(&plan->region, count, sizeof *nodes), found = 0;
+  bool declined = false;
+  if (nodes == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < answer->region->node_count; ++i) {
+    if (answer->piece_of[i] == piece) {
+      nodes[found++] = work->nodes[i];
+    }
+  }
+  *made = (nd4c_plan_segment){
+      .compiler = work->compiler, .node_count = count, .nanoseconds = answer->pieces[piece].nanoseconds};
+  const nd4c_status status = plan->ahead ? ND4C_OK : nd4c_plan_compile_segment(plan, nodes, made, &declined);
+  if (status != ND4C_OK) {
+    char text[256];
+    return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, nodes[count - 1], text, sizeof text));
+  }
+  if (declined) {
+    return note_piece_declined(work, nodes, count);
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    plan->segment_of[nodes[i]] = plan->segment_count;
+  }
+  plan->segment_count += 1;
+  return ND4C_OK;
+}
+
+static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
+  for (int32_t i = 0; i < answer->region->node_count; ++i) {
+    if (answer->piece_of[i] < 0) {
+      ND4C_TRY(note_decline(work->plan, work->compiler, work->nodes[i], nd4c_answer_reason(answer, i)));
+    }
+  }
+  for (int32_t i = 0; i < answer->piece_count; ++i) {
+    ND4C_TRY(is_worth_a_segment(work, answer, i) ? take_piece(work, answer, i) : ND4C_OK);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status offer_region(partitioning *work, int32_t count) {
+  nd4c_plan *plan = work->plan;
+  nd4c_segment region;
+  nd4c_value *inputs = NULL, *outputs = NULL;
+  nd4c_answer answer;
+  nd4c_compile_room room;
+  const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, work->compiler, &room);
+  ND4C_TRY(nd4c_plan_describe_segment(plan, work->nodes, count, &region, &inputs, &outputs));
+  nd4c_status status = nd4c_answer_ask(work->compiler, plan->device->handle, &region, &options, &answer);
+  if (status == ND4C_OK) {
+    status = take_answer(work, &answer);
+  }
+  nd4c_answer_free(&answer);
+  return status;
+}
+
+/* -- order ------------------------------------------------------------------------------------------------------- */
+
+static void list_edges(const partitioning *work) {
+  const nd4c_graph *graph = work->plan->graph;
+  int32_t count = 0;
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    work->first_before[i] = count;
+    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+      nd4c_value value = graph->nodes[i].inputs[k];
+      if (value >= 0 && graph->values[value].producer >= 0) {
+        work->before[count++] = graph->values[value].producer;
+      }
+    }
+  }
+  work->first_before[graph->node_count] = count;
+}
+
+static nd4c_status apply_order(const partitioning *work) {
+  nd4c_plan *plan = work->plan;
+  nd4c_graph *graph = plan->graph;
+  int32_t count = graph->node_count;
+  nd4c_graph_node *nodes = nd4c_region_copy(&plan->region, graph->nodes, count, sizeof *nodes);
+  int32_t *segment_of = nd4c_region_copy(&plan->region, plan->segment_of, count, sizeof *segment_of);
+  if (nodes == NULL || segment_of == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t from = work->order[i];
+    graph->nodes[i] = nodes[from];
+    plan->segment_of[i] = segment_of[from];
+    work->moved_to[from] = i;
+    for (int32_t k = 0; k < graph->nodes[i].output_count; ++k) {
+      graph->values[graph->nodes[i].outputs[k]].producer = i;
+    }
+  }
+  for (nd4c_plan_decline *decline = plan->declines; decline != NULL; decline = decline->next) {
+    decline->node = work->moved_to[decline->node];
+  }
+  return ND4C_OK;
+}
+
+/* Moves nodes so that those of each segment stand together. */
+static nd4c_status order_nodes(const partitioning *work) {
+  const nd4c_plan *plan = work->plan;
+  int32_t crossed = -1;
+  list_edges(work);
+  const nd4c_grouping grouping = {.count = plan->graph->node_count,
+                                  .group_count = plan->segment_count,
+                                  .first_before = work->first_before,
+                                  .before = work->before,
+                                  .group_of = plan->segment_of};
+  ND4C_TRY(nd4c_grouping_order(&grouping, work->order, &crossed));
+  return crossed < 0 ? apply_order(work)
+                     : nd4c_fail(ND4C_INTERNAL, "plan: segment %d cannot run as one, though its compiler's answer was "
+                                                "found to be sound", crossed);
+}
+
+/* -- all of it --------------------------------------------------------------------------------------------------- */
+
+static nd4c_status ask_compiler(partitioning *work) {
+  nd4c_plan *plan = work->plan;
+  int32_t highest = find_levels(work);
+  for (int32_t level = 0; level <= highest; ++level) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < plan->graph->node_count; ++i) {
+      if (plan->segment_of[i] < 0 && work->level[i] == level) {
+        work->nodes[count++] = i;
+      }
+    }
+    if (count > 0) {
+      ND4C_TRY(offer_region(work, count));
+    }
+  }
+  return order_nodes(work);
+}
+
+/* Values that segments read, and values that never leave one. */
+static nd4c_status mark_values(nd4c_plan *plan) {
+  const nd4c_graph *graph = plan->graph;
+  plan->fed = nd4c_region_take(&plan->region, graph->value_count, sizeof *plan->fed);
+  plan->hidden = nd4c_region_take(&plan->region, graph->value_count, sizeof *plan->hidden);
+  if (plan->fed == NULL || plan->hidden == NULL) {
+    return nd4c_error_code();
+  }
+  for (int32_t i = 0; i < graph->value_count; ++i) {
+    plan->hidden[i] = graph->values[i].producer >= 0 && plan->segment_of[graph->values[i].producer] >= 0;
+  }
+  for (int32_t i = 0; i < graph->node_count; ++i) {
+    int32_t segment = plan->segment_of[i];
+    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+      nd4c_value value = graph->nodes[i].inputs[k];
+      int32_t producer = value < 0 ? -1 : graph->values[value].producer;
+      if (value >= 0) {
+        plan->fed[value] = plan->fed[value] || segment >= 0;
+        plan->hidden[value] = plan->hidden[value] && plan->segment_of[producer] == segment;
+      }
+    }
+  }
+  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+    plan->hidden[graph->outputs.items[i].value] = false;
+  }
+  /* Compilers were told C order, whatever kernels around a conv like. */
+  for (int32_t i = 0; i < graph->value_count; ++i) {
+    const int32_t producer = graph->values[i].producer;
+    if (plan->fed[i] || (producer >= 0 && plan->segment_of[producer] >= 0)) {
+      graph->values[i].order = NULL;
+    }
+  }
+  return ND4C_OK;
+}
+
+static bool may_ask(const nd4c_plan *plan, const nd4c_compiler *compiler) {
+  bool other = plan->rules.forced[0] != '\0' && !nd4c_engine_is_forced(&plan->rules, compiler->engine);
+  return !other && !nd4c_engine_is_disabled(&plan->rules, compiler->engine);
+}
+
+static nd4c_status allocate(partitioning *work) {
+  nd4c_plan *plan = work->plan;
+  int64_t count = (int64_t)plan->graph->node_count + 1, edges = 1;
+  for (int32_t i = 0; i < plan->graph->node_count; ++i) {
+    edges += plan->graph->nodes[i].input_count;
+  }
+  plan->segment_of = nd4c_region_take(&plan->region, count, sizeof *plan->segment_of);
+  plan->segments = nd4c_region_take(&plan->region, count, sizeof *plan->segments);
+  work->level = nd4c_region_take(&plan->region, count, sizeof *work->level);
+  work->segment_level = nd4c_region_take(&plan->region, count, sizeof *work->segment_level);
+  work->nodes = nd4c_region_take(&plan->region, count, sizeof *work->nodes);
+  work->order = nd4c_region_take(&plan->region, count, sizeof *work->order);
+  work->moved_to = nd4c_region_take(&plan->region, count, sizeof *work->moved_to);
+  work->first_before = nd4c_region_take(&plan->region, count, sizeof *work->first_before);
+  work->before = nd4c_region_take(&plan->region, edges, sizeof *work->before);
+  bool have = plan->segment_of != NULL && plan->segments != NULL && work->level != NULL &&
+              work->segment_level != NULL && work->nodes != NULL && work->order != NULL && work->moved_to != NULL &&
+              work->first_before != NULL && work->before != NULL;
+  if (!have) {
+    plan->segment_of = NULL;
+    return nd4c_error_code();
+  }
+  plan->segmented_count = plan->graph->node_count;
+  memset(plan->segment_of, -1, (size_t)count * sizeof *plan->segment_of);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_find_segments(nd4c_plan *plan) {
+  int32_t count = 0, asked = 0;
+  const nd4c_compiler *const *compilers = nd4c_device_compilers(plan->device, &count);
+  for (int32_t i = 0; i < count; ++i) {
+    asked += may_ask(plan, compilers[i]);
+  }
+  if (asked == 0 || plan->place_count > 1) { /* steps of other devices may lie between */
+    return ND4C_OK;
+  }
+  partitioning work = {.plan = plan};
+  ND4C_TRY(allocate(&work));
+  for (int32_t i = 0; i < count; ++i) {
+    work.compiler = compilers[i];
+    if (may_ask(plan, compilers[i])) {
+      ND4C_TRY(ask_compiler(&work));
+    }
+  }
+  return mark_values(plan);
+}

@@ -1,0 +1,291 @@
+#include "graph/plan/plan_memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/status.h"
+#include "graph/plan.h"
+
+/* -- placement -------------------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b) {
+  const nd4c_plan_block *left = *(nd4c_plan_block *const *)a, *right = *(nd4c_plan_block *const *)b;
+  if (left->bytes != right->bytes) {
+    return left->bytes > right->bytes ? -1 : 1;
+  }
+  return left->first != right->first ? (left->first < right->first ? -1 : 1) : (left < right ? -1 : left > right);
+}
+
+/* Puts `block` into the smallest gap between the placed blocks that live at the same time; `placed` is sorted by
+ * offset. */
+static void place_block(nd4c_plan_block *const *placed, int32_t count, nd4c_plan_block *block) {
+  int64_t end = 0, best = -1, best_gap = INT64_MAX;
+  for (int32_t i = 0; i < count; ++i) {
+    if (placed[i]->last < block->first || placed[i]->first > block->last) {
+      continue;
+    }
+    int64_t gap = placed[i]->offset - end;
+    if (gap >= block->bytes && gap < best_gap) {
+      best = end;
+      best_gap = gap;
+    }
+    int64_t placed_end = placed[i]->offset + placed[i]->bytes;
+    end = placed_end > end ? placed_end : end;
+  }
+  block->offset = best >= 0 ? best : end;
+}
+
+static void insert_by_offset(nd4c_plan_block **placed, int32_t count, nd4c_plan_block *block) {
+  int32_t at = count;
+  while (at > 0 && placed[at - 1]->offset > block->offset) {
+    placed[at] = placed[at - 1];
+    --at;
+  }
+  placed[at] = block;
+}
+
+/* Rounds sizes up and makes sure that even all blocks side by side can be addressed. */
+static nd4c_status round_sizes(nd4c_plan_block *blocks, int32_t count) {
+  int64_t total = 0;
+  for (int32_t i = 0; i < count; ++i) {
+    int64_t rounded = 0;
+    if (!nd4c_checked_add(blocks[i].bytes, ND4C_PLAN_ALIGNMENT - 1, &rounded)) {
+      return nd4c_fail(ND4C_OVERFLOW, "plan: a tensor of %lld bytes", (long long)blocks[i].bytes);
+    }
+    blocks[i].bytes = rounded / ND4C_PLAN_ALIGNMENT * ND4C_PLAN_ALIGNMENT;
+    if (!nd4c_checked_add(total, blocks[i].bytes, &total)) {
+      return nd4c_fail(ND4C_OVERFLOW, "plan: the tensors together exceed what can be addressed");
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64_t *bytes) {
+  *bytes = 0;
+  ND4C_TRY(round_sizes(blocks, count));
+  nd4c_plan_block **order = nd4c_allocate(2 * (size_t)count * sizeof *order);
+  if (order == NULL) {
+    return nd4c_fail_memory("arena planning", 2 * (size_t)count * sizeof *order);
+  }
+  nd4c_plan_block **placed = order + count;
+  for (int32_t i = 0; i < count; ++i) {
+    order[i] = &blocks[i];
+  }
+  qsort(order, (size_t)count, sizeof *order, by_size);
+  int32_t placed_count = 0;
+  for (int32_t i = 0; i < count && order[i]->bytes > 0; ++i) {
+    place_block(placed, placed_count, order[i]);
+    insert_by_offset(placed, placed_count, order[i]);
+    placed_count += 1;
+    int64_t end = order[i]->offset + order[i]->bytes;
+    *bytes = end > *bytes ? end : *bytes;
+  }
+  nd4c_deallocate(order);
+  return ND4C_OK;
+}
+
+int32_t nd4c_plan_share_buffers(nd4c_plan_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last) {
+  int32_t buffers = 0;
+  for (int32_t i = 0; i < count; ++i) {
+    nd4c_plan_block *block = &blocks[i];
+    int32_t at = 0;
+    while (at < buffers && (buffer_bytes[at] != block->bytes || buffer_last[at] >= block->first)) {
+      at += 1;
+    }
+    block->buffer = block->bytes == 0 ? -1 : at;
+    if (block->bytes > 0) {
+      buffer_bytes[at] = block->bytes;
+      buffer_last[at] = block->last;
+      buffers += at == buffers;
+    }
+  }
+  return buffers;
+}
+
+/* -- what a plan puts into its arena ------------------------------------------------------------------------------ */
+
+/* Blocks by slot: slots that share a block (computed in place) have the same number. */
+typedef struct planning {
+  nd4c_plan *plan;
+  nd4c_plan_block *blocks; /* slots' first, then one a step for scratch */
+  int32_t block_count;
+  int32_t *block_of; /* by slot, -1: none */
+  int32_t place;     /* whose arena it is */
+  int32_t *last_use; /* by slot: last step that touches it or a view of it */
+} planning;
+
+static void note_lifetimes(planning *work) {
+  const nd4c_plan *plan = work->plan;
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    work->block_of[i] = -1;
+    work->last_use[i] = -1;
+  }
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    const nd4c_step *step = &plan->steps[i];
+    for (int32_t k = 0; k < step->input_count; ++k) {
+      if (step->inputs[k] >= 0) {
+        work->last_use[plan->slots[step->inputs[k]].root] = i;
+      }
+    }
+    for (int32_t k = 0; k < step->output_count; ++k) {
+      work->last_use[plan->slots[step->outputs[k]].root] = i;
+    }
+  }
+}
+
+static bool same_layout(const nd4c_slot *a, const nd4c_slot *b) {
+  if (a->dtype != b->dtype || a->rank != b->rank) {
+    return false;
+  }
+  for (int32_t i = 0; i < a->rank; ++i) {
+    if (a->shape[i] != b->shape[i] || (a->strides[i] != b->strides[i] && a->shape[i] > 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The input over which step `index` can compute its output, or -1: it dies there, lies exactly like the output, and no
+ * other operand reads the same memory in another way. */
+static int32_t find_in_place(const planning *work, int32_t index) {
+  const nd4c_plan *plan = work->plan;
+  const nd4c_step *step = &plan->steps[index];
+  /* An addend is not computed over, even where it dies: kernels may keep partial sums in the output. */
+  if (step->segment != NULL || step->output_count != 1 ||
+      plan->graph->nodes[step->node].def->alias != ND4C_ALIAS_SAME) {
+    return -1;
+  }
+  const nd4c_slot *output = &plan->slots[step->outputs[0]];
+  for (int32_t i = 0; i < step->input_count; ++i) {
+    if (step->inputs[i] < 0) {
+      continue;
+    }
+    const nd4c_slot *input = &plan->slots[step->inputs[i]];
+    const nd4c_slot *root = &plan->slots[input->root];
+    /* Empty slots stay where they are made, whoever reads them. */
+    bool fits = root->kind == ND4C_SLOT_ARENA && root->place == work->place && work->last_use[input->root] == index &&
+                input->offset == 0 && root->bytes == output->bytes && same_layout(input, output);
+    for (int32_t k = 0; k < step->input_count && fits; ++k) {
+      const nd4c_slot *other = step->inputs[k] < 0 ? NULL : &plan->slots[step->inputs[k]];
+      bool shares = other != NULL && other->root == input->root;
+      fits = !shares || (other->offset == 0 && same_layout(other, output));
+    }
+    if (fits) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+static void add_output(planning *work, int32_t index, nd4c_value value) {
+  nd4c_plan *plan = work->plan;
+  int32_t root = plan->slots[value].root;
+  const nd4c_slot *slot = &plan->slots[root];
+  if (slot->kind != ND4C_SLOT_ARENA || slot->place != work->place || work->block_of[root] >= 0) {
+    return;
+  }
+  plan->tensor_bytes += slot->bytes;
+  int32_t in_place = root == value ? find_in_place(work, index) : -1;
+  if (in_place >= 0) {
+    int32_t block = work->block_of[plan->slots[plan->steps[index].inputs[in_place]].root];
+    work->block_of[root] = block;
+    nd4c_plan_block *shared = &work->blocks[block];
+    shared->last = work->last_use[root] > shared->last ? work->last_use[root] : shared->last;
+    return;
+  }
+  work->block_of[root] = work->block_count;
+  work->blocks[work->block_count] =
+      (nd4c_plan_block){.bytes = slot->bytes, .first = index, .last = work->last_use[root]};
+  work->block_count += 1;
+}
+
+/* The buffers of a device that takes none but whole ones. Calls have scratch of their own there. */
+static nd4c_status plan_buffers(planning *work, nd4c_plan_place *place) {
+  nd4c_plan *plan = work->plan;
+  nd4c_region region = {0};
+  int32_t *last = nd4c_region_take(&region, work->block_count, sizeof *last);
+  place->buffer_bytes = nd4c_region_take(&plan->region, work->block_count, sizeof *place->buffer_bytes);
+  if (last == NULL || place->buffer_bytes == NULL) {
+    nd4c_region_free(&region);
+    return nd4c_error_code();
+  }
+  place->buffer_count = nd4c_plan_share_buffers(work->blocks, work->block_count, place->buffer_bytes, last);
+  nd4c_region_free(&region);
+  for (int32_t i = 0; i < place->buffer_count; ++i) {
+    if (!nd4c_checked_add(place->arena_bytes, place->buffer_bytes[i], &place->arena_bytes)) {
+      return nd4c_fail(ND4C_OVERFLOW, "plan: the tensors together exceed what can be addressed");
+    }
+  }
+  plan->arena_bytes += place->arena_bytes;
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
+      plan->slots[i].buffer = work->blocks[work->block_of[i]].buffer;
+    }
+  }
+  return ND4C_OK;
+}
+
+/* One device's arena. Scratch is in it where runs go by addresses; elsewhere it is the call's own. */
+static nd4c_status plan_blocks(planning *work) {
+  nd4c_plan *plan = work->plan;
+  nd4c_plan_place *place = &plan->places[work->place];
+  work->block_count = 0;
+  for (int32_t i = 0; i < plan->step_count; ++i) {
+    for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
+      add_output(work, i, plan->steps[i].outputs[k]);
+    }
+  }
+  if (place->device->description.whole_buffers) {
+    return plan_buffers(work, place);
+  }
+  int32_t scratch = work->block_count, scratch_count = plan->place_count == 1 ? plan->step_count : 0;
+  for (int32_t i = 0; i < scratch_count; ++i) {
+    const nd4c_choice *choice = plan->steps[i].choice;
+    work->blocks[scratch + i] =
+        (nd4c_plan_block){.bytes = choice == NULL ? 0 : choice->scratch_bytes, .first = i, .last = i};
+  }
+  ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, &place->arena_bytes));
+  plan->arena_bytes += place->arena_bytes;
+  for (int32_t i = 0; i < plan->slot_count; ++i) {
+    if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
+      plan->slots[i].arena_offset = work->blocks[work->block_of[i]].offset;
+    }
+  }
+  for (int32_t i = 0; i < scratch_count; ++i) {
+    plan->steps[i].scratch_offset = work->blocks[scratch + i].offset;
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status plan_all(planning *work) {
+  nd4c_plan *plan = work->plan;
+  note_lifetimes(work);
+  for (work->place = 0; work->place < plan->place_count; ++work->place) {
+    nd4c_plan_place *place = &plan->places[work->place];
+    ND4C_TRY(plan_blocks(work));
+    if (place->arena_bytes > 0 && place->buffer_count == 0) {
+      nd4c_device *device = place->device;
+      nd4c_status status =
+          nd4c_storage_create_own(device, NULL, ND4C_DTYPE_NONE, place->arena_bytes, "plan arena", &place->arena);
+      if (status != ND4C_OK) {
+        return nd4c_device_fail_prefix(status, device, "on", "nd4c_plan_create: memory for values");
+      }
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_plan_make_memory(nd4c_plan *plan) {
+  nd4c_region region = {0};
+  planning work = {.plan = plan};
+  nd4c_plan_split_slots(plan);
+  work.blocks = nd4c_region_take(&region, (int64_t)plan->slot_count + plan->step_count, sizeof *work.blocks);
+  work.block_of = nd4c_region_take(&region, plan->slot_count, sizeof *work.block_of);
+  work.last_use = nd4c_region_take(&region, plan->slot_count, sizeof *work.last_use);
+  bool have = work.blocks != NULL && work.block_of != NULL && work.last_use != NULL;
+  nd4c_status status = have ? plan_all(&work) : nd4c_error_code();
+  nd4c_region_free(&region);
+  return status;
+}

@@ -1,0 +1,244 @@
+#include <inttypes.h>
+
+#include "array/array.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "device/compile_request.h"
+#include "graph/plan/placement.h"
+#include "import/model_internal.h"
+#include "nd4c/plugin.h"
+
+enum { MODEL_MAGIC = 0x6d6f646c, MODEL_DEAD = 0x6465616d };
+
+nd4c_status nd4c_model_check(const nd4c_model *model) {
+  if (model == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "model is NULL");
+  }
+  return model->magic == MODEL_MAGIC ? ND4C_OK : nd4c_fail(ND4C_HANDLE, "model is closed or no model");
+}
+
+/* -- opening and closing --------------------------------------------------------------------------------------- */
+
+/* Fills a model around a parsed file; on failure the caller closes it. */
+static nd4c_status prepare(nd4c_model *model) {
+  size_t count = (size_t)model->onnx.initializer_count;
+  nd4c_model_turn *turn = NULL;
+  ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *turn, "a lock", &turn));
+  nd4c_model_turn_init(turn);
+  model->turn = turn;
+  ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof *model->initializers, "constants", &model->initializers));
+  return nd4c_model_describe(model);
+}
+
+static nd4c_status keep_placement(nd4c_model *model, const nd4c_placement *placement) {
+  if (placement == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_placement_check(placement));
+  nd4c_placement *kept = NULL;
+  nd4c_device **devices = NULL;
+  size_t count = placement->device_of == NULL ? (size_t)placement->device_count : 0;
+  ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *kept, "a placement", &kept));
+  ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof *devices, "a placement", &devices));
+  *kept = *placement;
+  kept->devices = devices;
+  for (size_t i = 0; i < count; ++i) {
+    devices[i] = placement->devices[i];
+  }
+  model->placement = kept;
+  return ND4C_OK;
+}
+
+/* Takes over the reference to `blob`. */
+static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_model_options *options,
+                             nd4c_model **model) {
+  nd4c_model *made = nd4c_allocate_zeroed(1, sizeof *made);
+  if (made == NULL) {
+    nd4c_blob_release(blob);
+    return nd4c_fail_memory("a model", sizeof *made);
+  }
+  made->magic = MODEL_MAGIC;
+  if (options != NULL) {
+    made->all_intermediates = ND4C_HAS_FIELD(options, all_intermediates) && options->all_intermediates;
+    made->no_optimization = ND4C_HAS_FIELD(options, no_optimization) && options->no_optimization;
+  }
+  nd4c_status status = nd4c_onnx_model_parse(blob, directory, &made->onnx);
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, placement)) {
+    status = keep_placement(made, options->placement);
+  }
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compile)) {
+    status = nd4c_compile_request_copy("nd4c_model_open", options->compile, &made->compile);
+  }
+  if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, compiled) && options->compiled != NULL) {
+    made->compiled = nd4c_duplicate_text(options->compiled);
+    status = made->compiled != NULL ? ND4C_OK : nd4c_fail_memory("a path", strlen(options->compiled));
+  }
+  if (status == ND4C_OK) {
+    status = prepare(made);
+  }
+  if (status != ND4C_OK) {
+    nd4c_model_close(made);
+    return status;
+  }
+  *model = made;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options, nd4c_model **model) {
+  nd4c_blob *blob = NULL;
+  if (path == NULL || model == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_open: %s is NULL", path == NULL ? "path" : "model");
+  }
+  ND4C_TRY(nd4c_blob_map(path, &blob));
+  char *directory = nd4c_io_directory_of(path);
+  if (directory == NULL) {
+    nd4c_blob_release(blob);
+    return nd4c_fail_memory("a path", strlen(path));
+  }
+  nd4c_status status = open_blob(blob, directory, options, model);
+  nd4c_deallocate(directory);
+  return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s", path);
+}
+
+/* Whether `release` is to be called: not for a model that never came to be. */
+typedef struct lent_bytes {
+  nd4c_release_callback release;
+  void *user;
+  bool armed;
+} lent_bytes;
+
+static void release_lent(void *user) {
+  lent_bytes *lent = user;
+  if (lent->armed && lent->release != NULL) {
+    lent->release(lent->user);
+  }
+  nd4c_deallocate(lent);
+}
+
+nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_model_options *options,
+                                   nd4c_release_callback release, void *user, nd4c_model **model) {
+  nd4c_blob *blob = NULL;
+  if (bytes == NULL || model == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_open_memory: %s is NULL", bytes == NULL ? "bytes" : "model");
+  }
+  lent_bytes *lent = nd4c_allocate_zeroed(1, sizeof *lent);
+  if (lent == NULL) {
+    return nd4c_fail_memory("a model", sizeof *lent);
+  }
+  *lent = (lent_bytes){release, user, false};
+  nd4c_status status = nd4c_blob_wrap(bytes, size, release_lent, lent, &blob);
+  if (status != ND4C_OK) {
+    nd4c_deallocate(lent);
+    return status;
+  }
+  ND4C_TRY(open_blob(blob, NULL, options, model));
+  lent->armed = true;
+  return ND4C_OK;
+}
+
+void nd4c_model_close(nd4c_model *model) {
+  if (model == NULL || nd4c_model_check(model) != ND4C_OK) {
+    return;
+  }
+  while (model->plans != NULL) {
+    nd4c_model_plan *next = model->plans->next;
+    nd4c_model_plan_drop(model->plans);
+    model->plans = next;
+  }
+  for (int32_t i = 0; model->initializers != NULL && i < model->onnx.initializer_count; i++) {
+    nd4c_array_release(model->initializers[i]);
+  }
+  nd4c_onnx_model_free(&model->onnx);
+  if (model->turn != NULL) {
+    nd4c_model_turn_destroy(model->turn);
+  }
+  nd4c_region_free(&model->region);
+  nd4c_deallocate(model->compile);
+  nd4c_deallocate(model->compiled);
+  model->magic = MODEL_DEAD;
+  nd4c_deallocate(model);
+}
+
+/* -- description ---------------------------------------------------------------------------------------------- */
+
+int32_t nd4c_model_input_count(const nd4c_model *model) {
+  return nd4c_model_check(model) == ND4C_OK ? model->input_count : 0;
+}
+
+int32_t nd4c_model_output_count(const nd4c_model *model) {
+  return nd4c_model_check(model) == ND4C_OK ? model->output_count : 0;
+}
+
+static nd4c_status show_port(const nd4c_model_port *ports, int32_t count, int32_t index, const char *what,
+                             nd4c_model_value *value) {
+  if (value == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_%s: value is NULL", what);
+  }
+  if (value->struct_size < offsetof(nd4c_model_value, kinds)) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_model_%s: struct_size is %u, expected at least %zu", what,
+                     (unsigned)value->struct_size, offsetof(nd4c_model_value, kinds));
+  }
+  if (index < 0 || index >= count) {
+    return nd4c_fail(ND4C_INDEX, "the model has %d %ss, not one number %d", (int)count, what, (int)index);
+  }
+  const nd4c_model_port *port = &ports[index];
+  value->name = port->name;
+  value->dtype = port->dtype;
+  value->rank = port->rank;
+  value->shape = port->shape;
+  value->symbols = port->symbols;
+  if (ND4C_HAS_FIELD(value, kinds)) {
+    value->kinds = port->kinds;
+    value->kind_count = port->kind_count;
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value) {
+  ND4C_TRY(nd4c_model_check(model));
+  return show_port(model->inputs, model->input_count, index, "input", value);
+}
+
+nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value) {
+  ND4C_TRY(nd4c_model_check(model));
+  return show_port(model->outputs, model->output_count, index, "output", value);
+}
+
+void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user) {
+  if (nd4c_model_check(model) == ND4C_OK && nd4c_model_turn_take(model->turn, "nd4c_model_set_progress") == ND4C_OK) {
+    model->progress = callback;
+    model->user = user;
+    nd4c_model_turn_give(model->turn);
+  }
+}
+
+static nd4c_status report(const nd4c_model *model, char **text) {
+  const nd4c_model_port *odd = nd4c_model_odd_port(model);
+  nd4c_text told = {0};
+  if (!model->ran) {
+    nd4c_text_print(&told, "%s", "");
+  } else if (odd != NULL) {
+    nd4c_text_print(&told, "interpreted, node after node: '%s' is a sequence or optional\n", odd->name);
+  } else if (model->interpreted) {
+    nd4c_text_print(&told, "interpreted, node after node: all values are outputs, arrays or not\n");
+  } else if (model->plans->plan != NULL) {
+    return nd4c_plan_report(model->plans->plan, text);
+  } else {
+    nd4c_text_print(&told, "interpreted, node after node, since the model is no graph: %s\n", model->plans->need);
+  }
+  *text = told.failed ? NULL : nd4c_duplicate_text(told.bytes != NULL ? told.bytes : "");
+  nd4c_text_free(&told);
+  return *text != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
+}
+
+nd4c_status nd4c_model_report(const nd4c_model *model, char **text) {
+  ND4C_TRY(nd4c_model_check(model));
+  if (text == NULL) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_report: text is NULL");
+  }
+  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_report"));
+  nd4c_status status = report(model, text);
+  nd4c_model_turn_give(model->turn);
+  return status;
+}

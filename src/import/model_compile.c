@@ -1,0 +1,115 @@
+/* Compiling a model ahead of time: its graph for some shapes, made on the host. */
+#include "base/alloc.h"
+#include "base/config/config.h"
+#include "base/status.h"
+#include "device/context/context.h"
+#include "device/device.h"
+#include "graph/plan/placement.h"
+#include "import/model_internal.h"
+
+/* The declared shapes, none of which leaves anything free. */
+static nd4c_status take_declared(const nd4c_model *model, int32_t *ranks, const int64_t **shapes) {
+  for (int32_t i = 0; i < model->input_count; i++) {
+    const nd4c_model_port *port = &model->inputs[i];
+    bool known = port->rank >= 0;
+    for (int32_t k = 0; k < port->rank && known; k++) {
+      known = port->shape[k] >= 0;
+    }
+    if (!known) {
+      return nd4c_fail(ND4C_SHAPE, "nd4c_model_compile: the model leaves the shape of input '%s' free: give shapes",
+                       port->name);
+    }
+    ranks[i] = port->rank;
+    shapes[i] = port->shape;
+  }
+  return ND4C_OK;
+}
+
+/* Shapes that the model does not declare are refused as a run refuses them. */
+static nd4c_status take_given(const nd4c_model *model, const int32_t *given_ranks, const int64_t *const *given_shapes,
+                              int32_t *ranks, const int64_t **shapes) {
+  for (int32_t i = 0; i < model->input_count; i++) {
+    const nd4c_model_port *port = &model->inputs[i];
+    bool fits = given_ranks[i] >= 0 && given_ranks[i] <= ND4C_MAX_RANK &&
+                (given_shapes[i] != NULL || given_ranks[i] == 0) && (port->rank < 0 || port->rank == given_ranks[i]);
+    for (int32_t k = 0; k < given_ranks[i] && fits; k++) {
+      fits = given_shapes[i][k] >= 0 && (port->rank < 0 || port->shape[k] < 0 || port->shape[k] == given_shapes[i][k]);
+    }
+    if (!fits) {
+      return nd4c_fail(ND4C_SHAPE,
+                       "nd4c_model_compile: the shape given for input '%s' is not one that the model declares",
+                       port->name);
+    }
+    ranks[i] = given_ranks[i];
+    shapes[i] = given_shapes[i];
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status compile_graph(nd4c_model *model, const char *target, nd4c_graph *graph, const char *path,
+                                 char **report) {
+  const nd4c_plan_options options = {.struct_size = sizeof options,
+                                     .no_optimization = model->no_optimization || model->all_intermediates,
+                                     .compile = model->compile};
+  return nd4c_plan_compile(graph, target, &options, path, report);
+}
+
+static nd4c_status compile_shapes(nd4c_model *model, const char *target, const int32_t *ranks,
+                                  const int64_t *const *shapes, const char *path, char **report) {
+  nd4c_device *host = NULL;
+  nd4c_context *context = NULL;
+  nd4c_graph *graph = NULL;
+  char *need = NULL;
+  ND4C_TRY(nd4c_device_host(&host));
+  ND4C_TRY(nd4c_context_make(host, nd4c_context_default_width(host), nd4c_config_bool(ND4C_CONFIG_DETERMINISTIC), false,
+                             &context));
+  nd4c_status status = nd4c_model_import(model, context, ranks, shapes, &graph, &need);
+  if (status == ND4C_UNSUPPORTED && need != NULL) {
+    status = nd4c_fail(status, "the model is no graph, and cannot be compiled: %s", need);
+  }
+  status = status == ND4C_OK ? compile_graph(model, target, graph, path, report) : status;
+  nd4c_graph_destroy(graph);
+  nd4c_deallocate(need);
+  nd4c_context_drop(context);
+  return status;
+}
+
+static nd4c_status compile(nd4c_model *model, const char *target, const int32_t *given_ranks,
+                           const int64_t *const *given_shapes, const char *path, char **report) {
+  const size_t count = (size_t)model->input_count + 1;
+  int32_t *ranks = nd4c_allocate_zeroed(count, sizeof *ranks);
+  const int64_t **shapes = nd4c_allocate_zeroed(count, sizeof *shapes);
+  nd4c_status status = ranks == NULL || shapes == NULL ? nd4c_fail_memory("the shapes of the inputs", count * 16)
+                       : given_ranks != NULL ? take_given(model, given_ranks, given_shapes, ranks, shapes)
+                                             : take_declared(model, ranks, shapes);
+  status = status == ND4C_OK ? compile_shapes(model, target, ranks, shapes, path, report) : status;
+  nd4c_deallocate(ranks);
+  nd4c_deallocate((void *)shapes);
+  return status;
+}
+
+nd4c_status nd4c_model_compile(nd4c_model *model, const char *target, const int32_t *ranks,
+                               const int64_t *const *shapes, const char *path, char **report) {
+  ND4C_TRY(nd4c_model_check(model));
+  if (target == NULL || path == NULL || (ranks == NULL) != (shapes == NULL)) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_compile: %s is NULL",
+                     target == NULL ? "target"
+                     : path == NULL ? "path"
+                     : ranks == NULL ? "ranks"
+                                     : "shapes");
+  }
+  const nd4c_model_port *odd = nd4c_model_odd_port(model);
+  if (odd != NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED,
+                     "'%s' is a sequence or optional: the model is interpreted, and cannot be compiled", odd->name);
+  }
+  const bool placed = model->placement != NULL && nd4c_placement_single(model->placement) == NULL;
+  if (placed || model->compiled != NULL) {
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_model_compile: the model was opened with options.%s",
+                     placed ? "placement of several devices" : "compiled");
+  }
+  ND4C_TRY(nd4c_model_turn_take(model->turn, "nd4c_model_compile"));
+  const nd4c_status status = compile(model, target, ranks, shapes, path, report);
+  nd4c_model_turn_give(model->turn);
+  return status;
+}

@@ -1,0 +1,87 @@
+/* A model handle: the parsed file, its constants as arrays, and the plans made for the shapes it was run with. */
+#ifndef ND4C_IO_MODEL_INTERNAL_H
+#define ND4C_IO_MODEL_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "base/os_lock.h"
+#include "import/onnx/import.h"
+#include "nd4c/model.h"
+
+/* A declared input or output as nd4c_model_value shows it; everything in the model's region. */
+typedef struct nd4c_model_port {
+  const char *name;
+  nd4c_dtype dtype; /* ND4C_DTYPE_NONE: not declared */
+  int32_t rank;     /* -1: unknown */
+  int64_t *shape;
+  const char **symbols;
+  int32_t kind_count; /* 0: not declared; 1: an array */
+  nd4c_datum_kind kinds[ND4C_ONNX_KINDS];
+} nd4c_model_port;
+
+/* What a plan was made for. */
+typedef struct nd4c_model_key {
+  const nd4c_device *device;
+  uint32_t epoch;         /* of the configuration */
+  const int64_t *numbers; /* the context's settings, then rank and extents of each input */
+} nd4c_model_key;
+
+typedef struct nd4c_model_plan {
+  struct nd4c_model_plan *next; /* the one used before this one */
+  nd4c_plan *plan;              /* NULL: the model is interpreted */
+  char *need;                   /* why */
+  nd4c_model_key key;           /* numbers follow the struct */
+} nd4c_model_plan;
+
+typedef struct nd4c_model_turn {
+  nd4c_lock lock;
+  _Atomic(const char *) thread; /* that has the lock; NULL: none */
+} nd4c_model_turn;
+
+struct nd4c_model {
+  uint32_t magic;
+  nd4c_model_turn
+      *turn; /* held by a run, a report and a change of the callback: all below inputs and outputs is theirs */
+  nd4c_onnx_model onnx;
+  nd4c_region region;
+  bool all_intermediates, no_optimization;
+  const nd4c_placement *placement; /* the model's copy, NULL: none */
+  nd4c_compile_request *compile;   /* the same */
+  char *compiled;                  /* path of a file of executables, NULL: none */
+  int32_t input_count, output_count;
+  nd4c_model_port *inputs, *outputs;
+  nd4c_array **initializers; /* one reference each, NULL until first used */
+  nd4c_model_plan *plans;    /* the one used last first */
+  bool ran;
+  bool interpreted; /* the run before, without a plan */
+  nd4c_progress_callback progress;
+  void *user;
+};
+
+void nd4c_model_turn_init(nd4c_model_turn *turn);
+void nd4c_model_turn_destroy(nd4c_model_turn *turn);
+/* Waits for the turn; ARGUMENT if the thread has it: the progress callback called `what`. */
+nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what);
+void nd4c_model_turn_give(nd4c_model_turn *turn);
+/* HANDLE or NULL_ARGUMENT. */
+nd4c_status nd4c_model_check(const nd4c_model *model);
+/* Fills inputs and outputs from the parsed model. */
+nd4c_status nd4c_model_describe(nd4c_model *model);
+/* Puts the plan for these inputs in front of the list, making it if there is none. */
+nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs);
+void nd4c_model_plan_drop(nd4c_model_plan *plan);
+/* A graph of the model for inputs of these shapes. UNSUPPORTED with *need, the caller's: the model is no graph. */
+nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
+                              const int64_t *const *shapes, nd4c_graph **graph, char **need);
+nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context);
+void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done);
+/* The first input or output that is no array; NULL: all are. */
+const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model);
+/* As nd4c_model_match for data of the declared kinds. */
+nd4c_status nd4c_model_match_data(const nd4c_model *model, const char *const *names, const nd4c_datum *const *inputs,
+                                  int32_t count, const nd4c_datum **ordered);
+/* Puts the given arrays into the order of the model's inputs, checked against what is declared. */
+nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, const nd4c_array *const *inputs,
+                             int32_t count, const nd4c_array **ordered);
+
+#endif

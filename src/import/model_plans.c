@@ -1,0 +1,210 @@
+/* The plans of a model: one for each device, settings and combination of input shapes, the last few. */
+#include <string.h>
+
+#include "array/array.h"
+#include "base/alloc.h"
+#include "base/config/config.h"
+#include "base/status.h"
+#include "device/context/context.h"
+#include "device/context/routing.h"
+#include "graph/plan.h"
+#include "import/model_internal.h"
+
+enum { CONTEXT_NUMBERS = 4 };
+
+void nd4c_model_plan_drop(nd4c_model_plan *plan) {
+  nd4c_plan_destroy(plan->plan);
+  nd4c_deallocate(plan->need);
+  nd4c_deallocate(plan);
+}
+
+void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done) {
+  if (model->progress != NULL) {
+    model->progress(model->user, what, done, 1);
+  }
+}
+
+static void context_numbers(const nd4c_context *context, int64_t *numbers) {
+  numbers[0] = context->width;
+  numbers[1] = context->deterministic;
+  numbers[2] = context->strict;
+  numbers[3] = context->transfer;
+}
+
+/* Whether a plan was made for a context like this one and these shapes. Allocates nothing: it stands in the way of
+ * every run. */
+static bool plan_fits(const nd4c_model_plan *plan, const nd4c_context *context, int32_t count,
+                      const nd4c_array *const *inputs) {
+  const nd4c_model_key *key = &plan->key;
+  int64_t settings[CONTEXT_NUMBERS];
+  context_numbers(context, settings);
+  if (key->device != context->device || key->epoch != atomic_load(&nd4c_config_epoch) ||
+      memcmp(key->numbers, settings, sizeof settings) != 0) {
+    return false;
+  }
+  const int64_t *numbers = key->numbers + CONTEXT_NUMBERS;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t rank = nd4c_array_rank(inputs[i]);
+    if (*numbers++ != rank) {
+      return false;
+    }
+    for (int32_t j = 0; j < rank; j++) {
+      if (*numbers++ != nd4c_array_shape(inputs[i])[j]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* A plan's entry with its key filled in. */
+static nd4c_status make_entry(const nd4c_context *context, int32_t count, const nd4c_array *const *inputs,
+                              nd4c_model_plan **entry) {
+  size_t numbers = CONTEXT_NUMBERS;
+  for (int32_t i = 0; i < count; i++) {
+    numbers += 1 + (size_t)nd4c_array_rank(inputs[i]);
+  }
+  size_t bytes = sizeof(nd4c_model_plan) + numbers * sizeof(int64_t);
+  nd4c_model_plan *made = nd4c_allocate_zeroed(1, bytes);
+  if (made == NULL) {
+    return nd4c_fail_memory("a plan", bytes);
+  }
+  int64_t *number = (int64_t *)(made + 1);
+  made->key = (nd4c_model_key){context->device, atomic_load(&nd4c_config_epoch), number};
+  context_numbers(context, number);
+  number += CONTEXT_NUMBERS;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t rank = nd4c_array_rank(inputs[i]);
+    *number++ = rank;
+    for (int32_t j = 0; j < rank; j++) {
+      *number++ = nd4c_array_shape(inputs[i])[j];
+    }
+  }
+  *entry = made;
+  return ND4C_OK;
+}
+
+nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context) {
+  return (nd4c_onnx_import_options){.context = context,
+                                    .initializers = model->initializers,
+                                    .all_intermediates = model->all_intermediates,
+                                    .progress = model->progress,
+                                    .user = model->user};
+}
+
+/* What is computed while the model is imported has to be the same where it is compiled ahead and where that is used. */
+static nd4c_status find_import_context(const nd4c_model *model, nd4c_context *context, nd4c_context **found) {
+  nd4c_device *host = NULL;
+  *found = context;
+  if (model->compiled == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_device_host(&host));
+  return context->device == host ? ND4C_OK : nd4c_routing_context(context, host, found);
+}
+
+nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
+                              const int64_t *const *shapes, nd4c_graph **graph, char **need) {
+  nd4c_context *where = NULL;
+  ND4C_TRY(find_import_context(model, context, &where));
+  nd4c_onnx_import_options options = nd4c_model_import_options(model, where);
+  options.input_ranks = ranks;
+  options.input_shapes = shapes;
+  return nd4c_onnx_import(&model->onnx, &options, graph, need);
+}
+
+static nd4c_status import_graph(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                                nd4c_graph **graph, char **need) {
+  size_t count = (size_t)model->input_count;
+  int32_t *ranks = nd4c_allocate(count * sizeof *ranks);
+  const int64_t **shapes = nd4c_allocate(count * sizeof *shapes);
+  nd4c_status status = ND4C_OK;
+  if (ranks == NULL || shapes == NULL) {
+    status = nd4c_fail_memory("the shapes of the inputs", count * (sizeof *ranks + sizeof *shapes));
+  }
+  for (size_t i = 0; i < count && status == ND4C_OK; i++) {
+    ranks[i] = nd4c_array_rank(inputs[i]);
+    shapes[i] = nd4c_array_shape(inputs[i]);
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_model_import(model, context, ranks, shapes, graph, need);
+  }
+  nd4c_deallocate(ranks);
+  nd4c_deallocate((void *)shapes);
+  return status;
+}
+
+/* What a graph cannot express is interpreted: *need says why, *plan stays NULL. */
+static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                             nd4c_plan **plan, char **need) {
+  nd4c_graph *graph = NULL;
+  nd4c_plan_options options = {.struct_size = sizeof options,
+                               .no_optimization = model->no_optimization || model->all_intermediates,
+                               .placement = model->placement,
+                               .compile = model->compile,
+                               .compiled = model->compiled};
+  nd4c_status status = import_graph(model, context, inputs, &graph, need);
+  if (status != ND4C_OK) {
+    return status == ND4C_UNSUPPORTED && *need != NULL ? ND4C_OK : status;
+  }
+  nd4c_model_progress(model, "preparing", 0);
+  status = nd4c_plan_create(graph, context, &options, plan);
+  if (status == ND4C_OK) {
+    status = nd4c_plan_move(*plan, NULL);
+    if (status != ND4C_OK) {
+      nd4c_plan_destroy(*plan);
+      *plan = NULL;
+    }
+  }
+  nd4c_graph_destroy(graph);
+  nd4c_model_progress(model, "preparing", 1);
+  bool refused = model->placement != NULL && context->strict; /* interpreting would place nothing */
+  if (status == ND4C_UNSUPPORTED && !refused) {               /* texts, say, which plans do not hold */
+    *need = nd4c_duplicate_text(nd4c_error_message());
+    return *need != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
+  }
+  return status;
+}
+
+/* Keeps the plans used last, as many as configured. */
+static void trim_plans(nd4c_model *model) {
+  int64_t most = nd4c_config_int(ND4C_CONFIG_PLAN_CACHE);
+  nd4c_model_plan *last = model->plans;
+  for (int64_t i = 1; i < most && last != NULL; i++) {
+    last = last->next;
+  }
+  while (last != NULL && last->next != NULL) {
+    nd4c_model_plan *dropped = last->next;
+    last->next = dropped->next;
+    nd4c_model_plan_drop(dropped);
+  }
+}
+
+/* Makes a plan for `made`'s key and puts it in front. Takes `made` over. */
+static nd4c_status add_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
+                            nd4c_model_plan *made) {
+  nd4c_status status = make_plan(model, context, inputs, &made->plan, &made->need);
+  if (status != ND4C_OK) {
+    nd4c_model_plan_drop(made);
+    return status;
+  }
+  made->next = model->plans;
+  model->plans = made;
+  trim_plans(model);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs) {
+  for (nd4c_model_plan **link = &model->plans; *link != NULL; link = &(*link)->next) {
+    nd4c_model_plan *found = *link;
+    if (plan_fits(found, context, model->input_count, inputs)) {
+      *link = found->next;
+      found->next = model->plans;
+      model->plans = found;
+      return ND4C_OK;
+    }
+  }
+  nd4c_model_plan *made = NULL;
+  ND4C_TRY(make_entry(context, model->input_count, inputs, &made));
+  return add_plan(model, context, inputs, made);
+}

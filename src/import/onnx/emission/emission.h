@@ -1,0 +1,176 @@
+/* What functions that import one node work with: operands, ops on them, and the node's attributes.
+ *
+ * An operand is a value of the import: an array, known now (a constant) or a value of the graph; a sequence of
+ * operands; an optional operand. An op whose inputs are all constants is computed at once, unless its result is large;
+ * otherwise it is recorded in the graph. When a model is interpreted, its inputs are constants, and everything is
+ * computed at once. What an emit function needs to know of an array's values it asks for with nd4c_onnx_read_*: where
+ * they are not known, the model is interpreted instead. Operands belong to the importer; those that a node makes and
+ * does not give as outputs are gone after it. */
+#ifndef ND4C_IO_ONNX_EMISSION_H
+#define ND4C_IO_ONNX_EMISSION_H
+
+#include "import/onnx/import.h"
+
+typedef int32_t nd4c_onnx_operand;
+#define ND4C_ONNX_OPERAND_NONE (-1)
+
+struct nd4c_onnx_importer;
+
+/* One node being imported. */
+typedef struct nd4c_onnx_emission {
+  struct nd4c_onnx_importer *importer;
+  const struct nd4c_onnx_scope *scope; /* the graph that the node stands in, and its values */
+  const nd4c_onnx_node *node;
+  int64_t opset; /* of the node's domain */
+  int32_t input_count;
+  const nd4c_onnx_operand *inputs; /* ND4C_ONNX_OPERAND_NONE: left out */
+  nd4c_onnx_operand *outputs;      /* to be filled; room for all of the node's and of any op */
+  uint64_t used[4];                /* bit n: attribute n was asked for; one that nobody asks for is refused */
+} nd4c_onnx_emission;
+
+/* Dtype and shape of an operand, by value; NONE and rank 0 for one that is no array. */
+typedef struct nd4c_onnx_operand_info {
+  nd4c_dtype dtype;
+  int32_t rank;
+  int64_t shape[ND4C_MAX_RANK];
+} nd4c_onnx_operand_info;
+nd4c_onnx_operand_info nd4c_onnx_operand_get(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+/* Input `index` of the node, ND4C_ONNX_OPERAND_NONE if left out or missing. */
+nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);
+
+/* The graph that the node stands in, and the operand of any of its values up to here; NONE if it has none. */
+const nd4c_onnx_graph *nd4c_onnx_emission_graph(const nd4c_onnx_emission *emission);
+nd4c_status nd4c_onnx_read_value(nd4c_onnx_emission *emission, int32_t number, nd4c_onnx_operand *operand);
+/* The name of input `index`, for errors. */
+nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t index);
+/* Whether the node names output `index`. */
+bool nd4c_onnx_wants(const nd4c_onnx_emission *emission, int32_t index);
+nd4c_onnx_kind nd4c_onnx_operand_kind(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+
+/* Emits an op of one output. */
+nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output);
+/* Emits an op of several outputs: output_count of them, all that the op has. */
+nd4c_status nd4c_onnx_emit_outputs(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
+                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count,
+                                   nd4c_onnx_operand *outputs, int32_t output_count);
+/* The same for one or two inputs without attributes. */
+nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x,
+                                 nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand a, nd4c_onnx_operand b,
+                                  nd4c_onnx_operand *output);
+/* x op value, the value in x's dtype. */
+nd4c_status nd4c_onnx_emit_with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, double value,
+                                       nd4c_onnx_operand *output);
+/* Common ones. A cast to the dtype that x has is x. */
+nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype,
+                                nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_reshape(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
+                                   const int64_t *shape, nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
+                                     const int64_t *shape, nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
+                                const int64_t *axes, nd4c_onnx_operand *output);
+/* A reduction over axes (count 0: all), keeping them or not. */
+nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
+                                  const int64_t *axes, bool keepdims, nd4c_onnx_operand *output);
+/* x[start:stop:step] on one axis. */
+nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t start,
+                                 int64_t stop, int64_t step, nd4c_onnx_operand *output);
+
+/* Constants. nd4c_onnx_constant takes over the reference, also when it fails. */
+nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_onnx_operand *output);
+/* A 0-d constant of the dtype of `like`. */
+nd4c_status nd4c_onnx_scalar_like(nd4c_onnx_emission *emission, nd4c_onnx_operand like, double value,
+                                  nd4c_onnx_operand *output);
+nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
+                             nd4c_onnx_operand *output);
+
+/* Integers of an array whose values are known, at most `limit`. `what` names it. If the values are not known, the model
+ * has to be interpreted: the status is UNSUPPORTED then, and is to be passed on. */
+nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                int32_t limit, int64_t *values, int32_t *count);
+/* One number of an array of one element, likewise. */
+nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                  double *value);
+/* The array itself, borrowed, likewise. */
+nd4c_status nd4c_onnx_read_array(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
+                                 nd4c_array **array);
+/* Says that the model has to be interpreted, since `what` is not known before; returns UNSUPPORTED. */
+nd4c_status nd4c_onnx_need_values(nd4c_onnx_emission *emission, const char *what);
+/* The array of a constant operand, NULL if it is none. Borrowed. */
+nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+
+/* Attributes: the default if there is none, FORMAT if it has another type. Lists are owned by the model. */
+const nd4c_onnx_attribute *nd4c_onnx_attribute_find(nd4c_onnx_emission *emission, const char *name);
+nd4c_status nd4c_onnx_get_int(nd4c_onnx_emission *emission, const char *name, int64_t preset, int64_t *value);
+nd4c_status nd4c_onnx_get_float(nd4c_onnx_emission *emission, const char *name, double preset, double *value);
+nd4c_status nd4c_onnx_get_text(nd4c_onnx_emission *emission, const char *name, const char *preset, nd4c_span *value);
+/* *values is NULL if there is no such attribute. */
+nd4c_status nd4c_onnx_get_ints(nd4c_onnx_emission *emission, const char *name, const int64_t **values, int32_t *count);
+nd4c_status nd4c_onnx_get_floats(nd4c_onnx_emission *emission, const char *name, const double **values, int32_t *count);
+nd4c_status nd4c_onnx_get_strings(nd4c_onnx_emission *emission, const char *name, const nd4c_span **values,
+                                  int32_t *count);
+/* A graph, to be run with nd4c_onnx_emit_graph; FORMAT if it is missing. */
+nd4c_status nd4c_onnx_get_graph(nd4c_onnx_emission *emission, const char *name, const nd4c_onnx_graph **graph);
+/* *tensor is NULL if there is no such attribute. */
+nd4c_status nd4c_onnx_get_tensor(nd4c_onnx_emission *emission, const char *name, const nd4c_onnx_tensor **tensor);
+/* An attribute that does not change what is computed. */
+void nd4c_onnx_ignore(nd4c_onnx_emission *emission, const char *name);
+/* Axes from the attribute or, from opset `input_since` on, from input `index`. *given is false if there are none. */
+nd4c_status nd4c_onnx_get_axes(nd4c_onnx_emission *emission, int64_t input_since, int32_t index, int64_t *axes,
+                               int32_t *count, bool *given);
+
+/* -- sequences, optionals and graphs --------------------------------------------------------------------------- */
+
+/* A sequence of items; dtype: of its arrays, for an empty one (NONE: not known). */
+nd4c_status nd4c_onnx_sequence(nd4c_onnx_emission *emission, nd4c_dtype dtype, const nd4c_onnx_operand *items,
+                               int32_t count, nd4c_onnx_operand *output);
+/* An optional of an item or, with ND4C_ONNX_OPERAND_NONE, of nothing. */
+nd4c_status nd4c_onnx_optional(nd4c_onnx_emission *emission, nd4c_onnx_operand item, nd4c_onnx_operand *output);
+/* The items of a sequence or optional; *items holds until the next operand is made. FORMAT if it is no `kind`. */
+nd4c_status nd4c_onnx_items(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, nd4c_onnx_kind kind,
+                            const nd4c_onnx_operand **items, int32_t *count);
+/* Imports the nodes of a graph inside this node, once. FORMAT if it has other numbers of inputs or outputs. */
+nd4c_status nd4c_onnx_emit_graph(nd4c_onnx_emission *emission, const nd4c_onnx_graph *graph,
+                                 const nd4c_onnx_operand *inputs, int32_t input_count, nd4c_onnx_operand *outputs,
+                                 int32_t output_count);
+/* Whether values are computed as they come, however large: loops need not be unrolled into a graph. */
+bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission);
+
+/* Operands across the rounds of a loop: hold keeps one from being swept, release lets it go (and frees it if nobody
+ * else has it), pass lets it go to the node's other operands. Between mark and sweep everything that is not held is
+ * freed. */
+void nd4c_onnx_hold(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+void nd4c_onnx_release(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+nd4c_status nd4c_onnx_pass(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+int32_t nd4c_onnx_mark(const nd4c_onnx_emission *emission);
+void nd4c_onnx_sweep(nd4c_onnx_emission *emission, int32_t mark);
+
+/* -- attributes for nd4c_onnx_emit ------------------------------------------------------------------------------- */
+
+static inline nd4c_attr nd4c_attr_of_int(const char *name, int64_t value) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_INT, .as.i = value}};
+}
+static inline nd4c_attr nd4c_attr_of_bool(const char *name, bool value) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_BOOL, .as.i = value}};
+}
+static inline nd4c_attr nd4c_attr_of_float(const char *name, double value) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_FLOAT, .as.f = value}};
+}
+static inline nd4c_attr nd4c_attr_of_ints(const char *name, const int64_t *values, int32_t count) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_INTS, .count = count, .as.ints = values}};
+}
+static inline nd4c_attr nd4c_attr_of_floats(const char *name, const double *values, int32_t count) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_FLOATS, .count = count, .as.floats = values}};
+}
+/* text: NUL-terminated. */
+static inline nd4c_attr nd4c_attr_of_string(const char *name, const char *text) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_STRING, .as.string = text}};
+}
+static inline nd4c_attr nd4c_attr_of_dtype(const char *name, nd4c_dtype dtype) {
+  return (nd4c_attr){name, {.kind = ND4C_ATTR_DTYPE, .as.i = dtype}};
+}
+
+#endif

@@ -1,0 +1,91 @@
+#include "import/onnx/emission/lists.h"
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *values, int64_t count, nd4c_dtype dtype,
+                                 nd4c_onnx_operand *operand) {
+  static const double nothing;
+  nd4c_array *array = NULL;
+  ND4C_TRY(nd4c_onnx_host_array(ND4C_FLOAT64, 1, &count, count > 0 ? values : &nothing, &array));
+  ND4C_TRY(nd4c_onnx_constant(emission, array, operand));
+  return nd4c_onnx_emit_cast(emission, *operand, dtype, operand);
+}
+
+nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
+                                  nd4c_onnx_operand *operand) {
+  size_t room = (size_t)count + 1;
+  const char **texts = nd4c_allocate_zeroed(room, sizeof *texts);
+  int64_t *lengths = nd4c_allocate_zeroed(room, sizeof *lengths), shape = count;
+  nd4c_array *array = NULL;
+  nd4c_status status = ND4C_OK;
+  if (texts == NULL || lengths == NULL) {
+    status = nd4c_fail_memory("strings", room * sizeof *texts);
+  }
+  for (int32_t i = 0; status == ND4C_OK && i < count; i++) {
+    texts[i] = spans[i].size > 0 ? (const char *)spans[i].bytes : "";
+    lengths[i] = (int64_t)spans[i].size;
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_array_from_strings(1, &shape, texts, lengths, &array);
+  }
+  nd4c_deallocate(texts);
+  nd4c_deallocate(lengths);
+  return status == ND4C_OK ? nd4c_onnx_constant(emission, array, operand) : status;
+}
+
+nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
+                                      int64_t *size) {
+  const nd4c_onnx_tensor *tensor = NULL;
+  nd4c_array *array = NULL;
+  *operand = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_get_tensor(emission, name, &tensor));
+  if (tensor == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_tensor_array(tensor, false, &array));
+  if (size != NULL) {
+    *size = nd4c_array_size(array);
+  }
+  return nd4c_onnx_constant(emission, array, operand);
+}
+
+nd4c_status nd4c_onnx_get_word(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
+                               const char *const *words, int64_t *number) {
+  nd4c_span word;
+  ND4C_TRY(nd4c_onnx_get_text(emission, attribute, preset, &word));
+  for (int64_t i = 0; words[i] != NULL; i++) {
+    if (nd4c_span_is(word, words[i])) {
+      *number = i;
+      return ND4C_OK;
+    }
+  }
+  return nd4c_fail(ND4C_FORMAT, "attribute %s is %s, which ONNX does not define", attribute, nd4c_span_show(word).text);
+}
+
+nd4c_status nd4c_onnx_pick(nd4c_onnx_emission *emission, nd4c_onnx_operand list, nd4c_onnx_operand index,
+                           nd4c_onnx_operand *output) {
+  nd4c_onnx_operand inputs[2] = {list, index};
+  nd4c_attr axis = nd4c_attr_of_int("axis", 0);
+  return nd4c_onnx_emit(emission, ND4C_OP_gather, inputs, 2, &axis, 1, output);
+}
+
+nd4c_status nd4c_onnx_class_labels(nd4c_onnx_emission *emission, const char *integers, nd4c_onnx_operand *labels,
+                                   int64_t *count) {
+  const int64_t *numbers = NULL;
+  const nd4c_span *names = NULL;
+  int32_t number_count = 0, name_count = 0;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, integers, &numbers, &number_count));
+  ND4C_TRY(nd4c_onnx_get_strings(emission, "classlabels_strings", &names, &name_count));
+  *count = number_count > 0 ? number_count : name_count;
+  if (*count == 0) {
+    return nd4c_fail(ND4C_FORMAT, "labels of classes are missing");
+  }
+  return number_count > 0 ? nd4c_onnx_int64s(emission, 1, number_count, numbers, labels)
+                          : nd4c_onnx_string_list(emission, names, name_count, labels);
+}
+
+nd4c_status nd4c_onnx_best_class(nd4c_onnx_emission *emission, nd4c_onnx_operand scores, nd4c_onnx_operand *best) {
+  nd4c_attr attrs[] = {nd4c_attr_of_int("axis", 1), nd4c_attr_of_bool("keepdims", false)};
+  return nd4c_onnx_emit(emission, ND4C_OP_argmax, &scores, 1, attrs, 2, best);
+}

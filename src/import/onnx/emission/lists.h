@@ -1,0 +1,35 @@
+/* Words and lists in attributes, for the emit functions of several families. */
+#ifndef ND4C_IO_ONNX_LISTS_H
+#define ND4C_IO_ONNX_LISTS_H
+
+#include "import/onnx/emission/emission.h"
+
+/* A row of the tables of modes in op_table.h as its name, for lists of words. */
+#define ND4C_ONNX_WORD(NAME, number, name) name,
+
+/* The number of an attribute's word in a list that ends with NULL. */
+nd4c_status nd4c_onnx_get_word(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
+                               const char *const *words, int64_t *number);
+
+/* 1-D constants. */
+nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *values, int64_t count, nd4c_dtype dtype,
+                                 nd4c_onnx_operand *operand);
+nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
+                                  nd4c_onnx_operand *operand);
+
+/* The tensor that an attribute holds, as a constant, and its number of elements (`size` may be NULL); NONE where the
+ * node lacks the attribute. */
+nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
+                                      int64_t *size);
+
+/* The items of a list (the rows of a table) at an index. */
+nd4c_status nd4c_onnx_pick(nd4c_onnx_emission *emission, nd4c_onnx_operand list, nd4c_onnx_operand index,
+                           nd4c_onnx_operand *output);
+
+/* The labels of a classifier: classlabels_strings, or integers in an attribute of the given name. FORMAT without. */
+nd4c_status nd4c_onnx_class_labels(nd4c_onnx_emission *emission, const char *integers, nd4c_onnx_operand *labels,
+                                   int64_t *count);
+/* The first of the largest in each row of [n, classes]. */
+nd4c_status nd4c_onnx_best_class(nd4c_onnx_emission *emission, nd4c_onnx_operand scores, nd4c_onnx_operand *best);
+
+#endif

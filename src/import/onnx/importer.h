@@ -1,0 +1,90 @@
+/* The state of one import, between the importer's files; emit functions see emission.h alone. */
+#ifndef ND4C_IO_ONNX_IMPORTER_H
+#define ND4C_IO_ONNX_IMPORTER_H
+
+#include "import/onnx/emission/emission.h"
+
+enum { ND4C_ONNX_OUTPUTS = 16, ND4C_ONNX_NEED_SIZE = 512 };
+
+/* An operand. An array is a constant or a value of the graph; a constant that the graph uses is both. */
+typedef struct nd4c_onnx_operand_slot {
+  nd4c_onnx_kind kind; /* NONE: free */
+  int32_t references;  /* names bound to it, sequences that hold it, nd4c_onnx_hold */
+  nd4c_array *array;   /* one reference */
+  nd4c_value value;
+  nd4c_dtype dtype; /* of the arrays of a sequence or optional */
+  int32_t count;    /* free: the next free slot */
+  nd4c_onnx_operand *items;
+} nd4c_onnx_operand_slot;
+
+/* A call of one of the model's functions. */
+typedef struct nd4c_onnx_call {
+  const nd4c_onnx_function *function;
+  const nd4c_onnx_node *node;
+  const struct nd4c_onnx_scope *scope; /* where the node stands */
+} nd4c_onnx_call;
+
+/* A graph whose nodes are being imported. */
+typedef struct nd4c_onnx_scope {
+  const nd4c_onnx_graph *graph;
+  const struct nd4c_onnx_scope *outer; /* of the graph around it */
+  const nd4c_onnx_call *call;          /* the function that it belongs to; NULL: none */
+  nd4c_onnx_operand *environment;      /* the operand of each value of the graph */
+} nd4c_onnx_scope;
+
+typedef struct nd4c_onnx_importer {
+  const nd4c_onnx_model *model;
+  const nd4c_onnx_import_options *options;
+  nd4c_graph *graph; /* NULL: values are computed */
+  nd4c_onnx_operand_slot *slots;
+  int32_t slot_count, slot_capacity, free_slot; /* free_slot: the first free one, ND4C_ONNX_OPERAND_NONE: none */
+  nd4c_onnx_operand *created;                   /* operands made since the outermost node began, some of them freed */
+  int32_t created_count, created_capacity;
+  int32_t depth;   /* graphs and calls inside each other */
+  int64_t emitted; /* nodes, over all graphs and calls */
+  bool needs_values;
+  char need[ND4C_ONNX_NEED_SIZE]; /* which node needs what values */
+} nd4c_onnx_importer;
+
+/* -- operands.c -- */
+
+/* Takes over the reference, also when it fails. */
+nd4c_status nd4c_onnx_add_array(nd4c_onnx_importer *importer, nd4c_array *array, nd4c_onnx_operand *operand);
+nd4c_status nd4c_onnx_add_value(nd4c_onnx_importer *importer, nd4c_value value, nd4c_onnx_operand *operand);
+nd4c_status nd4c_onnx_add_list(nd4c_onnx_importer *importer, nd4c_onnx_kind kind, nd4c_dtype dtype,
+                               const nd4c_onnx_operand *items, int32_t count, nd4c_onnx_operand *operand);
+void nd4c_onnx_operand_hold(nd4c_onnx_importer *importer, nd4c_onnx_operand operand);
+void nd4c_onnx_operand_release(nd4c_onnx_importer *importer, nd4c_onnx_operand operand);
+nd4c_status nd4c_onnx_operand_pass(nd4c_onnx_importer *importer, nd4c_onnx_operand operand);
+/* Frees what was made since and is not held. */
+void nd4c_onnx_operands_sweep(nd4c_onnx_importer *importer, int32_t mark);
+void nd4c_onnx_operands_free(nd4c_onnx_importer *importer);
+/* The value of an array in the graph, recording a constant at its first use there. */
+nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_value *value);
+/* An operand from and to a value of the caller's. */
+nd4c_status nd4c_onnx_operand_of_datum(nd4c_onnx_importer *importer, const nd4c_datum *datum,
+                                       nd4c_onnx_operand *operand);
+nd4c_status nd4c_onnx_datum_of_operand(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_datum **datum);
+
+/* -- scope.c -- */
+
+nd4c_status nd4c_onnx_scope_open(nd4c_onnx_importer *importer, nd4c_onnx_scope *scope);
+void nd4c_onnx_scope_close(nd4c_onnx_importer *importer, nd4c_onnx_scope *scope);
+/* Binds an operand to a value of the scope's graph. */
+void nd4c_onnx_scope_bind(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
+                          nd4c_onnx_operand operand);
+/* The operand of a value, also of one from the graphs around; NONE if its node makes none, or it was left out. An
+ * initializer becomes an array when it is first read. */
+nd4c_status nd4c_onnx_scope_read(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
+                                 nd4c_onnx_operand *operand);
+/* Imports all nodes. */
+nd4c_status nd4c_onnx_scope_run(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope);
+
+/* -- attributes.c -- */
+
+/* What an attribute stands for: itself, or what the call of the enclosing function gives; NULL if that gives nothing.
+ */
+const nd4c_onnx_attribute *nd4c_onnx_attribute_resolve(const nd4c_onnx_scope *scope,
+                                                       const nd4c_onnx_attribute *attribute);
+
+#endif

@@ -1,0 +1,190 @@
+/* Ops whose result is known at import. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "array/shape.h"
+#include "base/alloc.h"
+#include "base/status.h"
+#include "import/onnx/family.h"
+
+/* A 1-D constant of an attribute's numbers. */
+static nd4c_status floats_constant(nd4c_onnx_emission *emission, const nd4c_onnx_attribute *attribute) {
+  int64_t count = attribute->count;
+  nd4c_array *array = NULL;
+  float *narrow = nd4c_allocate((size_t)count * sizeof *narrow);
+  if (narrow == NULL) {
+    return nd4c_fail_memory("a constant", (size_t)count * sizeof *narrow);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    narrow[i] = (float)attribute->floats[i];
+  }
+  nd4c_status status = nd4c_onnx_host_array(ND4C_FLOAT32, 1, &count, narrow, &array);
+  nd4c_deallocate(narrow);
+  return status != ND4C_OK ? status : nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+}
+
+static nd4c_status strings_constant(nd4c_onnx_emission *emission, int32_t rank, int64_t count,
+                                    const nd4c_span *strings) {
+  nd4c_array *array = NULL;
+  const char **texts = nd4c_allocate((size_t)count * sizeof *texts);
+  int64_t *lengths = nd4c_allocate((size_t)count * sizeof *lengths);
+  nd4c_status status = ND4C_OK;
+  if (texts == NULL || lengths == NULL) {
+    status = nd4c_fail_memory("a constant", (size_t)count * (sizeof *texts + sizeof *lengths));
+  }
+  for (int64_t i = 0; status == ND4C_OK && i < count; i++) {
+    texts[i] = (const char *)strings[i].bytes;
+    lengths[i] = (int64_t)strings[i].size;
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_array_from_strings(rank, &count, texts, lengths, &array);
+  }
+  nd4c_deallocate((void *)texts);
+  nd4c_deallocate(lengths);
+  return status != ND4C_OK ? status : nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+}
+
+/* A 0-d float32 or int64 of the exact attribute value. */
+static nd4c_status scalar_constant(nd4c_onnx_emission *emission, const nd4c_onnx_attribute *attribute) {
+  nd4c_array *array = NULL;
+  bool is_float = attribute->type == ND4C_ONNX_ATTR_FLOAT;
+  const void *data = is_float ? (const void *)&attribute->f : (const void *)&attribute->i;
+  ND4C_TRY(nd4c_onnx_host_array(is_float ? ND4C_FLOAT32 : ND4C_INT64, 0, NULL, data, &array));
+  return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+}
+
+static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
+  static const struct {
+    const char *name;
+    nd4c_onnx_attribute_type type;
+  } forms[] = {{"value", ND4C_ONNX_ATTR_TENSOR},        {"sparse_value", ND4C_ONNX_ATTR_TENSOR},
+               {"value_float", ND4C_ONNX_ATTR_FLOAT},   {"value_floats", ND4C_ONNX_ATTR_FLOATS},
+               {"value_int", ND4C_ONNX_ATTR_INT},       {"value_ints", ND4C_ONNX_ATTR_INTS},
+               {"value_string", ND4C_ONNX_ATTR_STRING}, {"value_strings", ND4C_ONNX_ATTR_STRINGS}};
+  if (emission->node->attribute_count != 1) {
+    return nd4c_fail(ND4C_FORMAT, "%d attributes; expected exactly one value", (int)emission->node->attribute_count);
+  }
+  const nd4c_onnx_attribute *attribute = NULL;
+  for (size_t i = 0; attribute == NULL && i < sizeof forms / sizeof forms[0]; i++) {
+    attribute = nd4c_onnx_attribute_find(emission, forms[i].name);
+    if (attribute != NULL && attribute->type != forms[i].type) {
+      return nd4c_fail(ND4C_FORMAT, "attribute '%s' is of another type than its name says", forms[i].name);
+    }
+  }
+  if (attribute == NULL) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "a constant of form %s",
+                     nd4c_span_show(emission->node->attributes[0].name).text);
+  }
+  nd4c_array *array = NULL;
+  switch (attribute->type) {
+    case ND4C_ONNX_ATTR_TENSOR:
+      ND4C_TRY(nd4c_onnx_tensor_array(attribute->tensor, false, &array));
+      return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+    case ND4C_ONNX_ATTR_FLOATS:
+      return floats_constant(emission, attribute);
+    case ND4C_ONNX_ATTR_INTS:
+      return nd4c_onnx_int64s(emission, 1, attribute->count, attribute->ints, &emission->outputs[0]);
+    case ND4C_ONNX_ATTR_STRING:
+      return strings_constant(emission, 0, 1, &attribute->s);
+    case ND4C_ONNX_ATTR_STRINGS:
+      return strings_constant(emission, 1, attribute->count, attribute->strings);
+    default:
+      return scalar_constant(emission, attribute);
+  }
+}
+
+/* One element seen with a shape: no memory is spent on copies of it. */
+static nd4c_status emit_constant_of_shape(nd4c_onnx_emission *emission) {
+  int64_t shape[ND4C_MAX_RANK];
+  int32_t rank = 0;
+  nd4c_onnx_operand element = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[0], "the shape", ND4C_MAX_RANK, shape, &rank));
+  const nd4c_onnx_attribute *value = nd4c_onnx_attribute_find(emission, "value");
+  if (value == NULL) {
+    ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_FLOAT32, 0, &element));
+  } else if (value->type != ND4C_ONNX_ATTR_TENSOR || value->tensor == NULL || value->tensor->size != 1) {
+    return nd4c_fail(ND4C_FORMAT, "attribute 'value' is no tensor of one element");
+  } else {
+    nd4c_array *array = NULL;
+    ND4C_TRY(nd4c_onnx_tensor_array(value->tensor, false, &array));
+    ND4C_TRY(nd4c_onnx_constant(emission, array, &element));
+    ND4C_TRY(nd4c_onnx_emit_reshape(emission, element, 0, NULL, &element));
+  }
+  return nd4c_onnx_emit_broadcast(emission, element, rank, shape, &emission->outputs[0]);
+}
+
+static nd4c_status emit_shape(nd4c_onnx_emission *emission) {
+  int64_t start = 0;
+  int64_t end = 0;
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  ND4C_TRY(nd4c_onnx_get_int(emission, "start", 0, &start));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "end", info.rank, &end));
+  start = start < -info.rank ? 0 : start < 0 ? start + info.rank : start > info.rank ? info.rank : start;
+  end = end < -info.rank ? 0 : end < 0 ? end + info.rank : end > info.rank ? info.rank : end;
+  return nd4c_onnx_int64s(emission, 1, end > start ? end - start : 0, info.shape + start, &emission->outputs[0]);
+}
+
+static nd4c_status emit_size(nd4c_onnx_emission *emission) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_array *array = NULL;
+  int64_t size = 0;
+  ND4C_TRY(nd4c_shape_size(info.dtype, info.rank, info.shape, &size));
+  ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &size, &array));
+  return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+}
+
+/* int32 and int64 are counted in 64 bits, the others as the op arange does. */
+static nd4c_status emit_range(nd4c_onnx_emission *emission) {
+  static const char *const names[3] = {"input 'start'", "input 'limit'", "input 'delta'"};
+  static const char *const attr_names[3] = {"start", "stop", "step"};
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  bool whole = dtype == ND4C_INT32 || dtype == ND4C_INT64;
+  nd4c_attr attrs[4] = {[3] = nd4c_attr_of_dtype("dtype", dtype)};
+  for (int32_t i = 0; i < 3; i++) {
+    int64_t integer = 0;
+    int32_t count = 0;
+    double number = 0;
+    if (whole) {
+      ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[i], names[i], 1, &integer, &count));
+      if (count != 1) {
+        return nd4c_fail(ND4C_FORMAT, "%s is empty; expected a number", names[i]);
+      }
+      attrs[i] = nd4c_attr_of_int(attr_names[i], integer);
+    } else {
+      ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[i], names[i], &number));
+      attrs[i] = nd4c_attr_of_float(attr_names[i], number);
+    }
+  }
+  return nd4c_onnx_emit(emission, whole ? ND4C_OP_integer_range : ND4C_OP_arange, NULL, 0, attrs, 4,
+                        &emission->outputs[0]);
+}
+
+static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
+  int64_t number = 0;
+  int64_t k = 0;
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_dtype dtype = info.dtype;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "k", 0, &k));
+  if (number != 0) {
+    ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
+  }
+  if (info.rank != 2) {
+    return nd4c_fail(ND4C_SHAPE, "the input has rank %d; expected 2", (int)info.rank);
+  }
+  nd4c_attr attrs[4] = {nd4c_attr_of_int("rows", info.shape[0]), nd4c_attr_of_int("columns", info.shape[1]),
+                        nd4c_attr_of_int("k", k), nd4c_attr_of_dtype("dtype", dtype)};
+  return nd4c_onnx_emit(emission, ND4C_OP_eye, NULL, 0, attrs, 4, &emission->outputs[0]);
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                                 \
+  X(Constant, 1, LAST, 0, 0, 1, constant, NONE)                 \
+  X(ConstantOfShape, 9, LAST, 1, 1, 1, constant_of_shape, NONE) \
+  X(Shape, 1, LAST, 1, 1, 1, shape, NONE)                       \
+  X(Size, 1, LAST, 1, 1, 1, size, NONE)                         \
+  X(Range, 11, LAST, 3, 3, 1, range, NONE)                      \
+  X(EyeLike, 9, LAST, 1, 1, 1, eye_like, NONE)
+
+ND4C_ONNX_FAMILY(constant, "", ROWS)

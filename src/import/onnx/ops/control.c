@@ -1,0 +1,443 @@
+/* If, Loop and Scan: graphs inside a node, imported once a round. What decides about the rounds must be known; a loop
+ * of many rounds is not unrolled into a graph, but interpreted. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/region.h"
+#include "base/status.h"
+#include "import/onnx/family.h"
+
+enum { UNROLL_MOST = 64 };
+
+static nd4c_status emit_if(nd4c_onnx_emission *emission) {
+  double condition = 0;
+  const nd4c_onnx_graph *branches[2] = {NULL, NULL};
+  ND4C_TRY(nd4c_onnx_get_graph(emission, "else_branch", &branches[0]));
+  ND4C_TRY(nd4c_onnx_get_graph(emission, "then_branch", &branches[1]));
+  ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[0], "the condition", &condition));
+  return nd4c_onnx_emit_graph(emission, branches[condition != 0], NULL, 0, emission->outputs,
+                              emission->node->output_count);
+}
+
+/* -- lists of results ------------------------------------------------------------------------------------------ */
+
+/* What the rounds give for one output; each is held. */
+typedef struct operand_list {
+  nd4c_onnx_operand *items;
+  int32_t count, capacity;
+} operand_list;
+
+static nd4c_status list_append(nd4c_onnx_emission *emission, operand_list *list, nd4c_onnx_operand operand) {
+  ND4C_TRY(nd4c_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, "the results of a loop"));
+  nd4c_onnx_hold(emission, operand);
+  list->items[list->count++] = operand;
+  return ND4C_OK;
+}
+
+/* A result of no rounds: its dtype and shape are those that the body declares, free extents being 0. */
+static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info, int64_t axis,
+                                 nd4c_onnx_operand *output) {
+  int64_t shape[ND4C_MAX_RANK];
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  nd4c_array *array = NULL;
+  if (info->type == 0 || info->rank < 0 || info->rank >= ND4C_MAX_RANK) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "no round is run, and the body does not declare dtype and rank of output %s",
+                     nd4c_span_show(info->name).text);
+  }
+  axis += axis < 0 ? info->rank + 1 : 0;
+  for (int32_t i = 0; i <= info->rank; i++) {
+    int32_t from = i < axis ? i : i - 1;
+    shape[i] = i == axis || info->shape[from] < 0 ? 0 : info->shape[from];
+  }
+  ND4C_TRY(nd4c_onnx_dtype_resolve(info->type, &dtype));
+  ND4C_TRY(nd4c_onnx_host_array(dtype, info->rank + 1, shape, NULL, &array));
+  return nd4c_onnx_constant(emission, array, output);
+}
+
+/* Stacks the items along a new axis, in reverse if asked. Lets go of them. */
+static nd4c_status stack(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info, operand_list *list,
+                         int64_t axis, bool reverse, nd4c_onnx_operand *output) {
+  if (list->count == 0) {
+    return stack_nothing(emission, info, axis, output);
+  }
+  int32_t rank = nd4c_onnx_operand_get(emission, list->items[0]).rank + 1;
+  if (axis < -rank || axis >= rank) {
+    return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
+  }
+  axis += axis < 0 ? rank : 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    nd4c_onnx_operand expanded = ND4C_ONNX_OPERAND_NONE;
+    ND4C_TRY(nd4c_onnx_emit_axes(emission, ND4C_OP_expand_dims, list->items[i], 1, &axis, &expanded));
+    nd4c_onnx_hold(emission, expanded);
+    nd4c_onnx_release(emission, list->items[i]);
+    list->items[i] = expanded;
+  }
+  for (int32_t i = 0, j = list->count - 1; reverse && i < j; i++, j--) {
+    nd4c_onnx_operand swapped = list->items[i];
+    list->items[i] = list->items[j];
+    list->items[j] = swapped;
+  }
+  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
+  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_concat, list->items, list->count, &attr, 1, output));
+  for (int32_t i = 0; i < list->count; i++) {
+    nd4c_onnx_release(emission, list->items[i]);
+  }
+  list->count = 0;
+  return ND4C_OK;
+}
+
+/* -- rounds --------------------------------------------------------------------------------------------------- */
+
+/* A body that is run again and again. Its inputs from first_input on and its outputs from first_output on are carried
+ * from round to round; the outputs after those are collected. */
+typedef struct rounds {
+  const nd4c_onnx_graph *body;
+  int32_t input_count, output_count, first_input, first_output, carried, collected;
+  nd4c_onnx_operand *inputs, *outputs;
+  operand_list *lists;
+} rounds;
+
+static nd4c_status rounds_open(rounds *loop) {
+  size_t room = (size_t)loop->input_count + (size_t)loop->output_count;
+  loop->inputs = nd4c_allocate(room * sizeof *loop->inputs);
+  loop->lists = nd4c_allocate_zeroed((size_t)loop->collected + 1, sizeof *loop->lists);
+  if (loop->inputs == NULL || loop->lists == NULL) {
+    return nd4c_fail_memory("a loop", room * sizeof *loop->inputs);
+  }
+  loop->outputs = loop->inputs + loop->input_count;
+  for (int32_t i = 0; i < loop->input_count; i++) {
+    loop->inputs[i] = ND4C_ONNX_OPERAND_NONE;
+  }
+  return ND4C_OK;
+}
+
+static void rounds_close(rounds *loop) {
+  for (int32_t i = 0; loop->lists != NULL && i < loop->collected; i++) {
+    nd4c_deallocate(loop->lists[i].items);
+  }
+  nd4c_deallocate(loop->lists);
+  nd4c_deallocate(loop->inputs);
+}
+
+static void carry(nd4c_onnx_emission *emission, rounds *loop, int32_t index, nd4c_onnx_operand operand) {
+  nd4c_onnx_operand *place = &loop->inputs[loop->first_input + index];
+  nd4c_onnx_hold(emission, operand);
+  nd4c_onnx_release(emission, *place);
+  *place = operand;
+}
+
+/* One round with the inputs as they stand. */
+static nd4c_status run_round(nd4c_onnx_emission *emission, rounds *loop) {
+  ND4C_TRY(
+      nd4c_onnx_emit_graph(emission, loop->body, loop->inputs, loop->input_count, loop->outputs, loop->output_count));
+  for (int32_t i = 0; i < loop->collected; i++) {
+    nd4c_onnx_operand given = loop->outputs[loop->first_output + loop->carried + i];
+    ND4C_TRY(list_append(emission, &loop->lists[i], given));
+  }
+  for (int32_t i = 0; i < loop->carried; i++) {
+    carry(emission, loop, i, loop->outputs[loop->first_output + i]);
+  }
+  return ND4C_OK;
+}
+
+/* The declaration of collected output `index`. */
+static const nd4c_onnx_value_info *collected_info(const rounds *loop, int32_t index) {
+  return nd4c_onnx_graph_output(loop->body, loop->first_output + loop->carried + index);
+}
+
+/* The last thing, since what is carried may be among what was collected, too, which is let go of. */
+static nd4c_status give_carried(nd4c_onnx_emission *emission, rounds *loop, nd4c_onnx_operand *outputs) {
+  for (int32_t i = 0; i < loop->carried; i++) {
+    outputs[i] = loop->inputs[loop->first_input + i];
+    loop->inputs[loop->first_input + i] = ND4C_ONNX_OPERAND_NONE;
+    ND4C_TRY(nd4c_onnx_pass(emission, outputs[i]));
+  }
+  return ND4C_OK;
+}
+
+/* -- Loop ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status read_trips(nd4c_onnx_emission *emission, int64_t *trips) {
+  int32_t count = 0;
+  *trips = INT64_MAX;
+  if (nd4c_onnx_input(emission, 0) == ND4C_ONNX_OPERAND_NONE) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[0], "the number of rounds", 1, trips, &count));
+  return count == 1 ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "the number of rounds is empty; expected one number");
+}
+
+/* One round: sets its number and condition; *goes_on is what it says about another one. */
+static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_t number, bool *goes_on) {
+  double condition = 0;
+  nd4c_array *array = NULL;
+  int32_t mark = nd4c_onnx_mark(emission);
+  ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &number, &array));
+  ND4C_TRY(nd4c_onnx_constant(emission, array, &loop->inputs[0]));
+  ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_BOOL, 1, &loop->inputs[1]));
+  ND4C_TRY(run_round(emission, loop));
+  ND4C_TRY(nd4c_onnx_read_number(emission, loop->outputs[0], "the loop's condition", &condition));
+  *goes_on = condition != 0;
+  nd4c_onnx_sweep(emission, mark);
+  return ND4C_OK;
+}
+
+static nd4c_status run_loop(nd4c_onnx_emission *emission, rounds *loop, int64_t trips, bool goes_on) {
+  for (int32_t i = 0; i < loop->carried; i++) {
+    carry(emission, loop, i, emission->inputs[2 + i]);
+  }
+  for (int64_t i = 0; i < trips && goes_on; i++) {
+    if (i == UNROLL_MOST && !nd4c_onnx_is_interpreting(emission)) {
+      return nd4c_onnx_need_values(emission, "a loop of many rounds");
+    }
+    ND4C_TRY(loop_round(emission, loop, i, &goes_on));
+  }
+  for (int32_t i = 0; i < loop->collected && loop->carried + i < emission->node->output_count; i++) {
+    ND4C_TRY(
+        stack(emission, collected_info(loop, i), &loop->lists[i], 0, false, &emission->outputs[loop->carried + i]));
+  }
+  return give_carried(emission, loop, emission->outputs);
+}
+
+static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
+  rounds loop = {.first_input = 2, .first_output = 1, .carried = emission->input_count - 2};
+  int64_t trips = 0;
+  double condition = 1;
+  ND4C_TRY(nd4c_onnx_get_graph(emission, "body", &loop.body));
+  loop.input_count = loop.body->inputs.count;
+  loop.output_count = loop.body->outputs.count;
+  loop.collected = loop.output_count - 1 - loop.carried;
+  if (emission->input_count < 2 || loop.input_count != 2 + loop.carried || loop.collected < 0 ||
+      emission->node->output_count > loop.carried + loop.collected || emission->node->output_count < loop.carried) {
+    return nd4c_fail(ND4C_FORMAT, "%d inputs and %d outputs do not agree with the body's %d and %d",
+                     (int)emission->input_count, (int)emission->node->output_count, (int)loop.input_count,
+                     (int)loop.output_count);
+  }
+  ND4C_TRY(read_trips(emission, &trips));
+  if (emission->inputs[1] != ND4C_ONNX_OPERAND_NONE) {
+    ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "the loop's condition", &condition));
+  }
+  nd4c_status status = rounds_open(&loop);
+  if (status == ND4C_OK) {
+    status = run_loop(emission, &loop, trips, condition != 0);
+  }
+  rounds_close(&loop);
+  return status;
+}
+
+/* -- Scan ----------------------------------------------------------------------------------------------------- */
+
+/* A list of integers an input or output; what is not given is 0. */
+typedef struct scan_numbers {
+  const int64_t *values;
+  int32_t count;
+} scan_numbers;
+
+typedef struct scan {
+  rounds loop;
+  int32_t scanned; /* inputs */
+  scan_numbers input_axes, input_directions, output_axes, output_directions;
+} scan;
+
+static int64_t number_at(const scan_numbers *numbers, int32_t index) {
+  return index < numbers->count ? numbers->values[index] : 0;
+}
+
+static nd4c_status read_numbers(nd4c_onnx_emission *emission, const char *name, int32_t expected,
+                                scan_numbers *numbers) {
+  ND4C_TRY(nd4c_onnx_get_ints(emission, name, &numbers->values, &numbers->count));
+  if (numbers->count != 0 && numbers->count != expected) {
+    return nd4c_fail(ND4C_FORMAT, "attribute '%s' has %d entries; expected %d", name, (int)numbers->count,
+                     (int)expected);
+  }
+  return ND4C_OK;
+}
+
+/* x[index] on an axis, which disappears. */
+static nd4c_status select_one(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t index,
+                              nd4c_onnx_operand *y) {
+  ND4C_TRY(nd4c_onnx_emit_slice(emission, x, axis, index, index + 1, 1, y));
+  return nd4c_onnx_emit_axes(emission, ND4C_OP_squeeze, *y, 1, &axis, y);
+}
+
+/* The axis of scanned input `index`, and how many rounds it asks for. */
+static nd4c_status scanned_length(nd4c_onnx_emission *emission, const scan *s, nd4c_onnx_operand x, int32_t index,
+                                  int64_t *axis, int64_t *length) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  *axis = number_at(&s->input_axes, index);
+  if (*axis < -info.rank || *axis >= info.rank) {
+    return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", *axis, (int)info.rank);
+  }
+  *axis += *axis < 0 ? info.rank : 0;
+  *length = info.shape[*axis];
+  return ND4C_OK;
+}
+
+static nd4c_status scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_onnx_operand *scanned, int64_t number) {
+  int32_t mark = nd4c_onnx_mark(emission);
+  for (int32_t i = 0; i < s->scanned; i++) {
+    int64_t axis = 0;
+    int64_t length = 0;
+    ND4C_TRY(scanned_length(emission, s, scanned[i], i, &axis, &length));
+    int64_t index = number_at(&s->input_directions, i) != 0 ? length - 1 - number : number;
+    ND4C_TRY(select_one(emission, scanned[i], axis, index, &s->loop.inputs[s->loop.carried + i]));
+  }
+  ND4C_TRY(run_round(emission, &s->loop));
+  nd4c_onnx_sweep(emission, mark);
+  return ND4C_OK;
+}
+
+/* All rounds over given states and scanned inputs. count -1: as many as the inputs are long. */
+static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_onnx_operand *states,
+                             const nd4c_onnx_operand *scanned, int64_t count, nd4c_onnx_operand *outputs) {
+  rounds *loop = &s->loop;
+  for (int32_t i = 0; i < s->scanned; i++) {
+    int64_t axis = 0;
+    int64_t length = 0;
+    ND4C_TRY(scanned_length(emission, s, scanned[i], i, &axis, &length));
+    count = count < 0 ? length : count;
+    if (count > length || (emission->opset >= 9 && count != length)) {
+      return nd4c_fail(ND4C_SHAPE, "scanned input %d is %" PRId64 " long; expected %" PRId64, (int)i, length, count);
+    }
+  }
+  if (count > UNROLL_MOST && !nd4c_onnx_is_interpreting(emission)) {
+    return nd4c_onnx_need_values(emission, "a scan of many rounds");
+  }
+  for (int32_t i = 0; i < loop->carried; i++) {
+    carry(emission, loop, i, states[i]);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    ND4C_TRY(scan_round(emission, s, scanned, i));
+  }
+  for (int32_t i = 0; i < loop->collected; i++) {
+    ND4C_TRY(stack(emission, collected_info(loop, i), &loop->lists[i], number_at(&s->output_axes, i),
+                   number_at(&s->output_directions, i) != 0, &outputs[loop->carried + i]));
+  }
+  return give_carried(emission, loop, outputs);
+}
+
+/* x with zeros behind it on axis 0 up to `length`. */
+static nd4c_status pad_to(nd4c_onnx_emission *emission, int64_t length, nd4c_onnx_operand *x) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
+  nd4c_onnx_operand parts[2] = {*x, ND4C_ONNX_OPERAND_NONE};
+  if (info.rank == 0 || info.shape[0] == length) {
+    return ND4C_OK;
+  }
+  info.shape[0] = length - info.shape[0];
+  ND4C_TRY(nd4c_onnx_scalar(emission, info.dtype, 0, &parts[1]));
+  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, parts[1], info.rank, info.shape, &parts[1]));
+  nd4c_attr attr = nd4c_attr_of_int("axis", 0);
+  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 2, &attr, 1, x);
+}
+
+/* Opset 8: a batch on axis 0 of everything, each of its own length. */
+static nd4c_status scan_batch(nd4c_onnx_emission *emission, scan *s, int64_t batch, const int64_t *lengths,
+                              nd4c_onnx_operand *parts, nd4c_onnx_operand *given, operand_list *lists) {
+  const nd4c_onnx_operand *inputs = emission->inputs + 1;
+  int32_t input_count = s->loop.input_count;
+  int32_t output_count = s->loop.output_count;
+  int64_t longest = nd4c_onnx_operand_get(emission, inputs[s->loop.carried]).shape[1];
+  for (int64_t b = 0; b < batch; b++) {
+    for (int32_t i = 0; i < input_count; i++) {
+      ND4C_TRY(select_one(emission, inputs[i], 0, b, &parts[i]));
+    }
+    ND4C_TRY(scan_once(emission, s, parts, parts + s->loop.carried, lengths[b], given));
+    for (int32_t i = 0; i < output_count; i++) {
+      if (i >= s->loop.carried) {
+        ND4C_TRY(pad_to(emission, longest, &given[i]));
+      }
+      ND4C_TRY(list_append(emission, &lists[i], given[i]));
+    }
+  }
+  for (int32_t i = 0; i < output_count; i++) {
+    ND4C_TRY(stack(emission, nd4c_onnx_graph_output(s->loop.body, i), &lists[i], 0, false, &emission->outputs[i]));
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status run_scan_8(nd4c_onnx_emission *emission, scan *s) {
+  enum { BATCH_MOST = 4096 };
+  int64_t lengths[BATCH_MOST];
+  int32_t given = 0;
+  nd4c_onnx_operand_info first = nd4c_onnx_operand_get(emission, emission->inputs[1 + s->loop.carried]);
+  if (first.rank < 2 || first.shape[0] < 1 || first.shape[0] > BATCH_MOST) {
+    return nd4c_fail(ND4C_SHAPE, "a scanned input of rank %d; expected a batch of 1 to %d and a sequence",
+                     (int)first.rank, (int)BATCH_MOST);
+  }
+  for (int64_t i = 0; i < first.shape[0]; i++) {
+    lengths[i] = first.shape[1];
+  }
+  if (emission->inputs[0] != ND4C_ONNX_OPERAND_NONE) {
+    ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[0], "the lengths of the sequences", BATCH_MOST, lengths,
+                                 &given));
+    if (given != first.shape[0]) {
+      return nd4c_fail(ND4C_SHAPE, "%d lengths for a batch of %" PRId64, (int)given, first.shape[0]);
+    }
+  }
+  for (int64_t i = 0; i < first.shape[0]; i++) {
+    if (lengths[i] < 0 || lengths[i] > first.shape[1]) {
+      return nd4c_fail(ND4C_SHAPE, "length %" PRId64 " of a sequence of %" PRId64, lengths[i], first.shape[1]);
+    }
+  }
+  size_t room = (size_t)s->loop.input_count + (size_t)s->loop.output_count;
+  nd4c_onnx_operand *parts = nd4c_allocate(room * sizeof *parts);
+  operand_list *lists = nd4c_allocate_zeroed((size_t)s->loop.output_count + 1, sizeof *lists);
+  nd4c_status status = parts == NULL || lists == NULL ? nd4c_fail_memory("a scan", room * sizeof *parts)
+                                                      : scan_batch(emission, s, first.shape[0], lengths, parts,
+                                                                   parts + s->loop.input_count, lists);
+  for (int32_t i = 0; lists != NULL && i < s->loop.output_count; i++) {
+    nd4c_deallocate(lists[i].items);
+  }
+  nd4c_deallocate(lists);
+  nd4c_deallocate(parts);
+  return status;
+}
+
+static nd4c_status emit_scan(nd4c_onnx_emission *emission) {
+  scan s = {.loop = {0}};
+  int64_t scanned = 0;
+  int32_t before = emission->opset < 9 ? 1 : 0; /* the lengths */
+  ND4C_TRY(nd4c_onnx_get_graph(emission, "body", &s.loop.body));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "num_scan_inputs", 0, &scanned));
+  s.loop.input_count = s.loop.body->inputs.count;
+  s.loop.output_count = s.loop.body->outputs.count;
+  if (scanned < 1 || scanned > s.loop.input_count || emission->input_count != before + s.loop.input_count ||
+      emission->node->output_count != s.loop.output_count || s.loop.output_count < s.loop.input_count - scanned) {
+    return nd4c_fail(ND4C_FORMAT,
+                     "%d inputs, %" PRId64 " of them scanned, and %d outputs do not agree with the body's %d and %d",
+                     (int)emission->input_count, scanned, (int)emission->node->output_count, (int)s.loop.input_count,
+                     (int)s.loop.output_count);
+  }
+  for (int32_t i = before; i < emission->input_count; i++) {
+    if (emission->inputs[i] == ND4C_ONNX_OPERAND_NONE) {
+      return nd4c_fail(ND4C_FORMAT, "input %d is left out, but required", (int)i);
+    }
+  }
+  s.scanned = (int32_t)scanned;
+  s.loop.carried = s.loop.input_count - s.scanned;
+  s.loop.collected = s.loop.output_count - s.loop.carried;
+  ND4C_TRY(
+      read_numbers(emission, before == 1 ? "directions" : "scan_input_directions", s.scanned, &s.input_directions));
+  if (before == 0) {
+    ND4C_TRY(read_numbers(emission, "scan_input_axes", s.scanned, &s.input_axes));
+    ND4C_TRY(read_numbers(emission, "scan_output_axes", s.loop.collected, &s.output_axes));
+    ND4C_TRY(read_numbers(emission, "scan_output_directions", s.loop.collected, &s.output_directions));
+  }
+  nd4c_status status = rounds_open(&s.loop);
+  if (status == ND4C_OK) {
+    status = before == 1
+                 ? run_scan_8(emission, &s)
+                 : scan_once(emission, &s, emission->inputs, emission->inputs + s.loop.carried, -1, emission->outputs);
+  }
+  rounds_close(&s.loop);
+  return status;
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                             \
+  X(If, 1, LAST, 1, 1, ANY, if, NONE)       \
+  X(Loop, 1, LAST, 0, ANY, ANY, loop, NONE) \
+  X(Scan, 8, LAST, 0, ANY, ANY, scan, NONE)
+
+ND4C_ONNX_FAMILY(control, "", ROWS)

@@ -1,0 +1,168 @@
+/* Ops of plug-ins in models: the domain of a node is the op's namespace, its op_type the rest of the name. */
+#include "import/onnx/ops/foreign.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "import/onnx/file/dtype.h"
+#include "import/onnx/emission/emission.h"
+#include "ops/op.h"
+
+/* -- binding ------------------------------------------------------------------------------------------------------- */
+
+/* "acme.swiglu2"; false if no op of a plug-in can have such a name. */
+static bool name_of(const nd4c_onnx_node *node, char name[ND4C_PLUGIN_OP_NAME_SIZE]) {
+  const size_t domain = node->domain.size, op = node->op.size;
+  if (domain == 0 || domain >= ND4C_PLUGIN_OP_NAME_SIZE || op >= ND4C_PLUGIN_OP_NAME_SIZE - domain - 1 ||
+      !nd4c_span_is_text(node->domain) || !nd4c_span_is_text(node->op) || memchr(node->op.bytes, '@', op) != NULL) {
+    return false; /* '@' would begin a version */
+  }
+  memcpy(name, node->domain.bytes, domain);
+  name[domain] = '.';
+  memcpy(name + domain + 1, node->op.bytes, op);
+  name[domain + 1 + op] = '\0';
+  return true;
+}
+
+/* A plug-in that brings other ops of the domain; NULL if none that is loaded does. */
+static const char *provider_of(nd4c_span domain) {
+  const nd4c_op_info *info = NULL;
+  for (int32_t i = 0; (info = nd4c_op_at(i)) != NULL; i++) {
+    if (info->provider[0] != '\0' && strncmp(info->name, (const char *)domain.bytes, domain.size) == 0 &&
+        info->name[domain.size] == '.') {
+      return info->provider;
+    }
+  }
+  return NULL;
+}
+
+static void tell_missing(nd4c_span domain, const char *name, char *problem, size_t size) {
+  const char *provider = provider_of(domain);
+  if (provider != NULL) {
+    (void)snprintf(problem, size, "plug-in %s brings other ops of that domain, but no op '%s'", provider, name);
+  } else {
+    (void)snprintf(problem, size,
+                   "of a domain that needs a plug-in which brings op '%s': name it in nd4c.backend.plugins "
+                   "(ND4C_BACKEND_PLUGINS)",
+                   name);
+  }
+}
+
+static int32_t required_inputs(const nd4c_op_info *info) {
+  int32_t count = 0;
+  while (count < info->input_count && !info->inputs[count].optional) {
+    count++;
+  }
+  return count;
+}
+
+nd4c_status nd4c_onnx_foreign_bind(nd4c_onnx_model *model, nd4c_onnx_node *node, char *problem, size_t size) {
+  char name[ND4C_PLUGIN_OP_NAME_SIZE];
+  const nd4c_op_info *info = NULL;
+  problem[0] = '\0';
+  if (!name_of(node, name)) {
+    (void)snprintf(problem, size, "of a domain of which neither nd4c nor a plug-in can have ops");
+    return ND4C_OK;
+  }
+  if (nd4c_op_find(name, &info) != ND4C_OK) {
+    tell_missing(node->domain, name, problem, size);
+    return ND4C_OK;
+  }
+  const nd4c_op_info *first = info;
+  info = nd4c_op_find_until(name, node->opset);
+  if (info == NULL) {
+    for (const nd4c_op_info *at = first; at != NULL; at = nd4c_op_find_until(name, (int64_t)at->version - 1)) {
+      first = at;
+    }
+    (void)snprintf(problem, size, "plug-in %s brings it as of opset %u of that domain, the model has %lld",
+                   first->provider, first->version, (long long)node->opset);
+    return ND4C_OK;
+  }
+  nd4c_onnx_mapping *row = NULL;
+  const bool variadic = info->input_count > 0 && info->inputs[info->input_count - 1].variadic;
+  ND4C_TRY(nd4c_region_claim(&model->region, 1, sizeof *row, "an op of a plug-in", &row));
+  *row = (nd4c_onnx_mapping){.name = info->name,
+                             .since = (int32_t)info->version,
+                             .until = INT32_MAX,
+                             .inputs_least = required_inputs(info),
+                             .inputs_most = variadic ? ND4C_ONNX_ANY : info->input_count,
+                             .outputs = info->output_count,
+                             .emit = nd4c_onnx_emit_foreign,
+                             .op = info->op};
+  node->mapping = row;
+  return ND4C_OK;
+}
+
+/* -- importing ----------------------------------------------------------------------------------------------------- */
+
+/* A text that lasts until the op is recorded. */
+static nd4c_status get_text(nd4c_onnx_emission *emission, const nd4c_op_attr *schema, char **copy,
+                            nd4c_attr_value *value) {
+  nd4c_span text = {0};
+  ND4C_TRY(nd4c_onnx_get_text(emission, schema->name, schema->preset.as.string, &text));
+  if (!nd4c_span_is_text(text)) {
+    return nd4c_fail(ND4C_FORMAT, "attribute %s is no text in UTF-8", schema->name);
+  }
+  *copy = nd4c_allocate(text.size + 1);
+  if (*copy == NULL) {
+    return nd4c_fail_memory("an attribute", text.size + 1);
+  }
+  memcpy(*copy, text.bytes, text.size);
+  (*copy)[text.size] = '\0';
+  value->as.string = *copy;
+  return ND4C_OK;
+}
+
+static nd4c_status get_dtype(nd4c_onnx_emission *emission, const nd4c_op_attr *schema, nd4c_attr_value *value) {
+  int64_t number = 0;
+  if (nd4c_onnx_attribute_find(emission, schema->name) == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_get_int(emission, schema->name, 0, &number));
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
+  value->as.i = dtype;
+  return ND4C_OK;
+}
+
+/* The node's attribute by the kind of the schema's, or the preset. */
+static nd4c_status get_attr(nd4c_onnx_emission *emission, const nd4c_op_attr *schema, char **copy,
+                            nd4c_attr_value *value) {
+  *value = schema->preset;
+  switch (schema->preset.kind) {
+    case ND4C_ATTR_INT:
+    case ND4C_ATTR_BOOL:
+      return nd4c_onnx_get_int(emission, schema->name, schema->preset.as.i, &value->as.i);
+    case ND4C_ATTR_FLOAT:
+      return nd4c_onnx_get_float(emission, schema->name, schema->preset.as.f, &value->as.f);
+    case ND4C_ATTR_INTS:
+      return nd4c_onnx_get_ints(emission, schema->name, &value->as.ints, &value->count);
+    case ND4C_ATTR_FLOATS:
+      return nd4c_onnx_get_floats(emission, schema->name, &value->as.floats, &value->count);
+    case ND4C_ATTR_STRING:
+      return get_text(emission, schema, copy, value);
+    default:
+      return get_dtype(emission, schema, value);
+  }
+}
+
+nd4c_status nd4c_onnx_emit_foreign(nd4c_onnx_emission *emission) {
+  const nd4c_op_info *info = nd4c_op_get(emission->node->mapping->op);
+  nd4c_attr attrs[ND4C_PLUGIN_OP_ATTRS];
+  char *texts[ND4C_PLUGIN_OP_ATTRS] = {NULL};
+  nd4c_status status = ND4C_OK;
+  for (int32_t i = 0; i < info->attr_count && status == ND4C_OK; i++) {
+    attrs[i].name = info->attrs[i].name;
+    status = get_attr(emission, &info->attrs[i], &texts[i], &attrs[i].value);
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_onnx_emit_outputs(emission, info->op, emission->inputs, emission->input_count, attrs,
+                                    info->attr_count, emission->outputs, info->output_count);
+  }
+  for (int32_t i = 0; i < info->attr_count; i++) {
+    nd4c_deallocate(texts[i]);
+  }
+  return status;
+}

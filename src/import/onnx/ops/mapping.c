@@ -1,0 +1,50 @@
+/* Finds rows in the families' tables. */
+#include "import/onnx/ops/mapping.h"
+
+#define ADDRESS(name) &nd4c_onnx_family_##name,
+static const nd4c_onnx_family *const families[] = {ND4C_ONNX_FAMILIES(ADDRESS)};
+
+enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
+
+const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span domain, nd4c_span name, int64_t opset) {
+  domain = nd4c_onnx_domain(domain);
+  for (size_t i = 0; i < FAMILY_COUNT; i++) {
+    const nd4c_onnx_family *family = families[i];
+    for (int32_t j = 0; j < family->count && nd4c_span_is(domain, family->domain); j++) {
+      const nd4c_onnx_mapping *row = &family->rows[j];
+      if (opset >= row->since && opset <= row->until && nd4c_span_is(name, row->name)) {
+        return row;
+      }
+    }
+  }
+  return NULL;
+}
+
+const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index, const char **domain) {
+  for (size_t i = 0; i < FAMILY_COUNT && index >= 0; i++) {
+    if (index < families[i]->count) {
+      *domain = families[i]->domain;
+      return &families[i]->rows[index];
+    }
+    index -= families[i]->count;
+  }
+  return NULL;
+}
+
+int64_t nd4c_onnx_mapping_newest(nd4c_span domain) {
+  static const struct {
+    const char *domain;
+    int64_t newest;
+  } domains[] = {{"", ND4C_ONNX_OPSET_LAST},
+                 {"ai.onnx.ml", 5},
+                 {"ai.onnx.training", 1},
+                 {"ai.onnx.preview", 1},
+                 {"ai.onnx.preview.training", 1}};
+  domain = nd4c_onnx_domain(domain);
+  for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+    if (nd4c_span_is(domain, domains[i].domain)) {
+      return domains[i].newest;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,152 @@
+/* Random numbers. A node has a state of its own: its seed, or a number of the system's that nobody can foresee. As the
+ * state is a constant of the model, a node gives the same numbers every time that the imported model is run. */
+#include <string.h>
+
+#include "base/os.h"
+#include "base/status.h"
+#include "import/onnx/file/dtype.h"
+#include "import/onnx/family.h"
+
+/* The state {key, counter} as an operand. Dropout's seed is an integer, the others' a float. */
+static nd4c_status emit_state(nd4c_onnx_emission *emission, nd4c_onnx_operand *state) {
+  double seed = 0;
+  int64_t words[2] = {0, 0};
+  if (nd4c_onnx_attribute_find(emission, "seed") == NULL) {
+    words[0] = (int64_t)nd4c_os_entropy();
+  } else if (nd4c_span_is(emission->node->op, "Dropout")) {
+    ND4C_TRY(nd4c_onnx_get_int(emission, "seed", 0, &words[0]));
+  } else {
+    ND4C_TRY(nd4c_onnx_get_float(emission, "seed", 0, &seed));
+    memcpy(&words[0], &seed, sizeof seed);
+  }
+  return nd4c_onnx_int64s(emission, 1, 2, words, state);
+}
+
+/* The attribute dtype, or what it is when it is not there. */
+static nd4c_status get_dtype(nd4c_onnx_emission *emission, nd4c_dtype preset, nd4c_dtype *dtype) {
+  int64_t number = 0;
+  *dtype = preset;
+  if (nd4c_onnx_attribute_find(emission, "dtype") == NULL) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
+  return nd4c_onnx_dtype_resolve(number, dtype);
+}
+
+/* Uniform or normal numbers: attributes of the node by the names `first` and `second`, which nd4c's op has, too. */
+static nd4c_status emit_shaped(nd4c_onnx_emission *emission, int32_t rank, const int64_t *shape, nd4c_dtype dtype) {
+  nd4c_op op = emission->node->mapping->op;
+  bool uniform = op == ND4C_OP_random_uniform;
+  const char *first = uniform ? "low" : "mean", *second = uniform ? "high" : "scale";
+  double a = 0;
+  double b = 1;
+  nd4c_onnx_operand state = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_get_float(emission, first, 0, &a));
+  ND4C_TRY(nd4c_onnx_get_float(emission, second, 1, &b));
+  ND4C_TRY(emit_state(emission, &state));
+  nd4c_attr attrs[] = {nd4c_attr_of_ints("shape", shape, rank), nd4c_attr_of_dtype("dtype", dtype),
+                       nd4c_attr_of_float(first, a), nd4c_attr_of_float(second, b)};
+  return nd4c_onnx_emit(emission, op, &state, 1, attrs, 4, &emission->outputs[0]);
+}
+
+static nd4c_status emit_random(nd4c_onnx_emission *emission) {
+  const int64_t *shape = NULL;
+  int32_t rank = 0;
+  nd4c_dtype dtype;
+  if (nd4c_onnx_attribute_find(emission, "shape") == NULL) {
+    return nd4c_fail(ND4C_FORMAT, "attribute 'shape' is missing");
+  }
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "shape", &shape, &rank));
+  ND4C_TRY(get_dtype(emission, ND4C_FLOAT32, &dtype));
+  return emit_shaped(emission, rank, shape, dtype);
+}
+
+static nd4c_status emit_random_like(nd4c_onnx_emission *emission) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_dtype dtype;
+  ND4C_TRY(get_dtype(emission, info.dtype, &dtype));
+  return emit_shaped(emission, info.rank, info.shape, dtype);
+}
+
+static nd4c_status emit_bernoulli(nd4c_onnx_emission *emission) {
+  nd4c_onnx_operand inputs[2] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0]};
+  nd4c_dtype dtype;
+  ND4C_TRY(get_dtype(emission, nd4c_onnx_operand_get(emission, inputs[1]).dtype, &dtype));
+  ND4C_TRY(emit_state(emission, &inputs[0]));
+  nd4c_attr attr = nd4c_attr_of_dtype("dtype", dtype);
+  return nd4c_onnx_emit(emission, ND4C_OP_random_bernoulli, inputs, 2, &attr, 1, &emission->outputs[0]);
+}
+
+static nd4c_status emit_multinomial(nd4c_onnx_emission *emission) {
+  nd4c_onnx_operand inputs[2] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0]};
+  nd4c_dtype dtype;
+  int64_t samples = 1;
+  ND4C_TRY(get_dtype(emission, ND4C_INT32, &dtype));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "sample_size", 1, &samples));
+  ND4C_TRY(emit_state(emission, &inputs[0]));
+  nd4c_attr attrs[] = {nd4c_attr_of_dtype("dtype", dtype), nd4c_attr_of_int("samples", samples),
+                       nd4c_attr_of_bool("logarithms", true)};
+  return nd4c_onnx_emit(emission, ND4C_OP_random_categorical, inputs, 2, attrs, 3, &emission->outputs[0]);
+}
+
+/* -- Dropout ---------------------------------------------------------------------------------------------------- */
+
+enum { TEST_FLAG_UNTIL = 6, MASK_IS_BOOL = 10, RATIO_IS_INPUT = 12 };
+
+/* y and the mask: one op. */
+static nd4c_status emit_training(nd4c_onnx_emission *emission, double ratio) {
+  nd4c_onnx_operand inputs[2] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0]};
+  nd4c_onnx_operand outputs[2];
+  nd4c_attr attr = nd4c_attr_of_float("rate", ratio);
+  ND4C_TRY(emit_state(emission, &inputs[0]));
+  ND4C_TRY(nd4c_onnx_emit_outputs(emission, ND4C_OP_random_dropout, inputs, 2, &attr, 1, outputs, 2));
+  emission->outputs[0] = outputs[0];
+  emission->outputs[1] = outputs[1];
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  return emission->opset >= MASK_IS_BOOL ? ND4C_OK
+                                         : nd4c_onnx_emit_cast(emission, outputs[1], dtype, &emission->outputs[1]);
+}
+
+/* At inference nothing is dropped: y is x, and the mask is true everywhere (before opset 10: of x's dtype). */
+static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
+  int64_t test = 0;
+  double ratio = 0.5;
+  nd4c_onnx_operand x = emission->inputs[0];
+  nd4c_onnx_operand training = nd4c_onnx_input(emission, 2);
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_onnx_ignore(emission, "seed");
+  nd4c_onnx_ignore(emission, "consumed_inputs");
+  ND4C_TRY(nd4c_onnx_get_float(emission, "ratio", 0.5, &ratio));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "is_test", emission->opset <= TEST_FLAG_UNTIL ? 0 : 1, &test));
+  double trains = test == 0 ? 1 : 0;
+  if (training != ND4C_ONNX_OPERAND_NONE) {
+    ND4C_TRY(nd4c_onnx_read_number(emission, training, "input 'training_mode'", &trains));
+  }
+  if (trains != 0) {
+    nd4c_onnx_operand given = emission->opset >= RATIO_IS_INPUT ? nd4c_onnx_input(emission, 1) : ND4C_ONNX_OPERAND_NONE;
+    if (given != ND4C_ONNX_OPERAND_NONE) {
+      ND4C_TRY(nd4c_onnx_read_number(emission, given, "input 'ratio'", &ratio));
+    }
+    return emit_training(emission, ratio);
+  }
+  emission->outputs[0] = x;
+  if (emission->node->output_count < 2) {
+    return ND4C_OK;
+  }
+  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_scalar(emission, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
+  return nd4c_onnx_emit_broadcast(emission, one, info.rank, info.shape, &emission->outputs[1]);
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------------- */
+
+#define ROWS(X)                                                       \
+  X(RandomUniform, 1, LAST, 0, 0, 1, random, random_uniform)          \
+  X(RandomNormal, 1, LAST, 0, 0, 1, random, random_normal)            \
+  X(RandomUniformLike, 1, LAST, 1, 1, 1, random_like, random_uniform) \
+  X(RandomNormalLike, 1, LAST, 1, 1, 1, random_like, random_normal)   \
+  X(Bernoulli, 15, LAST, 1, 1, 1, bernoulli, NONE)                    \
+  X(Multinomial, 7, LAST, 1, 1, 1, multinomial, NONE)                 \
+  X(Dropout, 1, LAST, 1, 3, 2, dropout, NONE)
+
+ND4C_ONNX_FAMILY(random, "", ROWS)

@@ -1,0 +1,191 @@
+/* Ops that rearrange. */
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/status.h"
+#include "import/onnx/family.h"
+
+static nd4c_status emit_reshape(nd4c_onnx_emission *emission) {
+  enum { SHAPE_IS_INPUT = 5 };
+  int64_t shape[ND4C_MAX_RANK];
+  int64_t allow_zero = 0;
+  int32_t rank = 0;
+  const int64_t *attribute = NULL;
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_onnx_ignore(emission, "consumed_inputs");
+  ND4C_TRY(nd4c_onnx_get_int(emission, "allowzero", 0, &allow_zero));
+  if (emission->opset < SHAPE_IS_INPUT) {
+    ND4C_TRY(nd4c_onnx_get_ints(emission, "shape", &attribute, &rank));
+    if (attribute == NULL || rank > ND4C_MAX_RANK) {
+      return nd4c_fail(ND4C_FORMAT, "attribute 'shape' has %d entries; expected at most %d", (int)rank, ND4C_MAX_RANK);
+    }
+    memcpy(shape, attribute, (size_t)rank * sizeof *shape);
+  } else if (nd4c_onnx_input(emission, 1) == ND4C_ONNX_OPERAND_NONE) {
+    return nd4c_fail(ND4C_FORMAT, "input 'shape' is left out, but required");
+  } else {
+    ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, shape, &rank));
+  }
+  for (int32_t i = 0; i < rank && allow_zero == 0; i++) {
+    if (shape[i] == 0 && i >= info.rank) {
+      return nd4c_fail(ND4C_SHAPE, "entry %d of the shape is 0 (as in the input), but the input has rank %d", (int)i,
+                       (int)info.rank);
+    }
+    shape[i] = shape[i] == 0 ? info.shape[i] : shape[i];
+  }
+  return nd4c_onnx_emit_reshape(emission, emission->inputs[0], rank, shape, &emission->outputs[0]);
+}
+
+static nd4c_status emit_flatten(nd4c_onnx_emission *emission) {
+  int64_t axis = 0;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 1, &axis));
+  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
+  return nd4c_onnx_emit(emission, ND4C_OP_flatten, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+}
+
+static nd4c_status emit_transpose(nd4c_onnx_emission *emission) {
+  const int64_t *axes = NULL;
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "perm", &axes, &count));
+  return nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, emission->inputs[0], count, axes, &emission->outputs[0]);
+}
+
+static nd4c_status emit_squeeze(nd4c_onnx_emission *emission) {
+  enum { AXES_ARE_INPUT = 13 };
+  int64_t axes[ND4C_MAX_RANK];
+  int32_t count = 0;
+  bool given = false;
+  ND4C_TRY(nd4c_onnx_get_axes(emission, AXES_ARE_INPUT, 1, axes, &count, &given));
+  if (given && count == 0) {
+    emission->outputs[0] = emission->inputs[0];
+    return ND4C_OK;
+  }
+  return nd4c_onnx_emit_axes(emission, ND4C_OP_squeeze, emission->inputs[0], count, axes, &emission->outputs[0]);
+}
+
+static nd4c_status emit_unsqueeze(nd4c_onnx_emission *emission) {
+  enum { AXES_ARE_INPUT = 13 };
+  int64_t axes[ND4C_MAX_RANK];
+  int32_t count = 0;
+  bool given = false;
+  ND4C_TRY(nd4c_onnx_get_axes(emission, AXES_ARE_INPUT, 1, axes, &count, &given));
+  if (!given) {
+    return nd4c_fail(ND4C_FORMAT, "axes are missing");
+  }
+  if (count == 0) {
+    emission->outputs[0] = emission->inputs[0];
+    return ND4C_OK;
+  }
+  return nd4c_onnx_emit_axes(emission, ND4C_OP_expand_dims, emission->inputs[0], count, axes, &emission->outputs[0]);
+}
+
+/* The shape given and the input's are broadcast against each other. */
+static nd4c_status emit_expand(nd4c_onnx_emission *emission) {
+  int64_t wanted[ND4C_MAX_RANK];
+  int64_t shape[ND4C_MAX_RANK];
+  int32_t count = 0;
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, wanted, &count));
+  int32_t rank = count > info.rank ? count : info.rank;
+  for (int32_t i = 0; i < rank; i++) {
+    int32_t from_wanted = i - (rank - count);
+    int32_t from_input = i - (rank - info.rank);
+    int64_t a = from_wanted >= 0 ? wanted[from_wanted] : 1;
+    int64_t b = from_input >= 0 ? info.shape[from_input] : 1;
+    shape[i] = a == 1 ? b : a;
+  }
+  return nd4c_onnx_emit_broadcast(emission, emission->inputs[0], rank, shape, &emission->outputs[0]);
+}
+
+static nd4c_status emit_tile(nd4c_onnx_emission *emission) {
+  int64_t repeats[ND4C_MAX_RANK];
+  int32_t count = 0;
+  int32_t rank = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank;
+  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'repeats'", ND4C_MAX_RANK, repeats, &count));
+  if (count != rank) {
+    return nd4c_fail(ND4C_SHAPE, "%d repeats for rank %d; expected one an axis", (int)count, (int)rank);
+  }
+  nd4c_attr attr = nd4c_attr_of_ints("repeats", repeats, count);
+  return nd4c_onnx_emit(emission, ND4C_OP_tile, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+}
+
+/* -- CenterCropPad --------------------------------------------------------------------------------------------- */
+
+/* One axis brought to `length`: the middle of it, or zeros on both sides; an odd one goes to the end. */
+static nd4c_status center_axis(nd4c_onnx_emission *emission, int64_t axis, int64_t length, nd4c_onnx_operand *x) {
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
+  nd4c_onnx_operand parts[3] = {ND4C_ONNX_OPERAND_NONE, *x, ND4C_ONNX_OPERAND_NONE};
+  int64_t extent = info.shape[axis];
+  if (length < 0) {
+    return nd4c_fail(ND4C_SHAPE, "length %" PRId64 " for axis %" PRId64, length, axis);
+  }
+  if (length <= extent) {
+    int64_t start = (extent - length) / 2;
+    return nd4c_onnx_emit_slice(emission, *x, axis, start, start + length, 1, x);
+  }
+  nd4c_onnx_operand zero = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_onnx_scalar(emission, info.dtype, 0, &zero));
+  info.shape[axis] = (length - extent) / 2;
+  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zero, info.rank, info.shape, &parts[0]));
+  info.shape[axis] = length - extent - info.shape[axis];
+  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zero, info.rank, info.shape, &parts[2]));
+  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
+  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 3, &attr, 1, x);
+}
+
+static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
+  int64_t lengths[ND4C_MAX_RANK];
+  int32_t count = 0;
+  int32_t axis_count = 0;
+  const int64_t *axes = NULL;
+  nd4c_onnx_operand x = emission->inputs[0];
+  int32_t rank = nd4c_onnx_operand_get(emission, x).rank;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "axes", &axes, &axis_count));
+  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, lengths, &count));
+  if (count != (axes == NULL ? rank : axis_count)) {
+    return nd4c_fail(ND4C_FORMAT, "%d lengths for %d axes", (int)count, (int)(axes == NULL ? rank : axis_count));
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int64_t axis = axes == NULL ? i : axes[i];
+    if (axis < -rank || axis >= rank) {
+      return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
+    }
+    ND4C_TRY(center_axis(emission, axis < 0 ? axis + rank : axis, lengths[i], &x));
+  }
+  emission->outputs[0] = x;
+  return ND4C_OK;
+}
+
+/* -- depth and space ------------------------------------------------------------------------------------------- */
+
+static nd4c_status emit_blocks(nd4c_onnx_emission *emission) {
+  int64_t block = 0;
+  nd4c_span mode;
+  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  ND4C_TRY(nd4c_onnx_get_int(emission, "blocksize", 0, &block));
+  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "DCR", &mode));
+  bool depth_first = nd4c_span_is(mode, "CRD");
+  if (!depth_first && !nd4c_span_is(mode, "DCR")) {
+    return nd4c_fail(ND4C_FORMAT, "mode %s, expected 'DCR' or 'CRD'", nd4c_span_show(mode).text);
+  }
+  if (info.rank != 4) {
+    return nd4c_fail(ND4C_SHAPE, "an input of rank %d; expected rank 4", (int)info.rank);
+  }
+  nd4c_attr attrs[2] = {nd4c_attr_of_int("block_size", block), nd4c_attr_of_bool("depth_first", depth_first)};
+  return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                              \
+  X(Reshape, 1, LAST, 1, 2, 1, reshape, NONE)                \
+  X(Flatten, 1, LAST, 1, 1, 1, flatten, NONE)                \
+  X(Transpose, 1, LAST, 1, 1, 1, transpose, NONE)            \
+  X(Squeeze, 1, LAST, 1, 2, 1, squeeze, NONE)                \
+  X(Unsqueeze, 1, LAST, 1, 2, 1, unsqueeze, NONE)            \
+  X(Expand, 8, LAST, 2, 2, 1, expand, NONE)                  \
+  X(Tile, 6, LAST, 2, 2, 1, tile, NONE)                      \
+  X(CenterCropPad, 18, LAST, 2, 2, 1, center_crop_pad, NONE) \
+  X(DepthToSpace, 1, LAST, 1, 1, 1, blocks, depth_to_space)  \
+  X(SpaceToDepth, 1, LAST, 1, 1, 1, blocks, space_to_depth)
+
+ND4C_ONNX_FAMILY(shape, "", ROWS)

@@ -1,0 +1,493 @@
+/* Tree ensembles of ai.onnx.ml. The older forms name trees and nodes by numbers of any kind; here they become lists of
+ * branches and leaves. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "import/onnx/family.h"
+#include "import/onnx/emission/lists.h"
+
+enum {
+  X,
+  FEATURES,
+  SPLITS,
+  MODES,
+  TRUE_IDS,
+  TRUE_LEAVES,
+  FALSE_IDS,
+  FALSE_LEAVES,
+  LEAF_TARGETS,
+  LEAF_WEIGHTS,
+  ROOTS,
+  MISSING,
+  MEMBERS,
+  LEAF_ENDS,
+  TREE_INPUTS
+};
+
+static nd4c_status emit_ensemble(nd4c_onnx_emission *emission, const nd4c_onnx_operand *inputs, int64_t targets,
+                                 int64_t aggregate, nd4c_onnx_operand *y) {
+  nd4c_attr attrs[] = {nd4c_attr_of_int("targets", targets), nd4c_attr_of_int("aggregate", aggregate)};
+  return nd4c_onnx_emit(emission, ND4C_OP_tree_ensemble, inputs, TREE_INPUTS, attrs, 2, y);
+}
+
+static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t number, nd4c_onnx_operand *y) {
+  nd4c_attr attr = nd4c_attr_of_int("transform", number);
+  *y = x;
+  return number == ND4C_SCORE_TRANSFORM_NONE ? ND4C_OK
+                                             : nd4c_onnx_emit(emission, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
+}
+
+static const char *const aggregates[] = {ND4C_TREE_AGGREGATE_TABLE(ND4C_ONNX_WORD) NULL};
+static const char *const transforms[] = {ND4C_SCORE_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
+
+/* -- TreeEnsemble (opset 5) --------------------------------------------------------------------------------------- */
+
+static nd4c_status integers_of(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *list) {
+  const int64_t *values = NULL;
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, name, &values, &count));
+  return values == NULL ? ND4C_OK : nd4c_onnx_int64s(emission, 1, count, values, list);
+}
+
+static nd4c_status emit_tree_ensemble(nd4c_onnx_emission *emission) {
+  static const struct {
+    const char *name;
+    int position;
+    bool tensor;
+  } lists[] = {{"nodes_featureids", FEATURES, false},
+               {"nodes_splits", SPLITS, true},
+               {"nodes_modes", MODES, true},
+               {"nodes_truenodeids", TRUE_IDS, false},
+               {"nodes_trueleafs", TRUE_LEAVES, false},
+               {"nodes_falsenodeids", FALSE_IDS, false},
+               {"nodes_falseleafs", FALSE_LEAVES, false},
+               {"leaf_targetids", LEAF_TARGETS, false},
+               {"leaf_weights", LEAF_WEIGHTS, true},
+               {"tree_roots", ROOTS, false},
+               {"nodes_missing_value_tracks_true", MISSING, false},
+               {"membership_values", MEMBERS, true}};
+  nd4c_onnx_operand inputs[TREE_INPUTS], y;
+  int64_t targets = 0, aggregate = 0, post = 0;
+  for (int i = 0; i < TREE_INPUTS; i++) {
+    inputs[i] = ND4C_ONNX_OPERAND_NONE;
+  }
+  inputs[X] = emission->inputs[0];
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    nd4c_onnx_operand *list = &inputs[lists[i].position];
+    ND4C_TRY(lists[i].tensor ? nd4c_onnx_tensor_constant(emission, lists[i].name, list, NULL)
+                             : integers_of(emission, lists[i].name, list));
+    if (*list == ND4C_ONNX_OPERAND_NONE && lists[i].position < MISSING) {
+      return nd4c_fail(ND4C_FORMAT, "attribute %s is missing", lists[i].name);
+    }
+  }
+  nd4c_onnx_ignore(emission, "nodes_hitrates");
+  ND4C_TRY(nd4c_onnx_get_int(emission, "n_targets", 1, &targets));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "aggregate_function", ND4C_TREE_AGGREGATE_SUM, &aggregate));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "post_transform", 0, &post));
+  ND4C_TRY(emit_ensemble(emission, inputs, targets, aggregate, &y));
+  return transform(emission, y, post, &emission->outputs[0]);
+}
+
+/* -- the older forms ---------------------------------------------------------------------------------------------- */
+
+/* A node by its names. */
+typedef struct tree_node {
+  int64_t tree, node;
+  int32_t index; /* among the attributes */
+} tree_node;
+
+/* What the attributes say, and what becomes of it. */
+typedef struct forest {
+  const int64_t *trees, *nodes, *features, *yes, *no, *missing;
+  const nd4c_span *modes;
+  const int64_t *entry_trees, *entry_nodes, *entry_targets;
+  double *splits, *weights;
+  int32_t count, entry_count, missing_count;
+  tree_node *sorted; /* by names */
+  bool *root;        /* whether a node is the first of its tree */
+  int64_t *number;   /* of each node: among the branches, or among the leaves */
+  int64_t *leaf_of;  /* of each entry */
+  int64_t *columns;  /* room for the lists: of branches, then of leaves */
+  int64_t branches, leaves;
+} forest;
+
+static int compare_nodes(const void *a, const void *b) {
+  const tree_node *left = a, *right = b;
+  if (left->tree != right->tree) {
+    return left->tree < right->tree ? -1 : 1;
+  }
+  if (left->node != right->node) {
+    return left->node < right->node ? -1 : 1;
+  }
+  return left->index - right->index;
+}
+
+/* The place of a node among the attributes, -1 if there is none of the names. */
+static int32_t find_node(const forest *f, int64_t tree, int64_t node) {
+  int32_t low = 0, high = f->count;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    const tree_node *at = &f->sorted[middle];
+    if (at->tree < tree || (at->tree == tree && at->node < node)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < f->count && f->sorted[low].tree == tree && f->sorted[low].node == node ? f->sorted[low].index : -1;
+}
+
+static bool is_leaf(const forest *f, int64_t index) {
+  return nd4c_span_is(f->modes[index], "LEAF");
+}
+
+static void number_nodes(forest *f) {
+  for (int32_t i = 0; i < f->count; i++) {
+    f->sorted[i] = (tree_node){f->trees[i], f->nodes[i], i};
+    f->number[i] = is_leaf(f, i) ? f->leaves++ : f->branches++;
+  }
+  if (f->count > 0) {
+    qsort(f->sorted, (size_t)f->count, sizeof *f->sorted, compare_nodes);
+  }
+  int32_t first = 0;
+  for (int32_t i = 0; i < f->count; i++) {
+    bool same = i > 0 && f->sorted[i].tree == f->sorted[i - 1].tree;
+    first = same && first < f->sorted[i].index ? first : f->sorted[i].index;
+    if (i + 1 == f->count || f->sorted[i + 1].tree != f->sorted[i].tree) {
+      f->root[first] = true;
+    }
+  }
+}
+
+/* Floats of an attribute, or of the tensor that stands for it; allocated. */
+static nd4c_status read_floats(nd4c_onnx_emission *emission, const char *name, const char *tensor_name,
+                               int32_t expected, double **values) {
+  const double *floats = NULL;
+  int32_t count = 0;
+  nd4c_onnx_operand list = ND4C_ONNX_OPERAND_NONE;
+  *values = nd4c_allocate_zeroed((size_t)expected + 1, sizeof **values);
+  if (*values == NULL) {
+    return nd4c_fail_memory(name, (size_t)expected * sizeof **values);
+  }
+  ND4C_TRY(nd4c_onnx_get_floats(emission, name, &floats, &count));
+  ND4C_TRY(nd4c_onnx_tensor_constant(emission, tensor_name, &list, NULL));
+  if (list != ND4C_ONNX_OPERAND_NONE) {
+    nd4c_array *array = NULL;
+    ND4C_TRY(nd4c_onnx_emit_cast(emission, list, ND4C_FLOAT64, &list));
+    ND4C_TRY(nd4c_onnx_read_array(emission, list, tensor_name, &array));
+    count = nd4c_array_size(array) == expected ? expected : -1;
+    return count < 0 ? nd4c_fail(ND4C_FORMAT, "attribute %s: expected %d values", tensor_name, (int)expected)
+                     : nd4c_array_read(array, *values, (size_t)expected * sizeof **values);
+  }
+  if (count != expected) {
+    return nd4c_fail(ND4C_FORMAT, "attribute %s has %d values; expected %d", name, (int)count, (int)expected);
+  }
+  for (int32_t i = 0; i < count; i++) {
+    (*values)[i] = floats[i];
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status read_list(nd4c_onnx_emission *emission, const char *name, int32_t expected, const int64_t **values) {
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, name, values, &count));
+  return count == expected
+             ? ND4C_OK
+             : nd4c_fail(ND4C_FORMAT, "attribute %s has %d values; expected %d", name, (int)count, (int)expected);
+}
+
+/* entries: the names of treeids, nodeids, ids, weights and weights_as_tensor of the leaves' values. */
+static nd4c_status read_forest(nd4c_onnx_emission *emission, const char *const entries[5], forest *f) {
+  int32_t modes = 0;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "nodes_treeids", &f->trees, &f->count));
+  ND4C_TRY(read_list(emission, "nodes_nodeids", f->count, &f->nodes));
+  ND4C_TRY(read_list(emission, "nodes_featureids", f->count, &f->features));
+  ND4C_TRY(read_list(emission, "nodes_truenodeids", f->count, &f->yes));
+  ND4C_TRY(read_list(emission, "nodes_falsenodeids", f->count, &f->no));
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "nodes_missing_value_tracks_true", &f->missing, &f->missing_count));
+  ND4C_TRY(nd4c_onnx_get_strings(emission, "nodes_modes", &f->modes, &modes));
+  if (modes != f->count || (f->missing_count != 0 && f->missing_count != f->count)) {
+    return nd4c_fail(ND4C_FORMAT, "%d nodes_modes for %d nodes", (int)modes, (int)f->count);
+  }
+  ND4C_TRY(read_floats(emission, "nodes_values", "nodes_values_as_tensor", f->count, &f->splits));
+  nd4c_onnx_ignore(emission, "nodes_hitrates");
+  nd4c_onnx_ignore(emission, "nodes_hitrates_as_tensor");
+  ND4C_TRY(nd4c_onnx_get_ints(emission, entries[0], &f->entry_trees, &f->entry_count));
+  ND4C_TRY(read_list(emission, entries[1], f->entry_count, &f->entry_nodes));
+  ND4C_TRY(read_list(emission, entries[2], f->entry_count, &f->entry_targets));
+  ND4C_TRY(read_floats(emission, entries[3], entries[4], f->entry_count, &f->weights));
+  size_t room = (size_t)f->count + 1;
+  f->sorted = nd4c_allocate_zeroed(room, sizeof *f->sorted);
+  f->root = nd4c_allocate_zeroed(room, sizeof *f->root);
+  f->number = nd4c_allocate_zeroed(room, sizeof *f->number);
+  f->leaf_of = nd4c_allocate_zeroed((size_t)f->entry_count + 1, sizeof *f->leaf_of);
+  f->columns = nd4c_allocate_zeroed(2 * room + (size_t)f->entry_count, sizeof *f->columns);
+  if (f->sorted == NULL || f->root == NULL || f->number == NULL || f->leaf_of == NULL || f->columns == NULL) {
+    return nd4c_fail_memory("trees", room * sizeof *f->sorted);
+  }
+  number_nodes(f);
+  return ND4C_OK;
+}
+
+static void free_forest(forest *f) {
+  nd4c_deallocate(f->splits);
+  nd4c_deallocate(f->weights);
+  nd4c_deallocate(f->sorted);
+  nd4c_deallocate(f->root);
+  nd4c_deallocate(f->number);
+  nd4c_deallocate(f->leaf_of);
+  nd4c_deallocate(f->columns);
+}
+
+/* One list of integers, an element a branch. A tree that is a leaf alone gets a branch of its own at the end, both
+ * sides of which are that leaf. */
+typedef int64_t (*branch_value)(const forest *f, int32_t node, bool lonely);
+
+static int64_t feature_of(const forest *f, int32_t node, bool lonely) {
+  return lonely ? 0 : f->features[node];
+}
+static int64_t missing_of(const forest *f, int32_t node, bool lonely) {
+  return lonely || f->missing_count == 0 ? 0 : f->missing[node];
+}
+static int64_t yes_of(const forest *f, int32_t node, bool lonely) {
+  int32_t child = lonely ? node : find_node(f, f->trees[node], f->yes[node]);
+  return child < 0 ? -1 : f->number[child];
+}
+static int64_t no_of(const forest *f, int32_t node, bool lonely) {
+  int32_t child = lonely ? node : find_node(f, f->trees[node], f->no[node]);
+  return child < 0 ? -1 : f->number[child];
+}
+static int64_t yes_is_leaf(const forest *f, int32_t node, bool lonely) {
+  int32_t child = lonely ? node : find_node(f, f->trees[node], f->yes[node]);
+  return child >= 0 && is_leaf(f, child);
+}
+static int64_t no_is_leaf(const forest *f, int32_t node, bool lonely) {
+  int32_t child = lonely ? node : find_node(f, f->trees[node], f->no[node]);
+  return child >= 0 && is_leaf(f, child);
+}
+static int64_t mode_of(const forest *f, int32_t node, bool lonely) {
+  static const char *const words[] = {ND4C_TREE_MODE_TABLE(ND4C_ONNX_WORD) NULL};
+  for (int64_t i = 0; words[i] != NULL && !lonely; i++) {
+    if (nd4c_span_is(f->modes[node], words[i])) {
+      return i;
+    }
+  }
+  return lonely ? 0 : -1;
+}
+
+static nd4c_status branch_list(nd4c_onnx_emission *emission, const forest *f, branch_value value,
+                               nd4c_onnx_operand *list) {
+  int64_t count = 0;
+  for (int32_t i = 0; i < f->count; i++) {
+    if (!is_leaf(f, i)) {
+      f->columns[count++] = value(f, i, false);
+    }
+  }
+  for (int32_t i = 0; i < f->count; i++) {
+    if (is_leaf(f, i) && f->root[i]) {
+      f->columns[count++] = value(f, i, true);
+    }
+  }
+  return nd4c_onnx_int64s(emission, 1, count, f->columns, list);
+}
+
+static nd4c_status root_list(nd4c_onnx_emission *emission, const forest *f, nd4c_onnx_operand *list) {
+  int64_t count = 0, lonely = f->branches;
+  for (int32_t i = 0; i < f->count; i++) {
+    if (f->root[i]) {
+      f->columns[count++] = is_leaf(f, i) ? lonely++ : f->number[i];
+    }
+  }
+  return nd4c_onnx_int64s(emission, 1, count, f->columns, list);
+}
+
+static nd4c_status split_list(nd4c_onnx_emission *emission, const forest *f, nd4c_dtype dtype,
+                              nd4c_onnx_operand *list) {
+  size_t room = 2 * (size_t)f->count + 1;
+  double *values = nd4c_allocate_zeroed(room, sizeof *values);
+  int64_t count = 0;
+  if (values == NULL) {
+    return nd4c_fail_memory("splits", room * sizeof *values);
+  }
+  for (int32_t i = 0; i < f->count; i++) {
+    if (!is_leaf(f, i)) {
+      values[count++] = f->splits[i];
+    }
+  }
+  for (int32_t i = 0; i < f->count; i++) {
+    count += is_leaf(f, i) && f->root[i];
+  }
+  nd4c_status status = nd4c_onnx_float_list(emission, values, count, dtype, list);
+  nd4c_deallocate(values);
+  return status;
+}
+
+/* The leaves' values in the order of the leaves: a counting sort, which keeps the order within a leaf. */
+static nd4c_status leaf_lists(nd4c_onnx_emission *emission, forest *f, nd4c_dtype dtype, nd4c_onnx_operand *inputs) {
+  int64_t *ends = f->columns, *targets = f->columns + f->leaves + 1;
+  double *weights = nd4c_allocate_zeroed((size_t)f->entry_count + 1, sizeof *weights);
+  if (weights == NULL) {
+    return nd4c_fail_memory("weights", (size_t)f->entry_count * sizeof *weights);
+  }
+  nd4c_status status = ND4C_OK;
+  for (int64_t i = 0; i <= f->leaves; i++) {
+    ends[i] = 0;
+  }
+  for (int32_t i = 0; i < f->entry_count && status == ND4C_OK; i++) {
+    int32_t node = find_node(f, f->entry_trees[i], f->entry_nodes[i]);
+    if (node < 0 || !is_leaf(f, node)) {
+      status = nd4c_fail(ND4C_FORMAT, "value %d belongs to node %lld of tree %lld, which is no leaf", (int)i,
+                         (long long)f->entry_nodes[i], (long long)f->entry_trees[i]);
+      break;
+    }
+    f->leaf_of[i] = f->number[node];
+    ends[f->leaf_of[i] + 1]++;
+  }
+  for (int64_t i = 1; i <= f->leaves; i++) {
+    ends[i] += ends[i - 1];
+  }
+  for (int32_t i = 0; i < f->entry_count && status == ND4C_OK; i++) {
+    int64_t at = ends[f->leaf_of[i]]++; /* each start moves on to be the leaf's end */
+    targets[at] = f->entry_targets[i];
+    weights[at] = f->weights[i];
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_onnx_int64s(emission, 1, f->leaves, ends, &inputs[LEAF_ENDS]);
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_onnx_int64s(emission, 1, f->entry_count, targets, &inputs[LEAF_TARGETS]);
+  }
+  if (status == ND4C_OK) {
+    status = nd4c_onnx_float_list(emission, weights, f->entry_count, dtype, &inputs[LEAF_WEIGHTS]);
+  }
+  nd4c_deallocate(weights);
+  return status;
+}
+
+static nd4c_status make_lists(nd4c_onnx_emission *emission, forest *f, nd4c_onnx_operand *inputs) {
+  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, inputs[X]).dtype;
+  inputs[MEMBERS] = ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(branch_list(emission, f, feature_of, &inputs[FEATURES]));
+  ND4C_TRY(branch_list(emission, f, mode_of, &inputs[MODES]));
+  ND4C_TRY(nd4c_onnx_emit_cast(emission, inputs[MODES], ND4C_UINT8, &inputs[MODES]));
+  ND4C_TRY(branch_list(emission, f, yes_of, &inputs[TRUE_IDS]));
+  ND4C_TRY(branch_list(emission, f, yes_is_leaf, &inputs[TRUE_LEAVES]));
+  ND4C_TRY(branch_list(emission, f, no_of, &inputs[FALSE_IDS]));
+  ND4C_TRY(branch_list(emission, f, no_is_leaf, &inputs[FALSE_LEAVES]));
+  ND4C_TRY(branch_list(emission, f, missing_of, &inputs[MISSING]));
+  ND4C_TRY(split_list(emission, f, dtype, &inputs[SPLITS]));
+  ND4C_TRY(root_list(emission, f, &inputs[ROOTS]));
+  return leaf_lists(emission, f, dtype, inputs);
+}
+
+/* The trees' sums [n, targets] in float32, with the base values. */
+static nd4c_status older_sums(nd4c_onnx_emission *emission, const char *const entries[5], int64_t targets,
+                              int64_t aggregate, nd4c_onnx_operand *y) {
+  nd4c_onnx_operand inputs[TREE_INPUTS], base = ND4C_ONNX_OPERAND_NONE;
+  const double *values = NULL;
+  int32_t count = 0;
+  forest f = {.count = 0};
+  nd4c_dtype given = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype dtype = given == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32;
+  ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &inputs[X]));
+  if (nd4c_onnx_operand_get(emission, inputs[X]).rank == 1) {
+    int64_t shape[2] = {1, -1};
+    ND4C_TRY(nd4c_onnx_emit_reshape(emission, inputs[X], 2, shape, &inputs[X]));
+  }
+  nd4c_status status = read_forest(emission, entries, &f);
+  if (status == ND4C_OK) {
+    status = make_lists(emission, &f, inputs);
+  }
+  free_forest(&f);
+  ND4C_TRY(status);
+  ND4C_TRY(emit_ensemble(emission, inputs, targets, aggregate, y));
+  ND4C_TRY(nd4c_onnx_emit_cast(emission, *y, ND4C_FLOAT32, y));
+  ND4C_TRY(nd4c_onnx_get_floats(emission, "base_values", &values, &count));
+  ND4C_TRY(nd4c_onnx_tensor_constant(emission, "base_values_as_tensor", &base, NULL));
+  if (base == ND4C_ONNX_OPERAND_NONE && count > 0) {
+    ND4C_TRY(nd4c_onnx_float_list(emission, values, count, ND4C_FLOAT32, &base));
+  }
+  if (base == ND4C_ONNX_OPERAND_NONE) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_emit_cast(emission, base, ND4C_FLOAT32, &base));
+  return nd4c_onnx_emit_binary(emission, ND4C_OP_add, *y, base, y);
+}
+
+static nd4c_status emit_tree_regressor(nd4c_onnx_emission *emission) {
+  static const char *const entries[5] = {"target_treeids", "target_nodeids", "target_ids", "target_weights",
+                                         "target_weights_as_tensor"};
+  int64_t targets = 0, aggregate = 0, post = 0;
+  nd4c_onnx_operand y;
+  ND4C_TRY(nd4c_onnx_get_int(emission, "n_targets", 1, &targets));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "aggregate_function", "SUM", aggregates, &aggregate));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
+  ND4C_TRY(older_sums(emission, entries, targets, aggregate, &y));
+  return transform(emission, y, post, &emission->outputs[0]);
+}
+
+/* Whether all weights are of one class: the other of two is what is left. */
+static nd4c_status is_binary(nd4c_onnx_emission *emission, bool *binary) {
+  const int64_t *ids = NULL;
+  int32_t count = 0;
+  ND4C_TRY(nd4c_onnx_get_ints(emission, "class_ids", &ids, &count));
+  *binary = count > 0;
+  for (int32_t i = 1; i < count; i++) {
+    *binary = *binary && ids[i] == ids[0];
+  }
+  return ND4C_OK;
+}
+
+/* Scores of two classes from those of one. */
+static nd4c_status two_scores(nd4c_onnx_emission *emission, nd4c_onnx_operand sums, int64_t post,
+                              nd4c_onnx_operand *scores) {
+  nd4c_onnx_operand parts[2];
+  nd4c_attr axis = nd4c_attr_of_int("axis", 1);
+  ND4C_TRY(nd4c_onnx_emit_slice(emission, sums, 1, 0, 1, 1, &parts[1]));
+  ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_negative, parts[1], &parts[0]));
+  if (post == ND4C_SCORE_TRANSFORM_NONE || post == ND4C_SCORE_TRANSFORM_PROBIT) {
+    ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_add, parts[0], 1, &parts[0]));
+  }
+  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 2, &axis, 1, scores);
+}
+
+/* The scores that decide the label. Where the transform keeps their order, that is those before it, among which
+ * rounding has made no two the same. A class that no leaf voted for has the sum 0 and takes part, as in ONNX's
+ * reference evaluator; ONNX Runtime passes over it in the label, though not in the scores. */
+static nd4c_onnx_operand deciding_scores(nd4c_onnx_operand sums, nd4c_onnx_operand transformed, int64_t post) {
+  return post == ND4C_SCORE_TRANSFORM_SOFTMAX || post == ND4C_SCORE_TRANSFORM_LOGISTIC ? sums : transformed;
+}
+
+static nd4c_status emit_tree_classifier(nd4c_onnx_emission *emission) {
+  static const char *const entries[5] = {"class_treeids", "class_nodeids", "class_ids", "class_weights",
+                                         "class_weights_as_tensor"};
+  nd4c_onnx_operand labels = ND4C_ONNX_OPERAND_NONE, scores, best;
+  int64_t classes = 0, post = 0;
+  bool binary = false;
+  ND4C_TRY(nd4c_onnx_class_labels(emission, "classlabels_int64s", &labels, &classes));
+  ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
+  ND4C_TRY(is_binary(emission, &binary));
+  ND4C_TRY(older_sums(emission, entries, classes, ND4C_TREE_AGGREGATE_SUM, &scores));
+  if (binary && classes <= 2) {
+    ND4C_TRY(two_scores(emission, scores, post, &scores));
+  }
+  ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
+  ND4C_TRY(nd4c_onnx_best_class(emission, deciding_scores(scores, emission->outputs[1], post), &best));
+  if (classes < 2) { /* the positive class alone: 0 or 1 */
+    emission->outputs[0] = best;
+    return nd4c_onnx_operand_get(emission, labels).dtype == ND4C_INT64
+               ? ND4C_OK
+               : nd4c_fail(ND4C_UNSUPPORTED, "one class with a name; expected two or more");
+  }
+  return nd4c_onnx_pick(emission, labels, best, &emission->outputs[0]);
+}
+
+/* -- rows ------------------------------------------------------------------------------------------------------ */
+
+#define ROWS(X)                                                    \
+  X(TreeEnsemble, 5, LAST, 1, 1, 1, tree_ensemble, NONE)           \
+  X(TreeEnsembleRegressor, 1, LAST, 1, 1, 1, tree_regressor, NONE) \
+  X(TreeEnsembleClassifier, 1, LAST, 1, 1, 2, tree_classifier, NONE)
+
+ND4C_ONNX_FAMILY(trees, "ai.onnx.ml", ROWS)
