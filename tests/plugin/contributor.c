@@ -1,5 +1,6 @@
 /* A plug-in that brings kernels for cpu:0 and no device: three ops of float32 by one function and a table. What of it
  * is wrong is named by CONTRIBUTOR_LIE. It knows nd4c through nd4c/plugin.h alone. */
+#include <fenv.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,8 @@ static nd4c_status misbehave(void *device, float *y, int64_t size) {
     for (int64_t i = size; i % 4 != 0; i++) {
       y[i] = 1;
     }
+  } else if (lies("rounding")) {
+    (void)fesetround(FE_UPWARD);
   } else if (lies("crash")) {
     (void)raise(SIGSEGV);
   } else if (lies("hang")) {

@@ -68,6 +68,7 @@ typedef struct outcome {
   bool verbose, ended;
   bool refused; /* nd4c refuses the plug-in, or one of its devices */
   bool hung;    /* it did not end in time */
+  bool skipped; /* there was nothing of what it looks at, or of part of it */
   int passed, failed;
   char at[TEXT]; /* what it was about to do */
 } outcome;
@@ -85,6 +86,9 @@ static void take_line(void *user, const char *line) {
     }
   } else if (strncmp(line, "check: note ", 12) == 0) {
     (void)printf("  %s\n", line + 12);
+  } else if (strncmp(line, "check: skip ", 12) == 0) {
+    o->skipped = true;
+    (void)printf("  not checked: %s\n", line + 12);
   } else if (strncmp(line, "check: at ", 10) == 0) {
     (void)snprintf(o->at, sizeof o->at, "%s", line + 10);
   } else if (sscanf(line, "check: end %d", &o->passed) == 1) {
@@ -143,14 +147,18 @@ static const char *reason_to_stop(const outcome *o, int hangs) {
   return hangs >= HANGS ? "the other sections were not run: three did not end" : NULL;
 }
 
-/* Runs all sections that are asked for. Returns how many failed. */
-static int run_sections(const request *r) {
+/* Runs all sections that are asked for. Returns how many failed. skipped: of those that found nothing, the names. */
+static int run_sections(const request *r, char *skipped, size_t size) {
   const char *reason = NULL;
   double limit = r->seconds;
   int bad = 0, hangs = 0;
   for (int i = 0; i < SECTIONS && reason == NULL; i++) {
     const bool asked = r->section != NULL ? strcmp(r->section, sections[i].name) == 0 : !sections[i].hidden;
     const outcome o = asked ? run_section(&sections[i], r, limit) : (outcome){.section = &sections[i]};
+    if (o.skipped) {
+      const size_t used = strlen(skipped);
+      (void)snprintf(skipped + used, size - used, "%s%s", used > 0 ? ", " : "", sections[i].name);
+    }
     if (o.failed > 0) {
       bad++;
       hangs += o.hung;
@@ -169,8 +177,12 @@ static int run_sections(const request *r) {
 }
 
 static int run_all(const request *r) {
-  const int bad = run_sections(r);
+  char skipped[512] = "";
+  const int bad = run_sections(r, skipped, sizeof skipped);
   (void)printf("%s: %s\n", r->path, bad == 0 ? "every statement holds" : "FAILED");
+  if (skipped[0] != '\0') {
+    (void)printf("not checked, or in part: %s; each section says why\n", skipped);
+  }
   const int code = cli_finish(&cli_plugin_check);
   return bad > 0 ? CLI_FAILURE : code;
 }

@@ -53,7 +53,10 @@ typedef struct nd4c_call {
   const nd4c_attr_value *attrs; /* in the order of the schema, defaults filled in */
   const void *data;             /* the kernel's own */
   void *state;                  /* what prepare made, NULL without prepare */
-  void *scratch;                /* as many bytes as scratch_bytes asked for, 64-byte aligned; else NULL */
+  void *scratch;                /* as many bytes as scratch_bytes asked for, 64-byte aligned; else NULL. The host's, for
+                                 * the duration of `run`: work that `run` enqueues takes nothing from it later, unless
+                                 * it is recorded (capture.h). `state` lives until unprepare, which comes when all work
+                                 * that was enqueued with it has ended */
   nd4c_stream stream;           /* NULL on synchronous devices */
   void *device;                 /* the backend's own device pointer */
   int32_t width;                /* parallel width to use at most */

@@ -53,7 +53,8 @@ typedef struct nd4c_kernel {
   /* Bytes of host memory that a run works in, 0 to 2^56; another number passes the kernel over. Does not block.
    * Optional; NULL: none. */
   int64_t (*scratch_bytes)(const nd4c_call *call);
-  /* Computes the outputs, or enqueues that on call->stream of an asynchronous device and returns at once. One state may
+  /* Leaves rounding and the handling of denormal numbers of the calling thread as they were.
+   * Computes the outputs, or enqueues that on call->stream of an asynchronous device and returns at once. One state may
    * be run by several threads. An output of an element-wise op may be the very same view as an input; that of
    * scatter_update, scatter_nd, masked_fill and masked_scatter as the first one, of which the other elements then stay
    * as they are. A failure with a code of 200 to 299 means that nothing was written or enqueued. Required. */

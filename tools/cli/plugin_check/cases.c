@@ -1,4 +1,5 @@
 /* Cases of `nd4c selftest` on the plug-in's devices and engines, in layouts that those do not have. */
+#include <fenv.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,19 @@ static int32_t position_of(const nd4c_op_info *op) {
   return -1;
 }
 
+/* How the thread rounds, and whether it keeps denormal numbers: nd4c's own kernels compute on the same thread. */
+static int float_state(void) {
+  volatile float tiny = 1e-38f, product = tiny * 0.01f;
+  return 2 * fegetround() + (product != 0);
+}
+
+static void check_float_state(const plugin_round *round, const plugin_case *p, int before) {
+  if (!plugin_check_that(round->check, float_state() == before,
+                         "%s: it leaves the thread with another rounding, or without denormal numbers", p->label)) {
+    (void)fesetenv(FE_DFL_ENV);
+  }
+}
+
 /* One case of one dtype on the round's target. Returns whether it was one. */
 static bool run_case(plugin_round *round, const selftest_case *c, nd4c_dtype dtype, plugin_case_function function) {
   char target[2 * PLUGIN_NAME + 16];
@@ -192,7 +206,9 @@ static bool run_case(plugin_round *round, const selftest_case *c, nd4c_dtype dty
   bool computes = plugin_case_wanted(&p, round->host) == ND4C_OK && nd4c_array_size(p.wanted[0]) > 0;
   if (computes && plugin_check_status(round->check, force_engine(round->target->engine), "%s", p.label)) {
     plugin_check_at("%s", p.label);
+    const int before = float_state();
     function(round, &p);
+    check_float_state(round, &p, before);
   }
   plugin_arrays_release(p.wanted, SELFTEST_OUTPUTS);
   return computes;
@@ -275,6 +291,9 @@ bool plugin_cases_each(plugin_check *check, plugin_scope scope, int32_t limit, p
     (void)plugin_check_that(check, done > 0,
                             "nothing was checked: of the ops that it offers, none that --ops %s names has a case",
                             check->pattern);
+  }
+  if (done == 0 && targets.count > 0 && check->pattern == NULL) {
+    plugin_check_skip("of what it offers no case is one that this section calls");
   }
   plugin_targets_free(&targets);
   return targets.compiles;

@@ -3,6 +3,7 @@
  *
  *     check: fail TEXT       a statement that does not hold
  *     check: note TEXT       what a reader should know, and is no failure
+ *     check: skip TEXT       the same, of something that the section was to look at and could not
  *     check: at TEXT         what is being done, for the report of a crash
  *     check: fact KEY TEXT   what the section `tables` read, for other sections
  *     check: end N           statements that hold; the last line
@@ -37,6 +38,8 @@ bool plugin_check_that(plugin_check *check, bool holds, const char *format, ...)
 /* As above, for a call that should have succeeded: the library's text is appended. */
 bool plugin_check_status(plugin_check *check, nd4c_status status, const char *format, ...) ND4C_PRINTF(3, 4);
 void plugin_check_note(const char *format, ...) ND4C_PRINTF(1, 2);
+/* As a note, on what the section is for and found nothing of: the last line of the report names the section. */
+void plugin_check_skip(const char *format, ...) ND4C_PRINTF(1, 2);
 void plugin_check_fact(const char *format, ...) ND4C_PRINTF(1, 2);
 /* Tells what is about to be done, so that a crash can be told with it. */
 void plugin_check_at(const char *format, ...) ND4C_PRINTF(1, 2);

@@ -117,11 +117,11 @@ bool plugin_child_run(char *const *arguments, double limit, void (*line)(void *u
     (void)kill(child, SIGKILL);
     while (waitpid(child, &state, 0) < 0 && errno == EINTR) {
     }
-    (void)snprintf(reason, size, "hangs: it did not end within %.0f s", limit);
+    (void)snprintf(reason, size, "did not end within %.0f s (--seconds gives it more)", limit);
   } else if (WIFSIGNALED(state)) {
-    (void)snprintf(reason, size, "it was ended by signal %d (%s)", WTERMSIG(state), strsignal(WTERMSIG(state)));
+    (void)snprintf(reason, size, "was ended by signal %d (%s)", WTERMSIG(state), strsignal(WTERMSIG(state)));
   } else if (WEXITSTATUS(state) != 0) {
-    (void)snprintf(reason, size, "it ended with exit code %d", WEXITSTATUS(state));
+    (void)snprintf(reason, size, "ended with exit code %d", WEXITSTATUS(state));
   }
   (void)close(r.output);
   return in_time && WIFEXITED(state) && WEXITSTATUS(state) == 0;

@@ -14,7 +14,8 @@ typedef struct tally {
 } tally;
 
 static void note_tally(const char *what, const tally *t) {
-  plugin_check_note("%s: %d computed, %d declined by the plug-in", what, (int)t->computed, (int)t->declined);
+  (t->computed > 0 ? plugin_check_note : plugin_check_skip)("%s: %d computed, %d declined by the plug-in", what,
+                                                             (int)t->computed, (int)t->declined);
 }
 
 /* Computes into fresh outputs, and compares. */

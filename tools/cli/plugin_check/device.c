@@ -29,7 +29,7 @@ void plugin_devices_each(plugin_check *check,
       }
     }
     if (targets.devices[0] == '\0') {
-      plugin_check_note("it brings no devices of its own");
+      plugin_check_skip("it brings no devices of its own");
     }
   }
   plugin_targets_free(&targets);
@@ -258,7 +258,7 @@ static void check_streams(plugin_check *check, nd4c_device *device, const char *
     check_wrapped(check, contexts[0], name);
   }
   if (!adds) {
-    plugin_check_note("%s does not add in float32: order between streams was not checked", name);
+    plugin_check_skip("%s does not add in float32: order between streams was not checked", name);
   }
   for (int32_t i = 0; i < 2; i++) {
     (void)plugin_check_status(check, nd4c_context_destroy(contexts[i]), "destroying a context on %s", name);

@@ -171,7 +171,7 @@ static bool open_provider(plugin_check *check, const nd4c_provider *provider) {
   const nd4c_verdict verdict =
       provider->probe != NULL ? provider->probe(true, reason, sizeof reason) : ND4C_VERDICT_FOUND;
   if (verdict == ND4C_VERDICT_ABSENT || verdict == ND4C_VERDICT_COMPILE_ONLY) {
-    plugin_check_note("its devices are not here: %s", reason);
+    plugin_check_skip("its devices are not here: %s", reason);
     return false;
   }
   return plugin_check_status(check, provider->open != NULL ? provider->open() : ND4C_OK, "open");
@@ -184,7 +184,7 @@ void plugin_direct_each(plugin_check *check, void (*function)(plugin_direct *d, 
     return;
   }
   if (provider->backend == NULL) {
-    plugin_check_note("it brings no devices of its own");
+    plugin_check_skip("it brings no devices of its own");
     return;
   }
   if (!open_provider(check, provider)) {

@@ -196,7 +196,7 @@ static void check_device(plugin_check *check, nd4c_device *device, const char *n
     check_registered(check, device, name);
   }
   if (info.imports == 0 && !info.registers_host) {
-    plugin_check_note("%s imports no memory of others and registers none of the host's", name);
+    plugin_check_skip("%s imports no memory of others and registers none of the host's", name);
   }
 }
 

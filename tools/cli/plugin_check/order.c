@@ -204,7 +204,7 @@ static void check_times(plugin_direct *d, plugin_direct *other) {
   (void)other;
   const nd4c_timing_ops *ops = ND4C_HAS_FIELD(d->ops, timing) && d->about.asynchronous ? d->ops->timing : NULL;
   if (ops == NULL) {
-    plugin_check_note("%s tells no times", d->name);
+    plugin_check_skip("%s tells no times", d->name);
     return;
   }
   plugin_check_at("times on %s", d->name);
@@ -324,7 +324,7 @@ static void check_recordings(plugin_direct *d, plugin_direct *other) {
   (void)other;
   const nd4c_capture_ops *ops = d->about.asynchronous ? d->ops->capture : NULL;
   if (ops == NULL || d->ops->copy_within == NULL) {
-    plugin_check_note("%s %s", d->name, ops == NULL ? "does not record work" : "has no copies that could be recorded");
+    plugin_check_skip("%s %s", d->name, ops == NULL ? "does not record work" : "has no copies that could be recorded");
     return;
   }
   memset(bytes[0], AROUND, SMALL);

@@ -56,6 +56,7 @@ bool plugin_check_status(plugin_check *check, nd4c_status status, const char *fo
     va_end(arguments);                       \
   }
 WRITER(plugin_check_note, "note")
+WRITER(plugin_check_skip, "skip")
 WRITER(plugin_check_fact, "fact")
 WRITER(plugin_check_at, "at")
 #undef WRITER

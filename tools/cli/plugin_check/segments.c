@@ -11,7 +11,7 @@
 enum { LARGE = 100001, MOST = 400000, GIVEN = 0x5b, CASES = 3, LARGE_TRIES = 6 };
 
 typedef struct tally {
-  int32_t plans, large, empty;
+  int32_t plans, special, large, empty;
   nd4c_op op;           /* the latest one */
   int32_t cases, tries; /* of it: with the case's own elements, and large ones */
   bool has_large, has_empty;
@@ -142,6 +142,37 @@ static int32_t run_resized(plugin_round *round, const plugin_case *p, int64_t wa
   return compiled;
 }
 
+/* The first input gets numbers that are none, and zeros of both signs, where the op works on elements one by one. */
+static int32_t run_special(plugin_round *round, const plugin_case *p) {
+  static const double specials[] = {NAN, 2, -2, -0.0, 0.0, 1e-30, -20, NAN};
+  const nd4c_category category = p->c->op->category;
+  const bool by_element =
+      category == ND4C_CATEGORY_UNARY || category == ND4C_CATEGORY_BINARY || category == ND4C_CATEGORY_TERNARY;
+  const selftest_input *first = &p->c->inputs[0];
+  selftest_case special = *p->c;
+  plugin_case changed = *p;
+  int32_t compiled = 0;
+  if (!by_element || (p->dtype != ND4C_FLOAT32 && p->dtype != ND4C_FLOAT64) || !first->varies || first->count == 0) {
+    return 0;
+  }
+  double *reals = malloc((size_t)first->count * sizeof *reals);
+  special.inputs[0].integers = NULL;
+  special.inputs[0].reals = reals;
+  for (int64_t i = 0; reals != NULL && i < first->count; i++) {
+    reals[i] = specials[i % (int64_t)(sizeof specials / sizeof specials[0])];
+  }
+  memset(changed.wanted, 0, sizeof changed.wanted);
+  changed.c = &special;
+  if (reals != NULL && plugin_case_wanted(&changed, round->host) == ND4C_OK &&
+      plugin_check_status(round->check, plugin_target_force(round->target), "%s", p->label)) {
+    compiled = run_plans(round, &changed, PLUGIN_CONTIGUOUS, "with NaN, ");
+  }
+  (void)plugin_target_force(round->target);
+  plugin_arrays_release(changed.wanted, SELFTEST_OUTPUTS);
+  free(reals);
+  return compiled;
+}
+
 /* -- all of it ----------------------------------------------------------------------------------------------------- */
 
 static void run_case(plugin_round *round, const plugin_case *p) {
@@ -155,6 +186,7 @@ static void run_case(plugin_round *round, const plugin_case *p) {
     const int32_t compiled = run_plans(round, p, PLUGIN_LAYOUTS - 1, "");
     t->cases += compiled > 0;
     t->plans += compiled;
+    t->special += compiled > 0 ? run_special(round, p) : 0;
   }
   for (int32_t alike = 1; alike >= 0 && t->cases > 0; alike--) {
     if (!t->has_large && t->tries < LARGE_TRIES) {
@@ -174,6 +206,6 @@ static void run_case(plugin_round *round, const plugin_case *p) {
 void plugin_section_segments(plugin_check *check) {
   tally t = {.plans = 0};
   const bool compiles = plugin_cases_each(check, PLUGIN_PLANS, 0, run_case, &t);
-  plugin_check_note("%d compiled plans in other layouts, %d of more than 100000 elements, %d without elements%s",
-                    (int)t.plans, (int)t.large, (int)t.empty, compiles ? "" : "; it brings no compilers");
+  (t.plans > 0 || !compiles ? plugin_check_note : plugin_check_skip)("%d compiled plans in other layouts, %d with NaN, %d of more than 100000 elements, %d without elements%s",
+                    (int)t.plans, (int)t.special, (int)t.large, (int)t.empty, compiles ? "" : "; it brings no compilers");
 }
