@@ -21,10 +21,11 @@ static nd4c_status add_chunk(nd4c_region *region, size_t bytes, const char *what
     return nd4c_fail(ND4C_FORMAT, "%s would take more than the %zu bytes that a file of this size may", what,
                      region->limit);
   }
-  nd4c_region_chunk *chunk = nd4c_allocate_zeroed(1, sizeof *chunk + size);
+  nd4c_region_chunk *chunk = nd4c_allocate(sizeof *chunk + size);
   if (chunk == NULL) {
     return nd4c_fail_memory(what, sizeof *chunk + size);
   }
+  chunk->used = 0;
   chunk->size = size;
   chunk->next = region->chunks;
   region->chunks = chunk;
@@ -38,7 +39,8 @@ int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const 
   if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4) {
     return nd4c_fail(ND4C_OVERFLOW, "%s: %zu items of %zu bytes", what, count, size);
   }
-  bytes = (bytes + unit - 1) / unit * unit + ND4C_RED_ZONE;
+  const size_t given = (bytes + unit - 1) / unit * unit;
+  bytes = given + ND4C_RED_ZONE;
   if (region->chunks == NULL || region->chunks->size - region->chunks->used < bytes) {
     ND4C_TRY(add_chunk(region, bytes, what));
   }
@@ -47,6 +49,7 @@ int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const 
   void *items = zone + ND4C_RED_ZONE;
   ND4C_FORBID(zone, ND4C_RED_ZONE);
   chunk->used += bytes;
+  memset(items, 0, given); /* what is taken, not the chunk: most regions stay small */
   memcpy(block, &items, sizeof items);
   return ND4C_OK;
 }
