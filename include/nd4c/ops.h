@@ -1,38 +1,83 @@
-/* Typed functions of all ops, derived from the op table:
+/* The typed functions of all ops, two for each of the 484: nd4c_add runs on the thread's current context,
+ * nd4c_add_on on the one given (NULL: the current one). Made by scripts/ops_header.py (target ops-header) from the op
+ * table: change op_table.h, not these files. A header for each family:
  *
- *   nd4c_status nd4c_add(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
- *   nd4c_status nd4c_add_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ *   activation.h       21 ops
+ *   attention.h         6 ops
+ *   binary.h           17 ops
+ *   contraction.h      13 ops
+ *   creation.h         13 ops
+ *   decomposition.h    24 ops
+ *   image.h            19 ops
+ *   indexing.h         60 ops
+ *   learning.h          5 ops
+ *   linalg.h            2 ops
+ *   loss.h             19 ops
+ *   mathematics.h      71 ops
+ *   nn.h                8 ops
+ *   normalization.h    12 ops
+ *   quantization.h     12 ops
+ *   random.h           17 ops
+ *   recurrent.h        10 ops
+ *   reduction.h         9 ops
+ *   shape.h             9 ops
+ *   signal.h           24 ops
+ *   sorting.h          27 ops
+ *   statistics.h       39 ops
+ *   text.h              9 ops
+ *   unary.h            24 ops
+ *   window.h           14 ops
  *
- * Parameters stand in the order of the signature in op_table.h; the doc line there is the op's meaning, and
- * docs/ops.md lists all. Lists are a pointer and a count; NULL and 0 leave a list at its default. Ownership, errors
- * and the meaning of outputs are nd4c_op_call's. Of several outputs, one whose pointer is NULL is not wanted. */
+ * A comment says what the op computes, and then:
+ *
+ *   In          the inputs in order, with the dtypes of the first. Of the others an index is int32 or int64, and an
+ *               operand promotes with the first or has its dtype. The words are those of docs/ops.md: int, uint, float
+ *               and complex are all dtypes of the kind but the narrow ones, float8 all floats of eight bits, packed
+ *               int4, int2 and float4.
+ *   Attributes  with the value that nd4c_op_call takes for one that the caller leaves out. A C caller gives them all. A
+ *               list is a pointer and a count; NULL and 0 leave it at its default.
+ *   Out         the outputs in order, with their shape and dtype where the first line does not say them. An output
+ *               whose pointer is NULL is not wanted; only an op of several outputs accepts that. A pointer to NULL
+ *               receives a fresh array, which the caller releases; else the result is written into the array given
+ *               (nd4c_op_call has the rules).
+ *   Statuses    what the op's shape rule may refuse with (ND4C_ before each).
+ *
+ * Every op may also give NULL_ARGUMENT and HANDLE (inputs), DTYPE (the first input's is none of those listed), SHAPE
+ * and DTYPE (an output that was given has another shape or dtype), ALIAS and READ_ONLY (outputs), MEMORY and
+ * MEMORY_CAP, POISONED (an input has no value), UNSUPPORTED (no kernel of the device serves the call), STRICT (strict
+ * contexts), and what the device reports. Kernels that read values refuse some: INDEX (an index out of range), ARGUMENT
+ * (a singular matrix). On an asynchronous device such a failure arrives with the first read of a result.
+ *
+ * Any thread may call the functions. They return when the work is submitted; on a synchronous device, when it is
+ * done. */
 #ifndef ND4C_OPS_H
 #define ND4C_OPS_H
 
 #include "nd4c/op.h"
+#include "nd4c/ops/activation.h"
+#include "nd4c/ops/attention.h"
+#include "nd4c/ops/binary.h"
+#include "nd4c/ops/contraction.h"
+#include "nd4c/ops/creation.h"
+#include "nd4c/ops/decomposition.h"
+#include "nd4c/ops/image.h"
+#include "nd4c/ops/indexing.h"
+#include "nd4c/ops/learning.h"
+#include "nd4c/ops/linalg.h"
+#include "nd4c/ops/loss.h"
+#include "nd4c/ops/mathematics.h"
+#include "nd4c/ops/nn.h"
+#include "nd4c/ops/normalization.h"
+#include "nd4c/ops/quantization.h"
+#include "nd4c/ops/random.h"
+#include "nd4c/ops/recurrent.h"
+#include "nd4c/ops/reduction.h"
+#include "nd4c/ops/shape.h"
+#include "nd4c/ops/signal.h"
+#include "nd4c/ops/sorting.h"
+#include "nd4c/ops/statistics.h"
+#include "nd4c/ops/text.h"
+#include "nd4c/ops/unary.h"
+#include "nd4c/ops/window.h"
 
-ND4C_EXTERN_C_BEGIN
-
-#define ND4C_PARAM_IN(name) , const nd4c_array *name
-#define ND4C_PARAM_OPT(name) , const nd4c_array *name
-#define ND4C_PARAM_VAR(name) , const nd4c_array *const *name, int32_t name##_count
-#define ND4C_PARAM_INT(name) , int64_t name
-#define ND4C_PARAM_BOOL(name) , bool name
-#define ND4C_PARAM_FLOAT(name) , double name
-#define ND4C_PARAM_INTS(name) , const int64_t *name, int32_t name##_count
-#define ND4C_PARAM_FLOATS(name) , const double *name, int32_t name##_count
-#define ND4C_PARAM_DTYPE(name) , nd4c_dtype name
-#define ND4C_PARAM_STRING(name) , const char *name
-#define ND4C_PARAM_OUT(name) , nd4c_array **name
-#define ND4C_PARAM(op, kind, name, preset) ND4C_PARAM_##kind(name)
-#define ND4C_REST_(first, ...) __VA_ARGS__
-#define ND4C_REST(...) ND4C_REST_(__VA_ARGS__)
-
-#define ND4C_OP_DECLARE(number, version, name, category, SIGNATURE, ...)                 \
-  ND4C_API nd4c_status nd4c_##name(ND4C_REST(_ SIGNATURE(ND4C_PARAM, name)));            \
-  ND4C_API nd4c_status nd4c_##name##_on(nd4c_context *context SIGNATURE(ND4C_PARAM, name));
-ND4C_OP_TABLE(ND4C_OP_DECLARE)
-#undef ND4C_OP_DECLARE
-
-ND4C_EXTERN_C_END
 #endif

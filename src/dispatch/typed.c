@@ -1,9 +1,24 @@
 /* The typed functions of ops.h, derived from the op table: each puts its arguments on the stack and calls the generic
- * form. */
+ * form. The compiler compares each with its committed prototype: a row that changed needs `ninja ops-header`. */
 #include <stddef.h>
 
 #include "base/status.h"
 #include "nd4c/ops.h"
+
+#define PARAM_IN(name) , const nd4c_array *name
+#define PARAM_OPT(name) , const nd4c_array *name
+#define PARAM_VAR(name) , const nd4c_array *const *name, int32_t name##_count
+#define PARAM_INT(name) , int64_t name
+#define PARAM_BOOL(name) , bool name
+#define PARAM_FLOAT(name) , double name
+#define PARAM_INTS(name) , const int64_t *name, int32_t name##_count
+#define PARAM_FLOATS(name) , const double *name, int32_t name##_count
+#define PARAM_DTYPE(name) , nd4c_dtype name
+#define PARAM_STRING(name) , const char *name
+#define PARAM_OUT(name) , nd4c_array **name
+#define PARAM(op, kind, name, preset) PARAM_##kind(name)
+#define REST_(first, ...) __VA_ARGS__
+#define REST(...) REST_(__VA_ARGS__)
 
 #define INPUT_IN(name) name,
 #define INPUT_OPT(name) name,
@@ -113,7 +128,7 @@ static inline nd4c_status call(nd4c_context *context, nd4c_op op, const nd4c_arr
                 (int32_t)(sizeof outputs_ / sizeof *outputs_) - 1);                    \
   }
 
-#define DEFINE(number, version, name, category, SIGNATURE, ...)                                 \
-  nd4c_status nd4c_##name(ND4C_REST(_ SIGNATURE(ND4C_PARAM, name))) BODY(name, SIGNATURE, NULL) \
-      nd4c_status nd4c_##name##_on(nd4c_context *context SIGNATURE(ND4C_PARAM, name)) BODY(name, SIGNATURE, context)
+#define DEFINE(number, version, name, category, SIGNATURE, ...)                       \
+  nd4c_status nd4c_##name(REST(_ SIGNATURE(PARAM, name))) BODY(name, SIGNATURE, NULL) \
+      nd4c_status nd4c_##name##_on(nd4c_context *context SIGNATURE(PARAM, name)) BODY(name, SIGNATURE, context)
 ND4C_OP_TABLE(DEFINE)

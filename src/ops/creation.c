@@ -25,12 +25,14 @@ nd4c_status nd4c_infer_full_like(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the attribute shape, in the attribute dtype. */
 nd4c_status nd4c_infer_filled(nd4c_inference *inference) {
   int64_t dtype = inference->attrs[ND4C_ATTR_zeros_dtype].as.i;
   ND4C_TRY(nd4c_rule_dtype_attr(inference, dtype));
   return nd4c_rule_shape_attr(inference, &inference->attrs[ND4C_ATTR_zeros_shape], (nd4c_dtype)dtype);
 }
 
+/* Gives: x's shape, in the attribute dtype; by default x's. */
 nd4c_status nd4c_infer_like(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t dtype = inference->attrs[ND4C_ATTR_zeros_like_dtype].as.i;

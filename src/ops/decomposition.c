@@ -65,6 +65,7 @@ static extents extents_of(const nd4c_tensor *x) {
 
 /* -- square matrices -------------------------------------------------------------------------------------------- */
 
+/* Gives: the shape and dtype of x, whose last two axes must be of one length. */
 nd4c_status nd4c_infer_matrix_square(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, true));

@@ -3,13 +3,14 @@
 #include "base/status.h"
 #include "ops/rules.h"
 
+/* Gives: the shape and dtype of the first input. */
 nd4c_status nd4c_infer_same(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
   return ND4C_OK;
 }
 
-/* The real dtype of a complex one's parts; others stay. */
+/* Gives: the first input's shape; of a complex dtype its real one, else the dtype itself. */
 nd4c_status nd4c_infer_magnitude(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_dtype dtype = x->dtype == ND4C_COMPLEX64    ? (nd4c_dtype)ND4C_FLOAT32
@@ -19,6 +20,7 @@ nd4c_status nd4c_infer_magnitude(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: bool, in the first input's shape. */
 nd4c_status nd4c_infer_predicate(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_rule_output(inference, ND4C_BOOL, x->rank, x->shape);
@@ -86,12 +88,14 @@ static nd4c_status common_dtype(const nd4c_inference *inference, nd4c_dtype *dty
   return nd4c_rule_promote(inference, 0, 1, dtype);
 }
 
+/* Gives: the shape that the inputs broadcast to, in the dtype that they promote to. */
 nd4c_status nd4c_infer_promote(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(common_dtype(inference, &dtype));
   return nd4c_rule_broadcast(inference, 0, 1, dtype);
 }
 
+/* Gives: bool, in the shape that the inputs broadcast to. */
 nd4c_status nd4c_infer_compare(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(common_dtype(inference, &dtype));

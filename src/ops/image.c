@@ -357,6 +357,7 @@ static nd4c_status color_axis(const nd4c_inference *inference, int32_t *axis) {
                               : nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 3 colours on axis %d", (int)*axis);
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_color(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t axis = 0;

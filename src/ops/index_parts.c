@@ -266,6 +266,8 @@ nd4c_status nd4c_infer_dynamic_stitch(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input
+ * is as long as that axis of x. */
 nd4c_status nd4c_infer_segment_reduce(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *segments = &inference->inputs[1];
   int64_t count = inference->attrs[ND4C_ATTR_segment_sum_num_segments].as.i;

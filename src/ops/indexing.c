@@ -234,6 +234,8 @@ nd4c_status nd4c_infer_scatter_nd(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * indices (int32 or int64). */
 nd4c_status nd4c_infer_scatter(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
   int32_t axis = 0;

@@ -173,6 +173,7 @@ nd4c_status nd4c_infer_layer_norm(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
+/* Gives: the shape and dtype of the first input. */
 nd4c_status nd4c_infer_axis_same(nd4c_inference *inference) {
   int32_t axis;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_softmax_axis].as.i, inference->inputs[0].rank,

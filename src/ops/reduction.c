@@ -56,16 +56,20 @@ nd4c_status nd4c_rule_gathered_dtype(const nd4c_inference *inference, int64_t wa
   return ND4C_OK;
 }
 
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of
+ * bool and integers, else x's. */
 nd4c_status nd4c_infer_reduce_sum(nd4c_inference *inference) {
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(nd4c_rule_gathered_dtype(inference, inference->attrs[ND4C_ATTR_sum_dtype].as.i, &dtype));
   return nd4c_rule_reduce(inference, dtype);
 }
 
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype. */
 nd4c_status nd4c_infer_reduce_same(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, inference->inputs[0].dtype);
 }
 
+/* Gives: bool, in x's shape without the reduced axes (keepdims: with 1 in their places). */
 nd4c_status nd4c_infer_reduce_bool(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, ND4C_BOOL);
 }
@@ -83,12 +87,14 @@ nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Nothing is the largest of no elements. */
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
+ * reduced. */
 nd4c_status nd4c_infer_reduce_nonempty(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_nonempty(inference));
   return nd4c_rule_reduce(inference, inference->inputs[0].dtype);
 }
 
+/* Gives: int64, in x's shape without the axis (keepdims: with 1 in its place). The axis must not be empty. */
 nd4c_status nd4c_infer_arg_reduce(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   bool reduced[ND4C_MAX_RANK] = {false};

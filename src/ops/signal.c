@@ -193,6 +193,7 @@ nd4c_status nd4c_infer_rfftfreq(nd4c_inference *inference) {
   return frequencies(inference, true);
 }
 
+/* Gives: a vector of size elements, in the attribute dtype. */
 nd4c_status nd4c_infer_cosine_window(nd4c_inference *inference) {
   int64_t size = inference->attrs[ND4C_ATTR_hann_window_size].as.i;
   if (size < 0 || size > longest) {

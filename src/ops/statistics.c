@@ -17,6 +17,8 @@ static bool is_floating(nd4c_dtype dtype) {
 
 /* -- over axes --------------------------------------------------------------------------------------------------- */
 
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its
+ * real one. */
 nd4c_status nd4c_infer_reduce_real(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, real_dtype(inference->inputs[0].dtype));
 }
@@ -26,6 +28,7 @@ nd4c_status nd4c_infer_reduce_real_nonempty(nd4c_inference *inference) {
   return nd4c_infer_reduce_real(inference);
 }
 
+/* Gives: int64, in x's shape without the reduced axes (keepdims: with 1 in their places). */
 nd4c_status nd4c_infer_reduce_count(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, ND4C_INT64);
 }
@@ -34,6 +37,8 @@ nd4c_status nd4c_infer_reduce_fraction(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, inference->inputs[0].dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32);
 }
 
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
+ * axis cannot be reduced. */
 nd4c_status nd4c_infer_reduce_quantile(nd4c_inference *inference) {
   nd4c_dtype dtype = inference->inputs[0].dtype;
   ND4C_TRY(nd4c_rule_nonempty(inference));
@@ -47,7 +52,8 @@ nd4c_status nd4c_infer_moments(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Two arrays of one dtype and shape. */
+/* Gives: a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
+ * shape. */
 nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));

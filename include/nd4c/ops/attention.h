@@ -1,0 +1,119 @@
+/* Op functions of the family attention, made from include/nd4c/op_table/attention.h by scripts/ops_header.py (target
+ * ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_ATTENTION_H
+#define ND4C_OPS_ATTENTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* attention: y = softmax(softcap(scale q k^T) + mask) v by head, past_* before k and v; each group of q's heads
+ * shares one of k and v; a false in a boolean mask, keys past key_lengths, after is_causal's frontier or outside the
+ * windows do not take part; a query without keys gives 0.
+ * In: q (float), k, v, mask or NULL, past_key or NULL, past_value or NULL, key_lengths or NULL.
+ * Attributes: q_heads (0), kv_heads (0), scale (0.0), is_causal (false), softcap (0.0), left_window (-1),
+ *     right_window (-1).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
+                                    const nd4c_array *mask, const nd4c_array *past_key, const nd4c_array *past_value,
+                                    const nd4c_array *key_lengths, int64_t q_heads, int64_t kv_heads, double scale,
+                                    bool is_causal, double softcap, int64_t left_window, int64_t right_window,
+                                    nd4c_array **y);
+ND4C_API nd4c_status nd4c_attention_on(nd4c_context *context, const nd4c_array *q, const nd4c_array *k,
+                                       const nd4c_array *v, const nd4c_array *mask, const nd4c_array *past_key,
+                                       const nd4c_array *past_value, const nd4c_array *key_lengths, int64_t q_heads,
+                                       int64_t kv_heads, double scale, bool is_causal, double softcap,
+                                       int64_t left_window, int64_t right_window, nd4c_array **y);
+
+/* attention_with_cache: attention, and past_* with k and v behind, and the scores: scores_mode 0 scale q k^T, 1 after
+ * softcap, 2 and mask, 3 after softmax.
+ * In: q (float), k, v, mask or NULL, past_key or NULL, past_value or NULL, key_lengths or NULL.
+ * Attributes: q_heads (0), kv_heads (0), scale (0.0), is_causal (false), softcap (0.0), left_window (-1),
+ *     right_window (-1), scores_mode (0).
+ * Out: y, present_key, present_value, scores.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_attention_with_cache(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
+                                               const nd4c_array *mask, const nd4c_array *past_key,
+                                               const nd4c_array *past_value, const nd4c_array *key_lengths,
+                                               int64_t q_heads, int64_t kv_heads, double scale, bool is_causal,
+                                               double softcap, int64_t left_window, int64_t right_window,
+                                               int64_t scores_mode, nd4c_array **y, nd4c_array **present_key,
+                                               nd4c_array **present_value, nd4c_array **scores);
+ND4C_API nd4c_status nd4c_attention_with_cache_on(nd4c_context *context, const nd4c_array *q, const nd4c_array *k,
+                                                  const nd4c_array *v, const nd4c_array *mask,
+                                                  const nd4c_array *past_key, const nd4c_array *past_value,
+                                                  const nd4c_array *key_lengths, int64_t q_heads, int64_t kv_heads,
+                                                  double scale, bool is_causal, double softcap, int64_t left_window,
+                                                  int64_t right_window, int64_t scores_mode, nd4c_array **y,
+                                                  nd4c_array **present_key, nd4c_array **present_value,
+                                                  nd4c_array **scores);
+
+/* multi_head_attention: attention of q wq^T + bq, k wk^T + bk, v wv^T + bv ([n, t, features]) by heads, then wo^T +
+ * bo.
+ * In: q (float), k, v, wq, wk, wv, wo, bq or NULL, bk or NULL, bv or NULL, bo or NULL, mask or NULL.
+ * Attributes: heads (1), is_causal (false).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_multi_head_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
+                                               const nd4c_array *wq, const nd4c_array *wk, const nd4c_array *wv,
+                                               const nd4c_array *wo, const nd4c_array *bq, const nd4c_array *bk,
+                                               const nd4c_array *bv, const nd4c_array *bo, const nd4c_array *mask,
+                                               int64_t heads, bool is_causal, nd4c_array **y);
+ND4C_API nd4c_status nd4c_multi_head_attention_on(nd4c_context *context, const nd4c_array *q, const nd4c_array *k,
+                                                  const nd4c_array *v, const nd4c_array *wq, const nd4c_array *wk,
+                                                  const nd4c_array *wv, const nd4c_array *wo, const nd4c_array *bq,
+                                                  const nd4c_array *bk, const nd4c_array *bv, const nd4c_array *bo,
+                                                  const nd4c_array *mask, int64_t heads, bool is_causal,
+                                                  nd4c_array **y);
+
+/* rotary_embedding: pairs of x's first rotary_dim (0: all) features, halves or interleaved neighbours, turned by the
+ * angles of cos and sin [n, t, pairs], or [positions, pairs] with position_ids [n, t].
+ * In: x (float), cos, sin, position_ids or NULL.
+ * Attributes: heads (0), rotary_dim (0), interleaved (false).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_rotary_embedding(const nd4c_array *x, const nd4c_array *cos, const nd4c_array *sin,
+                                           const nd4c_array *position_ids, int64_t heads, int64_t rotary_dim,
+                                           bool interleaved, nd4c_array **y);
+ND4C_API nd4c_status nd4c_rotary_embedding_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *cos,
+                                              const nd4c_array *sin, const nd4c_array *position_ids, int64_t heads,
+                                              int64_t rotary_dim, bool interleaved, nd4c_array **y);
+
+/* linear_attention: y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S
+ * scaled by e^decay before; delta: v replaced by beta (v - S^T k).
+ * In: q (float), k, v, past_state or NULL, decay or NULL, beta or NULL.
+ * Attributes: q_heads (1), kv_heads (1), scale (0.0), update_rule (0).
+ * Out: y, present_state.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_linear_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
+                                           const nd4c_array *past_state, const nd4c_array *decay,
+                                           const nd4c_array *beta, int64_t q_heads, int64_t kv_heads, double scale,
+                                           int64_t update_rule, nd4c_array **y, nd4c_array **present_state);
+ND4C_API nd4c_status nd4c_linear_attention_on(nd4c_context *context, const nd4c_array *q, const nd4c_array *k,
+                                              const nd4c_array *v, const nd4c_array *past_state,
+                                              const nd4c_array *decay, const nd4c_array *beta, int64_t q_heads,
+                                              int64_t kv_heads, double scale, int64_t update_rule, nd4c_array **y,
+                                              nd4c_array **present_state);
+
+/* embedding_bag: rows of table at indices, times weights, reduced by bag: those of a row of indices [bags, n], or
+ * from one of offsets to the next; mode 0 sum, 1 mean, 2 max; padding_index is left out; an empty bag gives 0.
+ * In: table (float), indices, offsets or NULL, weights or NULL.
+ * Attributes: mode (0), padding_index (-1).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_embedding_bag(const nd4c_array *table, const nd4c_array *indices, const nd4c_array *offsets,
+                                        const nd4c_array *weights, int64_t mode, int64_t padding_index, nd4c_array **y);
+ND4C_API nd4c_status nd4c_embedding_bag_on(nd4c_context *context, const nd4c_array *table, const nd4c_array *indices,
+                                           const nd4c_array *offsets, const nd4c_array *weights, int64_t mode,
+                                           int64_t padding_index, nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,126 @@
+/* Op functions of the family contraction, made from include/nd4c/op_table/contraction.h by scripts/ops_header.py
+ * (target ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_CONTRACTION_H
+#define ND4C_OPS_CONTRACTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* matrix_transpose: x with its last two axes exchanged; a view.
+ * In: x (bool, int, uint, float, complex, utf8).
+ * Out: y.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_matrix_transpose(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_transpose_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* diagonal: diagonals of the matrices on two axes (the last ones) as a last axis; offset above 0: above the main one;
+ * a view.
+ * In: x (bool, int, uint, float, complex, utf8).
+ * Attributes: offset (0), axis1 (-2), axis2 (-1).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_diagonal(const nd4c_array *x, int64_t offset, int64_t axis1, int64_t axis2, nd4c_array **y);
+ND4C_API nd4c_status nd4c_diagonal_on(nd4c_context *context, const nd4c_array *x, int64_t offset, int64_t axis1,
+                                      int64_t axis2, nd4c_array **y);
+
+/* trace: sums of diagonals; integers are summed in 64 bits, as in sum.
+ * In: x (int, uint, float, complex).
+ * Attributes: offset (0), axis1 (-2), axis2 (-1).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_trace(const nd4c_array *x, int64_t offset, int64_t axis1, int64_t axis2, nd4c_array **y);
+ND4C_API nd4c_status nd4c_trace_on(nd4c_context *context, const nd4c_array *x, int64_t offset, int64_t axis1,
+                                   int64_t axis2, nd4c_array **y);
+
+/* outer: y[i, j] = a[i] b[j] of two vectors.
+ * In: a (int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_outer(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_outer_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* cross: cross product of vectors of 3 elements along an axis; the other axes broadcast.
+ * In: a (int, uint, float, complex), b.
+ * Attributes: axis (-1).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_cross(const nd4c_array *a, const nd4c_array *b, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_cross_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, int64_t axis,
+                                   nd4c_array **y);
+
+/* tensordot: sums over pairs of axes, axes_a[i] of a with axes_b[i] of b; the other axes of a, then of b.
+ * In: a (int, uint, float, complex), b.
+ * Attributes: axes_a (NULL, 0), axes_b (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_tensordot(const nd4c_array *a, const nd4c_array *b, const int64_t *axes_a,
+                                    int32_t axes_a_count, const int64_t *axes_b, int32_t axes_b_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_tensordot_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
+                                       const int64_t *axes_a, int32_t axes_a_count, const int64_t *axes_b,
+                                       int32_t axes_b_count, nd4c_array **y);
+
+/* vecdot: sum of conj(a) b along an axis; the other axes broadcast.
+ * In: a (int, uint, float, complex), b.
+ * Attributes: axis (-1).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_vecdot(const nd4c_array *a, const nd4c_array *b, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_vecdot_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, int64_t axis,
+                                    nd4c_array **y);
+
+/* kron: Kronecker product: every element of a times all of b, block by block; missing axes count as 1.
+ * In: a (int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_kron(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_kron_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* multi_dot: product of two or more matrices, pairs in a greedy order; the first and the last may be vectors.
+ * In: xs (one or more) (int, uint, float, complex).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_multi_dot(const nd4c_array *const *xs, int32_t xs_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_multi_dot_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count,
+                                       nd4c_array **y);
+
+/* einsum: Einstein's sum, NumPy's notation: 'ij,jk->ik', '...ii->...i', 'ij,j'; pairs are multiplied in a greedy
+ * order.
+ * In: xs (one or more) (int, uint, float, complex).
+ * Attributes: equation (NULL).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_einsum(const nd4c_array *const *xs, int32_t xs_count, const char *equation, nd4c_array **y);
+ND4C_API nd4c_status nd4c_einsum_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count,
+                                    const char *equation, nd4c_array **y);
+
+/* inner: sums over the last axes of both; without the other's axes where one is a scalar.
+ * In: a (int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_inner(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_inner_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* matvec: matrices a [..., m, n] times vectors b [..., n]; batches broadcast.
+ * In: a (int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_matvec(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matvec_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* vecmat: conjugated vectors a [..., m] times matrices b [..., m, n]; batches broadcast.
+ * In: a (int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_vecmat(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_vecmat_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

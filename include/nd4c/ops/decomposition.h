@@ -1,0 +1,240 @@
+/* Op functions of the family decomposition, made from include/nd4c/op_table/decomposition.h by scripts/ops_header.py
+ * (target ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_DECOMPOSITION_H
+#define ND4C_OPS_DECOMPOSITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* cholesky: L with x = L L^H, or U with x = U^H U; only that triangle of x is read.
+ * In: x (float, complex).
+ * Attributes: upper (false).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_cholesky(const nd4c_array *x, bool upper, nd4c_array **y);
+ND4C_API nd4c_status nd4c_cholesky_on(nd4c_context *context, const nd4c_array *x, bool upper, nd4c_array **y);
+
+/* det: determinant, by LU; 0 for a singular matrix.
+ * In: x (float, complex).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_det(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_det_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* slogdet: sign and logarithm of the absolute value of the determinant; 0 and -infinity for a singular matrix.
+ * In: x (float, complex).
+ * Out: sign, logabsdet.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_slogdet(const nd4c_array *x, nd4c_array **sign, nd4c_array **logabsdet);
+ND4C_API nd4c_status nd4c_slogdet_on(nd4c_context *context, const nd4c_array *x, nd4c_array **sign,
+                                     nd4c_array **logabsdet);
+
+/* inv: inverse, by LU with row exchanges.
+ * In: x (float, complex).
+ * Out: y. the shape and dtype of x, whose last two axes must be of one length.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_inv(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_inv_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* solve: x of a x = b, by LU with row exchanges; b: one vector if it has one axis, else matrices; batches broadcast.
+ * In: a (float, complex), b.
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_solve(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_solve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* triangular_solve: x of a x = b, or a^H x = b (adjoint); a triangular, the other triangle is not read; b as in
+ * solve.
+ * In: a (float, complex), b.
+ * Attributes: upper (false), adjoint (false), unit_diagonal (false).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_triangular_solve(const nd4c_array *a, const nd4c_array *b, bool upper, bool adjoint,
+                                           bool unit_diagonal, nd4c_array **y);
+ND4C_API nd4c_status nd4c_triangular_solve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
+                                              bool upper, bool adjoint, bool unit_diagonal, nd4c_array **y);
+
+/* cholesky_solve: x of a a^H x = b, or a^H a x = b (upper), a from cholesky; b as in solve.
+ * In: a (float, complex), b.
+ * Attributes: upper (false).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_cholesky_solve(const nd4c_array *a, const nd4c_array *b, bool upper, nd4c_array **y);
+ND4C_API nd4c_status nd4c_cholesky_solve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, bool upper,
+                                            nd4c_array **y);
+
+/* qr: x = q r, q's columns orthonormal: min(m, n) of them, or m (complete); r upper triangular; Householder.
+ * In: x (float, complex).
+ * Attributes: complete (false).
+ * Out: q, r.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_qr(const nd4c_array *x, bool complete, nd4c_array **q, nd4c_array **r);
+ND4C_API nd4c_status nd4c_qr_on(nd4c_context *context, const nd4c_array *x, bool complete, nd4c_array **q,
+                                nd4c_array **r);
+
+/* svd: x = u diag(s) vh, s descending; u and vh square, or min(m, n) columns and rows.
+ * In: x (float, complex).
+ * Attributes: full_matrices (true).
+ * Out: u, s, vh.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_svd(const nd4c_array *x, bool full_matrices, nd4c_array **u, nd4c_array **s, nd4c_array **vh);
+ND4C_API nd4c_status nd4c_svd_on(nd4c_context *context, const nd4c_array *x, bool full_matrices, nd4c_array **u,
+                                 nd4c_array **s, nd4c_array **vh);
+
+/* svdvals: singular values, descending.
+ * In: x (float, complex).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_svdvals(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_svdvals_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* eigh: eigenvalues (ascending) and orthonormal vectors (columns) of Hermitian x; one triangle of it is read.
+ * In: x (float, complex).
+ * Attributes: upper (false).
+ * Out: values, vectors.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_eigh(const nd4c_array *x, bool upper, nd4c_array **values, nd4c_array **vectors);
+ND4C_API nd4c_status nd4c_eigh_on(nd4c_context *context, const nd4c_array *x, bool upper, nd4c_array **values,
+                                  nd4c_array **vectors);
+
+/* eigvalsh: eigenvalues of Hermitian x, ascending; one triangle of it is read.
+ * In: x (float, complex).
+ * Attributes: upper (false).
+ * Out: values.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_eigvalsh(const nd4c_array *x, bool upper, nd4c_array **values);
+ND4C_API nd4c_status nd4c_eigvalsh_on(nd4c_context *context, const nd4c_array *x, bool upper, nd4c_array **values);
+
+/* eig: eigenvalues (any order) and right eigenvectors (columns of length 1) of a square matrix; complex.
+ * In: x (float, complex).
+ * Out: values, vectors.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_eig(const nd4c_array *x, nd4c_array **values, nd4c_array **vectors);
+ND4C_API nd4c_status nd4c_eig_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values, nd4c_array **vectors);
+
+/* eigvals: eigenvalues of a square matrix, in any order; complex.
+ * In: x (float, complex).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_eigvals(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_eigvals_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* pinv: Moore-Penrose inverse, by SVD; singular values up to rtol (negative: max(m, n) epsilon) of the largest are 0.
+ * In: x (float, complex).
+ * Attributes: rtol (-1).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_pinv(const nd4c_array *x, double rtol, nd4c_array **y);
+ND4C_API nd4c_status nd4c_pinv_on(nd4c_context *context, const nd4c_array *x, double rtol, nd4c_array **y);
+
+/* matrix_rank: int64 count of singular values above rtol (negative: max(m, n) epsilon) of the largest.
+ * In: x (float, complex).
+ * Attributes: rtol (-1).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_matrix_rank(const nd4c_array *x, double rtol, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_rank_on(nd4c_context *context, const nd4c_array *x, double rtol, nd4c_array **y);
+
+/* lstsq: x of least length that makes |a x - b| least, by SVD; sums of squares of a x - b (always), rank, singular
+ * values; b as in solve, rtol as in matrix_rank.
+ * In: a (float, complex), b.
+ * Attributes: rtol (-1).
+ * Out: x, residuals, rank, values.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_lstsq(const nd4c_array *a, const nd4c_array *b, double rtol, nd4c_array **x,
+                                nd4c_array **residuals, nd4c_array **rank, nd4c_array **values);
+ND4C_API nd4c_status nd4c_lstsq_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, double rtol,
+                                   nd4c_array **x, nd4c_array **residuals, nd4c_array **rank, nd4c_array **values);
+
+/* lu: x = p l u: p a permutation, l lower with unit diagonal, u upper triangular.
+ * In: x (float, complex).
+ * Out: p, l, u.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_lu(const nd4c_array *x, nd4c_array **p, nd4c_array **l, nd4c_array **u);
+ND4C_API nd4c_status nd4c_lu_on(nd4c_context *context, const nd4c_array *x, nd4c_array **p, nd4c_array **l,
+                                nd4c_array **u);
+
+/* lu_factor: l and u of x in one matrix; row i was exchanged with row pivots[i] (int64, from 0), in order.
+ * In: x (float, complex).
+ * Out: lu, pivots.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_lu_factor(const nd4c_array *x, nd4c_array **lu, nd4c_array **pivots);
+ND4C_API nd4c_status nd4c_lu_factor_on(nd4c_context *context, const nd4c_array *x, nd4c_array **lu,
+                                       nd4c_array **pivots);
+
+/* lu_solve: x of a x = b from a's lu_factor; b as in solve.
+ * In: lu (float, complex), pivots, b.
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_lu_solve(const nd4c_array *lu, const nd4c_array *pivots, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_lu_solve_on(nd4c_context *context, const nd4c_array *lu, const nd4c_array *pivots,
+                                      const nd4c_array *b, nd4c_array **y);
+
+/* matrix_power: x multiplied with itself n times; negative: its inverse.
+ * In: x (float, complex).
+ * Attributes: n (1).
+ * Out: y. the shape and dtype of x, whose last two axes must be of one length.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_matrix_power(const nd4c_array *x, int64_t n, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_power_on(nd4c_context *context, const nd4c_array *x, int64_t n, nd4c_array **y);
+
+/* expm: matrix exponential, by scaling, a [13/13] Pade approximant and squaring (Higham 2005).
+ * In: x (float, complex).
+ * Out: y. the shape and dtype of x, whose last two axes must be of one length.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_expm(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_expm_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* matrix_norm: norm of matrices; ord: fro (also none), nuc, 1, -1, 2, -2, inf, -inf; 0 for one without elements.
+ * In: x (float, complex).
+ * Attributes: ord (NULL), keepdims (false).
+ * Out: y.
+ * May be refused after the computation began; outputs that the caller gave stay as they were.
+ * Statuses: ARGUMENT, SHAPE. */
+ND4C_API nd4c_status nd4c_matrix_norm(const nd4c_array *x, const char *ord, bool keepdims, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_norm_on(nd4c_context *context, const nd4c_array *x, const char *ord, bool keepdims,
+                                         nd4c_array **y);
+
+/* vector_norm: (sum |x|^ord)^(1/ord) over axes (none: all); infinity: max |x|, -infinity: min |x|, 0: count of
+ * non-zeros.
+ * In: x (float, complex).
+ * Attributes: axes (NULL, 0), ord (2), keepdims (false).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_vector_norm(const nd4c_array *x, const int64_t *axes, int32_t axes_count, double ord,
+                                      bool keepdims, nd4c_array **y);
+ND4C_API nd4c_status nd4c_vector_norm_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
+                                         int32_t axes_count, double ord, bool keepdims, nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,219 @@
+/* Op functions of the family image, made from include/nd4c/op_table/image.h by scripts/ops_header.py (target
+ * ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_IMAGE_H
+#define ND4C_OPS_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* resize: x resized on the axes (none: all) to sizes or by scales: nearest element, or weights of the neighbours
+ * along each axis (linear; cubic: Keys 1981, cubic_a), with antialias widened when it shrinks; roi [starts, ends] for
+ * tf_crop_and_resize, extrapolation outside; integers are rounded to even and saturate (ONNX Resize).
+ * In: x (bool, int, uint, float, complex), roi or NULL.
+ * Attributes: sizes (NULL, 0), scales (NULL, 0), axes (NULL, 0), mode (0), coordinates (0), nearest (0), cubic_a
+ *     (-0.75), exclude_outside (false), antialias (false), aspect (0), extrapolation (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
+ND4C_API nd4c_status nd4c_resize(const nd4c_array *x, const nd4c_array *roi, const int64_t *sizes, int32_t sizes_count,
+                                 const double *scales, int32_t scales_count, const int64_t *axes, int32_t axes_count,
+                                 int64_t mode, int64_t coordinates, int64_t nearest, double cubic_a,
+                                 bool exclude_outside, bool antialias, int64_t aspect, double extrapolation,
+                                 nd4c_array **y);
+ND4C_API nd4c_status nd4c_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *roi,
+                                    const int64_t *sizes, int32_t sizes_count, const double *scales,
+                                    int32_t scales_count, const int64_t *axes, int32_t axes_count, int64_t mode,
+                                    int64_t coordinates, int64_t nearest, double cubic_a, bool exclude_outside,
+                                    bool antialias, int64_t aspect, double extrapolation, nd4c_array **y);
+
+/* crop_and_resize: each box [y1, x1, y2, x2] (0 .. 1) of image box_indices[i] of x [b, h, w, c], resized to size [h,
+ * w] by nearest or linear: y [boxes, h, w, c] (TensorFlow crop_and_resize).
+ * In: x (float), boxes, box_indices.
+ * Attributes: size (NULL, 0), mode (1), extrapolation (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_crop_and_resize(const nd4c_array *x, const nd4c_array *boxes, const nd4c_array *box_indices,
+                                          const int64_t *size, int32_t size_count, int64_t mode, double extrapolation,
+                                          nd4c_array **y);
+ND4C_API nd4c_status nd4c_crop_and_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *boxes,
+                                             const nd4c_array *box_indices, const int64_t *size, int32_t size_count,
+                                             int64_t mode, double extrapolation, nd4c_array **y);
+
+/* grid_sample: x [n, c, ...] at the places grid [n, ..., d] names, -1 .. 1 over the last axis first, for d = 1 to 3
+ * spatial axes; a place that is NaN gives NaN (integers: 0).
+ * In: x (int, uint, float), grid.
+ * Attributes: mode (1), padding (0), align_corners (false).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_grid_sample(const nd4c_array *x, const nd4c_array *grid, int64_t mode, int64_t padding,
+                                      bool align_corners, nd4c_array **y);
+ND4C_API nd4c_status nd4c_grid_sample_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *grid,
+                                         int64_t mode, int64_t padding, bool align_corners, nd4c_array **y);
+
+/* affine_grid: grid [n, ..., d] = theta [n, d, d + 1] times (place, 1) for each place of size [n, c, ...], d = 2 or
+ * 3.
+ * In: theta (float).
+ * Attributes: size (NULL, 0), align_corners (false).
+ * Out: grid.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_affine_grid(const nd4c_array *theta, const int64_t *size, int32_t size_count,
+                                      bool align_corners, nd4c_array **grid);
+ND4C_API nd4c_status nd4c_affine_grid_on(nd4c_context *context, const nd4c_array *theta, const int64_t *size,
+                                         int32_t size_count, bool align_corners, nd4c_array **grid);
+
+/* spatial_transformer: grid_sample of x at affine_grid of theta, for the spatial extents size (Jaderberg 2015).
+ * In: x (int, uint, float), theta.
+ * Attributes: size (NULL, 0), mode (1), padding (0), align_corners (false).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_spatial_transformer(const nd4c_array *x, const nd4c_array *theta, const int64_t *size,
+                                              int32_t size_count, int64_t mode, int64_t padding, bool align_corners,
+                                              nd4c_array **y);
+ND4C_API nd4c_status nd4c_spatial_transformer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *theta,
+                                                 const int64_t *size, int32_t size_count, int64_t mode, int64_t padding,
+                                                 bool align_corners, nd4c_array **y);
+
+/* nms: rows [batch, class, box]: boxes [n, b, 4] by falling scores [n, c, b] above score_threshold, at most
+ * max_output a class (left out: all), without those that overlap a chosen one by more than iou_threshold (left out:
+ * 0); NaN scores are never chosen.
+ * In: boxes (float), scores, max_output or NULL, iou_threshold or NULL, score_threshold or NULL.
+ * Attributes: center_point_box (false).
+ * Out: selected.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_nms(const nd4c_array *boxes, const nd4c_array *scores, const nd4c_array *max_output,
+                              const nd4c_array *iou_threshold, const nd4c_array *score_threshold, bool center_point_box,
+                              nd4c_array **selected);
+ND4C_API nd4c_status nd4c_nms_on(nd4c_context *context, const nd4c_array *boxes, const nd4c_array *scores,
+                                 const nd4c_array *max_output, const nd4c_array *iou_threshold,
+                                 const nd4c_array *score_threshold, bool center_point_box, nd4c_array **selected);
+
+/* roi_align: each roi [x1, y1, x2, y2] times spatial_scale of x [n, c, h, w] in size [h, w] bins: average of
+ * sampling_ratio^2 bilinear samples (0: as many as the bin has cells), or the largest weighted cell (He 2017, ONNX
+ * RoiAlign).
+ * In: x (float), rois, batch_indices.
+ * Attributes: size (NULL, 0), mode (0), sampling_ratio (0), spatial_scale (1.0), half_pixel (true).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_roi_align(const nd4c_array *x, const nd4c_array *rois, const nd4c_array *batch_indices,
+                                    const int64_t *size, int32_t size_count, int64_t mode, int64_t sampling_ratio,
+                                    double spatial_scale, bool half_pixel, nd4c_array **y);
+ND4C_API nd4c_status nd4c_roi_align_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *rois,
+                                       const nd4c_array *batch_indices, const int64_t *size, int32_t size_count,
+                                       int64_t mode, int64_t sampling_ratio, double spatial_scale, bool half_pixel,
+                                       nd4c_array **y);
+
+/* max_roi_pool: largest in each of size [h, w] bins of each roi [batch, x1, y1, x2, y2] times spatial_scale, rounded;
+ * an empty bin gives 0 (Girshick 2015).
+ * In: x (float), rois.
+ * Attributes: size (NULL, 0), spatial_scale (1.0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_max_roi_pool(const nd4c_array *x, const nd4c_array *rois, const int64_t *size,
+                                       int32_t size_count, double spatial_scale, nd4c_array **y);
+ND4C_API nd4c_status nd4c_max_roi_pool_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *rois,
+                                          const int64_t *size, int32_t size_count, double spatial_scale,
+                                          nd4c_array **y);
+
+/* decode_image: uint8 [h, w, c] of the bytes of a file: JPEG (libjpeg-turbo), PNG (libpng), WebP (libwebp), TIFF
+ * (libtiff), JPEG 2000 (OpenJPEG), BMP, PNM; alpha, profiles and gamma are left aside; on the host, eagerly alone.
+ * In: x (uint8).
+ * Attributes: pixel_format (0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE. */
+ND4C_API nd4c_status nd4c_decode_image(const nd4c_array *x, int64_t pixel_format, nd4c_array **y);
+ND4C_API nd4c_status nd4c_decode_image_on(nd4c_context *context, const nd4c_array *x, int64_t pixel_format,
+                                          nd4c_array **y);
+
+/* rgb_to_hsv: hue, saturation, value (0 .. 1) of the 3 colours on axis (Smith 1978).
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_rgb_to_hsv(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_rgb_to_hsv_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* hsv_to_rgb: back from rgb_to_hsv; hue counts modulo 1.
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_hsv_to_rgb(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_hsv_to_rgb_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* rgb_to_yiq: luma and chroma of NTSC (TensorFlow's matrix) of the 3 colours on axis.
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_rgb_to_yiq(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_rgb_to_yiq_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* yiq_to_rgb: back from rgb_to_yiq (TensorFlow's matrix).
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_yiq_to_rgb(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_yiq_to_rgb_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* rgb_to_yuv: luma and chroma of PAL (TensorFlow's matrix) of the 3 colours on axis.
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_rgb_to_yuv(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_rgb_to_yuv_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* yuv_to_rgb: back from rgb_to_yuv (TensorFlow's matrix).
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_yuv_to_rgb(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_yuv_to_rgb_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* rgb_to_grayscale: 0.2989 red + 0.587 green + 0.114 blue of the 3 colours on axis, which becomes 1 long.
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_rgb_to_grayscale(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_rgb_to_grayscale_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* adjust_hue: the 3 colours on axis with delta (turns) added to their hue.
+ * In: x (float).
+ * Attributes: delta (0), axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_adjust_hue(const nd4c_array *x, double delta, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_adjust_hue_on(nd4c_context *context, const nd4c_array *x, double delta, int64_t axis,
+                                        nd4c_array **y);
+
+/* adjust_saturation: the 3 colours on axis with their saturation times factor, within 0 .. 1.
+ * In: x (float).
+ * Attributes: factor (1.0), axis (-1).
+ * Out: y. the shape and dtype of x.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_adjust_saturation(const nd4c_array *x, double factor, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_adjust_saturation_on(nd4c_context *context, const nd4c_array *x, double factor, int64_t axis,
+                                               nd4c_array **y);
+
+/* adjust_contrast: (x - m) factor + m; m the mean of each channel (on axis) over the two axes before it or, if it is
+ * not the last, after it.
+ * In: x (float).
+ * Attributes: factor (1.0), axis (-1).
+ * Out: y.
+ * Statuses: SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_adjust_contrast(const nd4c_array *x, double factor, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_adjust_contrast_on(nd4c_context *context, const nd4c_array *x, double factor, int64_t axis,
+                                             nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,632 @@
+/* Op functions of the family indexing, made from include/nd4c/op_table/indexing.h by scripts/ops_header.py (target
+ * ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_INDEXING_H
+#define ND4C_OPS_INDEXING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* flip: x with the order along the axes (none: all) reversed; a view.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: axes (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, INDEX. */
+ND4C_API nd4c_status nd4c_flip(const nd4c_array *x, const int64_t *axes, int32_t axes_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_flip_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes, int32_t axes_count,
+                                  nd4c_array **y);
+
+/* swapaxes: x with two axes exchanged; a view.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: axis1 (-2), axis2 (-1).
+ * Out: y.
+ * Statuses: INDEX. */
+ND4C_API nd4c_status nd4c_swapaxes(const nd4c_array *x, int64_t axis1, int64_t axis2, nd4c_array **y);
+ND4C_API nd4c_status nd4c_swapaxes_on(nd4c_context *context, const nd4c_array *x, int64_t axis1, int64_t axis2,
+                                      nd4c_array **y);
+
+/* moveaxis: x with the axes of source at the places of destination, the others in their order; a view.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: source (NULL, 0), destination (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, INDEX. */
+ND4C_API nd4c_status nd4c_moveaxis(const nd4c_array *x, const int64_t *source, int32_t source_count,
+                                   const int64_t *destination, int32_t destination_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_moveaxis_on(nd4c_context *context, const nd4c_array *x, const int64_t *source,
+                                      int32_t source_count, const int64_t *destination, int32_t destination_count,
+                                      nd4c_array **y);
+
+/* atleast_nd: x with axes of length 1 before its own, until there are ndim; a view.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: ndim (1).
+ * Out: y.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_atleast_nd(const nd4c_array *x, int64_t ndim, nd4c_array **y);
+ND4C_API nd4c_status nd4c_atleast_nd_on(nd4c_context *context, const nd4c_array *x, int64_t ndim, nd4c_array **y);
+
+/* select: x[..., index, ...]: one slice, without its axis; a view.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: axis (0), index (0).
+ * Out: y.
+ * Statuses: INDEX. */
+ND4C_API nd4c_status nd4c_select(const nd4c_array *x, int64_t axis, int64_t index, nd4c_array **y);
+ND4C_API nd4c_status nd4c_select_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t index,
+                                    nd4c_array **y);
+
+/* sliding_window_view: all windows of x: y[i..., j...] = x[i + j], i shorter by window - 1 on the axes (none: all), j
+ * last; a view.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: window (NULL, 0), axes (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_sliding_window_view(const nd4c_array *x, const int64_t *window, int32_t window_count,
+                                              const int64_t *axes, int32_t axes_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_sliding_window_view_on(nd4c_context *context, const nd4c_array *x, const int64_t *window,
+                                                 int32_t window_count, const int64_t *axes, int32_t axes_count,
+                                                 nd4c_array **y);
+
+/* unfold: slices of size along axis, step apart: y[..., i, ..., j] = x[..., i step + j, ...]; a view.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: axis (-1), size (1), step (1).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_unfold(const nd4c_array *x, int64_t axis, int64_t size, int64_t step, nd4c_array **y);
+ND4C_API nd4c_status nd4c_unfold_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t size,
+                                    int64_t step, nd4c_array **y);
+
+/* stack: arrays of one shape joined along a new axis; dtypes promoted.
+ * In: xs (one or more) (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: axis (0).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_stack(const nd4c_array *const *xs, int32_t xs_count, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_stack_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count, int64_t axis,
+                                   nd4c_array **y);
+
+/* pad: x with pads (begins, then ends, of the axes; none: all) around it: value (left out: zero), or x's edge, its
+ * mirror image without (reflect) or with the edge (symmetric), or x again (wrap); negative pads cut off.
+ * In: x (bool, int, uint, float, complex, utf8, float8), value or NULL.
+ * Attributes: pads (NULL, 0), axes (NULL, 0), mode (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
+ND4C_API nd4c_status nd4c_pad(const nd4c_array *x, const nd4c_array *value, const int64_t *pads, int32_t pads_count,
+                              const int64_t *axes, int32_t axes_count, int64_t mode, nd4c_array **y);
+ND4C_API nd4c_status nd4c_pad_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *value,
+                                 const int64_t *pads, int32_t pads_count, const int64_t *axes, int32_t axes_count,
+                                 int64_t mode, nd4c_array **y);
+
+/* tile: x repeated as a whole: y[i] = x[i mod extent]; repeats and shape are aligned at the last axis.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: repeats (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_tile(const nd4c_array *x, const int64_t *repeats, int32_t repeats_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_tile_on(nd4c_context *context, const nd4c_array *x, const int64_t *repeats,
+                                  int32_t repeats_count, nd4c_array **y);
+
+/* repeat: each slice along the axis (none: of x flattened) repeated: once for all, or one number a slice in repeats
+ * or counts, of which total tells the sum.
+ * In: x (bool, int, uint, float, complex, utf8, float8), counts or NULL.
+ * Attributes: repeats (NULL, 0), axes (NULL, 0), total (-1).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
+ND4C_API nd4c_status nd4c_repeat(const nd4c_array *x, const nd4c_array *counts, const int64_t *repeats,
+                                 int32_t repeats_count, const int64_t *axes, int32_t axes_count, int64_t total,
+                                 nd4c_array **y);
+ND4C_API nd4c_status nd4c_repeat_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *counts,
+                                    const int64_t *repeats, int32_t repeats_count, const int64_t *axes,
+                                    int32_t axes_count, int64_t total, nd4c_array **y);
+
+/* roll: y[(i + shift) mod extent] = x[i] along the axes (none: of x flattened).
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: shifts (NULL, 0), axes (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, INDEX. */
+ND4C_API nd4c_status nd4c_roll(const nd4c_array *x, const int64_t *shifts, int32_t shifts_count, const int64_t *axes,
+                               int32_t axes_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_roll_on(nd4c_context *context, const nd4c_array *x, const int64_t *shifts,
+                                  int32_t shifts_count, const int64_t *axes, int32_t axes_count, nd4c_array **y);
+
+/* depth_to_space: channels into blocks of space: [..., C b b, H, W] becomes [..., C, H b, W b]; depth_first: C is the
+ * slowest part of the channels (ONNX's CRD, pixel shuffle), else the fastest (DCR).
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: block_size (1), depth_first (false), channels_last (false).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_depth_to_space(const nd4c_array *x, int64_t block_size, bool depth_first, bool channels_last,
+                                         nd4c_array **y);
+ND4C_API nd4c_status nd4c_depth_to_space_on(nd4c_context *context, const nd4c_array *x, int64_t block_size,
+                                            bool depth_first, bool channels_last, nd4c_array **y);
+
+/* space_to_depth: blocks of space into channels: [..., C, H b, W b] becomes [..., C b b, H, W]; inverse of
+ * depth_to_space.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: block_size (1), depth_first (false), channels_last (false).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_space_to_depth(const nd4c_array *x, int64_t block_size, bool depth_first, bool channels_last,
+                                         nd4c_array **y);
+ND4C_API nd4c_status nd4c_space_to_depth_on(nd4c_context *context, const nd4c_array *x, int64_t block_size,
+                                            bool depth_first, bool channels_last, nd4c_array **y);
+
+/* space_to_batch: x [n, space..., rest], padded with zeros (begins, then ends), cut into blocks whose cells become
+ * the slowest part of axis 0.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: block_shape (NULL, 0), pads (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_space_to_batch(const nd4c_array *x, const int64_t *block_shape, int32_t block_shape_count,
+                                         const int64_t *pads, int32_t pads_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_space_to_batch_on(nd4c_context *context, const nd4c_array *x, const int64_t *block_shape,
+                                            int32_t block_shape_count, const int64_t *pads, int32_t pads_count,
+                                            nd4c_array **y);
+
+/* batch_to_space: inverse of space_to_batch; pads are cut off.
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: block_shape (NULL, 0), pads (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_batch_to_space(const nd4c_array *x, const int64_t *block_shape, int32_t block_shape_count,
+                                         const int64_t *pads, int32_t pads_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_batch_to_space_on(nd4c_context *context, const nd4c_array *x, const int64_t *block_shape,
+                                            int32_t block_shape_count, const int64_t *pads, int32_t pads_count,
+                                            nd4c_array **y);
+
+/* im2col: windows as columns: x [n, c, space...] gives [n, c prod(kernel), windows], zeros in the padding (begins,
+ * then ends).
+ * In: x (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_im2col(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
+                                 const int64_t *strides, int32_t strides_count, const int64_t *pads, int32_t pads_count,
+                                 const int64_t *dilations, int32_t dilations_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_im2col_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
+                                    int32_t kernel_count, const int64_t *strides, int32_t strides_count,
+                                    const int64_t *pads, int32_t pads_count, const int64_t *dilations,
+                                    int32_t dilations_count, nd4c_array **y);
+
+/* col2im: sum of windows: x [n, c prod(kernel), windows] gives [n, c, image...], every element where im2col took it.
+ * In: x (int, uint, float, complex).
+ * Attributes: image (NULL, 0), kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_col2im(const nd4c_array *x, const int64_t *image, int32_t image_count, const int64_t *kernel,
+                                 int32_t kernel_count, const int64_t *strides, int32_t strides_count,
+                                 const int64_t *pads, int32_t pads_count, const int64_t *dilations,
+                                 int32_t dilations_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_col2im_on(nd4c_context *context, const nd4c_array *x, const int64_t *image,
+                                    int32_t image_count, const int64_t *kernel, int32_t kernel_count,
+                                    const int64_t *strides, int32_t strides_count, const int64_t *pads,
+                                    int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
+                                    nd4c_array **y);
+
+/* reverse_sequence: the first lengths[b] steps of sequence b reversed, the others as they are.
+ * In: x (bool, int, uint, float, complex, utf8, float8), lengths.
+ * Attributes: batch_axis (1), time_axis (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_reverse_sequence(const nd4c_array *x, const nd4c_array *lengths, int64_t batch_axis,
+                                           int64_t time_axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_reverse_sequence_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *lengths,
+                                              int64_t batch_axis, int64_t time_axis, nd4c_array **y);
+
+/* take: x's slices at indices along the axis (none: of x flattened); mode says what an index out of range does.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices.
+ * Attributes: axes (NULL, 0), mode (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_take(const nd4c_array *x, const nd4c_array *indices, const int64_t *axes, int32_t axes_count,
+                               int64_t mode, nd4c_array **y);
+ND4C_API nd4c_status nd4c_take_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                  const int64_t *axes, int32_t axes_count, int64_t mode, nd4c_array **y);
+
+/* embedding_lookup: rows of table at indices.
+ * In: table (bool, int, uint, float, complex, utf8, float8), indices.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_embedding_lookup(const nd4c_array *table, const nd4c_array *indices, nd4c_array **y);
+ND4C_API nd4c_status nd4c_embedding_lookup_on(nd4c_context *context, const nd4c_array *table, const nd4c_array *indices,
+                                              nd4c_array **y);
+
+/* take_along_axis: y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes are broadcast.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices.
+ * Attributes: axis (-1).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_take_along_axis(const nd4c_array *x, const nd4c_array *indices, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_take_along_axis_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                             int64_t axis, nd4c_array **y);
+
+/* gather_elements: as take_along_axis in the shape of indices, whose other axes may be shorter than x's.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices.
+ * Attributes: axis (-1).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_gather_elements(const nd4c_array *x, const nd4c_array *indices, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_gather_elements_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                             int64_t axis, nd4c_array **y);
+
+/* gather_nd: y[b, i...] = x[b, indices[b, i..., :], ...]: the last axis of indices holds whole positions.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices.
+ * Attributes: batch_dims (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_gather_nd(const nd4c_array *x, const nd4c_array *indices, int64_t batch_dims, nd4c_array **y);
+ND4C_API nd4c_status nd4c_gather_nd_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                       int64_t batch_dims, nd4c_array **y);
+
+/* put_along_axis: x with y[..., indices[..., i, ...], ...] = values[..., i, ...]; the other axes are broadcast, the
+ * last wins.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices, values.
+ * Attributes: axis (-1).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_put_along_axis(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *values,
+                                         int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_put_along_axis_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                            const nd4c_array *values, int64_t axis, nd4c_array **y);
+
+/* scatter_elements: x with updates joined in: y[..., indices[..., i, ...], ...] (reduction)= updates[..., i, ...].
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
+ * Attributes: axis (0), reduction (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_elements(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                           int64_t axis, int64_t reduction, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_elements_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                              const nd4c_array *updates, int64_t axis, int64_t reduction,
+                                              nd4c_array **y);
+
+/* scatter_nd: x with y[indices[i..., :]] (reduction)= updates[i...]: the last axis of indices holds whole positions.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
+ * Attributes: reduction (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_scatter_nd(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                     int64_t reduction, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_nd_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                        const nd4c_array *updates, int64_t reduction, nd4c_array **y);
+
+/* scatter_update: x with y[..., indices[i], ...] = updates[..., i, ...], slices along axis.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
+ * Attributes: axis (0).
+ * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ *     indices (int32 or int64).
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_update(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                         int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_update_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                            const nd4c_array *updates, int64_t axis, nd4c_array **y);
+
+/* scatter_add: x with y[..., indices[i], ...] += updates[..., i, ...], slices along axis; bool: or.
+ * In: x (bool, int, uint, float, complex), indices, updates.
+ * Attributes: axis (0).
+ * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ *     indices (int32 or int64).
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_add(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                      int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_add_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                         const nd4c_array *updates, int64_t axis, nd4c_array **y);
+
+/* scatter_subtract: x with y[..., indices[i], ...] -= updates[..., i, ...], slices along axis.
+ * In: x (int, uint, float, complex), indices, updates.
+ * Attributes: axis (0).
+ * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ *     indices (int32 or int64).
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_subtract(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                           int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_subtract_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                              const nd4c_array *updates, int64_t axis, nd4c_array **y);
+
+/* scatter_multiply: x with y[..., indices[i], ...] *= updates[..., i, ...], slices along axis; bool: and.
+ * In: x (bool, int, uint, float, complex), indices, updates.
+ * Attributes: axis (0).
+ * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ *     indices (int32 or int64).
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_multiply(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                           int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_multiply_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                              const nd4c_array *updates, int64_t axis, nd4c_array **y);
+
+/* scatter_divide: x with y[..., indices[i], ...] /= updates[..., i, ...], slices along axis; integers as the op
+ * divide.
+ * In: x (int, uint, float, complex), indices, updates.
+ * Attributes: axis (0).
+ * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ *     indices (int32 or int64).
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_divide(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                         int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_divide_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                            const nd4c_array *updates, int64_t axis, nd4c_array **y);
+
+/* scatter_maximum: x with y[..., indices[i], ...] = max(that, updates[..., i, ...]), slices along axis; NaN wins.
+ * In: x (int, uint, float), indices, updates.
+ * Attributes: axis (0).
+ * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ *     indices (int32 or int64).
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_maximum(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                          int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_maximum_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                             const nd4c_array *updates, int64_t axis, nd4c_array **y);
+
+/* scatter_minimum: x with y[..., indices[i], ...] = min(that, updates[..., i, ...]), slices along axis; NaN wins.
+ * In: x (int, uint, float), indices, updates.
+ * Attributes: axis (0).
+ * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ *     indices (int32 or int64).
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_scatter_minimum(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
+                                          int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_scatter_minimum_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                             const nd4c_array *updates, int64_t axis, nd4c_array **y);
+
+/* index_fill: x with the slices at indices along axis filled with value.
+ * In: x (bool, int, uint, float, complex, utf8, float8), indices, value.
+ * Attributes: axis (0).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_index_fill(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *value,
+                                     int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_index_fill_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
+                                        const nd4c_array *value, int64_t axis, nd4c_array **y);
+
+/* masked_fill: value where mask is true, else x; mask and value are broadcast to x.
+ * In: x (bool, int, uint, float, complex, utf8, float8), mask, value.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_masked_fill(const nd4c_array *x, const nd4c_array *mask, const nd4c_array *value,
+                                      nd4c_array **y);
+ND4C_API nd4c_status nd4c_masked_fill_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
+                                         const nd4c_array *value, nd4c_array **y);
+
+/* masked_select: the elements of x where mask is true, in C order; x and mask are broadcast; 1-D.
+ * In: x (bool, int, uint, float, complex, utf8, float8), mask.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_masked_select(const nd4c_array *x, const nd4c_array *mask, nd4c_array **y);
+ND4C_API nd4c_status nd4c_masked_select_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
+                                           nd4c_array **y);
+
+/* masked_scatter: x with the elements where mask is true (broadcast to x) replaced by the first ones of value in C
+ * order.
+ * In: x (bool, int, uint, float, complex, utf8, float8), mask, value.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_masked_scatter(const nd4c_array *x, const nd4c_array *mask, const nd4c_array *value,
+                                         nd4c_array **y);
+ND4C_API nd4c_status nd4c_masked_scatter_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
+                                            const nd4c_array *value, nd4c_array **y);
+
+/* boolean_mask: x's slices where mask is true, which covers the axes from axis on and leaves one of them.
+ * In: x (bool, int, uint, float, complex, utf8, float8), mask.
+ * Attributes: axis (0).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_boolean_mask(const nd4c_array *x, const nd4c_array *mask, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_boolean_mask_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
+                                          int64_t axis, nd4c_array **y);
+
+/* compress: x's slices along the axis (none: of x flattened) where the 1-D condition is true; past its end: left out.
+ * In: x (bool, int, uint, float, complex, utf8, float8), condition.
+ * Attributes: axes (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_compress(const nd4c_array *x, const nd4c_array *condition, const int64_t *axes,
+                                   int32_t axes_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_compress_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *condition,
+                                      const int64_t *axes, int32_t axes_count, nd4c_array **y);
+
+/* one_hot: y[..., d, ...] = on if the index is d or d - depth, else off, d along axis; values holds (off, on), left
+ * out: 0 and 1 of dtype; an index out of range: all off.
+ * In: indices (int32, int64), values or NULL.
+ * Attributes: depth (1), axis (-1), dtype (ND4C_FLOAT32).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_one_hot(const nd4c_array *indices, const nd4c_array *values, int64_t depth, int64_t axis,
+                                  nd4c_dtype dtype, nd4c_array **y);
+ND4C_API nd4c_status nd4c_one_hot_on(nd4c_context *context, const nd4c_array *indices, const nd4c_array *values,
+                                     int64_t depth, int64_t axis, nd4c_dtype dtype, nd4c_array **y);
+
+/* tensor_scatter: cache x with update written along axis from write_indices[b] (left out: 0) on in batch b (axis 0);
+ * circular: modulo the extent.
+ * In: x (bool, int, uint, float, complex, utf8, float8), update, write_indices or NULL.
+ * Attributes: axis (-2), circular (false).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_tensor_scatter(const nd4c_array *x, const nd4c_array *update, const nd4c_array *write_indices,
+                                         int64_t axis, bool circular, nd4c_array **y);
+ND4C_API nd4c_status nd4c_tensor_scatter_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *update,
+                                            const nd4c_array *write_indices, int64_t axis, bool circular,
+                                            nd4c_array **y);
+
+/* tril: x where column - row <= k in its last two axes, else zero.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: k (0).
+ * Out: y.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_tril(const nd4c_array *x, int64_t k, nd4c_array **y);
+ND4C_API nd4c_status nd4c_tril_on(nd4c_context *context, const nd4c_array *x, int64_t k, nd4c_array **y);
+
+/* triu: x where column - row >= k in its last two axes, else zero.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: k (0).
+ * Out: y.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_triu(const nd4c_array *x, int64_t k, nd4c_array **y);
+ND4C_API nd4c_status nd4c_triu_on(nd4c_context *context, const nd4c_array *x, int64_t k, nd4c_array **y);
+
+/* matrix_band_part: x where row - column <= lower and column - row <= upper (negative: all) in its last two axes,
+ * else zero.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: lower (-1), upper (-1).
+ * Out: y.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_matrix_band_part(const nd4c_array *x, int64_t lower, int64_t upper, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_band_part_on(nd4c_context *context, const nd4c_array *x, int64_t lower, int64_t upper,
+                                              nd4c_array **y);
+
+/* diag: 1-D: the square matrix with x on diagonal k; 2-D: diagonal k.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: k (0).
+ * Out: y.
+ * Statuses: SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_diag(const nd4c_array *x, int64_t k, nd4c_array **y);
+ND4C_API nd4c_status nd4c_diag_on(nd4c_context *context, const nd4c_array *x, int64_t k, nd4c_array **y);
+
+/* diag_embed: zeros with x's last axis on the diagonal where axis2's index - axis1's = offset.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: offset (0), axis1 (-2), axis2 (-1).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
+ND4C_API nd4c_status nd4c_diag_embed(const nd4c_array *x, int64_t offset, int64_t axis1, int64_t axis2, nd4c_array **y);
+ND4C_API nd4c_status nd4c_diag_embed_on(nd4c_context *context, const nd4c_array *x, int64_t offset, int64_t axis1,
+                                        int64_t axis2, nd4c_array **y);
+
+/* matrix_set_diag: x with diagonal k of its last two axes replaced; diagonal is broadcast.
+ * In: x (bool, int, uint, float, complex, utf8, float8), diagonal.
+ * Attributes: k (0).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_matrix_set_diag(const nd4c_array *x, const nd4c_array *diagonal, int64_t k, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_set_diag_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *diagonal,
+                                             int64_t k, nd4c_array **y);
+
+/* sequence_mask: y[..., i] = i < lengths[...] for i in 0 .. maxlen - 1, as 1 and 0 of dtype.
+ * In: lengths (int32, int64).
+ * Attributes: maxlen (0), dtype (ND4C_BOOL).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_sequence_mask(const nd4c_array *lengths, int64_t maxlen, nd4c_dtype dtype, nd4c_array **y);
+ND4C_API nd4c_status nd4c_sequence_mask_on(nd4c_context *context, const nd4c_array *lengths, int64_t maxlen,
+                                           nd4c_dtype dtype, nd4c_array **y);
+
+/* invert_permutation: y[x[i]] = i for a permutation x of 0 .. n - 1.
+ * In: x (int32, int64).
+ * Out: y.
+ * Statuses: SHAPE. */
+ND4C_API nd4c_status nd4c_invert_permutation(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_invert_permutation_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* dynamic_partition: y: x's slices (one for each of partitions) ordered by partition, those of one in their order;
+ * counts: how many each of the partitions 0 .. num_partitions - 1 has.
+ * In: x (bool, int, uint, float, complex, utf8, float8), partitions.
+ * Attributes: num_partitions (1).
+ * Out: y, counts.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_dynamic_partition(const nd4c_array *x, const nd4c_array *partitions, int64_t num_partitions,
+                                            nd4c_array **y, nd4c_array **counts);
+ND4C_API nd4c_status nd4c_dynamic_partition_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *partitions,
+                                               int64_t num_partitions, nd4c_array **y, nd4c_array **counts);
+
+/* dynamic_stitch: y[indices] = slices of data; xs: the arrays of indices, then as many of data; the last wins, zeros
+ * where nothing goes; size slices (-1: as many as indices).
+ * In: xs (one or more) (bool, int, uint, float, complex, utf8, float8).
+ * Attributes: size (-1).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_dynamic_stitch(const nd4c_array *const *xs, int32_t xs_count, int64_t size, nd4c_array **y);
+ND4C_API nd4c_status nd4c_dynamic_stitch_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count,
+                                            int64_t size, nd4c_array **y);
+
+/* segment_sum: y[s] = sum of x[i] where segments[i] = s, sorted or not; num_segments of them (-1: up to the largest
+ * number, which is below the rows of x); none: 0.
+ * In: x (int, uint, float, complex), segments.
+ * Attributes: num_segments (-1).
+ * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ *     as long as that axis of x.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_segment_sum(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
+                                      nd4c_array **y);
+ND4C_API nd4c_status nd4c_segment_sum_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
+                                         int64_t num_segments, nd4c_array **y);
+
+/* segment_mean: mean of each segment, see segment_sum; none: 0.
+ * In: x (float, complex), segments.
+ * Attributes: num_segments (-1).
+ * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ *     as long as that axis of x.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_segment_mean(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
+                                       nd4c_array **y);
+ND4C_API nd4c_status nd4c_segment_mean_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
+                                          int64_t num_segments, nd4c_array **y);
+
+/* segment_max: largest of each segment, see segment_sum; NaN wins; none: the least of the dtype, -infinity of floats.
+ * In: x (int, uint, float), segments.
+ * Attributes: num_segments (-1).
+ * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ *     as long as that axis of x.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_segment_max(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
+                                      nd4c_array **y);
+ND4C_API nd4c_status nd4c_segment_max_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
+                                         int64_t num_segments, nd4c_array **y);
+
+/* segment_min: least of each segment, see segment_sum; NaN wins; none: the largest of the dtype, infinity of floats.
+ * In: x (int, uint, float), segments.
+ * Attributes: num_segments (-1).
+ * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ *     as long as that axis of x.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_segment_min(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
+                                      nd4c_array **y);
+ND4C_API nd4c_status nd4c_segment_min_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
+                                         int64_t num_segments, nd4c_array **y);
+
+/* segment_prod: product of each segment, see segment_sum; none: 1.
+ * In: x (int, uint, float, complex), segments.
+ * Attributes: num_segments (-1).
+ * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ *     as long as that axis of x.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_segment_prod(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
+                                       nd4c_array **y);
+ND4C_API nd4c_status nd4c_segment_prod_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
+                                          int64_t num_segments, nd4c_array **y);
+
+/* segment_sqrt_n: sum of each segment divided by the root of its count, see segment_sum; none: 0.
+ * In: x (float, complex), segments.
+ * Attributes: num_segments (-1).
+ * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ *     as long as that axis of x.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_segment_sqrt_n(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
+                                         nd4c_array **y);
+ND4C_API nd4c_status nd4c_segment_sqrt_n_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
+                                            int64_t num_segments, nd4c_array **y);
+
+/* unravel_index: numbers of elements in C order as indices: one row an axis of shape.
+ * In: indices (int32, int64).
+ * Attributes: shape (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_unravel_index(const nd4c_array *indices, const int64_t *shape, int32_t shape_count,
+                                        nd4c_array **y);
+ND4C_API nd4c_status nd4c_unravel_index_on(nd4c_context *context, const nd4c_array *indices, const int64_t *shape,
+                                           int32_t shape_count, nd4c_array **y);
+
+/* ravel_multi_index: indices, one row an axis of shape, as numbers of elements in C order.
+ * In: indices (int32, int64).
+ * Attributes: shape (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_ravel_multi_index(const nd4c_array *indices, const int64_t *shape, int32_t shape_count,
+                                            nd4c_array **y);
+ND4C_API nd4c_status nd4c_ravel_multi_index_on(nd4c_context *context, const nd4c_array *indices, const int64_t *shape,
+                                               int32_t shape_count, nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

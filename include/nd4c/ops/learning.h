@@ -1,0 +1,86 @@
+/* Op functions of the family learning, made from include/nd4c/op_table/learning.h by scripts/ops_header.py (target
+ * ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_LEARNING_H
+#define ND4C_OPS_LEARNING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* label_index: int64 position of each element of x among keys (the last of equal ones; NaN is equal to NaN), as many
+ * as there are keys for one that is not among them.
+ * In: x (bool, int, uint, float, complex, utf8), keys.
+ * Out: index.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_label_index(const nd4c_array *x, const nd4c_array *keys, nd4c_array **index);
+ND4C_API nd4c_status nd4c_label_index_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *keys,
+                                         nd4c_array **index);
+
+/* tree_ensemble: y [n, targets]: sum (average, least, largest) of the weights of the leaves that each row of x [n,
+ * features] reaches; a node asks whether its feature stands in relation node_modes to its split (or is among its
+ * members, sets that NaN ends, or is NaN where missing_true) and goes to node or leaf true_ids, else false_ids (ONNX
+ * TreeEnsemble); leaf_ends: where the targets and weights of each leaf end, else one each.
+ * In: x (float), node_features, node_splits, node_modes, true_ids, true_leaves, false_ids, false_leaves,
+ *     leaf_targets, leaf_weights, roots, missing_true or NULL, members or NULL, leaf_ends or NULL.
+ * Attributes: targets (1), aggregate (1).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_tree_ensemble(const nd4c_array *x, const nd4c_array *node_features,
+                                        const nd4c_array *node_splits, const nd4c_array *node_modes,
+                                        const nd4c_array *true_ids, const nd4c_array *true_leaves,
+                                        const nd4c_array *false_ids, const nd4c_array *false_leaves,
+                                        const nd4c_array *leaf_targets, const nd4c_array *leaf_weights,
+                                        const nd4c_array *roots, const nd4c_array *missing_true,
+                                        const nd4c_array *members, const nd4c_array *leaf_ends, int64_t targets,
+                                        int64_t aggregate, nd4c_array **y);
+ND4C_API nd4c_status nd4c_tree_ensemble_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *node_features,
+                                           const nd4c_array *node_splits, const nd4c_array *node_modes,
+                                           const nd4c_array *true_ids, const nd4c_array *true_leaves,
+                                           const nd4c_array *false_ids, const nd4c_array *false_leaves,
+                                           const nd4c_array *leaf_targets, const nd4c_array *leaf_weights,
+                                           const nd4c_array *roots, const nd4c_array *missing_true,
+                                           const nd4c_array *members, const nd4c_array *leaf_ends, int64_t targets,
+                                           int64_t aggregate, nd4c_array **y);
+
+/* score_transform: scores on the last axis as they are, softmax, 1 / (1 + e^-x), softmax where 0 stays 0, or the
+ * inverse of the normal distribution (ONNX post_transform).
+ * In: x (float).
+ * Attributes: transform (0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE. */
+ND4C_API nd4c_status nd4c_score_transform(const nd4c_array *x, int64_t transform, nd4c_array **y);
+ND4C_API nd4c_status nd4c_score_transform_on(nd4c_context *context, const nd4c_array *x, int64_t transform,
+                                             nd4c_array **y);
+
+/* svm_kernel: y [n, v] for x [n, f] and vectors [v, f]: x . v, (gamma x . v + coef0)^degree, e^(-gamma |x - v|^2) or
+ * tanh(gamma x . v + coef0).
+ * In: x (float), vectors.
+ * Attributes: kernel (0), gamma (1.0), coef0 (0), degree (3).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_svm_kernel(const nd4c_array *x, const nd4c_array *vectors, int64_t kernel, double gamma,
+                                     double coef0, double degree, nd4c_array **y);
+ND4C_API nd4c_status nd4c_svm_kernel_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *vectors,
+                                        int64_t kernel, double gamma, double coef0, double degree, nd4c_array **y);
+
+/* svm_probabilities: probabilities [n, classes] of scores [n, pairs of classes], each pair's 1 / (1 + e^(prob_a s +
+ * prob_b)), coupled by the iteration of libsvm (Wu, Lin and Weng 2004).
+ * In: scores (float).
+ * Attributes: prob_a (NULL, 0), prob_b (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE. */
+ND4C_API nd4c_status nd4c_svm_probabilities(const nd4c_array *scores, const double *prob_a, int32_t prob_a_count,
+                                            const double *prob_b, int32_t prob_b_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_svm_probabilities_on(nd4c_context *context, const nd4c_array *scores, const double *prob_a,
+                                               int32_t prob_a_count, const double *prob_b, int32_t prob_b_count,
+                                               nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,238 @@
+/* Op functions of the family loss, made from include/nd4c/op_table/loss.h by scripts/ops_header.py (target
+ * ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_LOSS_H
+#define ND4C_OPS_LOSS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* nll_loss: -weights[c] x[n, c, ...] with c the class in target [n, ...]; ignore_index gives 0 with weight 0.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), ignore_index (-100).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_nll_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                   int64_t reduction, int64_t ignore_index, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_nll_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                      const nd4c_array *weights, int64_t reduction, int64_t ignore_index,
+                                      nd4c_array **loss);
+
+/* softmax_cross_entropy: nll_loss of log_softmax(x) on axis 1, and that log_softmax.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), ignore_index (-100).
+ * Out: loss, log_probabilities.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_softmax_cross_entropy(const nd4c_array *x, const nd4c_array *target,
+                                                const nd4c_array *weights, int64_t reduction, int64_t ignore_index,
+                                                nd4c_array **loss, nd4c_array **log_probabilities);
+ND4C_API nd4c_status nd4c_softmax_cross_entropy_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                                   const nd4c_array *weights, int64_t reduction, int64_t ignore_index,
+                                                   nd4c_array **loss, nd4c_array **log_probabilities);
+
+/* dense_cross_entropy: -sum of target * log_softmax(x) on axis, which the loss lacks.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), axis (-1).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_dense_cross_entropy(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                              int64_t reduction, int64_t axis, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_dense_cross_entropy_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                                 const nd4c_array *weights, int64_t reduction, int64_t axis,
+                                                 nd4c_array **loss);
+
+/* cosine_distance: 1 - sum of x * target on axis, which the loss lacks; both of norm 1.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), axis (-1).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_cosine_distance(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                          int64_t reduction, int64_t axis, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_cosine_distance_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                             const nd4c_array *weights, int64_t reduction, int64_t axis,
+                                             nd4c_array **loss);
+
+/* mse_loss: (x - target)^2.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_mse_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                   int64_t reduction, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_mse_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                      const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+
+/* l1_loss: |x - target|.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_l1_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                  int64_t reduction, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_l1_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                     const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+
+/* huber_loss: d^2 / 2 for d = |x - target| <= delta, else delta (d - delta / 2).
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), delta (1.0).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_huber_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                     int64_t reduction, double delta, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_huber_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                        const nd4c_array *weights, int64_t reduction, double delta, nd4c_array **loss);
+
+/* smooth_l1_loss: d^2 / (2 beta) for d = |x - target| < beta, else d - beta / 2.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), beta (1.0).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_smooth_l1_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                         int64_t reduction, double beta, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_smooth_l1_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                            const nd4c_array *weights, int64_t reduction, double beta,
+                                            nd4c_array **loss);
+
+/* hinge_loss: max(0, 1 - x target), target -1 or 1.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_hinge_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                     int64_t reduction, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_hinge_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                        const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+
+/* log_loss: -target ln(x + epsilon) - (1 - target) ln(1 - x + epsilon), a factor of 0 giving 0.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), epsilon (0.0).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_log_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                   int64_t reduction, double epsilon, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_log_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                      const nd4c_array *weights, int64_t reduction, double epsilon, nd4c_array **loss);
+
+/* sigmoid_cross_entropy: log_loss of sigmoid(x) against target (1 - label_smoothing) + label_smoothing / 2, exact for
+ * large x.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), label_smoothing (0.0).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_sigmoid_cross_entropy(const nd4c_array *x, const nd4c_array *target,
+                                                const nd4c_array *weights, int64_t reduction, double label_smoothing,
+                                                nd4c_array **loss);
+ND4C_API nd4c_status nd4c_sigmoid_cross_entropy_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                                   const nd4c_array *weights, int64_t reduction, double label_smoothing,
+                                                   nd4c_array **loss);
+
+/* kl_divergence: target (ln target - x), 0 for target 0; log_target: target is a logarithm, too.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2), log_target (false).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_kl_divergence(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                        int64_t reduction, bool log_target, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_kl_divergence_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                           const nd4c_array *weights, int64_t reduction, bool log_target,
+                                           nd4c_array **loss);
+
+/* poisson_nll_loss: e^x - target x.
+ * In: x (float), target, weights or NULL.
+ * Attributes: reduction (2).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_poisson_nll_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
+                                           int64_t reduction, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_poisson_nll_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
+                                              const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+
+/* sgd_step: x - rate (gradient + decay x).
+ * In: x (float), gradient, rate.
+ * Attributes: decay (0.0).
+ * Out: next_x.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_sgd_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *rate,
+                                   double decay, nd4c_array **next_x);
+ND4C_API nd4c_status nd4c_sgd_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
+                                      const nd4c_array *rate, double decay, nd4c_array **next_x);
+
+/* momentum_step: g = gradient + decay x; v = alpha v + beta g (g at step 0); x - rate v or, nesterov, x - rate (g +
+ * alpha v).
+ * In: x (float), gradient, v, rate, step.
+ * Attributes: alpha (0.9), beta (1.0), decay (0.0), nesterov (false).
+ * Out: next_x, next_v.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_momentum_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
+                                        const nd4c_array *rate, const nd4c_array *step, double alpha, double beta,
+                                        double decay, bool nesterov, nd4c_array **next_x, nd4c_array **next_v);
+ND4C_API nd4c_status nd4c_momentum_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
+                                           const nd4c_array *v, const nd4c_array *rate, const nd4c_array *step,
+                                           double alpha, double beta, double decay, bool nesterov, nd4c_array **next_x,
+                                           nd4c_array **next_v);
+
+/* adagrad_step: g = gradient + decay x; h = h + g^2; x - rate / (1 + rate_decay step) g / (sqrt h + epsilon).
+ * In: x (float), gradient, h, rate, step.
+ * Attributes: rate_decay (0.0), decay (0.0), epsilon (1e-6).
+ * Out: next_x, next_h.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_adagrad_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *h,
+                                       const nd4c_array *rate, const nd4c_array *step, double rate_decay, double decay,
+                                       double epsilon, nd4c_array **next_x, nd4c_array **next_h);
+ND4C_API nd4c_status nd4c_adagrad_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
+                                          const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step,
+                                          double rate_decay, double decay, double epsilon, nd4c_array **next_x,
+                                          nd4c_array **next_h);
+
+/* rmsprop_step: g = gradient + decay x; h = alpha h + (1 - alpha) g^2; x - rate g / (sqrt h + epsilon).
+ * In: x (float), gradient, h, rate.
+ * Attributes: alpha (0.99), decay (0.0), epsilon (1e-8).
+ * Out: next_x, next_h.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_rmsprop_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *h,
+                                       const nd4c_array *rate, double alpha, double decay, double epsilon,
+                                       nd4c_array **next_x, nd4c_array **next_h);
+ND4C_API nd4c_status nd4c_rmsprop_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
+                                          const nd4c_array *h, const nd4c_array *rate, double alpha, double decay,
+                                          double epsilon, nd4c_array **next_x, nd4c_array **next_h);
+
+/* adam_step: g = gradient + decay x; v = alpha v + (1 - alpha) g; h = beta h + (1 - beta) g^2; (1 - decay_after) (x -
+ * r v / (sqrt h + epsilon)), r = rate sqrt(1 - beta^step) / (1 - alpha^step), at step 0 rate.
+ * In: x (float), gradient, v, h, rate, step.
+ * Attributes: alpha (0.9), beta (0.999), epsilon (1e-6), decay (0.0), decay_after (0.0).
+ * Out: next_x, next_v, next_h.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_adam_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
+                                    const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step, double alpha,
+                                    double beta, double epsilon, double decay, double decay_after, nd4c_array **next_x,
+                                    nd4c_array **next_v, nd4c_array **next_h);
+ND4C_API nd4c_status nd4c_adam_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
+                                       const nd4c_array *v, const nd4c_array *h, const nd4c_array *rate,
+                                       const nd4c_array *step, double alpha, double beta, double epsilon, double decay,
+                                       double decay_after, nd4c_array **next_x, nd4c_array **next_v,
+                                       nd4c_array **next_h);
+
+/* adamw_step: v = alpha v + (1 - alpha) gradient; h = beta h + (1 - beta) gradient^2; (1 - rate decay) x - rate V /
+ * (sqrt H + epsilon), V = v / (1 - alpha^step), H = h / (1 - beta^step), step from 1.
+ * In: x (float), gradient, v, h, rate, step.
+ * Attributes: alpha (0.9), beta (0.999), epsilon (1e-8), decay (0.01).
+ * Out: next_x, next_v, next_h.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_adamw_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
+                                     const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step, double alpha,
+                                     double beta, double epsilon, double decay, nd4c_array **next_x,
+                                     nd4c_array **next_v, nd4c_array **next_h);
+ND4C_API nd4c_status nd4c_adamw_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
+                                        const nd4c_array *v, const nd4c_array *h, const nd4c_array *rate,
+                                        const nd4c_array *step, double alpha, double beta, double epsilon, double decay,
+                                        nd4c_array **next_x, nd4c_array **next_v, nd4c_array **next_h);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,177 @@
+/* Op functions of the family quantization, made from include/nd4c/op_table/quantization.h by scripts/ops_header.py
+ * (target ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_QUANTIZATION_H
+#define ND4C_OPS_QUANTIZATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* cast_float8: y = x as a float8 dtype; beyond the largest (infinities too): the largest if saturate, else infinity
+ * or NaN; rounding is for float8_e8m0fnu: 0 nearest, ties up, 1 up, 2 down; what is below its smallest counts as
+ * beyond.
+ * In: x (bool, int, uint, float, complex, float8, packed).
+ * Attributes: dtype (ND4C_DTYPE_NONE), saturate (true), rounding (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE. */
+ND4C_API nd4c_status nd4c_cast_float8(const nd4c_array *x, nd4c_dtype dtype, bool saturate, int64_t rounding,
+                                      nd4c_array **y);
+ND4C_API nd4c_status nd4c_cast_float8_on(nd4c_context *context, const nd4c_array *x, nd4c_dtype dtype, bool saturate,
+                                         int64_t rounding, nd4c_array **y);
+
+/* quantize_linear: y = saturate(round(x / scale) + zero_point), ties to even, NaN as 0; the quotient rounded to
+ * precision (none: scale's dtype); one scale, one for each index of axis, or one for each block_size elements along
+ * axis; dtype: zero_point's, else uint8; float8 and float4: (x / scale + zero_point) as cast_float8 rounds it.
+ * In: x (int32, float), scale, zero_point or NULL.
+ * Attributes: axis (1), block_size (0), dtype (ND4C_DTYPE_NONE), precision (ND4C_DTYPE_NONE), saturate (true).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_quantize_linear(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *zero_point,
+                                          int64_t axis, int64_t block_size, nd4c_dtype dtype, nd4c_dtype precision,
+                                          bool saturate, nd4c_array **y);
+ND4C_API nd4c_status nd4c_quantize_linear_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *scale,
+                                             const nd4c_array *zero_point, int64_t axis, int64_t block_size,
+                                             nd4c_dtype dtype, nd4c_dtype precision, bool saturate, nd4c_array **y);
+
+/* dequantize_linear: y = (x - zero_point) * scale, rounded once to dtype (none: scale's); scales as in
+ * quantize_linear.
+ * In: x (int8, int16, int32, uint8, uint16, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, packed),
+ *     scale, zero_point or NULL.
+ * Attributes: axis (1), block_size (0), dtype (ND4C_DTYPE_NONE).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_dequantize_linear(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *zero_point,
+                                            int64_t axis, int64_t block_size, nd4c_dtype dtype, nd4c_array **y);
+ND4C_API nd4c_status nd4c_dequantize_linear_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *scale,
+                                               const nd4c_array *zero_point, int64_t axis, int64_t block_size,
+                                               nd4c_dtype dtype, nd4c_array **y);
+
+/* dynamic_quantize_linear: scale = (max(0, max x) - min(0, min x)) / 255 (1/255 if x is 0), zero_point = round(-min /
+ * scale), y = saturate(round(x / scale) + zero_point) as uint8; NaN does not count and becomes zero_point.
+ * In: x (float32).
+ * Out: y, scale, zero_point.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_dynamic_quantize_linear(const nd4c_array *x, nd4c_array **y, nd4c_array **scale,
+                                                  nd4c_array **zero_point);
+ND4C_API nd4c_status nd4c_dynamic_quantize_linear_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y,
+                                                     nd4c_array **scale, nd4c_array **zero_point);
+
+/* fake_quantize: y = dequantised quantised x: 2^bits values from low to high (broadcast to x), shifted so that 0 is
+ * one of them; narrow_range: one value less.
+ * In: x (float), low, high.
+ * Attributes: bits (8), narrow_range (false).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_fake_quantize(const nd4c_array *x, const nd4c_array *low, const nd4c_array *high,
+                                        int64_t bits, bool narrow_range, nd4c_array **y);
+ND4C_API nd4c_status nd4c_fake_quantize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *low,
+                                           const nd4c_array *high, int64_t bits, bool narrow_range, nd4c_array **y);
+
+/* matmul_integer: y = (a - a_zero_point)(b - b_zero_point) in int32, which wraps; a_zero_point: one, or one a row;
+ * b_zero_point: one, or one a column.
+ * In: a (int8, uint8), b, a_zero_point or NULL, b_zero_point or NULL.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_matmul_integer(const nd4c_array *a, const nd4c_array *b, const nd4c_array *a_zero_point,
+                                         const nd4c_array *b_zero_point, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matmul_integer_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
+                                            const nd4c_array *a_zero_point, const nd4c_array *b_zero_point,
+                                            nd4c_array **y);
+
+/* qlinear_matmul: y = saturate(round((a - a_zero_point)(b - b_zero_point) a_scale b_scale / y_scale) + y_zero_point),
+ * sums in int32, ties to even; a's scale and zero point: one or one a row; b's: one or one a column.
+ * In: a (int8, uint8), a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_qlinear_matmul(const nd4c_array *a, const nd4c_array *a_scale, const nd4c_array *a_zero_point,
+                                         const nd4c_array *b, const nd4c_array *b_scale, const nd4c_array *b_zero_point,
+                                         const nd4c_array *y_scale, const nd4c_array *y_zero_point, nd4c_array **y);
+ND4C_API nd4c_status nd4c_qlinear_matmul_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *a_scale,
+                                            const nd4c_array *a_zero_point, const nd4c_array *b,
+                                            const nd4c_array *b_scale, const nd4c_array *b_zero_point,
+                                            const nd4c_array *y_scale, const nd4c_array *y_zero_point, nd4c_array **y);
+
+/* conv_integer: y = (x - x_zero_point) * (w - w_zero_point) as conv, in int32, which wraps; padding counts as
+ * x_zero_point; w_zero_point: one, or one an output channel.
+ * In: x (int8, uint8), w, x_zero_point or NULL, w_zero_point or NULL.
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_conv_integer(const nd4c_array *x, const nd4c_array *w, const nd4c_array *x_zero_point,
+                                       const nd4c_array *w_zero_point, const int64_t *strides, int32_t strides_count,
+                                       const int64_t *pads, int32_t pads_count, const int64_t *dilations,
+                                       int32_t dilations_count, int64_t groups, int64_t auto_pad, nd4c_array **y);
+ND4C_API nd4c_status nd4c_conv_integer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
+                                          const nd4c_array *x_zero_point, const nd4c_array *w_zero_point,
+                                          const int64_t *strides, int32_t strides_count, const int64_t *pads,
+                                          int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
+                                          int64_t groups, int64_t auto_pad, nd4c_array **y);
+
+/* qlinear_conv: y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even;
+ * bias int32.
+ * In: x (int8, uint8), x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or NULL.
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_qlinear_conv(const nd4c_array *x, const nd4c_array *x_scale, const nd4c_array *x_zero_point,
+                                       const nd4c_array *w, const nd4c_array *w_scale, const nd4c_array *w_zero_point,
+                                       const nd4c_array *y_scale, const nd4c_array *y_zero_point,
+                                       const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
+                                       const int64_t *pads, int32_t pads_count, const int64_t *dilations,
+                                       int32_t dilations_count, int64_t groups, int64_t auto_pad, nd4c_array **y);
+ND4C_API nd4c_status nd4c_qlinear_conv_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *x_scale,
+                                          const nd4c_array *x_zero_point, const nd4c_array *w,
+                                          const nd4c_array *w_scale, const nd4c_array *w_zero_point,
+                                          const nd4c_array *y_scale, const nd4c_array *y_zero_point,
+                                          const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
+                                          const int64_t *pads, int32_t pads_count, const int64_t *dilations,
+                                          int32_t dilations_count, int64_t groups, int64_t auto_pad, nd4c_array **y);
+
+/* linear_int8: y = (x - x_zero_point)(w - w_zero_point)^T x_scale w_scale + bias in x_scale's dtype, sums in int32; w
+ * [n, k], x_scale and x_zero_point one or one a row of x, w_scale and w_zero_point one or [n].
+ * In: x (int8, uint8), w, x_scale, w_scale, x_zero_point or NULL, w_zero_point or NULL, bias or NULL.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_linear_int8(const nd4c_array *x, const nd4c_array *w, const nd4c_array *x_scale,
+                                      const nd4c_array *w_scale, const nd4c_array *x_zero_point,
+                                      const nd4c_array *w_zero_point, const nd4c_array *bias, nd4c_array **y);
+ND4C_API nd4c_status nd4c_linear_int8_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
+                                         const nd4c_array *x_scale, const nd4c_array *w_scale,
+                                         const nd4c_array *x_zero_point, const nd4c_array *w_zero_point,
+                                         const nd4c_array *bias, nd4c_array **y);
+
+/* matmul_nbits: y = a dequantize(b)^T + bias: b [n, k] of int4, uint4, int2, uint2, int8, uint8 or float4, scale (and
+ * zero_point) [n, ceil(k / block_size)], one a block of a row.
+ * In: a (float), b, scale, zero_point or NULL, bias or NULL.
+ * Attributes: block_size (32).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_matmul_nbits(const nd4c_array *a, const nd4c_array *b, const nd4c_array *scale,
+                                       const nd4c_array *zero_point, const nd4c_array *bias, int64_t block_size,
+                                       nd4c_array **y);
+ND4C_API nd4c_status nd4c_matmul_nbits_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
+                                          const nd4c_array *scale, const nd4c_array *zero_point, const nd4c_array *bias,
+                                          int64_t block_size, nd4c_array **y);
+
+/* qlinear_add: y = saturate(round(((a - a_zero_point) a_scale + (b - b_zero_point) b_scale) / y_scale) +
+ * y_zero_point), broadcast, in float64, ties to even.
+ * In: a (int8, uint8), a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_qlinear_add(const nd4c_array *a, const nd4c_array *a_scale, const nd4c_array *a_zero_point,
+                                      const nd4c_array *b, const nd4c_array *b_scale, const nd4c_array *b_zero_point,
+                                      const nd4c_array *y_scale, const nd4c_array *y_zero_point, nd4c_array **y);
+ND4C_API nd4c_status nd4c_qlinear_add_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *a_scale,
+                                         const nd4c_array *a_zero_point, const nd4c_array *b, const nd4c_array *b_scale,
+                                         const nd4c_array *b_zero_point, const nd4c_array *y_scale,
+                                         const nd4c_array *y_zero_point, nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

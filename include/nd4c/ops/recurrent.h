@@ -1,0 +1,161 @@
+/* Op functions of the family recurrent, made from include/nd4c/op_table/recurrent.h by scripts/ops_header.py (target
+ * ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_RECURRENT_H
+#define ND4C_OPS_RECURRENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* rnn: h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2
+ * h] of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0.
+ * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL.
+ * Attributes: activations (NULL, 0), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (0), batch_first (false).
+ * Out: y, h.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_rnn(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
+                              const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
+                              const int64_t *activations, int32_t activations_count, const double *alpha,
+                              int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
+                              int64_t direction, bool batch_first, nd4c_array **y, nd4c_array **h);
+ND4C_API nd4c_status nd4c_rnn_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
+                                 const nd4c_array *bias, const nd4c_array *sequence_lengths,
+                                 const nd4c_array *initial_h, const int64_t *activations, int32_t activations_count,
+                                 const double *alpha, int32_t alpha_count, const double *beta, int32_t beta_count,
+                                 double clip, int64_t direction, bool batch_first, nd4c_array **y, nd4c_array **h);
+
+/* lstm: gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c);
+ * input_forget: f = 1 - i; shapes as in rnn with 4 h.
+ * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL, initial_c or NULL, peepholes or
+ *     NULL.
+ * Attributes: activations (NULL, 0), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (0), batch_first (false),
+ *     input_forget (false).
+ * Out: y, h, c.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_lstm(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
+                               const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
+                               const nd4c_array *initial_c, const nd4c_array *peepholes, const int64_t *activations,
+                               int32_t activations_count, const double *alpha, int32_t alpha_count, const double *beta,
+                               int32_t beta_count, double clip, int64_t direction, bool batch_first, bool input_forget,
+                               nd4c_array **y, nd4c_array **h, nd4c_array **c);
+ND4C_API nd4c_status nd4c_lstm_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
+                                  const nd4c_array *bias, const nd4c_array *sequence_lengths,
+                                  const nd4c_array *initial_h, const nd4c_array *initial_c, const nd4c_array *peepholes,
+                                  const int64_t *activations, int32_t activations_count, const double *alpha,
+                                  int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
+                                  int64_t direction, bool batch_first, bool input_forget, nd4c_array **y,
+                                  nd4c_array **h, nd4c_array **c);
+
+/* gru: gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h
+ * r^T)); h = (1 - z) h' + z h; shapes as in rnn with 3 h.
+ * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL.
+ * Attributes: activations (NULL, 0), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (0), batch_first (false),
+ *     linear_before_reset (false).
+ * Out: y, h.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_gru(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
+                              const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
+                              const int64_t *activations, int32_t activations_count, const double *alpha,
+                              int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
+                              int64_t direction, bool batch_first, bool linear_before_reset, nd4c_array **y,
+                              nd4c_array **h);
+ND4C_API nd4c_status nd4c_gru_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
+                                 const nd4c_array *bias, const nd4c_array *sequence_lengths,
+                                 const nd4c_array *initial_h, const int64_t *activations, int32_t activations_count,
+                                 const double *alpha, int32_t alpha_count, const double *beta, int32_t beta_count,
+                                 double clip, int64_t direction, bool batch_first, bool linear_before_reset,
+                                 nd4c_array **y, nd4c_array **h);
+
+/* rnn_cell: one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h].
+ * In: x (float), h, w, r, bias or NULL.
+ * Out: next_h.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_rnn_cell(const nd4c_array *x, const nd4c_array *h, const nd4c_array *w, const nd4c_array *r,
+                                   const nd4c_array *bias, nd4c_array **next_h);
+ND4C_API nd4c_status nd4c_rnn_cell_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *h,
+                                      const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
+                                      nd4c_array **next_h);
+
+/* lstm_cell: one step of lstm: x [n, i], h and c [n, h], w [4 h, i], r [4 h, h], bias [8 h], peepholes [3 h]; gates
+ * i, o, f, c.
+ * In: x (float), h, c, w, r, bias or NULL, peepholes or NULL.
+ * Out: next_h, next_c.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_lstm_cell(const nd4c_array *x, const nd4c_array *h, const nd4c_array *c, const nd4c_array *w,
+                                    const nd4c_array *r, const nd4c_array *bias, const nd4c_array *peepholes,
+                                    nd4c_array **next_h, nd4c_array **next_c);
+ND4C_API nd4c_status nd4c_lstm_cell_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *h,
+                                       const nd4c_array *c, const nd4c_array *w, const nd4c_array *r,
+                                       const nd4c_array *bias, const nd4c_array *peepholes, nd4c_array **next_h,
+                                       nd4c_array **next_c);
+
+/* gru_cell: one step of gru: x [n, i], h [n, h], w [3 h, i], r [3 h, h], bias [6 h]; gates z, r, h.
+ * In: x (float), h, w, r, bias or NULL.
+ * Attributes: linear_before_reset (false).
+ * Out: next_h.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_gru_cell(const nd4c_array *x, const nd4c_array *h, const nd4c_array *w, const nd4c_array *r,
+                                   const nd4c_array *bias, bool linear_before_reset, nd4c_array **next_h);
+ND4C_API nd4c_status nd4c_gru_cell_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *h,
+                                      const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
+                                      bool linear_before_reset, nd4c_array **next_h);
+
+/* sru: u, f, r = x w^T of x [t, n, h], w [3 h, h]; f, r through sigmoid with bias [2 h]; c = f c + (1 - f) u; y = r
+ * tanh(c) + (1 - r) x; arXiv 1709.02755.
+ * In: x (float), w, bias, initial_c or NULL.
+ * Out: y, c.
+ * Statuses: DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_sru(const nd4c_array *x, const nd4c_array *w, const nd4c_array *bias,
+                              const nd4c_array *initial_c, nd4c_array **y, nd4c_array **c);
+ND4C_API nd4c_status nd4c_sru_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
+                                 const nd4c_array *bias, const nd4c_array *initial_c, nd4c_array **y, nd4c_array **c);
+
+/* ctc_loss: -ln of the probability of targets [n, s] under log probabilities x [t, n, classes], summed over all
+ * alignments; reduction 0 none, 1 sum, 2 mean of loss / target length.
+ * In: x (float), targets, input_lengths, target_lengths.
+ * Attributes: blank (0), reduction (2), zero_infinity (false).
+ * Out: loss.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_ctc_loss(const nd4c_array *x, const nd4c_array *targets, const nd4c_array *input_lengths,
+                                   const nd4c_array *target_lengths, int64_t blank, int64_t reduction,
+                                   bool zero_infinity, nd4c_array **loss);
+ND4C_API nd4c_status nd4c_ctc_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *targets,
+                                      const nd4c_array *input_lengths, const nd4c_array *target_lengths, int64_t blank,
+                                      int64_t reduction, bool zero_infinity, nd4c_array **loss);
+
+/* ctc_greedy_decode: the likeliest class of each step of x [t, n, classes] without blanks and repetitions: int64
+ * labels [n, t] filled with -1, lengths [n], and the sum of the largest x.
+ * In: x (float), input_lengths or NULL.
+ * Attributes: blank (0), merge_repeated (true).
+ * Out: labels, lengths, score.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_ctc_greedy_decode(const nd4c_array *x, const nd4c_array *input_lengths, int64_t blank,
+                                            bool merge_repeated, nd4c_array **labels, nd4c_array **lengths,
+                                            nd4c_array **score);
+ND4C_API nd4c_status nd4c_ctc_greedy_decode_on(nd4c_context *context, const nd4c_array *x,
+                                               const nd4c_array *input_lengths, int64_t blank, bool merge_repeated,
+                                               nd4c_array **labels, nd4c_array **lengths, nd4c_array **score);
+
+/* ctc_beam_decode: the top_paths likeliest labellings by prefix beam search over log probabilities x [t, n, classes]:
+ * int64 labels [n, path, t] filled with -1, lengths and log probabilities [n, path]; no path: length 0, -infinity.
+ * In: x (float), input_lengths or NULL.
+ * Attributes: blank (0), beam_width (100), top_paths (1).
+ * Out: labels, lengths, log_probability.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_ctc_beam_decode(const nd4c_array *x, const nd4c_array *input_lengths, int64_t blank,
+                                          int64_t beam_width, int64_t top_paths, nd4c_array **labels,
+                                          nd4c_array **lengths, nd4c_array **log_probability);
+ND4C_API nd4c_status nd4c_ctc_beam_decode_on(nd4c_context *context, const nd4c_array *x,
+                                             const nd4c_array *input_lengths, int64_t blank, int64_t beam_width,
+                                             int64_t top_paths, nd4c_array **labels, nd4c_array **lengths,
+                                             nd4c_array **log_probability);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,269 @@
+/* Op functions of the family sorting, made from include/nd4c/op_table/sorting.h by scripts/ops_header.py (target
+ * ops-header): change the table, not this file. nd4c/ops.h says how to read the comments. */
+#ifndef ND4C_OPS_SORTING_H
+#define ND4C_OPS_SORTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nd4c/array.h"
+#include "nd4c/context.h"
+#include "nd4c/dtype.h"
+#include "nd4c/export.h"
+#include "nd4c/status.h"
+
+ND4C_EXTERN_C_BEGIN
+
+/* nonzero: int64 indices of the elements that are not zero, in C order: one row an axis, one column an element; 0-d
+ * counts as 1-D.
+ * In: x (bool, int, uint, float, complex).
+ * Out: y.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_nonzero(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_nonzero_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* sort: x sorted along axis, stably; NaN last, if descending first.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: axis (-1), descending (false).
+ * Out: y.
+ * Statuses: INDEX. */
+ND4C_API nd4c_status nd4c_sort(const nd4c_array *x, int64_t axis, bool descending, nd4c_array **y);
+ND4C_API nd4c_status nd4c_sort_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool descending,
+                                  nd4c_array **y);
+
+/* argsort: int64 indices that sort x along axis, stably; NaN last, if descending first.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: axis (-1), descending (false).
+ * Out: y.
+ * Statuses: INDEX. */
+ND4C_API nd4c_status nd4c_argsort(const nd4c_array *x, int64_t axis, bool descending, nd4c_array **y);
+ND4C_API nd4c_status nd4c_argsort_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool descending,
+                                     nd4c_array **y);
+
+/* top_k: the k largest (or smallest) elements along axis, best first, and their int64 indices; of equal ones the
+ * first; NaN is largest.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: axis (-1), k (1), largest (true).
+ * Out: y, indices.
+ * Statuses: ARGUMENT, INDEX. */
+ND4C_API nd4c_status nd4c_top_k(const nd4c_array *x, int64_t axis, int64_t k, bool largest, nd4c_array **y,
+                                nd4c_array **indices);
+ND4C_API nd4c_status nd4c_top_k_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t k, bool largest,
+                                   nd4c_array **y, nd4c_array **indices);
+
+/* kth_value: element k (from 0) of x sorted along axis, and its int64 index.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: axis (-1), k (0), keepdims (false).
+ * Out: y, indices.
+ * Statuses: ARGUMENT, INDEX. */
+ND4C_API nd4c_status nd4c_kth_value(const nd4c_array *x, int64_t axis, int64_t k, bool keepdims, nd4c_array **y,
+                                    nd4c_array **indices);
+ND4C_API nd4c_status nd4c_kth_value_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t k,
+                                       bool keepdims, nd4c_array **y, nd4c_array **indices);
+
+/* unique_all: different elements in ascending order, int64 indices of their first places in C order, of x's elements
+ * among them (x's shape), and how many of each; every NaN is one of its own.
+ * In: x (bool, int, uint, float, complex).
+ * Out: values, indices, inverse_indices, counts.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_unique_all(const nd4c_array *x, nd4c_array **values, nd4c_array **indices,
+                                     nd4c_array **inverse_indices, nd4c_array **counts);
+ND4C_API nd4c_status nd4c_unique_all_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
+                                        nd4c_array **indices, nd4c_array **inverse_indices, nd4c_array **counts);
+
+/* unique_counts: different elements in ascending order and how many of each (int64); every NaN is one of its own.
+ * In: x (bool, int, uint, float, complex).
+ * Out: values, counts.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_unique_counts(const nd4c_array *x, nd4c_array **values, nd4c_array **counts);
+ND4C_API nd4c_status nd4c_unique_counts_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
+                                           nd4c_array **counts);
+
+/* unique_inverse: different elements in ascending order and where each element of x is among them (int64, x's shape).
+ * In: x (bool, int, uint, float, complex).
+ * Out: values, inverse_indices.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_unique_inverse(const nd4c_array *x, nd4c_array **values, nd4c_array **inverse_indices);
+ND4C_API nd4c_status nd4c_unique_inverse_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
+                                            nd4c_array **inverse_indices);
+
+/* unique_values: different elements in ascending order; every NaN is one of its own.
+ * In: x (bool, int, uint, float, complex).
+ * Out: values.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_unique_values(const nd4c_array *x, nd4c_array **values);
+ND4C_API nd4c_status nd4c_unique_values_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values);
+
+/* unique: different elements (or slices along the one axis given), ascending or in the order of their first places;
+ * with int64 first places, place of each of x's among them (1-D), and counts; every NaN is one of its own.
+ * In: x (bool, int, uint, float, complex).
+ * Attributes: axis (NULL, 0), sorted (true).
+ * Out: values, indices, inverse_indices, counts.
+ * Statuses: ARGUMENT, INDEX. */
+ND4C_API nd4c_status nd4c_unique(const nd4c_array *x, const int64_t *axis, int32_t axis_count, bool sorted,
+                                 nd4c_array **values, nd4c_array **indices, nd4c_array **inverse_indices,
+                                 nd4c_array **counts);
+ND4C_API nd4c_status nd4c_unique_on(nd4c_context *context, const nd4c_array *x, const int64_t *axis, int32_t axis_count,
+                                    bool sorted, nd4c_array **values, nd4c_array **indices,
+                                    nd4c_array **inverse_indices, nd4c_array **counts);
+
+/* searchsorted: int64 places where values go into sorted x (taken in the order of sorter): before equal ones, right:
+ * after.
+ * In: x (int, uint, float), values, sorter or NULL.
+ * Attributes: right (false).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_searchsorted(const nd4c_array *x, const nd4c_array *values, const nd4c_array *sorter,
+                                       bool right, nd4c_array **y);
+ND4C_API nd4c_status nd4c_searchsorted_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *values,
+                                          const nd4c_array *sorter, bool right, nd4c_array **y);
+
+/* isin: true where an element of x is among elements (invert: is not).
+ * In: x (bool, int, uint, float, complex), elements.
+ * Attributes: invert (false).
+ * Out: y.
+ * Statuses: DTYPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_isin(const nd4c_array *x, const nd4c_array *elements, bool invert, nd4c_array **y);
+ND4C_API nd4c_status nd4c_isin_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *elements, bool invert,
+                                  nd4c_array **y);
+
+/* union1d: different elements of a and b together, ascending.
+ * In: a (bool, int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_union1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_union1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* intersect1d: different elements that a and b both have, ascending.
+ * In: a (bool, int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_intersect1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_intersect1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
+                                         nd4c_array **y);
+
+/* setdiff1d: different elements of a that b does not have, ascending.
+ * In: a (bool, int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_setdiff1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_setdiff1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* setxor1d: different elements that one of a and b has alone, ascending.
+ * In: a (bool, int, uint, float, complex), b.
+ * Out: y.
+ * Statuses: DTYPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_setxor1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+ND4C_API nd4c_status nd4c_setxor1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
+
+/* histogram: how many elements (or which sum of weights) lie in each bin [e[i], e[i + 1]), the last one closed, and
+ * the edges: given, or equally spaced over range (none: least to largest of x; NaN is refused then); density: divided
+ * by total and width.
+ * In: x (int, uint, float), edges or NULL, weights or NULL.
+ * Attributes: bins (10), range (NULL, 0), density (false).
+ * Out: histogram, bin_edges.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_histogram(const nd4c_array *x, const nd4c_array *edges, const nd4c_array *weights,
+                                    int64_t bins, const double *range, int32_t range_count, bool density,
+                                    nd4c_array **histogram, nd4c_array **bin_edges);
+ND4C_API nd4c_status nd4c_histogram_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *edges,
+                                       const nd4c_array *weights, int64_t bins, const double *range,
+                                       int32_t range_count, bool density, nd4c_array **histogram,
+                                       nd4c_array **bin_edges);
+
+/* histogram_bin_edges: edges that histogram would use.
+ * In: x (int, uint, float).
+ * Attributes: bins (10), range (NULL, 0).
+ * Out: y.
+ * Statuses: ARGUMENT. */
+ND4C_API nd4c_status nd4c_histogram_bin_edges(const nd4c_array *x, int64_t bins, const double *range,
+                                              int32_t range_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_histogram_bin_edges_on(nd4c_context *context, const nd4c_array *x, int64_t bins,
+                                                 const double *range, int32_t range_count, nd4c_array **y);
+
+/* histogram_fixed_width: int64 number of elements in each of equal bins over low .. high; elements beyond count in
+ * the bin at that end, NaN in none.
+ * In: x (int, uint, float).
+ * Attributes: low (0), high (1), bins (100).
+ * Out: y.
+ * Statuses: ARGUMENT. */
+ND4C_API nd4c_status nd4c_histogram_fixed_width(const nd4c_array *x, double low, double high, int64_t bins,
+                                                nd4c_array **y);
+ND4C_API nd4c_status nd4c_histogram_fixed_width_on(nd4c_context *context, const nd4c_array *x, double low, double high,
+                                                   int64_t bins, nd4c_array **y);
+
+/* bincount: y[v]: how many elements (or which sum of weights) are v; minlength places at least, and not more than
+ * maxlength: a larger or negative element is refused; one shape whatever the data if minlength is maxlength.
+ * In: x (int, uint), weights or NULL.
+ * Attributes: minlength (0), maxlength (65536).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_bincount(const nd4c_array *x, const nd4c_array *weights, int64_t minlength, int64_t maxlength,
+                                   nd4c_array **y);
+ND4C_API nd4c_status nd4c_bincount_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *weights,
+                                      int64_t minlength, int64_t maxlength, nd4c_array **y);
+
+/* digitize: int64 number of the bin in which each element lies: bins[i - 1] <= x < bins[i], right: < and <=; bins
+ * ascend or descend.
+ * In: x (int, uint, float), bins.
+ * Attributes: right (false).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_digitize(const nd4c_array *x, const nd4c_array *bins, bool right, nd4c_array **y);
+ND4C_API nd4c_status nd4c_digitize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *bins, bool right,
+                                      nd4c_array **y);
+
+/* is_non_decreasing: true if no element is less than the one before it in C order (0-d); NaN is neither.
+ * In: x (int, uint, float).
+ * Out: y.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_is_non_decreasing(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_is_non_decreasing_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* is_strictly_increasing: true if every element is greater than the one before it in C order (0-d).
+ * In: x (int, uint, float).
+ * Out: y.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_is_strictly_increasing(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_is_strictly_increasing_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* argwhere: int64 indices of the elements that are not zero, in C order: one row an element, one column an axis.
+ * In: x (bool, int, uint, float, complex).
+ * Out: y.
+ * Statuses: those of every op. */
+ND4C_API nd4c_status nd4c_argwhere(const nd4c_array *x, nd4c_array **y);
+ND4C_API nd4c_status nd4c_argwhere_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
+
+/* in_top_k: true where predictions[i, targets[i]] is finite and fewer than k of row i are greater.
+ * In: predictions (float), targets.
+ * Attributes: k (1).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_in_top_k(const nd4c_array *predictions, const nd4c_array *targets, int64_t k, nd4c_array **y);
+ND4C_API nd4c_status nd4c_in_top_k_on(nd4c_context *context, const nd4c_array *predictions, const nd4c_array *targets,
+                                      int64_t k, nd4c_array **y);
+
+/* confusion_matrix: y[l, p]: how many pairs (or which sum of weights) have label l and prediction p (classes x
+ * classes).
+ * In: labels (int, uint), predictions, weights or NULL.
+ * Attributes: classes (0).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_confusion_matrix(const nd4c_array *labels, const nd4c_array *predictions,
+                                           const nd4c_array *weights, int64_t classes, nd4c_array **y);
+ND4C_API nd4c_status nd4c_confusion_matrix_on(nd4c_context *context, const nd4c_array *labels,
+                                              const nd4c_array *predictions, const nd4c_array *weights, int64_t classes,
+                                              nd4c_array **y);
+
+/* lexsort: int64 indices that sort along axis by the last of the keys, of equal ones by the one before, ..., stably;
+ * NaN last.
+ * In: keys (one or more) (bool, int, uint, float, complex).
+ * Attributes: axis (-1).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_lexsort(const nd4c_array *const *keys, int32_t keys_count, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_lexsort_on(nd4c_context *context, const nd4c_array *const *keys, int32_t keys_count,
+                                     int64_t axis, nd4c_array **y);
+
+ND4C_EXTERN_C_END
+#endif

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Writes the prototypes of the op functions: include/nd4c/ops.h and include/nd4c/ops/<family>.h.
+
+The op table (include/nd4c/op_table.h) is the one definition; the C preprocessor reads it. The comments above the
+inference rules in src/ops say what shape and dtype a rule gives ("Gives: ..."); the text of a rule says which statuses
+it refuses with. The target `ops-header` writes the files into the tree; the test `tools.ops_header` writes them into
+the build folder and compares.
+
+Usage: ops_header.py [--check] C_COMPILER SOURCE_DIR OUTPUT_DIR
+--check: the words for dtypes must be those of docs/ops.md, too.
+"""
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+WIDTH = 118
+C_TYPES = {"IN": ["const nd4c_array *{}"], "OPT": ["const nd4c_array *{}"],
+           "VAR": ["const nd4c_array *const *{}", "int32_t {}_count"],
+           "INT": ["int64_t {}"], "BOOL": ["bool {}"], "FLOAT": ["double {}"],
+           "INTS": ["const int64_t *{}", "int32_t {}_count"], "FLOATS": ["const double *{}", "int32_t {}_count"],
+           "DTYPE": ["nd4c_dtype {}"], "STRING": ["const char *{}"], "OUT": ["nd4c_array **{}"]}
+MARKER = "nd4c_row_"
+# The sets of dtypes of src/ops/op.c in the words of docs/ops.md; `--check` compares the two.
+DTYPES = {"BOOLEAN": "bool", "REAL_FLOATING": "float", "FLOATING": "float, complex", "REAL": "int, uint, float",
+          "INTEGER": "int, uint", "INTEGER_OR_BOOL": "bool, int, uint", "RANDOM_STATE": "int64, uint64",
+          "NUMERIC": "int, uint, float, complex", "NUMBER_OR_BOOL": "bool, int, uint, float, complex",
+          "BYTE": "uint8", "TEXT": "utf8", "TOKEN": "int32, int64, utf8", "REAL_OR_TEXT": "int, uint, float, utf8",
+          "ANY": "bool, int, uint, float, complex, utf8",
+          "STORED_NUMBER": "bool, int, uint, float, complex, float8, packed",
+          "CASTABLE": "bool, int, uint, float, complex, utf8, float8, packed",
+          "MOVABLE": "bool, int, uint, float, complex, utf8, float8",
+          "STORED": "bool, int, uint, float, complex, utf8, float8, packed",
+          "FLOAT32": "float32", "QUANTIZABLE": "int32, float", "INT8S": "int8, uint8", "INDEX": "int32, int64",
+          "QUANTIZED": "int8, int16, int32, uint8, uint16, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, "
+                       "float8_e5m2fnuz, packed"}
+
+
+class Op:
+    def __init__(self, name, category, rule, doc, parameters, trait, version):
+        self.name, self.category, self.rule, self.doc = name, category, rule, doc
+        self.parameters, self.trait, self.version = parameters, trait, version
+
+
+def read_table(compiler, source):
+    """The families of the table with their ops, in the table's order."""
+    text = ('#include "nd4c/op_table.h"\n'
+            "#define PARAMETER(op, kind, name, preset) nd4c_parameter_ #kind #name (preset)\n"
+            "#define ROW(number, version, name, category, SIGNATURE, rule, dtypes, doc, ...) "
+            'nd4c_row_ #version #name #category #rule #dtypes nd4c_doc_ doc nd4c_rest_ #__VA_ARGS__ '
+            "SIGNATURE(PARAMETER, name)\n")
+    families = [path.stem for path in sorted((source / "include/nd4c/op_table").glob("*.h"))]
+    for family in families:
+        text += f"nd4c_family_ {family} ND4C_OPS_{family.upper()}(ROW)\n"
+    out = subprocess.run([compiler, "-E", "-P", "-I", str(source / "include"), "-x", "c", "-"], input=text, text=True,
+                         check=True, capture_output=True).stdout
+    result = {}
+    for part in out.split("nd4c_family_")[1:]:
+        family = part.split(None, 1)[0]
+        result[family] = [read_row(row) for row in part.split(MARKER)[1:]]
+    return result
+
+
+def unquote(text):
+    """The value of adjacent C string literals."""
+    parts = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
+    return "".join(re.sub(r"\\(.)", r"\1", part) for part in parts)
+
+
+def read_row(row):
+    head, rest = row.split("nd4c_doc_", 1)
+    doc, rest = rest.split("nd4c_rest_", 1)
+    version, name, category, rule, dtypes = re.findall(r'"((?:[^"\\]|\\.)*)"', head)
+    rest, *parameters = rest.split("nd4c_parameter_")
+    trait = re.search(r"\b(C_ORDER|INPUT_ORDER|FIRST_ORDER|REPLACES|REFUSES_LATE)\b", rest)
+    read = []
+    for parameter in parameters:
+        kind, called, preset = re.fullmatch(r'\s*"(\w+)"\s*"(\w+)"\s*\((.*?)\)\s*', parameter, re.S).groups()
+        read.append((kind, called, " ".join(preset.split())))
+    op = Op(name, category, rule, unquote(doc), read, trait.group(1) if trait else "", version)
+    op.dtypes = dtypes
+    return op
+
+
+def read_rules(source):
+    """Of each function of src/ops and src/array: the comment above it, and its text."""
+    functions = {}
+    pattern = re.compile(r"(?:^/\*((?:(?!\*/).)*)\*/\n)?"
+                         r"^(?:static )?(?:inline )?[a-z_][\w ]*[ *](\w+)\([^;{]*?\) \{\n(.*?)^\}", re.S | re.M)
+    for path in sorted([*(source / "src/ops").glob("*.c"), *(source / "src/array").glob("*.c")]):
+        for match in pattern.finditer(path.read_text()):
+            comment = re.sub(r"\n \*", "\n", match.group(1) or "")
+            functions.setdefault(match.group(2), []).append((path.name, " ".join(comment.split()), match.group(3)))
+    return functions
+
+
+def reach(functions, rule):
+    """The texts of a rule and of the functions that it names, however far."""
+    seen, todo, texts = set(), [(f"nd4c_infer_{rule}", None)], []
+    while todo:
+        name, file = todo.pop()
+        for found in functions.get(name, []):
+            if (name, found[0]) in seen or not (name.startswith("nd4c_") or found[0] == file):
+                continue
+            seen.add((name, found[0]))
+            texts.append(found[2])
+            todo += [(word, found[0]) for word in set(re.findall(r"\w+", found[2])) if word in functions]
+    return texts
+
+
+def statuses(source, functions):
+    """Of each rule: the statuses that its text and that of the functions it calls name, in the table's order."""
+    table = (source / "include/nd4c/status.h").read_text()
+    every = ("OK", "NULL_ARGUMENT", "INTERNAL")  # of every op: ops.h says so once
+    names = [name for name in re.findall(r"^  X\((\w+), \d+,", table, re.M) if name not in every]
+
+    def of(rule):
+        words = set(re.findall(r"\bND4C_(\w+)", " ".join(reach(functions, rule))))
+        return [name for name in names if name in words]
+    return of
+
+
+def wrap(text, first, rest):
+    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def default_text(kind, preset):
+    """A default as a C programmer writes it."""
+    if kind == "BOOL":
+        return "false" if preset == "0" else "true"
+    if kind in ("INTS", "FLOATS"):
+        return "NULL, 0"
+    if kind == "STRING" and preset == "0":
+        return "NULL"
+    return "ND4C_DTYPE_NONE" if kind == "DTYPE" and preset == "0" else preset
+
+
+def comment(op, gives, given_statuses):
+    inputs, attributes, outputs = [], [], []
+    for kind, name, preset in op.parameters:
+        if kind in ("IN", "OPT", "VAR"):
+            text = name + {"IN": "", "OPT": " or NULL", "VAR": " (one or more)"}[kind]
+            if not inputs:
+                text += f" ({DTYPES[op.dtypes]})"
+            inputs.append(text)
+        elif kind == "OUT":
+            outputs.append(name)
+        else:
+            attributes.append(f"{name} ({default_text(kind, preset)})")
+    lines = [wrap(f"{op.name}: {op.doc.rstrip('.')}.", "/* ", " * ")]
+    if inputs:
+        lines.append(wrap("In: " + ", ".join(inputs) + ".", " * ", " *     "))
+    if attributes:
+        lines.append(wrap("Attributes: " + ", ".join(attributes) + ".", " * ", " *     "))
+    lines.append(wrap("Out: " + ", ".join(outputs) + (f". {gives}" if gives else "."), " * ", " *     "))
+    if op.trait == "REFUSES_LATE":
+        lines.append(" * May be refused after the computation began; outputs that the caller gave stay as they were.")
+    listed = ", ".join(given_statuses) or "those of every op"
+    lines.append(wrap(f"Statuses: {listed}.", " * ", " *     ") + " */")
+    text = "\n".join(lines)
+    if text.count("*/") != 1 or text.count("/*") != 1:
+        raise SystemExit(f"{op.name}: the doc line opens or ends a comment")
+    return text
+
+
+def prototype(op, context):
+    start = f"ND4C_API nd4c_status nd4c_{op.name}{'_on' if context else ''}("
+    arguments = ["nd4c_context *context"] if context else []
+    for kind, name, _ in op.parameters:
+        arguments += [form.format(name) for form in C_TYPES[kind]]
+    lines, line = [], start
+    for i, argument in enumerate(arguments):
+        piece = argument + (");" if i + 1 == len(arguments) else ",")
+        if len(line) + 1 + len(piece) > 120:
+            lines.append(line)
+            line = " " * len(start) + piece
+        else:
+            line += ("" if line.endswith("(") else " ") + piece
+    return "\n".join([*lines, line])
+
+
+def family_header(family, ops, functions, of):
+    guard = f"ND4C_OPS_{family.upper()}_H"
+    out = [wrap(f"Op functions of the family {family}, made from include/nd4c/op_table/{family}.h by "
+                "scripts/ops_header.py (target ops-header): change the table, not this file. nd4c/ops.h says how to "
+                "read the comments.", "/* ", " * ") + " */",
+           f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>", "",
+           *(f'#include "nd4c/{name}.h"' for name in ("array", "context", "dtype", "export", "status")), "",
+           "ND4C_EXTERN_C_BEGIN", ""]
+    for op in ops:
+        found = functions[f"nd4c_infer_{op.rule}"][0][1]
+        gives = found.split("Gives: ", 1)[1] if "Gives: " in found else ""
+        out += [comment(op, gives, of(op.rule)), prototype(op, False), prototype(op, True), ""]
+    return "\n".join([*out, "ND4C_EXTERN_C_END", "#endif", ""])
+
+
+def main_header(families):
+    listed = "\n".join(f" *   {family + '.h':<18}{len(ops):>3} ops" for family, ops in families.items())
+    includes = "\n".join(f'#include "nd4c/ops/{family}.h"' for family in families)
+    total = sum(len(ops) for ops in families.values())
+    return HEAD.replace("@LISTED@", listed).replace("@INCLUDES@", includes).replace("@TOTAL@", str(total))
+
+
+HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_add runs on the thread's current context,
+ * nd4c_add_on on the one given (NULL: the current one). Made by scripts/ops_header.py (target ops-header) from the op
+ * table: change op_table.h, not these files. A header for each family:
+ *
+@LISTED@
+ *
+ * A comment says what the op computes, and then:
+ *
+ *   In          the inputs in order, with the dtypes of the first. Of the others an index is int32 or int64, and an
+ *               operand promotes with the first or has its dtype. The words are those of docs/ops.md: int, uint, float
+ *               and complex are all dtypes of the kind but the narrow ones, float8 all floats of eight bits, packed
+ *               int4, int2 and float4.
+ *   Attributes  with the value that nd4c_op_call takes for one that the caller leaves out. A C caller gives them all. A
+ *               list is a pointer and a count; NULL and 0 leave it at its default.
+ *   Out         the outputs in order, with their shape and dtype where the first line does not say them. An output
+ *               whose pointer is NULL is not wanted; only an op of several outputs accepts that. A pointer to NULL
+ *               receives a fresh array, which the caller releases; else the result is written into the array given
+ *               (nd4c_op_call has the rules).
+ *   Statuses    what the op's shape rule may refuse with (ND4C_ before each).
+ *
+ * Every op may also give NULL_ARGUMENT and HANDLE (inputs), DTYPE (the first input's is none of those listed), SHAPE
+ * and DTYPE (an output that was given has another shape or dtype), ALIAS and READ_ONLY (outputs), MEMORY and
+ * MEMORY_CAP, POISONED (an input has no value), UNSUPPORTED (no kernel of the device serves the call), STRICT (strict
+ * contexts), and what the device reports. Kernels that read values refuse some: INDEX (an index out of range), ARGUMENT
+ * (a singular matrix). On an asynchronous device such a failure arrives with the first read of a result.
+ *
+ * Any thread may call the functions. They return when the work is submitted; on a synchronous device, when it is
+ * done. */
+#ifndef ND4C_OPS_H
+#define ND4C_OPS_H
+
+#include "nd4c/op.h"
+@INCLUDES@
+
+#endif
+"""
+
+
+def check_dtypes(source, families):
+    """The words of DTYPES are those that docs/ops.md has, which the built library writes."""
+    page = (source / "docs/ops.md").read_text()
+    wrong = []
+    for op in (op for ops in families.values() for op in ops):
+        row = re.search(rf"^\| `{op.name}\(.*?` \| \d+ \| {op.version} \| (?:[^|\\]|\\.)* \| ([^|]*) \|", page, re.M)
+        if row is None or row.group(1) != DTYPES[op.dtypes]:
+            wrong.append(f"{op.name}: {DTYPES[op.dtypes]} here, {row and row.group(1)} in docs/ops.md")
+    if wrong:
+        raise SystemExit("\n".join(wrong))
+
+
+def main():
+    check = sys.argv[1] == "--check"
+    compiler, source, output = sys.argv[2 if check else 1:]
+    source, output = Path(source), Path(output)
+    families = read_table(compiler, source)
+    functions = read_rules(source)
+    of = statuses(source, functions)
+    files = {"ops.h": main_header(families)}
+    for family, ops in families.items():
+        files[f"ops/{family}.h"] = family_header(family, ops, functions, of)
+    for name, text in files.items():
+        path = output / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+    if check:
+        check_dtypes(source, families)
+
+
+if __name__ == "__main__":
+    main()
