@@ -1,5 +1,5 @@
-/* Hooks: what a part of the library offers to a part below it, which does not know it. The part below declares a list and
- * walks over it; parts above add entries, each in the file that has the functions:
+/* Hooks: what a part of the library offers to a part below it, which does not know it. The part below declares a list
+ * and walks over it; parts above add entries, each in the file that has the functions:
  *
  *     typedef struct nd4c_fork_hook { void (*in_child)(void); } nd4c_fork_hook;
  *     ND4C_HOOK_LIST(fork_hooks, nd4c_fork_hook);                                  below, in a header
@@ -9,10 +9,10 @@
  *     static const nd4c_fork_hook locks = {forget_locks};                          above
  *     ND4C_HOOK(fork_hooks, nd4c_fork_hook, locks);
  *
- * The linker puts the entries of a list into one section, whose begin and end it names. So nothing registers at run time,
- * no call depends on another one having come first, and a list without entries is empty. Entries come in no order; where
- * an order matters, they have a number that says it. In a static library an entry is there if its file is: keep it beside
- * functions without which it would not be missed. */
+ * The linker puts the entries of a list into one section, whose begin and end it names. So nothing registers at run
+ * time, no call depends on another one having come first, and a list without entries is empty. Entries come in no
+ * order; where an order matters, they have a number that says it. In a static library an entry is there if its file is:
+ * keep it beside functions without which it would not be missed. */
 #ifndef ND4C_BASE_HOOK_H
 #define ND4C_BASE_HOOK_H
 

@@ -448,7 +448,8 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
   if (input_count <= ND4C_PENDING_INPUTS) {
     const nd4c_status status = call_slowly(&p, key);
     if (ND4C_UNLIKELY(p.wants_order)) {
-      const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs, 0};
+      const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs,
+                                    0};
       return nd4c_whole_call(context, def, &call);
     }
     return status;

@@ -1,7 +1,7 @@
-/* Calls whose operands a device cannot be given as they lie: what a program gives as a view is copied into an array of its
- * own first, and results for views are copied back. Devices of whole buffers (nd4c_device_description.whole_buffers) need
- * it for every view; others for elements in another order than C's, where each of their kernels declines that order.
- * dispatch/call.c asks. */
+/* Calls whose operands a device cannot be given as they lie: what a program gives as a view is copied into an array of
+ * its own first, and results for views are copied back. Devices of whole buffers
+ * (nd4c_device_description.whole_buffers) need it for every view; others for elements in another order than C's, where
+ * each of their kernels declines that order. dispatch/call.c asks. */
 #ifndef ND4C_DISPATCH_WHOLE_H
 #define ND4C_DISPATCH_WHOLE_H
 

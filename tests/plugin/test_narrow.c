@@ -32,8 +32,8 @@ static nd4c_status compute(nd4c_context *context, nd4c_device *device, bool adds
   return status;
 }
 
-/* The op multiply of a transposed operand, into every second element: the device has a kernel for contiguous operands and
- * none for copy. */
+/* The op multiply of a transposed operand, into every second element: the device has a kernel for contiguous operands
+ * and none for copy. */
 static nd4c_status compute_in_order(nd4c_context *context, nd4c_device *device, float *result) {
   static const float data[] = {1, 2, 3, 4, 5, 6};
   nd4c_array *a = NULL, *b = NULL, *turned = NULL, *large = NULL, *y = NULL;
@@ -126,7 +126,9 @@ static const struct {
     {"NARROW=compilers", "multiply", {ADDED, "multiply: 15; "}},
     {"NARROW=one compiler", "multiply", {"initialised; it does not add float32: what was copied", "multiply: 15; "}},
     {"NARROW=multiply", "order", {"initialised", "order: 73615; "}},
-    {"NARROW=multiply", "strict order", {"initialised", "strict order: 0; multiply: nothing on narrow:0 computes this"}},
+    {"NARROW=multiply",
+     "strict order",
+     {"initialised", "strict order: 0; multiply: nothing on narrow:0 computes this"}},
     {"NARROW=multiply", "plan", {"initialised", "plan: 73609; "}},
     {"NARROW=nothing", "multiply", {"the backend has neither a kernel nor a compiler", "multiply: 0; "}},
 };

@@ -19,7 +19,8 @@ static bool row_at(int32_t index, nd4c_config_row *row) {
 static int print_markdown(void) {
   (void)printf(
       "# Configuration\n\n"
-      "Made by `nd4c config --markdown` from `src/base/config/config_table.h` and what the built-in providers declare; a test "
+      "Made by `nd4c config --markdown` from `src/base/config/config_table.h` and what the built-in providers declare; "
+      "a test "
       "keeps it current.\n\n"
       "A property's value comes from `nd4c_config_set` (or `-D PROPERTY=VALUE` after a command of `nd4c`), else from "
       "its environment "

@@ -9,8 +9,9 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* Where the bytes of a buffer are. Buffers of kind MANAGED and HOST_MAPPED are operands of copies and kernels by their handle,
- * as those of kind DEVICE are, and the host sees in them what work has written that has ended, and the other way round. */
+/* Where the bytes of a buffer are. Buffers of kind MANAGED and HOST_MAPPED are operands of copies and kernels by their
+ * handle, as those of kind DEVICE are, and the host sees in them what work has written that has ended, and the other
+ * way round. */
 typedef enum nd4c_memory_kind {
   ND4C_MEMORY_KIND_DEVICE = 0,      /* the device's own memory */
   ND4C_MEMORY_KIND_HOST_PINNED = 1, /* host memory from which the device copies fastest: page-locked */
@@ -48,8 +49,8 @@ typedef struct nd4c_buffer_descriptor {
 typedef struct nd4c_buffer_ops {
   uint32_t struct_size;
   /* Makes a buffer, contents undefined. It lives until it is freed. Required. May block.
-   * MEMORY where there is none: nd4c gives back what it has cached and asks again. It asks for no kind that memory_kinds
-   * does not name. A handle that is NULL after OK counts as a failure. */
+   * MEMORY where there is none: nd4c gives back what it has cached and asks again. It asks for no kind that
+   * memory_kinds does not name. A handle that is NULL after OK counts as a failure. */
   nd4c_status (*allocate)(void *device, const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer);
   /* Ends a buffer; the work that used it has ended. Of a buffer that free_on did not end. Required. May block; does not
    * fail. */

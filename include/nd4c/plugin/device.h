@@ -178,11 +178,11 @@ typedef struct nd4c_device_ops {
    * stream_create. NULL: streams have no priority. */
   nd4c_status (*stream_create_with)(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
   /* A handle, another one at each call, for a stream that the application has made with the vendor's functions and owns
-   * (CUstream, cl_command_queue): nd4c's work goes there, in order with the application's own. `native` may be NULL, which
-   * names a stream where the vendor's default one has no handle (CUDA). The application keeps it
-   * alive until stream_destroy, which frees the handle, leaves the vendor's stream alone, and blocks until everything
-   * on it has ended. ARGUMENT, with a text that says what is expected: it is no stream of this device. Does not block.
-   * NULL: none can be taken. */
+   * (CUstream, cl_command_queue): nd4c's work goes there, in order with the application's own. `native` may be NULL,
+   * which names a stream where the vendor's default one has no handle (CUDA). The application keeps it alive until
+   * stream_destroy, which frees the handle, leaves the vendor's stream alone, and blocks until everything on it has
+   * ended. ARGUMENT, with a text that says what is expected: it is no stream of this device. Does not block. NULL: none
+   * can be taken. */
   nd4c_status (*stream_wrap)(void *device, void *native, nd4c_stream *stream);
   /* Times of work, of asynchronous devices. NULL: it tells none, and the tracer has the time until work is submitted.
    */

@@ -43,7 +43,7 @@ nd4c_config_source nd4c_config_get_source(nd4c_config_key key);
  * silently. */
 nd4c_status nd4c_config_check_environment(void);
 
-/* -- what nd4c/config.h offers, of the properties that are declared so far (device/registry/properties.h) ------------------ */
+/* -- what nd4c/config.h offers, of properties that are declared so far (device/registry/properties.h) -------------- */
 
 int32_t nd4c_config_rows_count(void);
 nd4c_status nd4c_config_rows_get(int32_t index, nd4c_config_row *row);

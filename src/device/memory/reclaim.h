@@ -24,8 +24,8 @@ typedef struct nd4c_reclaimer {
   nd4c_reclaim_order order;
   /* Frees memory of the device, if that can be at least `bytes`. False: nothing was freed. Called without a lock. */
   bool (*give_way)(const nd4c_device *device, int64_t bytes);
-  /* Ends what was released and waited for its work; wait: waits for that work. The caller may hold a lock: no callback of
-   * the user's runs. NULL: there is no such thing. */
+  /* Ends what was released and waited for its work; wait: waits for that work. The caller may hold a lock: no callback
+   * of the user's runs. NULL: there is no such thing. */
   void (*collect)(bool wait);
 } nd4c_reclaimer;
 

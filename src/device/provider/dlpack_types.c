@@ -1,4 +1,5 @@
-/* Which of DLPack's types a device's memory has: for exchange with other libraries, and for what devices say of themselves. */
+/* Which of DLPack's types a device's memory has: for exchange with other libraries, and for what devices say of
+ * themselves. */
 #include "device/provider/dlpack_types.h"
 
 #include "device/device.h"

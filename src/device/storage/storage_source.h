@@ -1,5 +1,5 @@
-/* Where the memory of a thread's new storages comes from while it is in a workspace. storage.c asks; workspaces, which lie
- * above, are the one source there is. */
+/* Where the memory of a thread's new storages comes from while it is in a workspace. storage.c asks; workspaces, which
+ * lie above, are the only source. */
 #ifndef ND4C_DEVICE_STORAGE_SOURCE_H
 #define ND4C_DEVICE_STORAGE_SOURCE_H
 

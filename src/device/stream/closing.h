@@ -7,8 +7,8 @@
 #include "base/hook.h"
 #include "device/device.h"
 
-/* What runs in a child of fork when its asynchronous devices have been closed: locks that a thread of the parent held are
- * made anew, since that thread is not in the child. */
+/* What runs in a child of fork when its asynchronous devices have been closed: locks that a thread of the parent held
+ * are made anew, since that thread is not in the child. */
 typedef struct nd4c_fork_hook {
   void (*in_child)(void);
 } nd4c_fork_hook;

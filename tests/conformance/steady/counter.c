@@ -20,7 +20,8 @@ extern void *__libc_realloc(void *memory, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
 
 enum { OBJECTS = 128, NAME_SIZE = 48 };
-/* Above this nd4c keeps no work space (src/base/threads/pages.c): which call of which size gets there is not the question. */
+/* Above this nd4c keeps no work space (src/base/threads/pages.c): which call of which size gets there is not the
+ * question. */
 static const size_t kept_at_most = (size_t)64 << 20;
 
 /* The program comes first in the loader's list. */

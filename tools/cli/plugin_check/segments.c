@@ -206,6 +206,7 @@ static void run_case(plugin_round *round, const plugin_case *p) {
 void plugin_section_segments(plugin_check *check) {
   tally t = {.plans = 0};
   const bool compiles = plugin_cases_each(check, PLUGIN_PLANS, 0, run_case, &t);
-  (t.plans > 0 || !compiles ? plugin_check_note : plugin_check_skip)("%d compiled plans in other layouts, %d with NaN, %d of more than 100000 elements, %d without elements%s",
-                    (int)t.plans, (int)t.special, (int)t.large, (int)t.empty, compiles ? "" : "; it brings no compilers");
+  (t.plans > 0 || !compiles ? plugin_check_note : plugin_check_skip)(
+      "%d compiled plans in other layouts, %d with NaN, %d of more than 100000 elements, %d without elements%s",
+      (int)t.plans, (int)t.special, (int)t.large, (int)t.empty, compiles ? "" : "; it brings no compilers");
 }
