@@ -144,8 +144,18 @@ static nd4c_status causal_conv_with_state_run(const nd4c_call *call) {
 
 ND4C_CPU_RANGE(pool_range, nd4c_ref_pool)
 
+/* For operands and results as numbers, and for indices. */
+static int64_t pool_scratch_bytes(const nd4c_call *call) {
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < call->input_count; i++)
+    bytes += nd4c_cpu_work_bytes(call->inputs[i].size);
+  for (int32_t i = 0; i < call->output_count; i++)
+    bytes += nd4c_cpu_work_bytes(call->outputs[i].size);
+  return bytes;
+}
+
 static nd4c_status pool_numbers_run(const nd4c_call *call, nd4c_ref_pool_numbers args) {
-  nd4c_cpu_work work = {0};
+  nd4c_cpu_work work = nd4c_cpu_work_in(call, pool_scratch_bytes(call));
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   args.x = nd4c_cpu_work_load(&work, call, 0);
   args.w = nd4c_cpu_work_load(&work, call, 1);
@@ -233,7 +243,7 @@ static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64
 
 /* Floating numbers as doubles. */
 static nd4c_status max_pool_numbers(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+  nd4c_cpu_work work = nd4c_cpu_work_in(call, pool_scratch_bytes(call));
   const nd4c_tensor *y = &call->outputs[0];
   nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_MAX);
   args.x = nd4c_cpu_work_load(&work, call, 0);
@@ -255,7 +265,7 @@ static nd4c_status max_pool_run(const nd4c_call *call) {
   bool indexed = call->op->op == ND4C_OP_max_pool_with_indices;
   if (nd4c_reference_kind(call->inputs[0].dtype) == ND4C_KIND_FLOAT)
     return indexed ? max_pool_numbers(call) : pool_numbers_run(call, window_pool(call, ND4C_REF_POOL_MAX));
-  nd4c_cpu_work work = {0};
+  nd4c_cpu_work work = nd4c_cpu_work_in(call, pool_scratch_bytes(call));
   const nd4c_tensor *y = &call->outputs[0];
   const nd4c_attr_value *attrs = call->attrs;
   nd4c_ref_pool_indices_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]), .y = nd4c_cpu_ref_tensor(y)};
@@ -332,18 +342,21 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
   X(conv_transpose, FLOATS, conv_transpose)                 \
   X(deformable_conv, FLOATS, deformable_conv)               \
   X(causal_conv_with_state, FLOATS, causal_conv_with_state) \
-  X(max_pool, REALS, max_pool)                              \
-  X(max_pool_with_indices, REALS, max_pool)                 \
-  X(average_pool, FLOATS, average_pool)                     \
-  X(max_unpool, REALS, max_unpool)                          \
-  X(lp_pool, FLOATS, lp_pool)                               \
-  X(global_average_pool, FLOATS, average)                   \
-  X(global_max_pool, FLOATS, max)                           \
-  X(global_lp_pool, FLOATS, global_lp_pool)                 \
-  X(adaptive_average_pool, FLOATS, average)                 \
-  X(adaptive_max_pool, FLOATS, max)                         \
-  X(morphological_dilation, FLOATS, dilation)               \
+  X(max_unpool, REALS, max_unpool)
+#define POOLS(X)                                \
+  X(max_pool, REALS, max_pool)                  \
+  X(max_pool_with_indices, REALS, max_pool)     \
+  X(average_pool, FLOATS, average_pool)         \
+  X(lp_pool, FLOATS, lp_pool)                   \
+  X(global_average_pool, FLOATS, average)       \
+  X(global_max_pool, FLOATS, max)               \
+  X(global_lp_pool, FLOATS, global_lp_pool)     \
+  X(adaptive_average_pool, FLOATS, average)     \
+  X(adaptive_max_pool, FLOATS, max)             \
+  X(morphological_dilation, FLOATS, dilation)   \
   X(morphological_erosion, FLOATS, erosion)
 #define DEFINE_KERNEL(op, dtypes, run) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_##dtypes, run##_run),
+#define DEFINE_POOL(op, dtypes, run) \
+  ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_##dtypes, run##_run, .scratch_bytes = pool_scratch_bytes),
 
-const nd4c_kernel *const nd4c_cpu_reference_window_kernels[] = {OPS(DEFINE_KERNEL) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_window_kernels[] = {OPS(DEFINE_KERNEL) POOLS(DEFINE_POOL) NULL};

@@ -5,6 +5,13 @@ static void *take(nd4c_cpu_work *work, int64_t count) {
     work->failed = true;
     return NULL;
   }
+  const size_t wanted = (size_t)nd4c_cpu_work_bytes(count);
+  if (wanted <= work->left) {
+    char *part = work->scratch;
+    work->scratch += wanted;
+    work->left -= wanted;
+    return part;
+  }
   size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
   void *memory = nd4c_cpu_host->allocate_pages(bytes);
   if (memory == NULL) {

@@ -7,16 +7,27 @@
 
 enum { ND4C_CPU_WORK_BLOCKS = 64 };
 
-/* Start with zeros. Where there is no memory `failed` is set and all later requests give NULL: ask once, before
- * computing. */
+/* Start with zeros, or with nd4c_cpu_work_in. Where there is no memory `failed` is set and all later requests give NULL:
+ * ask once, before computing. */
 typedef struct nd4c_cpu_work {
   int32_t count;
   bool failed;
+  char *scratch; /* of the call's: taken from first, so that calls of a plan allocate nothing */
+  size_t left;   /* of its bytes */
   struct {
     void *memory;
     size_t bytes;
   } blocks[ND4C_CPU_WORK_BLOCKS];
 } nd4c_cpu_work;
+
+/* Bytes of a call's scratch for so many numbers or integers. */
+static inline int64_t nd4c_cpu_work_bytes(int64_t count) {
+  return (count + 7) / 8 * 8 * (int64_t)sizeof(double);
+}
+/* Work in the call's scratch, of which there are `bytes`. */
+static inline nd4c_cpu_work nd4c_cpu_work_in(const nd4c_call *call, int64_t bytes) {
+  return (nd4c_cpu_work){.scratch = call->scratch, .left = call->scratch != NULL ? (size_t)bytes : 0};
+}
 
 /* Zeroed numbers. */
 double *nd4c_cpu_work_make(nd4c_cpu_work *work, int64_t count);
