@@ -343,17 +343,17 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
   X(deformable_conv, FLOATS, deformable_conv)               \
   X(causal_conv_with_state, FLOATS, causal_conv_with_state) \
   X(max_unpool, REALS, max_unpool)
-#define POOLS(X)                                \
-  X(max_pool, REALS, max_pool)                  \
-  X(max_pool_with_indices, REALS, max_pool)     \
-  X(average_pool, FLOATS, average_pool)         \
-  X(lp_pool, FLOATS, lp_pool)                   \
-  X(global_average_pool, FLOATS, average)       \
-  X(global_max_pool, FLOATS, max)               \
-  X(global_lp_pool, FLOATS, global_lp_pool)     \
-  X(adaptive_average_pool, FLOATS, average)     \
-  X(adaptive_max_pool, FLOATS, max)             \
-  X(morphological_dilation, FLOATS, dilation)   \
+#define POOLS(X)                              \
+  X(max_pool, REALS, max_pool)                \
+  X(max_pool_with_indices, REALS, max_pool)   \
+  X(average_pool, FLOATS, average_pool)       \
+  X(lp_pool, FLOATS, lp_pool)                 \
+  X(global_average_pool, FLOATS, average)     \
+  X(global_max_pool, FLOATS, max)             \
+  X(global_lp_pool, FLOATS, global_lp_pool)   \
+  X(adaptive_average_pool, FLOATS, average)   \
+  X(adaptive_max_pool, FLOATS, max)           \
+  X(morphological_dilation, FLOATS, dilation) \
   X(morphological_erosion, FLOATS, erosion)
 #define DEFINE_KERNEL(op, dtypes, run) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_##dtypes, run##_run),
 #define DEFINE_POOL(op, dtypes, run) \

@@ -7,8 +7,8 @@
 
 enum { ND4C_CPU_WORK_BLOCKS = 64 };
 
-/* Start with zeros, or with nd4c_cpu_work_in. Where there is no memory `failed` is set and all later requests give NULL:
- * ask once, before computing. */
+/* Start with zeros, or with nd4c_cpu_work_in. Where there is no memory `failed` is set and all later requests give
+ * NULL: ask once, before computing. */
 typedef struct nd4c_cpu_work {
   int32_t count;
   bool failed;
