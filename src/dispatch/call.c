@@ -421,6 +421,12 @@ static nd4c_status call_slowly(nd4c_pending *p, uint64_t key) {
 
 /* -- entries -------------------------------------------------------------------------------------------------- */
 
+static nd4c_eager_call unhashed_call(const nd4c_op_def *def, const nd4c_array *const *inputs, int32_t input_count,
+                                     const nd4c_attr_value *attrs, nd4c_array **outputs) {
+  const int32_t attr_count = attrs != NULL ? def->info.attr_count : 0;
+  return (nd4c_eager_call){def->info.op, attr_count, input_count, inputs, attrs, outputs, 0};
+}
+
 static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                           int32_t input_count, const nd4c_attr_value *attrs, nd4c_array **outputs,
                                           uint64_t key, nd4c_choice *known) {
@@ -431,7 +437,7 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
     return nd4c_fail_prefix(asked, "%s", def->info.name);
   }
   if (ND4C_UNLIKELY(context->device->description.whole_buffers) && def->view == NULL) {
-    const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs, 0};
+    const nd4c_eager_call call = unhashed_call(def, inputs, input_count, attrs, outputs);
     if (!nd4c_whole_takes(context->device, def, &call)) {
       return nd4c_whole_call(context, def, &call);
     }
@@ -448,8 +454,7 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
   if (input_count <= ND4C_PENDING_INPUTS) {
     const nd4c_status status = call_slowly(&p, key);
     if (ND4C_UNLIKELY(p.wants_order)) {
-      const nd4c_eager_call call = {op, attrs != NULL ? def->info.attr_count : 0, input_count, inputs, attrs, outputs,
-                                    0};
+      const nd4c_eager_call call = unhashed_call(def, inputs, input_count, attrs, outputs);
       return nd4c_whole_call(context, def, &call);
     }
     return status;

@@ -2,7 +2,7 @@
  *
  * Locks and condition variables are structs of a fixed size and not handles: a static one needs no code that makes it,
  * making one cannot fail, and one inside a record costs no allocation of its own. Zeros are an open lock and a
- * condition variable on which nobody waits (host->allocate gives zeros). They must not be moved or copied.
+ * condition variable on which no thread waits (host->allocate gives zeros). They must not be moved or copied.
  *
  * A child of fork has one thread, the one that forked. Threads that a backend started do not exist there; a lock that
  * another thread held at the fork stays held for ever. nd4c calls no function of an asynchronous device in a child of

@@ -180,6 +180,9 @@ typedef enum plugin_axis { PLUGIN_AXIS_FIRST, PLUGIN_AXIS_LAST, PLUGIN_AXIS_ALIK
  * False where no input changes or there would be too many elements. Cleared with plugin_extents_clear in any case. */
 bool plugin_extents_change(const selftest_case *from, plugin_axis which, int64_t extent, int64_t elements,
                            selftest_case *to);
+/* A copy whose first input has NaN, zeros of both signs and, if `infinite`, infinities, which break formulas of some
+ * functions of one element. False where the input does not vary. Cleared in the same way. */
+bool plugin_extents_special(const selftest_case *from, bool infinite, selftest_case *to);
 void plugin_extents_clear(const selftest_case *from, selftest_case *changed);
 
 /* Where an output lies in a larger array. outputs.c */

@@ -1,10 +1,14 @@
-/* Cases of an op with other extents than theirs: sizes that no width of a vector divides, many elements, none. Sections
- * `values` and `outputs`. */
+/* Cases of an op with other extents or elements than theirs: sizes that no width of a vector divides, many elements,
+ * none; numbers out of the ordinary. Sections `values`, `outputs` and `segments`. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "check.h"
 
-enum { MOST = 400000 };
+enum { MOST = 400000, SPECIALS = 8 };
+
+static const double finite_specials[SPECIALS] = {NAN, 2, -2, -0.0, 0.0, 1e-30, -20, NAN};
+static const double specials[SPECIALS] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1e-30, -1e30, NAN};
 
 /* The axis of input `index` whose extent changes; -1: this input stays as it is. */
 static int32_t axis_of(const selftest_case *c, plugin_axis which, int32_t index) {
@@ -53,6 +57,21 @@ bool plugin_extents_change(const selftest_case *from, plugin_axis which, int64_t
     sound = sound && (input->dtype == ND4C_DTYPE_NONE || input->reals != NULL || input->integers != NULL);
   }
   return any && sound;
+}
+
+bool plugin_extents_special(const selftest_case *from, bool infinite, selftest_case *to) {
+  const double *values = infinite ? specials : finite_specials;
+  selftest_input *input = &to->inputs[0];
+  *to = *from;
+  if (!input->varies) {
+    return false;
+  }
+  input->integers = NULL;
+  input->reals = malloc(((size_t)input->count + 1) * sizeof *input->reals);
+  for (int64_t k = 0; input->reals != NULL && k < input->count; k++) {
+    input->reals[k] = values[k % SPECIALS];
+  }
+  return input->reals != NULL;
 }
 
 void plugin_extents_clear(const selftest_case *from, selftest_case *changed) {

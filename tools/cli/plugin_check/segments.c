@@ -116,14 +116,6 @@ static bool resize(const selftest_case *from, int64_t wanted, bool alike, selfte
   return sound;
 }
 
-static void clear(const selftest_case *from, selftest_case *resized) {
-  for (int32_t i = 0; i < resized->input_count; i++) {
-    if (resized->inputs[i].reals != from->inputs[i].reals) {
-      free(resized->inputs[i].reals);
-    }
-  }
-}
-
 /* Returns how many plans of the resized case were compiled. */
 static int32_t run_resized(plugin_round *round, const plugin_case *p, int64_t wanted, bool alike,
                            const char *elements) {
@@ -138,38 +130,30 @@ static int32_t run_resized(plugin_round *round, const plugin_case *p, int64_t wa
   }
   (void)plugin_target_force(round->target);
   plugin_arrays_release(changed.wanted, SELFTEST_OUTPUTS);
-  clear(p->c, &resized);
+  plugin_extents_clear(p->c, &resized);
   return compiled;
 }
 
 /* The first input gets numbers that are none, and zeros of both signs, where the op works on elements one by one. */
 static int32_t run_special(plugin_round *round, const plugin_case *p) {
-  static const double specials[] = {NAN, 2, -2, -0.0, 0.0, 1e-30, -20, NAN};
   const nd4c_category category = p->c->op->category;
   const bool by_element =
       category == ND4C_CATEGORY_UNARY || category == ND4C_CATEGORY_BINARY || category == ND4C_CATEGORY_TERNARY;
-  const selftest_input *first = &p->c->inputs[0];
-  selftest_case special = *p->c;
+  selftest_case special;
   plugin_case changed = *p;
   int32_t compiled = 0;
-  if (!by_element || (p->dtype != ND4C_FLOAT32 && p->dtype != ND4C_FLOAT64) || !first->varies || first->count == 0) {
+  if (!by_element || (p->dtype != ND4C_FLOAT32 && p->dtype != ND4C_FLOAT64)) {
     return 0;
-  }
-  double *reals = malloc((size_t)first->count * sizeof *reals);
-  special.inputs[0].integers = NULL;
-  special.inputs[0].reals = reals;
-  for (int64_t i = 0; reals != NULL && i < first->count; i++) {
-    reals[i] = specials[i % (int64_t)(sizeof specials / sizeof specials[0])];
   }
   memset(changed.wanted, 0, sizeof changed.wanted);
   changed.c = &special;
-  if (reals != NULL && plugin_case_wanted(&changed, round->host) == ND4C_OK &&
+  if (plugin_extents_special(p->c, false, &special) && plugin_case_wanted(&changed, round->host) == ND4C_OK &&
       plugin_check_status(round->check, plugin_target_force(round->target), "%s", p->label)) {
     compiled = run_plans(round, &changed, PLUGIN_CONTIGUOUS, "with NaN, ");
   }
   (void)plugin_target_force(round->target);
   plugin_arrays_release(changed.wanted, SELFTEST_OUTPUTS);
-  free(reals);
+  plugin_extents_clear(p->c, &special);
   return compiled;
 }
 

@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-enum { LARGE = 100001, SPECIALS = 8, TRIES = 6 };
+enum { LARGE = 100001, TRIES = 6 };
 
 typedef struct tally {
   int32_t special, large, empty, declined;
@@ -18,10 +18,6 @@ typedef struct tally {
 
 /* What is done to the inputs of a case. */
 typedef enum kind { SPECIAL, GROWN_FIRST, GROWN_LAST, GROWN_ALIKE, EMPTY_FIRST, EMPTY_LAST } kind;
-
-/* Of functions of one element, which may be computed by formulas that infinities break, and of the others. */
-static const double specials_of_one[SPECIALS] = {NAN, 2, -2, -0.0, 0.0, 1e-30, -20, NAN};
-static const double specials[SPECIALS] = {NAN, INFINITY, -INFINITY, -0.0, 0.0, 1e-30, -1e30, NAN};
 
 /* Every input that varies and has elements gets whole numbers of little size: what is added up is exact in any
  * order. */
@@ -34,22 +30,6 @@ static void make_small(const selftest_case *from, selftest_case *to) {
   }
 }
 
-/* The first input gets the special values. */
-static bool make_special(const selftest_case *from, selftest_case *to) {
-  const double *values = from->op->category == ND4C_CATEGORY_UNARY ? specials_of_one : specials;
-  selftest_input *input = &to->inputs[0];
-  *to = *from;
-  if (!input->varies) {
-    return false;
-  }
-  input->integers = NULL;
-  input->reals = malloc(((size_t)input->count + 1) * sizeof *input->reals);
-  for (int64_t k = 0; input->reals != NULL && k < input->count; k++) {
-    input->reals[k] = values[k % SPECIALS];
-  }
-  return input->reals != NULL;
-}
-
 /* A copy of the case with other elements; false where there is nothing to change. */
 static bool change(const selftest_case *from, kind how, selftest_case *to) {
   static const plugin_axis axes[] = {[GROWN_FIRST] = PLUGIN_AXIS_FIRST, [GROWN_LAST] = PLUGIN_AXIS_LAST,
@@ -57,7 +37,7 @@ static bool change(const selftest_case *from, kind how, selftest_case *to) {
                                      [EMPTY_LAST] = PLUGIN_AXIS_LAST};
   const bool empty = how == EMPTY_FIRST || how == EMPTY_LAST;
   if (how == SPECIAL) {
-    return make_special(from, to);
+    return plugin_extents_special(from, from->op->category != ND4C_CATEGORY_UNARY, to);
   }
   const bool any = plugin_extents_change(from, axes[how], 0, empty ? 0 : LARGE, to);
   if (any && !empty) {
