@@ -2,7 +2,7 @@
 """Writes the prototypes of the op functions: include/nd4c/ops.h and include/nd4c/ops/<family>.h.
 
 The op table (include/nd4c/op_table.h) is the one definition; the C preprocessor reads it. The comments above the
-inference rules in src/ops say what shape and dtype a rule gives ("Gives: ..."); the text of a rule says which statuses
+inference rules in src/ops/infer say what shape and dtype a rule gives ("Gives: ..."); the text of a rule says which statuses
 it refuses with. The target `ops-header` writes the files into the tree; the test `tools.ops_header` writes them into
 the build folder and compares.
 
@@ -84,11 +84,11 @@ def read_row(row):
 
 
 def read_rules(source):
-    """Of each function of src/ops and src/array: the comment above it, and its text."""
+    """Of each function of src/ops/infer and src/array: the comment above it, and its text."""
     functions = {}
     pattern = re.compile(r"(?:^/\*((?:(?!\*/).)*)\*/\n)?"
                          r"^(?:static )?(?:inline )?[a-z_][\w ]*[ *](\w+)\([^;{]*?\) \{\n(.*?)^\}", re.S | re.M)
-    for path in sorted([*(source / "src/ops").glob("*.c"), *(source / "src/array").glob("*.c")]):
+    for path in sorted([*(source / "src/ops/infer").glob("*.c"), *(source / "src/array").glob("*.c")]):
         for match in pattern.finditer(path.read_text()):
             comment = re.sub(r"\n \*", "\n", match.group(1) or "")
             functions.setdefault(match.group(2), []).append((path.name, " ".join(comment.split()), match.group(3)))

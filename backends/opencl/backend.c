@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/opencl/device.h"
+#include "backends/opencl/runtime/device.h"
 #include "backends/provider.h"
 #include "families.h"
 

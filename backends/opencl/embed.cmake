@@ -9,7 +9,7 @@ foreach(file ${FILES})
   string(APPEND rows "    {\"${name}\", text_${name}, sizeof text_${name}},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by embed.cmake from kernels/opencl. */
-#include \"backends/opencl/device.h\"
+#include \"backends/opencl/runtime/device.h\"
 
 ${arrays}
 const nd4c_cl_source nd4c_cl_sources[] = {

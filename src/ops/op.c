@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "device/plugin_ops.h"
-#include "ops/rules.h"
+#include "ops/infer/rules.h"
 
 /* -- dtype sets: by kind, of the rows that this build has, narrow ones apart ------------------------------------ */
 

@@ -23,7 +23,7 @@
 #include "base/threads/cpu.h"
 #include "../kernels/providers.h"
 #include "device/memory/host.h"
-#include "kernels/reference/value.h"
+#include "kernels/reference/support/value.h"
 #include "ops/op.h"
 
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "accuracy.h"
-#include "kernels/reference/value.h"
+#include "kernels/reference/support/value.h"
 #include "ops/op.h"
 
 enum { PATTERNS = 1 << 16 };

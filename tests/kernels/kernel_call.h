@@ -14,7 +14,7 @@
 
 #include "providers.h"
 #include "device/memory/host.h"
-#include "kernels/reference/value.h"
+#include "kernels/reference/support/value.h"
 #include "ops/op.h"
 
 enum { MAX_OPERANDS = 8, MAX_ATTRS = 12, TEXT_SIZE = 512 };

@@ -15,7 +15,7 @@
 
 #include "base/threads/cpu.h"
 #include "device/memory/host.h"
-#include "kernels/reference/value.h"
+#include "kernels/reference/support/value.h"
 #include "kernels/types.h"
 #include "nd4c/plugin.h"
 #include "providers.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "backends/opencl/api.h"
+#include "backends/opencl/runtime/api.h"
 
 /* FAILS: the call does; else it succeeds. LOST: the command never runs, and its event has the code. BELIED: it runs, to
  * its end before the call returns, and the event that is given has the code. LATE: it waits for so many milliseconds as

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/opencl/api.h"
+#include "backends/opencl/runtime/api.h"
 #include "faulty_flight.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/opencl/api.h"
+#include "backends/opencl/runtime/api.h"
 #include "nd4c/nd4c.h"
 
 #define FAULTY_PATH ND4C_TEST_BINARY_DIR "/lib/libnd4c_faulty_opencl.so"

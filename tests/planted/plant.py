@@ -31,31 +31,31 @@ TARGETS = ["nd4c_conformance", "test_kernels_simd", "test_kernels_reduction"]
 # A family's places are kernels/reference/<family>.c and <family>_*.c. OWN: families that share a file, FILE#SECTION for the
 # part that begins with the comment "/* -- SECTION". BESIDE: further files that compute a family's ops, or parts of them.
 # SIMD: where engine simd computes the same ops.
-OWN = {"unary": ["kernels/reference/elementwise.c#one operand"],
-       "binary": [f"kernels/reference/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")]}
+OWN = {"unary": ["kernels/reference/elementwise/elementwise.c#one operand"],
+       "binary": [f"kernels/reference/elementwise/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")]}
 BESIDE = {
-    "attention": ["backends/cpu/reference_attention.c"],
-    "contraction": ["backends/cpu/contraction.c", "backends/labels.h"],
-    "creation": ["kernels/reference/indexing_parts.c", "backends/cpu/reference_creation.c"],
-    "decomposition": ["kernels/reference/decomposition_body.h", "backends/cpu/dense_solve.c", "backends/cpu/dense_spectral.c"],
+    "attention": ["backends/cpu/reference/attention.c"],
+    "contraction": ["backends/cpu/support/contraction.c", "backends/labels.h"],
+    "creation": ["kernels/reference/indexing/parts.c", "backends/cpu/reference/creation.c"],
+    "decomposition": ["kernels/reference/decomposition/body.h", "backends/cpu/support/decomposition_solve.c", "backends/cpu/support/decomposition_spectral.c"],
     "image": ["src/dispatch/image/plain.c"],
     "indexing": [f"backends/cpu/reference_{name}.c" for name in ("indexing", "arrangement", "index_parts")],
-    "loss": ["backends/cpu/reference_loss.c"],
-    "normalization": ["backends/cpu/reference_normalization.c"],
-    "quantization": ["backends/cpu/reference_qlinear.c"],
-    "random": ["kernels/reference/random_philox.h", "backends/cpu/reference_random.c"],
-    "signal": ["backends/cpu/reference_fft.c", "backends/cpu/reference_signal.c"],
-    "sorting": ["backends/cpu/reference_sorting.c", "backends/cpu/reference_histogram.c"],
-    "statistics": ["kernels/reference/blocks.c"],
+    "loss": ["backends/cpu/reference/loss.c"],
+    "normalization": ["backends/cpu/reference/normalization.c"],
+    "quantization": ["backends/cpu/reference/quantization_product.c"],
+    "random": ["kernels/reference/random/philox.h", "backends/cpu/reference/random.c"],
+    "signal": ["backends/cpu/reference/signal_fft.c", "backends/cpu/reference/signal.c"],
+    "sorting": ["backends/cpu/reference/sorting.c", "backends/cpu/reference/sorting_histogram.c"],
+    "statistics": ["kernels/reference/support/runs.c"],
     "text": [f"src/dispatch/text/{name}.c" for name in ("basic", "cast", "split", "tfidf", "text")],
 }
 SIMD = {
-    "unary": ["kernels/cpu/unary.c", "kernels/cpu/cast.c"],
-    "binary": ["kernels/cpu/binary.c"],
-    "reduction": ["kernels/cpu/reduce.c", "kernels/cpu/reduce_vector.h", "kernels/cpu/reduce_fold.h"],
-    "linalg": ["kernels/cpu/gemm_loops.h"],
-    "nn": ["kernels/cpu/nn_loops.h", "kernels/cpu/pool_loops.h", "kernels/cpu/depthwise_loops.h"],
-    "shape": ["kernels/cpu/move.c"],
+    "unary": ["kernels/cpu/elementwise/unary.c", "kernels/cpu/elementwise/cast.c"],
+    "binary": ["kernels/cpu/elementwise/binary.c"],
+    "reduction": ["kernels/cpu/reduction/reduction.c", "kernels/cpu/reduction/vector.h", "kernels/cpu/reduction/fold.h"],
+    "linalg": ["kernels/cpu/contraction/gemm_loops.h"],
+    "nn": ["kernels/cpu/normalization/loops.h", "kernels/cpu/window/pool_loops.h", "kernels/cpu/window/depthwise_loops.h"],
+    "shape": ["kernels/cpu/shape/move.c"],
 }
 
 # kind: (pattern, replacement) pairs; a place is one match on one line of code. A bound that is a number of two digits is

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/reference/random_philox.h"
+#include "kernels/reference/random/philox.h"
 #include "nd4c/nd4c.h"
 
 enum { COUNT = 100000 };

@@ -91,7 +91,7 @@ plant() {
 plant src/base/low.c '"graph/plan.h"'
 plant src/graph/low.c '<io/onnx.h>'
 plant src/ops/low.c '"backends/cpu/cpu.h"'
-plant src/array/low.c '"kernels/reference/value.h"'
+plant src/array/low.c '"kernels/reference/support/value.h"'
 plant backends/x/backend.c '"base/status.h"'
 plant backends/x/backend.c '"backends/cpu/cpu.h"'
 plant backends/x/backend.c '"nd4c/graph.h"'

@@ -61,7 +61,7 @@ bool nd4c_fftw_borrow(const nd4c_fftw_key *key, void *in, void *out, nd4c_fftw_l
 void nd4c_fftw_give_back(const nd4c_fftw_key *key, const nd4c_fftw_loan *loan);
 
 /* The kernels of this folder: lists that end in NULL. */
-extern const nd4c_kernel *const nd4c_cpu_fftw_transform_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_fftw_signal_kernels[];
 
 /* The engine's state for people; see nd4c_engine. */
 bool nd4c_fftw_state(bool verify, char *text, size_t text_size);

@@ -1,5 +1,5 @@
 /* What FFTW contributes to the CPU's devices: Fourier transforms. */
 #include "backends/cpu/fftw/fftw.h"
-#include "backends/cpu/library.h"
+#include "backends/cpu/support/library.h"
 
-ND4C_CPU_LIBRARY_PROVIDER(fftw, 150, nd4c_cpu_fftw_transform_kernels)
+ND4C_CPU_LIBRARY_PROVIDER(fftw, 150, nd4c_cpu_fftw_signal_kernels)

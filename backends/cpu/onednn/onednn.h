@@ -6,8 +6,8 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/onednn/api.h"
-#include "backends/cpu/openmp.h"
-#include "backends/cpu/window.h"
+#include "backends/cpu/support/openmp.h"
+#include "backends/cpu/support/window.h"
 
 /* The library. Made once, never changed afterwards. */
 typedef struct nd4c_onednn {
@@ -142,10 +142,10 @@ static inline int64_t nd4c_onednn_align(int64_t bytes) {
 }
 
 /* The kernels of this folder: lists that end in NULL. */
-extern const nd4c_kernel *const nd4c_cpu_onednn_conv_kernels[];
-extern const nd4c_kernel *const nd4c_cpu_onednn_int8_kernels[];
-extern const nd4c_kernel *const nd4c_cpu_onednn_matmul_kernels[];
-extern const nd4c_kernel *const nd4c_cpu_onednn_sgemm_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_window_conv_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_quantization_int8_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_onednn_contraction_sgemm_kernels[];
 
 /* The engine's state for people; see nd4c_engine. */
 bool nd4c_onednn_state(bool verify, char *text, size_t text_size);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/contraction.h"
+#include "backends/cpu/support/contraction.h"
 #include "backends/cpu/openblas/openblas.h"
 
 /* Multiplications of one matrix of a batch up to which matrices, not parts of them, are shared out. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/openblas/methods.h"
+#include "backends/cpu/openblas/decomposition_methods.h"
 
 /* Below this many multiplications the reference is as fast, and opens no library. */
 enum { SMALL = 2048 };

@@ -4,7 +4,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/openblas/lapack.h"
-#include "backends/cpu/openmp.h"
+#include "backends/cpu/support/openmp.h"
 
 /* Values of the C BLAS interface. */
 enum {
@@ -62,7 +62,7 @@ const nd4c_openblas *nd4c_openblas_get(void);
 /* The kernels of this folder: lists that end in NULL. */
 extern const nd4c_kernel *const nd4c_cpu_openblas_contraction_kernels[];
 extern const nd4c_kernel *const nd4c_cpu_openblas_decomposition_kernels[];
-extern const nd4c_kernel *const nd4c_cpu_openblas_matmul_kernels[];
+extern const nd4c_kernel *const nd4c_cpu_openblas_contraction_matmul_kernels[];
 
 /* The engine's state for people; see nd4c_engine. */
 bool nd4c_openblas_state(bool verify, char *text, size_t text_size);

@@ -1,0 +1,199 @@
+/* matmul and linear on oneDNN. CONSTANT right-hand sides are packed once. oneDNN's fast implementations want results
+ * by rows: a result by columns is computed as the product of the transposes. */
+
+#include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/openblas/openblas.h"
+#include "backends/cpu/support/contraction_product.h"
+
+static bool fits(const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
+  bool plain = nd4c_cpu_matrices_dense(p, x, true) || nd4c_cpu_matrices_dense(p, x, false);
+  return x->tensor == NULL || (plain && nd4c_onednn_strides_fit(p->rank, x->shape, x->strides));
+}
+
+/* Constant weights that fit the caches are read faster packed. */
+enum { PACKED_VECTOR = 1 << 22 };
+
+/* One row or one column of f32: OpenBLAS reads a large matrix at the memory's speed, oneDNN at half of it or less. */
+static bool left_to_openblas(const nd4c_cpu_product *p) {
+  const nd4c_tensor *b = p->b.tensor;
+  bool constant = (b->flags & ND4C_TENSOR_CONSTANT) != 0 && p->m == 1;
+  if (p->batch != 1 || (p->m != 1 && p->n != 1) || b->dtype != ND4C_FLOAT32 ||
+      (constant && p->k * p->n < PACKED_VECTOR)) {
+    return false;
+  }
+  const nd4c_openblas *blas = nd4c_openblas_get();
+  return blas != NULL && blas->ready;
+}
+
+static const char *refuse(const nd4c_call *call) {
+  nd4c_cpu_product p;
+  const char *why = nd4c_cpu_product_read(call, &p);
+  if (why != NULL) {
+    return why;
+  }
+  if (p.batch * p.m * p.n * p.k < ND4C_PRODUCT_SMALL) {
+    return "the product is small";
+  }
+  if (!fits(&p, &p.a) || !fits(&p, &p.b) || !fits(&p, &p.y) || !fits(&p, &p.addend)) {
+    return "an operand has neither rows nor columns without gaps";
+  }
+  if (left_to_openblas(&p)) {
+    return "a product with a vector: OpenBLAS";
+  }
+  return NULL;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  return nd4c_onednn_accept(refuse(call), call->inputs[0].dtype, reason, reason_size);
+}
+
+/* -- preparing -------------------------------------------------------------------------------------------------- */
+
+/* Strides of axes of extent 1 mean nothing, but oneDNN recognises arrangements by them: as if packed. */
+static int desc_of(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
+  int64_t strides[ND4C_PRODUCT_MAX_RANK];
+  int64_t reach = 1;
+  bool columns_inside = p->rank > 1 && nd4c_cpu_matrices_dense(p, x, true);
+  for (int32_t i = p->rank - 1; i >= 0; i--) {
+    int32_t axis = i;
+    if (!columns_inside && i >= p->rank - 2) {
+      axis = i == p->rank - 1 ? p->rank - 2 : p->rank - 1;
+    }
+    strides[axis] = x->shape[axis] == 1 ? reach : x->strides[axis];
+    int64_t end = strides[axis] * x->shape[axis];
+    reach = end > reach ? end : reach;
+  }
+  return nd4c_onednn_desc(dnn, desc, p->rank, x->shape, x->tensor->dtype, strides);
+}
+
+/* The result's rows one after the other: what an addend or a result that lies by columns is moved to. */
+static int dense_desc(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
+  int64_t strides[ND4C_PRODUCT_MAX_RANK], stride = 1;
+  for (int32_t axis = p->rank - 1; axis >= 0; axis--) {
+    strides[axis] = stride;
+    stride *= x->shape[axis];
+  }
+  return nd4c_onednn_desc(dnn, desc, p->rank, x->shape, x->tensor->dtype, strides);
+}
+
+/* An operand that is used where it lies, or, result and addend, moved if it lies by columns. */
+static int describe_operand(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_cpu_product *p,
+                            const nd4c_cpu_matrices *x, bool may_move) {
+  int status = desc_of(dnn, &op->given, p, x);
+  op->moved = may_move && !nd4c_cpu_matrices_dense(p, x, true);
+  if (status == DNN_SUCCESS) {
+    status = op->moved ? dense_desc(dnn, &op->wanted, p, x) : dnn->dnnl_memory_desc_clone(&op->wanted, op->given);
+  }
+  return status;
+}
+
+static int describe_bias(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_cpu_product *p) {
+  int64_t shape[ND4C_PRODUCT_MAX_RANK], strides[ND4C_PRODUCT_MAX_RANK];
+  for (int32_t axis = 0; axis < p->rank; axis++) {
+    shape[axis] = axis == p->rank - 1 ? p->n : 1;
+    strides[axis] = axis == p->rank - 1 ? 1 : p->n;
+  }
+  return nd4c_onednn_desc(dnn, &op->wanted, p->rank, shape, p->bias->dtype, strides);
+}
+
+static int describe_primitive(nd4c_onednn_node *node, const nd4c_cpu_product *p) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  const nd4c_tensor *w = p->b.tensor;
+  dnn_desc any = NULL;
+  dnn_attr attr = NULL;
+  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, p->activation);
+  bool constant = (w->flags & ND4C_TENSOR_CONSTANT) != 0;
+  if (status == DNN_SUCCESS && constant) {
+    status = dnn->dnnl_memory_desc_create_with_tag(&any, p->rank, p->b.shape, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
+  }
+  if (status == DNN_SUCCESS) {
+    status = dnn->dnnl_matmul_primitive_desc_create(&node->step.desc, dnn->engine, op[ND4C_ONEDNN_X].wanted,
+                                                    constant ? any : op[ND4C_ONEDNN_W].given,
+                                                    op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, attr);
+  }
+  if (any != NULL) {
+    dnn->dnnl_memory_desc_destroy(any);
+  }
+  if (attr != NULL) {
+    dnn->dnnl_primitive_attr_destroy(attr);
+  }
+  return status;
+}
+
+static int describe(nd4c_onednn_node *node, const nd4c_call *call) {
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p); /* usable has seen that it can be read */
+  if (nd4c_cpu_product_by_columns(call, &p)) {
+    nd4c_cpu_product_turn(&p);
+  }
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  op[ND4C_ONEDNN_ADDEND].present = p.addend.tensor != NULL;
+  op[ND4C_ONEDNN_BIAS].present = p.bias != NULL;
+  if (p.addend.tensor != NULL) {
+    op[ND4C_ONEDNN_ADDEND].input = (int)(p.addend.tensor - call->inputs); /* a bias like y counts as an addend */
+  }
+  int status = describe_operand(dnn, &op[ND4C_ONEDNN_X], &p, &p.a, false);
+  if (status == DNN_SUCCESS) {
+    status = desc_of(dnn, &op[ND4C_ONEDNN_W].given, &p, &p.b);
+  }
+  if (status == DNN_SUCCESS) {
+    status = describe_operand(dnn, &op[ND4C_ONEDNN_Y], &p, &p.y, true);
+  }
+  if (status == DNN_SUCCESS && p.addend.tensor != NULL) {
+    status = describe_operand(dnn, &op[ND4C_ONEDNN_ADDEND], &p, &p.addend, true);
+  }
+  if (status == DNN_SUCCESS && p.bias != NULL) {
+    status = describe_bias(dnn, &op[ND4C_ONEDNN_BIAS], &p);
+  }
+  return status == DNN_SUCCESS ? describe_primitive(node, &p) : status;
+}
+
+static void matmul_inputs(const nd4c_call *call, int *inputs) {
+  nd4c_cpu_product p;
+  nd4c_cpu_product_read(call, &p);
+  bool turned = nd4c_cpu_product_by_columns(call, &p);
+  inputs[ND4C_ONEDNN_X] = turned ? ND4C_IN_matmul_b : ND4C_IN_matmul_a;
+  inputs[ND4C_ONEDNN_W] = turned ? ND4C_IN_matmul_a : ND4C_IN_matmul_b;
+  inputs[ND4C_ONEDNN_Y] = inputs[ND4C_ONEDNN_BIAS] = inputs[ND4C_ONEDNN_ADDEND] = -1;
+}
+
+static void linear_inputs(const nd4c_call *call, int *inputs) {
+  (void)call;
+  inputs[ND4C_ONEDNN_X] = ND4C_IN_linear_x;
+  inputs[ND4C_ONEDNN_W] = ND4C_IN_linear_w;
+  inputs[ND4C_ONEDNN_Y] = -1;
+  inputs[ND4C_ONEDNN_BIAS] = ND4C_IN_linear_bias;
+  inputs[ND4C_ONEDNN_ADDEND] = ND4C_IN_linear_addend;
+}
+
+#define FUNCTIONS(op_name)                                                                           \
+  static bool op_name##_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {           \
+    int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
+    op_name##_inputs(call, inputs);                                                                  \
+    return nd4c_onednn_node_wants(call, input, inputs, describe, layout);                            \
+  }                                                                                                  \
+  static nd4c_status op_name##_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, \
+                                    const nd4c_tensor *to) {                                         \
+    int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
+    (void)input;                                                                                     \
+    op_name##_inputs(call, inputs);                                                                  \
+    return nd4c_onednn_node_pack(call, inputs, describe, layout, to);                                \
+  }                                                                                                  \
+  static nd4c_status op_name##_prepare(const nd4c_call *call, void **state) {                        \
+    int inputs[ND4C_ONEDNN_OPERANDS];                                                                \
+    op_name##_inputs(call, inputs);                                                                  \
+    return nd4c_onednn_node_prepare(call, inputs, describe, state);                                  \
+  }
+FUNCTIONS(matmul)
+FUNCTIONS(linear)
+
+#define KERNEL(op_name)                                                                                        \
+  ND4C_CPU_KERNEL("onednn", op_name, #op_name, ND4C_CPU_PRIORITY_ONEDNN,                                       \
+                  ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), usable,    \
+                  nd4c_onednn_node_run, .prepare = op_name##_prepare, .unprepare = nd4c_onednn_node_unprepare, \
+                  .scratch_bytes = nd4c_onednn_node_scratch_bytes, .wants_layout = op_name##_wants,            \
+                  .pack = op_name##_pack)
+
+const nd4c_kernel *const nd4c_cpu_onednn_contraction_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

@@ -1,0 +1,246 @@
+/* conv and conv_transpose on oneDNN. The primitive always works on channels-last activations, where its fastest
+ * implementations are and which the graph's layout pass gives it; operands in another order are reordered through
+ * scratch. CONSTANT weights are packed once, for all calls that want them alike. */
+
+#include "backends/cpu/onednn/onednn.h"
+
+enum { MAX_RANK = 5 };
+
+static void channels_last(int32_t rank, const int64_t *shape, int64_t *strides) {
+  int64_t stride = shape[1];
+  strides[1] = 1;
+  for (int32_t axis = rank - 1; axis >= 2; axis--) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  strides[0] = stride;
+}
+
+/* -- may it ----------------------------------------------------------------------------------------------------- */
+
+static const char *refuse_tensor(const nd4c_tensor *tensor, nd4c_dtype dtype) {
+  if (tensor->dtype != dtype) {
+    return "operands of one dtype are expected";
+  }
+  if (tensor->size == 0) {
+    return "an operand is empty";
+  }
+  if (!nd4c_onednn_strides_fit(tensor->rank, tensor->shape, tensor->strides)) {
+    return "an operand's strides are zero, negative or overlapping";
+  }
+  return NULL;
+}
+
+static const char *refuse(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *y = &call->outputs[0];
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
+  const nd4c_tensor *addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
+  const nd4c_tensor *all[] = {x, &call->inputs[ND4C_IN_conv_w], y, bias, addend};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    const char *why = all[i] != NULL ? refuse_tensor(all[i], x->dtype) : NULL;
+    if (why != NULL) {
+      return why;
+    }
+  }
+  if (bias != NULL && bias->size > 1 && bias->strides[0] != 1) {
+    return "the bias is not contiguous";
+  }
+  for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
+    if (addend->rank != y->rank || addend->shape[axis] != y->shape[axis]) {
+      return "the addend's shape is not the result's";
+    }
+  }
+  return NULL;
+}
+
+static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  return nd4c_onednn_accept(refuse(call), call->inputs[ND4C_IN_conv_x].dtype, reason, reason_size);
+}
+
+/* -- preparing -------------------------------------------------------------------------------------------------- */
+
+/* Descriptors of an activation: as given, and channels-last. */
+static int describe_activation(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *tensor) {
+  int64_t strides[MAX_RANK];
+  channels_last(tensor->rank, tensor->shape, strides);
+  int status = nd4c_onednn_desc(dnn, &op->wanted, tensor->rank, tensor->shape, tensor->dtype, strides);
+  bool same = true;
+  for (int32_t axis = 0; axis < tensor->rank; axis++) {
+    same = same && (tensor->shape[axis] == 1 || tensor->strides[axis] == strides[axis]);
+  }
+  op->moved = !same;
+  if (status == DNN_SUCCESS) {
+    const int64_t *given = same ? strides : tensor->strides;
+    status = nd4c_onednn_desc(dnn, &op->given, tensor->rank, tensor->shape, tensor->dtype, given);
+  }
+  return status;
+}
+
+/* Weights as oneDNN has them, [o, c / groups, ...], with groups [groups, o / groups, c / groups, ...]; transposed ones
+ * are [c, o / groups, ...]. `any` lets oneDNN pick. */
+static int describe_weights(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *w, int64_t groups,
+                            bool transposed, dnn_desc *any) {
+  int64_t first = w->shape[0] / groups, second = w->shape[1];
+  int64_t shape[MAX_RANK + 1] = {groups, transposed ? second : first, transposed ? first : second};
+  int64_t strides[MAX_RANK + 1] = {w->strides[0] * first, w->strides[transposed], w->strides[!transposed]};
+  for (int32_t axis = 2; axis < w->rank; axis++) {
+    shape[axis + 1] = w->shape[axis];
+    strides[axis + 1] = w->strides[axis];
+  }
+  int32_t skip = groups == 1 ? 1 : 0, rank = w->rank + 1 - skip;
+  int status = nd4c_onednn_desc(dnn, &op->given, rank, shape + skip, w->dtype, strides + skip);
+  if (status == DNN_SUCCESS) {
+    status = dnn->dnnl_memory_desc_create_with_tag(any, rank, shape + skip, nd4c_onednn_dtype(w->dtype), DNN_TAG_ANY);
+  }
+  return status;
+}
+
+static int describe_bias(const nd4c_onednn *dnn, nd4c_onednn_operand *op, const nd4c_tensor *bias) {
+  const int64_t stride = 1;
+  return nd4c_onednn_desc(dnn, &op->wanted, 1, bias->shape, bias->dtype, &stride);
+}
+
+static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, bool transposed, dnn_desc any) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  const int64_t *y = call->outputs[0].shape + 2;
+  nd4c_ref_window window;
+  (transposed ? nd4c_cpu_conv_transpose_window : nd4c_cpu_conv_window)(call, &window);
+  dnn_dims stride, dilation, begin, end;
+  for (int32_t i = 0; i < window.spatial; i++) {
+    int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
+    stride[i] = window.stride[i];
+    dilation[i] = window.dilation[i] - 1;
+    begin[i] = window.pad_begin[i];
+    /* What the last window needs: oneDNN accepts no more than that, and less where the window ends early. */
+    end[i] = transposed ? (window.input[i] - 1) * stride[i] + reach - begin[i] - y[i]
+                        : (y[i] - 1) * stride[i] + reach - window.input[i] - begin[i];
+  }
+  int64_t activation = transposed ? ND4C_ACTIVATION_NONE : call->attrs[ND4C_ATTR_conv_activation].as.i;
+  dnn_attr attr = NULL;
+  int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation);
+  if (status == DNN_SUCCESS && transposed) {
+    status = dnn->dnnl_deconvolution_forward_primitive_desc_create(
+        &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_DECONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
+        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
+  } else if (status == DNN_SUCCESS) {
+    status = dnn->dnnl_convolution_forward_primitive_desc_create(
+        &node->step.desc, dnn->engine, DNN_FORWARD_INFERENCE, DNN_CONVOLUTION_DIRECT, op[ND4C_ONEDNN_X].wanted, any,
+        op[ND4C_ONEDNN_BIAS].wanted, op[ND4C_ONEDNN_Y].wanted, stride, dilation, begin, end, attr);
+  }
+  if (attr != NULL) {
+    dnn->dnnl_primitive_attr_destroy(attr);
+  }
+  return status;
+}
+
+static int describe(nd4c_onednn_node *node, const nd4c_call *call, bool transposed) {
+  const nd4c_onednn *dnn = node->dnn;
+  nd4c_onednn_operand *op = node->operands;
+  int64_t groups = call->attrs[transposed ? ND4C_ATTR_conv_transpose_groups : ND4C_ATTR_conv_groups].as.i;
+  int status = DNN_SUCCESS;
+  dnn_desc any = NULL;
+  for (int32_t i = 0; i < ND4C_ONEDNN_OPERANDS && status == DNN_SUCCESS; i++) {
+    if (!op[i].present) {
+      continue;
+    }
+    const nd4c_tensor *tensor = nd4c_onednn_operand_tensor(call, &op[i]);
+    status = i == ND4C_ONEDNN_W      ? describe_weights(dnn, &op[i], tensor, groups, transposed, &any)
+             : i == ND4C_ONEDNN_BIAS ? describe_bias(dnn, &op[i], tensor)
+                                     : describe_activation(dnn, &op[i], tensor);
+  }
+  if (status == DNN_SUCCESS) {
+    status = describe_primitive(node, call, transposed, any);
+  }
+  if (any != NULL) {
+    dnn->dnnl_memory_desc_destroy(any);
+  }
+  return status;
+}
+
+static int describe_conv(nd4c_onednn_node *node, const nd4c_call *call) {
+  return describe(node, call, false);
+}
+
+static int describe_conv_transpose(nd4c_onednn_node *node, const nd4c_call *call) {
+  return describe(node, call, true);
+}
+
+static const int conv_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_x, ND4C_IN_conv_w, -1, ND4C_IN_conv_bias,
+                                                      ND4C_IN_conv_addend};
+
+static bool conv_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
+  return nd4c_onednn_node_wants(call, input, conv_inputs, describe_conv, layout);
+}
+
+static nd4c_status conv_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to) {
+  (void)input;
+  return nd4c_onednn_node_pack(call, conv_inputs, describe_conv, layout, to);
+}
+
+static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
+  return nd4c_onednn_node_prepare(call, conv_inputs, describe_conv, state);
+}
+
+/* -- conv_transpose --------------------------------------------------------------------------------------------- */
+
+static const char *refuse_transposed(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_transpose_x];
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_transpose_bias);
+  const nd4c_tensor *all[] = {x, &call->inputs[ND4C_IN_conv_transpose_w], &call->outputs[0], bias};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    const char *why = all[i] != NULL ? refuse_tensor(all[i], x->dtype) : NULL;
+    if (why != NULL) {
+      return why;
+    }
+  }
+  if (bias != NULL && bias->size > 1 && bias->strides[0] != 1) {
+    return "the bias is not contiguous";
+  }
+  nd4c_ref_window window;
+  nd4c_cpu_conv_transpose_window(call, &window);
+  for (int32_t i = 0; i < window.spatial; i++) {
+    int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
+    int64_t end =
+        (window.input[i] - 1) * window.stride[i] + reach - window.pad_begin[i] - call->outputs[0].shape[i + 2];
+    if (end < 0 || end >= reach || window.pad_begin[i] >= reach) {
+      return "the result goes beyond what the windows write, or cuts whole windows off";
+    }
+  }
+  return NULL;
+}
+
+static bool transposed_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const char *why = refuse_transposed(call);
+  return nd4c_onednn_accept(why, ND4C_FLOAT32, reason, reason_size);
+}
+
+static const int transposed_inputs[ND4C_ONEDNN_OPERANDS] = {ND4C_IN_conv_transpose_x, ND4C_IN_conv_transpose_w, -1,
+                                                            ND4C_IN_conv_transpose_bias, -1};
+
+static bool transposed_wants(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
+  return nd4c_onednn_node_wants(call, input, transposed_inputs, describe_conv_transpose, layout);
+}
+
+static nd4c_status transposed_pack(const nd4c_call *call, int32_t input, const nd4c_layout *layout,
+                                   const nd4c_tensor *to) {
+  (void)input;
+  return nd4c_onednn_node_pack(call, transposed_inputs, describe_conv_transpose, layout, to);
+}
+
+static nd4c_status conv_transpose_prepare(const nd4c_call *call, void **state) {
+  return nd4c_onednn_node_prepare(call, transposed_inputs, describe_conv_transpose, state);
+}
+
+const nd4c_kernel *const nd4c_cpu_onednn_window_conv_kernels[] = {
+    ND4C_CPU_KERNEL("onednn", conv, "conv", ND4C_CPU_PRIORITY_ONEDNN,
+                    ND4C_DTYPE_BIT(ND4C_FLOAT32) | (ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16)), conv_usable,
+                    nd4c_onednn_node_run, .prepare = conv_prepare, .unprepare = nd4c_onednn_node_unprepare,
+                    .scratch_bytes = nd4c_onednn_node_scratch_bytes, .preferred_order = nd4c_onednn_channels_last,
+                    .wants_layout = conv_wants, .pack = conv_pack),
+    ND4C_CPU_KERNEL("onednn", conv_transpose, "conv_transpose", ND4C_CPU_PRIORITY_ONEDNN, ND4C_DTYPE_BIT(ND4C_FLOAT32),
+                    transposed_usable, nd4c_onednn_node_run, .prepare = conv_transpose_prepare,
+                    .unprepare = nd4c_onednn_node_unprepare, .scratch_bytes = nd4c_onednn_node_scratch_bytes,
+                    .preferred_order = nd4c_onednn_channels_last, .wants_layout = transposed_wants,
+                    .pack = transposed_pack),
+    NULL};

@@ -1,0 +1,318 @@
+/* Engine reference: picking and placing elements at indices, and where a mask is true. */
+#include "kernels/reference/indexing/indexing.h"
+
+#include "backends/cpu/support/moving.h"
+
+/* -- indices out of range ------------------------------------------------------------------------------------------ */
+
+nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t flat, int64_t value, int32_t axis,
+                                int64_t extent) {
+  const nd4c_tensor *indices = &call->inputs[input];
+  char place[256];
+  size_t length = 0;
+  int64_t position[ND4C_CPU_MAX_RANK];
+  for (int32_t i = indices->rank - 1; i >= 0; i--) {
+    position[i] = flat % indices->shape[i];
+    flat /= indices->shape[i];
+  }
+  place[0] = '\0';
+  for (int32_t i = 0; i < indices->rank && length < sizeof place; i++) {
+    length +=
+        (size_t)snprintf(place + length, sizeof place - length, i > 0 ? ", %lld" : "%lld", (long long)position[i]);
+  }
+  return nd4c_cpu_host->fail(ND4C_INDEX,
+                             "%s: %s[%s] is %lld, out of range for axis %d of length %lld: expected %lld to %lld",
+                             call->op->name, call->op->inputs[input].name, place, (long long)value, (int)axis,
+                             (long long)extent, (long long)-extent, (long long)(extent - 1));
+}
+
+nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t axis, int64_t extent) {
+  nd4c_ref_tensor indices = nd4c_cpu_ref_tensor(&call->inputs[input]);
+  int64_t flat, value;
+  if (nd4c_ref_find_bad_index(&indices, extent, &flat, &value)) {
+    return nd4c_cpu_index_fail(call, input, flat, value, axis, extent);
+  }
+  return ND4C_OK;
+}
+
+/* -- picking ------------------------------------------------------------------------------------------------------- */
+
+/* x seen as one axis; false if its elements are not one behind the other. */
+static bool flatten(const nd4c_tensor *x, nd4c_ref_tensor *flat) {
+  static const int64_t one = 1;
+  *flat = (nd4c_ref_tensor){x->dtype, 1, &x->size, &one, x->data};
+  return (x->flags & ND4C_TENSOR_CONTIGUOUS) != 0;
+}
+
+static nd4c_status take_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0];
+  const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_take_axes];
+  nd4c_ref_slices args = {.whole = nd4c_cpu_ref_tensor(x),
+                          .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
+                          .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
+                          .mode = (nd4c_ref_index_mode)call->attrs[ND4C_ATTR_take_mode].as.i};
+  args.axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x->rank);
+  if (args.mode == ND4C_REF_RAISE) {
+    ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, axes->count == 0 ? x->size : x->shape[args.axis]));
+  }
+  if (axes->count == 0 && !flatten(x, &args.whole)) {
+    nd4c_ref_tensor whole = nd4c_cpu_ref_tensor(x);
+    nd4c_ref_take_flat(&whole, &args.indices, args.mode, &args.part);
+    return ND4C_OK;
+  }
+  nd4c_ref_move_slices(&args);
+  return ND4C_OK;
+}
+
+static nd4c_status embedding_lookup_run(const nd4c_call *call) {
+  nd4c_ref_slices args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
+                          .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
+                          .part = nd4c_cpu_ref_tensor(&call->outputs[0])};
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, 0, args.whole.shape[0]));
+  nd4c_ref_move_slices(&args);
+  return ND4C_OK;
+}
+
+static nd4c_status pick_elements(const nd4c_call *call, int64_t axis) {
+  nd4c_ref_elements args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
+                            .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
+                            .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
+                            .axis = nd4c_axis(axis, call->inputs[0].rank),
+                            .shape = call->outputs[0].shape};
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, args.whole.shape[args.axis]));
+  nd4c_ref_move_elements(&args);
+  return ND4C_OK;
+}
+
+static nd4c_status take_along_axis_run(const nd4c_call *call) {
+  return pick_elements(call, call->attrs[ND4C_ATTR_take_along_axis_axis].as.i);
+}
+
+static nd4c_status gather_elements_run(const nd4c_call *call) {
+  return pick_elements(call, call->attrs[ND4C_ATTR_gather_elements_axis].as.i);
+}
+
+nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_positions *args) {
+  int64_t flat, value;
+  if (nd4c_ref_find_bad_position(args, &flat, &value)) {
+    int32_t axis = args->batch + (int32_t)(flat % args->length);
+    return nd4c_cpu_index_fail(call, 1, flat, value, axis, args->whole.shape[axis]);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status gather_nd_run(const nd4c_call *call) {
+  const nd4c_tensor *indices = &call->inputs[1];
+  nd4c_ref_positions args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
+                             .indices = nd4c_cpu_ref_tensor(indices),
+                             .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
+                             .batch = (int32_t)call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i,
+                             .length = (int32_t)indices->shape[indices->rank - 1]};
+  ND4C_BACKEND_TRY(nd4c_cpu_check_positions(call, &args));
+  nd4c_ref_move_positions(&args);
+  return ND4C_OK;
+}
+
+/* -- placing ------------------------------------------------------------------------------------------------------- */
+
+/* y = x, then y as the whole that updates join. In place they are the very same view. */
+static nd4c_ref_tensor begin_with_x(const nd4c_call *call) {
+  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  if (x.data != y.data) {
+    nd4c_ref_copy(&x, &y);
+  }
+  return y;
+}
+
+static nd4c_status place_elements(const nd4c_call *call, int64_t axis, const int64_t *shape, int64_t reduction) {
+  nd4c_ref_elements args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
+                            .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
+                            .axis = nd4c_axis(axis, call->inputs[0].rank),
+                            .shape = shape,
+                            .to_whole = true,
+                            .row = nd4c_ref_combine_row(reduction, call->inputs[0].dtype)};
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
+  args.whole = begin_with_x(call);
+  nd4c_ref_move_elements(&args);
+  return ND4C_OK;
+}
+
+static nd4c_status scatter_elements_run(const nd4c_call *call) {
+  return place_elements(call, call->attrs[ND4C_ATTR_scatter_elements_axis].as.i, call->inputs[1].shape,
+                        call->attrs[ND4C_ATTR_scatter_elements_reduction].as.i);
+}
+
+/* Values may have fewer axes: they are aligned at the last one. */
+static nd4c_status put_along_axis_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *values = &call->inputs[2];
+  int64_t axis = nd4c_axis(call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, x->rank);
+  int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
+  for (int32_t i = 0; i < x->rank; i++) {
+    shape[i] = i == axis ? indices->shape[i] : x->shape[i];
+  }
+  nd4c_tensor places = {.rank = x->rank, .shape = shape}, aligned = *values;
+  nd4c_cpu_broadcast_strides(values, &places, strides);
+  aligned.rank = x->rank;
+  aligned.shape = shape;
+  aligned.strides = strides;
+  nd4c_tensor inputs[3] = {*x, *indices, aligned};
+  nd4c_call same = *call;
+  same.inputs = inputs;
+  return place_elements(&same, axis, shape, ND4C_SCATTER_NONE);
+}
+
+static nd4c_status scatter_nd_run(const nd4c_call *call) {
+  const nd4c_tensor *indices = &call->inputs[1];
+  nd4c_ref_positions args = {
+      .whole = nd4c_cpu_ref_tensor(&call->outputs[0]),
+      .indices = nd4c_cpu_ref_tensor(indices),
+      .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
+      .length = (int32_t)indices->shape[indices->rank - 1],
+      .to_whole = true,
+      .row = nd4c_ref_combine_row(call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i, call->inputs[0].dtype)};
+  ND4C_BACKEND_TRY(nd4c_cpu_check_positions(call, &args));
+  args.whole = begin_with_x(call);
+  nd4c_ref_move_positions(&args);
+  return ND4C_OK;
+}
+
+static nd4c_status scatter_slices(const nd4c_call *call, int64_t reduction) {
+  nd4c_ref_slices args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
+                          .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
+                          .axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, call->inputs[0].rank),
+                          .to_whole = true,
+                          .row = nd4c_ref_combine_row(reduction, call->inputs[0].dtype)};
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
+  args.whole = begin_with_x(call);
+  nd4c_ref_move_slices(&args);
+  return ND4C_OK;
+}
+
+#define SCATTERS(X)     \
+  X(update, NONE)       \
+  X(add, ADD)           \
+  X(subtract, SUBTRACT) \
+  X(multiply, MULTIPLY) \
+  X(divide, DIVIDE)     \
+  X(maximum, MAXIMUM)   \
+  X(minimum, MINIMUM)
+#define DEFINE_SCATTER(name, REDUCTION)                            \
+  static nd4c_status scatter_##name##_run(const nd4c_call *call) { \
+    return scatter_slices(call, ND4C_SCATTER_##REDUCTION);         \
+  }
+SCATTERS(DEFINE_SCATTER)
+
+/* The one value seen as all the slices. */
+static nd4c_status index_fill_run(const nd4c_call *call) {
+  static const int64_t same[2 * ND4C_CPU_MAX_RANK];
+  nd4c_ref_slices args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
+                          .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
+                          .axis = nd4c_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, call->inputs[0].rank),
+                          .to_whole = true};
+  ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
+  args.whole = begin_with_x(call);
+  args.part.strides = same;
+  nd4c_ref_move_slices(&args);
+  return ND4C_OK;
+}
+
+/* -- masks --------------------------------------------------------------------------------------------------------- */
+
+/* A tensor seen with another's shape; strides is where its strides go. */
+static nd4c_ref_tensor broadcast(const nd4c_tensor *tensor, const nd4c_tensor *as, int64_t *strides) {
+  nd4c_cpu_broadcast_strides(tensor, as, strides);
+  return (nd4c_ref_tensor){tensor->dtype, as->rank, as->shape, strides, tensor->data};
+}
+
+static nd4c_status masked_fill_run(const nd4c_call *call) {
+  int64_t mask_strides[ND4C_CPU_MAX_RANK], value_strides[ND4C_CPU_MAX_RANK];
+  nd4c_ref_tensor mask = broadcast(&call->inputs[1], &call->outputs[0], mask_strides);
+  nd4c_ref_tensor value = broadcast(&call->inputs[2], &call->outputs[0], value_strides);
+  nd4c_ref_tensor y = begin_with_x(call);
+  nd4c_ref_mask_fill(&mask, &value, &y);
+  return ND4C_OK;
+}
+
+static nd4c_status masked_scatter_run(const nd4c_call *call) {
+  const nd4c_tensor *source = &call->inputs[2];
+  int64_t strides[ND4C_CPU_MAX_RANK];
+  nd4c_ref_tensor mask = broadcast(&call->inputs[1], &call->outputs[0], strides);
+  nd4c_ref_tensor values = nd4c_cpu_ref_tensor(source);
+  int64_t count = nd4c_ref_count_true(&mask);
+  if (count > source->size) {
+    return nd4c_cpu_host->fail(ND4C_SHAPE,
+                               "masked_scatter: value has %lld elements, expected at least %lld: so many "
+                               "are true in mask",
+                               (long long)source->size, (long long)count);
+  }
+  nd4c_ref_tensor y = begin_with_x(call);
+  nd4c_ref_mask_scatter(&mask, &values, &y);
+  return ND4C_OK;
+}
+
+static nd4c_status masked_select_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1];
+  int32_t rank = x->rank > mask->rank ? x->rank : mask->rank;
+  int64_t shape[ND4C_CPU_MAX_RANK], x_strides[ND4C_CPU_MAX_RANK], mask_strides[ND4C_CPU_MAX_RANK];
+  for (int32_t i = 0; i < rank; i++) {
+    int32_t a = i - (rank - x->rank), b = i - (rank - mask->rank);
+    shape[i] = a >= 0 && (b < 0 || x->shape[a] != 1) ? x->shape[a] : mask->shape[b];
+  }
+  nd4c_tensor common = {.rank = rank, .shape = shape};
+  nd4c_ref_tensor values = broadcast(x, &common, x_strides), chosen = broadcast(mask, &common, mask_strides);
+  call->true_shapes[0][0] = nd4c_ref_count_true(&chosen);
+  nd4c_ref_mask_elements(&values, &chosen, call->outputs[0].data);
+  return ND4C_OK;
+}
+
+static nd4c_status mask_slices(const nd4c_call *call, int32_t axis) {
+  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), mask = nd4c_cpu_ref_tensor(&call->inputs[1]);
+  for (int32_t i = 0; i < call->outputs[0].rank; i++) {
+    call->true_shapes[0][i] = i == axis ? nd4c_ref_count_true(&mask) : call->outputs[0].shape[i];
+  }
+  nd4c_ref_mask_slices(&x, &mask, axis, call->outputs[0].data);
+  return ND4C_OK;
+}
+
+static nd4c_status boolean_mask_run(const nd4c_call *call) {
+  return mask_slices(call, nd4c_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank));
+}
+
+static nd4c_status compress_run(const nd4c_call *call) {
+  const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_compress_axes];
+  if (axes->count > 0) {
+    return mask_slices(call, nd4c_axis(axes->as.ints[0], call->inputs[0].rank));
+  }
+  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), condition = nd4c_cpu_ref_tensor(&call->inputs[1]);
+  call->true_shapes[0][0] = nd4c_ref_count_true(&condition);
+  nd4c_ref_mask_flat(&x, &condition, call->outputs[0].data);
+  return ND4C_OK;
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+#define OPS(X)        \
+  X(take)             \
+  X(embedding_lookup) \
+  X(take_along_axis)  \
+  X(gather_elements)  \
+  X(gather_nd)        \
+  X(put_along_axis)   \
+  X(scatter_elements) \
+  X(scatter_nd)       \
+  X(scatter_update)   \
+  X(scatter_add)      \
+  X(scatter_subtract) \
+  X(scatter_multiply) \
+  X(scatter_divide)   \
+  X(scatter_maximum)  \
+  X(scatter_minimum)  \
+  X(index_fill)       \
+  X(masked_fill)      \
+  X(masked_scatter)   \
+  X(masked_select)    \
+  X(boolean_mask)     \
+  X(compress)
+#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run),
+
+const nd4c_kernel *const nd4c_cpu_reference_indexing_kernels[] = {OPS(DEFINE_KERNEL) NULL};

@@ -1,0 +1,364 @@
+/* Engine reference: products of bytes. A matrix at a time becomes int16 less its zero points; sums are int32. */
+#include <math.h>
+
+#include "backends/cpu/support/window.h"
+#include "kernels/reference/quantization/quantization.h"
+
+/* What a call works with. Buffers live in one block. */
+typedef struct product {
+  const nd4c_call *call;
+  nd4c_ref_tensor a, b, y;
+  int64_t m, n, k;
+  int16_t *a_wide, *b_wide;
+  int32_t *sums, *a_zeros, *b_zeros;
+  double *a_scales, *b_scales;
+  void *block;
+  size_t bytes;
+} product;
+
+static nd4c_status take_buffers(product *p) {
+  double needed = 2.0 * (double)p->k * (double)(p->m + p->n) + 4.0 * (double)p->m * (double)p->n;
+  if (needed > 0x1p46)
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for factors of %lld by %lld by %lld", p->call->op->name,
+                               (long long)p->m, (long long)p->k, (long long)p->n);
+  size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
+  p->bytes = (m + n) * (sizeof(double) + sizeof(int32_t)) + m * n * sizeof(int32_t) + (m + n) * k * sizeof(int16_t) + 8;
+  p->block = nd4c_cpu_host->allocate_pages(p->bytes);
+  if (p->block == NULL)
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of widened factors", p->call->op->name,
+                               p->bytes);
+  p->a_scales = p->block;
+  p->b_scales = p->a_scales + m;
+  p->a_zeros = (int32_t *)(p->b_scales + n);
+  p->b_zeros = p->a_zeros + m;
+  p->sums = p->b_zeros + n;
+  p->a_wide = (int16_t *)(p->sums + m * n);
+  p->b_wide = p->a_wide + m * k;
+  return ND4C_OK;
+}
+
+static void product_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const product *p = user;
+  (void)worker;
+  nd4c_ref_int16_product(p->n, p->k, p->a_wide, p->b_wide, p->sums, begin, end);
+}
+
+static void multiply(product *p) {
+  nd4c_cpu_parallel(p->m, nd4c_cpu_grain(p->n * p->k / 8), p->call->width, product_range, p);
+}
+
+/* Offset of an operand's matrix for number `matrix` of y's leading axes. */
+static int64_t batch_offset(const nd4c_ref_tensor *operand, const nd4c_ref_tensor *y, int32_t batch_rank,
+                            int64_t matrix) {
+  nd4c_ref_tensor batch = *operand;
+  batch.rank = operand->rank > 2 ? operand->rank - 2 : 0;
+  return nd4c_ref_offset(&batch, batch_rank, y->shape, matrix);
+}
+
+/* Scales or zero points of the rows or columns of one matrix: one for all, a list, or an array like the factor. */
+static double parameter(const nd4c_call *call, int32_t position, const nd4c_ref_tensor *y, int32_t batch_rank,
+                        int64_t matrix, int64_t index, bool rows) {
+  const nd4c_tensor *given = nd4c_cpu_input(call, position);
+  nd4c_ref_tensor vector = nd4c_cpu_ref_tensor(given);
+  if (given == NULL)
+    return 0;
+  if (given->rank == 0 || (given->rank == 1 && given->shape[0] == 1))
+    return nd4c_ref_real(&vector, 0);
+  if (given->rank == 1)
+    return nd4c_ref_real(&vector, index * vector.strides[0]);
+  int64_t stride = vector.strides[vector.rank - (rows ? 2 : 1)];
+  return nd4c_ref_real(&vector, batch_offset(&vector, y, batch_rank, matrix) + index * stride);
+}
+
+typedef struct positions {
+  int32_t a_scale, a_zero, b_scale, b_zero; /* -1: none */
+} positions;
+
+static void take_parameters(const product *p, const positions *at, int32_t batch_rank, int64_t matrix, bool b_rows) {
+  for (int64_t i = 0; i < p->m; i++) {
+    p->a_zeros[i] = (int32_t)parameter(p->call, at->a_zero, &p->y, batch_rank, matrix, i, true);
+    p->a_scales[i] = at->a_scale < 0 ? 1 : parameter(p->call, at->a_scale, &p->y, batch_rank, matrix, i, true);
+  }
+  for (int64_t i = 0; i < p->n; i++) {
+    p->b_zeros[i] = (int32_t)parameter(p->call, at->b_zero, &p->y, batch_rank, matrix, i, b_rows);
+    p->b_scales[i] = at->b_scale < 0 ? 1 : parameter(p->call, at->b_scale, &p->y, batch_rank, matrix, i, b_rows);
+  }
+}
+
+/* -- results ------------------------------------------------------------------------------------------------------ */
+
+/* Scale and zero point of y; the multiplier is worked out in the scales' dtype, as ONNX's reference does. */
+typedef struct target {
+  double scale;
+  int32_t zero;
+  nd4c_dtype dtype;
+} target;
+
+static target target_of(const nd4c_call *call, int32_t scale, int32_t zero) {
+  nd4c_ref_tensor scales = nd4c_cpu_ref_tensor(&call->inputs[scale]), zeros = nd4c_cpu_ref_tensor(&call->inputs[zero]);
+  return (target){nd4c_ref_real(&scales, 0), (int32_t)nd4c_ref_real(&zeros, 0), scales.dtype};
+}
+
+static double multiplier(const target *to, double a_scale, double b_scale) {
+  return nd4c_ref_rounded(to->dtype, nd4c_ref_rounded(to->dtype, a_scale * b_scale) / to->scale);
+}
+
+/* Multipliers that are no numbers come from scales of 0: NaN gives the zero point. */
+static void store_byte(const nd4c_ref_tensor *y, int64_t offset, double value, int32_t zero) {
+  double low = y->dtype == ND4C_INT8 ? -128 : 0, whole = value != value ? zero : nearbyint(value) + zero;
+  y->data[offset] = (char)(int)(whole < low ? low : whole > low + 255 ? low + 255 : whole);
+}
+
+static void store_int32(const product *p, int64_t flat, int64_t i, int64_t j) {
+  int64_t offset = nd4c_ref_offset(&p->y, p->y.rank, p->y.shape, flat);
+  ((int32_t *)(void *)p->y.data)[offset] = p->sums[i * p->n + j];
+}
+
+static void store_requantized(const product *p, const target *to, int64_t flat, int64_t i, int64_t j) {
+  int64_t offset = nd4c_ref_offset(&p->y, p->y.rank, p->y.shape, flat);
+  store_byte(&p->y, offset, (double)p->sums[i * p->n + j] * multiplier(to, p->a_scales[i], p->b_scales[j]), to->zero);
+}
+
+/* -- matrices ----------------------------------------------------------------------------------------------------- */
+
+/* a [..., m, k] times b [..., k, n], as matmul has it. `to` NULL: y is int32. */
+static nd4c_status run_matrices(const nd4c_call *call, int32_t b_at, const positions *at, const target *to) {
+  product p = {.call = call,
+               .a = nd4c_cpu_ref_tensor(&call->inputs[0]),
+               .b = nd4c_cpu_ref_tensor(&call->inputs[b_at]),
+               .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+  bool a_vector = p.a.rank == 1, b_vector = p.b.rank == 1;
+  int32_t batch_rank = p.y.rank - !a_vector - !b_vector;
+  p.m = a_vector ? 1 : p.a.shape[p.a.rank - 2];
+  p.n = b_vector ? 1 : p.b.shape[p.b.rank - 1];
+  p.k = p.a.shape[p.a.rank - 1];
+  if (call->outputs[0].size == 0)
+    return ND4C_OK;
+  nd4c_status status = take_buffers(&p);
+  int64_t matrices = status == ND4C_OK ? call->outputs[0].size / (p.m * p.n) : 0;
+  for (int64_t matrix = 0; matrix < matrices; matrix++) {
+    take_parameters(&p, at, batch_rank, matrix, false);
+    nd4c_ref_bytes a = {p.a,
+                        batch_offset(&p.a, &p.y, batch_rank, matrix),
+                        p.m,
+                        p.k,
+                        a_vector ? 0 : p.a.strides[p.a.rank - 2],
+                        p.a.strides[p.a.rank - 1],
+                        p.a_zeros,
+                        true};
+    nd4c_ref_bytes b = {p.b,
+                        batch_offset(&p.b, &p.y, batch_rank, matrix),
+                        p.k,
+                        p.n,
+                        p.b.strides[b_vector ? 0 : p.b.rank - 2],
+                        b_vector ? 0 : p.b.strides[p.b.rank - 1],
+                        p.b_zeros,
+                        false};
+    nd4c_ref_widen(&a, p.a_wide);
+    nd4c_ref_widen(&b, p.b_wide);
+    multiply(&p);
+    for (int64_t i = 0; i < p.m * p.n; i++) {
+      int64_t flat = matrix * p.m * p.n + i;
+      if (to == NULL)
+        store_int32(&p, flat, i / p.n, i % p.n);
+      else
+        store_requantized(&p, to, flat, i / p.n, i % p.n);
+    }
+  }
+  if (p.block != NULL)
+    nd4c_cpu_host->free_pages(p.block, p.bytes);
+  return status;
+}
+
+static nd4c_status matmul_integer_run(const nd4c_call *call) {
+  const positions at = {-1, ND4C_IN_matmul_integer_a_zero_point, -1, ND4C_IN_matmul_integer_b_zero_point};
+  return run_matrices(call, ND4C_IN_matmul_integer_b, &at, NULL);
+}
+
+static nd4c_status qlinear_matmul_run(const nd4c_call *call) {
+  const positions at = {ND4C_IN_qlinear_matmul_a_scale, ND4C_IN_qlinear_matmul_a_zero_point,
+                        ND4C_IN_qlinear_matmul_b_scale, ND4C_IN_qlinear_matmul_b_zero_point};
+  target to = target_of(call, ND4C_IN_qlinear_matmul_y_scale, ND4C_IN_qlinear_matmul_y_zero_point);
+  return run_matrices(call, ND4C_IN_qlinear_matmul_b, &at, &to);
+}
+
+/* x [..., k] times w [n, k] turned round: one product of all rows for each position of x's first axes but one. */
+static nd4c_status linear_int8_run(const nd4c_call *call) {
+  const positions at = {ND4C_IN_linear_int8_x_scale, ND4C_IN_linear_int8_x_zero_point, ND4C_IN_linear_int8_w_scale,
+                        ND4C_IN_linear_int8_w_zero_point};
+  nd4c_ref_tensor bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_linear_int8_bias));
+  product p = {.call = call,
+               .a = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_linear_int8_x]),
+               .b = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_linear_int8_w]),
+               .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+  bool vector = p.a.rank == 1;
+  int32_t batch_rank = vector ? 0 : p.a.rank - 2;
+  p.m = vector ? 1 : p.a.shape[p.a.rank - 2];
+  p.n = p.b.shape[0];
+  p.k = p.b.shape[1];
+  if (call->outputs[0].size == 0)
+    return ND4C_OK;
+  nd4c_status status = take_buffers(&p);
+  int64_t matrices = status == ND4C_OK ? call->outputs[0].size / (p.m * p.n) : 0;
+  for (int64_t matrix = 0; matrix < matrices; matrix++) {
+    take_parameters(&p, &at, batch_rank, matrix, true);
+    nd4c_ref_bytes a = {p.a,
+                        batch_offset(&p.a, &p.y, batch_rank, matrix),
+                        p.m,
+                        p.k,
+                        vector ? 0 : p.a.strides[p.a.rank - 2],
+                        p.a.strides[p.a.rank - 1],
+                        p.a_zeros,
+                        true};
+    nd4c_ref_bytes b = {p.b, 0, p.k, p.n, p.b.strides[1], p.b.strides[0], p.b_zeros, false};
+    nd4c_ref_widen(&a, p.a_wide);
+    nd4c_ref_widen(&b, p.b_wide);
+    multiply(&p);
+    for (int64_t i = 0; i < p.m * p.n; i++) {
+      int64_t offset = nd4c_ref_offset(&p.y, p.y.rank, p.y.shape, matrix * p.m * p.n + i);
+      double sum = (double)p.sums[i] * p.a_scales[i / p.n] * p.b_scales[i % p.n];
+      nd4c_ref_store(&p.y, offset, bias.data != NULL ? sum + nd4c_ref_load(&bias, i % p.n * bias.strides[0]) : sum);
+    }
+  }
+  if (p.block != NULL)
+    nd4c_cpu_host->free_pages(p.block, p.bytes);
+  return status;
+}
+
+/* -- convolutions -------------------------------------------------------------------------------------------------- */
+
+typedef struct conv_job {
+  product p; /* of one group: weights [o, k] times unfolded windows [k, positions] */
+  nd4c_ref_window window;
+  nd4c_ref_tensor bias;
+  int64_t channels;
+  const target *to;
+} conv_job;
+
+static void store_group(const conv_job *job, int64_t image, int64_t group) {
+  const product *p = &job->p;
+  for (int64_t i = 0; i < p->m * p->n; i++) {
+    int64_t channel = group * p->m + i / p->n;
+    int64_t flat = (image * p->y.shape[1] + channel) * p->n + i % p->n;
+    int64_t offset = nd4c_ref_offset(&p->y, p->y.rank, p->y.shape, flat);
+    if (job->to == NULL) {
+      ((int32_t *)(void *)p->y.data)[offset] = p->sums[i];
+      continue;
+    }
+    double sum = (double)p->sums[i];
+    if (job->bias.data != NULL)
+      sum += nd4c_ref_real(&job->bias, channel * job->bias.strides[0]);
+    store_byte(&p->y, offset, sum * multiplier(job->to, p->b_scales[0], p->a_scales[i / p->n]), job->to->zero);
+  }
+}
+
+/* `at`: a is w, b is x. */
+static nd4c_status run_conv(const nd4c_call *call, int32_t w_at, const positions *at, conv_job *job, int64_t groups) {
+  product *p = &job->p;
+  *p = (product){.call = call,
+                 .a = nd4c_cpu_ref_tensor(&call->inputs[w_at]),
+                 .b = nd4c_cpu_ref_tensor(&call->inputs[0]),
+                 .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+  const nd4c_tensor *w = &call->inputs[w_at], *y = &call->outputs[0];
+  int64_t outputs = w->shape[0];
+  if (y->size == 0)
+    return ND4C_OK;
+  p->m = outputs / groups;
+  p->n = y->size / y->shape[0] / outputs;
+  p->k = w->size / outputs;
+  nd4c_status status = take_buffers(p);
+  for (int64_t i = 0; status == ND4C_OK && i < y->shape[0] * groups; i++) {
+    int64_t image = i / groups, group = i % groups, cells = p->k / (w->shape[1] > 0 ? w->shape[1] : 1);
+    int32_t x_zero = (int32_t)parameter(call, at->b_zero, &p->y, 0, 0, 0, true);
+    for (int64_t row = 0; row < p->m; row++) {
+      int64_t channel = group * p->m + row;
+      p->a_zeros[row] = (int32_t)parameter(call, at->a_zero, &p->y, 0, 0, channel, true);
+      p->a_scales[row] = at->a_scale < 0 ? 1 : parameter(call, at->a_scale, &p->y, 0, 0, channel, true);
+    }
+    p->b_scales[0] = at->b_scale < 0 ? 1 : parameter(call, at->b_scale, &p->y, 0, 0, 0, true);
+    /* Rows of w in C order: a matrix of channels and cells only where w has no gaps, so each cell goes by itself. */
+    for (int64_t row = 0; row < p->m; row++) {
+      for (int64_t j = 0; j < p->k; j++) {
+        int64_t flat = (group * p->m + row) * p->k + j;
+        int64_t offset = nd4c_ref_offset(&p->a, w->rank, w->shape, flat);
+        p->a_wide[row * p->k + j] = (int16_t)(nd4c_ref_real(&p->a, offset) - p->a_zeros[row]);
+      }
+    }
+    int64_t from = image * p->b.strides[0] + group * w->shape[1] * p->b.strides[1];
+    if (cells > 0)
+      nd4c_ref_unfold(&p->b, &job->window, y->shape + 2, from, w->shape[1], x_zero, p->b_wide);
+    multiply(p);
+    store_group(job, image, group);
+  }
+  if (p->block != NULL)
+    nd4c_cpu_host->free_pages(p->block, p->bytes);
+  return status;
+}
+
+static nd4c_status conv_integer_run(const nd4c_call *call) {
+  const positions at = {-1, ND4C_IN_conv_integer_w_zero_point, -1, ND4C_IN_conv_integer_x_zero_point};
+  const nd4c_cpu_window_attrs attrs = {ND4C_ATTR_conv_integer_strides, ND4C_ATTR_conv_integer_pads,
+                                       ND4C_ATTR_conv_integer_dilations, ND4C_ATTR_conv_integer_auto_pad};
+  conv_job job = {.to = NULL};
+  nd4c_cpu_window(call, attrs, call->inputs[ND4C_IN_conv_integer_w].shape + 2, &job.window);
+  return run_conv(call, ND4C_IN_conv_integer_w, &at, &job, call->attrs[ND4C_ATTR_conv_integer_groups].as.i);
+}
+
+static nd4c_status qlinear_conv_run(const nd4c_call *call) {
+  const positions at = {ND4C_IN_qlinear_conv_w_scale, ND4C_IN_qlinear_conv_w_zero_point, ND4C_IN_qlinear_conv_x_scale,
+                        ND4C_IN_qlinear_conv_x_zero_point};
+  const nd4c_cpu_window_attrs attrs = {ND4C_ATTR_qlinear_conv_strides, ND4C_ATTR_qlinear_conv_pads,
+                                       ND4C_ATTR_qlinear_conv_dilations, ND4C_ATTR_qlinear_conv_auto_pad};
+  target to = target_of(call, ND4C_IN_qlinear_conv_y_scale, ND4C_IN_qlinear_conv_y_zero_point);
+  conv_job job = {.to = &to, .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_qlinear_conv_bias))};
+  nd4c_cpu_window(call, attrs, call->inputs[ND4C_IN_qlinear_conv_w].shape + 2, &job.window);
+  return run_conv(call, ND4C_IN_qlinear_conv_w, &at, &job, call->attrs[ND4C_ATTR_qlinear_conv_groups].as.i);
+}
+
+/* -- sums ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct add_args {
+  nd4c_ref_tensor a, b, y;
+  double a_scale, b_scale, y_scale;
+  int32_t a_zero, b_zero, y_zero;
+} add_args;
+
+static void add_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const add_args *args = user;
+  const nd4c_ref_tensor *y = &args->y;
+  (void)worker;
+  for (int64_t flat = begin; flat < end; flat++) {
+    double a = nd4c_ref_real(&args->a, nd4c_ref_offset(&args->a, y->rank, y->shape, flat)) - args->a_zero;
+    double b = nd4c_ref_real(&args->b, nd4c_ref_offset(&args->b, y->rank, y->shape, flat)) - args->b_zero;
+    store_byte(y, nd4c_ref_offset(y, y->rank, y->shape, flat), (a * args->a_scale + b * args->b_scale) / args->y_scale,
+               args->y_zero);
+  }
+}
+
+static nd4c_status qlinear_add_run(const nd4c_call *call) {
+  target a = target_of(call, ND4C_IN_qlinear_add_a_scale, ND4C_IN_qlinear_add_a_zero_point);
+  target b = target_of(call, ND4C_IN_qlinear_add_b_scale, ND4C_IN_qlinear_add_b_zero_point);
+  target y = target_of(call, ND4C_IN_qlinear_add_y_scale, ND4C_IN_qlinear_add_y_zero_point);
+  add_args args = {nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_qlinear_add_a]),
+                   nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_qlinear_add_b]),
+                   nd4c_cpu_ref_tensor(&call->outputs[0]),
+                   a.scale,
+                   b.scale,
+                   y.scale,
+                   a.zero,
+                   b.zero,
+                   y.zero};
+  nd4c_cpu_parallel(call->outputs[0].size, nd4c_cpu_grain(16), call->width, add_range, &args);
+  return ND4C_OK;
+}
+
+#define BYTES (ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8))
+
+const nd4c_kernel *const nd4c_cpu_reference_quantization_product_kernels[] = {
+    ND4C_CPU_REFERENCE_KERNEL(matmul_integer, BYTES, matmul_integer_run),
+    ND4C_CPU_REFERENCE_KERNEL(qlinear_matmul, BYTES, qlinear_matmul_run),
+    ND4C_CPU_REFERENCE_KERNEL(linear_int8, BYTES, linear_int8_run),
+    ND4C_CPU_REFERENCE_KERNEL(conv_integer, BYTES, conv_integer_run),
+    ND4C_CPU_REFERENCE_KERNEL(qlinear_conv, BYTES, qlinear_conv_run),
+    ND4C_CPU_REFERENCE_KERNEL(qlinear_add, BYTES, qlinear_add_run),
+    NULL};

@@ -1,0 +1,116 @@
+/* matmul and linear of engine simd in bfloat16, for few rows: the weights pass once, sums are kept in f32 and rounded
+ * once. oneDNN would pack the weights first, which takes longer than the product. */
+#include <string.h>
+
+#include "backends/cpu/support/contraction_product.h"
+#include "backends/cpu/simd/simd.h"
+
+/* Rows up to which it was quicker; elements of b that are worth a thread. */
+enum { FEW_ROWS = 4, GRAIN = 1 << 16 };
+
+typedef struct job {
+  nd4c_cpu_product p;
+  bool dots; /* b lies by columns */
+  float *a, *y;
+  nd4c_unary_loop activate;
+} job;
+
+/* The product as it is computed: that of the transposes where b is the one with few columns. */
+static const char *read_product(const nd4c_call *call, job *j) {
+  nd4c_cpu_product *p = &j->p;
+  const char *why = nd4c_cpu_product_read(call, p);
+  if (why != NULL) {
+    return why;
+  }
+  if (call->op->op == ND4C_OP_matmul && p->n < p->m) {
+    nd4c_cpu_product_turn(p);
+  }
+  int32_t row = p->rank - 2, column = p->rank - 1;
+  j->dots = p->b.strides[row] == 1;
+  if (p->batch != 1 || p->m > FEW_ROWS || p->addend.tensor != NULL) {
+    return "a batch, more than a few rows, or an addend";
+  }
+  if ((!j->dots && p->b.strides[column] != 1) || (p->n > 1 && p->y.strides[column] != 1)) {
+    return "neither rows nor columns lie without gaps";
+  }
+  return NULL;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  job j;
+  const char *why = read_product(call, &j);
+  if (why == NULL && strcmp(nd4c_simd.level, "avx512") != 0) {
+    why = "without AVX-512 16-bit floats are widened element by element";
+  }
+  if (why == NULL && (j.p.b.tensor->flags & ND4C_TENSOR_CONSTANT) != 0) {
+    why = "the right-hand side is constant: oneDNN packs it once";
+  }
+  return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
+}
+
+static int64_t scratch_bytes(const nd4c_call *call) {
+  job j;
+  read_product(call, &j);
+  return j.p.m * (j.p.k + j.p.n) * (int64_t)sizeof(float);
+}
+
+/* Rows of a in f32, one after the other. */
+static void widen(const job *j) {
+  int32_t row = j->p.rank - 2, column = row + 1;
+  nd4c_cast_loop cast = nd4c_simd.cast->loops[ND4C_BFLOAT16][ND4C_FLOAT32];
+  int64_t step = j->p.a.strides[column], k = j->p.k;
+  for (int64_t r = 0; r < j->p.m; r++) {
+    const uint16_t *from = (const uint16_t *)j->p.a.tensor->data + r * j->p.a.strides[row];
+    if (step == 1) {
+      cast(k, from, j->a + r * k);
+      continue;
+    }
+    for (int64_t i = 0; i < k; i++) {
+      cast(1, from + i * step, j->a + r * k + i);
+    }
+  }
+}
+
+static void column_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const nd4c_cpu_product *p = &j->p;
+  int32_t row = p->rank - 2, column = row + 1;
+  int64_t n = end - begin;
+  const nd4c_unary_parameters none = {.alpha = 0};
+  (void)worker;
+  for (int64_t r = 0; r < p->m && p->bias != NULL; r++) {
+    nd4c_simd.cast->loops[ND4C_BFLOAT16][ND4C_FLOAT32](n, (const uint16_t *)p->bias->data + begin,
+                                                       j->y + r * p->n + begin);
+  }
+  nd4c_gemm_matrix a = {.data = (char *)j->a, .row_stride = p->k, .column_stride = 1};
+  nd4c_gemm_matrix b = {.row_stride = p->b.strides[row], .column_stride = p->b.strides[column]};
+  nd4c_gemm_matrix y = {.data = (char *)(j->y + begin), .row_stride = p->n, .column_stride = 1};
+  b.data = (char *)p->b.tensor->data + begin * b.column_stride * (int64_t)sizeof(uint16_t);
+  const nd4c_thin_loops *thin = nd4c_simd.gemm->thin_bfloat16;
+  (j->dots ? thin->dots : thin->rows)(p->m, n, p->k, a, b, y, p->bias != NULL);
+  for (int64_t r = 0; r < p->m; r++) {
+    float *sums = j->y + r * p->n + begin;
+    if (j->activate != NULL) {
+      j->activate(n, sums, sums, &none);
+    }
+    nd4c_simd.cast->loops[ND4C_FLOAT32][ND4C_BFLOAT16](n, sums,
+                                                       (uint16_t *)p->y.tensor->data + r * p->y.strides[row] + begin);
+  }
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  job j;
+  read_product(call, &j); /* usable has seen that it can be read */
+  j.a = call->scratch;
+  j.y = j.a + j.p.m * j.p.k;
+  j.activate = nd4c_cpu_activation_loop(j.p.activation, ND4C_FLOAT32);
+  widen(&j);
+  nd4c_cpu_parallel(j.p.n, GRAIN / j.p.k + 1, call->width, column_range, &j);
+  return ND4C_OK;
+}
+
+#define KERNEL(op)                                                         \
+  ND4C_CPU_KERNEL("simd", op, "narrow_" #op, ND4C_CPU_PRIORITY_ONEDNN + 2, \
+                  ND4C_CPU_FLOATS & ND4C_DTYPE_BIT(ND4C_BFLOAT16), usable, run, .scratch_bytes = scratch_bytes)
+
+const nd4c_kernel *const nd4c_cpu_simd_contraction_narrow_kernels[] = {KERNEL(matmul), KERNEL(linear), NULL};

@@ -1,0 +1,367 @@
+/* Engine simd: element-wise ops. Small contiguous calls go straight to the inner loop; all others through a nest. */
+#include <math.h>
+
+#include "backends/cpu/support/nest.h"
+#include "backends/cpu/simd/simd.h"
+
+/* Whether what is computed is one piece, so that nobody need be asked how to share it out: operand i contiguous and of
+ * the output's size, of all of them. cost: as nd4c_nest_run has it. */
+static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost) {
+  const nd4c_tensor *y = &call->outputs[0];
+  uint32_t flags = y->flags;
+  for (int32_t i = 0; i < inputs; i++) {
+    flags &= call->inputs[i].flags;
+    if (call->inputs[i].size != y->size)
+      return false;
+  }
+  /* nor empty: data may then be NULL */
+  return (flags & ND4C_TENSOR_CONTIGUOUS) && (uint64_t)y->size - 1 < (uint64_t)(ND4C_NEST_PIECE_COST / cost);
+}
+
+/* -- two operands --------------------------------------------------------------------------------------------- */
+
+typedef struct binary_job {
+  const nd4c_binary_loops *loops;
+  int32_t result_bytes;
+} binary_job;
+
+static void compute_binary(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const binary_job *job = user;
+  if (!repeated[1] && !repeated[2]) {
+    job->loops->both(n, pointers[1], pointers[2], pointers[0]);
+  } else if (!repeated[1]) {
+    job->loops->first(n, pointers[1], pointers[2], pointers[0]);
+  } else if (!repeated[2]) {
+    job->loops->second(n, pointers[1], pointers[2], pointers[0]);
+  } else {
+    job->loops->both(1, pointers[1], pointers[2], pointers[0]);
+    nd4c_simd.move->move[job->result_bytes](1, n - 1, pointers[0], 0, 0, pointers[0] + job->result_bytes, 0, 1);
+  }
+}
+
+static void stream_binary(const void *user, int64_t n, char *const *pointers, const int64_t *steps) {
+  const binary_job *job = user;
+  job->loops->stream(n, pointers[1], steps[1], pointers[2], steps[2], pointers[0]);
+}
+
+static nd4c_status run_binary_nest(const nd4c_call *call, const nd4c_binary_loops *loops, int32_t cost) {
+  const nd4c_tensor *y = &call->outputs[0];
+  const binary_job job = {loops, nd4c_cpu_dtype_bytes(y->dtype)};
+  nd4c_nest nest;
+  nd4c_nest_start(&nest, y);
+  nd4c_nest_add(&nest, &call->inputs[0], y);
+  nd4c_nest_add(&nest, &call->inputs[1], y);
+  nd4c_nest_finish(&nest);
+  nd4c_nest_run(&nest, call->width, cost, true, compute_binary, loops->stream == NULL ? NULL : stream_binary, &job);
+  return ND4C_OK;
+}
+
+static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_index op, int32_t cost) {
+  const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
+  const nd4c_binary_loops *loops = &nd4c_simd.binary->loops[op][a->dtype];
+  if (is_small(call, 2, cost)) {
+    loops->both(y->size, a->data, b->data, y->data);
+    return ND4C_OK;
+  }
+  return run_binary_nest(call, loops, cost);
+}
+
+static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char *reason, size_t reason_size) {
+  if (call->inputs[0].dtype != call->inputs[1].dtype)
+    return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
+  if (nd4c_simd.binary->loops[op][call->inputs[0].dtype].both == NULL)
+    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  return true;
+}
+
+/* X(op, cost): cost as nd4c_nest_run has it. */
+#define BINARY_OPS(X) \
+  X(add, 1)           \
+  X(subtract, 1)      \
+  X(multiply, 1)      \
+  X(divide, 4)        \
+  X(power, 40)        \
+  X(maximum, 1)       \
+  X(minimum, 1)       \
+  X(equal, 1)         \
+  X(not_equal, 1)     \
+  X(less, 1)          \
+  X(less_equal, 1)    \
+  X(greater, 1)       \
+  X(greater_equal, 1) \
+  X(logical_and, 1)   \
+  X(logical_or, 1)    \
+  X(logical_xor, 1)   \
+  X(prelu, 1)
+
+#define DEFINE_BINARY(op, cost)                                                      \
+  static nd4c_status run_##op(const nd4c_call *call) {                               \
+    return run_binary(call, ND4C_BINARY_##op, cost);                                 \
+  }                                                                                  \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return usable_binary(call, ND4C_BINARY_##op, reason, reason_size);               \
+  }
+BINARY_OPS(DEFINE_BINARY)
+
+/* -- kron: a product of a and b, each repeated along the other's axes --------------------------------------------- */
+
+static bool usable_kron(const nd4c_call *call, char *reason, size_t reason_size) {
+  int32_t rank = call->outputs[0].rank;
+  if (rank == 0 || 2 * rank > ND4C_CPU_MAX_RANK)
+    return nd4c_cpu_decline(reason, reason_size, "no axes, or more than %d", ND4C_CPU_MAX_RANK / 2);
+  return usable_binary(call, ND4C_BINARY_multiply, reason, reason_size);
+}
+
+static nd4c_status run_kron(const nd4c_call *call) {
+  nd4c_tensor seen[3] = {call->inputs[0], call->inputs[1], call->outputs[0]};
+  int64_t shapes[3][ND4C_CPU_MAX_RANK], strides[3][ND4C_CPU_MAX_RANK];
+  int32_t rank = seen[2].rank;
+  for (int32_t axis = 0; axis < rank; axis++) {
+    int32_t pair = 2 * axis;
+    for (int32_t i = 0; i < 2; i++) {
+      int32_t own = axis - (rank - seen[i].rank);
+      shapes[i][pair + i] = shapes[2][pair + i] = own >= 0 ? seen[i].shape[own] : 1;
+      strides[i][pair + i] = own >= 0 ? seen[i].strides[own] : 0;
+      shapes[i][pair + 1 - i] = 1;
+      strides[i][pair + 1 - i] = 0;
+    }
+    strides[2][pair + 1] = seen[2].strides[axis];
+    strides[2][pair] = seen[2].strides[axis] * shapes[2][pair + 1];
+  }
+  for (int32_t i = 0; i < 3; i++) {
+    seen[i].rank = 2 * rank;
+    seen[i].shape = shapes[i];
+    seen[i].strides = strides[i];
+    seen[i].flags = 0;
+  }
+  nd4c_call same = *call;
+  same.inputs = seen;
+  same.outputs = &seen[2];
+  return run_binary_nest(&same, &nd4c_simd.binary->loops[ND4C_BINARY_multiply][seen[0].dtype], 1);
+}
+
+/* -- one operand ---------------------------------------------------------------------------------------------- */
+
+typedef struct unary_job {
+  nd4c_unary_loop loop, stream;
+  int32_t bytes; /* an element of x */
+  const nd4c_unary_parameters *parameters;
+} unary_job;
+
+static void compute_unary(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const unary_job *job = user;
+  (void)repeated;
+  job->loop(n, pointers[1], pointers[0], job->parameters);
+}
+
+/* Elements that do not lie side by side are brought together first. */
+static void stream_unary(const void *user, int64_t n, char *const *pointers, const int64_t *steps) {
+  const unary_job *job = user;
+  _Alignas(64) char buffer[1024];
+  int64_t most = steps[1] == 1 ? n : (int64_t)sizeof buffer / job->bytes;
+  for (int64_t i = 0; i < n; i += most) {
+    int64_t count = most < n - i ? most : n - i;
+    const char *x = pointers[1] + i * steps[1] * job->bytes;
+    if (steps[1] != 1) {
+      nd4c_simd.move->move[job->bytes](1, count, x, 0, steps[1], buffer, 0, 1);
+      x = buffer;
+    }
+    job->stream(count, x, pointers[0] + i * job->bytes, job->parameters);
+  }
+}
+
+static void start_unary(nd4c_nest *nest, const nd4c_call *call) {
+  nd4c_nest_start(nest, &call->outputs[0]);
+  nd4c_nest_add(nest, &call->inputs[0], &call->outputs[0]);
+  nd4c_nest_finish(nest);
+}
+
+static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, int32_t cost,
+                             const nd4c_unary_parameters *parameters) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const unary_job job = {nd4c_simd.unary->loops[op][x->dtype], nd4c_simd.unary->streams[op][x->dtype],
+                         nd4c_cpu_dtype_bytes(x->dtype), parameters};
+  if (is_small(call, 1, cost)) {
+    job.loop(y->size, x->data, y->data, parameters);
+    return ND4C_OK;
+  }
+  nd4c_nest nest;
+  start_unary(&nest, call);
+  nd4c_nest_run(&nest, call->width, cost, false, compute_unary, job.stream == NULL ? NULL : stream_unary, &job);
+  return ND4C_OK;
+}
+
+static bool usable_unary(const nd4c_call *call, enum nd4c_unary_index op, char *reason, size_t reason_size) {
+  if (nd4c_simd.unary->loops[op][call->inputs[0].dtype] == NULL)
+    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  return true;
+}
+
+/* X(op, cost) */
+#define UNARY_OPS(X) \
+  X(negative, 1)     \
+  X(abs, 1)          \
+  X(sign, 1)         \
+  X(square, 1)       \
+  X(sqrt, 4)         \
+  X(reciprocal, 4)   \
+  X(exp, 6)          \
+  X(log, 8)          \
+  X(sin, 16)         \
+  X(cos, 16)         \
+  X(tanh, 12)        \
+  X(erf, 16)         \
+  X(sigmoid, 8)      \
+  X(relu, 1)         \
+  X(floor, 1)        \
+  X(ceil, 1)         \
+  X(round, 1)        \
+  X(is_nan, 1)       \
+  X(logical_not, 1)
+
+#define DEFINE_UNARY(op, cost)                                                       \
+  static nd4c_status run_##op(const nd4c_call *call) {                               \
+    return run_unary(call, ND4C_UNARY_##op, cost, NULL);                             \
+  }                                                                                  \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return usable_unary(call, ND4C_UNARY_##op, reason, reason_size);                 \
+  }
+UNARY_OPS(DEFINE_UNARY)
+
+static nd4c_status run_gelu(const nd4c_call *call) {
+  bool approximate = call->attrs[ND4C_ATTR_gelu_approximate].as.i != 0;
+  return run_unary(call, approximate ? ND4C_UNARY_gelu_tanh : ND4C_UNARY_gelu, 16, NULL);
+}
+
+static nd4c_status run_leaky_relu(const nd4c_call *call) {
+  const nd4c_unary_parameters parameters = {.alpha = call->attrs[ND4C_ATTR_leaky_relu_alpha].as.f};
+  return run_unary(call, ND4C_UNARY_leaky_relu, 1, &parameters);
+}
+
+/* Activations: their attributes are the parameters. X(op, cost, whether the loops hold for the first) */
+#define ACTIVATION_OPS(X)                            \
+  X(elu, 8, true)                                    \
+  X(selu, 8, true)                                   \
+  X(celu, 8, alpha > 0)                              \
+  X(softplus, 16, alpha == 1)                        \
+  X(softsign, 4, true)                               \
+  X(mish, 12, true)                                  \
+  X(swish, 8, isfinite(alpha) && fabs(alpha) >= 0.1) \
+  X(log_sigmoid, 16, true)                           \
+  X(threshold, 1, true)                              \
+  X(hard_sigmoid, 2, true)                           \
+  X(hard_swish, 2, true)
+
+static nd4c_unary_parameters parameters_of(const nd4c_call *call) {
+  return (nd4c_unary_parameters){.alpha = call->op->attr_count > 0 ? call->attrs[0].as.f : 0,
+                                 .beta = call->op->attr_count > 1 ? call->attrs[1].as.f : 0};
+}
+
+#define DEFINE_ACTIVATION(op, cost, holds)                                           \
+  static nd4c_status run_##op(const nd4c_call *call) {                               \
+    const nd4c_unary_parameters parameters = parameters_of(call);                    \
+    return run_unary(call, ND4C_UNARY_##op, cost, &parameters);                      \
+  }                                                                                  \
+  static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
+    const double alpha = parameters_of(call).alpha;                                  \
+    (void)alpha;                                                                     \
+    if (!(holds))                                                                    \
+      return nd4c_cpu_decline(reason, reason_size, "only for " #holds);              \
+    return usable_unary(call, ND4C_UNARY_##op, reason, reason_size);                 \
+  }
+ACTIVATION_OPS(DEFINE_ACTIVATION)
+
+static const nd4c_tensor *bound(const nd4c_call *call, int32_t i) {
+  return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE ? &call->inputs[i] : NULL;
+}
+
+static bool usable_clip(const nd4c_call *call, char *reason, size_t reason_size) {
+  for (int32_t i = ND4C_IN_clip_low; i <= ND4C_IN_clip_high; i++) {
+    const nd4c_tensor *limit = bound(call, i);
+    if (limit != NULL &&
+        (limit->dtype != call->inputs[0].dtype || limit->size != 1 || limit->rank > call->inputs[0].rank))
+      return nd4c_cpu_decline(reason, reason_size, "a bound of another dtype or rank, or of more than one element");
+  }
+  return usable_unary(call, ND4C_UNARY_clip, reason, reason_size);
+}
+
+static nd4c_status run_clip(const nd4c_call *call) {
+  const nd4c_tensor *low = bound(call, ND4C_IN_clip_low), *high = bound(call, ND4C_IN_clip_high);
+  const nd4c_unary_parameters parameters = {.low = low == NULL ? NULL : low->data,
+                                            .high = high == NULL ? NULL : high->data};
+  return run_unary(call, ND4C_UNARY_clip, 1, &parameters);
+}
+
+/* -- cast and where ------------------------------------------------------------------------------------------- */
+
+static void compute_cast(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const nd4c_cast_loop *loop = user;
+  (void)repeated;
+  (*loop)(n, pointers[1], pointers[0]);
+}
+
+static nd4c_status run_cast(const nd4c_call *call) {
+  nd4c_dtype from = call->inputs[0].dtype, to = call->outputs[0].dtype;
+  const nd4c_tensor *y = &call->outputs[0];
+  if (from != to && is_small(call, 1, 2)) {
+    nd4c_simd.cast->loops[from][to](y->size, call->inputs[0].data, y->data);
+    return ND4C_OK;
+  }
+  nd4c_nest nest;
+  start_unary(&nest, call);
+  if (from == to)
+    nd4c_nest_copy(&nest, call->width);
+  else
+    nd4c_nest_run(&nest, call->width, 2, false, compute_cast, NULL, &nd4c_simd.cast->loops[from][to]);
+  return ND4C_OK;
+}
+
+static bool usable_cast(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_dtype from = call->inputs[0].dtype, to = call->outputs[0].dtype;
+  if (from != to && nd4c_simd.cast->loops[from][to] == NULL)
+    return nd4c_cpu_decline(reason, reason_size, "no loop for this pair of dtypes");
+  return true;
+}
+
+static void compute_where(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
+  const nd4c_where_loop *loop = user;
+  (void)repeated;
+  (*loop)(n, (const uint8_t *)pointers[1], pointers[2], pointers[3], pointers[0]);
+}
+
+static nd4c_status run_where(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0], *x = call->inputs;
+  const nd4c_where_loop *loop = &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)];
+  if (is_small(call, ND4C_IN_where_count, 2)) {
+    (*loop)(y->size, x[ND4C_IN_where_condition].data, x[ND4C_IN_where_a].data, x[ND4C_IN_where_b].data, y->data);
+    return ND4C_OK;
+  }
+  nd4c_nest nest;
+  nd4c_nest_start(&nest, y);
+  for (int32_t i = 0; i < ND4C_IN_where_count; i++)
+    nd4c_nest_add(&nest, &call->inputs[i], y);
+  nd4c_nest_finish(&nest);
+  nd4c_nest_run(&nest, call->width, 2, false, compute_where, NULL, loop);
+  return ND4C_OK;
+}
+
+static bool usable_where(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_dtype y = call->outputs[0].dtype;
+  if (call->inputs[ND4C_IN_where_a].dtype != y || call->inputs[ND4C_IN_where_b].dtype != y)
+    return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
+  if (nd4c_cpu_dtype_bytes(y) == 0)
+    return nd4c_cpu_decline(reason, reason_size, ND4C_CPU_NO_STRINGS);
+  return true;
+}
+
+#define KERNEL(op, cost) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_ALL, usable_##op, run_##op),
+#define ACTIVATION(op, cost, holds) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable_##op, run_##op),
+const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
+    BINARY_OPS(KERNEL) UNARY_OPS(KERNEL) ACTIVATION_OPS(ACTIVATION)
+        ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu),
+    ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu),
+    ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip),
+    /* Above BLAS, for which it would be many products of one number each. */
+    ND4C_CPU_KERNEL("simd", kron, "kron", ND4C_CPU_PRIORITY_OPENBLAS + 1, ND4C_CPU_NUMBERS, usable_kron, run_kron),
+    ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast),
+    ND4C_CPU_SIMD_KERNEL(where, ND4C_CPU_BOOLS, usable_where, run_where), NULL};

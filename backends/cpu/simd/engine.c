@@ -1,0 +1,102 @@
+/* Engine simd: nd4c's own vector kernels. */
+#include "backends/cpu/simd/simd.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DECLARE_LEVEL_TABLE(family, level) extern const nd4c_##family##_table nd4c_##family##_table_##level;
+#define LEVEL_TABLE_base(family) DECLARE_LEVEL_TABLE(family, base)
+#define LEVEL_TABLE_avx2(family) DECLARE_LEVEL_TABLE(family, avx2)
+#define LEVEL_TABLE_avx512(family) DECLARE_LEVEL_TABLE(family, avx512)
+#define LEVEL_TABLE_neon(family) DECLARE_LEVEL_TABLE(family, neon)
+#define LEVEL_TABLE_dotprod(family) DECLARE_LEVEL_TABLE(family, dotprod)
+#define DECLARE_LEVEL(level) ND4C_SIMD_TABLES(LEVEL_TABLE_##level)
+ND4C_KERNEL_LEVELS(DECLARE_LEVEL)
+
+#define ENTRY(family, level) .family = &nd4c_##family##_table_##level,
+#define ENTRY_base(family) ENTRY(family, base)
+#define ENTRY_avx2(family) ENTRY(family, avx2)
+#define ENTRY_avx512(family) ENTRY(family, avx512)
+#define ENTRY_neon(family) ENTRY(family, neon)
+#define ENTRY_dotprod(family) ENTRY(family, dotprod)
+#define LEVEL_TABLES(level_name) \
+  { .level = #level_name, ND4C_SIMD_TABLES(ENTRY_##level_name) }
+#define LISTED(level_name) LEVEL_TABLES(level_name),
+static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
+
+nd4c_simd_tables nd4c_simd = ND4C_LOWEST_LEVEL(LEVEL_TABLES);
+int64_t nd4c_simd_stream_bytes = INT64_C(32) << 20;
+
+bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(reason, reason_size, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+/* By request: float32 functions whose shorter formulas take the place of the level's own. */
+static void use_fast_loops(void) {
+  static nd4c_unary_table unary;
+  static nd4c_binary_table binary;
+  unary = *nd4c_simd.unary;
+  binary = *nd4c_simd.binary;
+  for (int i = 0; i < ND4C_UNARY_COUNT; i++)
+    if (nd4c_simd.fast->unary[i] != NULL)
+      unary.loops[i][ND4C_FLOAT32] = nd4c_simd.fast->unary[i];
+  if (nd4c_simd.fast->power.both != NULL)
+    binary.loops[ND4C_BINARY_power][ND4C_FLOAT32] = nd4c_simd.fast->power;
+  nd4c_simd.unary = &unary;
+  nd4c_simd.binary = &binary;
+}
+
+static bool fast_is_wanted(void) {
+  char math[16];
+  return nd4c_cpu_host->config("nd4c.cpu.math", math, sizeof math) && strcmp(math, "fast") == 0;
+}
+
+/* Where a level stands in a list that has those of all families in order. */
+static int rank_of(const char *level) {
+  static const char *const order[] = {"base", "neon", "avx2", "dotprod", "avx512"};
+  int rank = 0;
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    if (strcmp(order[i], level) == 0)
+      rank = (int)i;
+  return rank;
+}
+
+/* The highest up to `level` that this build has. */
+static const nd4c_simd_tables *tables_of(const char *level) {
+  const nd4c_simd_tables *tables = &levels[0];
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (rank_of(levels[i].level) <= rank_of(level))
+      tables = &levels[i];
+  return tables;
+}
+
+void nd4c_cpu_simd_open(void) {
+  nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
+  if (fast_is_wanted())
+    use_fast_loops();
+  int64_t bytes = 0;
+  (void)nd4c_cpu_host->config_number("nd4c.cpu.stream_bytes", &bytes);
+  if (bytes == 0)
+    bytes = nd4c_cpu_host->cache_bytes() / 2;
+  if (bytes > 0)
+    nd4c_simd_stream_bytes = bytes;
+}
+
+static bool engine_state(bool verify, char *text, size_t text_size) {
+  const nd4c_simd_tables *tables = tables_of(nd4c_cpu_host->cpu_level());
+  bool has = tables->fast->power.both != NULL;
+  (void)verify;
+  (void)snprintf(text, text_size, "part of this library, level %s%s", tables->level,
+                 !fast_is_wanted() ? ""
+                 : has             ? ", fast math"
+                                   : ", which has no fast math of its own");
+  return true;
+}
+
+const nd4c_engine nd4c_cpu_simd_engine = {
+    .struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "simd", .state = engine_state};

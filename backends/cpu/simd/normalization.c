@@ -1,0 +1,524 @@
+/* Normalisations and softmax of engine simd: f32 and f64, where the axis that is walked, or the one beside it, lies
+ * without gaps. Rows of 16-bit floats (softmax, layer_norm, rms_norm) are widened, computed in f32 and rounded. */
+#include <math.h>
+
+#include "backends/cpu/simd/rows.h"
+#include "kernels/cpu/support/level.h"
+
+/* Rows that are streamed past the caches are made in a buffer; columns of a softmax go in blocks, whose rows are asked
+ * for FORESEEN rows before. */
+enum { ROW_BYTES = 32768, COLUMNS = ND4C_GATHER_COLUMNS, ROWS = ND4C_GATHER_ROWS, FORESEEN = 4 };
+enum { WIDE_ROW = ROW_BYTES / sizeof(float) }; /* 16-bit floats of a row that is widened */
+
+enum { SCALE, BIAS, MEAN, VARIANCE, AFFINE_OPERANDS };
+
+/* A call as its ranges see it. */
+typedef struct job {
+  const nd4c_nn_loops *loops;
+  nd4c_simd_rows rows;
+  const char *x;
+  char *y;
+  int64_t bytes;                 /* of an element */
+  int64_t length;                /* of what one loop walks */
+  int64_t x_step, y_step, width; /* columns side by side; width 0: rows */
+  bool logarithm, rms;
+  bool half;             /* 16-bit floats */
+  bool stream;           /* rows of the result */
+  int64_t blocks;        /* of columns */
+  int64_t groups, inner; /* group_norm: groups of channels, positions of a channel */
+  nd4c_dtype dtype;
+  double epsilon;
+  const char *scale, *bias; /* per element of a row, or NULL */
+  const char *a, *b;        /* batch_norm: per channel */
+  nd4c_lrn_parameters lrn;
+} job;
+
+static job job_make(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype);
+  return (job){.loops = nd4c_simd_nn_loops(bytes == 2 ? ND4C_FLOAT32 : y->dtype),
+               .x = x->data,
+               .y = y->data,
+               .bytes = bytes,
+               .half = bytes == 2,
+               .dtype = y->dtype};
+}
+
+static void widen(const job *j, int64_t n, const char *x, float *wide) {
+  nd4c_simd.cast->loops[j->dtype][ND4C_FLOAT32](n, x, wide);
+}
+
+static void narrow(const job *j, int64_t n, const float *wide, char *y) {
+  nd4c_simd.cast->loops[ND4C_FLOAT32][j->dtype](n, wide, y);
+}
+
+/* Rows of 16-bit floats that no buffer holds. */
+static bool too_long(const nd4c_call *call, int64_t length) {
+  return nd4c_cpu_dtype_bytes(call->outputs[0].dtype) == 2 && length > WIDE_ROW;
+}
+
+static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < call->input_count; i++) {
+    const nd4c_tensor *input = nd4c_cpu_input(call, i);
+    if (input != NULL && input->dtype != call->outputs[0].dtype) {
+      return nd4c_cpu_decline(reason, reason_size, "operands of one dtype are expected");
+    }
+  }
+  return call->outputs[0].size > 0 || nd4c_cpu_decline(reason, reason_size, "the result is empty");
+}
+
+/* -- softmax ---------------------------------------------------------------------------------------------------- */
+
+/* Rows along the axis, or columns beside each other along the last axis. False: gaps either way. */
+static bool softmax_plan(const nd4c_call *call, job *j) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank), last = x->rank - 1;
+  j->length = x->shape[axis];
+  if (nd4c_simd_dense_axis(x, axis) && nd4c_simd_dense_axis(y, axis)) {
+    nd4c_simd_rows_make(&j->rows, x, y, 1u << axis);
+    return true;
+  }
+  if (axis == last || !nd4c_simd_dense_axis(x, last) || !nd4c_simd_dense_axis(y, last)) {
+    return false;
+  }
+  uint32_t skip = 0;
+  j->width = nd4c_simd_run(x, y, axis + 1, &skip);
+  j->x_step = x->strides[axis];
+  j->y_step = y->strides[axis];
+  nd4c_simd_rows_make(&j->rows, x, y, skip | 1u << axis);
+  return true;
+}
+
+static bool softmax_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  job j = {.width = 0};
+  if (!one_dtype(call, reason, reason_size)) {
+    return false;
+  }
+  if (!softmax_plan(call, &j))
+    return nd4c_cpu_decline(reason, reason_size, "neither the axis nor the last one lies without gaps");
+  return j.width > 0 || !too_long(call, j.length) ||
+         nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
+}
+
+/* Where a row is made, and what brings it to its place. */
+static char *row_target(const job *j, char *to, char *buffer) {
+  return j->stream ? buffer : to;
+}
+
+static void row_finish(const job *j, char *to, const char *buffer) {
+  if (j->stream)
+    nd4c_simd.move->stream(j->length * j->bytes, buffer, to);
+}
+
+static void rows_finish(const job *j) {
+  if (j->stream)
+    nd4c_simd.move->stream_fence();
+}
+
+static bool should_stream(const job *j, const nd4c_tensor *y) {
+  return y->size > nd4c_simd_stream_bytes / j->bytes && j->length * j->bytes <= ROW_BYTES &&
+         j->length * j->bytes >= 8 * ND4C_CPU_CACHE_LINE && j->x != j->y;
+}
+
+/* n columns beside each other: the largest and the sums of all first, in blocks of rows, then the results. */
+static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
+  double largest[COLUMNS], sum[COLUMNS], unused[COLUMNS];
+  _Alignas(64) char buffer[8 * COLUMNS];
+  _Alignas(64) float wide[COLUMNS], narrow_tops[COLUMNS], narrow_rest[COLUMNS];
+  const nd4c_gather_loops *gather = &nd4c_simd.gather->exponentials[j->dtype];
+  for (int64_t row = 0; row < j->length; row += ROWS) {
+    int64_t rows = j->length - row < ROWS ? j->length - row : ROWS;
+    gather->block(rows, n, x + row * j->x_step * j->bytes, j->x_step * j->bytes, row,
+                  (nd4c_gathered){largest, sum, unused});
+  }
+  for (int64_t i = 0; i < n; i++)
+    sum[i] = !isfinite(largest[i]) ? (double)NAN : j->logarithm ? log(sum[i]) : 1 / sum[i];
+  const void *tops = largest, *rest = sum;
+  if (j->dtype != ND4C_FLOAT64) {
+    nd4c_simd.cast->loops[ND4C_FLOAT64][ND4C_FLOAT32](n, largest, narrow_tops);
+    nd4c_simd.cast->loops[ND4C_FLOAT64][ND4C_FLOAT32](n, sum, narrow_rest);
+    tops = narrow_tops, rest = narrow_rest;
+  }
+  for (int64_t row = 0; row < j->length; row++) {
+    char *to = y + row * j->y_step * j->bytes;
+    const char *from = x + row * j->x_step * j->bytes;
+    for (int64_t i = 0; i < n * j->bytes; i += ND4C_CPU_CACHE_LINE) /* short pieces far apart are not foreseen */
+      ND4C_PREFETCH((uintptr_t)from + FORESEEN * (uintptr_t)j->x_step * (uintptr_t)j->bytes + (uintptr_t)i);
+    if (j->half) {
+      widen(j, n, from, wide);
+      j->loops->softmax_finish(n, wide, tops, rest, wide, j->logarithm);
+      narrow(j, n, wide, row_target(j, to, buffer));
+    } else {
+      j->loops->softmax_finish(n, from, tops, rest, row_target(j, to, buffer), j->logarithm);
+    }
+    if (j->stream)
+      nd4c_simd.move->stream(n * j->bytes, buffer, to);
+  }
+}
+
+static void softmax_row(const job *j, const char *x, char *y) {
+  if (!j->half) {
+    j->loops->softmax(j->length, x, y, j->logarithm);
+    return;
+  }
+  _Alignas(64) float wide[WIDE_ROW];
+  widen(j, j->length, x, wide);
+  j->loops->softmax(j->length, wide, wide, j->logarithm);
+  narrow(j, j->length, wide, y);
+}
+
+static void softmax_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  _Alignas(64) char buffer[ROW_BYTES];
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t x, y, column = i % j->blocks * COLUMNS;
+    nd4c_simd_rows_at(&j->rows, i / j->blocks, &x, &y);
+    const char *from = j->x + x * j->bytes;
+    char *to = j->y + y * j->bytes;
+    if (j->width == 0) {
+      softmax_row(j, from, row_target(j, to, buffer));
+      row_finish(j, to, buffer);
+    } else {
+      int64_t n = j->width - column < COLUMNS ? j->width - column : COLUMNS;
+      softmax_columns(j, n, from + column * j->bytes, to + column * j->bytes);
+    }
+  }
+  rows_finish(j);
+}
+
+static nd4c_status softmax_any(const nd4c_call *call, bool logarithm) {
+  job j = job_make(call);
+  j.logarithm = logarithm;
+  softmax_plan(call, &j);
+  j.blocks = j.width > 0 ? (j.width + COLUMNS - 1) / COLUMNS : 1;
+  j.stream = j.width > 0 ? call->outputs[0].size > nd4c_simd_stream_bytes / j.bytes && j.x != j.y && j.width >= 128
+                         : should_stream(&j, &call->outputs[0]);
+  int64_t work = 4 * j.length * (j.width > COLUMNS ? COLUMNS : j.width > 0 ? j.width : 1);
+  nd4c_cpu_parallel(j.rows.count * j.blocks, nd4c_simd_grain(work), call->width, softmax_range, &j);
+  return ND4C_OK;
+}
+
+static nd4c_status softmax_run(const nd4c_call *call) {
+  return softmax_any(call, false);
+}
+
+static nd4c_status log_softmax_run(const nd4c_call *call) {
+  return softmax_any(call, true);
+}
+
+/* -- layer_norm ------------------------------------------------------------------------------------------------- */
+
+static bool contiguous(const nd4c_tensor *tensor, int64_t size) {
+  int64_t run = 1;
+  for (int32_t axis = tensor->rank - 1; axis >= 0; axis--) {
+    if (tensor->shape[axis] != 1 && tensor->strides[axis] != run) {
+      return false;
+    }
+    run *= tensor->shape[axis];
+  }
+  return run == size;
+}
+
+static bool layer_norm_plan(const nd4c_call *call, job *j) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank);
+  uint32_t skip = 0, wanted = 0;
+  j->length = nd4c_simd_run(x, y, axis, &skip);
+  for (int32_t i = axis; i < x->rank; i++) {
+    wanted |= 1u << i;
+  }
+  nd4c_simd_rows_make(&j->rows, x, y, wanted);
+  return j->length > 0 && skip == wanted;
+}
+
+static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  job j = {.width = 0};
+  if (!one_dtype(call, reason, reason_size)) {
+    return false;
+  }
+  if (!layer_norm_plan(call, &j)) {
+    return nd4c_cpu_decline(reason, reason_size, "the normalised axes have gaps");
+  }
+  if (too_long(call, j.length))
+    return nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
+  if ((scale != NULL && !contiguous(scale, j.length)) || (bias != NULL && !contiguous(bias, j.length))) {
+    return nd4c_cpu_decline(reason, reason_size, "scale or bias is broadcast or has gaps");
+  }
+  return true;
+}
+
+/* Of f32 or f64. */
+static void norm_row(const job *j, nd4c_dtype dtype, const void *x, const void *scale, const void *bias, void *y) {
+  if (!j->rms) {
+    j->loops->layer_norm(j->length, x, scale, bias, j->epsilon, y);
+    return;
+  }
+  double squares;
+  nd4c_simd.reduce->loops[ND4C_REDUCE_sum_square][dtype].run(1, j->length, x, 0, &squares);
+  j->loops->scale_row(j->length, x, scale, 1 / sqrt(squares / (double)j->length + j->epsilon), y);
+}
+
+static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  _Alignas(64) char buffer[ROW_BYTES];
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    char *to = j->y + y * j->bytes;
+    norm_row(j, j->dtype, j->x + x * j->bytes, j->scale, j->bias, row_target(j, to, buffer));
+    row_finish(j, to, buffer);
+  }
+  rows_finish(j);
+}
+
+/* Numbers of bfloat16 whose squares leave float32's range. */
+static bool is_large(int64_t n, const float *x) {
+  uint32_t large = 0;
+  for (int64_t i = 0; i < n; i++)
+    large |= fabsf(x[i]) > 1e17f;
+  return large != 0;
+}
+
+/* layer_norm in double; y may be x. */
+static void norm_large_row(const job *j, const float *x, const float *scale, const float *bias, float *y) {
+  double mean = 0, squares = 0, lesser = 0;
+  nd4c_simd.gather->moments[ND4C_FLOAT32].run(j->length, x, 0, (nd4c_gathered){&mean, &squares, &lesser});
+  double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
+  for (int64_t i = 0; i < j->length; i++) {
+    double normal = ((double)x[i] - (mean + lesser)) * factor;
+    y[i] = (float)(normal * (scale != NULL ? (double)scale[i] : 1) + (bias != NULL ? (double)bias[i] : 0));
+  }
+}
+
+static void half_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  _Alignas(64) char buffer[ROW_BYTES];
+  _Alignas(64) float wide[WIDE_ROW], scale[WIDE_ROW], bias[WIDE_ROW];
+  (void)worker;
+  if (j->scale != NULL)
+    widen(j, j->length, j->scale, scale);
+  if (j->bias != NULL)
+    widen(j, j->length, j->bias, bias);
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    char *to = j->y + y * j->bytes;
+    widen(j, j->length, j->x + x * j->bytes, wide);
+    if (!j->rms && is_large(j->length, wide))
+      norm_large_row(j, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
+    else
+      norm_row(j, ND4C_FLOAT32, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
+    narrow(j, j->length, wide, row_target(j, to, buffer));
+    row_finish(j, to, buffer);
+  }
+  rows_finish(j);
+}
+
+/* Also of rms_norm, whose inputs and attributes begin alike. */
+static nd4c_status norm_rows(const nd4c_call *call, bool rms) {
+  job j = job_make(call);
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
+  const nd4c_tensor *bias = rms ? NULL : nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
+  j.scale = scale != NULL ? scale->data : NULL;
+  j.bias = bias != NULL ? bias->data : NULL;
+  j.rms = rms;
+  j.epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f;
+  layer_norm_plan(call, &j);
+  j.stream = should_stream(&j, &call->outputs[0]);
+  nd4c_cpu_parallel(j.rows.count, nd4c_simd_grain(3 * j.length), call->width,
+                    j.half ? half_norm_range : layer_norm_range, &j);
+  return ND4C_OK;
+}
+
+static nd4c_status layer_norm_run(const nd4c_call *call) {
+  return norm_rows(call, false);
+}
+
+static nd4c_status rms_norm_run(const nd4c_call *call) {
+  return norm_rows(call, true);
+}
+
+/* -- instance_norm and group_norm ------------------------------------------------------------------------------- */
+
+static void group_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  int64_t channels = j->length / j->inner, all = channels * j->groups;
+  (void)worker;
+  for (int64_t group = begin; group < end; group++) {
+    const char *x = j->x + group * j->length * j->bytes;
+    char *y = j->y + group * j->length * j->bytes;
+    double mean = 0, squares = 0, lesser = 0;
+    for (int64_t i = 0; i < j->length; i += ND4C_GATHER_PIECE) {
+      int64_t count = j->length - i < ND4C_GATHER_PIECE ? j->length - i : ND4C_GATHER_PIECE;
+      nd4c_simd.gather->moments[j->dtype].run(count, x + i * j->bytes, i, (nd4c_gathered){&mean, &squares, &lesser});
+    }
+    double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
+    for (int64_t c = 0; c < channels; c++) {
+      int64_t channel = (group * channels + c) % all, at = c * j->inner * j->bytes;
+      j->loops->affine_one(j->inner, x + at, j->scale, j->bias, channel, mean + lesser, factor, y + at);
+    }
+  }
+}
+
+static bool group_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  if (!one_dtype(call, reason, reason_size))
+    return false;
+  if (!contiguous(x, x->size) || !contiguous(y, y->size))
+    return nd4c_cpu_decline(reason, reason_size, "operands with gaps");
+  for (int32_t i = 1; i < call->input_count; i++) {
+    const nd4c_tensor *operand = nd4c_cpu_input(call, i);
+    if (operand != NULL && operand->shape[0] > 1 && operand->strides[0] != 1)
+      return nd4c_cpu_decline(reason, reason_size, "scale or bias with gaps");
+  }
+  return true;
+}
+
+static nd4c_status group_norm_any(const nd4c_call *call, int64_t groups, double epsilon) {
+  job j = job_make(call);
+  const nd4c_tensor *x = &call->inputs[0];
+  const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_group_norm_scale);
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_group_norm_bias);
+  j.scale = scale != NULL ? scale->data : NULL;
+  j.bias = bias != NULL ? bias->data : NULL;
+  j.epsilon = epsilon;
+  j.groups = groups;
+  j.inner = 1;
+  for (int32_t axis = 2; axis < x->rank; axis++)
+    j.inner *= x->shape[axis];
+  j.length = x->shape[1] / groups * j.inner;
+  nd4c_cpu_parallel(x->shape[0] * groups, nd4c_simd_grain(3 * j.length), call->width, group_norm_range, &j);
+  return ND4C_OK;
+}
+
+static nd4c_status group_norm_run(const nd4c_call *call) {
+  return group_norm_any(call, call->attrs[ND4C_ATTR_group_norm_groups].as.i,
+                        call->attrs[ND4C_ATTR_group_norm_epsilon].as.f);
+}
+
+static nd4c_status instance_norm_run(const nd4c_call *call) {
+  return group_norm_any(call, call->inputs[0].shape[1], call->attrs[ND4C_ATTR_instance_norm_epsilon].as.f);
+}
+
+/* -- channels: batch_norm and lrn ------------------------------------------------------------------------------- */
+
+/* Positions with all channels side by side (width 0), or channels with a run of positions each. */
+static bool channel_plan(const nd4c_call *call, job *j) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  j->length = x->shape[1];
+  if (nd4c_simd_dense_axis(x, 1) && nd4c_simd_dense_axis(y, 1)) {
+    nd4c_simd_rows_make(&j->rows, x, y, 1u << 1);
+    return true;
+  }
+  uint32_t skip = 0;
+  j->width = nd4c_simd_run(x, y, 2, &skip);
+  j->x_step = x->strides[1];
+  j->y_step = y->strides[1];
+  nd4c_simd_rows_make(&j->rows, x, y, skip | 1u << 1);
+  return j->width > 0;
+}
+
+static bool channel_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  job j = {.width = 0};
+  if (!one_dtype(call, reason, reason_size)) {
+    return false;
+  }
+  return channel_plan(call, &j) ||
+         nd4c_cpu_decline(reason, reason_size, "neither the channels nor the last axis lie without gaps");
+}
+
+static void batch_norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    const char *from = j->x + x * j->bytes;
+    char *to = j->y + y * j->bytes;
+    if (j->width == 0) {
+      j->loops->affine(j->length, from, j->a, j->b, to);
+      continue;
+    }
+    for (int64_t c = 0; c < j->length; c++) {
+      j->loops->affine_all(j->width, from + c * j->x_step * j->bytes, j->a + c * j->bytes, j->b + c * j->bytes,
+                           to + c * j->y_step * j->bytes);
+    }
+  }
+}
+
+static int64_t batch_norm_scratch_bytes(const nd4c_call *call) {
+  return 2 * call->inputs[0].shape[1] * nd4c_simd_nn_bytes(call->outputs[0].dtype);
+}
+
+static nd4c_status batch_norm_run(const nd4c_call *call) {
+  job j = job_make(call);
+  channel_plan(call, &j);
+  char *a = call->scratch, *b = a + j.length * j.bytes;
+  const void *operands[AFFINE_OPERANDS];
+  int64_t strides[AFFINE_OPERANDS];
+  for (int32_t i = 0; i < AFFINE_OPERANDS; i++) {
+    const nd4c_tensor *operand = &call->inputs[ND4C_IN_batch_norm_scale + i];
+    operands[i] = operand->data;
+    strides[i] = operand->strides[0];
+  }
+  j.loops->fold_norm(j.length, operands, strides, call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f, a, b);
+  j.a = a;
+  j.b = b;
+  int64_t work = j.length * (j.width > 0 ? j.width : 1);
+  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, batch_norm_range, &j);
+  return ND4C_OK;
+}
+
+static bool lrn_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (call->attrs[ND4C_ATTR_lrn_size].as.i > ND4C_LRN_REACH) {
+    return nd4c_cpu_decline(reason, reason_size, "size %lld is above %d",
+                            (long long)call->attrs[ND4C_ATTR_lrn_size].as.i, ND4C_LRN_REACH);
+  }
+  return channel_usable(call, reason, reason_size);
+}
+
+static void lrn_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  (void)worker;
+  for (int64_t row = begin; row < end; row++) {
+    int64_t x, y;
+    nd4c_simd_rows_at(&j->rows, row, &x, &y);
+    const char *from = j->x + x * j->bytes;
+    char *to = j->y + y * j->bytes;
+    if (j->width == 0) {
+      j->loops->lrn(j->length, from, &j->lrn, to);
+    } else {
+      j->loops->lrn_columns(j->length, j->x_step, j->width, from, j->y_step, to, &j->lrn);
+    }
+  }
+}
+
+static nd4c_status lrn_run(const nd4c_call *call) {
+  job j = job_make(call);
+  channel_plan(call, &j);
+  int64_t size = call->attrs[ND4C_ATTR_lrn_size].as.i;
+  j.lrn = (nd4c_lrn_parameters){.before = (size - 1) / 2,
+                                .after = size / 2,
+                                .factor = call->attrs[ND4C_ATTR_lrn_alpha].as.f / (double)size,
+                                .beta = call->attrs[ND4C_ATTR_lrn_beta].as.f,
+                                .bias = call->attrs[ND4C_ATTR_lrn_bias].as.f};
+  int64_t work = (size + 8) * j.length * (j.width > 0 ? j.width : 1);
+  nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, lrn_range, &j);
+  return ND4C_OK;
+}
+
+const nd4c_kernel *const nd4c_cpu_simd_normalization_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(softmax, ND4C_CPU_FLOATS, softmax_usable, softmax_run),
+    ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_CPU_FLOATS, softmax_usable, log_softmax_run),
+    ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_usable, layer_norm_run),
+    ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_CPU_FLOATS, layer_norm_usable, rms_norm_run),
+    ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, group_norm_run),
+    ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, instance_norm_run),
+    ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_NN_DTYPES, lrn_usable, lrn_run),
+    ND4C_CPU_SIMD_KERNEL(batch_norm, ND4C_SIMD_NN_DTYPES, channel_usable, batch_norm_run,
+                         .scratch_bytes = batch_norm_scratch_bytes),
+    NULL};

@@ -1,0 +1,419 @@
+/* lstm and gru of engine simd: f32 with the usual functions. What x gives to all gates is one large product, some steps
+ * at a time; each step then adds the state's, a block of hidden units for a worker, and the block's gates follow while
+ * their sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call. */
+#include <string.h>
+
+#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/simd/simd.h"
+
+/* Bytes of x's part of the gates that are kept at a time: they stay in the second cache. */
+enum { AHEAD_BYTES = 1 << 20, ROWS_TOGETHER = 32 };
+
+typedef struct shape {
+  bool is_lstm, batch_first, back_only, before_reset;
+  int64_t steps, batch, inputs, hidden, directions, gates;
+  int64_t lanes, blocks, wide; /* wide: gates * lanes */
+  int64_t ahead;               /* steps of which x's part is computed at a time */
+} shape;
+
+static shape shape_of(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_rnn_x];
+  shape s = {.is_lstm = call->op->op == ND4C_OP_lstm, .batch_first = call->attrs[ND4C_ATTR_rnn_batch_first].as.i != 0};
+  int64_t direction = call->attrs[ND4C_ATTR_rnn_direction].as.i;
+  s.back_only = direction == ND4C_DIRECTION_REVERSE;
+  s.directions = direction == ND4C_DIRECTION_BIDIRECTIONAL ? 2 : 1;
+  s.before_reset = !s.is_lstm && call->attrs[ND4C_ATTR_gru_linear_before_reset].as.i != 0;
+  s.steps = x->shape[s.batch_first ? 1 : 0];
+  s.batch = x->shape[s.batch_first ? 0 : 1];
+  s.inputs = x->shape[2];
+  s.hidden = call->inputs[ND4C_IN_rnn_r].shape[2];
+  s.gates = s.is_lstm ? 4 : 3;
+  s.lanes = nd4c_simd.recurrent->lanes;
+  s.blocks = (s.hidden + s.lanes - 1) / s.lanes;
+  s.wide = s.gates * s.lanes;
+  int64_t step_bytes = s.batch * s.blocks * s.wide * (int64_t)sizeof(float);
+  s.ahead = step_bytes > 0 ? AHEAD_BYTES / step_bytes : 1;
+  s.ahead = s.ahead < 1 ? 1 : s.ahead > s.steps ? s.steps : s.ahead;
+  return s;
+}
+
+static bool usual_functions(const nd4c_call *call, bool is_lstm) {
+  static const int64_t usual[] = {ND4C_RECURRENT_SIGMOID, ND4C_RECURRENT_TANH, ND4C_RECURRENT_TANH};
+  const nd4c_attr_value *given = &call->attrs[ND4C_ATTR_rnn_activations];
+  int32_t count = is_lstm ? 3 : 2;
+  for (int32_t i = 0; i < given->count; i++) {
+    if (given->as.ints[i] != usual[i % count]) {
+      return false;
+    }
+  }
+  return call->attrs[ND4C_ATTR_rnn_clip].as.f <= 0;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  bool is_lstm = call->op->op == ND4C_OP_lstm;
+  if (!usual_functions(call, is_lstm)) {
+    return nd4c_cpu_decline(reason, reason_size, "other functions than sigmoid and tanh, or inputs clipped");
+  }
+  if (nd4c_cpu_input(call, ND4C_IN_rnn_sequence_lengths) != NULL ||
+      (is_lstm &&
+       (nd4c_cpu_input(call, ND4C_IN_lstm_peepholes) != NULL || call->attrs[ND4C_ATTR_lstm_input_forget].as.i != 0))) {
+    return nd4c_cpu_decline(reason, reason_size, "sequences of their own lengths, peepholes or input_forget");
+  }
+  for (int32_t i = 0; i < call->input_count; i++) {
+    const nd4c_tensor *x = nd4c_cpu_input(call, i);
+    if (x != NULL && (x->dtype != ND4C_FLOAT32 || x->size == 0 || !nd4c_in_c_order(x))) {
+      return nd4c_cpu_decline(reason, reason_size, "an operand is not float32, is empty or has gaps");
+    }
+  }
+  for (int32_t i = 0; i < call->output_count; i++) {
+    if (call->outputs[i].size == 0 || !nd4c_in_c_order(&call->outputs[i])) {
+      return nd4c_cpu_decline(reason, reason_size, "a result is empty or has gaps");
+    }
+  }
+  return true;
+}
+
+/* -- weights ---------------------------------------------------------------------------------------------------- */
+
+/* Packed: for each direction and block w's panels, then r's; of a gru that resets first, r's hidden gate by itself. */
+static int64_t block_numbers(const shape *s) {
+  return s->wide * (s->inputs + s->hidden);
+}
+
+static int64_t packed_bytes(const shape *s) {
+  return s->directions * s->blocks * block_numbers(s) * (int64_t)sizeof(float);
+}
+
+typedef struct pack_job {
+  const shape *s;
+  const float *w, *r;
+  float *to;
+} pack_job;
+
+static void pack_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const pack_job *j = user;
+  const shape *s = j->s;
+  (void)worker;
+  for (int64_t index = begin; index < end; index++) {
+    int64_t direction = index / s->blocks, unit = index % s->blocks * s->lanes;
+    int64_t units = s->hidden - unit < s->lanes ? s->hidden - unit : s->lanes;
+    const float *w = j->w + (direction * s->gates * s->hidden + unit) * s->inputs;
+    const float *r = j->r + (direction * s->gates * s->hidden + unit) * s->hidden;
+    float *to = j->to + index * block_numbers(s);
+    nd4c_simd.recurrent->pack(s->gates, units, s->inputs, w, s->hidden * s->inputs, s->inputs, 1, to);
+    to += s->wide * s->inputs;
+    int64_t first = s->is_lstm || s->before_reset ? s->gates : 2, gate = s->hidden * s->hidden;
+    nd4c_simd.recurrent->pack(first, units, s->hidden, r, gate, s->hidden, 1, to);
+    if (first < s->gates) {
+      nd4c_simd.recurrent->pack(1, units, s->hidden, r + first * gate, gate, s->hidden, 1,
+                                to + first * s->lanes * s->hidden);
+    }
+  }
+}
+
+static void pack_weights(const nd4c_call *call, const shape *s, float *to) {
+  pack_job j = {s, call->inputs[ND4C_IN_rnn_w].data, call->inputs[ND4C_IN_rnn_r].data, to};
+  nd4c_cpu_parallel(s->directions * s->blocks, 1, call->width, pack_range, &j);
+}
+
+typedef struct state {
+  float *packed; /* in `held`; NULL: packed in each run */
+  nd4c_cpu_held held;
+} state;
+
+static bool is_constant(const nd4c_tensor *x) {
+  return (x->flags & ND4C_TENSOR_CONSTANT) != 0 && x->data != NULL;
+}
+
+static nd4c_status prepare(const nd4c_call *call, void **result) {
+  shape s = shape_of(call);
+  state *st = nd4c_cpu_host->allocate(sizeof *st);
+  if (st == NULL) {
+    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for its prepared state", call->op->name);
+  }
+  if (is_constant(&call->inputs[ND4C_IN_rnn_w]) && is_constant(&call->inputs[ND4C_IN_rnn_r])) {
+    nd4c_status status = nd4c_cpu_hold(call, (size_t)packed_bytes(&s), "packed weights", &st->held);
+    if (status != ND4C_OK) {
+      nd4c_cpu_host->free(st);
+      return status;
+    }
+    st->packed = st->held.memory;
+    pack_weights(call, &s, st->packed);
+  }
+  *result = st;
+  return ND4C_OK;
+}
+
+static void unprepare(void *result) {
+  state *st = result;
+  nd4c_cpu_let_go(&st->held);
+  nd4c_cpu_host->free(st);
+}
+
+/* -- memory ----------------------------------------------------------------------------------------------------- */
+
+/* Parts of the scratch memory, in bytes from its start. */
+typedef struct places {
+  int64_t packed, ahead, zeros, bias, z, reset, workers, worker_bytes, end;
+} places;
+
+static int64_t take(int64_t *end, int64_t numbers) {
+  int64_t at = *end;
+  *end += (numbers * (int64_t)sizeof(float) + 63) / 64 * 64;
+  return at;
+}
+
+static places places_of(const nd4c_call *call, const shape *s) {
+  const state *st = call->state;
+  places p = {0};
+  p.packed = take(&p.end, st->packed == NULL ? packed_bytes(s) / (int64_t)sizeof(float) : 0);
+  p.ahead = take(&p.end, s->ahead * s->batch * s->blocks * s->wide);
+  p.zeros = take(&p.end, s->directions * s->batch * s->hidden);
+  p.bias = take(&p.end, 2 * s->blocks * s->wide);
+  p.z = take(&p.end, s->batch * s->blocks * s->lanes);
+  p.reset = take(&p.end, s->batch * s->blocks * s->lanes);
+  p.worker_bytes = ROWS_TOGETHER * s->wide * (int64_t)sizeof(float);
+  p.workers = take(&p.end, (call->width > 1 ? call->width : 1) * ROWS_TOGETHER * s->wide);
+  return p;
+}
+
+static int64_t scratch_bytes(const nd4c_call *call) {
+  shape s = shape_of(call);
+  return places_of(call, &s).end;
+}
+
+/* -- steps ------------------------------------------------------------------------------------------------------ */
+
+/* One direction of a call. Sequences are batch_step apart in y, before and c. */
+typedef struct job {
+  shape s;
+  const float *x, *packed, *x_bias, *r_bias; /* biases by block: [block][gate][lane]; r_bias NULL: in x_bias */
+  float *ahead;                              /* [step][sequence][block][gate][lane] */
+  int64_t first, count;                      /* steps whose part of x is there, in time */
+  int64_t x_time, x_sequence;                /* strides */
+  int64_t time;
+  const float *before;
+  float *y, *c, *z, *reset;
+  int64_t before_step, y_step, c_step;
+  char *workers;
+  int64_t worker_bytes;
+} job;
+
+/* x's part of the gates of blocks [begin, end) of the steps ahead. */
+static void project_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const shape *s = &j->s;
+  int64_t row = s->blocks * s->wide;
+  (void)worker;
+  for (int64_t block = begin; block < end; block++) {
+    const float *packed = j->packed + block * block_numbers(s), *bias = j->x_bias + block * s->wide;
+    const float *x = j->x + j->first * j->x_time;
+    float *to = j->ahead + block * s->wide;
+    if (j->x_time == s->batch * j->x_sequence) { /* all rows are evenly spaced */
+      nd4c_simd.recurrent->product(j->count * s->batch, s->gates, s->inputs, x, j->x_sequence, packed, bias, 0, to,
+                                   row);
+    } else if (s->batch > j->count) {
+      for (int64_t t = 0; t < j->count; t++) {
+        nd4c_simd.recurrent->product(s->batch, s->gates, s->inputs, x + t * j->x_time, j->x_sequence, packed, bias, 0,
+                                     to + t * s->batch * row, row);
+      }
+    } else {
+      for (int64_t i = 0; i < s->batch; i++) {
+        nd4c_simd.recurrent->product(j->count, s->gates, s->inputs, x + i * j->x_sequence, j->x_time, packed, bias, 0,
+                                     to + i * row, s->batch * row);
+      }
+    }
+  }
+}
+
+/* One piece of a step: some sequences, one block of units. */
+typedef struct piece {
+  int64_t row, rows, unit, units;
+  const float *r, *x, *before; /* r: packed; x: its part of the gates */
+  float *gates;
+} piece;
+
+static piece piece_of(const job *j, int64_t block, int64_t row, int32_t worker) {
+  const shape *s = &j->s;
+  piece p = {.row = row, .unit = block * s->lanes};
+  p.rows = s->batch - row < ROWS_TOGETHER ? s->batch - row : ROWS_TOGETHER;
+  p.units = s->hidden - p.unit < s->lanes ? s->hidden - p.unit : s->lanes;
+  p.r = j->packed + block * block_numbers(s) + s->wide * s->inputs;
+  p.x = j->ahead + (((j->time - j->first) * s->batch + row) * s->blocks + block) * s->wide;
+  p.before = j->before + row * j->before_step;
+  p.gates = (float *)(void *)(j->workers + worker * j->worker_bytes);
+  return p;
+}
+
+static void lstm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const shape *s = &j->s;
+  for (int64_t block = begin; block < end; block++) {
+    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
+      piece p = piece_of(j, block, row, worker);
+      nd4c_simd.recurrent->product(p.rows, 4, s->hidden, p.before, j->before_step, p.r, p.x, s->blocks * s->wide,
+                                   p.gates, s->wide);
+      nd4c_simd.recurrent->lstm(p.rows, p.units, p.gates, s->wide, j->c + row * j->c_step + p.unit, j->c_step,
+                                j->y + row * j->y_step + p.unit, j->y_step);
+    }
+  }
+}
+
+/* The state's part of the hidden gate starts at its bias, and is reset before x's is added. */
+static void gru_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const shape *s = &j->s;
+  for (int64_t block = begin; block < end; block++) {
+    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
+      piece p = piece_of(j, block, row, worker);
+      const float *bias = j->r_bias + block * s->wide;
+      nd4c_simd.recurrent->product(p.rows, 3, s->hidden, p.before, j->before_step, p.r, bias, 0, p.gates, s->wide);
+      for (int64_t i = 0; i < p.rows; i++) {
+        float *gates = p.gates + i * s->wide;
+        const float *x = p.x + i * s->blocks * s->wide;
+        for (int64_t l = 0; l < 2 * s->lanes; l++) {
+          gates[l] += x[l];
+        }
+      }
+      nd4c_simd.recurrent->gru(p.rows, p.units, p.gates, s->wide, p.x + 2 * s->lanes, s->blocks * s->wide,
+                               p.before + p.unit, j->before_step, j->y + row * j->y_step + p.unit, j->y_step);
+    }
+  }
+}
+
+/* The state is reset before it is multiplied: all of it has to be there first. */
+static void reset_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const shape *s = &j->s;
+  int64_t stride = s->blocks * s->lanes;
+  for (int64_t block = begin; block < end; block++) {
+    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
+      piece p = piece_of(j, block, row, worker);
+      nd4c_simd.recurrent->product(p.rows, 2, s->hidden, p.before, j->before_step, p.r, p.x, s->blocks * s->wide,
+                                   p.gates, s->wide);
+      int64_t at = row * stride + p.unit;
+      nd4c_simd.recurrent->gru_reset(p.rows, p.units, p.gates, s->wide, p.before + p.unit, j->before_step, j->z + at,
+                                     j->reset + at, stride);
+    }
+  }
+}
+
+static void update_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const job *j = user;
+  const shape *s = &j->s;
+  int64_t stride = s->blocks * s->lanes;
+  for (int64_t block = begin; block < end; block++) {
+    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
+      piece p = piece_of(j, block, row, worker);
+      nd4c_simd.recurrent->product(p.rows, 1, s->hidden, j->reset + row * stride, stride,
+                                   p.r + 2 * s->lanes * s->hidden, p.x + 2 * s->lanes, s->blocks * s->wide, p.gates,
+                                   s->wide);
+      nd4c_simd.recurrent->gru_update(p.rows, p.units, p.gates, s->wide, j->z + row * stride + p.unit, stride,
+                                      p.before + p.unit, j->before_step, j->y + row * j->y_step + p.unit, j->y_step);
+    }
+  }
+}
+
+static void run_step(job *j, int32_t width) {
+  const shape *s = &j->s;
+  int64_t grain = 32768 / (s->batch * s->wide * s->hidden + 1) + 1;
+  if (s->is_lstm) {
+    nd4c_cpu_parallel(s->blocks, grain, width, lstm_range, j);
+  } else if (s->before_reset) {
+    nd4c_cpu_parallel(s->blocks, grain, width, gru_range, j);
+  } else {
+    nd4c_cpu_parallel(s->blocks, grain, width, reset_range, j);
+    nd4c_cpu_parallel(s->blocks, grain, width, update_range, j);
+  }
+}
+
+/* Biases by block. Those of w and r are one, but for a hidden gate whose state's part is reset by itself. */
+static void take_biases(const shape *s, const float *given, float *x_bias, float *r_bias) {
+  int64_t rows = s->gates * s->hidden;
+  memset(x_bias, 0, (size_t)(s->blocks * s->wide) * sizeof(float));
+  memset(r_bias, 0, (size_t)(s->blocks * s->wide) * sizeof(float));
+  for (int64_t row = 0; given != NULL && row < rows; row++) {
+    int64_t gate = row / s->hidden, unit = row % s->hidden;
+    int64_t at = unit / s->lanes * s->wide + gate * s->lanes + unit % s->lanes;
+    bool apart = s->before_reset && gate == 2;
+    x_bias[at] = apart ? given[row] : given[row] + given[rows + row];
+    r_bias[at] = apart ? given[rows + row] : 0;
+  }
+}
+
+static void run_direction(const nd4c_call *call, job *j, int64_t direction, const float *initial, float *last_h) {
+  const shape *s = &j->s;
+  bool back = s->back_only || direction == 1;
+  float *y = (float *)call->outputs[0].data;
+  int64_t y_time = s->batch_first ? s->directions * s->hidden : s->directions * s->batch * s->hidden;
+  int64_t state_step = s->batch_first ? s->directions * s->hidden : s->hidden;
+  y += direction * (s->batch_first ? s->hidden : s->batch * s->hidden);
+  j->y_step = s->batch_first ? s->steps * s->directions * s->hidden : s->hidden;
+  j->c_step = state_step;
+  j->before = initial;
+  j->before_step = state_step;
+  for (int64_t step = 0; step < s->steps; step++) {
+    j->time = back ? s->steps - 1 - step : step;
+    if (step % s->ahead == 0) {
+      j->count = s->steps - step < s->ahead ? s->steps - step : s->ahead;
+      j->first = back ? j->time - j->count + 1 : j->time;
+      nd4c_cpu_parallel(s->blocks, 1, call->width, project_range, j);
+    }
+    j->y = y + j->time * y_time;
+    run_step(j, call->width);
+    j->before = j->y;
+    j->before_step = j->y_step;
+  }
+  for (int64_t i = 0; i < s->batch; i++) {
+    memcpy(last_h + i * state_step, j->before + i * j->before_step, (size_t)s->hidden * sizeof(float));
+  }
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  const state *st = call->state;
+  shape s = shape_of(call);
+  places p = places_of(call, &s);
+  char *scratch = call->scratch;
+  const nd4c_tensor *h = nd4c_cpu_input(call, ND4C_IN_rnn_initial_h);
+  const nd4c_tensor *c = s.is_lstm ? nd4c_cpu_input(call, ND4C_IN_lstm_initial_c) : NULL;
+  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_rnn_bias);
+  float *packed = st->packed, *zeros = (float *)(void *)(scratch + p.zeros);
+  if (packed == NULL) {
+    packed = (float *)(void *)(scratch + p.packed);
+    pack_weights(call, &s, packed);
+  }
+  float *biases = (float *)(void *)(scratch + p.bias);
+  memset(zeros, 0, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
+  job j = {.s = s,
+           .x = call->inputs[ND4C_IN_rnn_x].data,
+           .x_bias = biases,
+           .r_bias = biases + s.blocks * s.wide,
+           .ahead = (float *)(void *)(scratch + p.ahead),
+           .x_time = s.batch_first ? s.inputs : s.batch * s.inputs,
+           .x_sequence = s.batch_first ? s.steps * s.inputs : s.inputs,
+           .z = (float *)(void *)(scratch + p.z),
+           .reset = (float *)(void *)(scratch + p.reset),
+           .workers = scratch + p.workers,
+           .worker_bytes = p.worker_bytes};
+  if (s.is_lstm && c == NULL) {
+    memset(call->outputs[2].data, 0, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
+  } else if (s.is_lstm) {
+    memmove(call->outputs[2].data, c->data, (size_t)(s.directions * s.batch * s.hidden) * sizeof(float));
+  }
+  for (int64_t direction = 0; direction < s.directions; direction++) {
+    int64_t at = direction * (s.batch_first ? s.hidden : s.batch * s.hidden);
+    const float *given = bias != NULL ? (const float *)bias->data + direction * 2 * s.gates * s.hidden : NULL;
+    take_biases(&s, given, biases, biases + s.blocks * s.wide);
+    j.packed = packed + direction * s.blocks * block_numbers(&s);
+    j.c = s.is_lstm ? (float *)call->outputs[2].data + at : NULL;
+    const float *initial = h != NULL ? (const float *)h->data + at : zeros;
+    run_direction(call, &j, direction, initial, (float *)call->outputs[1].data + at);
+  }
+  return ND4C_OK;
+}
+
+#define KERNEL(op)                                                                                                \
+  ND4C_CPU_SIMD_KERNEL(op, ND4C_DTYPE_BIT(ND4C_FLOAT32), usable, run, .prepare = prepare, .unprepare = unprepare, \
+                       .scratch_bytes = scratch_bytes)
+
+const nd4c_kernel *const nd4c_cpu_simd_recurrent_kernels[] = {KERNEL(lstm), KERNEL(gru), NULL};

@@ -1,0 +1,200 @@
+/* Engine simd: reductions that keep more than one number a result: var, std, logsumexp. As simd_reduction.c: runs of
+ * the innermost axis where it is reduced, else blocks of rows, in pieces that do not depend on the parallel width. */
+#include <math.h>
+
+#include "backends/cpu/support/reduction.h"
+#include "backends/cpu/simd/simd.h"
+
+enum {
+  PIECE = ND4C_GATHER_PIECE,
+  COLUMNS = ND4C_GATHER_COLUMNS,
+  ROWS = ND4C_GATHER_ROWS,
+  CHUNK = 65536, /* elements of a run that is shared out */
+  MAX_CHUNKS = 512,
+  GRAIN_ELEMENTS = 8192
+};
+
+typedef enum statistic { VARIANCE, DEVIATION, LOGSUMEXP } statistic;
+
+typedef struct state {
+  int64_t count;
+  double first, second, third;
+} state;
+
+typedef struct gathering {
+  nd4c_reduction axes;
+  const nd4c_gather_loops *loops;
+  statistic what;
+  nd4c_dtype dtype;
+  double correction;
+  int64_t chunk, chunks; /* of the last axis: shared-out runs, or columns */
+  state *partial;        /* of a shared-out run */
+} gathering;
+
+static double finish(const gathering *g, int64_t count, double first, double second) {
+  if (g->what == LOGSUMEXP)
+    return isfinite(first) ? first + log(second) : first;
+  double squares = second < 0 ? 0 : second, divisor = fmax((double)count - g->correction, 0);
+  return g->what == VARIANCE ? squares / divisor : sqrt(squares / divisor);
+}
+
+static void store(const gathering *g, double value, char *y) {
+  switch (g->dtype) {
+    case ND4C_FLOAT64:
+      *(double *)(void *)y = value;
+      break;
+#ifndef ND4C_DTYPES_LITE
+    case ND4C_FLOAT16:
+      *(uint16_t *)(void *)y = nd4c_float16_from_float(nd4c_double_to_odd_float(value));
+      break;
+    case ND4C_BFLOAT16:
+      *(uint16_t *)(void *)y = nd4c_bfloat16_from_float(nd4c_double_to_odd_float(value));
+      break;
+#endif
+    default:
+      *(float *)(void *)y = (float)value;
+  }
+}
+
+/* -- the last axis is reduced ------------------------------------------------------------------------------------- */
+
+static nd4c_gathered gathered_at(state *s) {
+  return (nd4c_gathered){&s->first, &s->second, &s->third};
+}
+
+static void take_run(const gathering *g, int64_t n, const char *x, state *s) {
+  const nd4c_reduction *a = &g->axes;
+  _Alignas(64) char buffer[8 * PIECE];
+  int64_t step = a->x_strides[a->rank - 1] * a->x_bytes;
+  for (int64_t i = 0; i < n; i += PIECE) {
+    int64_t count = n - i < PIECE ? n - i : PIECE;
+    g->loops->run(count, nd4c_reduction_gather(a, count, x + i * step, buffer), s->count, gathered_at(s));
+    s->count += count;
+  }
+}
+
+static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const gathering *g = user;
+  const nd4c_reduction *a = &g->axes;
+  (void)worker;
+  for (int64_t kept = begin; kept < end; kept++) {
+    int64_t y_offset = 0, unused = 0;
+    const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
+    state s = {.count = 0};
+    for (int64_t i = 0; i < a->outer_reduced; i++)
+      take_run(g, nd4c_reduction_last(a), x + nd4c_reduction_locate(a, true, i, &unused), &s);
+    store(g, finish(g, s.count, s.first, s.second), a->y + y_offset);
+  }
+}
+
+static void chunks_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const gathering *g = user;
+  const nd4c_reduction *a = &g->axes;
+  int64_t n = nd4c_reduction_last(a), step = a->x_strides[a->rank - 1] * a->x_bytes;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t from = i * g->chunk, count = n - from < g->chunk ? n - from : g->chunk;
+    g->partial[i] = (state){.count = 0};
+    take_run(g, count, a->x + from * step, &g->partial[i]);
+  }
+}
+
+static void gather_shared_out(gathering *g, int32_t width) {
+  state partial[MAX_CHUNKS];
+  g->partial = partial;
+  nd4c_cpu_parallel(g->chunks, 1, width, chunks_range, g);
+  for (int64_t step = 1; step < g->chunks; step *= 2)
+    for (int64_t i = 0; i + step < g->chunks; i += 2 * step) {
+      state *s = &partial[i], *other = &partial[i + step];
+      g->loops->merge(s->count, gathered_at(s), other->count, gathered_at(other));
+      s->count += other->count;
+    }
+  store(g, finish(g, partial->count, partial->first, partial->second), g->axes.y);
+}
+
+static void gather_runs(gathering *g, int32_t width) {
+  const nd4c_reduction *a = &g->axes;
+  int64_t n = nd4c_reduction_last(a);
+  if (a->outer_kept == 1 && a->outer_reduced == 1 && n > CHUNK) {
+    g->chunk = n / MAX_CHUNKS / CHUNK * CHUNK + CHUNK;
+    g->chunks = (n + g->chunk - 1) / g->chunk;
+    gather_shared_out(g, width);
+    return;
+  }
+  nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / (n * a->outer_reduced) + 1, width, runs_range, g);
+}
+
+/* -- the last axis is kept ---------------------------------------------------------------------------------------- */
+
+/* Rows from `row` on that lie one step apart, at most ROWS. */
+static int64_t even_rows(const nd4c_reduction *a, int64_t row, int64_t *step) {
+  int32_t last = a->rank - 1;
+  *step = 0;
+  for (int32_t axis = last - 1; axis >= 0 && a->x_strides[last] == 1; axis--) {
+    if (!a->reduced[axis])
+      continue;
+    int64_t left = a->shape[axis] - row % a->shape[axis];
+    *step = a->x_strides[axis] * a->x_bytes;
+    return left < ROWS ? left : ROWS;
+  }
+  return 1;
+}
+
+static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const gathering *g = user;
+  const nd4c_reduction *a = &g->axes;
+  int32_t last = a->rank - 1;
+  double first[COLUMNS], second[COLUMNS], third[COLUMNS];
+  _Alignas(64) char buffer[8 * COLUMNS];
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t y_offset = 0, unused = 0, step, rows, column = i % g->chunks * COLUMNS;
+    int64_t n = a->shape[last] - column < COLUMNS ? a->shape[last] - column : COLUMNS;
+    const char *x =
+        a->x + nd4c_reduction_locate(a, false, i / g->chunks, &y_offset) + column * a->x_strides[last] * a->x_bytes;
+    char *y = a->y + y_offset + column * a->y_strides[last] * a->y_bytes;
+    for (int64_t row = 0; row < a->outer_reduced; row += rows) {
+      const char *from = nd4c_reduction_gather(a, n, x + nd4c_reduction_locate(a, true, row, &unused), buffer);
+      rows = even_rows(a, row, &step);
+      g->loops->block(rows, n, from, step, row, (nd4c_gathered){first, second, third});
+    }
+    for (int64_t j = 0; j < n; j++)
+      store(g, finish(g, a->outer_reduced, first[j], second[j]), y + j * a->y_strides[last] * a->y_bytes);
+  }
+}
+
+static void gather_lines(gathering *g, int32_t width) {
+  const nd4c_reduction *a = &g->axes;
+  int64_t columns = nd4c_reduction_last(a), work = (columns < COLUMNS ? columns : COLUMNS) * a->outer_reduced;
+  g->chunks = (columns + COLUMNS - 1) / COLUMNS;
+  nd4c_cpu_parallel(a->outer_kept * g->chunks, GRAIN_ELEMENTS / work + 1, width, lines_range, g);
+}
+
+/* -- ops ---------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status gather(const nd4c_call *call, const nd4c_gather_loops *loops, statistic what, double correction) {
+  nd4c_dtype dtype = call->inputs[0].dtype;
+  gathering g = {.loops = &loops[dtype], .what = what, .dtype = dtype, .correction = correction};
+  nd4c_reduction_over_axes(&g.axes, call);
+  (g.axes.reduced[g.axes.rank - 1] ? gather_runs : gather_lines)(&g, call->width);
+  return ND4C_OK;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  return call->inputs[0].size > 0 || nd4c_cpu_decline(reason, reason_size, "nothing to reduce");
+}
+
+/* X(op, loops, statistic, correction) */
+#define OPS(X)                                                           \
+  X(var, moments, VARIANCE, call->attrs[ND4C_ATTR_var_correction].as.f)  \
+  X(std, moments, DEVIATION, call->attrs[ND4C_ATTR_std_correction].as.f) \
+  X(logsumexp, exponentials, LOGSUMEXP, 0)
+
+#define DEFINE_OP(op, loops, what, correction)                        \
+  static nd4c_status run_##op(const nd4c_call *call) {                \
+    return gather(call, nd4c_simd.gather->loops, what, (correction)); \
+  }
+OPS(DEFINE_OP)
+
+#define KERNEL(op, ...) ND4C_CPU_SIMD_KERNEL(op, ND4C_CPU_FLOATS, usable, run_##op),
+const nd4c_kernel *const nd4c_cpu_simd_statistics_kernels[] = {OPS(KERNEL) NULL};

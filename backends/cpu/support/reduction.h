@@ -1,0 +1,33 @@
+/* The axes of a reduction in the order of memory: what kernels that fold some axes of a tensor run over. */
+#ifndef ND4C_BACKENDS_CPU_SUPPORT_REDUCTION_H
+#define ND4C_BACKENDS_CPU_SUPPORT_REDUCTION_H
+
+#include "backends/cpu/cpu.h"
+
+/* Axes stand from the slowest of x to the fastest, those of length 1 are gone, neighbours of one kind are merged. */
+typedef struct nd4c_reduction {
+  int32_t rank;                                                                                 /* at least 1 */
+  int64_t shape[ND4C_CPU_MAX_RANK], x_strides[ND4C_CPU_MAX_RANK], y_strides[ND4C_CPU_MAX_RANK]; /* in elements */
+  bool reduced[ND4C_CPU_MAX_RANK];
+  char *x, *y;
+  int32_t x_bytes, y_bytes;
+  int64_t outer_kept, outer_reduced; /* positions of the axes before the last, by kind */
+} nd4c_reduction;
+
+/* ordered: reduced axes keep their direction, for positions along them are asked for. */
+void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims, bool ordered);
+
+/* The same for a call whose attributes begin with axes and keepdims. */
+void nd4c_reduction_over_axes(nd4c_reduction *r, const nd4c_call *call);
+
+/* Byte offset into x of position `index` among the outer axes of one kind; adds that into y to *y_offset. */
+int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t index, int64_t *y_offset);
+
+/* n elements of the last axis, contiguous: in place or in the buffer. */
+const char *nd4c_reduction_gather(const nd4c_reduction *r, int64_t n, const char *x, char *buffer);
+
+static inline int64_t nd4c_reduction_last(const nd4c_reduction *r) {
+  return r->shape[r->rank - 1];
+}
+
+#endif

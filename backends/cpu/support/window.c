@@ -1,0 +1,70 @@
+#include "backends/cpu/support/window.h"
+
+static int64_t list_at(const nd4c_attr_value *list, int32_t index, int64_t otherwise) {
+  return index < list->count ? list->as.ints[index] : otherwise;
+}
+
+/* SAME_*: as much padding as lets the output have the extent that inference gave it. */
+static void pad_same(nd4c_ref_window *window, int32_t axis, int64_t output, bool upper) {
+  int64_t reach = (output - 1) * window->stride[axis] + (window->kernel[axis] - 1) * window->dilation[axis] + 1;
+  int64_t total = reach > window->input[axis] ? reach - window->input[axis] : 0;
+  window->pad_begin[axis] = upper ? total / 2 : total - total / 2;
+  window->pad_end[axis] = total - window->pad_begin[axis];
+}
+
+void nd4c_cpu_window(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel, nd4c_ref_window *window) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const nd4c_attr_value *attrs = call->attrs;
+  int64_t auto_pad = attrs[at.auto_pad].as.i;
+  *window = (nd4c_ref_window){.spatial = x->rank - 2};
+  for (int32_t i = 0; i < window->spatial; i++) {
+    window->input[i] = x->shape[i + 2];
+    window->kernel[i] = kernel[i];
+    window->stride[i] = list_at(&attrs[at.strides], i, 1);
+    window->dilation[i] = list_at(&attrs[at.dilations], i, 1);
+    if (auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER) {
+      pad_same(window, i, y->shape[i + 2], auto_pad == ND4C_AUTO_PAD_SAME_UPPER);
+    } else if (auto_pad == ND4C_AUTO_PAD_EXPLICIT) {
+      window->pad_begin[i] = list_at(&attrs[at.pads], i, 0);
+      window->pad_end[i] = list_at(&attrs[at.pads], window->spatial + i, 0);
+    }
+  }
+}
+
+void nd4c_cpu_conv_window(const nd4c_call *call, nd4c_ref_window *window) {
+  const nd4c_cpu_window_attrs at = {ND4C_ATTR_conv_strides, ND4C_ATTR_conv_pads, ND4C_ATTR_conv_dilations,
+                                    ND4C_ATTR_conv_auto_pad};
+  nd4c_cpu_window(call, at, call->inputs[ND4C_IN_conv_w].shape + 2, window);
+}
+
+void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window) {
+  const nd4c_cpu_window_attrs at = {ND4C_ATTR_max_pool_strides, ND4C_ATTR_max_pool_pads, ND4C_ATTR_max_pool_dilations,
+                                    ND4C_ATTR_max_pool_auto_pad};
+  nd4c_cpu_window(call, at, call->attrs[ND4C_ATTR_max_pool_kernel].as.ints, window);
+}
+
+/* Cells cut off before the first: as given, or the share of what output_shape and `same` leave over. */
+static int64_t transposed_pad(const nd4c_call *call, const nd4c_ref_window *w, int32_t axis) {
+  const nd4c_attr_value *attrs = call->attrs;
+  int64_t auto_pad = attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i;
+  bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
+  if (attrs[ND4C_ATTR_conv_transpose_output_shape].count == 0 && !same) {
+    return list_at(&attrs[ND4C_ATTR_conv_transpose_pads], axis, 0);
+  }
+  int64_t total = (w->input[axis] - 1) * w->stride[axis] + (w->kernel[axis] - 1) * w->dilation[axis] + 1 +
+                  list_at(&attrs[ND4C_ATTR_conv_transpose_output_padding], axis, 0) - call->outputs[0].shape[axis + 2];
+  total = total > 0 ? total : 0;
+  return auto_pad == ND4C_AUTO_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+}
+
+void nd4c_cpu_conv_transpose_window(const nd4c_call *call, nd4c_ref_window *window) {
+  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_transpose_x], *w = &call->inputs[ND4C_IN_conv_transpose_w];
+  *window = (nd4c_ref_window){.spatial = x->rank - 2};
+  for (int32_t i = 0; i < window->spatial; i++) {
+    window->input[i] = x->shape[i + 2];
+    window->kernel[i] = w->shape[i + 2];
+    window->stride[i] = list_at(&call->attrs[ND4C_ATTR_conv_transpose_strides], i, 1);
+    window->dilation[i] = list_at(&call->attrs[ND4C_ATTR_conv_transpose_dilations], i, 1);
+    window->pad_begin[i] = transposed_pad(call, window, i);
+  }
+}

@@ -1,0 +1,20 @@
+/* The window of a conv or pool call, from its attributes and shapes. */
+#ifndef ND4C_BACKENDS_CPU_SUPPORT_WINDOW_H
+#define ND4C_BACKENDS_CPU_SUPPORT_WINDOW_H
+
+#include "backends/cpu/reference/reference.h"
+#include "kernels/reference/window/network.h"
+
+/* Positions of the attributes that say how windows lie; conv and pools differ. */
+typedef struct nd4c_cpu_window_attrs {
+  int32_t strides, pads, dilations, auto_pad;
+} nd4c_cpu_window_attrs;
+
+/* Inference has checked the call: this only repeats its arithmetic. `kernel` has one extent for each spatial axis. */
+void nd4c_cpu_window(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel, nd4c_ref_window *window);
+void nd4c_cpu_conv_window(const nd4c_call *call, nd4c_ref_window *window);
+/* Of conv_transpose: pad_begin counts the cells cut off before the first; pad_end is not set. */
+void nd4c_cpu_conv_transpose_window(const nd4c_call *call, nd4c_ref_window *window);
+void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window);
+
+#endif

@@ -1,0 +1,448 @@
+/* Attention, with caches and projections; rotary embeddings; bags of embeddings. */
+#include <math.h>
+#include <stdio.h>
+
+#include "backends/opencl/support/gemm.h"
+#include "backends/opencl/support/reduction.h"
+
+enum { MOST_RESULTS = 8, LEAST_GROUP = 64 };
+
+/* The same struct as in attention.cl. */
+typedef struct sizes {
+  int64_t batch, q_heads, kv_heads, queries, keys, head, v_head, past, frontier;
+  int64_t left, right, mask_keys;
+  int64_t q[4], k[4], v[4], y[4], past_key[4], past_value[4], mask[4], scores[4];
+  int64_t lengths;
+} sizes;
+
+typedef struct attention {
+  sizes s;
+  const nd4c_tensor *q, *k, *v, *mask, *past_key, *past_value, *lengths, *y, *scores;
+  bool is_causal;
+  double scale, softcap;
+  int32_t scores_mode; /* -1: none */
+} attention;
+
+/* Strides of [n, heads, t, head], or of [n, t, heads * head]. */
+static void head_strides(const nd4c_tensor *x, int64_t head, int64_t *strides) {
+  bool packed = x->rank == 3;
+  strides[0] = x->strides[0];
+  strides[1] = packed ? x->strides[2] * head : x->strides[1];
+  strides[2] = packed ? x->strides[1] : x->strides[2];
+  strides[3] = packed ? x->strides[2] : x->strides[3];
+}
+
+static void read_sizes(const nd4c_tensor *x, int64_t given, int64_t *heads, int64_t *length, int64_t *head) {
+  *heads = x->rank == 4 ? x->shape[1] : given;
+  *length = x->rank == 4 ? x->shape[2] : x->shape[1];
+  *head = x->rank == 4 ? x->shape[3] : given > 0 ? x->shape[2] / given : 0;
+}
+
+static void set_mask(attention *a, const nd4c_tensor *mask) {
+  a->mask = mask;
+  a->s.mask_keys = a->s.keys;
+  for (int32_t axis = 0; mask != NULL && axis < mask->rank; axis++)
+    a->s.mask[axis + 4 - mask->rank] = mask->shape[axis] == 1 ? 0 : mask->strides[axis];
+  /* A last axis that is shorter leaves out the keys behind it; one of extent 1 is broadcast. */
+  if (mask != NULL && mask->rank > 0 && mask->shape[mask->rank - 1] != 1 && mask->shape[mask->rank - 1] < a->s.keys)
+    a->s.mask_keys = mask->shape[mask->rank - 1];
+}
+
+static attention attention_of(const nd4c_call *call) {
+  const nd4c_attr_value *attrs = call->attrs;
+  attention a = {.q = &call->inputs[0],
+                 .k = &call->inputs[1],
+                 .v = &call->inputs[2],
+                 .y = &call->outputs[0],
+                 .past_key = nd4c_cl_input(call, ND4C_IN_attention_past_key),
+                 .past_value = nd4c_cl_input(call, ND4C_IN_attention_past_value),
+                 .lengths = nd4c_cl_input(call, ND4C_IN_attention_key_lengths),
+                 .is_causal = attrs[ND4C_ATTR_attention_is_causal].as.i != 0,
+                 .scale = attrs[ND4C_ATTR_attention_scale].as.f,
+                 .softcap = attrs[ND4C_ATTR_attention_softcap].as.f,
+                 .scores_mode = -1};
+  sizes *s = &a.s;
+  int64_t own;
+  s->batch = a.q->shape[0];
+  s->left = attrs[ND4C_ATTR_attention_left_window].as.i;
+  s->right = attrs[ND4C_ATTR_attention_right_window].as.i;
+  s->past = a.past_key != NULL ? a.past_key->shape[2] : 0;
+  s->frontier = a.past_key == NULL && a.lengths != NULL ? -1 : s->past;
+  read_sizes(a.q, attrs[ND4C_ATTR_attention_q_heads].as.i, &s->q_heads, &s->queries, &s->head);
+  read_sizes(a.v, attrs[ND4C_ATTR_attention_kv_heads].as.i, &s->kv_heads, &own, &s->v_head);
+  s->keys = own + s->past;
+  head_strides(a.q, s->head, s->q);
+  head_strides(a.k, s->head, s->k);
+  head_strides(a.v, s->v_head, s->v);
+  head_strides(a.y, s->v_head, s->y);
+  if (a.past_key != NULL)
+    head_strides(a.past_key, s->head, s->past_key);
+  if (a.past_value != NULL)
+    head_strides(a.past_value, s->v_head, s->past_value);
+  s->lengths = a.lengths != NULL ? a.lengths->strides[0] : 0;
+  if (a.scale == 0)
+    a.scale = 1 / sqrt((double)s->head);
+  set_mask(&a, nd4c_cl_input(call, ND4C_IN_attention_mask));
+  return a;
+}
+
+static int64_t group_of(const nd4c_call *call, int64_t v_head) {
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  int64_t group = LEAST_GROUP;
+  while (group * MOST_RESULTS < v_head)
+    group *= 2;
+  while (group > 1 && (group > limits->group_size || 2 * group * (int64_t)sizeof(double) > limits->local_bytes))
+    group /= 2;
+  return group;
+}
+
+static bool attention_fits(const nd4c_call *call, const attention *a, char *reason, size_t reason_size) {
+  if (a->s.v_head > group_of(call, a->s.v_head) * MOST_RESULTS) {
+    (void)snprintf(reason, reason_size, "heads of more than %lld features",
+                   (long long)(group_of(call, a->s.v_head) * MOST_RESULTS));
+    return false;
+  }
+  if ((a->past_key != NULL && a->past_key->dtype != a->k->dtype) ||
+      (a->past_value != NULL && a->past_value->dtype != a->v->dtype)) {
+    (void)snprintf(reason, reason_size, "past keys or values of another dtype");
+    return false;
+  }
+  return true;
+}
+
+static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a, int64_t group) {
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_define(&options, "ATTEND", "1");
+  nd4c_cl_define(&options, "RESULTS", "%d", (int)((a->s.v_head + group - 1) / group));
+  nd4c_cl_define_type(&options, 'A', a->q->dtype);
+  nd4c_cl_define_type(&options, 'B', a->k->dtype);
+  nd4c_cl_define_type(&options, 'C', a->v->dtype);
+  nd4c_cl_define_type(&options, 'D', a->mask != NULL ? a->mask->dtype : a->q->dtype);
+  nd4c_cl_define_type(&options, 'E', a->lengths != NULL ? a->lengths->dtype : ND4C_INT64);
+  nd4c_cl_define_type(&options, 'Y', a->y->dtype);
+  nd4c_cl_define_pair(&options, call);
+  if (a->mask != NULL && a->mask->dtype == ND4C_BOOL)
+    nd4c_cl_define(&options, "BOOL_MASK", "1");
+  return options;
+}
+
+/* The kernel of the largest group that it takes itself. */
+static nd4c_status attend_kernel(const nd4c_call *call, const attention *a, int64_t *group, nd4c_cl_kernel **kernel) {
+  for (*group = group_of(call, a->s.v_head);; *group /= 2) {
+    nd4c_cl_options options = attend_options(call, a, *group);
+    nd4c_status status =
+        nd4c_cl_kernel_get(call->device, ND4C_CL_BY_PAIRS(call, "share+attention"), "attend", &options, kernel);
+    if (status != ND4C_OK || *group == 1 || *group <= nd4c_cl_kernel_group_size(*kernel))
+      return status;
+  }
+}
+
+static nd4c_status attend(const nd4c_call *call, const attention *a) {
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  int64_t group = 0, groups = a->s.batch * a->s.q_heads * a->s.queries;
+  if (groups == 0 || a->s.kv_heads == 0)
+    return ND4C_OK;
+  ND4C_BACKEND_TRY(attend_kernel(call, a, &group, &kernel));
+  int64_t global = groups * group;
+  const nd4c_tensor *inputs[] = {a->q,
+                                 a->k,
+                                 a->v,
+                                 a->past_key != NULL ? a->past_key : a->k,
+                                 a->past_value != NULL ? a->past_value : a->v,
+                                 a->mask != NULL ? a->mask : a->q,
+                                 a->lengths != NULL ? a->lengths : a->q};
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  nd4c_cl_arg_bytes(&launch, &a->s, sizeof a->s);
+  for (int i = 0; i < 7; i++)
+    nd4c_cl_arg_tensor(&launch, inputs[i], ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, a->y, ND4C_CL_WRITE);
+  nd4c_cl_arg_tensor(&launch, a->scores != NULL ? a->scores : a->y, ND4C_CL_WRITE);
+  nd4c_cl_arg_int(&launch, a->mask != NULL);
+  nd4c_cl_arg_int(&launch, a->lengths != NULL);
+  nd4c_cl_arg_int(&launch, a->is_causal);
+  nd4c_cl_arg_int(&launch, a->scores_mode);
+  nd4c_cl_arg_pair(&launch, a->scale);
+  nd4c_cl_arg_pair(&launch, a->softcap);
+  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
+  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
+  nd4c_cl_arg_fault(&launch);
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+}
+
+static bool attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (!nd4c_cl_call_usable(call, reason, reason_size))
+    return false;
+  attention a = attention_of(call);
+  return attention_fits(call, &a, reason, reason_size);
+}
+
+static nd4c_status attention_run(const nd4c_call *call) {
+  attention a = attention_of(call);
+  return attend(call, &a);
+}
+
+/* -- with a cache -------------------------------------------------------------------------------------------------- */
+
+static void four(nd4c_cl_launch *launch, const int64_t *strides) {
+  for (int i = 0; i < 4; i++)
+    nd4c_cl_arg_long(launch, strides[i]);
+}
+
+static nd4c_status present(const nd4c_call *call, const sizes *s, int64_t head, const nd4c_tensor *x,
+                           const int64_t *x_strides, const nd4c_tensor *old, const int64_t *old_strides,
+                           const nd4c_tensor *y) {
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  int64_t strides[4], count = y->size;
+  head_strides(y, head, strides);
+  nd4c_cl_define(&options, "PRESENT", "1");
+  nd4c_cl_define_type(&options, 'B', x->dtype);
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "attention", "present", &options));
+  nd4c_cl_arg_long(&launch, count);
+  nd4c_cl_arg_long(&launch, s->kv_heads);
+  nd4c_cl_arg_long(&launch, s->keys);
+  nd4c_cl_arg_long(&launch, head);
+  nd4c_cl_arg_long(&launch, s->past);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  four(&launch, x_strides);
+  nd4c_cl_arg_tensor(&launch, old != NULL ? old : x, ND4C_CL_READ);
+  four(&launch, old_strides);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  four(&launch, strides);
+  return nd4c_cl_launch_run(&launch, 1, &count, NULL);
+}
+
+static attention cached(const nd4c_call *call) {
+  attention a = attention_of(call);
+  a.scores = &call->outputs[3];
+  a.scores_mode = (int32_t)call->attrs[ND4C_ATTR_attention_with_cache_scores_mode].as.i;
+  for (int32_t i = 0; i < 4; i++)
+    a.s.scores[i] = a.scores->strides[i];
+  return a;
+}
+
+static bool attention_with_cache_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  if (call->output_count > 2 &&
+      (call->outputs[1].dtype != call->inputs[1].dtype || call->outputs[2].dtype != call->inputs[2].dtype ||
+       call->outputs[3].dtype != call->outputs[0].dtype)) {
+    (void)snprintf(reason, reason_size, "caches or scores of another dtype");
+    return false;
+  }
+  return attention_usable(call, reason, reason_size);
+}
+
+static nd4c_status attention_with_cache_run(const nd4c_call *call) {
+  attention a = cached(call);
+  nd4c_status status = attend(call, &a);
+  if (status == ND4C_OK)
+    status = present(call, &a.s, a.s.head, a.k, a.s.k, a.past_key, a.s.past_key, &call->outputs[1]);
+  if (status == ND4C_OK)
+    status = present(call, &a.s, a.s.v_head, a.v, a.s.v, a.past_value, a.s.past_value, &call->outputs[2]);
+  return status;
+}
+
+/* -- multi_head_attention: projections, unrounded, in the scratch buffer ------------------------------------------ */
+
+enum { WQ = ND4C_IN_multi_head_attention_wq, BQ = ND4C_IN_multi_head_attention_bq };
+
+typedef struct projected {
+  nd4c_tensor parts[4]; /* q, k, v projected, and what attention gives */
+  int64_t shapes[4][3], strides[4][3], bytes;
+} projected;
+
+static void place_parts(const nd4c_call *call, projected *h) {
+  h->bytes = 0;
+  for (int i = 0; i < 4; i++) {
+    const nd4c_tensor *x = &call->inputs[i < 3 ? i : 0];
+    h->shapes[i][0] = x->shape[0];
+    h->shapes[i][1] = x->shape[1];
+    h->shapes[i][2] = call->inputs[WQ + (i < 3 ? i : 2)].shape[0];
+    h->strides[i][0] = h->shapes[i][1] * h->shapes[i][2];
+    h->strides[i][1] = h->shapes[i][2];
+    h->strides[i][2] = 1;
+    bool wide = nd4c_cl_wide(call);
+    h->parts[i] = (nd4c_tensor){.dtype = wide ? ND4C_FLOAT64 : ND4C_FLOAT32,
+                                .rank = 3,
+                                .shape = h->shapes[i],
+                                .strides = h->strides[i],
+                                .size = h->shapes[i][0] * h->strides[i][0],
+                                .buffer = call->scratch_buffer,
+                                .offset = h->bytes / (wide ? 8 : 4)};
+    h->bytes += (h->parts[i].size * 8 + 63) / 64 * 64;
+  }
+}
+
+static nd4c_status project(const nd4c_call *call, const nd4c_tensor *x, int32_t part, const nd4c_tensor *y) {
+  const nd4c_tensor *w = &call->inputs[WQ + part], *bias = nd4c_cl_input(call, BQ + part);
+  nd4c_cl_gemm gemm = {.a = x, .b = w, .y = y, .bias = bias, .epilogue = true, .sum = "REAL"};
+  char reason[64];
+  const int64_t none[1] = {0};
+  const int64_t *const batch[] = {&x->strides[0], none, &y->strides[0]}, *const more[] = {none, none};
+  gemm.matrices = (nd4c_cl_matrices){.m = x->shape[1],
+                                     .n = w->shape[0],
+                                     .k = w->shape[1],
+                                     .a_row = x->strides[1],
+                                     .a_column = x->strides[2],
+                                     .b_row = w->strides[1],
+                                     .b_column = w->strides[0],
+                                     .y_row = y->strides[1],
+                                     .y_column = y->strides[2],
+                                     .bias_column = bias != NULL ? bias->strides[0] : 0};
+  if (y->size == 0)
+    return ND4C_OK;
+  (void)nd4c_cl_walk_strides(&gemm.batch, 1, &x->shape[0], 3, batch, reason, sizeof reason);
+  (void)nd4c_cl_walk_strides(&gemm.more, 1, &x->shape[0], 2, more, reason, sizeof reason);
+  return nd4c_cl_gemm_run(call, &gemm);
+}
+
+static attention heads_attention(const nd4c_call *call, const projected *h) {
+  int64_t count = call->attrs[ND4C_ATTR_multi_head_attention_heads].as.i;
+  attention a = {.q = &h->parts[0],
+                 .k = &h->parts[1],
+                 .v = &h->parts[2],
+                 .y = &h->parts[3],
+                 .is_causal = call->attrs[ND4C_ATTR_multi_head_attention_is_causal].as.i != 0,
+                 .scores_mode = -1};
+  a.s = (sizes){.batch = h->shapes[0][0],
+                .q_heads = count,
+                .kv_heads = count,
+                .queries = h->shapes[0][1],
+                .keys = h->shapes[1][1],
+                .head = h->shapes[0][2] / count,
+                .v_head = h->shapes[2][2] / count,
+                .left = -1,
+                .right = -1};
+  head_strides(a.q, a.s.head, a.s.q);
+  head_strides(a.k, a.s.head, a.s.k);
+  head_strides(a.v, a.s.v_head, a.s.v);
+  head_strides(a.y, a.s.v_head, a.s.y);
+  a.scale = 1 / sqrt((double)a.s.head);
+  set_mask(&a, nd4c_cl_input(call, ND4C_IN_multi_head_attention_mask));
+  return a;
+}
+
+static bool multi_head_attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  projected h;
+  if (!nd4c_cl_call_usable(call, reason, reason_size))
+    return false;
+  place_parts(call, &h);
+  attention a = heads_attention(call, &h);
+  return attention_fits(call, &a, reason, reason_size);
+}
+
+static int64_t multi_head_attention_scratch(const nd4c_call *call) {
+  projected h;
+  place_parts(call, &h);
+  return h.bytes;
+}
+
+static nd4c_status multi_head_attention_run(const nd4c_call *call) {
+  projected h;
+  nd4c_status status = ND4C_OK;
+  place_parts(call, &h);
+  for (int32_t i = 0; i < 3 && status == ND4C_OK; i++)
+    status = project(call, &call->inputs[i], i, &h.parts[i]);
+  attention a = heads_attention(call, &h);
+  status = status == ND4C_OK ? attend(call, &a) : status;
+  return status == ND4C_OK ? project(call, &h.parts[3], 3, &call->outputs[0]) : status;
+}
+
+/* -- rotary_embedding ---------------------------------------------------------------------------------------------- */
+
+static nd4c_status rotary_embedding_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const nd4c_tensor *ids = nd4c_cl_input(call, ND4C_IN_rotary_embedding_position_ids);
+  int64_t heads, length, head, turned = call->attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i, strides[4];
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  read_sizes(x, call->attrs[ND4C_ATTR_rotary_embedding_heads].as.i, &heads, &length, &head);
+  nd4c_cl_define(&options, "ROTARY", "1");
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
+  nd4c_cl_define_type(&options, 'C', call->inputs[2].dtype);
+  nd4c_cl_define_type(&options, 'D', ids != NULL ? ids->dtype : ND4C_INT64);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_real(&options, call);
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "attention", "rotary", &options));
+  nd4c_cl_arg_long(&launch, x->size);
+  nd4c_cl_arg_long(&launch, heads);
+  nd4c_cl_arg_long(&launch, length);
+  nd4c_cl_arg_long(&launch, head);
+  nd4c_cl_arg_long(&launch, (turned == 0 ? head : turned) / 2);
+  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_rotary_embedding_interleaved].as.i != 0);
+  nd4c_cl_arg_long(&launch, call->inputs[1].shape[0]);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  head_strides(x, head, strides);
+  four(&launch, strides);
+  for (int i = 1; i < 3; i++) { /* [positions, pairs], or [n, t, pairs] */
+    const nd4c_tensor *angles = &call->inputs[i];
+    nd4c_cl_arg_tensor(&launch, angles, ND4C_CL_READ);
+    nd4c_cl_arg_long(&launch, angles->rank == 3 ? angles->strides[0] : 0);
+    nd4c_cl_arg_long(&launch, angles->strides[angles->rank - 2]);
+    nd4c_cl_arg_long(&launch, angles->strides[angles->rank - 1]);
+  }
+  nd4c_cl_arg_tensor(&launch, ids != NULL ? ids : x, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, ids != NULL ? ids->strides[0] : 0);
+  nd4c_cl_arg_long(&launch, ids != NULL ? ids->strides[1] : 0);
+  nd4c_cl_arg_int(&launch, ids != NULL);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  head_strides(y, head, strides);
+  four(&launch, strides);
+  nd4c_cl_arg_fault(&launch);
+  return nd4c_cl_launch_run(&launch, 1, &x->size, NULL);
+}
+
+/* -- embedding_bag ------------------------------------------------------------------------------------------------- */
+
+static void rows_of(nd4c_cl_launch *launch, const nd4c_tensor *x, const nd4c_tensor *otherwise) {
+  nd4c_cl_arg_tensor(launch, x != NULL ? x : otherwise, ND4C_CL_READ);
+  nd4c_cl_arg_long(launch, x != NULL && x->rank == 2 ? x->strides[0] : 0);
+  nd4c_cl_arg_long(launch, x != NULL ? x->strides[x->rank - 1] : 0);
+}
+
+static nd4c_status embedding_bag_run(const nd4c_call *call) {
+  const nd4c_tensor *table = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
+  const nd4c_tensor *offsets = nd4c_cl_input(call, ND4C_IN_embedding_bag_offsets);
+  const nd4c_tensor *weights = nd4c_cl_input(call, ND4C_IN_embedding_bag_weights);
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  nd4c_cl_define(&options, "BAG", "1");
+  nd4c_cl_define_type(&options, 'A', table->dtype);
+  nd4c_cl_define_type(&options, 'B', indices->dtype);
+  nd4c_cl_define_type(&options, 'C', offsets != NULL ? offsets->dtype : ND4C_INT64);
+  nd4c_cl_define_type(&options, 'D', weights != NULL ? weights->dtype : table->dtype);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_pair(&options, call);
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "attention"), "bag", &options));
+  nd4c_cl_arg_long(&launch, y->shape[0]);
+  nd4c_cl_arg_long(&launch, y->shape[1]);
+  nd4c_cl_arg_long(&launch, indices->size);
+  nd4c_cl_arg_long(&launch, indices->rank == 2 ? indices->shape[1] : indices->size);
+  nd4c_cl_arg_long(&launch, table->shape[0]);
+  nd4c_cl_arg_int(&launch, (int32_t)call->attrs[ND4C_ATTR_embedding_bag_mode].as.i);
+  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_embedding_bag_padding_index].as.i);
+  rows_of(&launch, table, table);
+  rows_of(&launch, indices, indices);
+  nd4c_cl_arg_tensor(&launch, offsets != NULL ? offsets : table, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, offsets != NULL ? offsets->strides[0] : 0);
+  nd4c_cl_arg_int(&launch, offsets != NULL);
+  rows_of(&launch, weights, table);
+  nd4c_cl_arg_int(&launch, weights != NULL);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, y->strides[0]);
+  nd4c_cl_arg_long(&launch, y->strides[1]);
+  nd4c_cl_arg_fault(&launch);
+  return nd4c_cl_launch_run(&launch, 1, &y->size, NULL);
+}
+
+ND4C_CL_KERNEL(attention, ND4C_CL_FLOATS, attention_usable, attention_run, NULL)
+ND4C_CL_KERNEL(attention_with_cache, ND4C_CL_FLOATS, attention_with_cache_usable, attention_with_cache_run, NULL)
+ND4C_CL_KERNEL(multi_head_attention, ND4C_CL_FLOATS, multi_head_attention_usable, multi_head_attention_run,
+               multi_head_attention_scratch)
+ND4C_CL_KERNEL(rotary_embedding, ND4C_CL_FLOATS, nd4c_cl_call_usable, rotary_embedding_run, NULL)
+ND4C_CL_KERNEL(embedding_bag, ND4C_CL_FLOATS, nd4c_cl_call_usable, embedding_bag_run, NULL)
+
+const nd4c_kernel *const nd4c_cl_attention_kernels[] = {
+    &opencl_attention,        &opencl_attention_with_cache, &opencl_multi_head_attention,
+    &opencl_rotary_embedding, &opencl_embedding_bag,        NULL};

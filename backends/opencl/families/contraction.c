@@ -1,0 +1,302 @@
+/* Sums of products, two operands at a time from the left; what lies between is kept in the scratch buffer in the widest
+ * type, so that results are rounded once. */
+#include <stdio.h>
+
+#include "backends/labels.h"
+#include "backends/opencl/support/gemm.h"
+#include "backends/opencl/support/reduction.h"
+
+enum { LARGE = 1 << 18 /* products from which tiles pay */, TERMS = 12 /* operands of a call at most */ };
+_Static_assert((int)ND4C_CL_AXES == (int)ND4C_LABEL_AXES, "a step has room for the axes of what it reads");
+
+/* One product of the chain. */
+typedef struct step {
+  nd4c_cl_reduction reduction;
+  nd4c_tensor a, b, y;
+} step;
+
+typedef struct chain {
+  nd4c_labels labels;
+  nd4c_labelled operands[TERMS];
+  int64_t extents[ND4C_LABELS];
+  int32_t last_use[ND4C_LABELS]; /* operand that has it last; as many as there are: the output */
+  int32_t steps;
+  int64_t between_bytes; /* of the scratch buffer, before what reductions want */
+} chain;
+
+static nd4c_dtype between_dtype(const nd4c_call *call) {
+  return !nd4c_cl_is_float(call->outputs[0].dtype) ? (nd4c_dtype)ND4C_INT64
+         : nd4c_cl_wide(call)                      ? (nd4c_dtype)ND4C_FLOAT64
+                                                   : (nd4c_dtype)ND4C_FLOAT32;
+}
+
+static void measure(chain *c) {
+  const nd4c_labels *all = &c->labels;
+  for (int32_t label = 0; label < ND4C_LABELS; label++) {
+    c->extents[label] = 1;
+    c->last_use[label] = -1;
+  }
+  for (int32_t i = 0; i <= all->count; i++) {
+    const nd4c_labelled *array = i < all->count ? &all->operands[i] : &all->output;
+    for (int32_t axis = 0; axis < array->rank; axis++) {
+      if (c->extents[array->labels[axis]] == 1)
+        c->extents[array->labels[axis]] = array->shape[axis];
+      c->last_use[array->labels[axis]] = i;
+    }
+  }
+  c->steps = all->count > 1 ? all->count - 1 : 1;
+}
+
+static int64_t stride_of(const chain *c, const nd4c_labelled *array, int32_t label, bool *has) {
+  int64_t stride = 0;
+  *has = false;
+  for (int32_t axis = 0; array != NULL && axis < array->rank; axis++) {
+    if (array->labels[axis] == label) {
+      stride += array->shape[axis] == 1 && c->extents[label] != 1 ? 0 : array->strides[axis];
+      *has = true;
+    }
+  }
+  return stride;
+}
+
+/* Axes of a step, and where its result goes: a dense array, or the output. */
+static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const nd4c_labelled *right,
+                      nd4c_labelled *result, step *s) {
+  nd4c_cl_reduction *r = &s->reduction;
+  const nd4c_call *call = c->labels.call;
+  bool final = number == c->steps - 1;
+  int32_t behind = number + 1; /* operands up to here are used up */
+  s->a = left->tensor;
+  s->a.offset += left->first;
+  if (right != NULL)
+    s->b = right->tensor;
+  *r = (nd4c_cl_reduction){.gather = right != NULL ? "GATHER_product" : "GATHER_sum"};
+  r->a = &s->a;
+  r->b = right != NULL ? &s->b : NULL;
+  r->y = &s->y;
+  if (final)
+    *result = c->labels.output;
+  else
+    *result = (nd4c_labelled){.tensor = {.dtype = between_dtype(call), .buffer = call->scratch_buffer}};
+  int64_t size = 1;
+  for (int32_t label = ND4C_LABELS - 1; label >= 0; label--) {
+    bool in_left, in_right, in_result = !final && c->last_use[label] > behind;
+    int64_t a = stride_of(c, left, label, &in_left), b = stride_of(c, right, label, &in_right), y = 0;
+    if (!in_left && !in_right)
+      continue;
+    if (r->rank == ND4C_CL_AXES)
+      return false;
+    if (final) {
+      y = stride_of(c, result, label, &in_result);
+    } else if (in_result) {
+      y = size;
+      result->labels[result->rank] = label;
+      result->shape[result->rank] = c->extents[label];
+      result->strides[result->rank++] = y;
+      size *= c->extents[label];
+    }
+    r->shape[r->rank] = c->extents[label];
+    r->a_strides[r->rank] = a;
+    r->b_strides[r->rank] = b;
+    r->y_strides[r->rank] = y;
+    r->reduced[r->rank++] = !in_result;
+  }
+  if (!final) {
+    result->tensor.offset =
+        c->between_bytes / (nd4c_cl_wide(call) || !nd4c_cl_is_float(call->outputs[0].dtype) ? 8 : 4);
+    c->between_bytes += (size * 8 + 63) / 64 * 64;
+  }
+  s->y = result->tensor;
+  /* The axes stand from the fastest label to the slowest: C order of the result wants the opposite. */
+  for (int32_t i = 0, j = r->rank - 1; i < j; i++, j--) {
+#define SWAP(type, list)     \
+  do {                       \
+    type kept = r->list[i];  \
+    r->list[i] = r->list[j]; \
+    r->list[j] = kept;       \
+  } while (0)
+    SWAP(bool, reduced);
+    SWAP(int64_t, shape);
+    SWAP(int64_t, a_strides);
+    SWAP(int64_t, b_strides);
+    SWAP(int64_t, y_strides);
+#undef SWAP
+  }
+  return true;
+}
+
+/* Axes that are in a, b and y, or not, as one walk of at most so many axes. */
+static bool axes_of(const nd4c_cl_reduction *r, bool a, bool b, bool y, nd4c_cl_walk *walk, int32_t most) {
+  int64_t shape[ND4C_CL_AXES], strides[3][ND4C_CL_AXES];
+  int32_t rank = 0;
+  char reason[64];
+  for (int32_t i = 0; i < r->rank; i++) {
+    if ((r->a_strides[i] != 0) != a || (r->b_strides[i] != 0) != b || r->reduced[i] == y)
+      continue;
+    shape[rank] = r->shape[i];
+    strides[0][rank] = r->a_strides[i];
+    strides[1][rank] = r->b_strides[i];
+    strides[2][rank++] = r->y_strides[i];
+  }
+  const int64_t *const all[] = {strides[0], strides[1], strides[2]};
+  return nd4c_cl_walk_strides(walk, rank, shape, 3, all, reason, sizeof reason) && walk->rank <= most;
+}
+
+/* A large product of two matrices, in batches. */
+static bool as_matrices(const step *s, nd4c_cl_gemm *gemm) {
+  const nd4c_cl_reduction *r = &s->reduction;
+  nd4c_cl_walk m, n, k;
+  int32_t others = 0;
+  if (r->b == NULL || !axes_of(r, true, false, true, &m, 1) || !axes_of(r, false, true, true, &n, 1) ||
+      !axes_of(r, true, true, false, &k, 1) || !axes_of(r, true, true, true, &gemm->batch, ND4C_CL_RANK))
+    return false;
+  for (int32_t i = 0; i < r->rank; i++) /* at least two of the three have every axis */
+    others += r->shape[i] != 1 && (r->a_strides[i] != 0) + (r->b_strides[i] != 0) + !r->reduced[i] < 2;
+  bool large = m.rank == 1 && n.rank == 1 && k.rank == 1 && others == 0 && m.size >= 16 && n.size >= 16 &&
+               (double)m.size * (double)n.size * (double)k.size >= LARGE;
+  if (!large)
+    return false;
+  gemm->a = r->a;
+  gemm->b = r->b;
+  gemm->y = r->y;
+  gemm->matrices = (nd4c_cl_matrices){.m = m.shape[0],
+                                      .n = n.shape[0],
+                                      .k = k.shape[0],
+                                      .a_row = m.strides[0][0],
+                                      .a_column = k.strides[0][0],
+                                      .b_row = k.strides[1][0],
+                                      .b_column = n.strides[1][0],
+                                      .y_row = m.strides[2][0],
+                                      .y_column = n.strides[2][0]};
+  return true;
+}
+
+/* Bytes of the scratch buffer: results between steps, then what one reduction wants. */
+typedef struct room {
+  int64_t between, reduction;
+} room;
+
+static bool launches(const nd4c_call *call, const step *s, nd4c_status *status) {
+  nd4c_cl_gemm gemm = {0};
+  *status = as_matrices(s, &gemm) ? nd4c_cl_gemm_run(call, &gemm) : nd4c_cl_reduce(call, &s->reduction);
+  return *status == ND4C_OK;
+}
+
+/* Visits the steps of a call's chain; with `status` it runs them, their reductions' scratch behind `between`. False if
+ * there are too many axes, with the reason, or if a launch failed. */
+static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, room *wanted, char *reason,
+                  size_t reason_size) {
+  chain c = {0};
+  nd4c_labelled results[2];
+  c.labels.operands = c.operands;
+  nd4c_labels_make(&c.labels, call);
+  measure(&c);
+  *wanted = (room){0, 0};
+  for (int32_t i = 0; i < c.steps; i++) {
+    const nd4c_labelled *left = i == 0 ? &c.operands[0] : &results[(i - 1) % 2];
+    const nd4c_labelled *right = c.labels.count > 1 ? &c.operands[i + 1] : NULL;
+    step s = {0};
+    nd4c_cl_gemm gemm = {0};
+    if (!make_step(&c, i, left, right, &results[i % 2], &s)) {
+      (void)snprintf(reason, reason_size, "a product has more than %d axes", ND4C_CL_AXES);
+      return false;
+    }
+    s.reduction.scratch_at = between;
+    if (status != NULL && !launches(call, &s, status))
+      return false;
+    if (status == NULL && !as_matrices(&s, &gemm)) {
+      if (!nd4c_cl_reduction_usable(&s.reduction, reason, reason_size))
+        return false;
+      int64_t own = nd4c_cl_reduction_scratch(call, &s.reduction);
+      wanted->reduction = own > wanted->reduction ? own : wanted->reduction;
+    }
+  }
+  wanted->between = c.between_bytes;
+  return true;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  room wanted;
+  if (call->input_count > TERMS) {
+    (void)snprintf(reason, reason_size, "more than %d operands", TERMS);
+    return false;
+  }
+  return nd4c_cl_call_usable(call, reason, reason_size) && visit(call, 0, NULL, &wanted, reason, reason_size);
+}
+
+static int64_t scratch(const nd4c_call *call) {
+  room wanted;
+  char reason[128];
+  return visit(call, 0, NULL, &wanted, reason, sizeof reason) ? wanted.between + wanted.reduction : 0;
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  room wanted, unused;
+  char reason[128];
+  nd4c_status status = ND4C_OK;
+  if (!visit(call, 0, NULL, &wanted, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
+  (void)visit(call, wanted.between, &status, &unused, reason, sizeof reason);
+  return status;
+}
+
+/* -- cross --------------------------------------------------------------------------------------------------------- */
+
+typedef struct cross {
+  nd4c_cl_walk walk;
+  const nd4c_tensor *arrays[3]; /* a, b, y */
+  int64_t steps[3];
+} cross;
+
+static bool cross_plan(const nd4c_call *call, cross *c, char *reason, size_t reason_size) {
+  const nd4c_tensor *y = &call->outputs[0];
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank);
+  int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK];
+  *c = (cross){.arrays = {&call->inputs[0], &call->inputs[1], y}};
+  for (int32_t i = 0; i < y->rank; i++) {
+    shape[i] = i == axis ? 1 : y->shape[i];
+    for (int k = 0; k < 3; k++) {
+      int32_t own = i - (y->rank - c->arrays[k]->rank);
+      int64_t stride = own < 0 || c->arrays[k]->shape[own] != y->shape[i] ? 0 : c->arrays[k]->strides[own];
+      strides[k][i] = stride;
+      c->steps[k] = i == axis ? stride : c->steps[k];
+    }
+  }
+  const int64_t *const all[] = {strides[0], strides[1], strides[2]};
+  return nd4c_cl_walk_strides(&c->walk, y->rank, shape, 3, all, reason, reason_size);
+}
+
+static bool cross_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  cross c;
+  return nd4c_cl_call_usable(call, reason, reason_size) && cross_plan(call, &c, reason, reason_size);
+}
+
+static nd4c_status cross_run(const nd4c_call *call) {
+  static const char letters[] = {'A', 'B', 'Y'};
+  char reason[128];
+  cross c;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  if (!cross_plan(call, &c, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "cross: %s", reason);
+  for (int i = 0; i < 3; i++)
+    nd4c_cl_define_type(&options, letters[i], c.arrays[i]->dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define(&options, "VALUE", "%s",
+                 nd4c_cl_is_float(c.arrays[2]->dtype) ? "REAL" : nd4c_cl_wrapping(c.arrays[2]->dtype, "COMPUTE_Y"));
+  nd4c_cl_define_index(&options, call);
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "cross", "cross_product", &options));
+  nd4c_cl_arg_bytes(&launch, &c.walk, sizeof c.walk);
+  for (int i = 0; i < 3; i++) {
+    nd4c_cl_arg_tensor(&launch, c.arrays[i], i < 2 ? ND4C_CL_READ : ND4C_CL_WRITE);
+    nd4c_cl_arg_long(&launch, c.steps[i]);
+  }
+  return nd4c_cl_launch_run(&launch, 1, &c.walk.size, NULL);
+}
+
+#define KERNEL(op) ND4C_CL_KERNEL(op, ND4C_CL_REALS, usable, run, scratch)
+ND4C_LABELLED_OPS(KERNEL)
+ND4C_CL_KERNEL(cross, ND4C_CL_REALS, cross_usable, cross_run, NULL)
+
+#define LISTED(op) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_LABELLED_OPS(LISTED) & opencl_cross, NULL};

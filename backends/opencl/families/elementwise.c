@@ -1,0 +1,497 @@
+/* Element-wise ops: one row an op; the function itself is an expression of kernels/opencl/elementwise/elementwise.cl, compiled for
+ * the operands' dtypes. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/opencl/runtime/opencl.h"
+
+enum { MOST_INPUTS = 3, NUMBERS = 3, MOST_RANK = 32 };
+
+/* What the inputs are taken as before the function sees them. */
+typedef enum mode {
+  PROMOTED = 1, /* the output's dtype */
+  OWN,          /* the first input's */
+  COMPARED,     /* what both share without loss, or in float64 */
+  TRUTHS,       /* each its own: only whether it is 0 counts */
+  CHOSEN,       /* where: a truth, then the output's dtype */
+  SCALED,       /* ldexp: a number and an integer */
+  CARRIED       /* bits as they are */
+} mode;
+
+/* Where float32 is computed: by OpenCL's own float functions, whose bounds are the specification's; in double where the
+ * device has it, because the function is made of several; or in double always. */
+typedef enum width { FLOAT, DOUBLE, ONLY_DOUBLE } width;
+
+/* Whether numbers of two parts are needed: never; pairs of floats for float32 where there is no float64, and for WIDE
+ * pairs of doubles for float64 (precise.cl; the function's name then ends with _wide); pairs of doubles always
+ * (special.cl); always, with incomplete.cl behind it. */
+typedef enum accuracy { PLAIN, PAIRED, WIDE, SPECIAL, INCOMPLETE } accuracy;
+
+typedef struct row {
+  const char *function; /* of elementwise.cl */
+  mode mode;
+  width width;
+  accuracy accuracy;
+} row;
+
+#define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)
+#define BOOLS BIT(BOOL)
+#define INTS (BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
+#define FLOATS (BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64))
+#define REALS (INTS | FLOATS)
+#define ALL (BOOLS | REALS)
+
+/* X(op, function, mode, width, accuracy, dtypes of the first input) */
+#define PLAIN_OPS(X)                                                 \
+  X(negative, negative, OWN, FLOAT, PLAIN, REALS)                    \
+  X(abs, abs, OWN, FLOAT, PLAIN, REALS)                              \
+  X(sign, sign, OWN, FLOAT, PLAIN, REALS)                            \
+  X(square, square, OWN, FLOAT, PLAIN, REALS)                        \
+  X(cube, cube, OWN, DOUBLE, PLAIN, REALS)                           \
+  X(floor, floor, OWN, FLOAT, PLAIN, REALS)                          \
+  X(ceil, ceil, OWN, FLOAT, PLAIN, REALS)                            \
+  X(round, round, OWN, FLOAT, PLAIN, REALS)                          \
+  X(trunc, trunc, OWN, FLOAT, PLAIN, REALS)                          \
+  X(frac, frac, OWN, FLOAT, PLAIN, FLOATS)                           \
+  X(is_nan, is_nan, OWN, FLOAT, PLAIN, REALS)                        \
+  X(is_finite, is_finite, OWN, FLOAT, PLAIN, REALS)                  \
+  X(is_inf, is_inf, OWN, FLOAT, PLAIN, REALS)                        \
+  X(signbit, signbit, OWN, FLOAT, PLAIN, FLOATS)                     \
+  X(angle, angle, OWN, FLOAT, PLAIN, FLOATS)                         \
+  X(imag, imag, OWN, FLOAT, PLAIN, REALS)                            \
+  X(bitwise_invert, bitwise_invert, OWN, FLOAT, PLAIN, INTS | BOOLS) \
+  X(bit_count, bit_count, OWN, FLOAT, PLAIN, INTS)                   \
+  X(nan_to_num, nan_to_num, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(logical_not, logical_not, OWN, FLOAT, PLAIN, ALL)                \
+  X(cast, cast, PROMOTED, FLOAT, PLAIN, ALL)                         \
+  X(copy, copy, CARRIED, FLOAT, PLAIN, ALL)                          \
+  X(positive, copy, CARRIED, FLOAT, PLAIN, REALS)                    \
+  X(conj, copy, CARRIED, FLOAT, PLAIN, REALS)                        \
+  X(real, copy, CARRIED, FLOAT, PLAIN, REALS)                        \
+  X(bit_cast, copy, CARRIED, FLOAT, PLAIN, ALL)                      \
+  X(full, copy, CARRIED, FLOAT, PLAIN, ALL)                          \
+  X(full_like, copy, CARRIED, FLOAT, PLAIN, ALL)
+#define ELEMENTARY_OPS(X)                              \
+  X(sqrt, sqrt, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(rsqrt, rsqrt, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(cbrt, cbrt, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(reciprocal, reciprocal, OWN, FLOAT, PLAIN, FLOATS) \
+  X(exp, exp, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(exp2, exp2, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(expm1, expm1, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(log, log, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(log2, log2, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(log10, log10, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(log1p, log1p, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(sin, sin, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(cos, cos, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(tan, tan, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(asin, asin, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(acos, acos, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(atan, atan, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(sinh, sinh, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(cosh, cosh, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(tanh, tanh, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(asinh, asinh, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(acosh, acosh, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(atanh, atanh, OWN, FLOAT, PLAIN, FLOATS)           \
+  X(erf, erf, OWN, FLOAT, PLAIN, FLOATS)               \
+  X(erfc, erfc, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(deg2rad, deg2rad, OWN, DOUBLE, PLAIN, FLOATS)      \
+  X(rad2deg, rad2deg, OWN, DOUBLE, PLAIN, FLOATS)
+#define ACTIVATION_OPS(X)                                    \
+  X(relu, relu, OWN, FLOAT, PLAIN, REALS)                    \
+  X(leaky_relu, leaky_relu, OWN, FLOAT, PLAIN, FLOATS)       \
+  X(elu, elu, OWN, DOUBLE, PLAIN, FLOATS)                    \
+  X(selu, selu, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(celu, celu, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(sigmoid, sigmoid, OWN, DOUBLE, PLAIN, FLOATS)            \
+  X(log_sigmoid, log_sigmoid, OWN, DOUBLE, PLAIN, FLOATS)    \
+  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, PAIRED, FLOATS) \
+  X(hard_swish, hard_swish, OWN, DOUBLE, PAIRED, FLOATS)     \
+  X(hard_tanh, hard_tanh, OWN, FLOAT, PLAIN, FLOATS)         \
+  X(swish, swish, OWN, DOUBLE, PAIRED, FLOATS)               \
+  X(mish, mish, OWN, DOUBLE, PAIRED, FLOATS)                 \
+  X(gelu, gelu, OWN, DOUBLE, PLAIN, FLOATS)                  \
+  X(softplus, softplus, OWN, DOUBLE, PLAIN, FLOATS)          \
+  X(softsign, softsign, OWN, DOUBLE, PLAIN, FLOATS)          \
+  X(shrink, shrink, OWN, DOUBLE, PLAIN, FLOATS)              \
+  X(threshold, threshold, OWN, DOUBLE, PLAIN, FLOATS)        \
+  X(tanh_shrink, tanh_shrink, OWN, DOUBLE, WIDE, FLOATS)     \
+  X(rational_tanh, rational_tanh, OWN, DOUBLE, WIDE, FLOATS) \
+  X(rectified_tanh, rectified_tanh, OWN, DOUBLE, PLAIN, FLOATS)
+#define PAIR_OPS(X)                                                         \
+  X(add, add, PROMOTED, FLOAT, PLAIN, ALL)                                  \
+  X(subtract, subtract, PROMOTED, FLOAT, PLAIN, ALL)                        \
+  X(multiply, multiply, PROMOTED, FLOAT, PLAIN, ALL)                        \
+  X(divide, divide, PROMOTED, FLOAT, PLAIN, ALL)                            \
+  X(true_divide, divide, PROMOTED, FLOAT, PLAIN, ALL)                       \
+  X(divide_no_nan, divide_no_nan, PROMOTED, FLOAT, PLAIN, FLOATS)           \
+  X(power, power, PROMOTED, FLOAT, PLAIN, ALL)                              \
+  X(maximum, maximum, PROMOTED, FLOAT, PLAIN, ALL)                          \
+  X(minimum, minimum, PROMOTED, FLOAT, PLAIN, ALL)                          \
+  X(fmax, fmax, PROMOTED, FLOAT, PLAIN, REALS)                              \
+  X(fmin, fmin, PROMOTED, FLOAT, PLAIN, REALS)                              \
+  X(fmod, fmod, PROMOTED, FLOAT, PLAIN, REALS)                              \
+  X(remainder, remainder, PROMOTED, FLOAT, PLAIN, REALS)                    \
+  X(floor_divide, floor_divide, PROMOTED, DOUBLE, PLAIN, REALS)             \
+  X(squared_difference, squared_difference, PROMOTED, DOUBLE, PLAIN, REALS) \
+  X(atan2, atan2, PROMOTED, FLOAT, PLAIN, FLOATS)                           \
+  X(hypot, hypot, PROMOTED, FLOAT, PLAIN, FLOATS)                           \
+  X(copysign, copysign, PROMOTED, FLOAT, PLAIN, FLOATS)                     \
+  X(heaviside, heaviside, PROMOTED, FLOAT, PLAIN, FLOATS)                   \
+  X(nextafter, nextafter, PROMOTED, FLOAT, PLAIN, FLOATS)                   \
+  X(logaddexp, logaddexp, PROMOTED, DOUBLE, WIDE, FLOATS)                   \
+  X(logaddexp2, logaddexp2, PROMOTED, DOUBLE, WIDE, FLOATS)                 \
+  X(xlogy, xlogy, PROMOTED, DOUBLE, WIDE, FLOATS)                           \
+  X(glu, glu, OWN, DOUBLE, WIDE, FLOATS)                                    \
+  X(crelu, relu, OWN, FLOAT, PLAIN, REALS)                                  \
+  X(swiglu, swiglu, PROMOTED, DOUBLE, WIDE, FLOATS)                         \
+  X(prelu, prelu, PROMOTED, FLOAT, PLAIN, REALS)                            \
+  X(ldexp, ldexp, SCALED, FLOAT, PLAIN, FLOATS)                             \
+  X(is_close, is_close, COMPARED, DOUBLE, PLAIN, REALS)                     \
+  X(gcd, gcd, PROMOTED, FLOAT, PLAIN, INTS)                                 \
+  X(lcm, lcm, PROMOTED, FLOAT, PLAIN, INTS)                                 \
+  X(bitwise_and, bitwise_and, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)         \
+  X(bitwise_or, bitwise_or, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)           \
+  X(bitwise_xor, bitwise_xor, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)         \
+  X(bitwise_left_shift, bitwise_left_shift, PROMOTED, FLOAT, PLAIN, INTS)   \
+  X(bitwise_right_shift, bitwise_right_shift, PROMOTED, FLOAT, PLAIN, INTS) \
+  X(equal, equal, COMPARED, FLOAT, PLAIN, ALL)                              \
+  X(not_equal, not_equal, COMPARED, FLOAT, PLAIN, ALL)                      \
+  X(less, less, COMPARED, FLOAT, PLAIN, ALL)                                \
+  X(less_equal, less_equal, COMPARED, FLOAT, PLAIN, ALL)                    \
+  X(greater, greater, COMPARED, FLOAT, PLAIN, ALL)                          \
+  X(greater_equal, greater_equal, COMPARED, FLOAT, PLAIN, ALL)              \
+  X(logical_and, logical_and, TRUTHS, FLOAT, PLAIN, ALL)                    \
+  X(logical_or, logical_or, TRUTHS, FLOAT, PLAIN, ALL)                      \
+  X(logical_xor, logical_xor, TRUTHS, FLOAT, PLAIN, ALL)                    \
+  X(where, where, CHOSEN, FLOAT, PLAIN, ALL)                                \
+  X(clip, clip, OWN, FLOAT, PLAIN, REALS)
+#define SPECIAL_OPS(X)                                           \
+  X(lgamma, lgamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)           \
+  X(gamma, gamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)             \
+  X(digamma, digamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)         \
+  X(erfinv, erfinv, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)           \
+  X(i0, i0, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)                   \
+  X(i1, i1, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)                   \
+  X(sinc, sinc, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)               \
+  X(logit, logit, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)             \
+  X(igamma, igamma, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS)   \
+  X(igammac, igammac, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS) \
+  X(betainc, betainc, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS) \
+  X(zeta, zeta, PROMOTED, ONLY_DOUBLE, SPECIAL, FLOATS)          \
+  X(polygamma, polygamma, PROMOTED, ONLY_DOUBLE, SPECIAL, FLOATS)
+#define ALL_OPS(X) SPECIAL_OPS(X) PLAIN_OPS(X) ELEMENTARY_OPS(X) ACTIVATION_OPS(X) PAIR_OPS(X)
+
+static const row *row_of(const nd4c_call *call) {
+#define ROW(op, function, mode, width, accuracy, dtypes) [ND4C_OP_##op] = {#function, mode, width, accuracy},
+  static const row rows[] = {ALL_OPS(ROW)};
+#undef ROW
+  return call->op->op < sizeof rows / sizeof rows[0] ? &rows[call->op->op] : NULL;
+}
+
+/* -- dtypes ---------------------------------------------------------------------------------------------- */
+
+static bool is_real(nd4c_dtype dtype) {
+  return (ND4C_DTYPE_BIT(dtype) & FLOATS) != 0;
+}
+
+static bool is_signed(nd4c_dtype dtype) {
+  return dtype >= ND4C_INT8 && dtype <= ND4C_INT64;
+}
+
+static bool is_wide_integer(nd4c_dtype dtype) {
+  return dtype == ND4C_INT64 || dtype == ND4C_UINT64;
+}
+
+static int32_t bytes_of(nd4c_dtype dtype) {
+#define BYTES(NAME, name, number, build, kind, bits, ...) [number] = (bits) / 8,
+  static const int32_t bytes[ND4C_DTYPE_END] = {ND4C_DTYPE_TABLE(BYTES)};
+#undef BYTES
+  return bytes[dtype];
+}
+
+/* An integer that carries the bits of an element. */
+static nd4c_dtype carrier_of(nd4c_dtype dtype) {
+  static const nd4c_dtype carriers[] = {[1] = ND4C_UINT8, [2] = ND4C_UINT16, [4] = ND4C_UINT32, [8] = ND4C_UINT64};
+  return carriers[bytes_of(dtype)];
+}
+
+/* What both are compared as; signs 1 or 2: a uint64 beside a signed integer, which is the first or the second. */
+static nd4c_dtype compared_as(nd4c_dtype a, nd4c_dtype b, int *signs) {
+  if (a == b) {
+    return a;
+  }
+  if (!is_real(a) && !is_real(b)) {
+    bool mixed = (a == ND4C_UINT64 && is_signed(b)) || (b == ND4C_UINT64 && is_signed(a));
+    *signs = !mixed ? 0 : is_signed(a) ? 1 : 2;
+    return mixed || is_signed(a) || is_signed(b) ? ND4C_INT64 : ND4C_UINT64;
+  }
+  bool narrow = is_real(a) && is_real(b) && a != ND4C_FLOAT64 && b != ND4C_FLOAT64;
+  return narrow ? ND4C_FLOAT32 : ND4C_FLOAT64;
+}
+
+/* -- the call, resolved ---------------------------------------------------------------------------------- */
+
+/* What is to be launched: inputs with what each is taken as, and what the function computes in. */
+typedef struct plan {
+  const row *row;
+  const char *function;
+  int32_t count;
+  nd4c_tensor inputs[MOST_INPUTS], output;
+  nd4c_dtype as[MOST_INPUTS], computed; /* computed: the dtype whose kind the function sees */
+  bool in_double, own_a, own_b;         /* own: the operand keeps its type */
+  int signs;
+  nd4c_cl_walk walk;
+  int64_t half_shape[MOST_RANK];
+  int32_t half; /* which half of the output, where an op is launched twice */
+} plan;
+
+static bool has_input(const nd4c_call *call, int32_t i) {
+  return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;
+}
+
+/* The first or second half of a tensor along an axis. */
+static nd4c_tensor half_of(const nd4c_tensor *tensor, int32_t axis, int32_t half, int64_t *shape) {
+  nd4c_tensor part = *tensor;
+  for (int32_t i = 0; i < tensor->rank; i++) {
+    shape[i] = tensor->shape[i];
+  }
+  shape[axis] /= 2;
+  part.shape = shape;
+  part.size /= 2;
+  part.offset += half * shape[axis] * tensor->strides[axis];
+  return part;
+}
+
+/* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
+static void take_inputs(const nd4c_call *call, plan *p) {
+  nd4c_op op = call->op->op;
+  p->function = p->row->function;
+  if (op == ND4C_OP_full || op == ND4C_OP_full_like) { /* the one element of the last input */
+    p->count = 1;
+    p->inputs[0] = call->inputs[call->input_count - 1];
+    p->inputs[0].rank = 0;
+  } else if (op == ND4C_OP_glu) {
+    const nd4c_tensor *x = &call->inputs[0];
+    int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
+    p->count = 2;
+    p->inputs[0] = half_of(x, axis, 0, p->half_shape);
+    p->inputs[1] = half_of(x, axis, 1, p->half_shape);
+  } else if (op == ND4C_OP_crelu) {
+    const nd4c_tensor *y = &call->outputs[0];
+    p->count = 1;
+    p->inputs[0] = call->inputs[0];
+    p->output = half_of(y, nd4c_axis(call->attrs[ND4C_ATTR_crelu_axis].as.i, y->rank), p->half, p->half_shape);
+    p->function = p->half == 0 ? "relu" : "negative_relu";
+  } else {
+    bool clip = op == ND4C_OP_clip;
+    p->count = clip ? (has_input(call, 2) ? 3 : 2) : call->input_count;
+    for (int32_t i = 0; i < p->count; i++) {
+      p->inputs[i] = call->inputs[has_input(call, i) ? i : 0];
+    }
+    p->function = clip && p->count == 2 ? "maximum" : p->function;
+  }
+}
+
+static void take_dtypes(plan *p) {
+  nd4c_dtype a = p->inputs[0].dtype, y = p->output.dtype;
+  nd4c_dtype common = p->row->mode == PROMOTED || p->row->mode == CHOSEN ? y : a;
+  if (p->row->mode == COMPARED) {
+    common = compared_as(a, p->inputs[1].dtype, &p->signs);
+  }
+  if (p->row->mode == CARRIED) {
+    common = carrier_of(a);
+    p->inputs[0].dtype = p->output.dtype = common;
+  }
+  p->own_a = p->row->mode == TRUTHS || p->row->mode == CHOSEN;
+  p->own_b = p->row->mode == TRUTHS || p->row->mode == SCALED;
+  p->computed = common;
+  for (int32_t i = 0; i < p->count; i++) {
+    bool own = (i == 0 && p->own_a) || (i == 1 && p->own_b);
+    p->as[i] = own ? p->inputs[i].dtype : common;
+  }
+}
+
+/* Everything but the launch. False, with the reason, if the device cannot. */
+static bool make_plan(const nd4c_call *call, int32_t half, plan *p, char *reason, size_t reason_size) {
+  memset(p, 0, offsetof(plan, walk));
+  p->row = row_of(call);
+  p->half = half;
+  p->output = call->outputs[0];
+  take_inputs(call, p);
+  take_dtypes(p);
+  const nd4c_tensor *tensors[MOST_INPUTS + 1] = {&p->output};
+  for (int32_t i = 0; i < p->count; i++) {
+    tensors[i + 1] = &p->inputs[i];
+  }
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  bool narrow_real = is_real(p->computed) && p->computed != ND4C_FLOAT64;
+  p->in_double = is_real(p->computed) && (!narrow_real || (p->row->width != FLOAT && limits->has_fp64));
+  bool needs_fp64 = p->computed == ND4C_FLOAT64 || p->row->width == ONLY_DOUBLE ||
+                    (p->row->mode == COMPARED && p->row->width == DOUBLE && !narrow_real);
+  if (needs_fp64 && !nd4c_cl_fp64_usable(call->device, reason, reason_size)) {
+    return false;
+  }
+  return nd4c_cl_walk_make(&p->walk, p->output.rank, p->output.shape, p->count + 1, tensors, reason, reason_size);
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  plan p;
+  return nd4c_cl_call_usable(call, reason, reason_size) && make_plan(call, 0, &p, reason, reason_size);
+}
+
+/* -- launching ------------------------------------------------------------------------------------------- */
+
+static void define_as(nd4c_cl_options *options, const char *name, nd4c_dtype dtype) {
+  nd4c_cl_define(options, name, "%s", nd4c_cl_dtype_name(dtype));
+}
+
+static void define_numbers(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
+  const char *number = "float", *bits = "uint", *letter = "F", *kind = "KIND_REAL";
+  if (is_real(p->computed)) {
+    number = p->in_double ? "double" : "float";
+    letter = p->in_double ? "D" : "F";
+  } else {
+    bool wide = is_wide_integer(p->computed), with_sign = is_signed(p->computed);
+    number = wide ? (with_sign ? "long" : "ulong") : with_sign ? "int" : "uint";
+    bits = wide ? "ulong" : "uint";
+    letter = with_sign ? "I" : "U";
+    kind = with_sign ? "KIND_INTEGER" : "KIND_UNSIGNED";
+  }
+  bool to_integer = p->output.dtype == ND4C_BOOL || call->op->op == ND4C_OP_bit_count;
+  nd4c_cl_define(options, "NUM", "%s", number);
+  nd4c_cl_define(options, "BITS", "%s", bits);
+  nd4c_cl_define(options, "KIND", "%s", kind);
+  nd4c_cl_define(options, "RESULT", "%s", to_integer ? "I" : letter);
+  nd4c_cl_define(options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
+}
+
+/* In pairs of floats, of doubles. */
+static bool in_pairs(const nd4c_call *call, const plan *p) {
+  return (p->row->accuracy == PAIRED || p->row->accuracy == WIDE) && p->computed == ND4C_FLOAT32 && !nd4c_cl_wide(call);
+}
+static bool in_wide_pairs(const plan *p) {
+  return p->row->accuracy == WIDE && p->computed == ND4C_FLOAT64;
+}
+
+static void define_all(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
+  static const char *const as_names[MOST_INPUTS] = {"AS_A", "AS_B", "AS_C"};
+  bool paired = in_pairs(call, p);
+  nd4c_cl_define(options, "OP", "op_%s%s", p->function, paired || in_wide_pairs(p) ? "_wide" : "");
+  if (paired) {
+    nd4c_cl_define(options, "PAIRS", "1");
+  }
+  nd4c_cl_define(options, "INPUTS", "%d", (int)p->count);
+  for (int32_t i = 0; i < p->count; i++) {
+    nd4c_cl_define_type(options, (char)('A' + i), p->inputs[i].dtype);
+    define_as(options, as_names[i], p->as[i]);
+  }
+  nd4c_cl_define_type(options, 'Y', p->output.dtype);
+  define_numbers(options, call, p);
+  if (p->own_a) {
+    nd4c_cl_define(options, "NUM_A", "COMPUTE_A");
+  }
+  if (p->own_b) {
+    bool scaled = p->row->mode == SCALED, with_sign = is_signed(p->inputs[1].dtype);
+    nd4c_cl_define(options, "NUM_B", "%s", !scaled ? "COMPUTE_B" : with_sign ? "long" : "ulong");
+    nd4c_cl_define(options, "B_SIGNED", "%d", with_sign);
+  }
+  if (p->computed == ND4C_BOOL) {
+    nd4c_cl_define(options, "OF_BOOL", "1");
+  }
+  if (p->signs != 0) {
+    nd4c_cl_define(options, "MIXED_SIGNS", "%d", p->signs);
+  }
+  if (call->op->op == ND4C_OP_nextafter && (p->computed == ND4C_FLOAT16 || p->computed == ND4C_BFLOAT16)) {
+    define_as(options, "STEP16", p->computed);
+  }
+  nd4c_cl_define_index(options, call);
+}
+
+static double largest_of(nd4c_dtype dtype) {
+  return dtype == ND4C_FLOAT16    ? 65504
+         : dtype == ND4C_BFLOAT16 ? 0x1.fep127
+         : dtype == ND4C_FLOAT32  ? 0x1.fffffep127
+                                  : 0x1.fffffffffffffp1023;
+}
+
+/* The attributes as numbers, in the order of the schema. */
+static void take_numbers(const nd4c_call *call, double *numbers) {
+  for (int32_t i = 0; i < call->op->attr_count && i < NUMBERS; i++) {
+    bool real = call->op->attrs[i].preset.kind == ND4C_ATTR_FLOAT;
+    numbers[i] = real ? call->attrs[i].as.f : (double)call->attrs[i].as.i;
+    double largest = largest_of(call->outputs[0].dtype);
+    if (call->op->op == ND4C_OP_nan_to_num && fabs(numbers[i]) > largest && !isinf(numbers[i])) {
+      numbers[i] = copysign(largest, numbers[i]);
+    }
+  }
+}
+
+static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call, const plan *p) {
+  bool pairs = in_pairs(call, p);
+  double numbers[NUMBERS] = {0};
+  float parts[NUMBERS][2];
+  take_numbers(call, numbers);
+  for (int32_t i = 0; i < NUMBERS; i++) {
+    /* What is finite stays so: it may meet a zero. */
+    bool beyond = pairs && isfinite(numbers[i]) && fabs(numbers[i]) > FLT_MAX;
+    numbers[i] = beyond ? copysign(FLT_MAX, numbers[i]) : numbers[i];
+    nd4c_cl_pair_of(numbers[i], parts[i]);
+    nd4c_cl_arg_real(launch, numbers[i]);
+  }
+  for (int32_t i = 0; i < NUMBERS && pairs; i++) {
+    nd4c_cl_arg_float(launch, parts[i][1]);
+  }
+}
+
+static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
+  nd4c_cl_options options = {""};
+  define_all(&options, call, p);
+  bool flat = p->walk.rank <= 1;
+  const char *source = p->row->accuracy == INCOMPLETE          ? "convert+wide+special+incomplete+elementwise"
+                       : p->row->accuracy == SPECIAL           ? "convert+wide+special+elementwise"
+                       : in_pairs(call, p) || in_wide_pairs(p) ? "convert+wide+precise+elementwise"
+                                                               : "convert+elementwise";
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source, flat ? "flat" : "walked", &options));
+  for (int32_t i = 0; i < p->count; i++) {
+    nd4c_cl_arg_tensor(&launch, &p->inputs[i], ND4C_CL_READ);
+  }
+  nd4c_cl_arg_tensor(&launch, &p->output, ND4C_CL_WRITE);
+  if (flat) {
+    nd4c_cl_arg_long(&launch, p->walk.size);
+    for (int32_t k = 1; k <= MOST_INPUTS; k++) {
+      nd4c_cl_arg_long(&launch, p->walk.strides[k][0]);
+    }
+    nd4c_cl_arg_long(&launch, p->walk.strides[0][0]);
+  } else {
+    nd4c_cl_arg_bytes(&launch, &p->walk, sizeof p->walk);
+  }
+  add_numbers(&launch, call, p);
+  return nd4c_cl_launch_run(&launch, 1, &p->walk.size, NULL);
+}
+
+static nd4c_status run(const nd4c_call *call) {
+  char reason[64];
+  int32_t launches = call->op->op == ND4C_OP_crelu ? 2 : 1;
+  nd4c_status status = ND4C_OK;
+  for (int32_t half = 0; half < launches && status == ND4C_OK; half++) {
+    plan p;
+    status = make_plan(call, half, &p, reason, sizeof reason) ? launch_plan(call, &p)
+                                                              : nd4c_cl_host->fail(ND4C_INTERNAL, "%s", reason);
+  }
+  return status;
+}
+
+/* -- kernels --------------------------------------------------------------------------------------------- */
+
+#define DEFINE_KERNEL(op_name, function, mode, width, accuracy, dtype_set) \
+  ND4C_CL_KERNEL(op_name, dtype_set, usable, run, NULL)
+ALL_OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,
+const nd4c_kernel *const nd4c_cl_elementwise_kernels[] = {ALL_OPS(KERNEL_ENTRY) NULL};

@@ -1,0 +1,188 @@
+/* Elements where a mask is true, or that are not zero. How many there are is counted on the device, and that number
+ * alone is read back. */
+#include <string.h>
+
+#include "backends/opencl/support/ordering.h"
+
+static nd4c_status masked_fill(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1], *value = &call->inputs[2], *y = &call->outputs[0];
+  int64_t mask_strides[ND4C_CL_MAX_RANK], value_strides[ND4C_CL_MAX_RANK];
+  const int64_t *strides[4] = {x->strides, mask_strides, value_strides, y->strides};
+  nd4c_cl_walk walk;
+  nd4c_cl_broadcast_strides(mask, y->rank, y->shape, mask_strides);
+  nd4c_cl_broadcast_strides(value, y->rank, y->shape, value_strides);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 4, strides));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "masked_fill", y->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, mask, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, value, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+/* -- choosing ------------------------------------------------------------------------------------------------------ */
+
+/* The places where x is not zero, in the order of a shape to which it is broadcast. `total`: how many. */
+static nd4c_status choose(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t rank, const int64_t *shape,
+                          nd4c_cl_selection *selection, int64_t *total) {
+  int64_t own[ND4C_CL_MAX_RANK];
+  const int64_t *strides[1] = {own};
+  nd4c_cl_walk walk;
+  nd4c_cl_broadcast_strides(x, rank, shape, own);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 1, strides));
+  int64_t words = nd4c_cl_selection_make(selection, 0, walk.size);
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_sorting_check(step, walk.size, words * ND4C_CL_WORD);
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_make_flags(step->call, x, &walk, selection->flags));
+  return nd4c_cl_select(step->call, selection, total);
+}
+
+static int64_t scratch_for(int64_t count) {
+  nd4c_cl_selection selection;
+  return nd4c_cl_selection_make(&selection, 0, count) * ND4C_CL_WORD;
+}
+
+static int64_t input_scratch(const nd4c_call *call) {
+  return scratch_for(call->inputs[0].size);
+}
+
+static int64_t mask_scratch(const nd4c_call *call) {
+  return scratch_for(call->inputs[1].size);
+}
+
+static int64_t output_scratch(const nd4c_call *call) {
+  return scratch_for(call->outputs[0].size);
+}
+
+static nd4c_status mask_slices(const nd4c_cl_step *step, int32_t axis) {
+  const nd4c_tensor *x = &step->call->inputs[0], *mask = &step->call->inputs[1];
+  nd4c_cl_selection selection;
+  int64_t total = mask->size;
+  ND4C_BACKEND_TRY(choose(step, mask, mask->rank, mask->shape, &selection, &total));
+  return nd4c_cl_take_slices(step, x, axis, mask->rank, selection.chosen, total);
+}
+
+static nd4c_status boolean_mask(const nd4c_cl_step *step) {
+  return mask_slices(step, nd4c_axis(step->call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, step->call->inputs[0].rank));
+}
+
+static nd4c_status compress(const nd4c_cl_step *step) {
+  const nd4c_attr_value *axes = &step->call->attrs[ND4C_ATTR_compress_axes];
+  const nd4c_tensor *x = &step->call->inputs[0], *condition = &step->call->inputs[1];
+  nd4c_cl_selection selection;
+  int64_t total = condition->size;
+  if (axes->count > 0) {
+    return mask_slices(step, nd4c_axis(axes->as.ints[0], x->rank));
+  }
+  ND4C_BACKEND_TRY(choose(step, condition, condition->rank, condition->shape, &selection, &total));
+  return nd4c_cl_take_slices(step, x, 0, x->rank, selection.chosen, total);
+}
+
+static int32_t common_shape(const nd4c_tensor *x, const nd4c_tensor *mask, int64_t *shape) {
+  int32_t rank = x->rank > mask->rank ? x->rank : mask->rank;
+  for (int32_t i = 0; i < rank; i++) {
+    int32_t a = i - (rank - x->rank), b = i - (rank - mask->rank);
+    shape[i] = a >= 0 && (b < 0 || x->shape[a] != 1) ? x->shape[a] : mask->shape[b];
+  }
+  return rank;
+}
+
+static nd4c_status masked_select(const nd4c_cl_step *step) {
+  const nd4c_tensor *x = &step->call->inputs[0], *mask = &step->call->inputs[1];
+  int64_t shape[ND4C_CL_MAX_RANK], strides[ND4C_CL_MAX_RANK], total = 1;
+  nd4c_tensor stretched = *x;
+  nd4c_cl_selection selection;
+  stretched.rank = common_shape(x, mask, shape);
+  stretched.shape = shape;
+  stretched.strides = strides;
+  nd4c_cl_broadcast_strides(x, stretched.rank, shape, strides);
+  ND4C_BACKEND_TRY(choose(step, mask, stretched.rank, shape, &selection, &total));
+  return nd4c_cl_take_slices(step, &stretched, 0, stretched.rank, selection.chosen, total);
+}
+
+/* The values go where the mask is true, one after the other. That there are enough is known only here, and before
+ * anything is written. */
+static nd4c_status masked_scatter(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *mask = &call->inputs[1], *source = &call->inputs[2], *y = &call->outputs[0];
+  int64_t none[ND4C_CL_MAX_RANK] = {0}, number[ND4C_CL_MAX_RANK], total = 0;
+  const int64_t *strides[3] = {none, source->strides, number}, *place_strides[1] = {y->strides};
+  nd4c_cl_selection selection;
+  nd4c_cl_walk walk, places;
+  nd4c_dense_strides(source->rank, source->shape, number);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, source->rank, source->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, y->rank, y->shape, 1, place_strides));
+  ND4C_BACKEND_TRY(choose(step, mask, y->rank, y->shape, &selection, &total));
+  if (total > source->size) {
+    return nd4c_cl_host->fail(ND4C_SHAPE,
+                              "masked_scatter: value has %lld elements, expected at least %lld: so many "
+                              "are true in mask",
+                              (long long)source->size, (long long)total);
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  return nd4c_cl_is_dry(step) ? ND4C_OK
+                              : nd4c_cl_move_chosen(call, y, source, selection.chosen, &walk, &places, true, total);
+}
+
+/* -- positions ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status positions(const nd4c_cl_step *step, bool by_row) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0];
+  nd4c_cl_selection selection;
+  nd4c_cl_walk shape = {.size = x->size, .rank = x->rank};
+  int64_t total = 0;
+  if (x->rank > ND4C_CL_RANK) {
+    return nd4c_cl_step_refuse(step, "positions of more than %d numbers", (int)ND4C_CL_RANK);
+  }
+  ND4C_BACKEND_TRY(choose(step, x, x->rank, x->shape, &selection, &total));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  memcpy(shape.shape, x->shape, (size_t)x->rank * sizeof *shape.shape);
+  if (x->rank == 0 && !by_row) { /* counts as one axis */
+    shape.rank = 1;
+    shape.shape[0] = 1;
+  }
+  call->true_shapes[0][0] = by_row ? total : shape.rank;
+  call->true_shapes[0][1] = by_row ? shape.rank : total;
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "write_positions"));
+  nd4c_cl_arg_long(&launch, selection.chosen);
+  nd4c_cl_arg_long(&launch, total);
+  nd4c_cl_arg_bytes(&launch, &shape, sizeof shape);
+  nd4c_cl_arg_int(&launch, by_row);
+  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
+  return nd4c_cl_run_items(&launch, shape.rank > 0 ? total : 0);
+}
+
+static nd4c_status nonzero(const nd4c_cl_step *step) {
+  return positions(step, false);
+}
+
+static nd4c_status argwhere(const nd4c_cl_step *step) {
+  return positions(step, true);
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+#define OPS(X)                                      \
+  X(masked_fill, ND4C_CL_MOVABLE, NULL)             \
+  X(masked_select, ND4C_CL_MOVABLE, output_scratch) \
+  X(masked_scatter, ND4C_CL_MOVABLE, input_scratch) \
+  X(boolean_mask, ND4C_CL_MOVABLE, mask_scratch)    \
+  X(compress, ND4C_CL_MOVABLE, mask_scratch)        \
+  X(nonzero, ND4C_CL_ALL, input_scratch)            \
+  X(argwhere, ND4C_CL_ALL, input_scratch)
+#define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
+OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op, ...) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_indexing_masks_kernels[] = {OPS(KERNEL_ENTRY) NULL};

@@ -1,0 +1,517 @@
+/* Triangles and diagonals, one-hot and masks from indices, numbers of elements, partitions and segments. */
+#include <math.h>
+#include <string.h>
+
+#include "backends/opencl/support/ordering.h"
+
+/* -- triangles and diagonals --------------------------------------------------------------------------------------- */
+
+static int64_t between(int64_t low, int64_t value, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+/* y = x where lower <= column - row <= upper, zero elsewhere. */
+static nd4c_status band(const nd4c_cl_step *step, int64_t lower, int64_t upper) {
+  const nd4c_tensor *x = &step->call->inputs[0], *y = &step->call->outputs[0];
+  int64_t distance[ND4C_CL_MAX_RANK] = {0};
+  const int64_t *strides[3] = {x->strides, y->strides, distance};
+  nd4c_cl_walk walk;
+  distance[x->rank - 1] = 1;
+  distance[x->rank - 2] = -1;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "band", y->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, lower);
+  nd4c_cl_arg_long(&launch, upper);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+static nd4c_status tril(const nd4c_cl_step *step) {
+  return band(step, INT64_MIN, step->call->attrs[ND4C_ATTR_tril_k].as.i);
+}
+
+static nd4c_status triu(const nd4c_cl_step *step) {
+  return band(step, step->call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX);
+}
+
+static nd4c_status matrix_band_part(const nd4c_cl_step *step) {
+  int64_t lower = step->call->attrs[ND4C_ATTR_matrix_band_part_lower].as.i;
+  int64_t upper = step->call->attrs[ND4C_ATTR_matrix_band_part_upper].as.i;
+  return band(step, lower < 0 ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
+}
+
+/* Diagonal k of the axes a and b of a tensor, as a view whose last axis it is and whose element 0 lies `shift` on. */
+typedef struct diagonal {
+  int32_t rank;
+  int64_t shape[ND4C_CL_MAX_RANK], strides[ND4C_CL_MAX_RANK], shift;
+} diagonal;
+
+static diagonal diagonal_of(const nd4c_tensor *x, int32_t a, int32_t b, int64_t k) {
+  int64_t row = between(0, k < 0 && k > INT64_MIN ? -k : k < 0 ? INT64_MAX : 0, x->shape[a]);
+  int64_t column = between(0, k, x->shape[b]), down = x->shape[a] - row, right = x->shape[b] - column;
+  diagonal d = {.shift = row * x->strides[a] + column * x->strides[b]};
+  for (int32_t i = 0; i < x->rank; i++) {
+    if (i != a && i != b) {
+      d.shape[d.rank] = x->shape[i];
+      d.strides[d.rank++] = x->strides[i];
+    }
+  }
+  d.shape[d.rank] = down < right ? down : right;
+  d.strides[d.rank++] = x->strides[a] + x->strides[b];
+  return d;
+}
+
+static nd4c_status embed(const nd4c_cl_step *step, int32_t a, int32_t b, int64_t k) {
+  const nd4c_tensor *x = &step->call->inputs[0], *y = &step->call->outputs[0];
+  diagonal d = diagonal_of(y, a, b, k);
+  ND4C_BACKEND_TRY(nd4c_cl_zero(step, y));
+  return nd4c_cl_move(step, d.rank, d.shape, x, 0, x->strides, y, d.shift, d.strides);
+}
+
+static nd4c_status diag(const nd4c_cl_step *step) {
+  const nd4c_tensor *x = &step->call->inputs[0], *y = &step->call->outputs[0];
+  int64_t k = step->call->attrs[ND4C_ATTR_diag_k].as.i;
+  if (x->rank == 1) {
+    return embed(step, 0, 1, k);
+  }
+  diagonal d = diagonal_of(x, 0, 1, k);
+  return nd4c_cl_move(step, 1, y->shape, x, d.shift, d.strides, y, 0, y->strides);
+}
+
+static nd4c_status diag_embed(const nd4c_cl_step *step) {
+  const nd4c_attr_value *attrs = step->call->attrs;
+  int32_t rank = step->call->outputs[0].rank;
+  return embed(step, nd4c_axis(attrs[ND4C_ATTR_diag_embed_axis1].as.i, rank),
+               nd4c_axis(attrs[ND4C_ATTR_diag_embed_axis2].as.i, rank), attrs[ND4C_ATTR_diag_embed_offset].as.i);
+}
+
+static nd4c_status matrix_set_diag(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *y = &call->outputs[0];
+  int64_t strides[ND4C_CL_MAX_RANK];
+  diagonal d = diagonal_of(y, y->rank - 2, y->rank - 1, call->attrs[ND4C_ATTR_matrix_set_diag_k].as.i);
+  nd4c_cl_broadcast_strides(&call->inputs[1], d.rank, d.shape, strides);
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  return nd4c_cl_move(step, d.rank, d.shape, &call->inputs[1], 0, strides, y, d.shift, d.strides);
+}
+
+/* -- from indices -------------------------------------------------------------------------------------------------- */
+
+/* The bits of the number 1. */
+static bool bits_of_one(nd4c_dtype dtype, uint64_t bits[2]) {
+  static const uint32_t one_float = 0x3f800000;
+  bool is_narrow = (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(dtype)) != 0;
+  bits[1] = 0;
+  bits[0] = dtype == ND4C_FLOAT16                               ? 0x3c00
+            : dtype == ND4C_BFLOAT16                            ? 0x3f80
+            : dtype == ND4C_FLOAT32 || dtype == ND4C_COMPLEX64  ? one_float
+            : dtype == ND4C_FLOAT64 || dtype == ND4C_COMPLEX128 ? UINT64_C(0x3ff0000000000000)
+                                                                : 1;
+  return !is_narrow;
+}
+
+/* y = on where place d of an axis is before the index, or is it; `index_strides` for y's axes. */
+static nd4c_status mark(const nd4c_cl_step *step, int32_t axis, const int64_t *index_strides, const nd4c_tensor *values,
+                        bool before) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *indices = &call->inputs[0], *y = &call->outputs[0];
+  int64_t place[ND4C_CL_MAX_RANK] = {0};
+  const int64_t *strides[3] = {index_strides, y->strides, place};
+  uint64_t off[2] = {0, 0}, on[2];
+  nd4c_cl_walk walk;
+  size_t bytes = (size_t)nd4c_cl_element_bytes(y->dtype);
+  if (!bits_of_one(y->dtype, on) && values == NULL) {
+    return nd4c_cl_step_refuse(step, "the numbers 0 and 1 of dtypes of less than 16 bits come from the CPU");
+  }
+  place[axis] = 1;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "one_hot", y->dtype));
+  nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
+  nd4c_cl_arg_int(&launch, indices->dtype == ND4C_INT64);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_tensor(&launch, values != NULL ? values : indices, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, values != NULL ? values->strides[0] : 0);
+  nd4c_cl_arg_int(&launch, values != NULL);
+  nd4c_cl_arg_bytes(&launch, off, bytes); /* little-endian: the first bytes are the number's */
+  nd4c_cl_arg_bytes(&launch, on, bytes);
+  nd4c_cl_arg_long(&launch, y->shape[axis]);
+  nd4c_cl_arg_int(&launch, before);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+static nd4c_status sequence_mask(const nd4c_cl_step *step) {
+  const nd4c_tensor *lengths = &step->call->inputs[0], *y = &step->call->outputs[0];
+  int64_t strides[ND4C_CL_MAX_RANK] = {0};
+  memcpy(strides, lengths->strides, (size_t)lengths->rank * sizeof *strides);
+  return mark(step, y->rank - 1, strides, NULL, true);
+}
+
+static nd4c_status one_hot(const nd4c_cl_step *step) {
+  const nd4c_tensor *indices = &step->call->inputs[0], *y = &step->call->outputs[0];
+  int32_t axis = nd4c_axis(step->call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank);
+  int64_t strides[ND4C_CL_MAX_RANK] = {0};
+  for (int32_t i = 0; i < indices->rank; i++) {
+    strides[i < axis ? i : i + 1] = indices->strides[i];
+  }
+  return mark(step, axis, strides, nd4c_cl_input(step->call, ND4C_IN_one_hot_values), false);
+}
+
+static int64_t invert_scratch(const nd4c_call *call) {
+  return (call->inputs[0].size + 1) * (int64_t)sizeof(int32_t);
+}
+
+/* Through a table, so that a number that comes twice is found. */
+static nd4c_status invert_permutation(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const int32_t none = -1;
+  if (nd4c_cl_is_dry(step) || x->size == 0) {
+    return nd4c_cl_is_dry(step) ? nd4c_cl_sorting_check(step, x->size, invert_scratch(call)) : ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, x->size * (int64_t)sizeof none, &none, sizeof none));
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "find_inverse_places", ND4C_DTYPE_NONE));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, x->strides[0]);
+  nd4c_cl_arg_int(&launch, x->dtype == ND4C_INT64);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_fault(&launch);
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, x->size));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "write_table", ND4C_DTYPE_NONE));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, y->strides[0]);
+  nd4c_cl_arg_int(&launch, y->dtype == ND4C_INT64);
+  return nd4c_cl_run_items(&launch, x->size);
+}
+
+/* The same struct as nd4c_extents of numbers.cl. */
+typedef struct extents {
+  int64_t count, extent[ND4C_CL_MAX_RANK];
+} extents;
+
+/* Between numbers of elements and one row of indices an axis: `row` is the stride from row to row. */
+static nd4c_status renumber(const nd4c_cl_step *step, const char *function, const nd4c_attr_value *shape,
+                            const nd4c_tensor *places, int64_t row, const int64_t *index_strides,
+                            const int64_t *y_strides) {
+  const nd4c_call *call = step->call;
+  const int64_t *strides[2] = {index_strides, y_strides};
+  extents e = {.count = shape->count};
+  nd4c_cl_walk walk;
+  if (shape->count > ND4C_CL_MAX_RANK) { /* numbers of elements need no tensor of the shape */
+    return nd4c_cl_step_refuse(step, "shape has %d axes, the kernel takes %d", (int)shape->count,
+                               (int)ND4C_CL_MAX_RANK);
+  }
+  memcpy(e.extent, shape->as.ints, (size_t)shape->count * sizeof *e.extent);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, places->rank, places->shape, 2, strides));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
+  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
+  nd4c_cl_arg_int(&launch, call->inputs[0].dtype == ND4C_INT64);
+  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, row);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_bytes(&launch, &e, sizeof e);
+  nd4c_cl_arg_fault(&launch);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+static nd4c_status unravel_index(const nd4c_cl_step *step) {
+  const nd4c_tensor *indices = &step->call->inputs[0], *y = &step->call->outputs[0];
+  return renumber(step, "unravel", &step->call->attrs[ND4C_ATTR_unravel_index_shape], indices, y->strides[0],
+                  indices->strides, y->strides + 1);
+}
+
+static nd4c_status ravel_multi_index(const nd4c_cl_step *step) {
+  const nd4c_tensor *indices = &step->call->inputs[0], *y = &step->call->outputs[0];
+  return renumber(step, "ravel", &step->call->attrs[ND4C_ATTR_ravel_multi_index_shape], y, indices->strides[0],
+                  indices->strides + 1, y->strides);
+}
+
+/* -- partitions and segments --------------------------------------------------------------------------------------- */
+
+enum { FAULT_WORDS = 3 }; /* five 32-bit numbers in front of the lists: a fault that is not told to the stream */
+
+static int64_t group_scratch(const nd4c_call *call) {
+  nd4c_cl_sorting sorting;
+  return nd4c_cl_sorting_make(&sorting, FAULT_WORDS, 1, call->inputs[1].size) * ND4C_CL_WORD;
+}
+
+/* The numbers of groups (input 1) sorted: which rows each group has. */
+static nd4c_status group(const nd4c_cl_step *step, int64_t count, bool at_once, nd4c_cl_sorting *sorting) {
+  const nd4c_tensor *groups = &step->call->inputs[1];
+  const nd4c_cl_target target = {
+      .count = 1, .mode = ND4C_CL_GROUP, .wide = groups->dtype == ND4C_INT64, .extent = {count}, .stride = {1}};
+  int64_t none[ND4C_CL_MAX_RANK] = {0};
+  const int64_t *strides[2] = {none, groups->strides};
+  nd4c_cl_walk walk;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, groups->rank, groups->shape, 2, strides));
+  int64_t words = nd4c_cl_sorting_make(sorting, FAULT_WORDS, 1, groups->size);
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_sorting_check(step, groups->size, words * ND4C_CL_WORD);
+  }
+  if (at_once) {
+    const int32_t fine = 0;
+    ND4C_BACKEND_TRY(
+        nd4c_cl_fill(step->call, step->call->scratch_buffer, 0, FAULT_WORDS * ND4C_CL_WORD, &fine, sizeof fine));
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_place_keys(step->call, groups, &walk, &target, sorting, at_once));
+  return nd4c_cl_sort(step->call, sorting);
+}
+
+static nd4c_status count_groups(const nd4c_call *call, const nd4c_cl_sorting *sorting, const nd4c_tensor *counts) {
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
+  nd4c_cl_arg_long(&launch, sorting->keys);
+  nd4c_cl_arg_long(&launch, sorting->length);
+  nd4c_cl_arg_tensor(&launch, counts, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, counts->strides[0]);
+  return nd4c_cl_run_items(&launch, counts->shape[0]);
+}
+
+static nd4c_status dynamic_partition(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0], *counts = &call->outputs[1];
+  int32_t covered = call->inputs[1].rank;
+  int64_t from[ND4C_CL_MAX_RANK] = {0}, number[ND4C_CL_MAX_RANK] = {1};
+  const int64_t *strides[3] = {from, y->strides, number}, *place_strides[1] = {x->strides};
+  nd4c_cl_walk walk, places;
+  nd4c_cl_sorting sorting;
+  for (int32_t i = 1; i < y->rank; i++) {
+    from[i] = x->strides[covered + i - 1];
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape, 1, place_strides));
+  ND4C_BACKEND_TRY(group(step, counts->shape[0], false, &sorting));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(count_groups(call, &sorting, counts));
+  return nd4c_cl_move_chosen(call, x, y, sorting.order, &walk, &places, false, walk.size);
+}
+
+typedef enum segment_op { SUM, MEAN, MAX, MIN, PROD, SQRT_N } segment_op;
+
+/* A kernel of sums.cl for a dtype: what it adds up in is the widest number of its kind. */
+static nd4c_status begin_sums(nd4c_cl_launch *launch, const nd4c_call *call, const char *function, nd4c_dtype dtype,
+                              const char *join) {
+  const char *kind = nd4c_cl_kind(dtype), *wide = nd4c_cl_wide(call) ? "double" : "float";
+  nd4c_cl_options options = {""};
+  nd4c_cl_define_index(&options, call);
+  nd4c_cl_define_type(&options, 'A', dtype);
+  nd4c_cl_define(&options, "KIND", "%s", kind);
+  nd4c_cl_define(&options, "ACC", "%s", kind[0] == 'F' ? wide : kind[0] == 'I' ? "long" : "ulong");
+  nd4c_cl_define(&options, "FRACTION", "%s", wide);
+  nd4c_cl_define(&options, "JOIN", "%s", join);
+  const bool adds = strcmp(join, "ADD") == 0;
+  if (kind[0] == 'F' && !nd4c_cl_wide(call) && (adds || strcmp(join, "MULTIPLY") == 0)) {
+    nd4c_cl_define(&options, "COMPENSATED", adds ? "add_compensated" : "multiply_compensated");
+  }
+  return nd4c_cl_begin(launch, call, "places+sums", function, &options);
+}
+
+/* What no element at all gives, as the kernel's ACC. */
+static void arg_identity(nd4c_cl_launch *launch, segment_op op, nd4c_dtype dtype) {
+  const char *kind = nd4c_cl_kind(dtype);
+  int64_t bits = 8 * nd4c_cl_element_bytes(dtype), highest = INT64_MAX >> (64 - bits);
+  double number = op == MAX ? -INFINITY : op == MIN ? INFINITY : op == PROD ? 1 : 0;
+  if (kind[0] == 'F' && nd4c_cl_wide(launch->call)) {
+    nd4c_cl_arg_double(launch, number);
+  } else if (kind[0] == 'F') {
+    nd4c_cl_arg_float(launch, (float)number);
+  } else if (kind[0] == 'I') {
+    nd4c_cl_arg_long(launch, op == MAX ? -highest - 1 : op == MIN ? highest : op == PROD);
+  } else {
+    nd4c_cl_arg_long(launch, op == MIN ? -1 : op == PROD);
+  }
+}
+
+static nd4c_status read_word(const nd4c_call *call, int64_t word, uint64_t *value) {
+  return nd4c_cl_read_back(call, call->scratch_buffer, word * ND4C_CL_WORD, value, (int64_t)sizeof *value);
+}
+
+/* Numbers out of range were sorted behind all others, as they came: tells the first. */
+static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t count) {
+  const nd4c_tensor *groups = &call->inputs[1];
+  int64_t low = 0, high = sorting->length - 1, bytes = nd4c_cl_element_bytes(groups->dtype), wide = 0;
+  int32_t narrow = 0;
+  uint32_t place = 0;
+  while (low < high) {
+    uint64_t key = 0;
+    int64_t middle = low + (high - low) / 2;
+    ND4C_BACKEND_TRY(read_word(call, sorting->keys + middle, &key));
+    low = key == ND4C_CL_NO_PLACE ? low : middle + 1;
+    high = key == ND4C_CL_NO_PLACE ? middle : high;
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer,
+                                     sorting->order * ND4C_CL_WORD + low * (int64_t)sizeof place, &place,
+                                     (int64_t)sizeof place));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, groups->buffer, (groups->offset + place * groups->strides[0]) * bytes,
+                                     bytes == 8 ? (void *)&wide : (void *)&narrow, bytes));
+  return nd4c_cl_host->fail(ND4C_INDEX, "%s: number %lld of %s is %lld, expected 0 to %lld", call->op->name,
+                            (long long)place, call->op->inputs[1].name, (long long)(bytes == 8 ? wide : narrow),
+                            (long long)(count - 1));
+}
+
+/* How many groups there are: up to the largest number. */
+static nd4c_status count_segments(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t *count) {
+  uint64_t largest = nd4c_cl_place_key(-1); /* of no rows */
+  if (sorting->length > 0) {
+    ND4C_BACKEND_TRY(read_word(call, sorting->keys + sorting->length - 1, &largest));
+  }
+  if (largest == ND4C_CL_NO_PLACE) {
+    return fail_at_first(call, sorting, *count);
+  }
+  *count = (int64_t)nd4c_cl_place_key((int64_t)largest) + 1;
+  return ND4C_OK;
+}
+
+static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
+  static const char *const joins[] = {"ADD", "ADD", "MAXIMUM", "MINIMUM", "MULTIPLY", "ADD"};
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const int64_t *strides[2] = {x->strides + 1, y->strides + 1};
+  int64_t count = y->shape[0];
+  bool counts_groups = call->attrs[ND4C_ATTR_segment_sum_num_segments].as.i < 0;
+  nd4c_cl_walk inner;
+  nd4c_cl_sorting sorting;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &inner, x->rank - 1, x->shape + 1, 2, strides));
+  ND4C_BACKEND_TRY(group(step, count, counts_groups, &sorting));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+  }
+  if (counts_groups) {
+    ND4C_BACKEND_TRY(count_segments(call, &sorting, &count));
+    memcpy(call->true_shapes[0], y->shape, (size_t)y->rank * sizeof *y->shape);
+    call->true_shapes[0][0] = count;
+  }
+  if (count == 0 || inner.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(begin_sums(&launch, call, "join_groups", x->dtype, joins[op]));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, sorting.keys);
+  nd4c_cl_arg_long(&launch, sorting.order);
+  nd4c_cl_arg_long(&launch, sorting.length);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, x->strides[0]);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, y->strides[0]);
+  nd4c_cl_arg_bytes(&launch, &inner, sizeof inner);
+  arg_identity(&launch, op, x->dtype);
+  nd4c_cl_arg_int(&launch, op == MEAN ? 1 : op == SQRT_N ? 2 : 0);
+  return nd4c_cl_run_items(&launch, count * inner.size);
+}
+
+#define SEGMENTS(X)     \
+  X(segment_sum, SUM)   \
+  X(segment_mean, MEAN) \
+  X(segment_max, MAX)   \
+  X(segment_min, MIN)   \
+  X(segment_prod, PROD) \
+  X(segment_sqrt_n, SQRT_N)
+#define DEFINE_SEGMENT(name, OP)                      \
+  static nd4c_status name(const nd4c_cl_step *step) { \
+    return reduce_segments(step, OP);                 \
+  }
+SEGMENTS(DEFINE_SEGMENT)
+
+static nd4c_status col2im(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  nd4c_cl_columns columns;
+  ND4C_BACKEND_TRY(nd4c_cl_columns_make(step, &call->attrs[ND4C_ATTR_col2im_kernel], y, x, &columns));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+  }
+  if (y->size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(begin_sums(&launch, call, "col2im", x->dtype, "ADD"));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &columns, sizeof columns);
+  return nd4c_cl_run_items(&launch, y->size);
+}
+
+/* -- tensor_scatter ------------------------------------------------------------------------------------------------ */
+
+static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *update = &call->inputs[1], *indices = nd4c_cl_input(call, ND4C_IN_tensor_scatter_write_indices);
+  const nd4c_tensor *y = &call->outputs[0];
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, y->rank);
+  bool circular = call->attrs[ND4C_ATTR_tensor_scatter_circular].as.i != 0;
+  int64_t to[ND4C_CL_MAX_RANK], index[ND4C_CL_MAX_RANK] = {0}, place[ND4C_CL_MAX_RANK] = {0};
+  const int64_t *strides[4] = {update->strides, to, index, place};
+  nd4c_cl_walk walk;
+  for (int32_t i = 0; i < y->rank; i++) {
+    to[i] = i == axis ? 0 : y->strides[i];
+  }
+  index[0] = indices != NULL ? indices->strides[0] : 0;
+  place[axis] = 1;
+  ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, update->rank, update->shape, 4, strides));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "write_steps", y->dtype));
+  nd4c_cl_arg_tensor(&launch, update, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_tensor(&launch, indices != NULL ? indices : update, ND4C_CL_READ);
+  nd4c_cl_arg_int(&launch, indices != NULL && indices->dtype == ND4C_INT64);
+  nd4c_cl_arg_int(&launch, indices != NULL);
+  nd4c_cl_arg_long(&launch, circular ? y->shape[axis] - 1 : y->shape[axis] - update->shape[axis]);
+  nd4c_cl_arg_long(&launch, y->shape[axis]);
+  nd4c_cl_arg_long(&launch, y->strides[axis]);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_fault(&launch);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+#define INDEX_DTYPES (ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64))
+#define OPS(X)                                         \
+  X(tril, ND4C_CL_MOVABLE, NULL)                       \
+  X(triu, ND4C_CL_MOVABLE, NULL)                       \
+  X(matrix_band_part, ND4C_CL_MOVABLE, NULL)           \
+  X(diag, ND4C_CL_MOVABLE, NULL)                       \
+  X(diag_embed, ND4C_CL_MOVABLE, NULL)                 \
+  X(matrix_set_diag, ND4C_CL_MOVABLE, NULL)            \
+  X(sequence_mask, INDEX_DTYPES, NULL)                 \
+  X(one_hot, INDEX_DTYPES, NULL)                       \
+  X(invert_permutation, INDEX_DTYPES, invert_scratch)  \
+  X(unravel_index, INDEX_DTYPES, NULL)                 \
+  X(ravel_multi_index, INDEX_DTYPES, NULL)             \
+  X(dynamic_partition, ND4C_CL_MOVABLE, group_scratch) \
+  X(segment_sum, ND4C_CL_ALL, group_scratch)           \
+  X(segment_mean, ND4C_CL_ALL, group_scratch)          \
+  X(segment_max, ND4C_CL_ALL, group_scratch)           \
+  X(segment_min, ND4C_CL_ALL, group_scratch)           \
+  X(segment_prod, ND4C_CL_ALL, group_scratch)          \
+  X(segment_sqrt_n, ND4C_CL_ALL, group_scratch)        \
+  X(col2im, ND4C_CL_ALL, NULL)                         \
+  X(tensor_scatter, ND4C_CL_MOVABLE, NULL)
+#define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
+OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op, ...) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_indexing_parts_kernels[] = {OPS(KERNEL_ENTRY) NULL};

@@ -1,0 +1,348 @@
+/* Softmax and what normalises rows. */
+#include <stdio.h>
+
+#include "backends/opencl/support/rows.h"
+
+/* x and y along x's axes. */
+static nd4c_cl_rows rows_of(const nd4c_call *call, const char *what) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  nd4c_cl_rows r = {.what = what, .x = x, .y = y, .rank = x->rank};
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    r.shape[axis] = x->shape[axis];
+    r.x_strides[axis] = x->strides[axis];
+    r.y_strides[axis] = y->strides[axis];
+  }
+  return r;
+}
+
+/* An operand that is broadcast to the last axes. */
+static void trail(const nd4c_cl_rows *r, const nd4c_tensor *operand, int64_t *strides) {
+  for (int32_t i = 0; operand != NULL && i < operand->rank; i++) {
+    int32_t axis = r->rank - operand->rank + i;
+    if (axis >= 0)
+      strides[axis] = operand->shape[i] == r->shape[axis] ? operand->strides[i] : 0;
+  }
+}
+
+static void inner_from(nd4c_cl_rows *r, int32_t first) {
+  for (int32_t axis = first; axis < r->rank; axis++)
+    r->inner[axis] = true;
+}
+
+/* -- one axis ------------------------------------------------------------------------------------------------------ */
+
+static nd4c_cl_rows axis_plan(const nd4c_call *call) {
+  nd4c_op op = call->op->op;
+  nd4c_cl_rows r = rows_of(call, op == ND4C_OP_softmax       ? "softmax"
+                                 : op == ND4C_OP_log_softmax ? "log_softmax"
+                                                             : "hardmax");
+  r.inner[nd4c_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, r.rank)] = true;
+  return r;
+}
+
+static nd4c_cl_rows lp_normalize_plan(const nd4c_call *call) {
+  nd4c_cl_rows r = rows_of(call, "lp_normalize");
+  r.inner[nd4c_axis(call->attrs[ND4C_ATTR_lp_normalize_axis].as.i, r.rank)] = true;
+  r.parameter = call->attrs[ND4C_ATTR_lp_normalize_p].as.f;
+  r.limit = call->attrs[ND4C_ATTR_lp_normalize_epsilon].as.f;
+  r.extra = ND4C_CL_ROWS_LIMIT;
+  return r;
+}
+
+/* -- any axes ------------------------------------------------------------------------------------------------------ */
+
+static nd4c_cl_rows standardize_plan(const nd4c_call *call) {
+  nd4c_cl_rows r = rows_of(call, "standardize");
+  nd4c_cl_reduced_axes(r.rank, &call->attrs[ND4C_ATTR_standardize_axes], r.inner);
+  r.parameter = call->attrs[ND4C_ATTR_standardize_epsilon].as.f;
+  return r;
+}
+
+static nd4c_cl_rows clip_by_norm_plan(const nd4c_call *call) {
+  nd4c_cl_rows r = rows_of(call, "clip_by_norm");
+  nd4c_cl_reduced_axes(r.rank, &call->attrs[ND4C_ATTR_clip_by_norm_axes], r.inner);
+  r.scale = nd4c_cl_input(call, ND4C_IN_clip_by_norm_norm);
+  r.limit = call->attrs[ND4C_ATTR_clip_by_norm_max_norm].as.f;
+  r.extra = ND4C_CL_ROWS_LIMIT;
+  return r;
+}
+
+static nd4c_cl_rows batch_norm_training_plan(const nd4c_call *call) {
+  nd4c_cl_rows r = rows_of(call, "layer");
+  for (int32_t axis = 0; axis < r.rank; axis++)
+    r.inner[axis] = axis != 1;
+  r.scale = &call->inputs[ND4C_IN_batch_norm_training_scale];
+  r.bias = &call->inputs[ND4C_IN_batch_norm_training_bias];
+  r.scale_strides[1] = r.scale->strides[0];
+  r.bias_strides[1] = r.bias->strides[0];
+  r.parameter = call->attrs[ND4C_ATTR_batch_norm_training_epsilon].as.f;
+  r.limit = call->attrs[ND4C_ATTR_batch_norm_training_momentum].as.f;
+  r.extra = ND4C_CL_ROWS_RUNNING;
+  r.running[0] = &call->inputs[ND4C_IN_batch_norm_training_mean];
+  r.running[1] = &call->inputs[ND4C_IN_batch_norm_training_variance];
+  r.statistics[0] = &call->outputs[1];
+  r.statistics[1] = &call->outputs[2];
+  return r;
+}
+
+/* -- the last axes ------------------------------------------------------------------------------------------------- */
+
+static nd4c_cl_rows trailing(const nd4c_call *call, const char *what, int64_t axis, double epsilon, int32_t scale,
+                             int32_t bias) {
+  nd4c_cl_rows r = rows_of(call, what);
+  inner_from(&r, nd4c_axis(axis, r.rank));
+  r.scale = nd4c_cl_input(call, scale);
+  r.bias = bias >= 0 ? nd4c_cl_input(call, bias) : NULL;
+  trail(&r, r.scale, r.scale_strides);
+  trail(&r, r.bias, r.bias_strides);
+  r.parameter = epsilon;
+  return r;
+}
+
+static nd4c_cl_rows layer_norm_plan(const nd4c_call *call) {
+  return trailing(call, "layer", call->attrs[ND4C_ATTR_layer_norm_axis].as.i,
+                  call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f, ND4C_IN_layer_norm_scale, ND4C_IN_layer_norm_bias);
+}
+
+static nd4c_cl_rows rms_norm_plan(const nd4c_call *call) {
+  return trailing(call, "rms", call->attrs[ND4C_ATTR_rms_norm_axis].as.i, call->attrs[ND4C_ATTR_rms_norm_epsilon].as.f,
+                  ND4C_IN_rms_norm_scale, -1);
+}
+
+static nd4c_cl_rows layer_norm_with_statistics_plan(const nd4c_call *call) {
+  nd4c_cl_rows r = trailing(call, "layer", call->attrs[ND4C_ATTR_layer_norm_with_statistics_axis].as.i,
+                            call->attrs[ND4C_ATTR_layer_norm_with_statistics_epsilon].as.f,
+                            ND4C_IN_layer_norm_with_statistics_scale, ND4C_IN_layer_norm_with_statistics_bias);
+  r.extra = ND4C_CL_ROWS_STATISTICS;
+  for (int i = 0; i < 2; i++) {
+    r.statistics[i] = &call->outputs[1 + i];
+    for (int32_t axis = 0; axis < r.rank; axis++)
+      r.statistics_strides[i][axis] = r.inner[axis] ? 0 : r.statistics[i]->strides[axis];
+  }
+  return r;
+}
+
+/* -- planes and groups of channels --------------------------------------------------------------------------------- */
+
+/* Axis 1 is seen as groups of channels; scale and bias stand by channel. */
+static nd4c_cl_rows channel_plan(const nd4c_call *call, int64_t groups, bool planes, double epsilon) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const nd4c_tensor *scale = nd4c_cl_input(call, ND4C_IN_instance_norm_scale);
+  const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_instance_norm_bias);
+  nd4c_cl_rows r = {.what = "layer", .x = x, .y = y, .scale = scale, .bias = bias, .parameter = epsilon};
+  int64_t channels = groups > 0 ? x->shape[1] / groups : 0;
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    int64_t step = axis == 1 ? channels : 1;
+    r.shape[r.rank] = axis == 1 ? groups : x->shape[axis];
+    r.x_strides[r.rank] = x->strides[axis] * step;
+    r.y_strides[r.rank] = y->strides[axis] * step;
+    r.scale_strides[r.rank] = axis == 1 && scale != NULL ? scale->strides[0] * step : 0;
+    r.bias_strides[r.rank] = axis == 1 && bias != NULL ? bias->strides[0] * step : 0;
+    r.inner[r.rank++] = axis > 1;
+    if (axis != 1)
+      continue;
+    r.shape[r.rank] = channels;
+    r.x_strides[r.rank] = x->strides[1];
+    r.y_strides[r.rank] = y->strides[1];
+    r.scale_strides[r.rank] = scale != NULL ? scale->strides[0] : 0;
+    r.bias_strides[r.rank] = bias != NULL ? bias->strides[0] : 0;
+    r.inner[r.rank++] = !planes;
+  }
+  return r;
+}
+
+static nd4c_cl_rows instance_norm_plan(const nd4c_call *call) {
+  return channel_plan(call, call->inputs[0].shape[1], true, call->attrs[ND4C_ATTR_instance_norm_epsilon].as.f);
+}
+
+static nd4c_cl_rows group_norm_plan(const nd4c_call *call) {
+  return channel_plan(call, call->attrs[ND4C_ATTR_group_norm_groups].as.i, false,
+                      call->attrs[ND4C_ATTR_group_norm_epsilon].as.f);
+}
+
+/* -- skip_layer_norm: the sum first, unrounded in the scratch buffer ---------------------------------------------- */
+
+static nd4c_cl_rows skip_layer_norm_plan(const nd4c_call *call, nd4c_tensor *sum) {
+  bool rms = call->attrs[ND4C_ATTR_skip_layer_norm_rms].as.i != 0;
+  nd4c_cl_rows r = trailing(call, rms ? "rms" : "layer", -1, call->attrs[ND4C_ATTR_skip_layer_norm_epsilon].as.f,
+                            ND4C_IN_skip_layer_norm_scale, ND4C_IN_skip_layer_norm_bias);
+  int64_t step = 1;
+  *sum = (nd4c_tensor){.dtype = nd4c_cl_wide(call) ? ND4C_FLOAT64 : ND4C_FLOAT32, .buffer = call->scratch_buffer};
+  for (int32_t axis = r.rank - 1; axis >= 0; axis--) {
+    r.x_strides[axis] = step;
+    step *= r.shape[axis];
+  }
+  r.x = sum;
+  r.of_pairs = !nd4c_cl_wide(call);
+  return r;
+}
+
+static bool skip_walk(const nd4c_call *call, nd4c_cl_walk *walk, char *reason, size_t reason_size) {
+  const nd4c_tensor *x = &call->inputs[0];
+  const nd4c_tensor *const all[] = {x, &call->inputs[ND4C_IN_skip_layer_norm_skip],
+                                    nd4c_cl_input(call, ND4C_IN_skip_layer_norm_addend), &call->outputs[1]};
+  return nd4c_cl_walk_make(walk, x->rank, x->shape, 4, all, reason, reason_size);
+}
+
+static bool skip_layer_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_cl_walk walk;
+  nd4c_tensor sum;
+  if (!nd4c_cl_call_usable(call, reason, reason_size))
+    return false;
+  nd4c_cl_rows r = skip_layer_norm_plan(call, &sum);
+  return skip_walk(call, &walk, reason, reason_size) && nd4c_cl_rows_usable(&r, reason, reason_size);
+}
+
+static int64_t skip_layer_norm_scratch(const nd4c_call *call) {
+  return call->inputs[0].size * (int64_t)sizeof(double);
+}
+
+static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
+  nd4c_cl_walk walk;
+  nd4c_tensor sum;
+  char reason[128];
+  nd4c_cl_launch launch;
+  nd4c_cl_options options = {{0}};
+  const nd4c_tensor *x = &call->inputs[0], *skip = &call->inputs[ND4C_IN_skip_layer_norm_skip];
+  const nd4c_tensor *addend = nd4c_cl_input(call, ND4C_IN_skip_layer_norm_addend);
+  if (!skip_walk(call, &walk, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "skip_layer_norm: %s", reason);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'B', skip->dtype);
+  nd4c_cl_define_type(&options, 'C', addend != NULL ? addend->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[1].dtype);
+  nd4c_cl_define_index(&options, call);
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "skip"), "skip_sum", &options));
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, skip, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, addend != NULL ? addend : x, ND4C_CL_READ);
+  nd4c_cl_arg_int(&launch, addend != NULL);
+  nd4c_cl_arg_tensor(&launch, &call->outputs[1], ND4C_CL_WRITE);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
+  nd4c_status status = nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+  if (status != ND4C_OK || walk.size == 0)
+    return status;
+  nd4c_cl_rows r = skip_layer_norm_plan(call, &sum);
+  return nd4c_cl_rows_run(call, &r);
+}
+
+/* -- global_norm --------------------------------------------------------------------------------------------------- */
+
+enum { NORM_GROUP = 128, NORM_GROUPS = 64 }; /* of one array */
+
+static bool global_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  nd4c_cl_walk walk;
+  for (int32_t i = 0; i < call->input_count; i++) {
+    const nd4c_tensor *const x = &call->inputs[i];
+    if (!nd4c_cl_walk_make(&walk, x->rank, x->shape, 1, &x, reason, reason_size))
+      return false;
+  }
+  return nd4c_cl_call_usable(call, reason, reason_size);
+}
+
+static int64_t global_norm_scratch(const nd4c_call *call) {
+  return (int64_t)call->input_count * NORM_GROUPS * (int64_t)sizeof(double);
+}
+
+static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) {
+  const nd4c_tensor *const x = &call->inputs[i];
+  char reason[128];
+  nd4c_cl_walk walk;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  if (!nd4c_cl_walk_make(&walk, x->rank, x->shape, 1, &x, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "global_norm: %s", reason);
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define_index(&options, call);
+  nd4c_status status =
+      nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+global_norm"), "square_sums", &options);
+  if (status != ND4C_OK)
+    return status;
+  group = nd4c_cl_kernel_fit(launch.kernel, group);
+  const int64_t global = NORM_GROUPS * group;
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, (int64_t)i * NORM_GROUPS);
+  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+}
+
+static nd4c_status global_norm_run(const nd4c_call *call) {
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  int64_t group = NORM_GROUP;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  nd4c_status status = ND4C_OK;
+  while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
+    group /= 2;
+  for (int32_t i = 0; i < call->input_count && status == ND4C_OK; i++)
+    status = square_sums(call, i, group);
+  if (status != ND4C_OK)
+    return status;
+  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define_index(&options, call);
+  status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+global_norm"), "norm_end", &options);
+  if (status != ND4C_OK)
+    return status;
+  group = nd4c_cl_kernel_fit(launch.kernel, group);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, (int64_t)call->input_count * NORM_GROUPS);
+  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
+  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
+  return nd4c_cl_launch_run(&launch, 1, &group, &group);
+}
+
+/* hardmax tells the place of the largest through REAL: a float counts to 2^24. */
+static bool places_fit(const nd4c_call *call, const nd4c_cl_rows *r, char *reason, size_t reason_size) {
+  int64_t length = 1;
+  for (int32_t axis = 0; axis < r->rank; axis++)
+    length *= r->inner[axis] ? r->shape[axis] : 1;
+  if (call->op->op != ND4C_OP_hardmax || nd4c_cl_wide(call) || length <= INT64_C(1) << 24)
+    return true;
+  (void)snprintf(reason, reason_size, "rows of more than 2^24 elements on a device without float64");
+  return false;
+}
+
+/* -- list ---------------------------------------------------------------------------------------------------------- */
+
+/* X(op, plan) */
+#define OPS(X)                                                   \
+  X(softmax, axis_plan)                                          \
+  X(log_softmax, axis_plan)                                      \
+  X(hardmax, axis_plan)                                          \
+  X(lp_normalize, lp_normalize_plan)                             \
+  X(standardize, standardize_plan)                               \
+  X(clip_by_norm, clip_by_norm_plan)                             \
+  X(batch_norm_training, batch_norm_training_plan)               \
+  X(layer_norm, layer_norm_plan)                                 \
+  X(rms_norm, rms_norm_plan)                                     \
+  X(layer_norm_with_statistics, layer_norm_with_statistics_plan) \
+  X(instance_norm, instance_norm_plan)                           \
+  X(group_norm, group_norm_plan)
+
+#define DEFINE(op, plan)                                                                              \
+  static bool op##_usable(const nd4c_call *call, char *reason, size_t reason_size) {                  \
+    if (!nd4c_cl_call_usable(call, reason, reason_size))                                              \
+      return false;                                                                                   \
+    nd4c_cl_rows r = plan(call);                                                                      \
+    return places_fit(call, &r, reason, reason_size) && nd4c_cl_rows_usable(&r, reason, reason_size); \
+  }                                                                                                   \
+  static nd4c_status op##_run(const nd4c_call *call) {                                                \
+    nd4c_cl_rows r = plan(call);                                                                      \
+    return nd4c_cl_rows_run(call, &r);                                                                \
+  }                                                                                                   \
+  ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, op##_usable, op##_run, NULL)
+OPS(DEFINE)
+ND4C_CL_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm_usable, skip_layer_norm_run, skip_layer_norm_scratch)
+ND4C_CL_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm_usable, global_norm_run, global_norm_scratch)
+
+#define LISTED(op, plan) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {OPS(LISTED) & opencl_skip_layer_norm, &opencl_global_norm,
+                                                            NULL};

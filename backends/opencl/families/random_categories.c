@@ -1,0 +1,112 @@
+/* random_categorical: rows of chances are judged and read first, and the verdict is read back; then each sample is
+ * searched among a row's sums, or a row's classes are sorted by their waiting times. */
+#include "backends/opencl/support/ordering.h"
+#include "backends/opencl/families/random.h"
+
+#define SOURCES "convert+philox+random_categories"
+
+enum { VERDICT_WORDS = 1 };
+
+typedef struct categories {
+  nd4c_cl_sorting sorting; /* without replacement; its keys are where the chances are */
+  nd4c_cl_walk p, y;
+  int64_t rows, classes, samples, words;
+  bool logarithms, replacement;
+} categories;
+
+static void lay_out(const nd4c_call *call, categories *c) {
+  const nd4c_tensor *p = &call->inputs[1], *y = &call->outputs[0];
+  c->classes = p->shape[p->rank - 1];
+  c->rows = p->size / c->classes;
+  c->samples = y->shape[y->rank - 1];
+  c->logarithms = call->attrs[ND4C_ATTR_random_categorical_logarithms].as.i != 0;
+  c->replacement = call->attrs[ND4C_ATTR_random_categorical_replacement].as.i != 0;
+  c->words = nd4c_cl_sorting_make(&c->sorting, VERDICT_WORDS, c->rows, c->classes);
+  if (c->replacement) {
+    c->words = VERDICT_WORDS + p->size;
+  }
+}
+
+static int64_t categorical_scratch(const nd4c_call *call) {
+  categories c;
+  lay_out(call, &c);
+  return c.words * ND4C_CL_WORD;
+}
+
+static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
+  const uint32_t none = UINT32_MAX;
+  uint32_t row = none;
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, sizeof none, &none, sizeof none));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "read_chances"));
+  nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
+  nd4c_cl_arg_bytes(&launch, &c->p, sizeof c->p);
+  nd4c_cl_arg_long(&launch, c->classes);
+  nd4c_cl_arg_int(&launch, c->logarithms);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, VERDICT_WORDS);
+  nd4c_cl_arg_int(&launch, c->replacement);
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, c->rows));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &row, sizeof row));
+  return row == none
+             ? ND4C_OK
+             : nd4c_cl_host->fail(ND4C_ARGUMENT,
+                                  "random_categorical: row %lld of p has no chances: expected %s and a positive sum",
+                                  (long long)row, c->logarithms ? "no NaN or infinity" : "numbers of at least 0");
+}
+
+static nd4c_status choose_with_replacement(const nd4c_call *call, const categories *c) {
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "choose_classes"));
+  nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, VERDICT_WORDS);
+  nd4c_cl_arg_long(&launch, c->classes);
+  nd4c_cl_arg_long(&launch, c->samples);
+  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &c->y, sizeof c->y);
+  return nd4c_cl_run_items(&launch, c->y.size);
+}
+
+static nd4c_status choose_without_replacement(const nd4c_call *call, categories *c) {
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "wait_keys"));
+  nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, c->sorting.keys);
+  nd4c_cl_arg_long(&launch, c->sorting.order);
+  nd4c_cl_arg_long(&launch, c->classes);
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, c->p.size));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, &c->sorting));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "write_classes"));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, c->sorting.order);
+  nd4c_cl_arg_long(&launch, c->classes);
+  nd4c_cl_arg_long(&launch, c->samples);
+  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &c->y, sizeof c->y);
+  return nd4c_cl_run_items(&launch, c->y.size);
+}
+
+static nd4c_status random_categorical(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *p = &call->inputs[1], *y = &call->outputs[0];
+  categories c;
+  lay_out(call, &c);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &c.p, p));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &c.y, y));
+  if (nd4c_cl_is_dry(step)) {
+    ND4C_BACKEND_TRY(nd4c_cl_step_fp64(step));
+    return nd4c_cl_sorting_check(step, p->size, c.words * ND4C_CL_WORD);
+  }
+  ND4C_BACKEND_TRY(read_chances(call, &c));
+  if (y->size == 0) {
+    return ND4C_OK;
+  }
+  return c.replacement ? choose_with_replacement(call, &c) : choose_without_replacement(call, &c);
+}
+
+ND4C_CL_STEP_KERNEL(random_categorical, ND4C_CL_STATES, random_categorical, categorical_scratch)
+
+const nd4c_kernel *const nd4c_cl_random_categories_kernels[] = {&opencl_random_categorical, NULL};

@@ -1,0 +1,95 @@
+/* Random numbers with arrays of parameters, which are judged by their values before anything is written: the verdict is
+ * read back. */
+#include "backends/opencl/support/judge.h"
+#include "backends/opencl/families/random.h"
+
+typedef struct law {
+  const char *function;
+  int32_t parameters; /* inputs behind the state */
+  nd4c_cl_range allowed[ND4C_CL_JUDGED];
+  double scale;
+} law;
+
+static const nd4c_cl_range probability = {0, 1, false}, trials = {0, 0x1p53, true}, rates = {0, 0x1p53, false},
+                           finite = {0, 0x1.fffffffffffffp1023, false};
+
+static int64_t judge_scratch(const nd4c_call *call) {
+  (void)call;
+  return ND4C_CL_JUDGE_BYTES;
+}
+
+static nd4c_status judge(const nd4c_call *call, const law *l, const nd4c_tensor *const *parameters) {
+  nd4c_cl_outlier outlier;
+  ND4C_BACKEND_TRY(nd4c_cl_judge(call, l->parameters, parameters, l->allowed, &outlier));
+  if (outlier.tensor < 0) {
+    return ND4C_OK;
+  }
+  const nd4c_cl_range *range = &l->allowed[outlier.tensor];
+  return nd4c_cl_host->fail(ND4C_ARGUMENT, "%s: element %lld of %s is %g, expected %s%g to %g", call->op->name,
+                            (long long)outlier.place, call->op->inputs[1 + outlier.tensor].name, outlier.value,
+                            range->whole ? "a whole number of " : "", range->least, range->most);
+}
+
+static nd4c_status draw(const nd4c_cl_step *step, const law *l) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *state = &call->inputs[0], *y = &call->outputs[0];
+  const nd4c_tensor *first = &call->inputs[1], *last = &call->inputs[l->parameters];
+  const nd4c_tensor *const parameters[ND4C_CL_JUDGED] = {first, last};
+  int64_t of_first[ND4C_CL_MAX_RANK], of_last[ND4C_CL_MAX_RANK];
+  const int64_t *strides[3] = {y->strides, of_first, of_last};
+  nd4c_cl_walk walk;
+  nd4c_cl_broadcast_strides(first, y->rank, y->shape, of_first);
+  nd4c_cl_broadcast_strides(last, y->rank, y->shape, of_last);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  if (nd4c_cl_is_dry(step)) {
+    ND4C_BACKEND_TRY(nd4c_cl_judge_check(step, l->parameters, parameters));
+    return nd4c_cl_step_call(step);
+  }
+  ND4C_BACKEND_TRY(judge(call, l, parameters));
+  nd4c_cl_options options = {""};
+  nd4c_cl_define(&options, "OP", "op_%s", l->function);
+  nd4c_cl_define_type(&options, 'A', state->dtype);
+  nd4c_cl_define_type(&options, 'B', first->dtype);
+  nd4c_cl_define_type(&options, 'C', last->dtype);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_index(&options, call);
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+philox+normal+random_laws", "draw_law", &options));
+  nd4c_cl_arg_state(&launch, state, state->shape[0]);
+  nd4c_cl_arg_tensor(&launch, first, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, last, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_double(&launch, l->scale);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+static nd4c_status random_bernoulli(const nd4c_cl_step *step) {
+  return draw(step, &(law){.function = "bernoulli", .parameters = 1, .allowed = {probability}});
+}
+
+static nd4c_status random_binomial(const nd4c_cl_step *step) {
+  return draw(step, &(law){.function = "binomial", .parameters = 2, .allowed = {trials, probability}});
+}
+
+static nd4c_status random_poisson(const nd4c_cl_step *step) {
+  return draw(step, &(law){.function = "poisson", .parameters = 1, .allowed = {rates}});
+}
+
+static nd4c_status random_gamma(const nd4c_cl_step *step) {
+  return draw(step, &(law){.function = "gamma",
+                           .parameters = 1,
+                           .allowed = {finite},
+                           .scale = step->call->attrs[ND4C_ATTR_random_gamma_scale].as.f});
+}
+
+#define OPS(X)        \
+  X(random_bernoulli) \
+  X(random_binomial)  \
+  X(random_gamma)     \
+  X(random_poisson)
+#define DEFINE_KERNEL(op) ND4C_CL_STEP_KERNEL(op, ND4C_CL_STATES, op, judge_scratch)
+OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_random_laws_kernels[] = {OPS(KERNEL_ENTRY) NULL};

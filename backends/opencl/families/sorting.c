@@ -1,0 +1,188 @@
+/* Sorting along an axis, by one key or several: elements become words that compare as they do, and those are sorted
+ * with their places. */
+#include "backends/opencl/support/ordering.h"
+
+/* What is taken of the sorted lines: `taken` places from `first` on. NULL: not wanted. */
+typedef struct taking {
+  const nd4c_tensor *values, *indices;
+  int64_t first, taken;
+  bool descending;
+} taking;
+
+/* A line for each place of the other axes. */
+static int64_t lines_of(const nd4c_tensor *x, int64_t length) {
+  return length > 0 ? x->size / length : 0;
+}
+
+static int32_t sort_axis(const nd4c_call *call) {
+  return nd4c_axis(call->attrs[ND4C_ATTR_sort_axis].as.i, call->inputs[0].rank);
+}
+
+/* Strides of the sorted order's places for the taken part of x's shape. */
+static void order_strides(const nd4c_tensor *x, int32_t axis, int64_t *strides) {
+  int64_t stride = x->shape[axis];
+  for (int32_t i = x->rank - 1; i >= 0; i--) {
+    strides[i] = i == axis ? 1 : stride;
+    stride *= i == axis ? 1 : x->shape[i];
+  }
+}
+
+/* Strides of a result for the taken part of x's shape: it has the axis, or lacks it. */
+static void result_strides(const nd4c_tensor *x, const nd4c_tensor *y, int32_t axis, int64_t *strides) {
+  for (int32_t i = 0, next = 0; i < x->rank; i++) {
+    bool has = i != axis || y->rank == x->rank;
+    strides[i] = has ? y->strides[next++] : 0;
+  }
+}
+
+static nd4c_status write_values(const nd4c_cl_step *step, const taking *t, int32_t axis, const int64_t *shape,
+                                const int64_t *places, int64_t order) {
+  const nd4c_tensor *x = &step->call->inputs[0];
+  int64_t from[ND4C_CL_MAX_RANK], to[ND4C_CL_MAX_RANK];
+  const int64_t *strides[3] = {from, to, places};
+  nd4c_cl_walk walk;
+  for (int32_t i = 0; i < x->rank; i++) {
+    from[i] = i == axis ? 0 : x->strides[i];
+  }
+  result_strides(x, t->values, axis, to);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 3, strides));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "take_order", x->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, t->values, ND4C_CL_WRITE);
+  nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, order * 2 + t->first);
+  nd4c_cl_arg_long(&launch, x->shape[axis]);
+  nd4c_cl_arg_long(&launch, x->strides[axis]);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+/* The numbers at `order` as a result; the first one `first` numbers on. */
+static nd4c_status write_indices(const nd4c_cl_step *step, const taking *t, int32_t axis, const int64_t *shape,
+                                 const int64_t *places, int64_t order) {
+  int64_t to[ND4C_CL_MAX_RANK];
+  nd4c_tensor y = *t->indices;
+  result_strides(&step->call->inputs[0], t->indices, axis, to);
+  y.rank = step->call->inputs[0].rank;
+  y.shape = shape;
+  y.strides = to;
+  return nd4c_cl_write_numbers(step, order, t->first, &y, places);
+}
+
+static nd4c_status sort_lines(const nd4c_cl_step *step, const taking *t) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0];
+  int32_t axis = sort_axis(call);
+  int64_t length = x->shape[axis], shape[ND4C_CL_MAX_RANK], places[ND4C_CL_MAX_RANK];
+  nd4c_cl_sorting sorting;
+  int64_t words = nd4c_cl_sorting_make(&sorting, 0, lines_of(x, length), length);
+  for (int32_t i = 0; i < x->rank; i++) {
+    shape[i] = i == axis ? t->taken : x->shape[i];
+  }
+  order_strides(x, axis, places);
+  if (nd4c_cl_is_dry(step)) {
+    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, x->size, words * ND4C_CL_WORD));
+  } else if (x->size == 0 || t->taken == 0) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_make_keys(step, x, axis, t->descending, false, 0, &sorting));
+  if (!nd4c_cl_is_dry(step)) {
+    ND4C_BACKEND_TRY(nd4c_cl_sort(call, &sorting));
+  }
+  if (t->values != NULL) {
+    ND4C_BACKEND_TRY(write_values(step, t, axis, shape, places, sorting.order));
+  }
+  return t->indices != NULL ? write_indices(step, t, axis, shape, places, sorting.order) : ND4C_OK;
+}
+
+static int64_t sort_scratch(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0];
+  int64_t length = x->shape[sort_axis(call)];
+  nd4c_cl_sorting sorting;
+  return nd4c_cl_sorting_make(&sorting, 0, lines_of(x, length), length) * ND4C_CL_WORD;
+}
+
+static nd4c_status sort(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  return sort_lines(step, &(taking){.values = &call->outputs[0],
+                                    .taken = call->inputs[0].shape[sort_axis(call)],
+                                    .descending = call->attrs[ND4C_ATTR_sort_descending].as.i != 0});
+}
+
+static nd4c_status argsort(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  return sort_lines(step, &(taking){.indices = &call->outputs[0],
+                                    .taken = call->inputs[0].shape[sort_axis(call)],
+                                    .descending = call->attrs[ND4C_ATTR_argsort_descending].as.i != 0});
+}
+
+static const nd4c_tensor *wanted(const nd4c_call *call, int32_t output) {
+  return output < call->output_count && call->outputs[output].dtype != ND4C_DTYPE_NONE ? &call->outputs[output] : NULL;
+}
+
+static nd4c_status top_k(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  return sort_lines(step, &(taking){.values = wanted(call, 0),
+                                    .indices = wanted(call, 1),
+                                    .taken = call->attrs[ND4C_ATTR_top_k_k].as.i,
+                                    .descending = call->attrs[ND4C_ATTR_top_k_largest].as.i != 0});
+}
+
+static nd4c_status kth_value(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  return sort_lines(step, &(taking){.values = wanted(call, 0),
+                                    .indices = wanted(call, 1),
+                                    .first = call->attrs[ND4C_ATTR_kth_value_k].as.i,
+                                    .taken = 1});
+}
+
+/* Stably by one key after the other, the last one at last, each read in the order so far. */
+static nd4c_status lexsort(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *y = &call->outputs[0];
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank);
+  int64_t places[ND4C_CL_MAX_RANK];
+  nd4c_cl_sorting sorting;
+  int64_t words = nd4c_cl_sorting_make(&sorting, 0, lines_of(y, y->shape[axis]), y->shape[axis]);
+  if (nd4c_cl_is_dry(step)) {
+    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, y->size, words * ND4C_CL_WORD));
+  } else if (y->size == 0) {
+    return ND4C_OK;
+  }
+  for (int32_t k = 0; k < call->input_count; k++) {
+    if ((ND4C_CL_ALL & ND4C_DTYPE_BIT(call->inputs[k].dtype)) == 0) {
+      return nd4c_cl_step_refuse(step, "key %d is neither bool nor a real number of at least 8 bits", (int)k);
+    }
+    ND4C_BACKEND_TRY(nd4c_cl_make_keys(step, &call->inputs[k], axis, false, k > 0, 0, &sorting));
+    if (!nd4c_cl_is_dry(step)) {
+      ND4C_BACKEND_TRY(nd4c_cl_sort(call, &sorting));
+    }
+  }
+  order_strides(y, axis, places);
+  return nd4c_cl_write_numbers(step, sorting.order, 0, y, places);
+}
+
+static int64_t lexsort_scratch(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  int64_t length = y->shape[nd4c_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank)];
+  nd4c_cl_sorting sorting;
+  return nd4c_cl_sorting_make(&sorting, 0, lines_of(y, length), length) * ND4C_CL_WORD;
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+#define OPS(X)               \
+  X(sort, sort_scratch)      \
+  X(argsort, sort_scratch)   \
+  X(top_k, sort_scratch)     \
+  X(kth_value, sort_scratch) \
+  X(lexsort, lexsort_scratch)
+#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
+OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op, ...) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_sorting_kernels[] = {OPS(KERNEL_ENTRY) NULL};

@@ -1,0 +1,508 @@
+/* Places in sorted rows, orders, and how many elements fall into each bin. What decides between an error and a result
+ * is found on the device; only that verdict is read back. */
+#include <math.h>
+
+#include "backends/opencl/support/ordering.h"
+
+/* -- searching ----------------------------------------------------------------------------------------------------- */
+
+typedef struct search {
+  const nd4c_tensor *row, *sorter, *values;
+  bool after, downwards;
+} search;
+
+static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *y = &call->outputs[0];
+  const int64_t *strides[2] = {s->values->strides, y->strides};
+  nd4c_cl_walk walk;
+  if (s->values->dtype != s->row->dtype) {
+    return nd4c_cl_step_refuse(step, "values of another dtype than the sorted row's");
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  int32_t bytes = s->sorter != NULL ? nd4c_cl_element_bytes(s->sorter->dtype) : 0;
+  bool is_signed = s->sorter != NULL && nd4c_cl_kind(s->sorter->dtype)[0] == 'I';
+  int64_t sorter_step = s->sorter != NULL ? s->sorter->strides[0] : 0;
+  nd4c_cl_launch launch;
+  if (s->sorter != NULL) {
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_sorter", s->row->dtype));
+    nd4c_cl_arg_tensor(&launch, s->sorter, ND4C_CL_READ);
+    nd4c_cl_arg_long(&launch, sorter_step);
+    nd4c_cl_arg_int(&launch, bytes);
+    nd4c_cl_arg_int(&launch, is_signed);
+    nd4c_cl_arg_long(&launch, s->row->size);
+    nd4c_cl_arg_fault(&launch);
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->sorter->size));
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "search_sorted", s->row->dtype));
+  nd4c_cl_arg_tensor(&launch, s->row, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, s->row->strides[0]);
+  nd4c_cl_arg_long(&launch, s->row->size);
+  nd4c_cl_arg_tensor(&launch, s->sorter != NULL ? s->sorter : s->row, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, sorter_step);
+  nd4c_cl_arg_int(&launch, bytes);
+  nd4c_cl_arg_int(&launch, is_signed);
+  nd4c_cl_arg_int(&launch, s->sorter != NULL);
+  nd4c_cl_arg_int(&launch, s->after);
+  nd4c_cl_arg_int(&launch, s->downwards);
+  nd4c_cl_arg_tensor(&launch, s->values, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+static nd4c_status searchsorted(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *sorter = nd4c_cl_input(call, ND4C_IN_searchsorted_sorter);
+  return search_all(step, &(search){.row = &call->inputs[0],
+                                    .sorter = sorter,
+                                    .values = &call->inputs[1],
+                                    .after = call->attrs[ND4C_ATTR_searchsorted_right].as.i != 0});
+}
+
+enum { VERDICT_NUMBERS = 4 }; /* 32-bit ones */
+
+static int64_t verdict_scratch(const nd4c_call *call) {
+  (void)call;
+  return VERDICT_NUMBERS * (int64_t)sizeof(int32_t);
+}
+
+static nd4c_status digitize(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *bins = &call->inputs[ND4C_IN_digitize_bins];
+  int32_t verdict[2] = {0, 0};
+  if (!nd4c_cl_is_dry(step)) {
+    nd4c_cl_launch launch;
+    ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, verdict, sizeof verdict[0]));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "find_direction", bins->dtype));
+    nd4c_cl_arg_tensor(&launch, bins, ND4C_CL_READ);
+    nd4c_cl_arg_long(&launch, bins->strides[0]);
+    nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, bins->size - 1));
+    ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
+  }
+  if (verdict[0] != 0 && verdict[1] != 0) {
+    return nd4c_cl_host->fail(ND4C_ARGUMENT, "digitize: bins neither ascend nor descend");
+  }
+  return search_all(step, &(search){.row = bins,
+                                    .values = &call->inputs[0],
+                                    .after = call->attrs[ND4C_ATTR_digitize_right].as.i == 0,
+                                    .downwards = verdict[0] != 0});
+}
+
+static nd4c_status check_order(const nd4c_cl_step *step, bool strict) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const uint8_t yes = 1;
+  uint64_t nan_key;
+  bool has_nan = nd4c_cl_nan_key(x->dtype, &nan_key);
+  nd4c_cl_walk walk;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, x));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, y->buffer, y->offset, 1, &yes, 1));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_order", x->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_int(&launch, strict);
+  nd4c_cl_arg_int(&launch, has_nan);
+  nd4c_cl_arg_long(&launch, (int64_t)nan_key);
+  return nd4c_cl_run_items(&launch, x->size - 1);
+}
+
+static nd4c_status is_non_decreasing(const nd4c_cl_step *step) {
+  return check_order(step, false);
+}
+
+static nd4c_status is_strictly_increasing(const nd4c_cl_step *step) {
+  return check_order(step, true);
+}
+
+static nd4c_status in_top_k(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *targets = &call->inputs[1], *y = &call->outputs[0];
+  if (targets->dtype != ND4C_INT32 && targets->dtype != ND4C_INT64) {
+    return nd4c_cl_step_refuse(step, "targets that are neither int32 nor int64");
+  }
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "in_top_k", x->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, x->strides[0]);
+  nd4c_cl_arg_long(&launch, x->strides[1]);
+  nd4c_cl_arg_long(&launch, x->shape[1]);
+  nd4c_cl_arg_tensor(&launch, targets, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, targets->strides[0]);
+  nd4c_cl_arg_int(&launch, targets->dtype == ND4C_INT64);
+  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_in_top_k_k].as.i);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, y->strides[0]);
+  return nd4c_cl_run_items(&launch, x->shape[0]);
+}
+
+/* -- bins ---------------------------------------------------------------------------------------------------------- */
+
+enum { EXTENT_CHUNK = 256 /* elements at least */, EXTENT_CHUNKS = 2048 /* at most */, EXTENT_WORDS = 3 };
+
+/* Lists in scratch: elements as keys of bins, totals and edges of bins, verdicts. Word offsets. */
+typedef struct binning {
+  nd4c_cl_sorting sorting;
+  nd4c_cl_walk walk, weight_walk;
+  const nd4c_tensor *weights;
+  int64_t bins, totals, edges, verdict, sum, words;
+} binning;
+
+/* The verdict stands first, so that it is found as an array of 32-bit numbers; extents of chunks lie where keys come.
+ */
+static void lay_out(binning *b, int64_t count, int64_t bins) {
+  *b = (binning){.bins = bins, .verdict = 0, .sum = 2, .totals = 3, .edges = 3 + bins};
+  b->words = nd4c_cl_sorting_make(&b->sorting, b->edges + bins + 1, 1, count) + EXTENT_WORDS;
+}
+
+static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c_tensor *weights, bool wants_double,
+                              binning *b) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0];
+  lay_out(b, x->size, bins);
+  b->weights = weights;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &b->walk, x));
+  ND4C_BACKEND_TRY(weights != NULL ? nd4c_cl_step_walk_all(step, &b->weight_walk, weights) : ND4C_OK);
+  if (!nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  if ((wants_double || weights != NULL) && !nd4c_cl_fp64_usable(call->device, step->reason, step->reason_size)) {
+    return ND4C_UNSUPPORTED;
+  }
+  if (bins > INT32_MAX) {
+    return nd4c_cl_step_refuse(step, "%lld bins, more than 32 bits can number", (long long)bins);
+  }
+  return nd4c_cl_call_usable(call, step->reason, step->reason_size)
+             ? nd4c_cl_sorting_check(step, x->size, b->words * ND4C_CL_WORD)
+             : ND4C_UNSUPPORTED;
+}
+
+/* Keys are there: totals[bin] = how many, or the sum of weights. */
+static nd4c_status total(const nd4c_call *call, binning *b) {
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, &b->sorting));
+  if (b->weights == NULL) {
+    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
+    nd4c_cl_arg_long(&launch, b->sorting.keys);
+    nd4c_cl_arg_long(&launch, b->sorting.length);
+    nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+    nd4c_cl_arg_long(&launch, b->totals);
+    nd4c_cl_arg_long(&launch, 1);
+    return nd4c_cl_run_items(&launch, b->bins);
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "weigh_groups", b->weights->dtype));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->sorting.keys);
+  nd4c_cl_arg_long(&launch, b->sorting.order);
+  nd4c_cl_arg_long(&launch, b->sorting.length);
+  nd4c_cl_arg_tensor(&launch, b->weights, ND4C_CL_READ);
+  nd4c_cl_arg_bytes(&launch, &b->weight_walk, sizeof b->weight_walk);
+  nd4c_cl_arg_long(&launch, b->totals);
+  return nd4c_cl_run_items(&launch, b->bins);
+}
+
+/* The first `count` totals, in C order of y. */
+static nd4c_status write_totals(const nd4c_call *call, const binning *b, bool are_doubles, const nd4c_tensor *y,
+                                int64_t count) {
+  const nd4c_cl_step step = {.call = call};
+  nd4c_cl_walk walk;
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(&step, &walk, y));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_totals", y->dtype));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, b->totals);
+  nd4c_cl_arg_int(&launch, are_doubles);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, count);
+}
+
+/* -- counts of numbers --------------------------------------------------------------------------------------------- */
+
+/* Numbers of one input as keys. `beyond` gets the place of the first that is not in 0 .. limit - 1, and which it is;
+ * -1: none. `largest`: of them all, -1 if there are none. */
+static nd4c_status number_keys(const nd4c_call *call, const binning *b, const nd4c_tensor *x, const nd4c_cl_walk *walk,
+                               int64_t limit, bool combine, int64_t *beyond, int64_t *bad, int64_t *largest) {
+  int32_t verdict[2] = {INT32_MAX, -1};
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, 4, &verdict[0], 4));
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 4, 4, &verdict[1], 4));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "number_keys", x->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->sorting.keys);
+  nd4c_cl_arg_long(&launch, b->sorting.order);
+  nd4c_cl_arg_long(&launch, b->sorting.other_keys);
+  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
+  nd4c_cl_arg_long(&launch, limit);
+  nd4c_cl_arg_int(&launch, combine);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->verdict);
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, x->size));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
+  *beyond = verdict[0] == INT32_MAX ? -1 : verdict[0];
+  *largest = verdict[1];
+  return *beyond < 0 ? ND4C_OK
+                     : nd4c_cl_read_back(call, call->scratch_buffer, (b->sorting.other_keys + *beyond) * ND4C_CL_WORD,
+                                         bad, (int64_t)sizeof *bad);
+}
+
+static int64_t bincount_scratch(const nd4c_call *call) {
+  binning b;
+  lay_out(&b, call->inputs[0].size, call->outputs[0].shape[0]);
+  return b.words * ND4C_CL_WORD;
+}
+
+static nd4c_status bincount(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int64_t least = call->attrs[ND4C_ATTR_bincount_minlength].as.i, most = y->shape[0], beyond, bad = 0, largest;
+  binning b;
+  ND4C_BACKEND_TRY(begin_bins(step, most, nd4c_cl_input(call, ND4C_IN_bincount_weights), false, &b));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(number_keys(call, &b, x, &b.walk, most, false, &beyond, &bad, &largest));
+  if (beyond >= 0) {
+    return nd4c_cl_host->fail(ND4C_INDEX, "bincount: element %lld is %lld, expected 0 to %lld (maxlength - 1)",
+                              (long long)beyond, (long long)bad, (long long)most - 1);
+  }
+  int64_t length = largest + 1 > least ? largest + 1 : least;
+  if (call->true_shapes != NULL) {
+    call->true_shapes[0][0] = length;
+  }
+  ND4C_BACKEND_TRY(total(call, &b));
+  return write_totals(call, &b, b.weights != NULL, y, length);
+}
+
+static int64_t confusion_scratch(const nd4c_call *call) {
+  binning b;
+  lay_out(&b, call->inputs[0].size, call->outputs[0].size);
+  return b.words * ND4C_CL_WORD;
+}
+
+static nd4c_status confusion_matrix(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *y = &call->outputs[0];
+  int64_t classes = y->shape[0], largest;
+  nd4c_cl_walk walks[2];
+  binning b;
+  ND4C_BACKEND_TRY(begin_bins(step, y->size, nd4c_cl_input(call, ND4C_IN_confusion_matrix_weights), false, &b));
+  walks[0] = b.walk;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walks[1], &call->inputs[1]));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  for (int32_t i = 0; i < 2; i++) {
+    int64_t beyond, bad = 0;
+    ND4C_BACKEND_TRY(number_keys(call, &b, &call->inputs[i], &walks[i], classes, i > 0, &beyond, &bad, &largest));
+    if (beyond >= 0) {
+      return nd4c_cl_host->fail(ND4C_INDEX, "confusion_matrix: element %lld of %s is %lld, expected 0 to %lld",
+                                (long long)beyond, call->op->inputs[i].name, (long long)bad, (long long)classes - 1);
+    }
+  }
+  ND4C_BACKEND_TRY(total(call, &b));
+  return write_totals(call, &b, b.weights != NULL, y, y->size);
+}
+
+/* -- histograms ---------------------------------------------------------------------------------------------------- */
+
+static int64_t histogram_scratch(const nd4c_call *call) {
+  binning b;
+  lay_out(&b, call->inputs[0].size, call->outputs[0].shape[0]);
+  return b.words * ND4C_CL_WORD;
+}
+
+/* The range given, or that of the elements. */
+static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4c_attr_value *range, double *low,
+                              double *high) {
+  const nd4c_tensor *x = &call->inputs[0];
+  int64_t least = (x->size + EXTENT_CHUNKS - 1) / EXTENT_CHUNKS, chunk = least > EXTENT_CHUNK ? least : EXTENT_CHUNK;
+  int64_t chunks = (x->size + chunk - 1) / chunk;
+  double extent[EXTENT_WORDS] = {0, 1, 1};
+  if (range->count == 2) {
+    *low = range->as.floats[0];
+    *high = range->as.floats[1];
+    return ND4C_OK;
+  }
+  if (x->size > 0) {
+    nd4c_cl_launch launch;
+    nd4c_tensor parts = {.buffer = call->scratch_buffer, .offset = b->sorting.keys};
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "find_extents", x->dtype));
+    nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+    nd4c_cl_arg_bytes(&launch, &b->walk, sizeof b->walk);
+    nd4c_cl_arg_long(&launch, chunk);
+    nd4c_cl_arg_tensor(&launch, &parts, ND4C_CL_READ_WRITE);
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, chunks));
+    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "join_extents", x->dtype));
+    nd4c_cl_arg_tensor(&launch, &parts, ND4C_CL_READ_WRITE);
+    nd4c_cl_arg_long(&launch, chunks);
+    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+    ND4C_BACKEND_TRY(
+        nd4c_cl_read_back(call, call->scratch_buffer, parts.offset * ND4C_CL_WORD, extent, (int64_t)sizeof extent));
+  }
+  *low = extent[0];
+  *high = extent[1];
+  return extent[2] == 1 && isfinite(*high - *low)
+             ? ND4C_OK
+             : nd4c_cl_host->fail(
+                   ND4C_ARGUMENT,
+                   "%s: x has a NaN or infinite extent: expected finite elements, or the attribute range",
+                   call->op->name);
+}
+
+/* Equally spaced edges: into y and into scratch. */
+static nd4c_status space_edges(const nd4c_call *call, const binning *b, const nd4c_tensor *y, double low, double high) {
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "space_edges", y->dtype));
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, y->strides[0]);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->edges);
+  nd4c_cl_arg_double(&launch, low);
+  nd4c_cl_arg_double(&launch, high);
+  nd4c_cl_arg_long(&launch, b->bins);
+  return nd4c_cl_run_items(&launch, b->bins + 1);
+}
+
+/* Edges given: into scratch, judged, then into y. */
+static nd4c_status take_edges(const nd4c_call *call, const binning *b, const nd4c_tensor *given, const nd4c_tensor *y) {
+  int32_t bad = INT32_MAX;
+  double edge = 0;
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof bad, &bad, sizeof bad));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "take_edges", given->dtype));
+  nd4c_cl_arg_tensor(&launch, given, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, given->strides[0]);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->edges);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->verdict);
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, b->bins + 1));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &bad, (int64_t)sizeof bad));
+  if (bad != INT32_MAX) {
+    ND4C_BACKEND_TRY(
+        nd4c_cl_read_back(call, call->scratch_buffer, (b->edges + bad) * ND4C_CL_WORD, &edge, (int64_t)sizeof edge));
+    return nd4c_cl_host->fail(ND4C_ARGUMENT, "histogram: edges[%lld] is %g, expected ascending numbers", (long long)bad,
+                              edge);
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_edges", y->dtype));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, b->edges);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, y->strides[0]);
+  return nd4c_cl_run_items(&launch, b->bins + 1);
+}
+
+static nd4c_status bin_keys(const nd4c_call *call, const binning *b, bool fixed, double low, double high) {
+  const nd4c_tensor *x = &call->inputs[0];
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "bin_keys", x->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->sorting.keys);
+  nd4c_cl_arg_long(&launch, b->sorting.order);
+  nd4c_cl_arg_bytes(&launch, &b->walk, sizeof b->walk);
+  nd4c_cl_arg_long(&launch, b->edges);
+  nd4c_cl_arg_long(&launch, b->bins);
+  nd4c_cl_arg_int(&launch, fixed);
+  nd4c_cl_arg_double(&launch, low);
+  nd4c_cl_arg_double(&launch, high);
+  return nd4c_cl_run_items(&launch, x->size);
+}
+
+static nd4c_status make_density(const nd4c_call *call, const binning *b) {
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "add_totals", call->outputs[0].dtype));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->totals);
+  nd4c_cl_arg_long(&launch, b->bins);
+  nd4c_cl_arg_int(&launch, b->weights != NULL);
+  nd4c_cl_arg_long(&launch, b->sum);
+  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "make_density", call->outputs[0].dtype));
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, b->totals);
+  nd4c_cl_arg_int(&launch, b->weights != NULL);
+  nd4c_cl_arg_long(&launch, b->sum);
+  nd4c_cl_arg_long(&launch, b->edges);
+  return nd4c_cl_run_items(&launch, b->bins);
+}
+
+static nd4c_status histogram(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *given = nd4c_cl_input(call, ND4C_IN_histogram_edges), *y = &call->outputs[0];
+  bool density = call->attrs[ND4C_ATTR_histogram_density].as.i != 0;
+  double low, high;
+  binning b;
+  ND4C_BACKEND_TRY(begin_bins(step, y->shape[0], nd4c_cl_input(call, ND4C_IN_histogram_weights), true, &b));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  if (given != NULL) {
+    ND4C_BACKEND_TRY(take_edges(call, &b, given, &call->outputs[1]));
+  } else {
+    ND4C_BACKEND_TRY(find_range(call, &b, &call->attrs[ND4C_ATTR_histogram_range], &low, &high));
+    ND4C_BACKEND_TRY(space_edges(call, &b, &call->outputs[1], low, high));
+  }
+  ND4C_BACKEND_TRY(bin_keys(call, &b, false, 0, 0));
+  ND4C_BACKEND_TRY(total(call, &b));
+  ND4C_BACKEND_TRY(density ? make_density(call, &b) : ND4C_OK);
+  return write_totals(call, &b, density || b.weights != NULL, y, b.bins);
+}
+
+static nd4c_status histogram_bin_edges(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  double low, high;
+  binning b;
+  ND4C_BACKEND_TRY(begin_bins(step, call->outputs[0].shape[0] - 1, NULL, true, &b));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(find_range(call, &b, &call->attrs[ND4C_ATTR_histogram_bin_edges_range], &low, &high));
+  return space_edges(call, &b, &call->outputs[0], low, high);
+}
+
+static nd4c_status histogram_fixed_width(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  binning b;
+  ND4C_BACKEND_TRY(begin_bins(step, call->outputs[0].shape[0], NULL, true, &b));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(bin_keys(call, &b, true, call->attrs[ND4C_ATTR_histogram_fixed_width_low].as.f,
+                            call->attrs[ND4C_ATTR_histogram_fixed_width_high].as.f));
+  ND4C_BACKEND_TRY(total(call, &b));
+  return write_totals(call, &b, false, &call->outputs[0], b.bins);
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+#define OPS(X)                                \
+  X(searchsorted, NULL)                       \
+  X(digitize, verdict_scratch)                \
+  X(is_non_decreasing, NULL)                  \
+  X(is_strictly_increasing, NULL)             \
+  X(in_top_k, NULL)                           \
+  X(histogram, histogram_scratch)             \
+  X(histogram_bin_edges, histogram_scratch)   \
+  X(histogram_fixed_width, histogram_scratch) \
+  X(bincount, bincount_scratch)               \
+  X(confusion_matrix, confusion_scratch)
+#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
+OPS(DEFINE_KERNEL)
+
+#define KERNEL_ENTRY(op, ...) &opencl_##op,
+const nd4c_kernel *const nd4c_cl_sorting_counts_kernels[] = {OPS(KERNEL_ENTRY) NULL};

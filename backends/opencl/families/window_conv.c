@@ -1,0 +1,306 @@
+/* Convolutions: tiles where a group has outputs enough, a work item an output elsewhere. */
+#include <stdio.h>
+
+#include "backends/opencl/support/sweep.h"
+
+enum { DEEP = 16, FEW = 8 };
+
+typedef struct conv {
+  nd4c_cl_sweep sweep;
+  const nd4c_tensor *x, *w, *y, *bias, *addend;
+  const char *sum; /* the type that products are summed in */
+  int64_t activation;
+  bool in_pairs, of_pairs, to_pairs; /* sums, x, y are pairs of floats (real.cl) */
+} conv;
+
+static void bias_arguments(nd4c_cl_launch *launch, const nd4c_tensor *bias, const nd4c_tensor *otherwise) {
+  nd4c_cl_arg_tensor(launch, bias != NULL ? bias : otherwise, ND4C_CL_READ);
+  nd4c_cl_arg_long(launch, bias != NULL ? bias->strides[0] : 0);
+}
+
+static int64_t side_of(const nd4c_call *call) {
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  int64_t side = 16;
+  while (side > 1 && (side * side > limits->group_size || 2 * DEEP * (4 * side + 1) * 8 > limits->local_bytes))
+    side /= 2;
+  return side;
+}
+
+static nd4c_cl_options conv_options(const nd4c_call *call, const conv *c, bool tiles, int64_t side) {
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_define_type(&options, 'A', c->x->dtype);
+  nd4c_cl_define_type(&options, 'B', c->w->dtype);
+  nd4c_cl_define_type(&options, 'C', c->bias != NULL ? c->bias->dtype : c->x->dtype);
+  nd4c_cl_define_type(&options, 'D', c->addend != NULL ? c->addend->dtype : c->x->dtype);
+  nd4c_cl_define_type(&options, 'Y', c->y->dtype);
+  if (c->in_pairs)
+    nd4c_cl_define_pair(&options, call);
+  else
+    nd4c_cl_define_real(&options, call);
+  if (c->of_pairs)
+    nd4c_cl_define(&options, "OF_PAIRS", "1");
+  if (c->to_pairs)
+    nd4c_cl_define(&options, "TO_PAIRS", "1");
+  nd4c_cl_define(&options, "ACC", "%s", c->sum);
+  nd4c_cl_define(&options, "ACTIVATION", "%d", (int)c->activation);
+  nd4c_cl_define(&options, tiles ? "TILES" : "DIRECT", "1");
+  if (tiles)
+    nd4c_cl_define(&options, "SIDE", "%d", (int)side);
+  return options;
+}
+
+/* The kernel; with tiles that of the largest side that it takes itself. */
+static nd4c_status conv_kernel(const nd4c_call *call, const conv *c, bool tiles, int64_t *side,
+                               nd4c_cl_kernel **kernel) {
+  for (*side = side_of(call);; *side /= 2) {
+    nd4c_cl_options options = conv_options(call, c, tiles, *side);
+    const char *source = c->in_pairs ? "wide+real+sweep+activate+conv" : "sweep+activate+conv";
+    nd4c_status status =
+        nd4c_cl_kernel_get(call->device, source, tiles ? "conv_tiles" : "conv_direct", &options, kernel);
+    if (status != ND4C_OK || !tiles || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
+      return status;
+  }
+}
+
+static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
+  const nd4c_cl_sweep *s = &c->sweep;
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  int64_t side = 0, outputs = nd4c_cl_sweep_outputs(s);
+  bool tiles = s->outputs / s->groups >= FEW && !c->in_pairs;
+  if (outputs == 0)
+    return ND4C_OK;
+  ND4C_BACKEND_TRY(conv_kernel(call, c, tiles, &side, &kernel));
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  nd4c_cl_arg_bytes(&launch, s, sizeof *s);
+  nd4c_cl_arg_tensor(&launch, c->x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, c->w, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, c->y, ND4C_CL_WRITE);
+  bias_arguments(&launch, c->bias, c->x);
+  nd4c_cl_arg_tensor(&launch, c->addend != NULL ? c->addend : c->x, ND4C_CL_READ);
+  nd4c_cl_arg_int(&launch, c->bias != NULL);
+  nd4c_cl_arg_int(&launch, c->addend != NULL);
+  if (!tiles)
+    return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+  /* All groups along one dimension: the others may end at 65535. */
+  int64_t cells = s->y[0] * s->y[1] * s->y[2], each = s->outputs / s->groups, tile = 4 * side, group = side * side;
+  int64_t global = (cells + tile - 1) / tile * ((each + tile - 1) / tile) * s->batch * s->groups * group;
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+}
+
+/* Floats of up to 32 bits are summed in float, as the libraries do. */
+static nd4c_status conv_run(const nd4c_call *call) {
+  const nd4c_cl_window_attrs at = {ND4C_ATTR_conv_strides, ND4C_ATTR_conv_pads, ND4C_ATTR_conv_dilations,
+                                   ND4C_ATTR_conv_auto_pad};
+  conv c = {.x = &call->inputs[ND4C_IN_conv_x],
+            .w = &call->inputs[ND4C_IN_conv_w],
+            .y = &call->outputs[0],
+            .bias = nd4c_cl_input(call, ND4C_IN_conv_bias),
+            .addend = nd4c_cl_input(call, ND4C_IN_conv_addend),
+            .sum = call->outputs[0].dtype == ND4C_FLOAT64 ? "double" : "float",
+            .activation = call->attrs[ND4C_ATTR_conv_activation].as.i};
+  nd4c_cl_sweep_window(call, at, c.w->shape + 2, &c.sweep);
+  c.sweep.groups = call->attrs[ND4C_ATTR_conv_groups].as.i;
+  nd4c_cl_sweep_strides(c.w, 2, c.sweep.w_strides);
+  if (c.addend != NULL)
+    nd4c_cl_sweep_strides(c.addend, 2, c.sweep.z_strides);
+  return conv_launch(call, &c);
+}
+
+static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  const nd4c_tensor *addend = nd4c_cl_input(call, ND4C_IN_conv_addend), *y = &call->outputs[0];
+  for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
+    if (addend->rank != y->rank || addend->shape[axis] != y->shape[axis]) {
+      (void)snprintf(reason, reason_size, "an addend that is broadcast");
+      return false;
+    }
+  }
+  return nd4c_cl_call_usable(call, reason, reason_size);
+}
+
+/* -- separable_conv2d: what is between stays unrounded in the scratch buffer -------------------------------------- */
+
+static int64_t separable_scratch(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0];
+  return y->shape[0] * call->inputs[ND4C_IN_separable_conv2d_depthwise].shape[0] * y->shape[2] * y->shape[3] *
+         (int64_t)sizeof(double);
+}
+
+static nd4c_status separable_run(const nd4c_call *call) {
+  const nd4c_cl_window_attrs at = {ND4C_ATTR_separable_conv2d_strides, ND4C_ATTR_separable_conv2d_pads,
+                                   ND4C_ATTR_separable_conv2d_dilations, ND4C_ATTR_separable_conv2d_auto_pad};
+  const nd4c_tensor *depthwise = &call->inputs[ND4C_IN_separable_conv2d_depthwise], *y = &call->outputs[0];
+  int64_t middles = depthwise->shape[0], cells = y->shape[2] * y->shape[3];
+  const int64_t strides[5] = {middles * cells, cells, 0, y->shape[3], 1};
+  const bool pairs = !nd4c_cl_wide(call);
+  nd4c_tensor middle = {.dtype = nd4c_cl_wide(call) ? ND4C_FLOAT64 : ND4C_FLOAT32, .buffer = call->scratch_buffer};
+  conv first = {
+      .x = &call->inputs[0], .w = depthwise, .y = &middle, .sum = "REAL", .in_pairs = pairs, .to_pairs = pairs};
+  conv second = {.x = &middle,
+                 .w = &call->inputs[ND4C_IN_separable_conv2d_pointwise],
+                 .y = y,
+                 .bias = nd4c_cl_input(call, ND4C_IN_separable_conv2d_bias),
+                 .sum = "REAL",
+                 .in_pairs = pairs,
+                 .of_pairs = pairs};
+  nd4c_cl_sweep_window(call, at, depthwise->shape + 2, &first.sweep);
+  first.sweep.groups = first.sweep.channels;
+  first.sweep.outputs = middles;
+  nd4c_cl_sweep_strides(depthwise, 2, first.sweep.w_strides);
+  nd4c_cl_sweep_extents(call, &second.sweep);
+  second.sweep.channels = middles;
+  nd4c_cl_sweep_strides(second.w, 2, second.sweep.w_strides);
+  for (int i = 0; i < 5; i++)
+    first.sweep.y_strides[i] = second.sweep.x_strides[i] = strides[i];
+  for (int i = 0; i < 3; i++)
+    second.sweep.x[i] = second.sweep.y[i];
+  nd4c_status status = first.sweep.groups > 0 ? conv_launch(call, &first) : ND4C_OK;
+  return status == ND4C_OK ? conv_launch(call, &second) : status;
+}
+
+/* -- transposed and deformable ------------------------------------------------------------------------------------- */
+
+static int64_t transposed_pad(const nd4c_call *call, const nd4c_cl_sweep *s, int32_t own, int32_t axis) {
+  const nd4c_attr_value *attrs = call->attrs;
+  int64_t auto_pad = attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i;
+  bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
+  if (attrs[ND4C_ATTR_conv_transpose_output_shape].count == 0 && !same)
+    return nd4c_cl_list_at(&attrs[ND4C_ATTR_conv_transpose_pads], own, 0);
+  int64_t total = (s->x[axis] - 1) * s->stride[axis] + (s->kernel[axis] - 1) * s->dilation[axis] + 1 +
+                  nd4c_cl_list_at(&attrs[ND4C_ATTR_conv_transpose_output_padding], own, 0) - s->y[axis];
+  total = total > 0 ? total : 0;
+  return auto_pad == ND4C_AUTO_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+}
+
+static nd4c_status transposed_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *w = &call->inputs[1], *y = &call->outputs[0];
+  const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_conv_transpose_bias);
+  nd4c_cl_sweep s;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  nd4c_cl_sweep_extents(call, &s);
+  nd4c_cl_sweep_strides(w, 2, s.w_strides);
+  s.groups = call->attrs[ND4C_ATTR_conv_transpose_groups].as.i;
+  for (int32_t own = 0; own < x->rank - 2; own++) {
+    int32_t axis = 5 - x->rank + own;
+    s.kernel[axis] = w->shape[own + 2];
+    s.stride[axis] = nd4c_cl_list_at(&call->attrs[ND4C_ATTR_conv_transpose_strides], own, 1);
+    s.dilation[axis] = nd4c_cl_list_at(&call->attrs[ND4C_ATTR_conv_transpose_dilations], own, 1);
+    s.pad[axis] = transposed_pad(call, &s, own, axis);
+  }
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'B', w->dtype);
+  nd4c_cl_define_type(&options, 'C', bias != NULL ? bias->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define(&options, "TRANSPOSED", "1");
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "sweep+conv", "conv_transposed", &options));
+  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  bias_arguments(&launch, bias, x);
+  nd4c_cl_arg_int(&launch, bias != NULL);
+  int64_t outputs = nd4c_cl_sweep_outputs(&s);
+  return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+}
+
+static nd4c_status deformable_run(const nd4c_call *call) {
+  const nd4c_cl_window_attrs at = {ND4C_ATTR_deformable_conv_strides, ND4C_ATTR_deformable_conv_pads,
+                                   ND4C_ATTR_deformable_conv_dilations, -1};
+  const nd4c_tensor *x = &call->inputs[0], *w = &call->inputs[1], *y = &call->outputs[0];
+  const nd4c_tensor *offset = &call->inputs[ND4C_IN_deformable_conv_offset];
+  const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_deformable_conv_bias);
+  const nd4c_tensor *mask = nd4c_cl_input(call, ND4C_IN_deformable_conv_mask);
+  int64_t mask_strides[5] = {0};
+  nd4c_cl_sweep s;
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  nd4c_cl_sweep_window(call, at, w->shape + 2, &s);
+  s.groups = call->attrs[ND4C_ATTR_deformable_conv_groups].as.i;
+  nd4c_cl_sweep_strides(w, 2, s.w_strides);
+  nd4c_cl_sweep_strides(offset, 2, s.z_strides);
+  if (mask != NULL)
+    nd4c_cl_sweep_strides(mask, 2, mask_strides);
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'B', w->dtype);
+  nd4c_cl_define_type(&options, 'C', bias != NULL ? bias->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'D', offset->dtype);
+  nd4c_cl_define_type(&options, 'E', mask != NULL ? mask->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define(&options, "DEFORMABLE", "1");
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_deformable", &options));
+  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  bias_arguments(&launch, bias, x);
+  nd4c_cl_arg_int(&launch, bias != NULL);
+  nd4c_cl_arg_tensor(&launch, offset, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(&launch, mask != NULL ? mask : x, ND4C_CL_READ);
+  nd4c_cl_arg_int(&launch, mask != NULL);
+  for (int i = 0; i < 5; i++)
+    nd4c_cl_arg_long(&launch, mask_strides[i]);
+  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i);
+  nd4c_cl_arg_int(&launch, x->rank - 2);
+  int64_t outputs = nd4c_cl_sweep_outputs(&s);
+  return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+}
+
+/* -- causal_conv_with_state --------------------------------------------------------------------------------------- */
+
+static void three(nd4c_cl_launch *launch, const nd4c_tensor *x) {
+  for (int32_t i = 0; i < 3; i++)
+    nd4c_cl_arg_long(launch, x->strides[i]);
+}
+
+static nd4c_status causal_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *w = &call->inputs[1], *y = &call->outputs[0], *state = &call->outputs[1];
+  const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_bias);
+  const nd4c_tensor *past = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_past_state);
+  nd4c_cl_options options = {{0}};
+  nd4c_cl_launch launch;
+  nd4c_cl_define_type(&options, 'A', x->dtype);
+  nd4c_cl_define_type(&options, 'B', w->dtype);
+  nd4c_cl_define_type(&options, 'C', bias != NULL ? bias->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'D', past != NULL ? past->dtype : x->dtype);
+  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  nd4c_cl_define_type(&options, 'Z', state->dtype);
+  nd4c_cl_define_pair(&options, call);
+  nd4c_cl_define(&options, "CAUSAL", "1");
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_causal", &options));
+  for (int32_t i = 0; i < 3; i++)
+    nd4c_cl_arg_long(&launch, x->shape[i]);
+  nd4c_cl_arg_long(&launch, w->shape[2]);
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  three(&launch, x);
+  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, w->strides[0]);
+  nd4c_cl_arg_long(&launch, w->strides[2]);
+  bias_arguments(&launch, bias, x);
+  nd4c_cl_arg_int(&launch, bias != NULL);
+  nd4c_cl_arg_tensor(&launch, past != NULL ? past : x, ND4C_CL_READ);
+  three(&launch, past != NULL ? past : x);
+  nd4c_cl_arg_int(&launch, past != NULL);
+  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_causal_conv_with_state_silu].as.i != 0);
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  three(&launch, y);
+  nd4c_cl_arg_tensor(&launch, state, ND4C_CL_WRITE);
+  three(&launch, state);
+  int64_t cells = x->shape[0] * x->shape[1] * (x->shape[2] + w->shape[2] - 1);
+  return nd4c_cl_launch_run(&launch, 1, &cells, NULL);
+}
+
+ND4C_CL_KERNEL(conv, ND4C_CL_FLOATS, conv_usable, conv_run, NULL)
+ND4C_CL_KERNEL(separable_conv2d, ND4C_CL_FLOATS, nd4c_cl_call_usable, separable_run, separable_scratch)
+ND4C_CL_KERNEL(conv_transpose, ND4C_CL_FLOATS, nd4c_cl_call_usable, transposed_run, NULL)
+ND4C_CL_KERNEL(causal_conv_with_state, ND4C_CL_FLOATS, nd4c_cl_call_usable, causal_run, NULL)
+ND4C_CL_KERNEL(deformable_conv, ND4C_CL_FLOATS, nd4c_cl_call_usable, deformable_run, NULL)
+
+const nd4c_kernel *const nd4c_cl_window_conv_kernels[] = {&opencl_conv,
+                                                   &opencl_separable_conv2d,
+                                                   &opencl_conv_transpose,
+                                                   &opencl_deformable_conv,
+                                                   &opencl_causal_conv_with_state,
+                                                   NULL};

@@ -1,0 +1,228 @@
+/* What the core of the OpenCL backend is made of: the loader, devices, buffers, streams, fences, programs. Kernel
+ * families see opencl.h alone. */
+#ifndef ND4C_BACKENDS_OPENCL_RUNTIME_DEVICE_H
+#define ND4C_BACKENDS_OPENCL_RUNTIME_DEVICE_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/opencl/runtime/api.h"
+#include "backends/opencl/runtime/opencl.h"
+
+enum {
+  ND4C_CL_NAME = 32,
+  ND4C_CL_TEXT = 192,
+  ND4C_CL_REASON = 512,
+  ND4C_CL_PROGRAM_BUCKETS = 64,
+  ND4C_CL_OPTIONS = 768
+};
+
+static inline void nd4c_cl_lock(nd4c_host_lock *lock) {
+  nd4c_cl_host->threads->lock_acquire(lock);
+}
+static inline void nd4c_cl_unlock(nd4c_host_lock *lock) {
+  nd4c_cl_host->threads->lock_release(lock);
+}
+
+typedef struct nd4c_cl_program nd4c_cl_program;
+
+struct nd4c_cl_device {
+  char name[ND4C_CL_NAME]; /* "opencl:0" */
+  nd4c_status refusal;     /* OK, or why the device cannot be used: it keeps its number all the same */
+  char refused[ND4C_CL_REASON];
+  cl_platform_id platform;
+  cl_device_id id;
+  nd4c_cl_limits limits;
+  int64_t memory_bytes;
+  bool unified_memory, exact_division, can_reorder;
+  bool has_priorities; /* of queues: cl_khr_priority_hints */
+  bool is_pocl; /* keeps what it builds on disk itself (cache.c) and need not read Clang's header (program.c) */
+  char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
+  char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
+  char description[2 * ND4C_CL_TEXT + 8];
+  bool has_uuid;
+  uint8_t uuid[ND4C_DEVICE_UUID_BYTES];
+  char pci[24], capability[16]; /* "" if unknown */
+
+  /* From here on: set while the device is open. */
+  cl_context context;
+  bool out_of_order;
+  char base_options[ND4C_CL_TEXT];
+  nd4c_host_lock program_lock; /* guards the two below; held while a program is built */
+  bool own_declarations;       /* programs are built with builtins.cl in place of Clang's header */
+  nd4c_cl_program *programs[ND4C_CL_PROGRAM_BUCKETS];
+  nd4c_host_lock order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
+  nd4c_host_lock stream_lock; /* guards streams */
+  struct nd4c_stream_handle *streams;
+  nd4c_host_lock pinned_lock; /* guards the next */
+  cl_command_queue pinned_queue;
+};
+
+/* Whether the device can run commands out of order and nd4c.opencl.queue asks for it. */
+bool nd4c_cl_queues_reorder(const nd4c_cl_device *device);
+
+/* Levels of nd4c_host.log, as nd4c/log.h numbers them. */
+enum { ND4C_CL_LOG_ERROR = 1, ND4C_CL_LOG_WARNING = 2, ND4C_CL_LOG_INFO = 3 };
+
+/* -- loader.c ----------------------------------------------------------------------------------------------------- */
+
+/* Opens the ICD loader and finds its functions; once for the process. LIBRARY, SYMBOL. */
+nd4c_status nd4c_cl_loader_open(void);
+/* True if the loader's file is there; the path or the reason. Opens nothing. */
+bool nd4c_cl_loader_find(char *text, size_t text_size);
+/* "CL_OUT_OF_RESOURCES", or words for a code that is none of the specification's. */
+const char *nd4c_cl_error_name(cl_int code);
+/* Fails with a text that names the device, the call and the code: DEVICE, DEVICE_LOST, or MEMORY where that is the
+ * host's. */
+nd4c_status nd4c_cl_fail(const nd4c_cl_device *device, const char *call, cl_int code);
+/* The same of what a device needs to be opened: CL_OUT_OF_RESOURCES is MEMORY, too, and may be given back by others. */
+nd4c_status nd4c_cl_fail_opening(const nd4c_cl_device *device, const char *call, cl_int code);
+/* The same where running out of memory is to be expected: MEMORY with `bytes` in the text. */
+nd4c_status nd4c_cl_fail_allocation(const nd4c_cl_device *device, const char *call, cl_int code, int64_t bytes);
+/* A driver that says success and gives nothing. */
+nd4c_status nd4c_cl_fail_nothing(const nd4c_cl_device *device, const char *call, const char *what);
+
+/* -- platform.c --------------------------------------------------------------------------------------------------- */
+
+/* Finds the devices of all platforms: GPUs and accelerators first, then processors. Once; later calls give the first
+ * outcome again, and its text in reason. Those whose answers are refused are among them. */
+nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size);
+int32_t nd4c_cl_device_count(void);
+nd4c_cl_device *nd4c_cl_device_at(int32_t index);
+/* Asks a refused device anew; its status, with the text. */
+nd4c_status nd4c_cl_device_read(nd4c_cl_device *device);
+/* by_request_only of nd4c_backend. */
+bool nd4c_cl_host_only(char *reason, size_t reason_size);
+
+/* -- queue.c: streams, commands and fences ------------------------------------------------------------------------ */
+
+/* Events of the work on a buffer that may still be under way; only with out-of-order queues. */
+enum { ND4C_CL_READS = 8 };
+struct nd4c_buffer_handle {
+  cl_mem memory;
+  void *mapped;  /* kind HOST_PINNED: its address; else NULL */
+  bool is_hosts; /* over memory of the host's, which shows what was written when the buffer has ended */
+  int64_t bytes;
+  cl_event written;
+  cl_event reads[ND4C_CL_READS];
+  int32_t read_count;
+};
+
+typedef struct nd4c_cl_use {
+  nd4c_buffer buffer;
+  nd4c_cl_access access;
+} nd4c_cl_use;
+
+/* A command between the decision to enqueue it and the end of that: the stream's lock is held. */
+typedef struct nd4c_cl_command {
+  nd4c_stream stream;
+  cl_command_queue queue;
+  const char *call; /* name of the function that enqueues */
+  const char *op;   /* whose work it is, or NULL */
+  int64_t point;    /* of the call, or 0 */
+  int32_t use_count;
+  nd4c_cl_use uses[ND4C_CL_ARGS];
+  cl_uint wait_count;
+  cl_event waits[ND4C_CL_ARGS * (ND4C_CL_READS + 1)];
+  const cl_event *wait_list; /* NULL if empty, as the specification wants it */
+  cl_event event;            /* for the function to fill */
+} nd4c_cl_command;
+
+/* point: nd4c_call's; 0: none. A command of an op that uses a fault buffer is noted: the next fence reads it. Under the
+ * same lock as the enqueuing, so that no fence comes between. */
+void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
+                           int64_t point, int32_t use_count, const nd4c_cl_use *uses);
+/* Takes what the function gave; the event belongs to the stream from then on. */
+nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code);
+/* The same, and returns when the command is done. */
+nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
+/* How the first of a call's commands failed, of those that are done; OK if none did. */
+nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream, int64_t point);
+/* A fault buffer for a launch (fault.c), which is enqueued next, or not: then the buffer is returned. */
+nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
+void nd4c_cl_stream_return_fault(nd4c_stream stream, nd4c_buffer fault);
+/* Drops the events of a buffer that is freed. */
+void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);
+
+nd4c_status nd4c_cl_stream_create(void *device, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_create_with(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_wrap(void *device, void *native, nd4c_stream *stream);
+void nd4c_cl_stream_destroy(void *device, nd4c_stream stream);
+nd4c_status nd4c_cl_stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence);
+void *nd4c_cl_stream_native(void *device, nd4c_stream stream);
+nd4c_status nd4c_cl_synchronize(void *device);
+
+extern const nd4c_timing_ops nd4c_cl_timing_ops; /* timing.c */
+
+/* fence.c */
+nd4c_status nd4c_cl_fence_record(void *device, nd4c_stream stream, nd4c_fence *fence);
+bool nd4c_cl_fence_query(void *device, nd4c_fence fence);
+nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed);
+nd4c_status nd4c_cl_fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
+void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
+
+/* -- memory.c ----------------------------------------------------------------------------------------------------- */
+
+extern const nd4c_buffer_ops nd4c_cl_buffer_ops;
+/* For the backend's own use. */
+nd4c_status nd4c_cl_buffer_make(nd4c_cl_device *device, int64_t bytes, nd4c_buffer *buffer);
+void nd4c_cl_buffer_end(nd4c_cl_device *device, nd4c_buffer buffer);
+nd4c_status nd4c_cl_copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
+                                   int64_t bytes);
+nd4c_status nd4c_cl_copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
+                                 int64_t bytes);
+nd4c_status nd4c_cl_copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
+                                int64_t from_offset, int64_t bytes);
+nd4c_status nd4c_cl_buffer_fill(void *device, nd4c_stream stream, nd4c_buffer buffer, int64_t offset, int64_t bytes,
+                                const void *pattern, int32_t pattern_bytes);
+/* The same within the buffer for an op, whose name a failure tells; NULL: none. point: its call's, or 0. */
+nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, int64_t point, nd4c_buffer buffer, int64_t offset,
+                                 int64_t bytes, const void *pattern, int32_t pattern_bytes);
+/* external.c */
+extern const nd4c_external_ops nd4c_cl_external_ops;
+/* Releases the queue behind pinned memory, of which none is left. */
+void nd4c_cl_pinned_close(nd4c_cl_device *device);
+
+/* -- program.c, cache.c ------------------------------------------------------------------------------------------- */
+
+/* Frees all programs and kernels of a device. */
+void nd4c_cl_programs_close(nd4c_cl_device *device);
+
+struct nd4c_cl_kernel {
+  nd4c_cl_kernel *next; /* of the program */
+  nd4c_cl_device *device;
+  cl_kernel handle;
+  int64_t group_size;
+  nd4c_host_lock lock; /* from the first clSetKernelArg to the launch */
+  char function[];
+};
+
+/* The program's binary from the directory of nd4c.opencl.cache, built and ready; false if it is not there or not good.
+ * `text` and `options` are all that went into it. */
+bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
+                        cl_program *program);
+/* What becomes of the device's programs, behind "; ", for the engine's state. Makes the directory. */
+void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_size);
+/* Keeps the binary of a program, but on PoCL, which keeps it itself; what fails is logged, the first time as a warning,
+ * for nothing depends on it. */
+void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
+                         cl_program program);
+
+/* Sources embedded by CMake (embed.cmake): name without ".cl", text without a terminating zero. Ends with name NULL. */
+typedef struct nd4c_cl_source {
+  const char *name;
+  const unsigned char *text;
+  size_t size;
+} nd4c_cl_source;
+extern const nd4c_cl_source nd4c_cl_sources[];
+
+/* -- device.c ----------------------------------------------------------------------------------------------------- */
+
+extern const nd4c_device_ops nd4c_cl_device_ops;
+
+/* In the order in which they are preferred; of clblast.c and backend.c. */
+extern const nd4c_engine nd4c_cl_clblast_engine, nd4c_cl_opencl_engine;
+/* Empties what CLBlast keeps of compiled programs. */
+void nd4c_cl_clblast_close(void);
+
+#endif

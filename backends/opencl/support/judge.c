@@ -1,0 +1,68 @@
+#include "backends/opencl/support/judge.h"
+
+/* As judge.cl writes it, one for each tensor. */
+typedef struct verdict {
+  uint32_t place, unused;
+  double value;
+} verdict;
+_Static_assert(ND4C_CL_JUDGED * sizeof(verdict) == ND4C_CL_JUDGE_BYTES, "scratch for the verdicts");
+
+nd4c_status nd4c_cl_judge_check(const nd4c_cl_step *step, int32_t count, const nd4c_tensor *const *tensors) {
+  if (!nd4c_cl_fp64_usable(step->call->device, step->reason, step->reason_size)) {
+    return ND4C_UNSUPPORTED;
+  }
+  for (int32_t k = 0; k < count; k++) {
+    nd4c_cl_walk walk;
+    if (tensors[k]->size > INT32_MAX) {
+      return nd4c_cl_step_refuse(step, "%lld parameters, more than 31 bits can number", (long long)tensors[k]->size);
+    }
+    ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, tensors[k]));
+  }
+  return ND4C_OK;
+}
+
+/* told: the place whose value is wanted; -1: the first outlier's place is. */
+static nd4c_status launch_judge(const nd4c_call *call, int32_t slot, const nd4c_tensor *x, nd4c_cl_range range,
+                                int64_t told) {
+  const nd4c_cl_step step = {.call = call};
+  nd4c_cl_walk walk;
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(&step, &walk, x));
+  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "convert+judge", "judge", x->dtype));
+  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  nd4c_cl_arg_double(&launch, range.least);
+  nd4c_cl_arg_double(&launch, range.most);
+  nd4c_cl_arg_int(&launch, range.whole);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
+  nd4c_cl_arg_long(&launch, slot);
+  nd4c_cl_arg_long(&launch, told);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+nd4c_status nd4c_cl_judge(const nd4c_call *call, int32_t count, const nd4c_tensor *const *tensors,
+                          const nd4c_cl_range *ranges, nd4c_cl_outlier *outlier) {
+  const uint32_t none = UINT32_MAX;
+  verdict verdicts[ND4C_CL_JUDGED];
+  int64_t bytes = count * (int64_t)sizeof verdicts[0];
+  *outlier = (nd4c_cl_outlier){.tensor = -1};
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, bytes, &none, sizeof none));
+  for (int32_t k = 0; k < count; k++) {
+    ND4C_BACKEND_TRY(launch_judge(call, k, tensors[k], ranges[k], -1));
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdicts, bytes));
+  for (int32_t k = 0; k < count && outlier->tensor < 0; k++) {
+    if (verdicts[k].place != none) {
+      *outlier = (nd4c_cl_outlier){.tensor = k, .place = verdicts[k].place};
+    }
+  }
+  if (outlier->tensor < 0) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(
+      launch_judge(call, outlier->tensor, tensors[outlier->tensor], ranges[outlier->tensor], outlier->place));
+  ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdicts, bytes));
+  outlier->value = verdicts[outlier->tensor].value;
+  return ND4C_OK;
+}

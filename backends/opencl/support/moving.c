@@ -1,0 +1,199 @@
+/* What the families that move, pick, place and order elements share. */
+#include "backends/opencl/support/moving.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+nd4c_status nd4c_cl_step_refuse(const nd4c_cl_step *step, const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (nd4c_cl_is_dry(step)) {
+    (void)snprintf(step->reason, step->reason_size, "%s", text);
+    return ND4C_UNSUPPORTED;
+  }
+  return nd4c_cl_host->fail(ND4C_UNSUPPORTED, "%s: %s", step->call->op->name, text);
+}
+
+nd4c_status nd4c_cl_step_call(const nd4c_cl_step *step) {
+  return nd4c_cl_call_usable(step->call, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+}
+
+nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step) {
+  return nd4c_cl_fp64_usable(step->call->device, step->reason, step->reason_size) ? nd4c_cl_step_call(step)
+                                                                                  : ND4C_UNSUPPORTED;
+}
+
+int32_t nd4c_cl_element_bytes(nd4c_dtype dtype) {
+#define ELEMENT_BYTES(NAME, name, number, build, kind, bits, ...) \
+  [number] = (bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : (bits) / 8,
+  static const int32_t bytes[ND4C_DTYPE_END] = {ND4C_DTYPE_TABLE(ELEMENT_BYTES)};
+#undef ELEMENT_BYTES
+  return dtype > 0 && dtype < ND4C_DTYPE_END ? bytes[dtype] : 0;
+}
+
+static bool is_movable(const nd4c_tensor *tensor) {
+  return tensor->dtype == ND4C_DTYPE_NONE || nd4c_cl_element_bytes(tensor->dtype) > 0;
+}
+
+bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size) {
+  char room[256];
+  nd4c_cl_step step = {call, reason != NULL ? reason : room, reason != NULL ? reason_size : sizeof room};
+  for (int32_t i = 0; i < call->input_count + call->output_count; i++) {
+    const nd4c_tensor *tensor = i < call->input_count ? &call->inputs[i] : &call->outputs[i - call->input_count];
+    if (!is_movable(tensor)) {
+      (void)snprintf(step.reason, step.reason_size, "strings and dtypes of less than a byte stay with the CPU");
+      return false;
+    }
+    if (tensor->layout != ND4C_LAYOUT_STRIDED) {
+      (void)snprintf(step.reason, step.reason_size, "operand %d is not strided", (int)i);
+      return false;
+    }
+  }
+  return function(&step) == ND4C_OK;
+}
+
+void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides) {
+  int32_t missing = rank - tensor->rank;
+  for (int32_t i = 0; i < rank; i++) {
+    bool own = i >= missing && tensor->shape[i - missing] == shape[i];
+    strides[i] = own ? tensor->strides[i - missing] : 0;
+  }
+}
+
+nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
+                              int32_t count, const int64_t *const *strides) {
+  char why[256] = "";
+  if (nd4c_cl_walk_strides(walk, rank, shape, count, strides, why, sizeof why)) {
+    return ND4C_OK;
+  }
+  return nd4c_cl_step_refuse(step, "%s", why);
+}
+
+nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor) {
+  const int64_t *strides[1] = {tensor->strides};
+  return nd4c_cl_step_walk(step, walk, tensor->rank, tensor->shape, 1, strides);
+}
+
+/* -- launches ------------------------------------------------------------------------------------------------------ */
+
+static const char *unit_of(nd4c_dtype dtype) {
+  switch (nd4c_cl_element_bytes(dtype)) {
+    case 1:
+      return "uchar";
+    case 2:
+      return "ushort";
+    case 4:
+      return "uint";
+    case 8:
+      return "ulong";
+    default:
+      return "ulong2";
+  }
+}
+
+nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                                nd4c_dtype dtype) {
+  nd4c_cl_options options = {""};
+  nd4c_cl_define_index(&options, call);
+  if (dtype != ND4C_DTYPE_NONE) {
+    nd4c_cl_define(&options, "UNIT", "%s", unit_of(dtype));
+  }
+  return nd4c_cl_begin(launch, call, source, function, &options);
+}
+
+nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                                nd4c_dtype dtype) {
+  nd4c_cl_options options = {""};
+  nd4c_cl_define_index(&options, call);
+  nd4c_cl_define_type(&options, 'A', dtype);
+  return nd4c_cl_begin(launch, call, source, function, &options);
+}
+
+nd4c_status nd4c_cl_begin_ops(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function) {
+  nd4c_cl_options options = {""};
+  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
+  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
+  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  nd4c_cl_define_index(&options, call);
+  return nd4c_cl_begin(launch, call, source, function, &options);
+}
+
+nd4c_status nd4c_cl_run_items(nd4c_cl_launch *launch, int64_t count) {
+  nd4c_cl_arg_long(launch, count);
+  return nd4c_cl_launch_run(launch, 1, &count, NULL);
+}
+
+void nd4c_cl_arg_shifted(nd4c_cl_launch *launch, const nd4c_tensor *tensor, int64_t shift, nd4c_cl_access access) {
+  nd4c_tensor moved = *tensor;
+  moved.offset += shift;
+  nd4c_cl_arg_tensor(launch, &moved, access);
+}
+
+/* -- moves --------------------------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_cl_move(const nd4c_cl_step *step, int32_t rank, const int64_t *shape, const nd4c_tensor *from,
+                         int64_t from_shift, const int64_t *from_strides, const nd4c_tensor *to, int64_t to_shift,
+                         const int64_t *to_strides) {
+  const int64_t *strides[2] = {from_strides, to_strides};
+  nd4c_cl_walk walk;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 2, strides));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "move", to->dtype));
+  nd4c_cl_arg_shifted(&launch, from, from_shift, ND4C_CL_READ);
+  nd4c_cl_arg_shifted(&launch, to, to_shift, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+nd4c_status nd4c_cl_copy(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *y) {
+  bool same = !nd4c_cl_is_dry(step) && x->buffer == y->buffer && x->offset == y->offset;
+  return same ? ND4C_OK : nd4c_cl_move(step, y->rank, y->shape, x, 0, x->strides, y, 0, y->strides);
+}
+
+nd4c_status nd4c_cl_zero(const nd4c_cl_step *step, const nd4c_tensor *y) {
+  nd4c_cl_walk walk;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, y));
+  if (nd4c_cl_is_dry(step) || walk.size == 0) {
+    return ND4C_OK;
+  }
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "zero", y->dtype));
+  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
+  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
+  return nd4c_cl_run_items(&launch, walk.size);
+}
+
+/* -- windows ------------------------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_cl_columns_make(const nd4c_cl_step *step, const nd4c_attr_value *attrs, const nd4c_tensor *image,
+                                 const nd4c_tensor *column, nd4c_cl_columns *columns) {
+  *columns = (nd4c_cl_columns){.spatial = attrs[0].count, .cells = 1, .all_windows = 1};
+  if (columns->spatial > ND4C_CL_RANK) {
+    return nd4c_cl_step_refuse(step, "more than %d axes of windows", (int)ND4C_CL_RANK);
+  }
+  for (int32_t i = 0; i < columns->spatial; i++) {
+    columns->kernel[i] = attrs[0].as.ints[i];
+    columns->stride[i] = attrs[1].count > 0 ? attrs[1].as.ints[i] : 1;
+    columns->pad[i] = attrs[2].count > 0 ? attrs[2].as.ints[i] : 0;
+    columns->dilation[i] = attrs[3].count > 0 ? attrs[3].as.ints[i] : 1;
+    columns->extent[i] = image->shape[i + 2];
+    columns->image_strides[i] = image->strides[i + 2];
+    int64_t after = attrs[2].count > 0 ? attrs[2].as.ints[i + columns->spatial] : 0;
+    int64_t free = columns->extent[i] + columns->pad[i] + after - (columns->kernel[i] - 1) * columns->dilation[i] - 1;
+    columns->windows[i] = free / columns->stride[i] + 1;
+    columns->cells *= columns->kernel[i];
+    columns->all_windows *= columns->windows[i];
+  }
+  columns->channels = image->shape[1];
+  columns->image_batch = image->strides[0];
+  columns->image_channel = image->strides[1];
+  memcpy(columns->column_strides, column->strides, sizeof columns->column_strides);
+  return ND4C_OK;
+}

@@ -1,0 +1,95 @@
+/* What the families that move, pick, place and order elements share.
+ *
+ * Elements that only move are opaque units of 1, 2, 4, 8 or 16 bytes: one program a width, whatever the dtype. */
+#ifndef ND4C_BACKENDS_OPENCL_SUPPORT_MOVING_H
+#define ND4C_BACKENDS_OPENCL_SUPPORT_MOVING_H
+
+#include "backends/opencl/runtime/opencl.h"
+#include "nd4c/op_table.h"
+
+#define ND4C_CL_MOVABLE_BIT(NAME, name, number, build, kind, bits, ...) \
+  | ((bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : ND4C_DTYPE_BIT(number))
+#define ND4C_CL_MOVABLE (UINT64_C(0) ND4C_DTYPE_TABLE(ND4C_CL_MOVABLE_BIT))
+
+/* One pass over what a call does. Dry: nothing is enqueued, only what stands in the way of running is found and written
+ * to `reason`; so that `usable` and `run` of a kernel are one function and cannot differ. */
+typedef struct nd4c_cl_step {
+  const nd4c_call *call;
+  char *reason; /* not NULL: dry */
+  size_t reason_size;
+} nd4c_cl_step;
+typedef nd4c_status (*nd4c_cl_step_function)(const nd4c_cl_step *step);
+
+static inline bool nd4c_cl_is_dry(const nd4c_cl_step *step) {
+  return step->reason != NULL;
+}
+
+/* Refuses: the reason of a dry pass, the error of a run. */
+nd4c_status nd4c_cl_step_refuse(const nd4c_cl_step *step, const char *format, ...) ND4C_PRINTF(2, 3);
+/* Of a dry pass: nd4c_cl_call_usable, and nd4c_cl_fp64_usable before it. */
+nd4c_status nd4c_cl_step_call(const nd4c_cl_step *step);
+nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step);
+/* A dry pass of a call whose operands can all be moved. */
+bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size);
+
+/* X(op, dtypes, function): a kernel of one step function. `scratch`: how many bytes a call works in, or NULL. */
+#define ND4C_CL_STEP_KERNEL(op_name, dtype_set, function, scratch)                        \
+  static bool op_name##_usable(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return nd4c_cl_step_usable(call, function, reason, reason_size);                      \
+  }                                                                                       \
+  static nd4c_status op_name##_run(const nd4c_call *call) {                               \
+    return function(&(nd4c_cl_step){.call = call});                                       \
+  }                                                                                       \
+  ND4C_CL_KERNEL(op_name, dtype_set, op_name##_usable, op_name##_run, scratch)
+
+/* Bytes of an element; 0 for packed dtypes and strings. */
+int32_t nd4c_cl_element_bytes(nd4c_dtype dtype);
+
+/* Strides of a tensor broadcast to a shape by NumPy's rules. */
+void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides);
+
+/* A walk along `count` operands' strides; a step that is refused if it has too many axes. */
+nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
+                              int32_t count, const int64_t *const *strides);
+
+/* The same along all elements of one tensor. */
+nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor);
+
+/* Begins a launch of a kernel on units as wide as `dtype`, or on a typed one (TYPE_A); `dtype` NONE: neither. */
+nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                                nd4c_dtype dtype);
+nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
+                                nd4c_dtype dtype);
+/* Begins one that is typed by the first two inputs (TYPE_A, TYPE_B) and the first output (TYPE_Y). */
+nd4c_status nd4c_cl_begin_ops(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function);
+/* Runs it over `count` work items: the kernel's last argument, as launches are rounded up to whole groups. */
+nd4c_status nd4c_cl_run_items(nd4c_cl_launch *launch, int64_t count);
+
+/* A tensor's two arguments, element 0 moved on by `shift` elements. */
+void nd4c_cl_arg_shifted(nd4c_cl_launch *launch, const nd4c_tensor *tensor, int64_t shift, nd4c_cl_access access);
+
+/* Elements of `from` (its element 0 moved by from_shift) to `to`, along strides of their own over a shape. One dtype.
+ */
+nd4c_status nd4c_cl_move(const nd4c_cl_step *step, int32_t rank, const int64_t *shape, const nd4c_tensor *from,
+                         int64_t from_shift, const int64_t *from_strides, const nd4c_tensor *to, int64_t to_shift,
+                         const int64_t *to_strides);
+/* y = x of one shape; nothing where they are the same view. */
+nd4c_status nd4c_cl_copy(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *y);
+/* Every element of y. */
+nd4c_status nd4c_cl_zero(const nd4c_cl_step *step, const nd4c_tensor *y);
+
+/* Sliding windows over `spatial` axes, between images [n, c, space...] and columns [n, c cells, windows]. The same
+ * struct as nd4c_columns of move.cl and sums.cl. */
+typedef struct nd4c_cl_columns {
+  int32_t spatial, unused;
+  int64_t cells, all_windows, channels;
+  int64_t kernel[ND4C_CL_RANK], stride[ND4C_CL_RANK], pad[ND4C_CL_RANK], dilation[ND4C_CL_RANK], windows[ND4C_CL_RANK],
+      extent[ND4C_CL_RANK], image_strides[ND4C_CL_RANK];
+  int64_t image_batch, image_channel, column_strides[3];
+} nd4c_cl_columns;
+
+/* attrs: kernel, strides, pads, dilations. */
+nd4c_status nd4c_cl_columns_make(const nd4c_cl_step *step, const nd4c_attr_value *attrs, const nd4c_tensor *image,
+                                 const nd4c_tensor *column, nd4c_cl_columns *columns);
+
+#endif

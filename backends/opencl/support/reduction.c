@@ -1,0 +1,235 @@
+/* Launches of reduction.cl: how rows and their elements are shared among work items. */
+#include <string.h>
+
+#include "backends/opencl/support/reduction.h"
+
+enum {
+  GROUP = 128,      /* work items of a group at most */
+  STATE_BYTES = 64, /* at least what a state of reduction.cl takes */
+  PIECE = 4096,     /* elements of a row's piece at least */
+  PIECES = 256,     /* of a row at most */
+  UNITS = 8,        /* groups for each compute unit before rows are cut */
+  EIGHT_LEAST = 64  /* elements of a row that is gone through in vectors */
+};
+
+typedef struct plan {
+  nd4c_cl_walk kept, inner;
+  bool rows_next; /* neighbouring work items take neighbouring rows */
+  bool eight;     /* EIGHT of reduction.cl */
+  int64_t group, lanes, pieces, piece;
+} plan;
+
+void nd4c_cl_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduced) {
+  for (int32_t axis = 0; axis < rank; axis++)
+    reduced[axis] = axes->as.ints == NULL;
+  for (int32_t i = 0; i < axes->count; i++)
+    reduced[nd4c_axis(axes->as.ints[i], rank)] = true;
+}
+
+void nd4c_cl_reduction_over(nd4c_cl_reduction *reduction, bool keepdims) {
+  const nd4c_tensor *a = reduction->a, *b = reduction->b;
+  int32_t place = 0;
+  reduction->rank = a->rank;
+  for (int32_t axis = 0; axis < a->rank; axis++) {
+    bool reduced = reduction->reduced[axis];
+    reduction->shape[axis] = a->shape[axis];
+    reduction->a_strides[axis] = a->strides[axis];
+    reduction->b_strides[axis] = b != NULL ? b->strides[axis] : 0;
+    reduction->y_strides[axis] = reduced ? 0 : reduction->y->strides[place];
+    place += keepdims || !reduced;
+  }
+}
+
+static bool make_walks(const nd4c_cl_reduction *reduction, plan *p, char *reason, size_t reason_size) {
+  int64_t shape[2][ND4C_CL_AXES], strides[2][3][ND4C_CL_AXES];
+  int32_t rank[2] = {0, 0};
+  for (int32_t axis = 0; axis < reduction->rank; axis++) {
+    int side = reduction->reduced[axis] ? 1 : 0;
+    int32_t place = rank[side]++;
+    shape[side][place] = reduction->shape[axis];
+    strides[side][0][place] = reduction->a_strides[axis];
+    strides[side][1][place] = reduction->b_strides[axis];
+    strides[side][2][place] = reduction->y_strides[axis];
+  }
+  const int64_t *const kept[] = {strides[0][0], strides[0][1], strides[0][2]};
+  const int64_t *const inner[] = {strides[1][0], strides[1][1]};
+  return nd4c_cl_walk_strides(&p->kept, rank[0], shape[0], 3, kept, reason, reason_size) &&
+         nd4c_cl_walk_strides(&p->inner, rank[1], shape[1], 2, inner, reason, reason_size);
+}
+
+/* Distance in memory between neighbours of a walk. */
+static int64_t step_of(const nd4c_cl_walk *walk) {
+  int64_t step = walk->rank > 0 ? walk->strides[0][walk->rank - 1] : INT64_MAX;
+  return step < 0 ? -step : step;
+}
+
+static int64_t power_of_two(int64_t least) {
+  int64_t power = 1;
+  while (power < least)
+    power *= 2;
+  return power;
+}
+
+/* Sums that a processor's vectors go through, a work item a row or piece: compilers do not find them by themselves. */
+static bool by_eight(const nd4c_call *call, const nd4c_cl_reduction *reduction, const nd4c_cl_walk *inner) {
+  bool sum = strcmp(reduction->gather, "GATHER_sum") == 0 || strcmp(reduction->gather, "GATHER_mean") == 0;
+  return sum && nd4c_cl_device_limits(call->device)->is_cpu && nd4c_cl_wide(call) && !reduction->skip_nan &&
+         reduction->b == NULL && reduction->a->dtype == ND4C_FLOAT32 &&
+         (reduction->y->dtype == ND4C_FLOAT32 || reduction->y->dtype == ND4C_FLOAT64) && inner->rank == 1 &&
+         inner->strides[0][0] == 1 && inner->size >= EIGHT_LEAST;
+}
+
+static bool make_plan(const nd4c_call *call, const nd4c_cl_reduction *reduction, plan *p, char *reason,
+                      size_t reason_size) {
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  if (!make_walks(reduction, p, reason, reason_size))
+    return false;
+  p->group = GROUP;
+  while (p->group > 1 && (p->group > limits->group_size || p->group * STATE_BYTES > limits->local_bytes))
+    p->group /= 2;
+  p->eight = by_eight(call, reduction, &p->inner);
+  p->group = p->eight ? 1 : p->group;
+  p->rows_next = p->kept.rank > 0 && step_of(&p->kept) < step_of(&p->inner);
+  int64_t least = p->rows_next ? p->inner.size / 16 : p->inner.size / 4;
+  p->lanes = power_of_two(least < p->group ? least : p->group);
+  int64_t wanted = UNITS * (int64_t)(limits->compute_units > 0 ? limits->compute_units : 1);
+  p->pieces = 1;
+  if (p->kept.size > 0 && p->kept.size < wanted && p->inner.size >= 2 * PIECE) {
+    int64_t pieces = wanted / p->kept.size + 1, most = p->inner.size / PIECE;
+    pieces = pieces > most ? most : pieces;
+    p->pieces = pieces > PIECES ? PIECES : pieces;
+  }
+  p->piece = (p->inner.size + p->pieces - 1) / p->pieces;
+  return true;
+}
+
+bool nd4c_cl_reduction_usable(const nd4c_cl_reduction *reduction, char *reason, size_t reason_size) {
+  plan p;
+  return make_walks(reduction, &p, reason, reason_size);
+}
+
+int64_t nd4c_cl_reduction_scratch(const nd4c_call *call, const nd4c_cl_reduction *reduction) {
+  char reason[64];
+  plan p;
+  if (!make_plan(call, reduction, &p, reason, sizeof reason) || p.pieces == 1)
+    return 0;
+  return p.pieces * p.kept.size * STATE_BYTES;
+}
+
+/* Elements are taken as numbers of the result's type. */
+static bool folds(const nd4c_cl_reduction *reduction) {
+  const char *gather = reduction->gather;
+  return strcmp(gather, "GATHER_sum") == 0 || strcmp(gather, "GATHER_prod") == 0 ||
+         strcmp(gather, "GATHER_product") == 0;
+}
+
+/* And rounded to it before, as the op cast would: sum and prod with the attribute `dtype`. */
+static bool casts(const nd4c_cl_reduction *reduction) {
+  return folds(reduction) && reduction->b == NULL && nd4c_cl_must_cast(reduction->a->dtype, reduction->y->dtype);
+}
+
+static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction *reduction, const plan *p) {
+  nd4c_cl_options options = {{0}};
+  nd4c_dtype a = reduction->a->dtype, y = reduction->y->dtype;
+  bool real = nd4c_cl_is_float(a), wide = nd4c_cl_wide(call);
+  nd4c_cl_define(&options, reduction->gather, "1");
+  nd4c_cl_define_type(&options, 'A', a);
+  nd4c_cl_define_type(&options, 'B', reduction->b != NULL ? reduction->b->dtype : a);
+  nd4c_cl_define_type(&options, 'Y', y);
+  nd4c_cl_define_real(&options, call);
+  real = folds(reduction) ? nd4c_cl_is_float(y) : real;
+  nd4c_cl_define(&options, "VALUE", "%s",
+                 real               ? "REAL"
+                 : folds(reduction) ? nd4c_cl_wrapping(y, "COMPUTE_Y")
+                                    : "COMPUTE_A");
+  nd4c_cl_define(&options, "PARAMETER", "REAL");
+  if (real)
+    nd4c_cl_define(&options, "REAL_STATE", "1");
+  if (real && !(wide && a != ND4C_FLOAT64))
+    nd4c_cl_define(&options, "COMPENSATED", "1");
+  if (wide)
+    nd4c_cl_define(&options, "WIDE_VALUE", "1");
+  if (p->eight) {
+    nd4c_cl_define(&options, "EIGHT", "double8");
+    nd4c_cl_define(&options, "CAST_EIGHT", "convert_double8");
+  }
+  if (reduction->b != NULL)
+    nd4c_cl_define(&options, "PAIRED", "1");
+  if (reduction->least)
+    nd4c_cl_define(&options, "LEAST", "1");
+  if (reduction->skip_nan)
+    nd4c_cl_define(&options, "SKIP_NAN", "1");
+  if (casts(reduction))
+    nd4c_cl_define(&options, "CAST", "1");
+  if (p->kept.size < INT32_MAX && p->inner.size < INT32_MAX) /* products of axes may count further than operands */
+    nd4c_cl_define_index(&options, call);
+  return options;
+}
+
+static nd4c_status kernel_of(const nd4c_call *call, const nd4c_cl_reduction *reduction, const char *function,
+                             const nd4c_cl_options *options, nd4c_cl_kernel **kernel) {
+  const char *source = casts(reduction) ? "convert+reduction" : "reduction";
+  return nd4c_cl_kernel_get(call->device, source, function, options, kernel);
+}
+
+static void inputs(nd4c_cl_launch *launch, const nd4c_cl_reduction *reduction, const plan *p) {
+  nd4c_cl_arg_bytes(launch, &p->kept, sizeof p->kept);
+  nd4c_cl_arg_bytes(launch, &p->inner, sizeof p->inner);
+  nd4c_cl_arg_tensor(launch, reduction->a, ND4C_CL_READ);
+  nd4c_cl_arg_tensor(launch, reduction->b != NULL ? reduction->b : reduction->a, ND4C_CL_READ);
+}
+
+static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *reduction, const plan *p,
+                             const nd4c_cl_options *options) {
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce_pieces", options, &kernel));
+  int64_t group = nd4c_cl_kernel_fit(kernel, p->group), global = p->kept.size * p->pieces * group;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  inputs(&launch, reduction, p);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
+  nd4c_cl_arg_long(&launch, reduction->scratch_at);
+  nd4c_cl_arg_real(&launch, reduction->parameter);
+  nd4c_cl_arg_long(&launch, p->pieces);
+  nd4c_cl_arg_long(&launch, p->piece);
+  nd4c_cl_arg_local(&launch, (size_t)group * STATE_BYTES);
+  ND4C_BACKEND_TRY(nd4c_cl_launch_run(&launch, 1, &global, &group));
+  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce_partial", options, &kernel));
+  group = nd4c_cl_kernel_fit(kernel, p->group);
+  global = p->kept.size * group;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  nd4c_cl_arg_bytes(&launch, &p->kept, sizeof p->kept);
+  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
+  nd4c_cl_arg_long(&launch, reduction->scratch_at);
+  nd4c_cl_arg_tensor(&launch, reduction->y, ND4C_CL_WRITE);
+  nd4c_cl_arg_real(&launch, reduction->parameter);
+  nd4c_cl_arg_long(&launch, p->pieces);
+  nd4c_cl_arg_local(&launch, (size_t)group * STATE_BYTES);
+  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+}
+
+nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduction) {
+  char reason[128];
+  plan p;
+  nd4c_cl_kernel *kernel;
+  nd4c_cl_launch launch;
+  if (!make_plan(call, reduction, &p, reason, sizeof reason))
+    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
+  if (p.kept.size == 0)
+    return ND4C_OK;
+  nd4c_cl_options options = options_of(call, reduction, &p);
+  if (p.pieces > 1)
+    return in_pieces(call, reduction, &p, &options);
+  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce", &options, &kernel));
+  p.group = nd4c_cl_kernel_fit(kernel, p.group);
+  p.lanes = p.lanes < p.group ? p.lanes : p.group;
+  int64_t rows = p.group / p.lanes, global = (p.kept.size + rows - 1) / rows * p.group;
+  nd4c_cl_launch_begin(&launch, call, kernel);
+  inputs(&launch, reduction, &p);
+  nd4c_cl_arg_tensor(&launch, reduction->y, ND4C_CL_WRITE);
+  nd4c_cl_arg_real(&launch, reduction->parameter);
+  nd4c_cl_arg_int(&launch, (int32_t)p.lanes);
+  nd4c_cl_arg_int(&launch, p.rows_next);
+  nd4c_cl_arg_local(&launch, (size_t)p.group * STATE_BYTES);
+  return nd4c_cl_launch_run(&launch, 1, &global, &p.group);
+}

@@ -1,0 +1,49 @@
+/* Reductions over any axes, for the families that need one. */
+#ifndef ND4C_BACKENDS_OPENCL_SUPPORT_REDUCTION_H
+#define ND4C_BACKENDS_OPENCL_SUPPORT_REDUCTION_H
+
+#include "backends/opencl/runtime/opencl.h"
+
+enum { ND4C_CL_AXES = 64 };
+
+/* A walk over axes: one result for each place of those that are not reduced, of the elements (or, with b, of the pairs
+ * of elements) along the others. */
+typedef struct nd4c_cl_reduction {
+  const char *gather;           /* GATHER_<what> of reduction.cl */
+  const nd4c_tensor *a, *b, *y; /* dtypes, buffers, offsets; b: NULL, if there is none */
+  int32_t rank;
+  bool reduced[ND4C_CL_AXES];
+  int64_t shape[ND4C_CL_AXES], a_strides[ND4C_CL_AXES], b_strides[ND4C_CL_AXES], y_strides[ND4C_CL_AXES];
+  bool least, skip_nan;
+  double parameter;
+  int64_t scratch_at; /* first byte of call->scratch_buffer that is its own; a multiple of 64 */
+} nd4c_cl_reduction;
+
+/* Flags of the axes that the attribute names; where it is left out: all. */
+void nd4c_cl_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduced);
+/* Over the axes of a, and of b of the same shape, whose flags are set. */
+void nd4c_cl_reduction_over(nd4c_cl_reduction *reduction, bool keepdims);
+
+/* False, with the reason, if it has too many axes. */
+bool nd4c_cl_reduction_usable(const nd4c_cl_reduction *reduction, char *reason, size_t reason_size);
+/* Bytes of call->scratch_buffer that nd4c_cl_reduce wants. */
+int64_t nd4c_cl_reduction_scratch(const nd4c_call *call, const nd4c_cl_reduction *reduction);
+nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduction);
+
+static inline bool nd4c_cl_is_float(nd4c_dtype dtype) {
+  return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 || dtype == ND4C_FLOAT32 || dtype == ND4C_FLOAT64;
+}
+
+/* Whether elements of x that become numbers of y, as the op cast says, lose something or change on the way: they must
+ * be cast then (convert.cl), not merely converted to the type that y is computed in. */
+static inline bool nd4c_cl_must_cast(nd4c_dtype x, nd4c_dtype y) {
+  return x != y && (nd4c_cl_is_float(x) || nd4c_cl_is_float(y)) && y != ND4C_FLOAT64;
+}
+
+/* The type in which whole numbers are added and multiplied: unsigned ones wrap, where OpenCL C leaves open what becomes
+ * of int and long. `otherwise` for all other dtypes. */
+static inline const char *nd4c_cl_wrapping(nd4c_dtype dtype, const char *otherwise) {
+  return dtype == ND4C_INT32 ? "uint" : dtype == ND4C_INT64 ? "ulong" : otherwise;
+}
+
+#endif

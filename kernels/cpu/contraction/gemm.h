@@ -1,0 +1,45 @@
+/* Blocked matrix product for operands with any strides. */
+#ifndef ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
+#define ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One matrix: element (row, column) at data + row * row_stride + column * column_stride, in elements. */
+typedef struct nd4c_gemm_matrix {
+  char *data; /* inputs are never written */
+  int64_t row_stride, column_stride;
+} nd4c_gemm_matrix;
+
+typedef struct nd4c_gemm_loops {
+  /* y [m, n] = a [m, k] b [k, n], added to what y holds if `adds`. buffer: buffer_bytes, aligned to 64. For one
+   * thread: callers share out parts, best of multiples of strip_rows and strip_columns. */
+  void (*multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
+                   bool adds, void *buffer);
+  int64_t strip_rows, strip_columns, buffer_bytes;
+  /* The same without a buffer, bit for bit, where columns of b have stride 1: quicker where b stays in the L2 cache. */
+  void (*direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
+                 bool adds);
+  /* y[i] = bias[i] + addend[i * step] for i in [0, n); either may be NULL. */
+  void (*start)(int64_t n, const void *bias, const void *addend, int64_t step, void *y);
+  /* y[i * step] = x[i] */
+  void (*spread)(int64_t n, const void *x, int64_t step, void *y);
+} nd4c_gemm_loops;
+
+/* Products with few rows, for one thread: callers share out columns. bfloat16 is that of b; a, y and sums are f32. */
+typedef struct nd4c_thin_loops {
+  /* y [m, n] = a [m, k] b [k, n], added to what y holds if `adds`; columns of b and y have stride 1. Sums in the order
+   * of k, as those of `multiply`. */
+  void (*rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y, bool adds);
+  /* The same where rows of b and columns of a have stride 1: a sum a lane. */
+  void (*dots)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y, bool adds);
+  /* y[0] = sum of a[i] b[i], i in [0, k) */
+  void (*dot)(int64_t k, const void *a, const void *b, void *y);
+} nd4c_thin_loops;
+
+typedef struct nd4c_gemm_table {
+  const nd4c_gemm_loops *float32, *float64;
+  const nd4c_thin_loops *thin_float32, *thin_float64, *thin_bfloat16;
+} nd4c_gemm_table;
+
+#endif

@@ -1,0 +1,159 @@
+/* The matrix product for one dtype: included once for each, with T, V, LOAD, STORE, REPEAT, FUSED, PART_LOAD,
+ * PART_STORE and NAME(x) defined.
+ *
+ * Each element of y is one sum in the order of k, whatever is packed and wherever blocks end: results are the same to
+ * the last bit for every way through this file. */
+
+enum {
+  NAME(LANES) = VECTOR_BYTES / sizeof(T),
+  NAME(WIDE) = 2 * NAME(LANES),  /* columns of a strip */
+  NAME(DEEP) = 2048 / sizeof(T), /* of k at a time, where operands are packed */
+  NAME(BLOCK_ROWS) = 16 * TILE_ROWS,
+  NAME(BLOCK_COLUMNS) = 512
+};
+
+#include "kernels/cpu/contraction/gemm_strip.h"
+
+/* -- packing ---------------------------------------------------------------------------------------------------- */
+
+/* `width` rows (columns) of k elements side by side: to[i * width + r]. step: between rows; along: in one. */
+static inline __attribute__((always_inline)) void NAME(pack_panel)(int64_t width, int64_t k, const T *from,
+                                                                   int64_t step, int64_t along, T *to) {
+  if (step == 1) {
+    for (int64_t i = 0; i < k; i++, to += width) {
+      for (int64_t r = 0; r < width; r++) {
+        to[r] = from[i * along + r];
+      }
+    }
+  } else {
+    for (int64_t i = 0; i < k; i++, to += width) {
+      for (int64_t r = 0; r < width; r++) {
+        to[r] = from[r * step + i * along];
+      }
+    }
+  }
+}
+
+/* Rows of a, as many side by side as a strip takes. */
+static void NAME(pack_rows)(int64_t m, int64_t k, const T *from, int64_t step, int64_t along, T *to) {
+  for (int64_t row = 0, rows; row < m; row += rows) {
+    rows = NAME(strip_rows)(m - row);
+    if (rows == TILE_ROWS) {
+      NAME(pack_panel)(TILE_ROWS, k, from + row * step, step, along, to + row * k);
+    } else {
+      NAME(pack_panel)(rows, k, from + row * step, step, along, to + row * k);
+    }
+  }
+}
+
+/* Columns of b; the last panel is filled up with zeros. */
+static void NAME(pack_columns)(int64_t n, int64_t k, const T *from, int64_t step, int64_t along, T *to) {
+  int64_t column = 0;
+  for (; n - column >= NAME(WIDE); column += NAME(WIDE)) {
+    NAME(pack_panel)(NAME(WIDE), k, from + column * step, step, along, to + column * k);
+  }
+  from += column * step;
+  to += column * k;
+  for (int64_t i = 0; i < k && column < n; i++) {
+    for (int64_t r = 0; r < NAME(WIDE); r++) {
+      to[i * NAME(WIDE) + r] = r < n - column ? from[r * step + i * along] : 0;
+    }
+  }
+}
+
+/* -- blocks ----------------------------------------------------------------------------------------------------- */
+
+/* How strips find their operands: of b, the distance from panel to panel and from row to row of one. */
+typedef struct NAME(operands) {
+  const T *a, *b;
+  int64_t a_row, a_step; /* unless packed: rows then lie as pack_rows leaves them */
+  int64_t b_panel, b_step;
+  bool packed;
+} NAME(operands);
+
+/* y = (y +) a b, strip by strip: the columns of b stay in the L1 cache while all rows pass. */
+static void NAME(block)(int64_t m, int64_t n, int64_t k, const NAME(operands) * x, nd4c_gemm_matrix to, bool adds) {
+  T *y = (T *)(void *)to.data;
+  for (int64_t column = 0; column < n; column += NAME(WIDE)) {
+    int64_t columns = n - column < NAME(WIDE) ? n - column : NAME(WIDE);
+    const T *b = x->b + column / NAME(WIDE) * x->b_panel;
+    for (int64_t row = 0, rows; row < m; row += rows) {
+      rows = NAME(strip_rows)(m - row);
+      const T *a = x->a + row * (x->packed ? k : x->a_row);
+      int64_t a_row = x->packed ? 1 : x->a_row, a_step = x->packed ? rows : x->a_step;
+      T *at = y + row * to.row_stride + column * to.column_stride;
+      if (to.column_stride == 1) {
+        NAME(strip_any)(rows, columns, k, a, a_row, a_step, b, x->b_step, at, to.row_stride, adds);
+      } else {
+        NAME(strip_apart)(rows, columns, k, a, a_row, a_step, b, x->b_step, at, to, adds);
+      }
+    }
+  }
+}
+
+static void NAME(multiply)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
+                           bool adds, void *buffer) {
+  const T *a_data = (const void *)a.data, *b_data = (const void *)b.data;
+  T *a_packed = buffer, *b_packed = a_packed + NAME(BLOCK_ROWS) * NAME(DEEP);
+  NAME(operands) x = {.a = a_packed, .b = b_packed, .b_step = NAME(WIDE), .packed = true};
+  for (int64_t column = 0; column < n; column += NAME(BLOCK_COLUMNS)) {
+    int64_t columns = n - column < NAME(BLOCK_COLUMNS) ? n - column : NAME(BLOCK_COLUMNS);
+    /* k == 0 still has to write zeros. */
+    for (int64_t depth = 0; depth == 0 || depth < k; depth += NAME(DEEP)) {
+      int64_t deep = k - depth < NAME(DEEP) ? k - depth : NAME(DEEP);
+      NAME(pack_columns)
+      (columns, deep, b_data + depth * b.row_stride + column * b.column_stride, b.column_stride, b.row_stride,
+       b_packed);
+      x.b_panel = NAME(WIDE) * deep;
+      for (int64_t row = 0; row < m; row += NAME(BLOCK_ROWS)) {
+        int64_t rows = m - row < NAME(BLOCK_ROWS) ? m - row : NAME(BLOCK_ROWS);
+        NAME(pack_rows)
+        (rows, deep, a_data + row * a.row_stride + depth * a.column_stride, a.row_stride, a.column_stride, a_packed);
+        nd4c_gemm_matrix to = y;
+        to.data += (row * y.row_stride + column * y.column_stride) * (int64_t)sizeof(T);
+        NAME(block)(rows, columns, deep, &x, to, adds || depth > 0);
+      }
+    }
+  }
+}
+
+static void NAME(direct)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
+                         bool adds) {
+  NAME(operands)
+  x = {.a = (const void *)a.data,
+       .b = (const void *)b.data,
+       .a_row = a.row_stride,
+       .a_step = a.column_stride,
+       .b_panel = NAME(WIDE),
+       .b_step = b.row_stride};
+  NAME(block)(m, n, k, &x, y, adds);
+}
+
+static void NAME(start)(int64_t n, const void *vbias, const void *vaddend, int64_t step, void *vy) {
+  const T *bias = vbias, *addend = vaddend;
+  T *y = vy;
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = bias != NULL ? bias[i] : 0;
+  }
+  for (int64_t i = 0; i < n && addend != NULL; i++) {
+    y[i] += addend[i * step];
+  }
+}
+
+static void NAME(spread)(int64_t n, const void *vx, int64_t step, void *vy) {
+  const T *x = vx;
+  T *y = vy;
+  for (int64_t i = 0; i < n; i++) {
+    y[i * step] = x[i];
+  }
+}
+
+static const nd4c_gemm_loops NAME(loops) = {
+    .multiply = NAME(multiply),
+    .direct = NAME(direct),
+    .start = NAME(start),
+    .spread = NAME(spread),
+    .strip_rows = TILE_ROWS,
+    .strip_columns = NAME(WIDE),
+    .buffer_bytes = (NAME(BLOCK_ROWS) + NAME(BLOCK_COLUMNS) + NAME(WIDE)) * NAME(DEEP) * (int64_t)sizeof(T),
+};

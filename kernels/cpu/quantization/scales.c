@@ -1,0 +1,94 @@
+/* See quantized.h. One source for every level: the compiler vectorises the plain loops. */
+#include "kernels/cpu/quantization/scales.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "kernels/cpu/support/level.h"
+
+extern const nd4c_quantized_table ND4C_LEVEL_NAME(nd4c_quantized_table);
+
+static void flip(int64_t n, const uint8_t *x, int8_t *y) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    y[i] = (int8_t)(x[i] ^ 0x80);
+  }
+}
+
+static int32_t sum(int64_t n, const void *x, bool is_signed) {
+  const int8_t *s = x;
+  const uint8_t *u = x;
+  uint32_t total = 0;
+  if (is_signed) {
+    for (int64_t i = 0; i < n; i++) {
+      total += (uint32_t)(int32_t)s[i];
+    }
+  } else {
+    for (int64_t i = 0; i < n; i++) {
+      total += u[i];
+    }
+  }
+  return (int32_t)total;
+}
+
+static void accumulate(int64_t n, const int8_t *x, int32_t *sums) {
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)(int32_t)x[i]);
+  }
+}
+
+static void correct(int64_t n, const int32_t *x, int32_t a_zero, const int32_t *sums, int32_t row, const int32_t *zeros,
+                    int32_t *y) {
+  uint32_t a = (uint32_t)a_zero, r = (uint32_t)row;
+  if (sums != NULL && zeros != NULL) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (int32_t)((uint32_t)x[i] - a * (uint32_t)sums[i] - r * (uint32_t)zeros[i]);
+    }
+  } else if (sums != NULL) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (int32_t)((uint32_t)x[i] - a * (uint32_t)sums[i]);
+    }
+  } else if (zeros != NULL) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (int32_t)((uint32_t)x[i] - r * (uint32_t)zeros[i]);
+    }
+  }
+}
+
+static void requantize(int64_t n, const int32_t *x, const double *factors, int32_t zero, int32_t low, uint8_t *y) {
+  double least = low, most = low + 255, shift = zero;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    double value = (double)x[i] * factors[i];
+    value = value == value ? value : 0;
+    value = rint(value) + shift;
+    value = value < least ? least : value;
+    value = value > most ? most : value;
+    y[i] = (uint8_t)(int32_t)value;
+  }
+}
+
+static void dequantize(int64_t n, const int32_t *x, double scale, const double *scales, const float *bias, float *y) {
+  if (bias != NULL) {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (float)((double)x[i] * scale * scales[i] + (double)bias[i]);
+    }
+  } else {
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      y[i] = (float)((double)x[i] * scale * scales[i]);
+    }
+  }
+}
+
+const nd4c_quantized_table ND4C_LEVEL_NAME(nd4c_quantized_table) = {.flip = flip,
+                                                                    .sum = sum,
+                                                                    .accumulate = accumulate,
+                                                                    .correct = correct,
+                                                                    .requantize = requantize,
+                                                                    .dequantize = dequantize};

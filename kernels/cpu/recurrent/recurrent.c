@@ -1,0 +1,287 @@
+/* See recurrent.h. One source for every level. */
+#include "kernels/cpu/recurrent/recurrent.h"
+
+#include <stddef.h>
+
+#include "kernels/cpu/elementwise/exponential.h"
+#include "kernels/cpu/contraction/gemm_vector.h"
+#include "kernels/cpu/support/level.h"
+#include "kernels/cpu/elementwise/mathematics.h"
+
+extern const nd4c_recurrent_table ND4C_LEVEL_NAME(nd4c_recurrent_table);
+
+/* Rows of a tile: sums of three vectors a row stay in registers. */
+enum { LANES = VECTOR_BYTES / sizeof(float), ROWS = VECTOR_BYTES == 64 ? 8 : 4 };
+
+#if defined(__GNUC__)
+#define INLINED static inline __attribute__((always_inline))
+#else
+#define INLINED static inline
+#endif
+
+static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_t gate_stride, int64_t row_stride,
+                 int64_t column_stride, float *to) {
+  /* Four gates are multiplied two at a time. */
+  int64_t together = gates == 4 ? 2 : gates;
+  for (int64_t first = 0; first < gates; first += together) {
+    for (int64_t g = 0; g < together; g++) {
+      for (int64_t l = 0; l < LANES; l++) {
+        const float *row = w + (first + g) * gate_stride + l * row_stride;
+        float *column = to + g * LANES + l;
+        for (int64_t i = 0; i < k; i++) {
+          column[i * together * LANES] = l < units ? row[i * column_stride] : 0;
+        }
+      }
+    }
+    to += together * LANES * k;
+  }
+}
+
+/* Weights are asked for so many bytes ahead: those of a state stay in the second cache from step to step. */
+enum { AHEAD = 2048 };
+
+INLINED void ask_ahead(int vectors, const float *packed) {
+#pragma GCC unroll 12
+  for (int v = 0; v < vectors; v++) {
+    ND4C_PREFETCH((uintptr_t)(packed + v * LANES) + AHEAD);
+  }
+}
+
+/* One tile: `rows` rows of `vectors` vectors, both known when this is compiled. */
+INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_stride, const float *packed,
+                  const float *start, int64_t start_stride, float *to, int64_t to_stride) {
+  V32 sum[ROWS][3];
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; v++) {
+      sum[r][v] = start != NULL ? LOAD32(start + r * start_stride + v * LANES) : REPEAT32(0);
+    }
+  }
+  for (int64_t i = 0; i < k; i++) {
+    V32 b[3];
+    ask_ahead(vectors, packed);
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; v++) {
+      b[v] = LOAD32(packed + v * LANES);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++) {
+      V32 factor = REPEAT32(a[r * a_stride + i]);
+#pragma GCC unroll 3
+      for (int v = 0; v < vectors; v++) {
+        sum[r][v] = FUSED32(factor, b[v], sum[r][v]);
+      }
+    }
+    packed += vectors * LANES;
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; v++) {
+      STORE32(to + r * to_stride + v * LANES, sum[r][v]);
+    }
+  }
+}
+
+/* One row: the sums of four neighbouring terms of k wait for each other less than one sum would. */
+INLINED void single(int vectors, int64_t k, const float *a, const float *packed, const float *start, float *to) {
+  V32 sum[4][3];
+#pragma GCC unroll 4
+  for (int p = 0; p < 4; p++) {
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; v++) {
+      sum[p][v] = p == 0 && start != NULL ? LOAD32(start + v * LANES) : REPEAT32(0);
+    }
+  }
+  int64_t i = 0;
+  for (; i + 4 <= k; i += 4) {
+    ask_ahead(4 * vectors, packed);
+#pragma GCC unroll 4
+    for (int p = 0; p < 4; p++) {
+      V32 factor = REPEAT32(a[i + p]);
+#pragma GCC unroll 3
+      for (int v = 0; v < vectors; v++) {
+        sum[p][v] = FUSED32(factor, LOAD32(packed + (p * vectors + v) * LANES), sum[p][v]);
+      }
+    }
+    packed += 4 * vectors * LANES;
+  }
+  for (; i < k; i++, packed += vectors * LANES) {
+    V32 factor = REPEAT32(a[i]);
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; v++) {
+      sum[0][v] = FUSED32(factor, LOAD32(packed + v * LANES), sum[0][v]);
+    }
+  }
+#pragma GCC unroll 3
+  for (int v = 0; v < vectors; v++) {
+    V32 one = REPEAT32(1);
+    STORE32(to + v * LANES, FUSED32(one, FUSED32(one, sum[0][v], sum[1][v]), FUSED32(one, sum[2][v], sum[3][v])));
+  }
+}
+
+/* All rows with `k` terms, whose weights stay in the first cache. */
+INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
+                     const float *start, int64_t start_stride, float *to, int64_t to_stride) {
+  for (; rows >= ROWS; rows -= ROWS) {
+    tile(ROWS, vectors, k, a, a_stride, packed, start, start_stride, to, to_stride);
+    a += ROWS * a_stride;
+    start = start != NULL ? start + ROWS * start_stride : NULL;
+    to += ROWS * to_stride;
+  }
+  for (; rows >= 2; rows -= 2) {
+    tile(2, vectors, k, a, a_stride, packed, start, start_stride, to, to_stride);
+    a += 2 * a_stride;
+    start = start != NULL ? start + 2 * start_stride : NULL;
+    to += 2 * to_stride;
+  }
+  if (rows > 0) {
+    single(vectors, k, a, packed, start, to);
+  }
+}
+
+/* Bytes of weights at a time, where there are several tiles of rows to multiply with them. */
+enum { WEIGHT_BYTES = 24 << 10 };
+
+#define OF_VECTORS(vectors)                                                                                      \
+  static void product_##vectors(int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,  \
+                                const float *start, int64_t start_stride, float *to, int64_t to_stride) {        \
+    int64_t most = rows <= ROWS ? k : WEIGHT_BYTES / (vectors * VECTOR_BYTES);                                   \
+    for (int64_t done = 0; done == 0 || done < k; done += most) {                                                \
+      int64_t deep = k - done < most ? k - done : most;                                                          \
+      rows_of(vectors, rows, deep, a + done, a_stride, packed + done * vectors * LANES, start, start_stride, to, \
+              to_stride);                                                                                        \
+      start = to;                                                                                                \
+      start_stride = to_stride;                                                                                  \
+    }                                                                                                            \
+  }
+OF_VECTORS(1)
+OF_VECTORS(2)
+OF_VECTORS(3)
+
+static void product(int64_t rows, int64_t gates, int64_t k, const float *a, int64_t a_stride, const float *packed,
+                    const float *start, int64_t start_stride, float *to, int64_t to_stride) {
+  switch (gates) {
+    case 1:
+      product_1(rows, k, a, a_stride, packed, start, start_stride, to, to_stride);
+      break;
+    case 3:
+      product_3(rows, k, a, a_stride, packed, start, start_stride, to, to_stride);
+      break;
+    default:
+      for (int64_t first = 0; first < gates; first += 2) {
+        product_2(rows, k, a, a_stride, packed + first * LANES * k, start != NULL ? start + first * LANES : NULL,
+                  start_stride, to + first * LANES, to_stride);
+      }
+      break;
+  }
+}
+
+/* -- gates ------------------------------------------------------------------------------------------------------ */
+
+/* Whole blocks are vectorised with a length known when this is compiled. */
+#define FOR_UNITS(body)                   \
+  if (units == LANES) {                   \
+    ND4C_INDEPENDENT                      \
+    for (int l = 0; l < LANES; l++) {     \
+      body                                \
+    }                                     \
+  } else {                                \
+    for (int64_t l = 0; l < units; l++) { \
+      body                                \
+    }                                     \
+  }
+
+/* The functions of one gate of a block, all its lanes. */
+#if defined(__AVX512F__)
+/* Within two units in the last place: from 0.6 on (1 - e) / (1 + e), where 1 - e has lost nothing that matters. */
+INLINED __m512 tanh_sixteen(__m512 x) {
+  const __m512 sign = _mm512_set1_ps(-0.0F), one = _mm512_set1_ps(1), a = _mm512_andnot_ps(sign, x);
+  __m512 z = _mm512_mul_ps(x, x), q = _mm512_set1_ps(2.179462928e-03F); /* as nd4c_tanh_float32 */
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(-8.216559887e-03F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(2.171631157e-02F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(-5.394958705e-02F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(1.333322823e-01F));
+  q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(-3.333333135e-01F));
+  __m512 small = _mm512_fmadd_ps(_mm512_mul_ps(a, z), q, a), e = nd4c_exp_sixteen(_mm512_mul_ps(a, _mm512_set1_ps(-2)));
+  __m512 large = _mm512_div_ps(_mm512_sub_ps(one, e), _mm512_add_ps(one, e));
+  __m512 t = _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, _mm512_set1_ps(0.6F), _CMP_LT_OQ), large, small);
+  return _mm512_or_ps(t, _mm512_and_ps(sign, x));
+}
+#endif
+
+INLINED void tanhs(const float *x, float *y) {
+#if defined(__AVX512F__)
+  STORE32(y, tanh_sixteen(LOAD32(x)));
+#else
+  ND4C_INDEPENDENT
+  for (int l = 0; l < LANES; l++) {
+    y[l] = nd4c_tanh_float32(x[l]);
+  }
+#endif
+}
+
+INLINED void sigmoids(const float *x, float *y) {
+#if defined(__AVX512F__)
+  STORE32(y, nd4c_sigmoid_sixteen(LOAD32(x)));
+#else
+  ND4C_INDEPENDENT
+  for (int l = 0; l < LANES; l++) {
+    y[l] = nd4c_sigmoid_float32(x[l]);
+  }
+#endif
+}
+
+static void lstm(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, float *c, int64_t c_stride,
+                 float *h, int64_t h_stride) {
+  for (int64_t r = 0; r < rows; r++, gates += gates_stride, c += c_stride, h += h_stride) {
+    float in[LANES], out[LANES], forget[LANES], cell[LANES], state[LANES] = {0};
+    sigmoids(gates, in);
+    sigmoids(gates + LANES, out);
+    sigmoids(gates + 2 * LANES, forget);
+    tanhs(gates + 3 * LANES, cell);
+    FOR_UNITS(state[l] = forget[l] * c[l] + in[l] * cell[l]; c[l] = state[l];)
+    tanhs(state, cell);
+    FOR_UNITS(h[l] = out[l] * cell[l];)
+  }
+}
+
+static void gru(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *x, int64_t x_stride,
+                const float *before, int64_t before_stride, float *h, int64_t h_stride) {
+  for (int64_t r = 0; r < rows; r++, gates += gates_stride, x += x_stride, before += before_stride, h += h_stride) {
+    float z[LANES], reset[LANES], hidden[LANES] = {0};
+    sigmoids(gates, z);
+    sigmoids(gates + LANES, reset);
+    FOR_UNITS(hidden[l] = x[l] + reset[l] * gates[2 * LANES + l];)
+    tanhs(hidden, hidden);
+    FOR_UNITS(h[l] = (1 - z[l]) * hidden[l] + z[l] * before[l];)
+  }
+}
+
+static void gru_reset(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *before,
+                      int64_t before_stride, float *z, float *reset, int64_t stride) {
+  for (int64_t r = 0; r < rows; r++, gates += gates_stride, before += before_stride, z += stride, reset += stride) {
+    float all_z[LANES], factors[LANES];
+    sigmoids(gates, all_z);
+    sigmoids(gates + LANES, factors);
+    FOR_UNITS(z[l] = all_z[l]; reset[l] = factors[l] * before[l];)
+  }
+}
+
+static void gru_update(int64_t rows, int64_t units, const float *gate, int64_t gate_stride, const float *z,
+                       int64_t z_stride, const float *before, int64_t before_stride, float *h, int64_t h_stride) {
+  for (int64_t r = 0; r < rows; r++, gate += gate_stride, z += z_stride, before += before_stride, h += h_stride) {
+    float hidden[LANES];
+    tanhs(gate, hidden);
+    FOR_UNITS(h[l] = (1 - z[l]) * hidden[l] + z[l] * before[l];)
+  }
+}
+
+const nd4c_recurrent_table ND4C_LEVEL_NAME(nd4c_recurrent_table) = {.lanes = LANES,
+                                                                    .pack = pack,
+                                                                    .product = product,
+                                                                    .lstm = lstm,
+                                                                    .gru = gru,
+                                                                    .gru_reset = gru_reset,
+                                                                    .gru_update = gru_update};

@@ -1,0 +1,35 @@
+/* Recurrent layers of f32: products of some rows with packed weights, and what the gates do with them. A block of
+ * `lanes` hidden units is computed at a time, all its gates side by side: [gate][lane]. */
+#ifndef ND4C_KERNELS_CPU_RECURRENT_RECURRENT_H
+#define ND4C_KERNELS_CPU_RECURRENT_RECURRENT_H
+
+#include <stdint.h>
+
+typedef struct nd4c_recurrent_table {
+  int64_t lanes; /* at most ND4C_RECURRENT_LANES */
+  /* Weights of one block: `gates` rows of w for each of `units` units, the gates gate_stride apart, to gates * lanes *
+   * k numbers; lanes beyond `units` become 0. */
+  void (*pack)(int64_t gates, int64_t units, int64_t k, const float *w, int64_t gate_stride, int64_t row_stride,
+               int64_t column_stride, float *to);
+  /* to[row] = start[row] + a[row] * packed, gates * lanes numbers a row. gates: 1 to 4. */
+  void (*product)(int64_t rows, int64_t gates, int64_t k, const float *a, int64_t a_stride, const float *packed,
+                  const float *start, int64_t start_stride, float *to, int64_t to_stride);
+  /* Gates i, o, f, c of `rows` rows, gate_stride apart: c = f c + i g, h = o tanh c; c and h for `units` of the lanes.
+   */
+  void (*lstm)(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, float *c, int64_t c_stride,
+               float *h, int64_t h_stride);
+  /* Gates z, r, and what the state gives to the hidden gate, which x gives `x`: h = (1 - z) tanh(x + r state) + z
+   * before. */
+  void (*gru)(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *x, int64_t x_stride,
+              const float *before, int64_t before_stride, float *h, int64_t h_stride);
+  /* Gates z, r: z to `z`, r * before to `reset`. */
+  void (*gru_reset)(int64_t rows, int64_t units, const float *gates, int64_t gates_stride, const float *before,
+                    int64_t before_stride, float *z, float *reset, int64_t stride);
+  /* h = (1 - z) tanh(gate) + z before */
+  void (*gru_update)(int64_t rows, int64_t units, const float *gate, int64_t gate_stride, const float *z,
+                     int64_t z_stride, const float *before, int64_t before_stride, float *h, int64_t h_stride);
+} nd4c_recurrent_table;
+
+enum { ND4C_RECURRENT_LANES = 16, ND4C_RECURRENT_GATES = 4 };
+
+#endif

@@ -1,0 +1,341 @@
+/* See scan.h. A run goes eight elements at a time: their own sums in a register, then the carry of all before them,
+ * which so waits for one addition in eight elements. */
+#include "kernels/cpu/statistics/scan.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "kernels/cpu/support/half.h"
+#include "kernels/cpu/support/level.h"
+#include "kernels/cpu/support/vector.h"
+#include "kernels/types.h"
+
+extern const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table);
+
+enum { EIGHT = 8 };
+typedef double eight_float64 __attribute__((vector_size(64)));
+typedef uint64_t eight_uint64 __attribute__((vector_size(64)));
+typedef int64_t eight_int64 __attribute__((vector_size(64)));
+
+#define SHIFT_1(fill, v) __builtin_shufflevector(fill, v, 0, 8, 9, 10, 11, 12, 13, 14)
+#define SHIFT_2(fill, v) __builtin_shufflevector(fill, v, 0, 1, 8, 9, 10, 11, 12, 13)
+#define SHIFT_4(fill, v) __builtin_shufflevector(fill, v, 0, 1, 2, 3, 8, 9, 10, 11)
+#define LAST(v) __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
+
+#define JOIN_sum(a, b) ((a) + (b))
+#define JOIN_prod(a, b) ((a) * (b))
+#define PREFIX(op, fill, v)               \
+  do {                                    \
+    (v) = JOIN_##op(v, SHIFT_1(fill, v)); \
+    (v) = JOIN_##op(v, SHIFT_2(fill, v)); \
+    (v) = JOIN_##op(v, SHIFT_4(fill, v)); \
+  } while (0)
+
+static inline void load_floats(const float *x, eight_float64 *v) {
+#if defined(__AVX512F__)
+  *v = (eight_float64)_mm512_cvtps_pd(_mm256_loadu_ps(x));
+#else
+  for (int j = 0; j < EIGHT; j++)
+    (*v)[j] = (double)x[j];
+#endif
+}
+
+/* The compiler makes four conversions of one. */
+static inline void store_floats(const eight_float64 *v, float *y) {
+#if defined(__AVX512F__)
+  _mm256_storeu_ps(y, _mm512_cvtpd_ps((__m512d)*v));
+#else
+  for (int j = 0; j < EIGHT; j++)
+    y[j] = (float)(*v)[j];
+#endif
+}
+
+/* What a + b loses; nothing that counts where it is not finite. */
+static inline double lost_by(double a, double b, double sum) {
+  double part = sum - a, lost = (a - (sum - part)) + (b - part);
+  return lost - lost == 0 ? lost : 0;
+}
+
+/* -- sums of floats: those of f64 carry along what rounding loses ------------------------------------------------- */
+
+static void sum_run_float32(int64_t n, const void *vx, void *vy, void *carry, double *lost) {
+  const float *x = vx;
+  float *y = vy;
+  double sum = *(double *)carry;
+  eight_float64 zero = {0}, all = zero + sum;
+  int64_t i = 0;
+  (void)lost;
+  for (; i + EIGHT <= n; i += EIGHT) {
+    eight_float64 v = zero;
+    load_floats(x + i, &v);
+    PREFIX(sum, zero, v);
+    eight_float64 here = v + all;
+    all += LAST(v);
+    store_floats(&here, y + i);
+  }
+  sum = all[0];
+  for (; i < n; i++) {
+    sum += (double)x[i];
+    y[i] = (float)sum;
+  }
+  *(double *)carry = sum;
+}
+
+static void sum_run_float64(int64_t n, const void *vx, void *vy, void *carry, double *lost) {
+  const double *x = vx;
+  double *y = vy, sum = *(double *)carry;
+  eight_float64 zero = {0}, all = zero + sum, rest = zero + *lost;
+  int64_t i = 0;
+  for (; i + EIGHT <= n; i += EIGHT) {
+    eight_float64 v;
+    memcpy(&v, x + i, sizeof v);
+    PREFIX(sum, zero, v);
+    eight_float64 here = all + (v + rest), b = LAST(v), next = all + b, part = next - all;
+    eight_float64 off = (all - (next - part)) + (b - part);
+    rest += (eight_float64)((eight_int64)off & (off - off == 0));
+    all = next;
+    memcpy(y + i, &here, sizeof here);
+  }
+  sum = all[0];
+  *lost = rest[0];
+  for (; i < n; i++) {
+    double next = sum + x[i];
+    *lost += lost_by(sum, x[i], next);
+    sum = next;
+    y[i] = sum + *lost;
+  }
+  *(double *)carry = sum;
+}
+
+static void sum_row_float64(int64_t n, const void *vx, void *vy, void *carries, double *lost) {
+  const double *x = vx;
+  double *y = vy, *sums = carries;
+  ND4C_INDEPENDENT
+  for (int64_t i = 0; i < n; i++) {
+    double a = sums[i], b = x[i], next = a + b;
+    lost[i] += lost_by(a, b, next);
+    sums[i] = next;
+    y[i] = next + lost[i];
+  }
+}
+
+/* -- products of floats: those of f32 eight at a time where neither they nor their parts leave the range of double ----
+ */
+
+/* Are the magnitudes of all between 2^-400 and 2^400? */
+static inline bool moderate(const eight_float64 *v) {
+  const uint64_t least = 0x26f0000000000000, most = 0x58f0000000000000; /* the bits of both */
+  eight_uint64 above = ((eight_uint64)*v & 0x7fffffffffffffff) - least;
+#if defined(__AVX512F__)
+  return _mm512_cmplt_epu64_mask((__m512i)above, _mm512_set1_epi64((int64_t)(most - least))) == 0xff;
+#else
+  bool all = true;
+  for (int i = 0; i < EIGHT; i++)
+    all &= above[i] < most - least;
+  return all;
+#endif
+}
+
+static void prod_run_float32(int64_t n, const void *vx, void *vy, void *carry, double *lost) {
+  const float *x = vx;
+  float *y = vy;
+  double product = *(double *)carry;
+  eight_float64 zero = {0}, one = zero + 1, all = zero + product;
+  int64_t i = 0;
+  (void)lost;
+  for (; i + EIGHT <= n; i += EIGHT) {
+    eight_float64 v = zero;
+    load_floats(x + i, &v);
+    PREFIX(prod, one, v);
+    bool usable = moderate(&v);
+    if (usable && !moderate(&all))
+      usable = all[0] == 0 || all[0] - all[0] != 0; /* zero, infinite or NaN, and stays so */
+    if (usable) {
+      eight_float64 here = v * all;
+      all *= LAST(v);
+      store_floats(&here, y + i);
+      continue;
+    }
+    product = all[0];
+    for (int j = 0; j < EIGHT; j++) {
+      product *= (double)x[i + j];
+      y[i + j] = (float)product;
+    }
+    all = zero + product;
+  }
+  product = all[0];
+  for (; i < n; i++) {
+    product *= (double)x[i];
+    y[i] = (float)product;
+  }
+  *(double *)carry = product;
+}
+
+/* Products of f64 keep their order, for there is no room for other roundings: lines side by side instead. */
+static void prod_run_float64(int64_t n, const void *vx, void *vy, void *carry, double *lost) {
+  const double *x = vx;
+  double *y = vy, product = *(double *)carry;
+  (void)lost;
+  for (int64_t i = 0; i < n; i++)
+    y[i] = product *= x[i];
+  *(double *)carry = product;
+}
+
+static void prod_four_float64(int64_t n, const void *vx, int64_t step, void *vy, int64_t y_step, void *carries) {
+  const double *x[4];
+  double *y[4], *products = carries;
+  for (int line = 0; line < 4; line++) {
+    x[line] = (const double *)(const void *)((const char *)vx + line * step);
+    y[line] = (double *)(void *)((char *)vy + line * y_step);
+  }
+  double a = products[0], b = products[1], c = products[2], d = products[3];
+  for (int64_t i = 0; i < n; i++) {
+    y[0][i] = a *= x[0][i];
+    y[1][i] = b *= x[1][i];
+    y[2][i] = c *= x[2][i];
+    y[3][i] = d *= x[3][i];
+  }
+  products[0] = a, products[1] = b, products[2] = c, products[3] = d;
+}
+
+#define ROW(op, name, T, A, R)                                                                    \
+  static void op##_row_##name(int64_t n, const void *vx, void *vy, void *carries, double *lost) { \
+    const T *x = vx;                                                                              \
+    R *y = vy;                                                                                    \
+    A *all = carries;                                                                             \
+    (void)lost;                                                                                   \
+    ND4C_INDEPENDENT                                                                              \
+    for (int64_t i = 0; i < n; i++) {                                                             \
+      A next = JOIN_##op(all[i], (A)x[i]);                                                        \
+      all[i] = next;                                                                              \
+      y[i] = (R)next;                                                                             \
+    }                                                                                             \
+  }
+ROW(sum, float32, float, double, float)
+ROW(prod, float32, float, double, float)
+ROW(prod, float64, double, double, double)
+
+/* -- integers wrap ------------------------------------------------------------------------------------------------ */
+
+#define WORD_RUN(op, name, fill)                                                                \
+  static void op##_run_##name(int64_t n, const void *vx, void *vy, void *carry, double *lost) { \
+    const nd4c_c_##name *x = vx;                                                                \
+    uint64_t *y = vy, all = *(uint64_t *)carry;                                                 \
+    eight_uint64 zero = {0}, filling = zero + (fill);                                           \
+    int64_t i = 0;                                                                              \
+    (void)lost;                                                                                 \
+    for (; i + EIGHT <= n; i += EIGHT) {                                                        \
+      eight_uint64 v;                                                                           \
+      for (int j = 0; j < EIGHT; j++)                                                           \
+        v[j] = (uint64_t)x[i + j];                                                              \
+      PREFIX(op, filling, v);                                                                   \
+      v = JOIN_##op(v, zero + all);                                                             \
+      all = v[EIGHT - 1];                                                                       \
+      memcpy(y + i, &v, sizeof v);                                                              \
+    }                                                                                           \
+    for (; i < n; i++) {                                                                        \
+      all = JOIN_##op(all, (uint64_t)x[i]);                                                     \
+      y[i] = all;                                                                               \
+    }                                                                                           \
+    *(uint64_t *)carry = all;                                                                   \
+  }
+#define WORDS(NAME, name, kind)                     \
+  WORD_RUN(sum, name, 0)                            \
+  WORD_RUN(prod, name, 1)                           \
+  ROW(sum, name, nd4c_c_##name, uint64_t, uint64_t) \
+  ROW(prod, name, nd4c_c_##name, uint64_t, uint64_t)
+ND4C_INT_DTYPES(WORDS)
+ND4C_UINT_DTYPES(WORDS)
+
+/* -- 16-bit floats: widened in pieces ----------------------------------------------------------------------------- */
+
+#define HALF_SCAN(op, way, name, at)                                                                \
+  static void op##_##way##_##name(int64_t n, const void *vx, void *vy, void *carry, double *lost) { \
+    const uint16_t *x = vx;                                                                         \
+    uint16_t *y = vy;                                                                               \
+    float wide[ND4C_HALF_CHUNK];                                                                    \
+    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                              \
+      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;                            \
+      nd4c_widen_##name(count, x + i, wide);                                                        \
+      op##_##way##_float32(count, wide, wide, (double *)carry + (at), lost);                        \
+      nd4c_narrow_##name(count, wide, y + i);                                                       \
+    }                                                                                               \
+  }
+#define HALF_SCANS(NAME, name, kind) \
+  HALF_SCAN(sum, run, name, 0)       \
+  HALF_SCAN(sum, row, name, i)       \
+  HALF_SCAN(prod, run, name, 0)      \
+  HALF_SCAN(prod, row, name, i)
+ND4C_HALF_DTYPES(HALF_SCANS)
+
+/* -- best so far -------------------------------------------------------------------------------------------------- */
+
+/* Is x at least as good as the best? Against a NaN only NaN is. */
+#define REACHES_max(x, best) (((x) >= (best)) | ((x) != (x)))
+#define REACHES_min(x, best) (((x) <= (best)) | ((x) != (x)))
+
+/* A new best is rare: pieces without one are filled. */
+#define BEST(op, name, T)                                                                                          \
+  static void op##_run_##name(int64_t n, const void *vx, int64_t position, void *vbest, int64_t *vwhere, void *vy, \
+                              int64_t *indices) {                                                                  \
+    enum { PIECE = 32 };                                                                                           \
+    const T *x = vx;                                                                                               \
+    T *y = vy, best = *(T *)vbest;                                                                                 \
+    int64_t where = *vwhere;                                                                                       \
+    for (int64_t i = 0; i < n; i += PIECE) {                                                                       \
+      int64_t count = n - i < PIECE ? n - i : PIECE;                                                               \
+      uint32_t found = 0;                                                                                          \
+      for (int64_t j = 0; j < count; j++)                                                                          \
+        found |= (uint32_t)REACHES_##op(x[i + j], best);                                                           \
+      ND4C_INDEPENDENT                                                                                             \
+      for (int64_t j = 0; !found && j < count; j++) {                                                              \
+        y[i + j] = best;                                                                                           \
+        indices[i + j] = where;                                                                                    \
+      }                                                                                                            \
+      for (int64_t j = 0; found && j < count; j++) {                                                               \
+        bool taken = REACHES_##op(x[i + j], best);                                                                 \
+        best = taken ? x[i + j] : best;                                                                            \
+        where = taken ? position + i + j : where;                                                                  \
+        y[i + j] = best;                                                                                           \
+        indices[i + j] = where;                                                                                    \
+      }                                                                                                            \
+    }                                                                                                              \
+    *(T *)vbest = best;                                                                                            \
+    *vwhere = where;                                                                                               \
+  }                                                                                                                \
+  static void op##_row_##name(int64_t n, const void *vx, int64_t position, void *vbest, int64_t *where, void *vy,  \
+                              int64_t *indices) {                                                                  \
+    const T *x = vx;                                                                                               \
+    T *y = vy, *best = vbest;                                                                                      \
+    ND4C_INDEPENDENT                                                                                               \
+    for (int64_t i = 0; i < n; i++) {                                                                              \
+      bool taken = REACHES_##op(x[i], best[i]);                                                                    \
+      T value = taken ? x[i] : best[i];                                                                            \
+      int64_t at = taken ? position : where[i];                                                                    \
+      best[i] = value;                                                                                             \
+      y[i] = value;                                                                                                \
+      where[i] = at;                                                                                               \
+      indices[i] = at;                                                                                             \
+    }                                                                                                              \
+  }
+#define BESTS(NAME, name, kind) BEST(max, name, nd4c_c_##name) BEST(min, name, nd4c_c_##name)
+ND4C_INT_DTYPES(BESTS)
+ND4C_UINT_DTYPES(BESTS)
+ND4C_WIDE_FLOAT_DTYPES(BESTS)
+
+/* -- table -------------------------------------------------------------------------------------------------------- */
+
+#define SUM_ENTRY(NAME, name, kind) [ND4C_##NAME] = {sum_run_##name, sum_row_##name, NULL},
+#define PROD_ENTRY(NAME, name, kind) [ND4C_##NAME] = {prod_run_##name, prod_row_##name, NULL},
+#define MAX_ENTRY(NAME, name, kind) [ND4C_##NAME] = {max_run_##name, max_row_##name},
+#define MIN_ENTRY(NAME, name, kind) [ND4C_##NAME] = {min_run_##name, min_row_##name},
+#define ALL(X) ND4C_INT_DTYPES(X) ND4C_UINT_DTYPES(X) ND4C_WIDE_FLOAT_DTYPES(X)
+
+const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table) = {
+    .sum = {ALL(SUM_ENTRY) ND4C_HALF_DTYPES(SUM_ENTRY)},
+    .prod = {ND4C_INT_DTYPES(PROD_ENTRY) ND4C_UINT_DTYPES(PROD_ENTRY)
+                 ND4C_HALF_DTYPES(PROD_ENTRY)[ND4C_FLOAT32] = {prod_run_float32, prod_row_float32, NULL},
+             [ND4C_FLOAT64] = {prod_run_float64, prod_row_float64, prod_four_float64}},
+    .max = {ALL(MAX_ENTRY)},
+    .min = {ALL(MIN_ENTRY)}};

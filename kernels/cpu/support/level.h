@@ -1,0 +1,60 @@
+/* What a source that is compiled once per instruction-set level needs to know. */
+#ifndef ND4C_KERNELS_CPU_SUPPORT_LEVEL_H
+#define ND4C_KERNELS_CPU_SUPPORT_LEVEL_H
+
+#include <math.h>
+#include <stdint.h>
+
+#define ND4C_LEVEL_PASTE2(name, level) name##_##level
+#define ND4C_LEVEL_PASTE(name, level) ND4C_LEVEL_PASTE2(name, level)
+/* name_avx2, name_base, ... */
+#define ND4C_LEVEL_NAME(name) ND4C_LEVEL_PASTE(name, ND4C_LEVEL)
+
+/* Says that iterations are independent: pointers of element-wise loops are equal or do not overlap. (`restrict` would
+ * forbid that an output is an input.) */
+#if defined(__clang__)
+#define ND4C_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__) && defined(__OPTIMIZE__) /* without, gcc warns that it ignores it */
+#define ND4C_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define ND4C_INDEPENDENT
+#endif
+
+/* Asks for the cache line of an address (a uintptr_t), which need not be valid. */
+#if defined(__GNUC__)
+#define ND4C_PREFETCH(address) __builtin_prefetch((const void *)(address))
+#else
+#define ND4C_PREFETCH(address) ((void)(address))
+#endif
+
+/* a * b + c, fused where the level has an instruction for it, else rounded twice. */
+#if defined(__FMA__) || defined(__aarch64__)
+#define ND4C_HAS_FMA 1
+#define ND4C_FMA(a, b, c) fma((a), (b), (c))
+#define ND4C_FMAF(a, b, c) fmaf((a), (b), (c))
+#else
+#define ND4C_FMA(a, b, c) ((a) * (b) + (c))
+#define ND4C_FMAF(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* x held within limits, or below one, or above one; NaN passes. gcc for arm64 makes a dozen instructions of comparisons
+ * and selections that let NaN pass, and one each of fmin and fmax, which do not. */
+#if defined(__aarch64__)
+#define ND4C_HELD(x, minimum, selection) ((x) == (x) ? (minimum) : (x))
+#else
+#define ND4C_HELD(x, minimum, selection) (selection)
+#endif
+#define ND4C_HOLDING(name, type, least, most)                                            \
+  static inline type nd4c_within_##name(type x, type low, type high) {                   \
+    return ND4C_HELD(x, most(least(x, high), low), x > high ? high : x < low ? low : x); \
+  }                                                                                      \
+  static inline type nd4c_at_most_##name(type x, type high) {                            \
+    return ND4C_HELD(x, least(x, high), x > high ? high : x);                            \
+  }                                                                                      \
+  static inline type nd4c_at_least_##name(type x, type low) {                            \
+    return ND4C_HELD(x, most(x, low), x < low ? low : x);                                \
+  }
+ND4C_HOLDING(f32, float, fminf, fmaxf)
+ND4C_HOLDING(f64, double, fmin, fmax)
+
+#endif

@@ -1,0 +1,27 @@
+/* See pool.h. One source for every level. */
+#include "kernels/cpu/window/pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/cpu/support/level.h"
+#include "kernels/cpu/window/pool_vector.h"
+
+extern const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table);
+
+/* Bytes that rows are asked for ahead: two short rows at once are not foreseen by the hardware. */
+enum { AHEAD = 1024 };
+
+#define VECTORS_OF 32
+#include "kernels/cpu/support/vector_names.h"
+
+#include "kernels/cpu/window/pool_loops.h"
+#undef VECTORS_OF
+
+#define VECTORS_OF 64
+#include "kernels/cpu/support/vector_names.h"
+
+#include "kernels/cpu/window/pool_loops.h"
+#undef VECTORS_OF
+
+const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table) = {.float32 = &loops_float32, .float64 = &loops_float64};

@@ -1,0 +1,67 @@
+/* Inner loops of pools. Channels side by side: the cells of one window, as vectors over channels. Positions side by
+ * side: the rows of x that a row of windows sees become one line, whose cells are then gathered along it. */
+#ifndef ND4C_KERNELS_CPU_WINDOW_POOL_H
+#define ND4C_KERNELS_CPU_WINDOW_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A line: `left` places that stand for padding, then the `length` elements of the rows that windows see, then padding.
+ * Window i has the places i * stride + k * dilation for k in [0, kernel). */
+typedef struct nd4c_pool_line {
+  int64_t length, left, stride, kernel, dilation;
+  int64_t windows;
+} nd4c_pool_line;
+
+/* Rows of windows that lie inside x along the other axis: row i sees `rows` rows of x from x + i * x_step on, x_row
+ * bytes apart, and goes to y + i * y_step. Lines, of which there are ND4C_POOL_LINES, are line_step bytes apart. */
+enum { ND4C_POOL_LINES = 4 };
+typedef struct nd4c_pool_band {
+  int64_t count, rows;
+  const char *x;
+  int64_t x_row, x_step;
+  char *line;
+  int64_t line_step;
+  char *y;
+  int64_t y_step;
+} nd4c_pool_band;
+
+/* The usual windows: 2 x 2 and 3 x 3 with steps of 2, 3 x 3 with steps of 1. */
+static inline bool nd4c_pool_has_band(const nd4c_pool_line *at, int64_t rows) {
+  return at->dilation == 1 && at->kernel == rows &&
+         ((rows == 2 && at->stride == 2) || (rows == 3 && (at->stride == 1 || at->stride == 2)));
+}
+
+/* Lines and factors are read in whole vectors, of at most so many elements. */
+enum { ND4C_POOL_LANES = 16 };
+
+/* Elements that a line must have, all of them set. */
+static inline int64_t nd4c_pool_line_capacity(const nd4c_pool_line *at) {
+  int64_t read = (at->windows + ND4C_POOL_LANES) * at->stride + (at->kernel - 1) * at->dilation + 2 * ND4C_POOL_LANES;
+  return read > at->left + at->length ? read : at->left + at->length;
+}
+
+/* All pointers are to elements of the loops' dtype. NaN wins. */
+typedef struct nd4c_pool_loops {
+  /* y[i] = largest of, or factor times the sum of, cells[0 .. count-1][i] for i in [0, n); count >= 1, y may be one of
+   * the first three cells. */
+  void (*max_cells)(int64_t n, int64_t count, const void *const *cells, void *y);
+  void (*sum_cells)(int64_t n, int64_t count, const void *const *cells, double factor, void *y);
+  /* line[i] = the largest, the sum of rows[0 .. count-1][i] for i in [0, n); count >= 1. */
+  void (*max_rows)(int64_t n, int64_t count, const void *const *rows, void *line);
+  void (*sum_rows)(int64_t n, int64_t count, const void *const *rows, void *line);
+  /* y[i] = the largest of window i; its sum times factors[i], of which there are ND4C_POOL_LANES more than
+   * windows. */
+  void (*max_line)(const nd4c_pool_line *at, const void *line, void *y);
+  void (*sum_line)(const nd4c_pool_line *at, const void *line, const void *factors, void *y);
+  /* Both for the windows of nd4c_pool_has_band, some lines side by side: what was just stored is not yet to be had as
+   * other vectors. */
+  void (*max_band)(const nd4c_pool_line *at, const nd4c_pool_band *band);
+  void (*sum_band)(const nd4c_pool_line *at, const nd4c_pool_band *band, const void *factors);
+} nd4c_pool_loops;
+
+typedef struct nd4c_pool_table {
+  const nd4c_pool_loops *float32, *float64;
+} nd4c_pool_table;
+
+#endif

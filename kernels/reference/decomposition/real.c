@@ -1,0 +1,13 @@
+/* Dense linear algebra in double. */
+#include "kernels/reference/decomposition/decomposition.h"
+
+typedef double number;
+#define NAME(f) nd4c_dense_real_##f
+#define MUL(a, b) ((a) * (b))
+#define CONJ(a) (a)
+#define REAL(a) (a)
+#define ABS(a) fabs(a)
+#define ABS1(a) fabs(a)
+#define SQUARE(a) ((a) * (a))
+
+#include "kernels/reference/decomposition/body.h"

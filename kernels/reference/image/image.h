@@ -1,0 +1,121 @@
+/* Reference kernels of the image ops: any strides, computed in double and rounded once. Numbers of modes are those of
+ * the op table. Shapes are consistent: whoever calls has checked them. */
+#ifndef ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
+#define ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
+
+#include <stdbool.h>
+
+#include "kernels/reference/support/tensor.h"
+
+enum { ND4C_REF_NEAREST = 0, ND4C_REF_LINEAR = 1, ND4C_REF_CUBIC = 2 };
+
+/* -- resize.c ---------------------------------------------------------------------------------------------------- */
+
+/* One axis of a resize: element `o` of the result takes elements index[o * taps ...] of x with the weights there. */
+typedef struct nd4c_ref_resize_axis {
+  int64_t in, out, taps;
+  int64_t *index;
+  double *weight;
+  bool *outside; /* places of the result that lie outside x */
+} nd4c_ref_resize_axis;
+
+typedef struct nd4c_ref_resize_setting {
+  int64_t mode, coordinates, nearest;
+  double cubic_a;
+  bool exclude_outside, antialias;
+} nd4c_ref_resize_setting;
+
+/* Taps of an axis that is scaled. */
+int64_t nd4c_ref_resize_taps(const nd4c_ref_resize_setting *setting, double scale);
+/* Fills an axis whose in, out and lists are set. `width`: out before it was rounded; roi: start and end. */
+void nd4c_ref_resize_fill(const nd4c_ref_resize_setting *setting, double scale, double width, const double *roi,
+                          const nd4c_ref_resize_axis *axis);
+
+typedef struct nd4c_ref_resize_args {
+  nd4c_ref_tensor x, y;
+  const nd4c_ref_resize_axis *axes; /* one an axis of x */
+  int64_t mode;
+  double extrapolation;
+} nd4c_ref_resize_args;
+/* Rows of y's last axis [begin, end) in C order; `row` has room for x's last axis. Rank at least 1. */
+void nd4c_ref_resize(const nd4c_ref_resize_args *args, double *row, int64_t begin, int64_t end);
+
+/* -- sample.c ---------------------------------------------------------------------------------------------------- */
+
+/* grid_sample takes its places from `grid`, spatial_transformer from `theta`; the other has no data. */
+typedef struct nd4c_ref_sample_args {
+  nd4c_ref_tensor x, grid, theta, y;
+  int64_t mode, padding;
+  bool align_corners;
+} nd4c_ref_sample_args;
+/* Places [begin, end) of n times the spatial axes of y, all channels of each. */
+void nd4c_ref_sample(const nd4c_ref_sample_args *args, int64_t begin, int64_t end);
+
+/* Places [begin, end) of grid [n, ..., d]. */
+void nd4c_ref_affine_grid(const nd4c_ref_tensor *theta, const nd4c_ref_tensor *grid, bool align_corners, int64_t begin,
+                          int64_t end);
+
+typedef struct nd4c_ref_crop_args {
+  nd4c_ref_tensor x, boxes, indices, y;
+  int64_t mode;
+  double extrapolation;
+} nd4c_ref_crop_args;
+/* Places [begin, end) of y [boxes, h, w], all channels of each. */
+void nd4c_ref_crop_and_resize(const nd4c_ref_crop_args *args, int64_t begin, int64_t end);
+
+/* -- boxes.c ----------------------------------------------------------------------------------------------------- */
+
+typedef struct nd4c_ref_nms_args {
+  nd4c_ref_tensor boxes, scores;
+  int64_t max_output;
+  double iou_threshold, score_threshold;
+  bool has_score_threshold, center_point_box;
+} nd4c_ref_nms_args;
+/* A box that may be chosen. */
+typedef struct nd4c_ref_candidate {
+  double score;
+  int64_t box;
+} nd4c_ref_candidate;
+/* Writes rows [batch, class, box] and returns how many; `chosen` has room for all boxes, `candidates` for twice as
+ * many. */
+int64_t nd4c_ref_nms(const nd4c_ref_nms_args *args, nd4c_ref_candidate *candidates, double *chosen, int64_t *rows);
+
+typedef struct nd4c_ref_roi_args {
+  nd4c_ref_tensor x, rois, indices, y;
+  int64_t sampling_ratio;
+  double spatial_scale;
+  bool maximum, half_pixel;
+} nd4c_ref_roi_args;
+enum { ND4C_REF_ROI_SAMPLES = 1 << 20 };
+/* Samples along the longer side of a bin of a roi, -1 if there are more than ND4C_REF_ROI_SAMPLES or it is no box. */
+int64_t nd4c_ref_roi_samples(const nd4c_ref_roi_args *args, int64_t roi);
+/* Elements [begin, end) of y in C order. */
+void nd4c_ref_roi_align(const nd4c_ref_roi_args *args, int64_t begin, int64_t end);
+void nd4c_ref_max_roi_pool(const nd4c_ref_roi_args *args, int64_t begin, int64_t end);
+
+/* -- color.c ----------------------------------------------------------------------------------------------------- */
+
+typedef enum nd4c_ref_color {
+  ND4C_REF_RGB_TO_HSV,
+  ND4C_REF_HSV_TO_RGB,
+  ND4C_REF_RGB_TO_YIQ,
+  ND4C_REF_YIQ_TO_RGB,
+  ND4C_REF_RGB_TO_YUV,
+  ND4C_REF_YUV_TO_RGB,
+  ND4C_REF_GRAYSCALE,
+  ND4C_REF_HUE,
+  ND4C_REF_SATURATION
+} nd4c_ref_color;
+typedef struct nd4c_ref_color_args {
+  nd4c_ref_tensor x, y;
+  nd4c_ref_color what;
+  double amount; /* of hue and saturation */
+  int32_t axis;
+} nd4c_ref_color_args;
+/* Pixels [begin, end) in C order of the other axes. */
+void nd4c_ref_color_convert(const nd4c_ref_color_args *args, int64_t begin, int64_t end);
+/* Planes [begin, end) in C order of the axes other than two spatial ones, which stand from `spatial` on. */
+void nd4c_ref_contrast(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, double factor, int32_t spatial,
+                       int64_t begin, int64_t end);
+
+#endif

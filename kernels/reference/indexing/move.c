@@ -1,0 +1,178 @@
+#include "kernels/reference/indexing/move.h"
+
+/* -- rows ---------------------------------------------------------------------------------------------------------- */
+
+#define COPY_ROW(name, size)                                                                                           \
+  static void name(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to, int64_t to_stride) { \
+    (void)bytes;                                                                                                       \
+    for (int64_t i = 0; i < count; i++) {                                                                              \
+      memcpy(to + i * to_stride, from + i * from_stride, size);                                                        \
+    }                                                                                                                  \
+  }
+COPY_ROW(copy_1, 1)
+COPY_ROW(copy_2, 2)
+COPY_ROW(copy_4, 4)
+COPY_ROW(copy_8, 8)
+COPY_ROW(copy_16, 16)
+
+static void copy_dense(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to,
+                       int64_t to_stride) {
+  (void)from_stride;
+  (void)to_stride;
+  memcpy(to, from, (size_t)(count * bytes));
+}
+
+static nd4c_ref_row copy_row(int64_t bytes, int64_t from_stride, int64_t to_stride) {
+  if (from_stride == bytes && to_stride == bytes) {
+    return copy_dense;
+  }
+  return bytes == 1 ? copy_1 : bytes == 2 ? copy_2 : bytes == 4 ? copy_4 : bytes == 8 ? copy_8 : copy_16;
+}
+
+/* -- plans --------------------------------------------------------------------------------------------------------- */
+
+void nd4c_ref_plan_make(nd4c_ref_plan *plan, nd4c_ref_row row, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
+                        const int64_t *from_strides, const int64_t *to_strides) {
+  int64_t bytes = nd4c_reference_bytes(dtype);
+  int32_t last = 0;
+  plan->bytes = bytes;
+  plan->size = 1;
+  plan->shape[0] = 1;
+  plan->from[0] = plan->to[0] = bytes;
+  for (int32_t i = 0; i < rank; i++) {
+    int64_t from = from_strides[i] * bytes, to = to_strides[i] * bytes;
+    plan->size *= shape[i];
+    if (shape[i] == 1) {
+      continue;
+    }
+    if (plan->shape[last] == 1) {
+      plan->shape[last] = shape[i];
+    } else if (plan->from[last] == from * shape[i] && plan->to[last] == to * shape[i]) {
+      plan->shape[last] *= shape[i];
+    } else {
+      plan->shape[++last] = shape[i];
+    }
+    plan->from[last] = from;
+    plan->to[last] = to;
+  }
+  plan->rank = last + 1;
+  plan->row = row != NULL ? row : copy_row(bytes, plan->from[last], plan->to[last]);
+}
+
+static void run_axis(const nd4c_ref_plan *plan, int32_t axis, int64_t count, const char *from, char *to) {
+  if (axis == plan->rank - 1) {
+    plan->row(count, plan->bytes, from, plan->from[axis], to, plan->to[axis]);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    run_axis(plan, axis + 1, plan->shape[axis + 1], from + i * plan->from[axis], to + i * plan->to[axis]);
+  }
+}
+
+void nd4c_ref_plan_run_part(const nd4c_ref_plan *plan, int64_t begin, int64_t end, const char *from, char *to) {
+  if (plan->size > 0 && end > begin) {
+    run_axis(plan, 0, end - begin, from + begin * plan->from[0], to + begin * plan->to[0]);
+  }
+}
+
+void nd4c_ref_plan_run(const nd4c_ref_plan *plan, const char *from, char *to) {
+  nd4c_ref_plan_run_part(plan, 0, plan->shape[0], from, to);
+}
+
+void nd4c_ref_fill(const nd4c_ref_tensor *y, const char *value) {
+  static const int64_t same[ND4C_REF_PLAN_RANK];
+  nd4c_ref_plan plan;
+  nd4c_ref_plan_make(&plan, NULL, y->dtype, y->rank, y->shape, same, y->strides);
+  nd4c_ref_plan_run(&plan, value, y->data);
+}
+
+void nd4c_ref_copy(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y) {
+  nd4c_ref_plan plan;
+  nd4c_ref_plan_make(&plan, NULL, y->dtype, y->rank, y->shape, x->strides, y->strides);
+  nd4c_ref_plan_run(&plan, x->data, y->data);
+}
+
+/* -- walks --------------------------------------------------------------------------------------------------------- */
+
+bool nd4c_ref_walk_start(nd4c_ref_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
+                         const int64_t *const *strides) {
+  walk->outer = rank > 0 ? rank - 1 : 0;
+  walk->length = rank > 0 ? shape[rank - 1] : 1;
+  walk->count = count;
+  walk->shape = shape;
+  for (int32_t i = 0; i < count; i++) {
+    walk->strides[i] = strides[i];
+    walk->step[i] = rank > 0 ? strides[i][rank - 1] : 0;
+    walk->at[i] = 0;
+  }
+  for (int32_t i = 0; i < rank; i++) {
+    walk->index[i] = 0;
+    if (shape[i] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool nd4c_ref_walk_next(nd4c_ref_walk *walk) {
+  for (int32_t axis = walk->outer - 1; axis >= 0; axis--) {
+    bool more = ++walk->index[axis] < walk->shape[axis];
+    for (int32_t i = 0; i < walk->count; i++) {
+      walk->at[i] += more ? walk->strides[i][axis] : -walk->strides[i][axis] * (walk->shape[axis] - 1);
+    }
+    if (more) {
+      return true;
+    }
+    walk->index[axis] = 0;
+  }
+  return false;
+}
+
+/* Whether a row of indices is in range: all are looked at, so that no branch stands in the way. */
+#define RANGE_ROW(name, type)                                                       \
+  static bool name(const char *data, int64_t step, int64_t count, int64_t extent) { \
+    bool outside = false;                                                           \
+    for (int64_t i = 0; i < count; i++) {                                           \
+      type index;                                                                   \
+      memcpy(&index, data + i * step * (int64_t)sizeof index, sizeof index);        \
+      outside |= index < -extent || index >= extent;                                \
+    }                                                                               \
+    return !outside;                                                                \
+  }
+RANGE_ROW(range_row_narrow, int32_t)
+RANGE_ROW(range_row_wide, int64_t)
+
+bool nd4c_ref_all_in_range(const nd4c_ref_tensor *indices, int64_t extent) {
+  bool wide = indices->dtype == ND4C_INT64, in_range = true;
+  nd4c_ref_walk walk;
+  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides)) {
+    return true;
+  }
+  do {
+    const char *data = indices->data + walk.at[0] * (wide ? 8 : 4);
+    in_range = (wide ? range_row_wide : range_row_narrow)(data, walk.step[0], walk.length, extent);
+  } while (in_range && nd4c_ref_walk_next(&walk));
+  return in_range;
+}
+
+bool nd4c_ref_find_bad_index(const nd4c_ref_tensor *indices, int64_t extent, int64_t *flat, int64_t *value) {
+  if (nd4c_ref_all_in_range(indices, extent)) {
+    return false;
+  }
+  nd4c_ref_walk walk;
+  int64_t number = 0;
+  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides)) {
+    return false;
+  }
+  do {
+    for (int64_t i = 0; i < walk.length; i++, number++) {
+      int64_t index = nd4c_ref_index(indices->dtype, indices->data, walk.at[0] + i * walk.step[0]);
+      if (index < -extent || index >= extent) {
+        *flat = number;
+        *value = index;
+        return true;
+      }
+    }
+  } while (nd4c_ref_walk_next(&walk));
+  return false;
+}

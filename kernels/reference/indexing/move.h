@@ -1,0 +1,97 @@
+/* Moving and combining blocks of elements: one plan for any strides, one row function for what happens to the elements
+ * of a row. Axes that lie next to each other in both operands are merged, so that rows are as long as they can be. */
+#ifndef ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
+#define ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
+
+#include <string.h>
+
+#include "kernels/reference/support/tensor.h"
+
+/* to (op)= from for `count` elements; strides in bytes. */
+typedef void (*nd4c_ref_row)(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to,
+                             int64_t to_stride);
+
+enum { ND4C_REF_PLAN_RANK = 72 }; /* twice an array's axes, and some */
+
+typedef struct nd4c_ref_plan {
+  nd4c_ref_row row;
+  int64_t bytes; /* an element */
+  int64_t size;  /* elements */
+  int32_t rank;  /* at least 1; the last axis is the row */
+  int64_t shape[ND4C_REF_PLAN_RANK], from[ND4C_REF_PLAN_RANK], to[ND4C_REF_PLAN_RANK]; /* strides in bytes */
+} nd4c_ref_plan;
+
+/* Strides in elements of `dtype`. row NULL: copies. */
+void nd4c_ref_plan_make(nd4c_ref_plan *plan, nd4c_ref_row row, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
+                        const int64_t *from_strides, const int64_t *to_strides);
+void nd4c_ref_plan_run(const nd4c_ref_plan *plan, const char *from, char *to);
+/* The part [begin, end) of the plan's slowest axis. */
+void nd4c_ref_plan_run_part(const nd4c_ref_plan *plan, int64_t begin, int64_t end, const char *from, char *to);
+
+/* Copies one element. */
+static inline void nd4c_ref_move_one(int64_t bytes, const char *from, char *to) {
+  switch (bytes) {
+    case 1:
+      *to = *from;
+      break;
+    case 2:
+      memcpy(to, from, 2);
+      break;
+    case 4:
+      memcpy(to, from, 4);
+      break;
+    case 8:
+      memcpy(to, from, 8);
+      break;
+    default:
+      memcpy(to, from, (size_t)bytes);
+  }
+}
+
+/* y = the element at `value`, everywhere. */
+void nd4c_ref_fill(const nd4c_ref_tensor *y, const char *value);
+/* y = x of the same shape. */
+void nd4c_ref_copy(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y);
+
+/* How an update joins what is there; the numbers of ND4C_SCATTER_TABLE. Integers wrap, division by zero gives 0; NaN
+ * wins in maximum and minimum; bool: add and maximum are or, multiply and minimum and. NULL: the dtype has no such. */
+nd4c_ref_row nd4c_ref_combine_row(int64_t reduction, nd4c_dtype dtype);
+
+/* -- rows of several operands -------------------------------------------------------------------------------------- */
+
+enum { ND4C_REF_WALK_OPERANDS = 4 };
+
+/* Walks over the rows (all axes but the last) of operands of one shape. Offsets count elements. */
+typedef struct nd4c_ref_walk {
+  int32_t outer, count; /* axes walked over, operands */
+  int64_t length;       /* of a row */
+  const int64_t *shape;
+  const int64_t *strides[ND4C_REF_WALK_OPERANDS];
+  int64_t step[ND4C_REF_WALK_OPERANDS]; /* along the row */
+  int64_t at[ND4C_REF_WALK_OPERANDS];   /* where the row begins */
+  int64_t index[32];
+} nd4c_ref_walk;
+
+/* False if there are no elements. */
+bool nd4c_ref_walk_start(nd4c_ref_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
+                         const int64_t *const *strides);
+bool nd4c_ref_walk_next(nd4c_ref_walk *walk);
+
+/* An index: int32 or int64. */
+static inline int64_t nd4c_ref_index(nd4c_dtype dtype, const char *data, int64_t offset) {
+  int64_t wide;
+  int32_t narrow;
+  if (dtype == ND4C_INT64) {
+    memcpy(&wide, data + offset * 8, sizeof wide);
+    return wide;
+  }
+  memcpy(&narrow, data + offset * 4, sizeof narrow);
+  return narrow;
+}
+
+/* Whether all indices are in -extent .. extent - 1. */
+bool nd4c_ref_all_in_range(const nd4c_ref_tensor *indices, int64_t extent);
+/* First number of indices (number `flat` in C order) that is not in -extent .. extent - 1. */
+bool nd4c_ref_find_bad_index(const nd4c_ref_tensor *indices, int64_t extent, int64_t *flat, int64_t *value);
+
+#endif

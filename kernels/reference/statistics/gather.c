@@ -1,0 +1,388 @@
+/* Statistics over axes. Sums carry the rounding error of each addition along (Neumaier), so that a result in float64
+ * is right to a few units in the last place whatever the number of elements. */
+#include <math.h>
+
+#include "kernels/hypot.h"
+#include "kernels/reference/statistics/statistics.h"
+
+/* What is gathered at one position. Complex elements have two parts. */
+typedef struct gathered {
+  double sum[2], lost[2];
+  double center[2]; /* of the second pass: what elements are compared with, or divided by */
+  double extreme;
+  int64_t count;
+  int parts;
+  double parameter;
+} gathered;
+
+typedef struct statistic {
+  int passes;
+  void (*start)(gathered *g); /* of the first pass; NULL: zeros */
+  void (*take)(gathered *g, int pass, const double *block, int64_t count);
+  void (*between)(gathered *g); /* passes; the sums are zero again afterwards */
+  double (*finish)(const gathered *g);
+} statistic;
+
+static void add(gathered *g, int part, double x) {
+  double sum = g->sum[part], next = sum + x;
+  double lost = fabs(sum) < fabs(x) ? (x - next) + sum : (sum - next) + x;
+  if (lost == lost) { /* NaN after an infinity: nothing to compensate */
+    g->lost[part] += lost;
+  }
+  g->sum[part] = next;
+}
+
+/* A sum that overflowed has lost nothing that counts. */
+static double total(const gathered *g, int part) {
+  return isfinite(g->sum[part]) ? g->sum[part] + g->lost[part] : g->sum[part];
+}
+
+static double magnitude(const gathered *g, const double *block, int64_t i) {
+  return g->parts == 1 ? fabs(block[i]) : nd4c_hypot_f64(block[2 * i], block[2 * i + 1]);
+}
+
+/* -- sums ---------------------------------------------------------------------------------------------------------- */
+
+static void take_sum(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    add(g, 0, block[i]);
+  }
+}
+
+static double finish_sum(const gathered *g) {
+  return total(g, 0);
+}
+
+static double finish_mean(const gathered *g) {
+  return total(g, 0) / (double)g->count;
+}
+
+static void start_prod(gathered *g) {
+  g->sum[0] = 1;
+}
+
+static void take_prod(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    g->sum[0] *= block[i];
+  }
+}
+
+static void take_magnitudes(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    add(g, 0, magnitude(g, block, i));
+  }
+}
+
+/* -- extremes; NaN wins -------------------------------------------------------------------------------------------- */
+
+static void start_max(gathered *g) {
+  g->extreme = -INFINITY;
+}
+
+static void start_min(gathered *g) {
+  g->extreme = INFINITY;
+}
+
+static void take_max(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    if (block[i] > g->extreme || block[i] != block[i]) {
+      g->extreme = block[i];
+    }
+  }
+}
+
+static void take_min(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    if (block[i] < g->extreme || block[i] != block[i]) {
+      g->extreme = block[i];
+    }
+  }
+}
+
+static void take_largest_magnitude(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    double x = magnitude(g, block, i);
+    if (x > g->extreme || x != x) {
+      g->extreme = x;
+    }
+  }
+}
+
+static void take_smallest_magnitude(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    double x = magnitude(g, block, i);
+    if (x < g->extreme || x != x) {
+      g->extreme = x;
+    }
+  }
+}
+
+/* Of no elements (all of them NaN and skipped) there is none. */
+static double finish_extreme(const gathered *g) {
+  return g->count > 0 ? g->extreme : NAN;
+}
+
+static double finish_norm_max(const gathered *g) {
+  return g->extreme;
+}
+
+/* -- variance: the mean first, then squares of the distances from it, less what the mean's rounding leaves ----------
+ */
+
+static void take_variance(gathered *g, int pass, const double *block, int64_t count) {
+  if (pass == 0) {
+    for (int64_t i = 0; i < count * g->parts; i++) {
+      add(g, (int)(i % g->parts), block[i]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count * g->parts; i++) {
+    double distance = block[i] - g->center[i % g->parts];
+    add(g, 0, distance * distance);
+    g->sum[1] += distance;
+  }
+}
+
+static void between_variance(gathered *g) {
+  g->center[0] = total(g, 0) / (double)g->count;
+  g->center[1] = total(g, 1) / (double)g->count;
+}
+
+static double finish_variance(const gathered *g) {
+  double divisor = fmax((double)g->count - g->parameter, 0);
+  double rest = g->parts == 1 ? g->sum[1] * g->sum[1] / (double)g->count : 0;
+  return fmax(total(g, 0) - (isfinite(rest) ? rest : 0), 0) / divisor;
+}
+
+static double variance_or_nan(const gathered *g) {
+  return total(g, 0) == total(g, 0) ? finish_variance(g) : NAN; /* fmax would swallow NaN */
+}
+
+static double finish_deviation(const gathered *g) {
+  return sqrt(variance_or_nan(g));
+}
+
+/* -- ln of the sum of exponentials: the largest goes out of the sum, so that nothing overflows -------------------- */
+
+static void take_logsumexp(gathered *g, int pass, const double *block, int64_t count) {
+  if (pass == 0) {
+    take_max(g, pass, block, count);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    add(g, 0, exp(block[i] - g->extreme));
+  }
+}
+
+static double finish_logsumexp(const gathered *g) {
+  return isfinite(g->extreme) ? g->extreme + log(total(g, 0)) : g->extreme;
+}
+
+/* -- norms: magnitudes divided by a power of two, so that their powers neither overflow nor vanish ------------------
+ */
+
+static void between_norm(gathered *g) {
+  bool usable = isfinite(g->extreme) && g->extreme > 0;
+  g->center[0] = usable ? ldexp(1, ilogb(g->extreme)) : 1;
+}
+
+static void take_norm2(gathered *g, int pass, const double *block, int64_t count) {
+  if (pass == 0) {
+    take_largest_magnitude(g, pass, block, count);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    double x = magnitude(g, block, i) / g->center[0];
+    add(g, 0, x * x);
+  }
+}
+
+static double finish_norm2(const gathered *g) {
+  return sqrt(total(g, 0)) * g->center[0];
+}
+
+static double finish_sum_square(const gathered *g) {
+  return total(g, 0) * g->center[0] * g->center[0];
+}
+
+static void start_norm_p(gathered *g) {
+  g->extreme = g->parameter < 0 ? INFINITY : 0;
+}
+
+static void take_norm_p(gathered *g, int pass, const double *block, int64_t count) {
+  if (pass == 0) {
+    (g->parameter < 0 ? take_smallest_magnitude : take_largest_magnitude)(g, pass, block, count);
+    return;
+  }
+  for (int64_t i = 0; i < count && isfinite(g->parameter); i++) {
+    double x = magnitude(g, block, i);
+    add(g, 0, g->parameter == 0 ? (x != 0) : pow(x / g->center[0], g->parameter));
+  }
+}
+
+static double finish_norm_p(const gathered *g) {
+  if (g->parameter == 0) {
+    return total(g, 0);
+  }
+  return isinf(g->parameter) ? g->extreme : pow(total(g, 0), 1 / g->parameter) * g->center[0];
+}
+
+/* -- entropies: 0 ln 0 is 0 ---------------------------------------------------------------------------------------- */
+
+static void take_entropy(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    add(g, 0, block[i] == 0 ? 0 : -block[i] * log(block[i]));
+  }
+}
+
+static void take_shannon_entropy(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    add(g, 0, block[i] == 0 ? 0 : -block[i] * log2(block[i]));
+  }
+}
+
+static double finish_log_entropy(const gathered *g) {
+  return log(total(g, 0));
+}
+
+/* -- counts -------------------------------------------------------------------------------------------------------- */
+
+static void take_zeros(gathered *g, int pass, const double *block, int64_t count) {
+  (void)pass;
+  for (int64_t i = 0; i < count; i++) {
+    g->sum[0] += block[g->parts * i] == 0 && block[g->parts * i + g->parts - 1] == 0;
+  }
+}
+
+static double finish_count_zero(const gathered *g) {
+  return g->sum[0];
+}
+
+static double finish_count_nonzero(const gathered *g) {
+  return (double)g->count - g->sum[0];
+}
+
+static double finish_zero_fraction(const gathered *g) {
+  return g->sum[0] / (double)g->count;
+}
+
+static const statistic statistics[ND4C_REF_STATISTIC_COUNT] = {
+    [ND4C_REF_STATISTIC_sum] = {1, NULL, take_sum, NULL, finish_sum},
+    [ND4C_REF_STATISTIC_prod] = {1, start_prod, take_prod, NULL, finish_sum},
+    [ND4C_REF_STATISTIC_mean] = {1, NULL, take_sum, NULL, finish_mean},
+    [ND4C_REF_STATISTIC_max] = {1, start_max, take_max, NULL, finish_extreme},
+    [ND4C_REF_STATISTIC_min] = {1, start_min, take_min, NULL, finish_extreme},
+    [ND4C_REF_STATISTIC_variance] = {2, NULL, take_variance, between_variance, variance_or_nan},
+    [ND4C_REF_STATISTIC_deviation] = {2, NULL, take_variance, between_variance, finish_deviation},
+    [ND4C_REF_STATISTIC_logsumexp] = {2, start_max, take_logsumexp, NULL, finish_logsumexp},
+    [ND4C_REF_STATISTIC_norm1] = {1, NULL, take_magnitudes, NULL, finish_sum},
+    [ND4C_REF_STATISTIC_norm2] = {2, NULL, take_norm2, between_norm, finish_norm2},
+    [ND4C_REF_STATISTIC_norm_max] = {1, NULL, take_largest_magnitude, NULL, finish_norm_max},
+    [ND4C_REF_STATISTIC_norm_p] = {2, start_norm_p, take_norm_p, between_norm, finish_norm_p},
+    [ND4C_REF_STATISTIC_sum_square] = {2, NULL, take_norm2, between_norm, finish_sum_square},
+    [ND4C_REF_STATISTIC_abs_min] = {1, start_min, take_smallest_magnitude, NULL, finish_extreme},
+    [ND4C_REF_STATISTIC_abs_mean] = {1, NULL, take_magnitudes, NULL, finish_mean},
+    [ND4C_REF_STATISTIC_entropy] = {1, NULL, take_entropy, NULL, finish_sum},
+    [ND4C_REF_STATISTIC_shannon_entropy] = {1, NULL, take_shannon_entropy, NULL, finish_sum},
+    [ND4C_REF_STATISTIC_log_entropy] = {1, NULL, take_entropy, NULL, finish_log_entropy},
+    [ND4C_REF_STATISTIC_count_nonzero] = {1, NULL, take_zeros, NULL, finish_count_nonzero},
+    [ND4C_REF_STATISTIC_count_zero] = {1, NULL, take_zeros, NULL, finish_count_zero},
+    [ND4C_REF_STATISTIC_zero_fraction] = {1, NULL, take_zeros, NULL, finish_zero_fraction},
+};
+
+/* -- walking ------------------------------------------------------------------------------------------------------- */
+
+static int parts_of(nd4c_dtype dtype) {
+  return nd4c_reference_kind(dtype) == ND4C_KIND_COMPLEX ? 2 : 1;
+}
+
+static int64_t drop_nan(double *block, int64_t count) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < count; i++) {
+    block[kept] = block[i];
+    kept += block[i] == block[i];
+  }
+  return kept;
+}
+
+/* One pass over all elements of `inner`, innermost axis in blocks. */
+static void run_pass(const nd4c_ref_gathering *gathering, const statistic *s, int pass, int64_t base, gathered *g) {
+  const nd4c_ref_axes *inner = &gathering->inner;
+  double block[2 * ND4C_REF_BLOCK];
+  int32_t last = inner->rank - 1;
+  int64_t run = last >= 0 ? inner->shape[last] : 1, stride = last >= 0 ? inner->x[last] : 0;
+  int64_t index[ND4C_REF_RANK] = {0};
+  if (nd4c_ref_axes_size(inner) == 0) {
+    return;
+  }
+  do {
+    int64_t start = base + nd4c_index_offset(last, index, inner->x);
+    for (int64_t done = 0; done < run; done += ND4C_REF_BLOCK) {
+      int64_t count = run - done < ND4C_REF_BLOCK ? run - done : ND4C_REF_BLOCK;
+      nd4c_ref_read_doubles(gathering->x_dtype, gathering->x, start + done * stride, stride, count, block);
+      count = gathering->skip_nan ? drop_nan(block, count) : count;
+      s->take(g, pass, block, count);
+      g->count += pass == 0 ? count : 0;
+    }
+  } while (nd4c_index_next(last, inner->shape, index));
+}
+
+static double gather_at(const nd4c_ref_gathering *gathering, int64_t base) {
+  const statistic *s = &statistics[gathering->statistic];
+  gathered g = {.parts = parts_of(gathering->x_dtype), .parameter = gathering->parameter};
+  if (s->start != NULL) {
+    s->start(&g);
+  }
+  for (int pass = 0; pass < s->passes; pass++) {
+    if (pass > 0) {
+      if (s->between != NULL) {
+        s->between(&g);
+      }
+      g.sum[0] = g.sum[1] = g.lost[0] = g.lost[1] = 0;
+    }
+    run_pass(gathering, s, pass, base, &g);
+  }
+  return s->finish(&g);
+}
+
+double nd4c_ref_gather_one(const nd4c_ref_gathering *gathering, int64_t position) {
+  int64_t x, y;
+  nd4c_ref_axes_at(&gathering->outer, position, &x, &y);
+  return gather_at(gathering, x);
+}
+
+void nd4c_ref_gather(const nd4c_ref_gathering *gathering, int64_t begin, int64_t end) {
+  bool whole = nd4c_reference_kind(gathering->y_dtype) == ND4C_KIND_INT;
+  for (int64_t position = begin; position < end; position++) {
+    int64_t x, y;
+    nd4c_ref_axes_at(&gathering->outer, position, &x, &y);
+    double result = gather_at(gathering, x);
+    nd4c_value value = {.f = result};
+    if (whole) {
+      value.i = (int64_t)result;
+    }
+    nd4c_value_store(gathering->y_dtype, gathering->y, y, value);
+  }
+}
+
+void nd4c_ref_split_axes(const nd4c_ref_tensor *x, const bool *reduced, bool keepdims, const nd4c_ref_tensor *y,
+                         nd4c_ref_axes *outer, nd4c_ref_axes *inner) {
+  int32_t place = 0;
+  outer->rank = inner->rank = 0;
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    nd4c_ref_axes *group = reduced[axis] ? inner : outer;
+    group->shape[group->rank] = x->shape[axis];
+    group->x[group->rank] = x->strides[axis];
+    group->y[group->rank++] = reduced[axis] ? 0 : y->strides[place];
+    place += keepdims || !reduced[axis];
+  }
+}

@@ -1,0 +1,147 @@
+#include <math.h>
+
+#include "kernels/reference/window/cells.h"
+#include "kernels/reference/window/window.h"
+
+/* First cell, cells and step of the window of output place `at`, the first tap inside x, and the cells with padding. */
+typedef struct span {
+  int64_t first, count, step, tap, padded;
+} span;
+
+/* Taps of a window from `first` on that begin before `end`. */
+static int64_t taps_before(const nd4c_ref_sweep *s, int axis, int64_t first, int64_t end) {
+  int64_t taps = first < end ? (end - 1 - first) / s->dilation[axis] + 1 : 0;
+  return taps < s->kernel[axis] ? taps : s->kernel[axis];
+}
+
+static span span_of(const nd4c_ref_pool_numbers *args, int axis, int64_t at) {
+  const nd4c_ref_sweep *s = &args->sweep;
+  if (args->adaptive) {
+    int64_t first = at * s->x[axis] / s->y[axis];
+    int64_t count = ((at + 1) * s->x[axis] + s->y[axis] - 1) / s->y[axis] - first;
+    return (span){first, count, 1, 0, count};
+  }
+  int64_t first = at * s->stride[axis] - s->pad[axis], step = s->dilation[axis];
+  int64_t tap = first < 0 ? (-first + step - 1) / step : 0;
+  int64_t taps = taps_before(s, axis, first, s->x[axis]);
+  return (span){first + tap * step, taps > tap ? taps - tap : 0, step, tap,
+                taps_before(s, axis, first, s->x[axis] + s->pad_end[axis])};
+}
+
+/* What has been seen of a window. */
+typedef struct state {
+  double value;
+  int64_t index, count;
+} state;
+
+static void take(const nd4c_ref_pool_numbers *args, state *seen, double x, double w, int64_t index) {
+  double magnitude = fabs(x);
+  seen->count++;
+  switch (args->kind) {
+    case ND4C_REF_POOL_AVERAGE:
+      seen->value += x;
+      return;
+    case ND4C_REF_POOL_LP:
+      seen->value += args->p == 1 ? magnitude : args->p == 2 ? x * x : pow(magnitude, args->p);
+      return;
+    case ND4C_REF_POOL_EROSION:
+      x = x - w;
+      if (!isnan(seen->value) && !(x >= seen->value))
+        seen->value = x;
+      return;
+    case ND4C_REF_POOL_DILATION:
+      x = x + w;
+      /* fall through */
+    case ND4C_REF_POOL_MAX:
+    default:
+      if (seen->index < 0 || (!isnan(seen->value) && !(x <= seen->value))) {
+        seen->value = x;
+        seen->index = index;
+      }
+  }
+}
+
+static double finish(const nd4c_ref_pool_numbers *args, const state *seen) {
+  if (args->kind == ND4C_REF_POOL_AVERAGE)
+    return seen->value / (double)seen->count;
+  if (args->kind == ND4C_REF_POOL_LP)
+    return args->p == 1 ? seen->value : args->p == 2 ? sqrt(seen->value) : pow(seen->value, 1 / args->p);
+  return seen->value;
+}
+
+/* The value of a window without a cell. */
+static double nothing(nd4c_ref_pool_kind kind) {
+  return kind == ND4C_REF_POOL_EROSION                               ? (double)INFINITY
+         : kind == ND4C_REF_POOL_AVERAGE || kind == ND4C_REF_POOL_LP ? 0
+                                                                     : -(double)INFINITY;
+}
+
+void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end) {
+  const nd4c_ref_sweep *s = &args->sweep;
+  int64_t cells = s->y[0] * s->y[1] * s->y[2], plane = s->x[0] * s->x[1] * s->x[2];
+  int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2];
+  for (int64_t flat = begin; flat < end; flat++) {
+    int64_t row = flat / cells, at = flat % cells;
+    span a = span_of(args, 0, at / (s->y[1] * s->y[2])), b = span_of(args, 1, at / s->y[2] % s->y[1]);
+    span c = span_of(args, 2, at % s->y[2]);
+    state seen = {nothing(args->kind), -1, 0};
+    const double *w = args->w != NULL ? args->w + row % s->channels * taps : NULL;
+    for (int64_t i = 0; i < a.count; i++) {
+      for (int64_t j = 0; j < b.count; j++) {
+        for (int64_t k = 0; k < c.count; k++) {
+          int64_t index = ((a.first + i * a.step) * s->x[1] + b.first + j * b.step) * s->x[2] + c.first + k * c.step;
+          int64_t tap = ((a.tap + i) * s->kernel[1] + b.tap + j) * s->kernel[2] + c.tap + k;
+          take(args, &seen, args->x[row * plane + index], w != NULL ? w[tap] : 0, index);
+        }
+      }
+    }
+    if (args->counts_padding && seen.count > 0)
+      seen.count = a.padded * b.padded * c.padded;
+    args->y[flat] = seen.count > 0 ? finish(args, &seen) : nothing(args->kind);
+    if (args->indices != NULL)
+      args->indices[flat] = seen.index;
+  }
+}
+
+/* The lowest value, of a window of padding alone. */
+static nd4c_value lowest(nd4c_dtype dtype, bool is_signed) {
+  if (is_signed)
+    return (nd4c_value){.i = INT64_MIN >> (64 - 8 * nd4c_reference_bytes(dtype))};
+  return (nd4c_value){.u = 0};
+}
+
+static int64_t index_of(const nd4c_ref_pool_indices_args *args, const int64_t *position, const int64_t *at) {
+  const nd4c_ref_tensor *x = &args->x;
+  int64_t plane = 1, index = 0;
+  int32_t spatial = x->rank - 2;
+  for (int32_t i = 0; i < spatial; i++) {
+    int32_t axis = args->column_major ? spatial - 1 - i : i;
+    index = index * x->shape[axis + 2] + at[axis];
+    plane *= x->shape[axis + 2];
+  }
+  return args->planar ? index : index + (position[0] * x->shape[1] + position[1]) * plane;
+}
+
+void nd4c_ref_max_pool_integers(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
+  bool is_signed = nd4c_reference_kind(x->dtype) == ND4C_KIND_INT;
+  for (int64_t flat = begin; flat < end; flat++) {
+    int64_t position[5] = {0}, best_at = -1;
+    nd4c_value best = lowest(x->dtype, is_signed);
+    nd4c_ref_position(y, flat, position);
+    int64_t base = position[0] * x->strides[0] + position[1] * x->strides[1];
+    for (int64_t cell = 0; cell < nd4c_ref_window_cells(&args->window); cell++) {
+      int64_t at[3];
+      if (nd4c_ref_window_cell(&args->window, position + 2, cell, at) == ND4C_REF_INSIDE) {
+        nd4c_value value = nd4c_value_load(x->dtype, x->data, base + nd4c_ref_spatial_offset(x, at));
+        if (best_at < 0 || (is_signed ? value.i > best.i : value.u > best.u)) {
+          best = value;
+          best_at = index_of(args, position, at);
+        }
+      }
+    }
+    nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, flat), best);
+    if (args->indices != NULL)
+      args->indices[flat] = best_at;
+  }
+}

@@ -1,0 +1,314 @@
+/* Rules of factorisations, solvers and norms of matrices. */
+#include <string.h>
+
+#include "array/shape.h"
+#include "base/status.h"
+#include "ops/infer/rules.h"
+
+/* -- shared ----------------------------------------------------------------------------------------------------- */
+
+static nd4c_status check_matrix(const nd4c_inference *inference, int32_t position, bool square) {
+  const nd4c_tensor *x = &inference->inputs[position];
+  if (x->rank < 2) {
+    return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected at least 2 axes: [..., %s]",
+                            square ? "n, n" : "m, n");
+  }
+  if (square && x->shape[x->rank - 2] != x->shape[x->rank - 1]) {
+    return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected square matrices: [..., n, n]");
+  }
+  return ND4C_OK;
+}
+
+static nd4c_dtype real_dtype(nd4c_dtype dtype) {
+  return dtype == ND4C_COMPLEX64 ? ND4C_FLOAT32 : dtype == ND4C_COMPLEX128 ? ND4C_FLOAT64 : dtype;
+}
+
+static nd4c_dtype complex_dtype(nd4c_dtype dtype) {
+  return dtype == ND4C_FLOAT64 || dtype == ND4C_COMPLEX128 ? ND4C_COMPLEX128 : ND4C_COMPLEX64;
+}
+
+/* An output with the first input's batch axes, then `count` more. */
+static void batch_output(nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int32_t count,
+                         const int64_t *extents) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_inferred *output = &inference->outputs[position];
+  output->dtype = dtype;
+  output->rank = 0;
+  for (int32_t i = 0; i < x->rank - 2; ++i) {
+    output->shape[output->rank++] = x->shape[i];
+  }
+  for (int32_t i = 0; i < count; ++i) {
+    output->shape[output->rank++] = extents[i];
+  }
+}
+
+static void scalars_output(nd4c_inference *inference, int32_t position, nd4c_dtype dtype) {
+  batch_output(inference, position, dtype, 0, NULL);
+}
+
+static void vectors_output(nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int64_t n) {
+  batch_output(inference, position, dtype, 1, &n);
+}
+
+static void matrices_output(nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int64_t m, int64_t n) {
+  batch_output(inference, position, dtype, 2, (const int64_t[]){m, n});
+}
+
+typedef struct extents {
+  int64_t m, n, least;
+} extents;
+
+static extents extents_of(const nd4c_tensor *x) {
+  int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1];
+  return (extents){m, n, m < n ? m : n};
+}
+
+/* -- square matrices -------------------------------------------------------------------------------------------- */
+
+/* Gives: the shape and dtype of x, whose last two axes must be of one length. */
+nd4c_status nd4c_infer_matrix_square(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, true));
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_cholesky(nd4c_inference *inference) {
+  return nd4c_infer_matrix_square(inference);
+}
+
+nd4c_status nd4c_infer_det(nd4c_inference *inference) {
+  ND4C_TRY(check_matrix(inference, 0, true));
+  scalars_output(inference, 0, inference->inputs[0].dtype);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_slogdet(nd4c_inference *inference) {
+  ND4C_TRY(check_matrix(inference, 0, true));
+  scalars_output(inference, 0, inference->inputs[0].dtype);
+  scalars_output(inference, 1, real_dtype(inference->inputs[0].dtype));
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_eigvalsh(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, true));
+  vectors_output(inference, 0, real_dtype(x->dtype), x->shape[x->rank - 1]);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_eigh(nd4c_inference *inference) {
+  ND4C_TRY(nd4c_infer_eigvalsh(inference));
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_rule_output_at(inference, 1, x->dtype, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_eigvals(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, true));
+  vectors_output(inference, 0, complex_dtype(x->dtype), x->shape[x->rank - 1]);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_eig(nd4c_inference *inference) {
+  ND4C_TRY(nd4c_infer_eigvals(inference));
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_rule_output_at(inference, 1, complex_dtype(x->dtype), x->rank, x->shape);
+  return ND4C_OK;
+}
+
+/* -- matrices of any form --------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_infer_qr(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, false));
+  extents e = extents_of(x);
+  int64_t inner = inference->attrs[ND4C_ATTR_qr_complete].as.i != 0 ? e.m : e.least;
+  matrices_output(inference, 0, x->dtype, e.m, inner);
+  matrices_output(inference, 1, x->dtype, inner, e.n);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_svd(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, false));
+  extents e = extents_of(x);
+  bool full = inference->attrs[ND4C_ATTR_svd_full_matrices].as.i != 0;
+  matrices_output(inference, 0, x->dtype, e.m, full ? e.m : e.least);
+  vectors_output(inference, 1, real_dtype(x->dtype), e.least);
+  matrices_output(inference, 2, x->dtype, full ? e.n : e.least, e.n);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_svdvals(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, false));
+  vectors_output(inference, 0, real_dtype(x->dtype), extents_of(x).least);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_pinv(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, false));
+  matrices_output(inference, 0, x->dtype, x->shape[x->rank - 1], x->shape[x->rank - 2]);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_matrix_rank(nd4c_inference *inference) {
+  ND4C_TRY(check_matrix(inference, 0, false));
+  scalars_output(inference, 0, ND4C_INT64);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_lu(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, false));
+  extents e = extents_of(x);
+  matrices_output(inference, 0, x->dtype, e.m, e.m);
+  matrices_output(inference, 1, x->dtype, e.m, e.least);
+  matrices_output(inference, 2, x->dtype, e.least, e.n);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_lu_factor(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_matrix(inference, 0, false));
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
+  vectors_output(inference, 1, ND4C_INT64, extents_of(x).least);
+  return ND4C_OK;
+}
+
+/* -- solving ---------------------------------------------------------------------------------------------------- */
+
+/* The right-hand side at a position: [m], or [..., m, k] with batch axes that broadcast with a's. The solution has n
+ * rows in place of m; the first output gets its shape and `dtype`. */
+static nd4c_status solution(nd4c_inference *inference, int32_t position, int64_t m, int64_t n, nd4c_dtype dtype) {
+  const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[position];
+  nd4c_inferred *output = &inference->outputs[0];
+  char text[ND4C_RULE_TEXT_SIZE / 2];
+  bool vector = b->rank == 1;
+  if (b->rank == 0 || b->shape[b->rank - (vector ? 1 : 2)] != m) {
+    return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected [%lld] or [..., %lld, k] for input %s's %s",
+                            (long long)m, (long long)m, inference->op->inputs[0].name,
+                            nd4c_shape_text(a->rank, a->shape, text, sizeof text));
+  }
+  nd4c_status status =
+      nd4c_shape_broadcast(a->rank - 2, a->shape, vector ? 0 : b->rank - 2, b->shape, &output->rank, output->shape);
+  if (status != ND4C_OK || output->rank > ND4C_MAX_RANK - 2) {
+    return nd4c_rule_refuse(inference, position, status != ND4C_OK ? status : ND4C_SHAPE,
+                            "expected axes before the last two that broadcast with input %s's %s",
+                            inference->op->inputs[0].name, nd4c_shape_text(a->rank, a->shape, text, sizeof text));
+  }
+  output->dtype = dtype;
+  output->shape[output->rank++] = n;
+  if (!vector) {
+    output->shape[output->rank++] = b->shape[b->rank - 1];
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status operands(const nd4c_inference *inference, int32_t position, bool square, nd4c_dtype *dtype) {
+  ND4C_TRY(nd4c_rule_accepted_dtype(inference, position));
+  ND4C_TRY(nd4c_rule_promote(inference, 0, position, dtype));
+  return check_matrix(inference, 0, square);
+}
+
+nd4c_status nd4c_infer_solve(nd4c_inference *inference) {
+  nd4c_dtype dtype;
+  ND4C_TRY(operands(inference, 1, true, &dtype));
+  int64_t n = extents_of(&inference->inputs[0]).n;
+  return solution(inference, 1, n, n, dtype);
+}
+
+nd4c_status nd4c_infer_triangular_solve(nd4c_inference *inference) {
+  return nd4c_infer_solve(inference);
+}
+
+nd4c_status nd4c_infer_lu_solve(nd4c_inference *inference) {
+  const nd4c_tensor *lu = &inference->inputs[ND4C_IN_lu_solve_lu];
+  const nd4c_tensor *pivots = &inference->inputs[ND4C_IN_lu_solve_pivots];
+  nd4c_dtype dtype;
+  ND4C_TRY(operands(inference, ND4C_IN_lu_solve_b, true, &dtype));
+  if (pivots->dtype != ND4C_INT64) {
+    return nd4c_rule_refuse(inference, ND4C_IN_lu_solve_pivots, ND4C_DTYPE, "expected int64");
+  }
+  if (pivots->rank != lu->rank - 1 || memcmp(pivots->shape, lu->shape, (size_t)pivots->rank * sizeof *lu->shape) != 0) {
+    char text[ND4C_RULE_TEXT_SIZE / 2];
+    return nd4c_rule_refuse(inference, ND4C_IN_lu_solve_pivots, ND4C_SHAPE, "expected %s",
+                            nd4c_shape_text(lu->rank - 1, lu->shape, text, sizeof text));
+  }
+  int64_t n = extents_of(lu).n;
+  return solution(inference, ND4C_IN_lu_solve_b, n, n, dtype);
+}
+
+nd4c_status nd4c_infer_lstsq(nd4c_inference *inference) {
+  nd4c_dtype dtype;
+  ND4C_TRY(operands(inference, 1, false, &dtype));
+  extents e = extents_of(&inference->inputs[0]);
+  ND4C_TRY(solution(inference, 1, e.m, e.n, dtype));
+  /* Everything else has the solution's batch, too. */
+  const nd4c_inferred *x = &inference->outputs[0];
+  bool vector = inference->inputs[1].rank == 1;
+  int32_t batch = x->rank - (vector ? 1 : 2);
+  int64_t shape[ND4C_MAX_RANK];
+  memcpy(shape, x->shape, sizeof shape);
+  shape[batch] = vector ? 0 : x->shape[x->rank - 1];
+  nd4c_rule_output_at(inference, 1, real_dtype(dtype), batch + !vector, shape);
+  nd4c_rule_output_at(inference, 2, ND4C_INT64, batch, shape);
+  shape[batch] = e.least;
+  nd4c_rule_output_at(inference, 3, real_dtype(dtype), batch + 1, shape);
+  return ND4C_OK;
+}
+
+/* -- norms ------------------------------------------------------------------------------------------------------ */
+
+nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
+  static const char *const known[] = {"fro", "nuc", "1", "-1", "2", "-2", "inf", "-inf"};
+  const nd4c_tensor *x = &inference->inputs[0];
+  const char *ord = inference->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  ND4C_TRY(check_matrix(inference, 0, false));
+  bool found = ord == NULL || ord[0] == '\0';
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    found = found || strcmp(ord, known[i]) == 0;
+  }
+  if (!found) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: ord is '%.32s', expected fro, nuc, 1, -1, 2, -2, inf or -inf",
+                     inference->op->name, ord);
+  }
+  extents e = extents_of(x);
+  if (e.least == 0 && ord != NULL && ord[0] == '-') {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "nothing is the least of no elements (ord %s)", ord);
+  }
+  if (inference->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0) {
+    matrices_output(inference, 0, real_dtype(x->dtype), 1, 1);
+  } else {
+    scalars_output(inference, 0, real_dtype(x->dtype));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_vector_norm(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_vector_norm_axes];
+  double ord = inference->attrs[ND4C_ATTR_vector_norm_ord].as.f;
+  bool keepdims = inference->attrs[ND4C_ATTR_vector_norm_keepdims].as.i != 0, reduced[ND4C_MAX_RANK];
+  nd4c_inferred *output = &inference->outputs[0];
+  if (ord != ord) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: ord is NaN, expected a number or an infinity", inference->op->name);
+  }
+  ND4C_TRY(nd4c_rule_axes_or_all(inference, "axes", axes, x->rank, reduced));
+  output->dtype = real_dtype(x->dtype);
+  output->rank = 0;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    bool gone = reduced[i];
+    if (gone && x->shape[i] == 0 && ord < 0) {
+      return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element for ord %g",
+                              (int)i, ord);
+    }
+    if (!gone || keepdims) {
+      output->shape[output->rank++] = gone ? 1 : x->shape[i];
+    }
+  }
+  return ND4C_OK;
+}

@@ -1,0 +1,387 @@
+/* Rules of the family IMAGE. */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "ops/infer/rules.h"
+
+#define COUNT_ROW(NAME, number, name) +1
+enum {
+  INTERPOLATIONS = 0 ND4C_INTERPOLATION_TABLE(COUNT_ROW),
+  COORDINATES = 0 ND4C_RESIZE_COORDINATES_TABLE(COUNT_ROW),
+  NEARESTS = 0 ND4C_RESIZE_NEAREST_TABLE(COUNT_ROW),
+  ASPECTS = 0 ND4C_RESIZE_ASPECT_TABLE(COUNT_ROW),
+  PADDINGS = 0 ND4C_SAMPLE_PADDING_TABLE(COUNT_ROW),
+  PIXEL_FORMATS = 0 ND4C_PIXEL_TABLE(COUNT_ROW),
+  ROI_MODES = 0 ND4C_ROI_MODE_TABLE(COUNT_ROW)
+};
+
+static nd4c_status refuse_attr(const nd4c_inference *inference, const char *what) {
+  return nd4c_fail(ND4C_ARGUMENT, "%s: %s", inference->op->name, what);
+}
+
+static bool is_float(nd4c_dtype dtype) {
+  const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
+  return info != NULL && info->kind == ND4C_KIND_FLOAT;
+}
+
+/* An input of real floating dtype and of a rank; `shape` says what was expected. */
+static nd4c_status check_floats(const nd4c_inference *inference, int32_t position, int32_t rank, const char *shape) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  if (tensor == NULL) {
+    return ND4C_OK;
+  }
+  if (!is_float(tensor->dtype)) {
+    return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected a floating dtype");
+  }
+  return tensor->rank == rank ? ND4C_OK : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected %s", shape);
+}
+
+static nd4c_status check_indices(const nd4c_inference *inference, int32_t position, int64_t count) {
+  const nd4c_tensor *tensor = &inference->inputs[position];
+  if (tensor->dtype != ND4C_INT32 && tensor->dtype != ND4C_INT64) {
+    return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected int32 or int64");
+  }
+  return tensor->rank == 1 && tensor->shape[0] == count
+             ? ND4C_OK
+             : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected (%lld,), one for each box",
+                                (long long)count);
+}
+
+/* The attribute size, [height, width]. */
+static nd4c_status check_size(const nd4c_inference *inference, const nd4c_attr_value *size, int32_t count) {
+  bool sound = size->count == count;
+  for (int32_t i = 0; i < size->count; ++i) {
+    sound = sound && size->as.ints[i] > 0;
+  }
+  return sound ? ND4C_OK
+               : nd4c_fail(ND4C_ARGUMENT, "%s: size has %d values, expected %d of at least 1", inference->op->name,
+                           (int)size->count, (int)count);
+}
+
+/* -- resize ------------------------------------------------------------------------------------------------------ */
+
+static nd4c_status check_resize_modes(const nd4c_inference *inference) {
+  const nd4c_attr_value *attrs = inference->attrs;
+  int64_t mode = attrs[ND4C_ATTR_resize_mode].as.i;
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, INTERPOLATIONS));
+  ND4C_TRY(nd4c_rule_choice(inference, "coordinates", attrs[ND4C_ATTR_resize_coordinates].as.i, COORDINATES));
+  ND4C_TRY(nd4c_rule_choice(inference, "nearest", attrs[ND4C_ATTR_resize_nearest].as.i, NEARESTS));
+  ND4C_TRY(nd4c_rule_choice(inference, "aspect", attrs[ND4C_ATTR_resize_aspect].as.i, ASPECTS));
+  nd4c_dtype_kind kind = nd4c_dtype_get_info(inference->inputs[0].dtype)->kind;
+  if (mode != ND4C_INTERPOLATION_NEAREST && (kind == ND4C_KIND_BOOL || kind == ND4C_KIND_COMPLEX)) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected a real dtype; mode nearest alone takes others");
+  }
+  return mode == ND4C_INTERPOLATION_NEAREST && attrs[ND4C_ATTR_resize_antialias].as.i != 0
+             ? refuse_attr(inference, "antialias is given with mode nearest, expected linear or cubic")
+             : ND4C_OK;
+}
+
+/* Extents from sizes; with an aspect ratio to keep, from the smallest or largest of their scales. */
+static nd4c_status resize_by_sizes(const nd4c_inference *inference, const nd4c_attr_value *sizes, int64_t aspect,
+                                   const int32_t *axes, int64_t *shape) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  double scale = 0;
+  for (int32_t i = 0; i < sizes->count; ++i) {
+    int64_t size = sizes->as.ints[i];
+    if (size < 0) {
+      return nd4c_fail(ND4C_ARGUMENT, "%s: sizes[%d] is %lld, expected at least 0", inference->op->name, (int)i,
+                       (long long)size);
+    }
+    double own = (double)size / (double)x->shape[axes[i]];
+    scale = i == 0 || (aspect == ND4C_RESIZE_ASPECT_NOT_LARGER ? own < scale : own > scale) ? own : scale;
+    shape[axes[i]] = size;
+  }
+  for (int32_t i = 0; i < sizes->count && aspect != ND4C_RESIZE_ASPECT_STRETCH; ++i) {
+    double extent = floor(scale * (double)x->shape[axes[i]] + 0.5);
+    shape[axes[i]] = extent < 0x1p62 ? (int64_t)extent : INT64_C(1) << 62;
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status resize_by_scales(const nd4c_inference *inference, const nd4c_attr_value *scales, const int32_t *axes,
+                                    int64_t *shape) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  for (int32_t i = 0; i < scales->count; ++i) {
+    double scale = scales->as.floats[i], extent = floor(scale * (double)x->shape[axes[i]]);
+    if (!(scale > 0) || isinf(scale)) {
+      return nd4c_fail(ND4C_ARGUMENT, "%s: scales[%d] is %g, expected a number above 0", inference->op->name, (int)i,
+                       scale);
+    }
+    if (extent >= 0x1p62) {
+      return nd4c_fail(ND4C_OVERFLOW, "%s: scales[%d] is %g, expected a size that 64 bits hold", inference->op->name,
+                       (int)i, scale);
+    }
+    shape[axes[i]] = (int64_t)extent;
+  }
+  return ND4C_OK;
+}
+
+/* The axes to resize in the order given; all if none are. */
+static nd4c_status resize_axes(const nd4c_inference *inference, int32_t *axes, int32_t *count) {
+  bool chosen[ND4C_MAX_RANK];
+  const nd4c_attr_value *given = &inference->attrs[ND4C_ATTR_resize_axes];
+  int32_t rank = inference->inputs[0].rank;
+  ND4C_TRY(nd4c_rule_axes(inference, "axes", given, rank, chosen));
+  *count = given->count > 0 ? given->count : rank;
+  for (int32_t i = 0; i < *count; ++i) {
+    axes[i] = given->count == 0 ? i : (int32_t)(given->as.ints[i] < 0 ? given->as.ints[i] + rank : given->as.ints[i]);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *roi = nd4c_rule_input(inference, ND4C_IN_resize_roi);
+  const nd4c_attr_value *attrs = inference->attrs;
+  const nd4c_attr_value *sizes = &attrs[ND4C_ATTR_resize_sizes], *scales = &attrs[ND4C_ATTR_resize_scales];
+  int32_t axes[ND4C_MAX_RANK], count = 0;
+  int64_t shape[ND4C_MAX_RANK];
+  bool crop = attrs[ND4C_ATTR_resize_coordinates].as.i == ND4C_RESIZE_COORDINATES_TF_CROP_AND_RESIZE;
+  ND4C_TRY(check_resize_modes(inference));
+  ND4C_TRY(resize_axes(inference, axes, &count));
+  if ((sizes->count == 0) == (scales->count == 0) && count > 0) {
+    return refuse_attr(inference, "expected either sizes or scales");
+  }
+  if (sizes->count + scales->count != count) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: %d %s given, expected %d, one an axis", inference->op->name,
+                     (int)(sizes->count + scales->count), sizes->count > 0 ? "sizes" : "scales", (int)count);
+  }
+  ND4C_TRY(check_floats(inference, ND4C_IN_resize_roi, 1, "1 axis"));
+  if (crop && (roi == NULL || roi->shape[0] != 2 * count)) {
+    return nd4c_fail(roi == NULL ? ND4C_NULL_ARGUMENT : ND4C_SHAPE, "%s: input roi %s: expected (%d,), starts and ends",
+                     inference->op->name, roi == NULL ? "is missing" : "has another length", (int)(2 * count));
+  }
+  if (x->rank > 0) {
+    memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
+  }
+  ND4C_TRY(sizes->count > 0 ? resize_by_sizes(inference, sizes, attrs[ND4C_ATTR_resize_aspect].as.i, axes, shape)
+                            : resize_by_scales(inference, scales, axes, shape));
+  for (int32_t i = 0; i < count; ++i) {
+    if (x->shape[axes[i]] == 0 && shape[axes[i]] != 0) {
+      return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty and would become %lld long", (int)axes[i],
+                              (long long)shape[axes[i]]);
+    }
+  }
+  nd4c_rule_output(inference, x->dtype, x->rank, shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_crop_and_resize(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *boxes = &inference->inputs[ND4C_IN_crop_and_resize_boxes];
+  const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_crop_and_resize_size];
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", inference->attrs[ND4C_ATTR_crop_and_resize_mode].as.i,
+                            ND4C_INTERPOLATION_LINEAR + 1));
+  ND4C_TRY(check_size(inference, size, 2));
+  ND4C_TRY(check_floats(inference, 0, 4, "[b, h, w, c]"));
+  ND4C_TRY(check_floats(inference, ND4C_IN_crop_and_resize_boxes, 2, "[boxes, 4]"));
+  if (boxes->shape[1] != 4) {
+    return nd4c_rule_refuse(inference, ND4C_IN_crop_and_resize_boxes, ND4C_SHAPE, "expected [boxes, 4]");
+  }
+  if (x->shape[1] == 0 || x->shape[2] == 0) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected images that are not empty");
+  }
+  ND4C_TRY(check_indices(inference, ND4C_IN_crop_and_resize_box_indices, boxes->shape[0]));
+  nd4c_rule_output(inference, x->dtype, 4,
+                   (int64_t[]){boxes->shape[0], size->as.ints[0], size->as.ints[1], x->shape[3]});
+  return ND4C_OK;
+}
+
+/* -- sampling ---------------------------------------------------------------------------------------------------- */
+
+static nd4c_status check_sampling(const nd4c_inference *inference, int64_t mode, int64_t padding) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, INTERPOLATIONS));
+  ND4C_TRY(nd4c_rule_choice(inference, "padding", padding, PADDINGS));
+  if (x->rank < 3 || x->rank > 5) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, c, ...] with 1 to 3 spatial axes");
+  }
+  for (int32_t axis = 2; axis < x->rank; ++axis) {
+    if (x->shape[axis] == 0) {
+      return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected spatial axes that are not empty");
+    }
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_grid_sample(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *grid = &inference->inputs[ND4C_IN_grid_sample_grid];
+  const nd4c_attr_value *attrs = inference->attrs;
+  ND4C_TRY(
+      check_sampling(inference, attrs[ND4C_ATTR_grid_sample_mode].as.i, attrs[ND4C_ATTR_grid_sample_padding].as.i));
+  ND4C_TRY(check_floats(inference, ND4C_IN_grid_sample_grid, x->rank, "[n, ..., d], as many axes as x has"));
+  if (grid->shape[0] != x->shape[0] || grid->shape[grid->rank - 1] != x->rank - 2) {
+    return nd4c_rule_refuse(inference, ND4C_IN_grid_sample_grid, ND4C_SHAPE,
+                            "expected [%lld, ..., %d], one coordinate a spatial axis of x", (long long)x->shape[0],
+                            (int)x->rank - 2);
+  }
+  int64_t shape[ND4C_MAX_RANK] = {x->shape[0], x->shape[1]};
+  memcpy(shape + 2, grid->shape + 1, (size_t)(x->rank - 2) * sizeof *shape);
+  nd4c_rule_output(inference, x->dtype, x->rank, shape);
+  return ND4C_OK;
+}
+
+/* theta [n, d, d + 1]. */
+static nd4c_status check_theta(const nd4c_inference *inference, int32_t position, int64_t n, int32_t d) {
+  const nd4c_tensor *theta = &inference->inputs[position];
+  ND4C_TRY(check_floats(inference, position, 3, "[n, d, d + 1]"));
+  return theta->shape[0] == n && theta->shape[1] == d && theta->shape[2] == d + 1
+             ? ND4C_OK
+             : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected (%lld, %d, %d)", (long long)n, (int)d,
+                                (int)d + 1);
+}
+
+nd4c_status nd4c_infer_affine_grid(nd4c_inference *inference) {
+  const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_affine_grid_size];
+  int32_t d = size->count - 2;
+  int64_t shape[ND4C_MAX_RANK];
+  if (d != 2 && d != 3) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: size has %d values, expected [n, c, h, w] or [n, c, d, h, w]",
+                     inference->op->name, (int)size->count);
+  }
+  ND4C_TRY(check_theta(inference, 0, size->as.ints[0], d));
+  shape[0] = size->as.ints[0];
+  memcpy(shape + 1, size->as.ints + 2, (size_t)d * sizeof *shape);
+  shape[d + 1] = d;
+  nd4c_rule_output(inference, inference->inputs[0].dtype, d + 2, shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_spatial_transformer(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  const nd4c_attr_value *attrs = inference->attrs, *size = &attrs[ND4C_ATTR_spatial_transformer_size];
+  ND4C_TRY(check_sampling(inference, attrs[ND4C_ATTR_spatial_transformer_mode].as.i,
+                          attrs[ND4C_ATTR_spatial_transformer_padding].as.i));
+  ND4C_TRY(check_size(inference, size, x->rank - 2));
+  ND4C_TRY(check_theta(inference, ND4C_IN_spatial_transformer_theta, x->shape[0], x->rank - 2));
+  int64_t shape[ND4C_MAX_RANK] = {x->shape[0], x->shape[1]};
+  memcpy(shape + 2, size->as.ints, (size_t)size->count * sizeof *shape);
+  nd4c_rule_output(inference, x->dtype, x->rank, shape);
+  return ND4C_OK;
+}
+
+/* -- boxes ------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status check_single(const nd4c_inference *inference, int32_t position, bool integer) {
+  const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
+  if (tensor == NULL) {
+    return ND4C_OK;
+  }
+  if (integer ? tensor->dtype != ND4C_INT64 && tensor->dtype != ND4C_INT32 : !is_float(tensor->dtype)) {
+    return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected %s",
+                            integer ? "int32 or int64" : "a floating dtype");
+  }
+  return tensor->size == 1 ? ND4C_OK : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a single element");
+}
+
+nd4c_status nd4c_infer_nms(nd4c_inference *inference) {
+  const nd4c_tensor *boxes = &inference->inputs[0], *scores = &inference->inputs[ND4C_IN_nms_scores];
+  ND4C_TRY(check_floats(inference, 0, 3, "[n, boxes, 4]"));
+  ND4C_TRY(check_floats(inference, ND4C_IN_nms_scores, 3, "[n, classes, boxes]"));
+  if (boxes->shape[2] != 4) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, boxes, 4]");
+  }
+  if (scores->shape[0] != boxes->shape[0] || scores->shape[2] != boxes->shape[1]) {
+    return nd4c_rule_refuse(inference, ND4C_IN_nms_scores, ND4C_SHAPE, "expected [%lld, classes, %lld]",
+                            (long long)boxes->shape[0], (long long)boxes->shape[1]);
+  }
+  ND4C_TRY(check_single(inference, ND4C_IN_nms_max_output, true));
+  ND4C_TRY(check_single(inference, ND4C_IN_nms_iou_threshold, false));
+  ND4C_TRY(check_single(inference, ND4C_IN_nms_score_threshold, false));
+  nd4c_rule_output(inference, ND4C_INT64, 2, (int64_t[]){scores->size, 3});
+  inference->outputs[0].shape_depends_on_data = true;
+  return ND4C_OK;
+}
+
+/* x [n, c, h, w] not empty, rois [rois, columns], a scale that is a number. */
+static nd4c_status check_rois(const nd4c_inference *inference, int64_t columns, double scale) {
+  const nd4c_tensor *x = &inference->inputs[0], *rois = &inference->inputs[1];
+  ND4C_TRY(check_floats(inference, 0, 4, "[n, c, h, w]"));
+  ND4C_TRY(check_floats(inference, 1, 2, columns == 4 ? "[rois, 4]" : "[rois, 5]"));
+  if (rois->shape[1] != columns) {
+    return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected [rois, %lld]", (long long)columns);
+  }
+  if (x->shape[2] == 0 || x->shape[3] == 0) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected images that are not empty");
+  }
+  return isfinite(scale) ? ND4C_OK : refuse_attr(inference, "spatial_scale is not finite, expected a number");
+}
+
+nd4c_status nd4c_infer_roi_align(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *rois = &inference->inputs[ND4C_IN_roi_align_rois];
+  const nd4c_attr_value *attrs = inference->attrs, *size = &attrs[ND4C_ATTR_roi_align_size];
+  int64_t ratio = attrs[ND4C_ATTR_roi_align_sampling_ratio].as.i;
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", attrs[ND4C_ATTR_roi_align_mode].as.i, ROI_MODES));
+  ND4C_TRY(check_size(inference, size, 2));
+  ND4C_TRY(check_rois(inference, 4, attrs[ND4C_ATTR_roi_align_spatial_scale].as.f));
+  ND4C_TRY(check_indices(inference, ND4C_IN_roi_align_batch_indices, rois->shape[0]));
+  if (ratio < 0 || ratio > 1024) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: sampling_ratio is %lld, expected 0 to 1024", inference->op->name,
+                     (long long)ratio);
+  }
+  nd4c_rule_output(inference, x->dtype, 4,
+                   (int64_t[]){rois->shape[0], x->shape[1], size->as.ints[0], size->as.ints[1]});
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_max_roi_pool(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0], *rois = &inference->inputs[ND4C_IN_max_roi_pool_rois];
+  const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_max_roi_pool_size];
+  ND4C_TRY(check_size(inference, size, 2));
+  ND4C_TRY(check_rois(inference, 5, inference->attrs[ND4C_ATTR_max_roi_pool_spatial_scale].as.f));
+  nd4c_rule_output(inference, x->dtype, 4,
+                   (int64_t[]){rois->shape[0], x->shape[1], size->as.ints[0], size->as.ints[1]});
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_decode_image(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  int64_t format = inference->attrs[ND4C_ATTR_decode_image_pixel_format].as.i;
+  ND4C_TRY(nd4c_rule_choice(inference, "pixel_format", format, PIXEL_FORMATS));
+  if (x->rank != 1) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 axis, the bytes of a file");
+  }
+  /* The extents are the file's to say. */
+  nd4c_rule_output(inference, ND4C_UINT8, 3, (int64_t[]){0, 0, format == ND4C_PIXEL_GRAYSCALE ? 1 : 3});
+  inference->outputs[0].shape_depends_on_data = true;
+  return ND4C_OK;
+}
+
+/* -- colours ----------------------------------------------------------------------------------------------------- */
+
+/* The attribute axis of each of the colour ops, the last one of all of them. */
+static nd4c_status color_axis(const nd4c_inference *inference, int32_t *axis) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  int64_t given = inference->attrs[inference->op->attr_count - 1].as.i;
+  ND4C_TRY(nd4c_rule_axis(inference, "axis", given, x->rank, axis));
+  return x->shape[*axis] == 3 ? ND4C_OK
+                              : nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 3 colours on axis %d", (int)*axis);
+}
+
+/* Gives: the shape and dtype of x. */
+nd4c_status nd4c_infer_color(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  int32_t axis = 0;
+  ND4C_TRY(color_axis(inference, &axis));
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_grayscale(nd4c_inference *inference) {
+  int32_t axis = 0;
+  ND4C_TRY(nd4c_infer_color(inference));
+  ND4C_TRY(color_axis(inference, &axis));
+  inference->outputs[0].shape[axis] = 1;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_contrast(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  int32_t axis = 0;
+  ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_adjust_contrast_axis].as.i, x->rank, &axis));
+  if (x->rank < 3 || (axis != x->rank - 1 && axis != x->rank - 3)) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE,
+                            "expected [..., h, w, c] with axis -1 or [..., c, h, w] with axis -3");
+  }
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
+  return ND4C_OK;
+}

@@ -1,0 +1,350 @@
+/* Rules of Fourier transforms, windows and convolution of sequences. */
+#include <string.h>
+
+#include "base/status.h"
+#include "ops/infer/rules.h"
+
+/* Longer transforms than this are somebody's mistake. */
+static const int64_t longest = INT64_C(1) << 40;
+
+/* -- dtypes and attributes -------------------------------------------------------------------------------------- */
+
+static nd4c_dtype complex_of(nd4c_dtype dtype) {
+  bool narrow = dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 || dtype == ND4C_FLOAT32 || dtype == ND4C_COMPLEX64;
+  return narrow ? ND4C_COMPLEX64 : ND4C_COMPLEX128;
+}
+
+static nd4c_dtype real_of(nd4c_dtype dtype) {
+  return complex_of(dtype) == ND4C_COMPLEX64 ? ND4C_FLOAT32 : ND4C_FLOAT64;
+}
+
+static nd4c_status check_text(const nd4c_inference *inference, int32_t attr, const char *const *known, int32_t count,
+                              const char *expected) {
+  const char *text = inference->attrs[attr].as.string;
+  bool found = text == NULL || text[0] == '\0';
+  for (int32_t i = 0; i < count && !found; ++i) {
+    found = strcmp(text, known[i]) == 0;
+  }
+  if (found) {
+    return ND4C_OK;
+  }
+  return nd4c_fail(ND4C_ARGUMENT, "%s: %s is '%.32s', expected %s", inference->op->name,
+                   inference->op->attrs[attr].name, text, expected);
+}
+
+static nd4c_status check_norm(const nd4c_inference *inference, int32_t attr) {
+  static const char *const known[] = {"backward", "ortho", "forward"};
+  return check_text(inference, attr, known, 3, "backward, ortho or forward");
+}
+
+/* A length as given, or that of the axis. */
+static nd4c_status check_length(const nd4c_inference *inference, const char *attr, int64_t given, int64_t axis_length,
+                                int64_t *length) {
+  if (given != -1 && (given < 1 || given > longest)) {
+    return nd4c_fail(given > longest ? ND4C_OVERFLOW : ND4C_ARGUMENT, "%s: %s is %lld, expected -1 or 1 to 2^40",
+                     inference->op->name, attr, (long long)given);
+  }
+  *length = given == -1 ? axis_length : given;
+  if (*length < 1) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 point to transform, or %s", attr);
+  }
+  return ND4C_OK;
+}
+
+/* -- one axis --------------------------------------------------------------------------------------------------- */
+
+static nd4c_status one_axis(nd4c_inference *inference, int32_t *axis) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  ND4C_TRY(check_norm(inference, ND4C_ATTR_fft_norm));
+  ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_fft_axis].as.i, x->rank, axis));
+  nd4c_rule_output(inference, complex_of(x->dtype), x->rank, x->shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_fft(nd4c_inference *inference) {
+  int64_t *shape = inference->outputs[0].shape;
+  int32_t axis = 0;
+  ND4C_TRY(one_axis(inference, &axis));
+  return check_length(inference, "n", inference->attrs[ND4C_ATTR_fft_n].as.i, shape[axis], &shape[axis]);
+}
+
+nd4c_status nd4c_infer_rfft(nd4c_inference *inference) {
+  int64_t *shape = inference->outputs[0].shape, n = 0;
+  int32_t axis = 0;
+  ND4C_TRY(one_axis(inference, &axis));
+  ND4C_TRY(check_length(inference, "n", inference->attrs[ND4C_ATTR_fft_n].as.i, shape[axis], &n));
+  shape[axis] = n / 2 + 1;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_irfft(nd4c_inference *inference) {
+  int64_t *shape = inference->outputs[0].shape;
+  int32_t axis = 0;
+  ND4C_TRY(one_axis(inference, &axis));
+  inference->outputs[0].dtype = real_of(inference->inputs[0].dtype);
+  int64_t points = shape[axis] > longest ? longest : 2 * (shape[axis] - 1);
+  return check_length(inference, "n", inference->attrs[ND4C_ATTR_fft_n].as.i, points, &shape[axis]);
+}
+
+/* -- several axes ----------------------------------------------------------------------------------------------- */
+
+/* The axes in the order given, and their lengths as given (-1: x's). */
+typedef struct transform_axes {
+  int32_t count;
+  int32_t axes[ND4C_MAX_RANK];
+  int64_t lengths[ND4C_MAX_RANK];
+} transform_axes;
+
+static nd4c_status several_axes(nd4c_inference *inference, transform_axes *t) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  const nd4c_attr_value *s = &inference->attrs[ND4C_ATTR_fftn_s], *axes = &inference->attrs[ND4C_ATTR_fftn_axes];
+  bool chosen[ND4C_MAX_RANK];
+  ND4C_TRY(check_norm(inference, ND4C_ATTR_fftn_norm));
+  ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, chosen));
+  t->count = axes->count > 0 ? axes->count : s->count > 0 ? s->count : x->rank;
+  if (s->count > 0 && s->count != t->count) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: s has %d values and axes %d, expected as many", inference->op->name,
+                     (int)s->count, (int)axes->count);
+  }
+  if (t->count > x->rank || t->count == 0) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least %d ax%s to transform",
+                            (int)(t->count > 0 ? t->count : 1), t->count > 1 ? "es" : "is");
+  }
+  for (int32_t i = 0; i < t->count; ++i) {
+    int64_t axis = axes->count > 0 ? axes->as.ints[i] : x->rank - t->count + i;
+    t->axes[i] = (int32_t)(axis < 0 ? axis + x->rank : axis);
+    t->lengths[i] = s->count > 0 ? s->as.ints[i] : -1;
+  }
+  nd4c_rule_output(inference, complex_of(x->dtype), x->rank, x->shape);
+  return ND4C_OK;
+}
+
+/* Lengths of all axes but for the last `kept` ones into the output. */
+static nd4c_status set_lengths(nd4c_inference *inference, const transform_axes *t, int32_t kept) {
+  int64_t *shape = inference->outputs[0].shape;
+  for (int32_t i = 0; i < t->count - kept; ++i) {
+    ND4C_TRY(check_length(inference, "s", t->lengths[i], shape[t->axes[i]], &shape[t->axes[i]]));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_fftn(nd4c_inference *inference) {
+  transform_axes t;
+  ND4C_TRY(several_axes(inference, &t));
+  return set_lengths(inference, &t, 0);
+}
+
+nd4c_status nd4c_infer_rfftn(nd4c_inference *inference) {
+  transform_axes t;
+  ND4C_TRY(several_axes(inference, &t));
+  ND4C_TRY(set_lengths(inference, &t, 0));
+  int64_t *last = &inference->outputs[0].shape[t.axes[t.count - 1]];
+  *last = *last / 2 + 1;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_irfftn(nd4c_inference *inference) {
+  transform_axes t;
+  ND4C_TRY(several_axes(inference, &t));
+  ND4C_TRY(set_lengths(inference, &t, 1));
+  int64_t *last = &inference->outputs[0].shape[t.axes[t.count - 1]];
+  inference->outputs[0].dtype = real_of(inference->inputs[0].dtype);
+  int64_t points = *last > longest ? longest : 2 * (*last - 1);
+  return check_length(inference, "s", t.lengths[t.count - 1], points, last);
+}
+
+nd4c_status nd4c_infer_fftshift(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  bool chosen[ND4C_MAX_RANK];
+  ND4C_TRY(nd4c_rule_axes(inference, "axes", &inference->attrs[ND4C_ATTR_fftshift_axes], x->rank, chosen));
+  nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
+  return ND4C_OK;
+}
+
+/* -- made of nothing -------------------------------------------------------------------------------------------- */
+
+static nd4c_status made(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape) {
+  if (dtype < 0 || dtype >= ND4C_DTYPE_END || (inference->op->dtypes & ND4C_DTYPE_BIT(dtype)) == 0) {
+    return nd4c_fail(ND4C_DTYPE, "%s: dtype is %s, which it does not make", inference->op->name,
+                     nd4c_dtype_name(dtype));
+  }
+  nd4c_rule_output(inference, dtype, rank, shape);
+  return ND4C_OK;
+}
+
+static nd4c_status frequencies(nd4c_inference *inference, bool real) {
+  int64_t n = inference->attrs[ND4C_ATTR_fftfreq_n].as.i;
+  double d = inference->attrs[ND4C_ATTR_fftfreq_d].as.f;
+  if (n < 1 || n > longest) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: n is %lld, expected 1 to 2^40", inference->op->name, (long long)n);
+  }
+  if (d == 0 || d != d) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: d is %g, expected a distance other than 0", inference->op->name, d);
+  }
+  int64_t points = real ? n / 2 + 1 : n;
+  return made(inference, (nd4c_dtype)inference->attrs[ND4C_ATTR_fftfreq_dtype].as.i, 1, &points);
+}
+
+nd4c_status nd4c_infer_fftfreq(nd4c_inference *inference) {
+  return frequencies(inference, false);
+}
+
+nd4c_status nd4c_infer_rfftfreq(nd4c_inference *inference) {
+  return frequencies(inference, true);
+}
+
+/* Gives: a vector of size elements, in the attribute dtype. */
+nd4c_status nd4c_infer_cosine_window(nd4c_inference *inference) {
+  int64_t size = inference->attrs[ND4C_ATTR_hann_window_size].as.i;
+  if (size < 0 || size > longest) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: size is %lld, expected 0 to 2^40", inference->op->name, (long long)size);
+  }
+  return made(inference, (nd4c_dtype)inference->attrs[ND4C_ATTR_hann_window_dtype].as.i, 1, &size);
+}
+
+nd4c_status nd4c_infer_mel_weight_matrix(nd4c_inference *inference) {
+  const nd4c_attr_value *attrs = inference->attrs;
+  int64_t filters = attrs[ND4C_ATTR_mel_weight_matrix_mel_bins].as.i;
+  int64_t length = attrs[ND4C_ATTR_mel_weight_matrix_dft_length].as.i;
+  double rate = attrs[ND4C_ATTR_mel_weight_matrix_sample_rate].as.f;
+  double lower = attrs[ND4C_ATTR_mel_weight_matrix_lower].as.f, upper = attrs[ND4C_ATTR_mel_weight_matrix_upper].as.f;
+  if (filters < 0 || filters > longest || length < 1 || length > longest) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: mel_bins is %lld and dft_length %lld, expected 0 (and 1) to 2^40",
+                     inference->op->name, (long long)filters, (long long)length);
+  }
+  if (!(rate > 0 && rate < 1e15 && lower >= 0 && upper >= lower && upper < 1e15)) {
+    return nd4c_fail(ND4C_ARGUMENT,
+                     "%s: sample_rate is %g, lower %g and upper %g, expected Hz with 0 <= lower <= upper",
+                     inference->op->name, rate, lower, upper);
+  }
+  return made(inference, (nd4c_dtype)attrs[ND4C_ATTR_mel_weight_matrix_dtype].as.i, 2,
+              (const int64_t[]){length / 2 + 1, filters});
+}
+
+/* -- frames ----------------------------------------------------------------------------------------------------- */
+
+/* frame_length, or the window's; the window has so many elements. */
+static nd4c_status frame_length(const nd4c_inference *inference, int64_t otherwise, int64_t *length) {
+  const nd4c_tensor *window = nd4c_rule_input(inference, ND4C_IN_stft_window);
+  int64_t given = inference->attrs[ND4C_ATTR_stft_frame_length].as.i;
+  int64_t step = inference->attrs[ND4C_ATTR_stft_frame_step].as.i;
+  if (window != NULL) {
+    ND4C_TRY(nd4c_rule_accepted_dtype(inference, ND4C_IN_stft_window));
+    if (window->rank != 1 || nd4c_dtype_get_info(window->dtype)->kind != ND4C_KIND_FLOAT) {
+      return nd4c_rule_refuse(inference, ND4C_IN_stft_window, ND4C_SHAPE, "expected 1 axis of real numbers");
+    }
+    otherwise = window->shape[0];
+  }
+  ND4C_TRY(check_length(inference, "frame_length", given, otherwise, length));
+  if (window != NULL && window->shape[0] != *length) {
+    return nd4c_rule_refuse(inference, ND4C_IN_stft_window, ND4C_SHAPE, "expected frame_length elements: %lld",
+                            (long long)*length);
+  }
+  if (step < 1) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: frame_step is %lld, expected at least 1", inference->op->name,
+                     (long long)step);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status frames_dtype(const nd4c_inference *inference, nd4c_dtype *dtype) {
+  *dtype = inference->inputs[0].dtype;
+  if (nd4c_rule_input(inference, ND4C_IN_stft_window) != NULL) {
+    return nd4c_rule_promote(inference, 0, ND4C_IN_stft_window, dtype);
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_stft(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_inferred *output = &inference->outputs[0];
+  bool onesided = inference->attrs[ND4C_ATTR_stft_onesided].as.i != 0;
+  int64_t length = 0, step = inference->attrs[ND4C_ATTR_stft_frame_step].as.i;
+  nd4c_dtype dtype;
+  if (x->rank < 1 || x->rank >= ND4C_MAX_RANK) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [..., time] of at most %d axes", ND4C_MAX_RANK - 1);
+  }
+  ND4C_TRY(frame_length(inference, 0, &length));
+  ND4C_TRY(frames_dtype(inference, &dtype));
+  int64_t time = x->shape[x->rank - 1];
+  if (time < length) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least frame_length elements of time: %lld",
+                            (long long)length);
+  }
+  if (onesided && nd4c_dtype_get_info(x->dtype)->kind == ND4C_KIND_COMPLEX) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected real numbers where onesided is true");
+  }
+  nd4c_rule_output(inference, complex_of(dtype), x->rank, x->shape);
+  output->shape[x->rank - 1] = 1 + (time - length) / step;
+  output->shape[output->rank++] = onesided ? length / 2 + 1 : length;
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_inferred *output = &inference->outputs[0];
+  bool onesided = inference->attrs[ND4C_ATTR_stft_onesided].as.i != 0;
+  int64_t length = 0, step = inference->attrs[ND4C_ATTR_stft_frame_step].as.i;
+  nd4c_dtype dtype;
+  if (x->rank < 2) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [..., frames, points]");
+  }
+  int64_t frames = x->shape[x->rank - 2], points = x->shape[x->rank - 1];
+  ND4C_TRY(frame_length(inference, points > longest ? longest : onesided ? 2 * (points - 1) : points, &length));
+  ND4C_TRY(frames_dtype(inference, &dtype));
+  if (points != (onesided ? length / 2 + 1 : length) || frames < 1) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 frame of %lld points",
+                            (long long)(onesided ? length / 2 + 1 : length));
+  }
+  if (step > longest || frames > longest / step) {
+    return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "frames %lld apart are longer than 2^40", (long long)step);
+  }
+  nd4c_rule_output(inference, onesided ? real_of(dtype) : complex_of(dtype), x->rank - 1, x->shape);
+  output->shape[output->rank - 1] = length + (frames - 1) * step;
+  return ND4C_OK;
+}
+
+/* -- sequences -------------------------------------------------------------------------------------------------- */
+
+nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
+  static const char *const known[] = {"full", "same", "valid"};
+  const char *mode = inference->attrs[ND4C_ATTR_convolve_mode].as.string;
+  nd4c_dtype dtype;
+  ND4C_TRY(check_text(inference, ND4C_ATTR_convolve_mode, known, 3, "full, same or valid"));
+  ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
+  ND4C_TRY(nd4c_rule_promote(inference, 0, 1, &dtype));
+  for (int32_t i = 0; i < 2; ++i) {
+    if (inference->inputs[i].rank != 1 || inference->inputs[i].shape[0] < 1 ||
+        inference->inputs[i].shape[0] > longest) {
+      return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected 1 axis with at least 1 element");
+    }
+  }
+  int64_t m = inference->inputs[0].shape[0], n = inference->inputs[1].shape[0], most = m > n ? m : n;
+  if (mode == NULL || mode[0] == '\0') {
+    mode = inference->op->op == ND4C_OP_convolve ? "full" : "valid";
+  }
+  int64_t length = strcmp(mode, "full") == 0 ? m + n - 1 : strcmp(mode, "same") == 0 ? most : 2 * most - (m + n) + 1;
+  nd4c_rule_output(inference, dtype, 1, &length);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_view_as_complex(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  if (x->rank < 1 || x->shape[x->rank - 1] != 2) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected a last axis of length 2");
+  }
+  nd4c_rule_output(inference, complex_of(x->dtype), x->rank - 1, x->shape);
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_infer_view_as_real(nd4c_inference *inference) {
+  const nd4c_tensor *x = &inference->inputs[0];
+  nd4c_inferred *output = &inference->outputs[0];
+  if (x->rank >= ND4C_MAX_RANK) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at most %d axes", ND4C_MAX_RANK - 1);
+  }
+  bool parts = nd4c_dtype_get_info(x->dtype)->kind == ND4C_KIND_COMPLEX;
+  nd4c_rule_output(inference, parts ? real_of(x->dtype) : x->dtype, x->rank, x->shape);
+  output->shape[output->rank++] = 2;
+  return ND4C_OK;
+}
