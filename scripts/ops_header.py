@@ -234,7 +234,7 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
 #ifndef ND4C_OPS_H
 #define ND4C_OPS_H
 
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 @INCLUDES@
 
 #endif

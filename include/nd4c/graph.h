@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "nd4c/compile.h"
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 
 ND4C_EXTERN_C_BEGIN
 

@@ -18,7 +18,7 @@
 #include "nd4c/lists.h"
 #include "nd4c/log.h"
 #include "nd4c/model.h"
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 #include "nd4c/ops.h"
 #include "nd4c/routing.h"
 #include "nd4c/status.h"

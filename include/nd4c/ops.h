@@ -53,7 +53,7 @@
 #ifndef ND4C_OPS_H
 #define ND4C_OPS_H
 
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 #include "nd4c/ops/activation.h"
 #include "nd4c/ops/attention.h"
 #include "nd4c/ops/binary.h"

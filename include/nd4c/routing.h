@@ -41,7 +41,7 @@
 #include "nd4c/context.h"
 #include "nd4c/device.h"
 #include "nd4c/export.h"
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "device/context/routing.h"
 #include "nd4c/device.h"
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 
 /* X(group, members): names that stand for several engines, as in the reference. */
 #define ENGINE_GROUPS(X)                   \

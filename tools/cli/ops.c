@@ -257,7 +257,7 @@ static void print_worded(int32_t position, const worded *row) {
 
 static void print_words(void) {
   (void)printf(
-      "\n## Values of attributes by name\n\nThe C functions take the numbers in parentheses, which `nd4c/op.h` has as "
+      "\n## Values of attributes by name\n\nThe C functions take the numbers in parentheses, which `nd4c/op_schema.h` has as "
       "enums; Python takes the names.\n\n"
       "| attribute | values | ops |\n|---|---|---|\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {

@@ -3,7 +3,7 @@
 #define ND4C_PLUGIN_CALL_H
 
 #include "nd4c/dtype.h"
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 #include "nd4c/plugin/abi.h"
 #include "nd4c/plugin/layout.h"
 

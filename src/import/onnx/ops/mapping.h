@@ -3,7 +3,7 @@
 #define ND4C_IO_ONNX_MAPPING_H
 
 #include "import/onnx/model.h"
-#include "nd4c/op.h"
+#include "nd4c/op_schema.h"
 
 /* Every family of rows; each stands at the end of a file emit_*.c (see family.h). */
 #define ND4C_ONNX_FAMILIES(X) \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Reads every #include line and fails on an arrow that points up.
-# Usage: check_layers.sh SOURCE_DIR
+# Usage: check_includes.sh SOURCE_DIR
 set -euo pipefail
 tree=$(cd "$1" && pwd)
 work=$(mktemp -d)

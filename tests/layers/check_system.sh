@@ -27,7 +27,7 @@ function refused(file, text,    header) {
   if (file == "src/base/threads/parallel.c" && header == "omp.h") return ""
   # A vendor's.
   if (file ~ /^backends\// && header ~ /^(CL|cuda|hip|oneapi|openvino)\//) return ""
-  if (header ~ /^(nd4c|kernels)\//) return "" # the project's: check_layers.sh
+  if (header ~ /^(nd4c|kernels)\//) return "" # the project's: check_includes.sh
   if (file ~ /^backends\//) return "includes <" header ">: use nd4c/plugin/thread.h and file.h"
   return "includes <" header ">: src/base/os_* alone includes headers of the system"
 }

@@ -1,6 +1,6 @@
 /* Ops as data: the enum, the schema of each, and the generic call that all typed functions are a form of. */
-#ifndef ND4C_OP_H
-#define ND4C_OP_H
+#ifndef ND4C_OP_SCHEMA_H
+#define ND4C_OP_SCHEMA_H
 
 #include <stdbool.h>
 #include <stdint.h>
