@@ -1,4 +1,4 @@
-"""Writes docs/performance.md and its picture from what bench/compare has kept."""
+"""Writes docs/reference/performance.md and its picture from what bench/compare has kept."""
 
 import ctypes
 import math
@@ -194,11 +194,12 @@ which is stopped between its turns. A ratio is the median over the rounds of the
 nd4c is faster; "at or above" holds from 0.97 on. nd4c is called from C, NumPy, PyTorch and the runtimes from Python, as
 their users call them; models run through each runtime's own interface, with bound inputs and outputs, and OpenVINO, which runs
 only models, takes part in the rows that are one for nd4c, too. Results are compared,
-too: a peer whose result differs does not count. What is timed stands in `bench/groups`, the figures in `docs/performance`.
+too: a peer whose result differs does not count. What is timed stands in `bench/groups`, the figures in
+`docs/reference/performance`.
 "Of the limit" is the time that the bytes or multiply-adds of a call would take at the rates measured in the same run, as part
 of nd4c's time; more than 100 % where caches keep what memory would have to bring. Rows marked disturbed shared the machine
 with other work for more than a tenth of its processors. Whether one build of nd4c is slower than another one is measured by
-`bench/compare --against` ([building.md](building.md#measuring))."""
+`bench/compare --against` ([building](../how-to/building.md#measuring))."""
 
 
 def write(folder, kept):

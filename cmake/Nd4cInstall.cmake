@@ -17,7 +17,7 @@ foreach(page ${pages})
   get_filename_component(file ${PROJECT_SOURCE_DIR}/docs/${page} REALPATH)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} RENAME ${name})
 endforeach()
-# What writing-a-backend.md names, at the same places beside it.
+# What how-to/writing-a-backend.md names, at the same places beside the rooms of pages.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/backends/stub DESTINATION ${CMAKE_INSTALL_DOCDIR}/backends
   FILES_MATCHING PATTERN "*.[ch]" PATTERN "README.md")
 install(FILES ${PROJECT_SOURCE_DIR}/tests/plugin/contributor.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/plugin)

@@ -7,7 +7,7 @@ it refuses with. The target `ops-header` writes the files into the tree; the tes
 the build folder and compares.
 
 Usage: ops_header.py [--check] C_COMPILER SOURCE_DIR OUTPUT_DIR
---check: the words for dtypes must be those of docs/ops.md, too.
+--check: the words for dtypes must be those of docs/reference/ops.md, too.
 """
 import re
 import subprocess
@@ -22,7 +22,7 @@ C_TYPES = {"IN": ["const nd4c_array *{}"], "OPT": ["const nd4c_array *{}"],
            "INTS": ["const int64_t *{}", "int32_t {}_count"], "FLOATS": ["const double *{}", "int32_t {}_count"],
            "DTYPE": ["nd4c_dtype {}"], "STRING": ["const char *{}"], "OUT": ["nd4c_array **{}"]}
 MARKER = "nd4c_row_"
-# The sets of dtypes of src/ops/op.c in the words of docs/ops.md; `--check` compares the two.
+# The sets of dtypes of src/ops/op.c in the words of docs/reference/ops.md; `--check` compares the two.
 DTYPES = {"BOOLEAN": "bool", "REAL_FLOATING": "float", "FLOATING": "float, complex", "REAL": "int, uint, float",
           "INTEGER": "int, uint", "INTEGER_OR_BOOL": "bool, int, uint", "RANDOM_STATE": "int64, uint64",
           "NUMERIC": "int, uint, float, complex", "NUMBER_OR_BOOL": "bool, int, uint, float, complex",
@@ -212,7 +212,7 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  * A comment says what the op computes, and then:
  *
  *   In          the inputs in order, with the dtypes of the first. Of the others an index is int32 or int64, and an
- *               operand promotes with the first or has its dtype. The words are those of docs/ops.md: int, uint, float
+ *               operand promotes with the first or has its dtype. The words are those of `nd4c ops`: int, uint, float
  *               and complex are all dtypes of the kind but the narrow ones, float8 all floats of eight bits, packed
  *               int4, int2 and float4.
  *   Attributes  with the value that nd4c_op_call takes for one that the caller leaves out. A C caller gives them all. A
@@ -242,13 +242,13 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
 
 
 def check_dtypes(source, families):
-    """The words of DTYPES are those that docs/ops.md has, which the built library writes."""
-    page = (source / "docs/ops.md").read_text()
+    """The words of DTYPES are those that docs/reference/ops.md has, which the built library writes."""
+    page = (source / "docs/reference/ops.md").read_text()
     wrong = []
     for op in (op for ops in families.values() for op in ops):
         row = re.search(rf"^\| `{op.name}\(.*?` \| \d+ \| {op.version} \| (?:[^|\\]|\\.)* \| ([^|]*) \|", page, re.M)
         if row is None or row.group(1) != DTYPES[op.dtypes]:
-            wrong.append(f"{op.name}: {DTYPES[op.dtypes]} here, {row and row.group(1)} in docs/ops.md")
+            wrong.append(f"{op.name}: {DTYPES[op.dtypes]} here, {row and row.group(1)} in docs/reference/ops.md")
     if wrong:
         raise SystemExit("\n".join(wrong))
 

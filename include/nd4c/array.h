@@ -107,12 +107,12 @@ ND4C_API nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data);
 
 /* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Any device; of an
  * array that is elsewhere a small part comes alone and no replica is made, here and in nd4c_array_item and
- * nd4c_array_format (docs/devices.md). For utf8: ND4C_DTYPE, see nd4c_array_string. */
+ * nd4c_array_format (page devices.md). For utf8: ND4C_DTYPE, see nd4c_array_string. */
 ND4C_API nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes);
 
 /* Copies C-ordered host data of exactly size * dtype bytes into the array. Of one that is elsewhere a small part is
  * written where the contents are: the rest does not travel, and each replica that was current stays so
- * (docs/devices.md). */
+ * (page devices.md). */
 ND4C_API nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes);
 
 /* The element at `index` (rank entries, negative counts from the end) as a double; for int64 beyond 2^53 use

@@ -6,8 +6,8 @@
  * (ND4J_DEVICE_MEMORY_CAP_) and names no device that could be.
  *
  * The names are the reference's where it has one (backend.type, nd4j.*, SD_KERNEL_*, OV_CACHE_DIR,
- * org.bytedeco.javacpp.maxbytes, gpuMemoryCapFraction). docs/configuration.md is generated from the properties of nd4c
- * and of its built-in providers. */
+ * org.bytedeco.javacpp.maxbytes, gpuMemoryCapFraction). configuration.md is generated from the properties of nd4c and
+ * of its built-in providers. */
 #ifndef ND4C_CONFIG_H
 #define ND4C_CONFIG_H
 

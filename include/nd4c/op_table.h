@@ -1,6 +1,6 @@
 /* The op table: the one definition of every op's number, version, name, signature, rule and doc line.
  *
- * The enum, the typed C functions (ops.h), the generic call's schema, `nd4c ops`, docs/ops.md and the test matrix are
+ * The enum, the typed C functions (ops.h), the generic call's schema, `nd4c ops`, ops.md and the test matrix are
  * derived from it. A row is
  *
  *   OP(number, version, name, category, SIGNATURE, inference rule, dtypes of the first input, doc line, names, trait)
@@ -118,7 +118,7 @@
   X(VALID, 3, "valid")
 
 /* Attributes of kind INT and INTS whose values have names: X(op, attribute, TABLE), the values being those of
- * ND4C_<TABLE>_TABLE. op "": each op that has such an attribute and no row of its own. `nd4c ops`, docs/ops.md,
+ * ND4C_<TABLE>_TABLE. op "": each op that has such an attribute and no row of its own. `nd4c ops`, the page ops.md,
  * nd4c_op_attr_words and the Python package are derived from it. */
 #define ND4C_ATTR_WORDS_TABLE(X)                  \
   X("", "activation", ACTIVATION)                 \

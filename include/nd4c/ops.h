@@ -31,7 +31,7 @@
  * A comment says what the op computes, and then:
  *
  *   In          the inputs in order, with the dtypes of the first. Of the others an index is int32 or int64, and an
- *               operand promotes with the first or has its dtype. The words are those of docs/ops.md: int, uint, float
+ *               operand promotes with the first or has its dtype. The words are those of `nd4c ops`: int, uint, float
  *               and complex are all dtypes of the kind but the narrow ones, float8 all floats of eight bits, packed
  *               int4, int2 and float4.
  *   Attributes  with the value that nd4c_op_call takes for one that the caller leaves out. A C caller gives them all. A

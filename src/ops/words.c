@@ -1,4 +1,4 @@
-/* What the op table says of ops in words, for those who show or bind them (`nd4c ops`, docs/ops.md, bindings): names of
+/* What the op table says of ops in words, for those who show or bind them (`nd4c ops`, ops.md, bindings): names of
  * outputs, and names of the values of attributes. */
 #include <string.h>
 

@@ -14,7 +14,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(os.environ.get("ND4C_TEST_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
-PAGES = ("docs/tutorial.md", "docs/python.md", "README.md")
+PAGES = ("docs/tutorials/python.md", "docs/how-to/python.md", "README.md")
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n^```output\n(.*?)^```\n)?", re.M | re.S)
 
 

@@ -3,8 +3,8 @@
 set -euo pipefail
 failed=0
 for command in ops config; do
-  page=$2/docs/$command.md
-  [ "$command" = config ] && page=$2/docs/configuration.md
+  page=$2/docs/reference/$command.md
+  [ "$command" = config ] && page=$2/docs/reference/configuration.md
   if ! diff -u "$page" <("$1" $command --markdown) >&2; then
     echo "$page is out of date: build/release/bin/nd4c $command --markdown > ${page#"$2"/}"
     failed=1

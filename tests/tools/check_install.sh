@@ -36,7 +36,7 @@ cmake --build "$work/user" >"$work/build.log" 2>&1 || { cat "$work/build.log"; e
   >"$work/other.log" 2>&1 || { echo "find_package(nd4c 99) was satisfied by $version"; exit 1; }
 grep -q 'requested version "99"' "$work/other.log" || { cat "$work/other.log"; exit 1; }
 # nd4c shadows no library of the system's: what it brings lies in a folder of its own, with its licence.
-docs=$(dirname "$(find "$prefix" -name LICENSE)")
+docs=$(realpath "$(dirname "$(find "$prefix" -name LICENSE)")")
 cmp "$docs/LICENSE" "$source/LICENSE"
 foreign=$(find "$libdir" -maxdepth 1 -name '*.so*' ! -name 'libnd4c.so*')
 [ -z "$foreign" ] || { echo "installed among the system's libraries: $foreign"; exit 1; }
@@ -61,15 +61,18 @@ fi
 # Every page, and each page that one links to.
 (cd "$source/docs" && find -L . -name '*.md') | while IFS= read -r page; do
   cmp "$docs/$page" "$source/docs/$page" || exit 1
-  { grep -oE '\]\([a-z/-]+\.(md|svg)[)#]' "$docs/$page" || true; } | sed -E 's/^\]\(//; s/[)#]$//' | while IFS= read -r link; do
-    [ -f "$(dirname "$docs/$page")/$link" ] || { echo "$page links to $link, which is not installed"; exit 1; }
+  links=$(grep -oE '\]\([a-z./-]+\.(md|svg)[)#]' "$docs/$page" | sed -E 's/^\]\(//; s/[)#]$//' || true)
+  for link in $links; do
+    target=$(realpath -m "$docs/$(dirname "$page")/$link")
+    case $target in "$docs"/*) ;; *) continue ;; esac # a file of the repository
+    [ -f "$target" ] || { echo "$page links to $link, which is not installed"; exit 1; }
   done
 done
 # The page for those who write backends, and each source that it names.
 page=$(find "$prefix" -name writing-a-backend.md)
 [ -n "$page" ] || { echo "writing-a-backend.md was not installed"; exit 1; }
 for file in $(grep -oE '(backends|tests)/[a-z/_]+\.c' "$page"); do
-  [ -f "$(dirname "$page")/$file" ] || { echo "$file, which the page names, was not installed"; exit 1; }
+  [ -f "$docs/$file" ] || { echo "$file, which the page names, was not installed"; exit 1; }
 done
 if [ -x "$prefix/bin/nd4c" ]; then
   "$prefix/bin/nd4c" --version | grep -q "$version"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# docs/writing-a-backend.md: its blocks are one file of less than 250 lines with three ops that compiles without warnings
-# and passes nd4c plugin-check.
+# docs/how-to/writing-a-backend.md: its blocks are one file of less than 250 lines with three ops that compiles without
+# warnings and passes nd4c plugin-check.
 # Usage: check_writing.sh ND4C_PROGRAM SOURCE_DIR C_COMPILER
 set -euo pipefail
 nd4c=$1 source=$2 cc=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$source/docs/writing-a-backend.md" >"$work/acme.c"
+page=$source/docs/how-to/writing-a-backend.md
+awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$page" >"$work/acme.c"
 lines=$(wc -l <"$work/acme.c")
 echo "$lines lines"
 if [ "$lines" -lt 150 ] || [ "$lines" -ge 250 ]; then

@@ -149,7 +149,7 @@ const cli_command cli_config = {
         "usage: nd4c config [--json | --markdown] [PROPERTY=VALUE...]\n\n"
         "  PROPERTY=VALUE  set this first, which also checks it\n"
         "  --json          an array of objects\n"
-        "  --markdown      the table of docs/configuration.md: defaults and meanings\n\n"
+        "  --markdown      the table of docs/reference/configuration.md: defaults and meanings\n\n"
         "examples:\n"
         "  nd4c config\n"
         "  ND4C_WIDTH=2 nd4c config --json\n"

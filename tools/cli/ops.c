@@ -469,7 +469,7 @@ const cli_command cli_ops = {
         "  PATTERN     the name of an op, a glob over names (*pool), a category (REDUCTION), or a part of a name or\n"
         "              meaning\n"
         "  --json      an array of objects\n"
-        "  --markdown  docs/ops.md\n\n"
+        "  --markdown  docs/reference/ops.md\n\n"
         "examples:\n"
         "  nd4c ops\n"
         "  nd4c ops lstm\n"

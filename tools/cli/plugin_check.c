@@ -274,8 +274,8 @@ const cli_command cli_plugin_check = {
         "  --help          this text\n\n"
         "sections:\n" SECTION_TABLE(SECTION_HELP) "\n"
         "Each section runs in a process of its own, so that a crash or a hang is a failure of that section. The cases\n"
-        "are those of nd4c selftest; the reference of cpu:0 says what is right. docs/writing-a-backend.md (installed:\n"
-        "share/doc/nd4c/writing-a-backend.md) is the way to a plug-in that passes. Exit code 1 if one fails.\n\n"
+        "are those of nd4c selftest; the reference of cpu:0 says what is right. writing-a-backend.md (installed in\n"
+        "share/doc/nd4c/how-to) is the way to a plug-in that passes. Exit code 1 if one fails.\n\n"
         "examples:\n"
         "  nd4c plugin-check ./libacme.so\n"
         "  nd4c plugin-check --section ops --ops 'add' ./libacme.so\n",
