@@ -136,13 +136,13 @@ need_fuzzer() {
   fi
 }
 
-# need_python_packages WHAT LIST TEXT: what tests compare with, into .cache/venv. Where pip has it not for this Python,
-# those tests are left out, which CMake says, too.
+# need_python_packages WHAT LIST TEXT: what tests need, into .cache/venv. Where pip has it not for this Python, those tests
+# are left out, which CMake says, too.
 need_python_packages() {
   local mark
   mark=$cache/venv/$1-$(cksum <"$2" | tr ' ' '-')
   [ -e "$mark" ] && return 0
-  if need_venv && step "pip-$1" "Fetching $3 with pip, to compare with (into .cache/venv)" \
+  if need_venv && step "pip-$1" "Fetching $3 with pip, for tests (into .cache/venv)" \
     "$cache/venv/bin/pip" install --disable-pip-version-check -r "$2"; then
     touch "$mark"
   else
@@ -171,6 +171,7 @@ setup() {
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
     need_python_packages onnx tests/onnx/requirements.txt "ONNX's backend cases"
     need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"
+    need_python_packages site scripts/site.txt "MkDocs"
   fi
   want_offered "${engine_packages[@]}"
   need_cmake

@@ -26,6 +26,7 @@ helps scripts/ci
 helps scripts/fuzz
 helps scripts/array-api-tests
 helps scripts/pythons
+helps scripts/site
 if command -v python3 >/dev/null; then
   helps python3 -S bench/compare # -S: without installed packages
   if python3 -S bench/compare >"$work/out" 2>"$work/err" || grep -q Traceback "$work/err"; then

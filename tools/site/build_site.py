@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Builds the site of nd4c's documents: the pages of docs/, and the reference made from headers, op table and sources.
+
+    build_site.py --build build/ci [--output build/site] [--quick]
+
+scripts/site calls it with the Python of .cache/venv, where MkDocs is. The build fails where a link or an anchor leads
+nowhere, where a page has no place in the navigation, and where MkDocs warns of anything.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import headers
+import links
+import ops
+import pages
+import tables
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", type=pathlib.Path, default=HERE.parents[1], help="the repository")
+    parser.add_argument("--build", type=pathlib.Path, help="a build folder with bin/nd4c and python/; none: no reference")
+    parser.add_argument("--output", type=pathlib.Path, help="where the site goes; default: build/site of the repository")
+    parser.add_argument("--quick", action="store_true", help="without colours in blocks of code: for tests")
+    given = parser.parse_args()
+    given.source = given.source.resolve()
+    given.output = (given.output or given.source / "build/site").resolve()
+    return given
+
+
+def reference(source, build):
+    """The pages that are made: {path on the site: text}."""
+    program, include = str(build / "bin/nd4c"), source / "include/nd4c"
+    examples = example_blocks(source, build, program)
+    made, families = ops.pages(include, program, examples)
+    made.update(headers.pages(include))
+    made.update(tables.pages(source, ops.listed(program), families))
+    return {"reference/" + path: text for path, text in made.items()}
+
+
+def example_blocks(source, build, program):
+    """The examples of ops, by op, computed with the Python package of the build folder."""
+    if not (build / "python/nd4c/ops.py").exists():
+        sys.exit("build_site.py: %s has no Python package, which computes the examples of ops: ninja -C %s python" % (build, build))
+    command = [sys.executable, str(HERE / "examples.py"), program, str(source / "tools/cli/selftest.txt")]
+    environment = dict(os.environ, PYTHONPATH=str(build / "python"), PYTHONDONTWRITEBYTECODE="1")
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit("build_site.py: the examples of ops could not be computed:\n" + done.stderr)
+    return json.loads(done.stdout)
+
+
+def write(folder, collection, made, quick):
+    """The sources of the site, and mkdocs.yml beside them. Returns the path of mkdocs.yml."""
+    shutil.rmtree(folder, ignore_errors=True)
+    everything = dict(collection.pages, **made)
+    for path, text in everything.items():
+        file = folder / "docs" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    for path, origin in collection.files.items():
+        file = folder / "docs" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(origin, file)
+    configuration = (HERE / "mkdocs.yml").read_text(encoding="utf-8")
+    if quick:
+        configuration = configuration.replace("use_pygments: true", "use_pygments: false")
+    nav = "nav: " + json.dumps(pages.navigation(everything), ensure_ascii=False) + "\n"
+    (folder / "mkdocs.yml").write_text(configuration + nav, encoding="utf-8")
+    return folder / "mkdocs.yml"
+
+
+def main():
+    given = arguments()
+    try:
+        collection = pages.collect(given.source)
+        made = reference(given.source, given.build.resolve()) if given.build else {}
+        configuration = write(given.output.with_name(given.output.name + "-sources"), collection, made, given.quick)
+    except pages.Misplaced as wrong:
+        sys.exit(str(wrong))
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--clean", "-f", str(configuration), "-d", str(given.output)]
+    if subprocess.run(command, env=dict(os.environ, NO_MKDOCS_2_WARNING="1")).returncode != 0:
+        sys.exit("build_site.py: MkDocs refuses the pages; what it says is above")
+    wrong, seen = links.check(given.output)
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print("%d pages, %d of them made from the sources; %d links lead somewhere: %s/index.html"
+          % (len(collection.pages) + len(made), len(made), seen, given.output))
+
+
+if __name__ == "__main__":
+    main()

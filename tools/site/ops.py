@@ -1,0 +1,85 @@
+"""Pages of the reference about the ops: a page for each family, an entry for each op.
+
+What an op takes and gives is said once, by the headers include/nd4c/ops/<family>.h, which are made from the op table. The
+numbers, the dtypes, the values of attributes and the names elsewhere come from `nd4c ops --json`. build_site.py calls pages().
+"""
+import json
+import re
+import subprocess
+
+import headers
+
+LABELS = ("In", "Attributes", "Out", "Statuses")
+ELSEWHERE = ("NumPy or SciPy", "PyTorch", "ONNX", "ND4J")
+
+
+def listed(program):
+    """The ops of the library that was built, by name."""
+    text = subprocess.run([program, "ops", "--json"], check=True, capture_output=True, text=True).stdout
+    return {op["name"]: op for op in json.loads(text)}
+
+
+def parts(comment):
+    """A comment of an op's function as {label: text}; the first line's label is "Meaning"."""
+    out, label = {}, "Meaning"
+    for line in comment.split("\n"):
+        match = re.match(r"(%s): (.*)" % "|".join(LABELS), line)
+        if match:
+            label, line = match.group(1), match.group(2)
+        out[label] = (out.get(label, "") + " " + line.strip()).strip()
+    return out
+
+
+def entry(name, said, op, prototypes, example):
+    meaning = said["Meaning"].split(": ", 1)[1]
+    out = ["## `%s` { #%s }" % (name, name), "", headers.escaped(meaning), "", "```c", prototypes, "```", ""]
+    rows = [(label, headers.escaped(said[label])) for label in LABELS if label in said]
+    rows.append(("Dtypes", headers.escaped("of the first input: " + ", ".join(op["dtypes"]) if op["dtypes"] else "no input")))
+    for attribute in op["attributes"]:
+        if "values" in attribute:
+            values = ", ".join("`%s` (%d)" % pair for pair in sorted(attribute["values"].items(), key=lambda p: p[1]))
+            rows.append(("Values of `%s`" % attribute["name"], values))
+    names = [(where, text) for where, text in zip(ELSEWHERE, op["names"].split("|")) if text]
+    if names:
+        rows.append(("Elsewhere", "; ".join("%s `%s`" % pair for pair in names)))
+    rows.append(("Number, version", "%d, %d" % (op["number"], op["version"])))
+    out += ["| | |", "|---|---|"] + ["| %s | %s |" % row for row in rows] + [""]
+    return "\n".join(out + [example, ""])
+
+
+def pages(include, program, examples):
+    """({path: text}, {op: its family}). examples: {op: Markdown}."""
+    known, out, families = listed(program), {}, []
+    for path in sorted((include / "ops").glob("*.h")):
+        _, entries = headers.read(path)
+        shown = []
+        for one in entries:
+            function = one.names[0] if one.names else ""
+            name = function[len("nd4c_"):]
+            if name in known:
+                shown.append((name, entry(name, parts(one.comment), known.pop(name), headers.code(one, 1), examples[name])))
+        if not shown:
+            continue
+        title = path.stem.replace("_", " ").capitalize()
+        families.append((path.stem, title, [name for name, _ in shown]))
+        out["ops/%s.md" % path.stem] = "\n".join(
+            ["# Ops: %s" % title.lower(), "", "`#include <nd4c/ops/%s.h>`. [How to read an entry](index.md#how-to-read-an-entry)." % path.stem,
+             "", *(text for _, text in shown)])
+    if known:
+        raise SystemExit("tools/site: no header in include/nd4c/ops has these ops: " + ", ".join(sorted(known)))
+    out["ops/index.md"] = index(families, include / "ops.h")
+    return out, {name: stem for stem, _, names in families for name in names}
+
+
+def index(families, header):
+    """How to read an entry, said once in ops.h, and the list of all ops."""
+    said = headers.words(next(text for kind, text in headers.pieces(header.read_text(encoding="utf-8")) if kind == "comment"))
+    meaning = said[said.index("A comment says what the op computes"):]
+    count = sum(len(names) for _, _, names in families)
+    out = ["# Ops by family", "", "%d ops. [One table of all ops](../ops.md) has their meanings in a line each." % count, ""]
+    for stem, title, names in families:
+        out += ["## %s" % title, "", ", ".join("[`%s`](%s.md#%s)" % (name, stem, name) for name in names), ""]
+    return "\n".join(out + ["## How to read an entry", "",
+                            "Each `nd4c_<op>` has a form `nd4c_<op>_on`, which takes the context before the inputs. Examples are in",
+                            "Python, where `xp` is the package `nd4c`; they were computed when this page was made.", "",
+                            headers.prose(meaning)])

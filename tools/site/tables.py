@@ -1,0 +1,106 @@
+"""Pages of the reference that are tables: statuses, dtypes, and the operators of ONNX with their opsets.
+
+build_site.py calls pages(). Each table is read where it is defined.
+"""
+import re
+
+import headers
+
+RANGES = {"1": "the environment", "2": "an argument", "3": "missing software", "4": "missing hardware", "5": "memory",
+          "6": "a device", "7": "nd4c itself", "8": "the caller's wish"}
+ROW = re.compile(r"\bX\((\w+), (\d+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)")
+FAMILY = re.compile(r"ND4C_ONNX_FAMILY\((\w+), \"([\w.]*)\", (\w+)\)")
+
+
+def rows(text, table):
+    """The rows of an X table of a header, each a list of words."""
+    body = re.search(r"#define %s\(X\)((?:.*\\\n)*.*)" % table, text).group(1)
+    return [[word.strip().strip('"') for word in re.findall(r'"[^"]*"|[^,]+', row)]
+            for row in re.findall(r'X\(((?:"[^"]*"|[^()"])*)\)', body)]
+
+
+def statuses(include):
+    text = (include / "status.h").read_text(encoding="utf-8")
+    out = ["# Statuses", "", "Every function that can fail returns an `nd4c_status` ([status.h](headers/status.md)).",
+           "`nd4c_error_message()` has the text: what was given, what was expected, and what to do.", "",
+           "| name | number | meaning | concerns |", "|---|---|---|---|"]
+    for name, number, meaning in rows(text, "ND4C_STATUS_TABLE"):
+        concerns = RANGES[number[0]] if len(number) == 3 else ""
+        out.append('| <span id="%s"></span>`ND4C_%s` | %s | %s | %s |' % (name.lower(), name, number, meaning, concerns))
+    return "\n".join(out + [""])
+
+
+def dtypes(include):
+    text = (include / "dtype.h").read_text(encoding="utf-8")
+    out = ["# Dtypes", "", "Rows marked `lite` are in every build; the others are left out of a build with `ND4C_DTYPES=lite`.",
+           "A dtype of fewer than 8 bits shares bytes: so many elements are in one block. Declared in",
+           "[dtype.h](headers/dtype.md).", "",
+           "| name | C constant | number | kind | bits | elements a block | bytes a block | alignment | NumPy | build |",
+           "|---|---|---|---|---|---|---|---|---|---|"]
+    for constant, name, number, build, kind, bits, elements, size, alignment, numpy in rows(text, "ND4C_DTYPE_TABLE"):
+        cells = (name, "ND4C_" + constant, number, kind.lower(), bits, elements, size, alignment, numpy.replace("|", "\\|"), build.lower())
+        out.append("| `%s` | `%s` | %s | %s | %s | %s | %s | %s | `%s` | %s |" % cells)
+    return "\n".join(out + [""])
+
+
+def onnx_rows(folder):
+    """(domain, operator, since, until or 0, op or "") of each row of the import's families."""
+    found = []
+    for path in sorted(folder.glob("*.c")):
+        text = path.read_text(encoding="utf-8")
+        for _, domain, macro in FAMILY.findall(text):
+            body = re.search(r"#define %s\(X\)((?:.*\\\n)*.*)" % macro, text).group(1)
+            lines = [ROW.fullmatch(piece) for piece in re.findall(r"X\([^()]*\)", body)]
+            if not lines or None in lines:
+                raise SystemExit("tools/site: %s: a row of %s is not of the form that family.h gives" % (path.name, macro))
+            for row in lines:
+                until = 0 if row.group(3) in ("LAST", "ANY") else int(row.group(3))
+                found.append((domain or "ai.onnx", row.group(1), int(row.group(2)), until,
+                              "" if row.group(8) == "NONE" else row.group(8)))
+    return found
+
+
+def onnx(source, known, families):
+    """known: the ops by name, as ops.listed gives them. Their names elsewhere say which op serves an operator."""
+    folder = source / "src/import/onnx/ops"
+    newest = re.search(r"ND4C_ONNX_OPSET_LAST = (\d+)", (source / "src/import/onnx/model.h").read_text(encoding="utf-8")).group(1)
+    serves = {}
+    for op in known.values():
+        for operator in op["names"].split("|")[2].split(", "):
+            serves.setdefault(operator.rpartition(".")[2], []).append(op["name"])
+    out = ["# ONNX operators", "",
+           "What the import of models takes, with the opsets in which it takes it. The newest opset of `ai.onnx` that it knows",
+           "is %s. Operators composed of several ops are explained under [ops](ops.md#onnx-operators-composed-of-ops)." % newest, ""]
+    by_domain = {}
+    for domain, operator, since, until, op in onnx_rows(folder):
+        spans, named = by_domain.setdefault(domain, {}).setdefault(operator, ([], set()))
+        spans.append((since, until))
+        named.update([op] if op else [])
+    for domain in sorted(by_domain):
+        out += ["## %s" % domain, "", "%d operators." % len(by_domain[domain]), "", "| operator | opsets | ops |", "|---|---|---|"]
+        for operator, (spans, named) in sorted(by_domain[domain].items()):
+            named |= set(serves.get(operator, ()))
+            ops = ", ".join("[`%s`](ops/%s.md#%s)" % (name, families[name], name) for name in sorted(named) if name in known)
+            out.append("| %s | %s | %s |" % (headers.escaped(operator), ", ".join(map(span, merged(spans))), ops or "composed"))
+        out.append("")
+    return "\n".join(out)
+
+
+def merged(spans):
+    """Spans of opsets in their order, those that continue each other as one; 0 is the end of a span that is open."""
+    out = []
+    for since, until in sorted(spans):
+        if out and out[-1][1] and since <= out[-1][1] + 1:
+            since = out.pop()[0]
+        out.append((since, until))
+    return out
+
+
+def span(pair):
+    since, until = pair
+    return "from %d on" % since if not until else "%d" % since if since == until else "%d to %d" % pair
+
+
+def pages(source, known, families):
+    include = source / "include/nd4c"
+    return {"statuses.md": statuses(include), "dtypes.md": dtypes(include), "onnx-operators.md": onnx(source, known, families)}
