@@ -32,6 +32,7 @@ def arguments():
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--cc", required=True)
+    parser.add_argument("--cxx", help="a C++ compiler; none: blocks of C++ are counted as not compiled")
     parser.add_argument("--python")
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
     given = parser.parse_args()
@@ -55,32 +56,38 @@ class Checks:
         self.counts = collections.Counter()
         self.cmake_names = None
 
-    def compile(self, text, *flags):
-        """Compiles C with all warnings as errors; returns what the compiler says, "" if it accepts."""
-        self.counts["file"] += 1
-        file = self.work / ("block%d.c" % id(text))
+    def compile(self, text, *flags, language="c"):
+        """Compiles with all warnings as errors; returns what the compiler says, "" if it accepts."""
+        file = self.work / ("block%d.%s" % (id(text), language))
         file.write_text(text, encoding="utf-8")
-        include = self.given.source / "include"
-        done = subprocess.run([self.given.cc, "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I%s" % include, str(file),
-                               *flags], capture_output=True, text=True)
+        compiler = [self.given.cc, "-std=c17"] if language == "c" else [self.given.cxx, "-std=c++17"]
+        done = subprocess.run([*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I%s" % (self.given.source / "include"),
+                               str(file), *flags], capture_output=True, text=True)
         return "" if done.returncode == 0 else "\n".join(done.stderr.split("\n")[:12])
 
-    def c(self, block):
+    def cpp(self, block):
+        if not self.given.cxx:
+            self.counts["C++, not compiled: no compiler was given"] += 1
+            return None
+        return self.c(block, "cpp")
+
+    def c(self, block, language="c"):
         if "int main(" in block.text:
-            return self.c_program(block)
+            return self.program(block, language)
         text = block.text if block.given is None else "void fragment(void);\nvoid fragment(void) {\n%s\n%s}\n" % (block.given, block.text)
         said = self.compile((INCLUDES if block.given is not None or "#include" not in text else "") + text, "-fsyntax-only", "-Wno-unused",
-                            "-Wno-unused-parameter")
-        self.counts["C, compiled"] += 1
+                            "-Wno-unused-parameter", language=language)
+        self.counts["C, compiled" if language == "c" else "C++, compiled"] += 1
         return said and "does not compile; a comment <!-- given: ... --> may declare what it uses:\n" + said
 
-    def c_program(self, block):
+    def program(self, block, language):
         program, library = self.work / ("program%d" % id(block)), self.given.build / "lib"
-        said = self.compile(block.text, "-L%s" % library, "-lnd4c", "-lm", "-Wl,-rpath,%s" % library, "-o", str(program))
+        said = self.compile(block.text, "-L%s" % library, "-lnd4c", "-lm", "-Wl,-rpath,%s" % library, "-o", str(program),
+                            language=language)
         if said:
             return "does not compile:\n" + said
         done = subprocess.run([str(program)], capture_output=True, text=True, cwd=self.given.source, timeout=60)
-        self.counts["C, run"] += 1
+        self.counts["C, run" if language == "c" else "C++, run"] += 1
         if done.returncode != 0:
             return "fails: " + done.stderr
         return different(block.output, done.stdout)
@@ -166,7 +173,7 @@ def check_page(checks, page, text):
             checks.counts["Python"] += 1
             continue
         check = getattr(checks, block.language, None) if block.language.isalpha() else None
-        said = check(block) if check else "no check for the language '%s': use one of c, python, sh, cmake, json, java, text" % block.language
+        said = check(block) if check else "no check for the language '%s': use one of c, cpp, python, sh, cmake, json, java, text" % block.language
         complaints += ["%s: %s" % (block.where, said)] if said else []
     return complaints, any(block.language == "python" for block in blocks)
 
@@ -182,7 +189,6 @@ def main():
         complaints += python_pages(given, [page for page, (_, python) in zip(pages, results) if python], checks.counts)
     for complaint in complaints:
         print(complaint.rstrip())
-    del checks.counts["file"]
     print("%d pages; %s" % (len(pages), "; ".join("%s: %d" % pair for pair in sorted(checks.counts.items()))))
     sys.exit(1 if complaints else 0)
 

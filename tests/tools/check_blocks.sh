@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Every fenced block of the documents is right: check_blocks.py. Then errors are planted in copies of a page, and it must
 # find each.
-# Usage: check_blocks.sh PYTHON SOURCE_DIR BUILD_DIR C_COMPILER
+# Usage: check_blocks.sh PYTHON SOURCE_DIR BUILD_DIR C_COMPILER [CXX_COMPILER]
 set -euo pipefail
-python=$1 source=$2 build=$3 cc=$4
+python=$1 source=$2 build=$3 cc=$4 cxx=${5-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
 here=$(dirname "${BASH_SOURCE[0]}")
-blocks() { "$python" "$here/check_blocks.py" --source "$source" --build "$build" --cc "$cc" --python "$python" "$@"; }
+blocks() { "$python" "$here/check_blocks.py" --source "$source" --build "$build" --cc "$cc" ${cxx:+--cxx "$cxx"} --python "$python" "$@"; }
 
 blocks
 
@@ -24,6 +24,7 @@ planted 'does not compile' $'```c\nint main(void) { return gone(); }\n```'
 planted 'does not compile' $'```c\nint f(void) { return nd4c_array_gone(NULL); }\n```'
 planted 'prints something else' $'```c\n#include <stdio.h>\n'"$main"$'\n```\n\n```output\ntwo\n```'
 planted 'fails' $'```c\nint main(void) { return 3; }\n```'
+[ -z "$cxx" ] || planted 'does not compile' $'```cpp\nint main() { return gone(); }\n```'
 planted 'without a language' $'```\ntext\n```'
 planted 'no check for the language' $'```cobol\nSTOP RUN.\n```'
 planted 'only indented' $'Text:\n\n    nd4c info'
