@@ -10,7 +10,7 @@ TOP = {"index.md": None, "architecture.md": "explanation"}  # pages beside the r
 TREE = "tree"  # the folder of the site for files of the repository outside docs/
 LINK = re.compile(r"(?<!`)(!?\[(?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*\])\(([^()\s]+)\)")
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
-STEERING = re.compile(r"^<!-- (given: .*|needs: .*|one file) -->$", re.M)  # for tests/tools/check_blocks.py
+STEERING = re.compile(r"^<!-- ((given|needs|file): .*|one file|typed) -->$", re.M)  # for tests/tools/check_blocks.py
 
 
 class Misplaced(Exception):

@@ -1,22 +1,25 @@
-"""Reads the fenced blocks of a page, with what a comment before a block says about it. check_blocks.py calls read().
+"""Reads the fenced blocks of a page, with what a comment before a block says about it. check_blocks.py and
+check_tutorials.py call read().
 
 Comments in HTML steer the checks; no reader of the page sees them:
 
     <!-- given: nd4c_device *device; -->   before a block of C without main: declarations that it uses
     <!-- needs: opencl:0 -->               before a block of Python: it is not run, for it needs a device or a file
+    <!-- file: hello.c -->                 before a block: check_tutorials.py puts it into a file of that name
+    <!-- typed -->                         anywhere: check_tutorials.py types what the page says
     <!-- one file -->                      anywhere: all blocks of C of the page are one file
 """
 import re
 
 FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})(.*)$")
-STEERING = re.compile(r"^<!-- (given|needs): (.*?) -->$")
+STEERING = re.compile(r"^<!-- (given|needs|file): (.*?) -->$")
 LIST_ITEM = re.compile(r"^\s*([-*+]|\d+[.)]) ")
 
 
 class Block:
     def __init__(self, page, line, language):
         self.page, self.line, self.language = page, line, language
-        self.lines, self.given, self.needs, self.output = [], None, None, None
+        self.lines, self.given, self.needs, self.file, self.output = [], None, None, None, None
 
     @property
     def text(self):
@@ -43,7 +46,7 @@ def read(text, page):
         if mark:
             fence = mark.group(2)
             block = Block(page, number, mark.group(3).strip().split(" ")[0])
-            block.given, block.needs = steering.get("given"), steering.get("needs")
+            block.given, block.needs, block.file = (steering.get(key) for key in ("given", "needs", "file"))
             steering = {}
         elif line.startswith("    ") and not previous.strip() and not listed and line.strip():
             complaints.append("%s:%d: a block that is only indented: put it between ``` with its language" % (page, number))
