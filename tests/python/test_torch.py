@@ -1,5 +1,5 @@
 """PyTorch and nd4c share memory through DLPack, both ways. PyTorch is too large for the tests' environment:
-docs/how-to/python.md says how this file is run where there is one."""
+docs/explanation/python-package.md says how this file is run where there is one."""
 import gc
 
 import numpy as np
@@ -8,7 +8,7 @@ from values import make
 
 import nd4c
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed here; see docs/how-to/python.md")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed here; see docs/explanation/python-package.md")
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
           "complex128")
