@@ -199,7 +199,7 @@ too: a peer whose result differs does not count. What is timed stands in `bench/
 "Of the limit" is the time that the bytes or multiply-adds of a call would take at the rates measured in the same run, as part
 of nd4c's time; more than 100 % where caches keep what memory would have to bring. Rows marked disturbed shared the machine
 with other work for more than a tenth of its processors. Whether one build of nd4c is slower than another one is measured by
-`bench/compare --against` ([building](../how-to/building.md#measuring))."""
+`bench/compare --against` ([Measure speed](../how-to/measuring.md))."""
 
 
 def write(folder, kept):

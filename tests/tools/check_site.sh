@@ -63,7 +63,7 @@ built || { echo "the tree without errors is refused:"; cat "$work/said"; exit 1;
 append '[gone](gone.md)'
 append '[part](../index.md#nowhere)'
 append '![picture](gone.svg)'
-planted 'gone.md' 'nowhere' 'gone.svg'
+planted 'gone.md' 'nowhere' 'gone.svg' 'Aborted with 3 warnings' 'MkDocs refuses the pages'
 append '[absolute](/how-to/a.md)'
 planted "link to '/how-to/a.md': expected a relative one"
 append '[host](https:/one-slash)'

@@ -85,9 +85,11 @@ def main():
         configuration = write(given.output.with_name(given.output.name + "-sources"), collection, made, given.quick)
     except pages.Misplaced as wrong:
         sys.exit(str(wrong))
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--clean", "-f", str(configuration), "-d", str(given.output)]
-    if subprocess.run(command, env=dict(os.environ, NO_MKDOCS_2_WARNING="1")).returncode != 0:
-        sys.exit("build_site.py: MkDocs refuses the pages; what it says is above")
+    # Not with --quiet: that also keeps --strict from seeing the warnings.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "-f", str(configuration), "-d", str(given.output)]
+    done = subprocess.run(command, env=dict(os.environ, NO_MKDOCS_2_WARNING="1"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(done.stdout + "build_site.py: MkDocs refuses the pages")
     wrong, seen = links.check(given.output)
     if wrong:
         sys.exit("\n".join(wrong))
