@@ -20,7 +20,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c")
 import _schema  # noqa: E402
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
-           "op", "compile", "graph", "model", "routing", "config", "log", "trace", "workspace",
+           "op_schema", "compile", "graph", "model", "routing", "config", "log", "trace", "workspace",
            "cancellation")
 
 SCALARS = {"bool": "c_bool", "char": "c_char", "int8_t": "c_int8", "uint8_t": "c_uint8", "uint16_t": "c_uint16",
