@@ -6,10 +6,13 @@ the pages say is what the headers say.
 import html
 import re
 
+import xtables
+
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 DIRECTIVE = re.compile(r"#(?:[^\n]*\\\n)*[^\n]*")
 RULE = re.compile(r"^-- (.*?) -*$")
 NAME = re.compile(r"\b(?:nd4c|ND4C)_\w+")
+NAMED = 4  # that a heading has
 NOISE = ("ND4C_EXTERN_C_BEGIN", "ND4C_EXTERN_C_END")
 
 
@@ -21,7 +24,7 @@ class Entry:
 
     @property
     def names(self):
-        return [name for name in map(declared_name, self.declarations) if name]
+        return list(dict.fromkeys(name for name in map(declared_name, self.declarations) if name))
 
 
 def words(comment):
@@ -54,7 +57,7 @@ def pieces(text):
 
 def declaration_end(text, at):
     """Where the declaration that begins at `at` ends: behind its semicolon, or its body, or a word such as EXTERN_C."""
-    word = re.match(r"[A-Z0-9_]+(?=\s*\n)", text[at:])
+    word = re.match(r"[A-Z0-9_]+(\([A-Z0-9_]*\))?(?=\s*\n)", text[at:])  # a macro that stands alone
     if word:
         return at + word.end()
     depth, function = 0, False
@@ -81,7 +84,7 @@ def declared_name(declaration):
     """The name that a declaration or a #define introduces; None if it introduces none."""
     text = COMMENT.sub("", declaration)
     for pattern in (r"^#define (\w+)", r"^typedef (?:enum|struct) (\w+) \{", r"^typedef struct (\w+) \*?\w+;",
-                    r"^typedef .*?\(\*(\w+)\)", r"^(?:enum|struct) (\w+) \{", r"^typedef [^()]*?(\w+);",
+                    r"^typedef .*?\(\*(\w+)\)", r"^(?:enum|struct) (\w+)(?: \{|;)", r"^typedef [^()]*?(\w+);",
                     r"(\w+)\([^;{]*\)\s*[;{]"):
         match = re.search(pattern, text, re.S)
         if match:
@@ -97,8 +100,9 @@ def constants(entry):
             yield from re.findall(r"^\s+(ND4C_\w+)(?= =|,|$)", COMMENT.sub("", declaration), re.M)
 
 
-def read(path):
-    """A header as (opening comment, [Entry]). Include guards, includes and C++ are left out."""
+def read(path, tables=None):
+    """A header as (opening comment, [Entry]). Include guards, includes and C++ are left out; with the X tables, enums are
+    written out."""
     text = path.read_text(encoding="utf-8")
     stream = list(pieces(text))
     opening = words(stream[0][1]) if stream and stream[0][0] == "comment" else ""
@@ -123,13 +127,13 @@ def read(path):
             if not attached or not entries:
                 entries.append(Entry(comment, section))
                 attached = True
-            entries[-1].declarations.append(piece)
+            entries[-1].declarations.append(tables.written_out(piece) if tables else piece)
     return opening, entries
 
 
 def skipped(kind, piece, guard):
     if kind == "declaration":
-        return piece in NOISE or piece.startswith('extern "C"')
+        return piece.endswith(")") or piece in NOISE or piece.startswith('extern "C"')
     return not piece.startswith("#define") or (guard and guard.group(1) in piece.split()[:2]) or \
         piece.split()[1] in NOISE
 
@@ -210,7 +214,7 @@ def page(name, opening, entries, link):
             out += ["## %s" % (section[:1].upper() + section[1:] or "Declarations"), ""]
         names = entry.names
         if names:
-            out += ["### %s { #%s }" % (", ".join("`%s`" % n for n in names), names[0]), ""]
+            out += ["### %s { #%s }" % (heading(names), names[0]), ""]
             out += ['<span id="%s"></span>' % n for n in names[1:]]
             out += [""] if names[1:] else []
         out.append(prose(entry.comment, link))
@@ -219,10 +223,16 @@ def page(name, opening, entries, link):
     return "\n".join(out)
 
 
+def heading(names):
+    shown = ", ".join("`%s`" % name for name in names[:NAMED])
+    return shown if len(names) <= NAMED else "%s and %d more" % (shown, len(names) - NAMED)
+
+
 def pages(include):
     """{path below the reference: text} for include/nd4c/*.h and plugin/*.h, and a page that lists them."""
     paths = sorted(include.glob("*.h")) + sorted((include / "plugin").glob("*.h"))
-    headers = {str(path.relative_to(include)): read(path) for path in paths}
+    tables = xtables.Tables(include)
+    headers = {str(path.relative_to(include)): read(path, tables) for path in paths}
     place = {}
     for name, (_, entries) in headers.items():
         for entry in entries:

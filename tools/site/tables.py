@@ -5,6 +5,7 @@ build_site.py calls pages(). Each table is read where it is defined.
 import re
 
 import headers
+import xtables
 
 RANGES = {"1": "the environment", "2": "an argument", "3": "missing software", "4": "missing hardware", "5": "memory",
           "6": "a device", "7": "nd4c itself", "8": "the caller's wish"}
@@ -12,32 +13,23 @@ ROW = re.compile(r"\bX\((\w+), (\d+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)
 FAMILY = re.compile(r"ND4C_ONNX_FAMILY\((\w+), \"([\w.]*)\", (\w+)\)")
 
 
-def rows(text, table):
-    """The rows of an X table of a header, each a list of words."""
-    body = re.search(r"#define %s\(X\)((?:.*\\\n)*.*)" % table, text).group(1)
-    return [[word.strip().strip('"') for word in re.findall(r'"[^"]*"|[^,]+', row)]
-            for row in re.findall(r'X\(((?:"[^"]*"|[^()"])*)\)', body)]
-
-
-def statuses(include):
-    text = (include / "status.h").read_text(encoding="utf-8")
+def statuses(all_tables):
     out = ["# Statuses", "", "Every function that can fail returns an `nd4c_status` ([status.h](headers/status.md)).",
            "`nd4c_error_message()` has the text: what was given, what was expected, and what to do.", "",
            "| name | number | meaning | concerns |", "|---|---|---|---|"]
-    for name, number, meaning in rows(text, "ND4C_STATUS_TABLE"):
+    for name, number, meaning in all_tables.rows("ND4C_STATUS_TABLE"):
         concerns = RANGES[number[0]] if len(number) == 3 else ""
         out.append('| <span id="%s"></span>`ND4C_%s` | %s | %s | %s |' % (name.lower(), name, number, meaning, concerns))
     return "\n".join(out + [""])
 
 
-def dtypes(include):
-    text = (include / "dtype.h").read_text(encoding="utf-8")
+def dtypes(all_tables):
     out = ["# Dtypes", "", "Rows marked `lite` are in every build; the others are left out of a build with `ND4C_DTYPES=lite`.",
            "A dtype of fewer than 8 bits shares bytes: so many elements are in one block. Declared in",
            "[dtype.h](headers/dtype.md).", "",
            "| name | C constant | number | kind | bits | elements a block | bytes a block | alignment | NumPy | build |",
            "|---|---|---|---|---|---|---|---|---|---|"]
-    for constant, name, number, build, kind, bits, elements, size, alignment, numpy in rows(text, "ND4C_DTYPE_TABLE"):
+    for constant, name, number, build, kind, bits, elements, size, alignment, numpy in all_tables.rows("ND4C_DTYPE_TABLE"):
         cells = (name, "ND4C_" + constant, number, kind.lower(), bits, elements, size, alignment, numpy.replace("|", "\\|"), build.lower())
         out.append("| `%s` | `%s` | %s | %s | %s | %s | %s | %s | `%s` | %s |" % cells)
     return "\n".join(out + [""])
@@ -102,5 +94,5 @@ def span(pair):
 
 
 def pages(source, known, families):
-    include = source / "include/nd4c"
-    return {"statuses.md": statuses(include), "dtypes.md": dtypes(include), "onnx-operators.md": onnx(source, known, families)}
+    all_tables = xtables.Tables(source / "include/nd4c")
+    return {"statuses.md": statuses(all_tables), "dtypes.md": dtypes(all_tables), "onnx-operators.md": onnx(source, known, families)}
