@@ -82,18 +82,30 @@ static inline nd4c_cosines nd4c_cosines_of(const nd4c_call *call) {
                                                  : (nd4c_cosines){.a = {alpha, 1 - alpha}, .n = n};
 }
 
+/* matrix_norm: whether the norm needs singular values, sums rows rather than columns, or takes the least. */
+static inline bool nd4c_norm_is_spectral(int64_t ord) {
+  return ord == ND4C_MATRIX_NORM_ORDER_NUCLEAR || ord == ND4C_MATRIX_NORM_ORDER_TWO ||
+         ord == ND4C_MATRIX_NORM_ORDER_MINUS_TWO;
+}
+
+static inline bool nd4c_norm_is_by_rows(int64_t ord) {
+  return ord == ND4C_MATRIX_NORM_ORDER_INFINITE || ord == ND4C_MATRIX_NORM_ORDER_MINUS_INFINITE;
+}
+
+static inline bool nd4c_norm_is_least(int64_t ord) {
+  return ord == ND4C_MATRIX_NORM_ORDER_MINUS_ONE || ord == ND4C_MATRIX_NORM_ORDER_MINUS_TWO ||
+         ord == ND4C_MATRIX_NORM_ORDER_MINUS_INFINITE;
+}
+
 /* Where the result of convolve and correlate begins in the full one. */
 static inline int64_t nd4c_convolve_shift(const nd4c_call *call) {
   bool correlation = call->op->op == ND4C_OP_correlate;
-  const char *mode = call->attrs[ND4C_ATTR_convolve_mode].as.string;
+  const int64_t mode = call->attrs[ND4C_ATTR_convolve_mode].as.i;
   int64_t m = call->inputs[0].shape[0], n = call->inputs[1].shape[0], least = m < n ? m : n;
-  if (mode == NULL || mode[0] == '\0') {
-    mode = correlation ? "valid" : "full";
-  }
-  if (strcmp(mode, "valid") == 0) {
+  if (mode == ND4C_CONVOLVE_MODE_VALID) {
     return least - 1;
   }
-  if (strcmp(mode, "same") == 0) { /* NumPy exchanges the operands of a correlation with a longer b */
+  if (mode == ND4C_CONVOLVE_MODE_SAME) { /* NumPy exchanges the operands of a correlation with a longer b */
     return correlation && m < n ? least / 2 : least - 1 - least / 2;
   }
   return 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the prototypes of the op functions: include/nd4c/ops.h and include/nd4c/ops/<family>.h.
+"""Writes the prototypes of the op functions: include/nd4c/ops.h, ops/<family>.h and ops/enums.h.
 
-The op table (include/nd4c/op_table.h) is the one definition; the C preprocessor reads it. The comments above the
+The op table (include/nd4c/op_table.h) is the one definition; op_table.py reads it. The comments above the
 inference rules in src/ops/infer say what shape and dtype a rule gives ("Gives: ..."); the text of a rule says which statuses
 it refuses with. The target `ops-header` writes the files into the tree; the test `tools.ops_header` writes them into
 the build folder and compares.
@@ -10,18 +10,19 @@ Usage: ops_header.py [--check] C_COMPILER SOURCE_DIR OUTPUT_DIR
 --check: the words for dtypes must be those of docs/reference/ops.md, too.
 """
 import re
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
+
+from op_table import read_table, read_words
 
 WIDTH = 118
 C_TYPES = {"IN": ["const nd4c_array *{}"], "OPT": ["const nd4c_array *{}"],
            "VAR": ["const nd4c_array *const *{}", "int32_t {}_count"],
            "INT": ["int64_t {}"], "BOOL": ["bool {}"], "FLOAT": ["double {}"],
            "INTS": ["const int64_t *{}", "int32_t {}_count"], "FLOATS": ["const double *{}", "int32_t {}_count"],
-           "DTYPE": ["nd4c_dtype {}"], "STRING": ["const char *{}"], "OUT": ["nd4c_array **{}"]}
-MARKER = "nd4c_row_"
+           "DTYPE": ["nd4c_dtype {}"], "STRING": ["const char *{}"], "OUT": ["nd4c_array **{}"],
+           "WORDS": ["const int64_t *{}", "int32_t {}_count"]}
 # The sets of dtypes of src/ops/op.c in the words of docs/reference/ops.md; `--check` compares the two.
 DTYPES = {"BOOLEAN": "bool", "REAL_FLOATING": "float", "FLOATING": "float, complex", "REAL": "int, uint, float",
           "INTEGER": "int, uint", "INTEGER_OR_BOOL": "bool, int, uint", "RANDOM_STATE": "int64, uint64",
@@ -35,52 +36,6 @@ DTYPES = {"BOOLEAN": "bool", "REAL_FLOATING": "float", "FLOATING": "float, compl
           "FLOAT32": "float32", "QUANTIZABLE": "int32, float", "INT8S": "int8, uint8", "INDEX": "int32, int64",
           "QUANTIZED": "int8, int16, int32, uint8, uint16, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, "
                        "float8_e5m2fnuz, packed"}
-
-
-class Op:
-    def __init__(self, name, category, rule, doc, parameters, trait, version):
-        self.name, self.category, self.rule, self.doc = name, category, rule, doc
-        self.parameters, self.trait, self.version = parameters, trait, version
-
-
-def read_table(compiler, source):
-    """The families of the table with their ops, in the table's order."""
-    text = ('#include "nd4c/op_table.h"\n'
-            "#define PARAMETER(op, kind, name, preset) nd4c_parameter_ #kind #name (preset)\n"
-            "#define ROW(number, version, name, category, SIGNATURE, rule, dtypes, doc, ...) "
-            'nd4c_row_ #version #name #category #rule #dtypes nd4c_doc_ doc nd4c_rest_ #__VA_ARGS__ '
-            "SIGNATURE(PARAMETER, name)\n")
-    families = [path.stem for path in sorted((source / "include/nd4c/op_table").glob("*.h"))]
-    for family in families:
-        text += f"nd4c_family_ {family} ND4C_OPS_{family.upper()}(ROW)\n"
-    out = subprocess.run([compiler, "-E", "-P", "-I", str(source / "include"), "-x", "c", "-"], input=text, text=True,
-                         check=True, capture_output=True).stdout
-    result = {}
-    for part in out.split("nd4c_family_")[1:]:
-        family = part.split(None, 1)[0]
-        result[family] = [read_row(row) for row in part.split(MARKER)[1:]]
-    return result
-
-
-def unquote(text):
-    """The value of adjacent C string literals."""
-    parts = re.findall(r'"((?:[^"\\]|\\.)*)"', text)
-    return "".join(re.sub(r"\\(.)", r"\1", part) for part in parts)
-
-
-def read_row(row):
-    head, rest = row.split("nd4c_doc_", 1)
-    doc, rest = rest.split("nd4c_rest_", 1)
-    version, name, category, rule, dtypes = re.findall(r'"((?:[^"\\]|\\.)*)"', head)
-    rest, *parameters = rest.split("nd4c_parameter_")
-    trait = re.search(r"\b(C_ORDER|INPUT_ORDER|FIRST_ORDER|REPLACES|REFUSES_LATE)\b", rest)
-    read = []
-    for parameter in parameters:
-        kind, called, preset = re.fullmatch(r'\s*"(\w+)"\s*"(\w+)"\s*\((.*?)\)\s*', parameter, re.S).groups()
-        read.append((kind, called, " ".join(preset.split())))
-    op = Op(name, category, rule, unquote(doc), read, trait.group(1) if trait else "", version)
-    op.dtypes = dtypes
-    return op
 
 
 def read_rules(source):
@@ -126,20 +81,29 @@ def wrap(text, first, rest):
                          break_on_hyphens=False)
 
 
-def default_text(kind, preset):
+def default_text(parameter):
     """A default as a C programmer writes it."""
+    kind, preset = parameter.kind, parameter.preset
     if kind == "BOOL":
         return "false" if preset == "0" else "true"
-    if kind in ("INTS", "FLOATS"):
+    if kind in ("INTS", "FLOATS", "WORDS"):
         return "NULL, 0"
-    if kind == "STRING" and preset == "0":
+    if kind == "OPT" or (kind == "STRING" and preset == "0"):
         return "NULL"
     return "ND4C_DTYPE_NONE" if kind == "DTYPE" and preset == "0" else preset
 
 
+def c_parameters(parameter):
+    """The parameters of the C function for one of the op."""
+    if parameter.kind == "WORD":
+        return [f"nd4c_{parameter.type} {parameter.name}"]
+    return [form.format(parameter.name) for form in C_TYPES[parameter.kind]]
+
+
 def comment(op, gives, given_statuses):
     inputs, attributes, outputs = [], [], []
-    for kind, name, preset in op.parameters:
+    for parameter in op.parameters:
+        kind, name = parameter.kind, parameter.name
         if kind in ("IN", "OPT", "VAR"):
             text = name + {"IN": "", "OPT": " or NULL", "VAR": " (one or more)"}[kind]
             if not inputs:
@@ -148,7 +112,8 @@ def comment(op, gives, given_statuses):
         elif kind == "OUT":
             outputs.append(name)
         else:
-            attributes.append(f"{name} ({default_text(kind, preset)})")
+            words = f"; values of nd4c_{parameter.type}" if kind == "WORDS" else ""
+            attributes.append(f"{name} ({default_text(parameter)}{words})")
     lines = [wrap(f"{op.name}: {op.doc.rstrip('.')}.", "/* ", " * ")]
     if inputs:
         lines.append(wrap("In: " + ", ".join(inputs) + ".", " * ", " *     "))
@@ -168,8 +133,8 @@ def comment(op, gives, given_statuses):
 def prototype(op, context):
     start = f"ND4C_API nd4c_status nd4c_{op.name}{'_on' if context else ''}("
     arguments = ["nd4c_context *context"] if context else []
-    for kind, name, _ in op.parameters:
-        arguments += [form.format(name) for form in C_TYPES[kind]]
+    for parameter in op.parameters:
+        arguments += c_parameters(parameter)
     lines, line = [], start
     for i, argument in enumerate(arguments):
         piece = argument + (");" if i + 1 == len(arguments) else ",")
@@ -183,17 +148,48 @@ def prototype(op, context):
 
 def family_header(family, ops, functions, of):
     guard = f"ND4C_OPS_{family.upper()}_H"
+    enums = ["ops/enums"] if any(parameter.kind == "WORD" for op in ops for parameter in op.parameters) else []
     out = [wrap(f"Op functions of the family {family}, made from include/nd4c/op_table/{family}.h by "
                 "scripts/ops_header.py (target ops-header): change the table, not this file. nd4c/ops.h says how to "
                 "read the comments.", "/* ", " * ") + " */",
            f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>", "",
-           *(f'#include "nd4c/{name}.h"' for name in ("array", "context", "dtype", "export", "status")), "",
+           *(f'#include "nd4c/{name}.h"' for name in ["array", "context", "dtype", "export", *enums, "status"]), "",
            "ND4C_EXTERN_C_BEGIN", ""]
     for op in ops:
         found = functions[f"nd4c_infer_{op.rule}"][0][1]
         gives = found.split("Gives: ", 1)[1] if "Gives: " in found else ""
         out += [comment(op, gives, of(op.rule)), prototype(op, False), prototype(op, True), ""]
     return "\n".join([*out, "ND4C_EXTERN_C_END", "#endif", ""])
+
+
+def check_names(source, families, words):
+    """Ends the run if the name of a type or constant is taken: by an op function, or by anything in a public header."""
+    taken = {f"nd4c_{op.name}{suffix}" for ops in families.values() for op in ops for suffix in ("", "_on")}
+    for path in [*(source / "include/nd4c").glob("*.h"), *(source / "include/nd4c/plugin").glob("*.h")]:
+        if path.name != "op_table.h":
+            taken |= set(re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)))
+    for name in (name for kind in words for name in (f"nd4c_{kind.type}", *(row[0] for row in kind.constants))):
+        if name in taken:
+            raise SystemExit(f"{name}, of a table of words, is the name of something else, too: rename the table")
+        taken.add(name)
+
+
+def enums_header(families, words):
+    users = {kind.type: {} for kind in words}
+    for op in (op for ops in families.values() for op in ops):
+        for parameter in op.parameters:
+            if parameter.type is not None:
+                users[parameter.type].setdefault(parameter.name, []).append(op.name)
+    out = [ENUMS_HEAD]
+    for kind in words:
+        where = "; ".join(f"{attr} of {', '.join(ops)}" for attr, ops in users[kind.type].items())
+        lines = [wrap(kind.comment, "/* ", " * ")] + ([wrap(f"Attribute {where}.", " * ", " *     ")] if where else [])
+        out += ["\n".join(lines) + " */", f"typedef enum nd4c_{kind.type} {{"]
+        for i, (name, number, note) in enumerate(kind.constants):
+            comma = "," if i + 1 < len(kind.constants) else ""
+            out.append(f"  {name} = {number}{comma}" + (f" /* {note} */" if note else ""))
+        out += [f"}} nd4c_{kind.type};", ""]
+    return "\n".join([*out, "#endif", ""])
 
 
 def main_header(families):
@@ -203,9 +199,16 @@ def main_header(families):
     return HEAD.replace("@LISTED@", listed).replace("@INCLUDES@", includes).replace("@TOTAL@", str(total))
 
 
+ENUMS_HEAD = """/* The enums of attributes whose values have words, made from the tables of words in include/nd4c/op_table.h and
+ * include/nd4c/op_table/ by scripts/ops_header.py (target ops-header): change a table, not this file. The generic call
+ * (nd4c_op_call) takes the number as INT, or the word as STRING; nd4c_op_attr_words lists the words of an attribute. */
+#ifndef ND4C_OPS_ENUMS_H
+#define ND4C_OPS_ENUMS_H
+"""
+
 HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_add runs on the thread's current context,
  * nd4c_add_on on the one given (NULL: the current one). Made by scripts/ops_header.py (target ops-header) from the op
- * table: change op_table.h, not these files. A header for each family:
+ * table: change op_table.h, not these files. The enums of attributes are in ops/enums.h. A header for each family:
  *
 @LISTED@
  *
@@ -258,9 +261,11 @@ def main():
     compiler, source, output = sys.argv[2 if check else 1:]
     source, output = Path(source), Path(output)
     families = read_table(compiler, source)
+    words = read_words(source)
+    check_names(source, families, words)
     functions = read_rules(source)
     of = statuses(source, functions)
-    files = {"ops.h": main_header(families)}
+    files = {"ops.h": main_header(families), "ops/enums.h": enums_header(families, words)}
     for family, ops in families.items():
         files[f"ops/{family}.h"] = family_header(family, ops, functions, of)
     for name, text in files.items():

@@ -167,18 +167,28 @@ def read_schema(path, namespace):
     library = ctypes.CDLL(os.path.abspath(path))
     info_type, attr_type, input_type = namespace["op_info"], namespace["op_attr"], namespace["op_input"]
     library.nd4c_op_at.restype = ctypes.POINTER(info_type)
+    library.nd4c_op_attr_words.restype = ctypes.POINTER(namespace["attr_word"])
     dtypes = {row[2]: row[1] for row in namespace["TABLES"]["DTYPE"]}
-    schema = {}
+    schema, count = {}, ctypes.c_int32()
     for position in range(library.nd4c_op_count()):
         info = library.nd4c_op_at(position).contents
         schema[info.op] = _schema.read(info, input_type, attr_type, dtypes)
+        schema[info.op]["words"] = {}
+        for place, (name, _, _) in enumerate(schema[info.op]["attrs"]):
+            words = library.nd4c_op_attr_words(info.op, place, ctypes.byref(count))
+            schema[info.op]["words"][name] = [(words[i].value, words[i].word.decode()) for i in range(count.value)]
     return schema
 
 
-def enum_table(op, attr, kind, tables):
-    """The name of the table with the words for an attribute's values; None if they have none."""
-    words = {(row[0].strip('"'), row[1].strip('"')): row[2] for row in tables["ATTR_WORDS"]}
-    return (words.get((op, attr)) or words.get(("", attr))) if kind in "nN" else None
+def enum_table(row, attr, tables):
+    """The name of a table that has the words for an attribute's values; None if they have none."""
+    words = row["words"][attr]
+    return next((name for name, rows in tables.items()
+                 if words and [(int(r[1]), r[2].strip('"')) for r in rows if is_word(r)] == words), None)
+
+
+def is_word(row):
+    return len(row) > 2 and re.fullmatch(r"-?\d+", row[1]) and row[2].startswith('"')
 
 
 # -- writing ------------------------------------------------------------------------------------------------------
@@ -233,10 +243,10 @@ def pairs(items):
     return "(%s)" % "".join("%r, " % (item,) for item in items)
 
 
-def preset_text(op, name, kind, preset, tables):
-    table = enum_table(op, name, kind, tables)
+def preset_text(row, name, kind, preset, tables):
+    table = enum_table(row, name, tables)
     if table and kind == "n":
-        return repr({int(row[1]): row[2].strip('"') for row in tables[table]}[preset])
+        return repr(dict(row["words"][name])[preset])
     return repr(preset) if kind != "f" or abs(preset) != float("inf") else "%s_inf" % ("-" if preset < 0 else "")
 
 
@@ -259,14 +269,15 @@ def parameters(row, tables):
             names.append("*")
             keyword = True
         required = kind == "t" and preset is None and row["name"] in ("cast", "bit_cast", "cast_float8")
-        names.append(attribute_name(row["name"], name) + ("" if required else "=" + preset_text(row["name"], name, kind, preset, tables)))
-        table = enum_table(row["name"], name, kind, tables)
+        names.append(attribute_name(row["name"], name) + ("" if required else "=" + preset_text(row, name, kind, preset, tables)))
+        table = enum_table(row, name, tables)
         value = attribute_name(row["name"], name)
         if name == "axes":
             value = "_axes(%s)" % value
         elif table:
-            value = "_%s(%r, %s, _TABLES[%r])" % ("names" if kind == "N" else "name", row["name"] + ": " + name, value,
-                                                  table)
+            value = "_%s(%r, %s, _TABLES[%r]%s)" % (
+                "names" if kind == "N" else "name", row["name"] + ": " + name, value, table,
+                "" if kind == "N" else ", %d" % preset)
         elif kind == "t":
             value = "_dtype(%s)" % value
         values.append(value)
@@ -327,7 +338,7 @@ def stub_text(schema, tables):
         if row["attrs"]:
             arguments.append("*")
         for name, kind, _ in row["attrs"]:
-            table = enum_table(row["name"], name, kind, tables)
+            table = enum_table(row, name, tables)
             text = ("str" if kind == "n" else "Optional[Sequence[str]]") if table else STUB_TYPES[kind]
             if name == "axes":
                 text = "Union[None, int, Sequence[int]]"

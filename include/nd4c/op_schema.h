@@ -10,6 +10,7 @@
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
 #include "nd4c/op_table.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -21,138 +22,6 @@ enum nd4c_op_id {
 #define ND4C_OP_ENUM(number, version, name, ...) ND4C_OP_##name = number,
   ND4C_OP_TABLE(ND4C_OP_ENUM)
 #undef ND4C_OP_ENUM
-};
-
-enum nd4c_activation {
-#define ND4C_ACTIVATION_ENUM(NAME, number, name) ND4C_ACTIVATION_##NAME = number,
-  ND4C_ACTIVATION_TABLE(ND4C_ACTIVATION_ENUM)
-#undef ND4C_ACTIVATION_ENUM
-};
-
-enum nd4c_auto_pad {
-#define ND4C_AUTO_PAD_ENUM(NAME, number, name) ND4C_AUTO_PAD_##NAME = number,
-  ND4C_AUTO_PAD_TABLE(ND4C_AUTO_PAD_ENUM)
-#undef ND4C_AUTO_PAD_ENUM
-};
-
-enum nd4c_case {
-#define ND4C_CASE_ENUM(NAME, number, name) ND4C_CASE_##NAME = number,
-  ND4C_CASE_TABLE(ND4C_CASE_ENUM)
-#undef ND4C_CASE_ENUM
-};
-
-enum nd4c_tfidf {
-#define ND4C_TFIDF_ENUM(NAME, number, name) ND4C_TFIDF_##NAME = number,
-  ND4C_TFIDF_TABLE(ND4C_TFIDF_ENUM)
-#undef ND4C_TFIDF_ENUM
-};
-
-enum nd4c_tree_aggregate {
-#define ND4C_TREE_AGGREGATE_ENUM(NAME, number, name) ND4C_TREE_AGGREGATE_##NAME = number,
-  ND4C_TREE_AGGREGATE_TABLE(ND4C_TREE_AGGREGATE_ENUM)
-#undef ND4C_TREE_AGGREGATE_ENUM
-};
-
-enum nd4c_tree_mode {
-#define ND4C_TREE_MODE_ENUM(NAME, number, name) ND4C_TREE_MODE_##NAME = number,
-  ND4C_TREE_MODE_TABLE(ND4C_TREE_MODE_ENUM)
-#undef ND4C_TREE_MODE_ENUM
-};
-
-enum nd4c_score_transform {
-#define ND4C_SCORE_TRANSFORM_ENUM(NAME, number, name) ND4C_SCORE_TRANSFORM_##NAME = number,
-  ND4C_SCORE_TRANSFORM_TABLE(ND4C_SCORE_TRANSFORM_ENUM)
-#undef ND4C_SCORE_TRANSFORM_ENUM
-};
-
-enum nd4c_svm_kernel {
-#define ND4C_SVM_KERNEL_ENUM(NAME, number, name) ND4C_SVM_KERNEL_##NAME = number,
-  ND4C_SVM_KERNEL_TABLE(ND4C_SVM_KERNEL_ENUM)
-#undef ND4C_SVM_KERNEL_ENUM
-};
-
-enum nd4c_pixel {
-#define ND4C_PIXEL_ENUM(NAME, number, name) ND4C_PIXEL_##NAME = number,
-  ND4C_PIXEL_TABLE(ND4C_PIXEL_ENUM)
-#undef ND4C_PIXEL_ENUM
-};
-
-enum nd4c_interpolation {
-#define ND4C_INTERPOLATION_ENUM(NAME, number, name) ND4C_INTERPOLATION_##NAME = number,
-  ND4C_INTERPOLATION_TABLE(ND4C_INTERPOLATION_ENUM)
-#undef ND4C_INTERPOLATION_ENUM
-};
-
-enum nd4c_resize_coordinates {
-#define ND4C_RESIZE_COORDINATES_ENUM(NAME, number, name) ND4C_RESIZE_COORDINATES_##NAME = number,
-  ND4C_RESIZE_COORDINATES_TABLE(ND4C_RESIZE_COORDINATES_ENUM)
-#undef ND4C_RESIZE_COORDINATES_ENUM
-};
-
-enum nd4c_resize_nearest {
-#define ND4C_RESIZE_NEAREST_ENUM(NAME, number, name) ND4C_RESIZE_NEAREST_##NAME = number,
-  ND4C_RESIZE_NEAREST_TABLE(ND4C_RESIZE_NEAREST_ENUM)
-#undef ND4C_RESIZE_NEAREST_ENUM
-};
-
-enum nd4c_resize_aspect {
-#define ND4C_RESIZE_ASPECT_ENUM(NAME, number, name) ND4C_RESIZE_ASPECT_##NAME = number,
-  ND4C_RESIZE_ASPECT_TABLE(ND4C_RESIZE_ASPECT_ENUM)
-#undef ND4C_RESIZE_ASPECT_ENUM
-};
-
-enum nd4c_sample_padding {
-#define ND4C_SAMPLE_PADDING_ENUM(NAME, number, name) ND4C_SAMPLE_PADDING_##NAME = number,
-  ND4C_SAMPLE_PADDING_TABLE(ND4C_SAMPLE_PADDING_ENUM)
-#undef ND4C_SAMPLE_PADDING_ENUM
-};
-
-enum nd4c_roi_mode {
-#define ND4C_ROI_MODE_ENUM(NAME, number, name) ND4C_ROI_MODE_##NAME = number,
-  ND4C_ROI_MODE_TABLE(ND4C_ROI_MODE_ENUM)
-#undef ND4C_ROI_MODE_ENUM
-};
-
-enum nd4c_recurrent_activation {
-#define ND4C_RECURRENT_ENUM(NAME, number, ...) ND4C_RECURRENT_##NAME = number,
-  ND4C_RECURRENT_ACTIVATION_TABLE(ND4C_RECURRENT_ENUM)
-#undef ND4C_RECURRENT_ENUM
-};
-
-enum nd4c_loss_reduction {
-#define ND4C_LOSS_REDUCTION_ENUM(NAME, number, name) ND4C_LOSS_REDUCTION_##NAME = number,
-  ND4C_LOSS_REDUCTION_TABLE(ND4C_LOSS_REDUCTION_ENUM)
-#undef ND4C_LOSS_REDUCTION_ENUM
-};
-
-enum nd4c_update_rule {
-#define ND4C_UPDATE_RULE_ENUM(NAME, number, name) ND4C_UPDATE_RULE_##NAME = number,
-  ND4C_UPDATE_RULE_TABLE(ND4C_UPDATE_RULE_ENUM)
-#undef ND4C_UPDATE_RULE_ENUM
-};
-
-enum nd4c_direction {
-#define ND4C_DIRECTION_ENUM(NAME, number, name) ND4C_DIRECTION_##NAME = number,
-  ND4C_DIRECTION_TABLE(ND4C_DIRECTION_ENUM)
-#undef ND4C_DIRECTION_ENUM
-};
-
-enum nd4c_pad_mode {
-#define ND4C_PAD_MODE_ENUM(NAME, number, name) ND4C_PAD_##NAME = number,
-  ND4C_PAD_MODE_TABLE(ND4C_PAD_MODE_ENUM)
-#undef ND4C_PAD_MODE_ENUM
-};
-
-enum nd4c_index_mode {
-#define ND4C_INDEX_MODE_ENUM(NAME, number, name) ND4C_INDEX_##NAME = number,
-  ND4C_INDEX_MODE_TABLE(ND4C_INDEX_MODE_ENUM)
-#undef ND4C_INDEX_MODE_ENUM
-};
-
-enum nd4c_scatter_reduction {
-#define ND4C_SCATTER_ENUM(NAME, number, name) ND4C_SCATTER_##NAME = number,
-  ND4C_SCATTER_TABLE(ND4C_SCATTER_ENUM)
-#undef ND4C_SCATTER_ENUM
 };
 
 /* Positions of inputs and attributes of every op, for kernels: ND4C_IN_conv_bias, ND4C_ATTR_conv_strides, and the
@@ -167,8 +36,10 @@ enum nd4c_scatter_reduction {
 #define ND4C_POS_IN_FLOATS(op, name)
 #define ND4C_POS_IN_DTYPE(op, name)
 #define ND4C_POS_IN_STRING(op, name)
+#define ND4C_POS_IN_WORD(op, name)
+#define ND4C_POS_IN_WORDS(op, name)
 #define ND4C_POS_IN_OUT(op, name)
-#define ND4C_POS_IN(op, kind, name, preset) ND4C_POS_IN_##kind(op, name)
+#define ND4C_POS_IN(op, kind, name, ...) ND4C_POS_IN_##kind(op, name)
 #define ND4C_POS_ATTR_IN(op, name)
 #define ND4C_POS_ATTR_OPT(op, name)
 #define ND4C_POS_ATTR_VAR(op, name)
@@ -179,8 +50,10 @@ enum nd4c_scatter_reduction {
 #define ND4C_POS_ATTR_FLOATS(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_DTYPE(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_STRING(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_WORD(op, name) ND4C_ATTR_##op##_##name,
+#define ND4C_POS_ATTR_WORDS(op, name) ND4C_ATTR_##op##_##name,
 #define ND4C_POS_ATTR_OUT(op, name)
-#define ND4C_POS_ATTR(op, kind, name, preset) ND4C_POS_ATTR_##kind(op, name)
+#define ND4C_POS_ATTR(op, kind, name, ...) ND4C_POS_ATTR_##kind(op, name)
 #define ND4C_OP_POSITIONS(number, version, name, category, SIGNATURE, ...) \
   enum { SIGNATURE(ND4C_POS_IN, name) ND4C_IN_##name##_count };            \
   enum { SIGNATURE(ND4C_POS_ATTR, name) ND4C_ATTR_##name##_count };
@@ -287,7 +160,7 @@ typedef struct nd4c_op_info {
   const nd4c_op_input *inputs;
   const nd4c_op_attr *attrs;
   const char *doc;
-  const char *names; /* elsewhere: "NumPy|PyTorch|ONNX|ND4J" */
+  const char *names;    /* elsewhere: "NumPy|PyTorch|ONNX|ND4J" */
   const char *provider; /* the plug-in that brings the op; "": nd4c itself */
 } nd4c_op_info;
 

@@ -13,6 +13,9 @@
  *   INTS   int64_t list and count  FLOATS double list and count     STRING text
  *   DTYPE  a dtype                 OUT   one output
  *
+ * An attribute whose values have words is A(op, WORD, name, type, default), with a type of ND4C_WORDS_TABLE: its C type
+ * is the enum nd4c_<type>. A(op, WORDS, name, type, 0) is a list of such values, which is passed as a list of int64_t.
+ *
  * "axes (none: all)" in a doc line: all where the list is NULL; one that is given and empty is no axis at all.
  *
  * The inference rule names nd4c_infer_<rule> of src/ops. `names` says what the op is called elsewhere, in NumPy (or
@@ -67,34 +70,39 @@
 
 /* -- the table, one list a family -------------------------------------------------------------------------------- */
 
-#define ND4C_OP_TABLE(OP) \
-  ND4C_OPS_UNARY(OP) \
-  ND4C_OPS_BINARY(OP) \
-  ND4C_OPS_REDUCTION(OP) \
-  ND4C_OPS_STATISTICS(OP) \
-  ND4C_OPS_IMAGE(OP) \
-  ND4C_OPS_LINALG(OP) \
-  ND4C_OPS_CONTRACTION(OP) \
+#define ND4C_OP_TABLE(OP)    \
+  ND4C_OPS_UNARY(OP)         \
+  ND4C_OPS_BINARY(OP)        \
+  ND4C_OPS_REDUCTION(OP)     \
+  ND4C_OPS_STATISTICS(OP)    \
+  ND4C_OPS_IMAGE(OP)         \
+  ND4C_OPS_LINALG(OP)        \
+  ND4C_OPS_CONTRACTION(OP)   \
   ND4C_OPS_DECOMPOSITION(OP) \
-  ND4C_OPS_SIGNAL(OP) \
-  ND4C_OPS_NN(OP) \
-  ND4C_OPS_TEXT(OP) \
-  ND4C_OPS_LEARNING(OP) \
-  ND4C_OPS_SHAPE(OP) \
-  ND4C_OPS_SORTING(OP) \
-  ND4C_OPS_QUANTIZATION(OP) \
-  ND4C_OPS_RANDOM(OP) \
-  ND4C_OPS_WINDOW(OP) \
-  ND4C_OPS_LOSS(OP) \
-  ND4C_OPS_MATHEMATICS(OP) \
-  ND4C_OPS_ACTIVATION(OP) \
+  ND4C_OPS_SIGNAL(OP)        \
+  ND4C_OPS_NN(OP)            \
+  ND4C_OPS_TEXT(OP)          \
+  ND4C_OPS_LEARNING(OP)      \
+  ND4C_OPS_SHAPE(OP)         \
+  ND4C_OPS_SORTING(OP)       \
+  ND4C_OPS_QUANTIZATION(OP)  \
+  ND4C_OPS_RANDOM(OP)        \
+  ND4C_OPS_WINDOW(OP)        \
+  ND4C_OPS_LOSS(OP)          \
+  ND4C_OPS_MATHEMATICS(OP)   \
+  ND4C_OPS_ACTIVATION(OP)    \
   ND4C_OPS_NORMALIZATION(OP) \
-  ND4C_OPS_RECURRENT(OP) \
-  ND4C_OPS_ATTENTION(OP) \
-  ND4C_OPS_CREATION(OP) \
+  ND4C_OPS_RECURRENT(OP)     \
+  ND4C_OPS_ATTENTION(OP)     \
+  ND4C_OPS_CREATION(OP)      \
   ND4C_OPS_INDEXING(OP)
 
-/* Values of the attribute `activation` of linear and conv: X(NAME, number, name). */
+/* -- words for the values of attributes --------------------------------------------------------------------------- */
+
+/* A table of words has rows X(NAME, number, "word"). Numbers are never reused. scripts/ops_header.py makes the enum of
+ * a type with the comment above its table: nd4c/ops/enums.h. */
+
+/* The activation that linear, conv and bias_add apply to their result. */
 #define ND4C_ACTIVATION_TABLE(X) \
   X(NONE, 0, "none")             \
   X(RELU, 1, "relu")             \
@@ -103,49 +111,51 @@
   X(SIGMOID, 4, "sigmoid")       \
   X(TANH, 5, "tanh")
 
-/* Values of the attribute `rounding` of cast_float8, which is for float8_e8m0fnu: X(NAME, number, name). */
+/* How cast_float8 rounds to float8_e8m0fnu, whose values are powers of two. */
 #define ND4C_ROUNDING_TABLE(X) \
   X(NEAREST, 0, "nearest")     \
   X(UP, 1, "up")               \
   X(DOWN, 2, "down")
 
-/* Values of the attribute `auto_pad` of conv and pools: X(NAME, number, name). SAME_* pad so that the output has
- * ceil(input / stride) cells; an odd cell goes to the end (UPPER) or the beginning (LOWER). */
+/* How convolutions and pools pad x. EXPLICIT: by the attribute pads. VALID: not at all. SAME_UPPER, SAME_LOWER: so that
+ * the output has ceil(input / stride) cells; an odd cell is added at the end (UPPER) or at the beginning (LOWER). */
 #define ND4C_AUTO_PAD_TABLE(X)   \
   X(EXPLICIT, 0, "explicit")     \
   X(SAME_UPPER, 1, "same_upper") \
   X(SAME_LOWER, 2, "same_lower") \
   X(VALID, 3, "valid")
 
-/* Attributes of kind INT and INTS whose values have names: X(op, attribute, TABLE), the values being those of
- * ND4C_<TABLE>_TABLE. op "": each op that has such an attribute and no row of its own. `nd4c ops`, the page ops.md,
- * nd4c_op_attr_words and the Python package are derived from it. */
-#define ND4C_ATTR_WORDS_TABLE(X)                  \
-  X("", "activation", ACTIVATION)                 \
-  X("", "activations", RECURRENT_ACTIVATION)      \
-  X("", "aggregate", TREE_AGGREGATE)              \
-  X("", "aspect", RESIZE_ASPECT)                  \
-  X("", "auto_pad", AUTO_PAD)                     \
-  X("", "change_case", CASE)                      \
-  X("", "coordinates", RESIZE_COORDINATES)        \
-  X("", "direction", DIRECTION)                   \
-  X("", "nearest", RESIZE_NEAREST)                \
-  X("", "padding", SAMPLE_PADDING)                \
-  X("", "pixel_format", PIXEL)                    \
-  X("", "reduction", LOSS_REDUCTION)              \
-  X("", "rounding", ROUNDING)                     \
-  X("", "transform", SCORE_TRANSFORM)             \
-  X("", "update_rule", UPDATE_RULE)               \
-  X("crop_and_resize", "mode", INTERPOLATION)     \
-  X("grid_sample", "mode", INTERPOLATION)         \
-  X("pad", "mode", PAD_MODE)                      \
-  X("resize", "mode", INTERPOLATION)              \
-  X("roi_align", "mode", ROI_MODE)                \
-  X("scatter_elements", "reduction", SCATTER)     \
-  X("scatter_nd", "reduction", SCATTER)           \
-  X("spatial_transformer", "mode", INTERPOLATION) \
-  X("svm_kernel", "kernel", SVM_KERNEL)           \
-  X("take", "mode", INDEX_MODE)                   \
-  X("tfidf_vectorizer", "mode", TFIDF)
+/* All types of words: X(type, TABLE). The enum is nd4c_<type>, its constants are ND4C_<TABLE>_<NAME>, and the words are
+ * those of ND4C_<TABLE>_TABLE. */
+#define ND4C_WORDS_TABLE(X)                     \
+  X(activation, ACTIVATION)                     \
+  X(auto_pad, AUTO_PAD)                         \
+  X(bag_mode, BAG_MODE)                         \
+  X(convolve_mode, CONVOLVE_MODE)               \
+  X(direction, DIRECTION)                       \
+  X(fft_norm, FFT_NORM)                         \
+  X(index_mode, INDEX_MODE)                     \
+  X(interpolation, INTERPOLATION)               \
+  X(kernel_function, KERNEL_FUNCTION)           \
+  X(letter_case, LETTER_CASE)                   \
+  X(loss_reduction, LOSS_REDUCTION)             \
+  X(matrix_norm_order, MATRIX_NORM_ORDER)       \
+  X(pad_mode, PAD_MODE)                         \
+  X(pixel_format, PIXEL_FORMAT)                 \
+  X(post_transform, POST_TRANSFORM)             \
+  X(quantile_method, QUANTILE_METHOD)           \
+  X(recurrent_activation, RECURRENT_ACTIVATION) \
+  X(resize_aspect, RESIZE_ASPECT)               \
+  X(resize_coordinates, RESIZE_COORDINATES)     \
+  X(resize_nearest, RESIZE_NEAREST)             \
+  X(roi_mode, ROI_MODE)                         \
+  X(rounding, ROUNDING)                         \
+  X(sample_padding, SAMPLE_PADDING)             \
+  X(scatter_reduction, SCATTER_REDUCTION)       \
+  X(scores_mode, SCORES_MODE)                   \
+  X(tfidf_mode, TFIDF_MODE)                     \
+  X(tree_aggregate, TREE_AGGREGATE)             \
+  X(tree_mode, TREE_MODE)                       \
+  X(update_rule, UPDATE_RULE)
 
 #endif

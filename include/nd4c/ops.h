@@ -1,6 +1,6 @@
 /* The typed functions of all ops, two for each of the 484: nd4c_add runs on the thread's current context,
  * nd4c_add_on on the one given (NULL: the current one). Made by scripts/ops_header.py (target ops-header) from the op
- * table: change op_table.h, not these files. A header for each family:
+ * table: change op_table.h, not these files. The enums of attributes are in ops/enums.h. A header for each family:
  *
  *   activation.h       21 ops
  *   attention.h         6 ops

@@ -252,7 +252,7 @@ static nd4c_status pick(const nd4c_index_plan *plan, const nd4c_array *view, nd4
   nd4c_status status = nd4c_index_places_make(plan, &places);
   if (status == ND4C_OK) {
     const int64_t axis = places.axes[0];
-    status = places.count == 1 ? nd4c_take(view, places.indices[0], &axis, 1, ND4C_INDEX_RAISE, &picked)
+    status = places.count == 1 ? nd4c_take(view, places.indices[0], &axis, 1, ND4C_INDEX_MODE_RAISE, &picked)
                                : gather(&places, view, &picked);
     status = status == ND4C_OK ? ND4C_OK : nd4c_index_places_blame(&places, status);
   }

@@ -297,7 +297,7 @@ static nd4c_status put_positions(const nd4c_index_places *places, nd4c_array *vi
     status = nd4c_index_places_front(places, view, &front);
   }
   if (status == ND4C_OK) {
-    status = nd4c_scatter_nd(front, packed, moved, ND4C_SCATTER_NONE, &front);
+    status = nd4c_scatter_nd(front, packed, moved, ND4C_SCATTER_REDUCTION_NONE, &front);
   }
   nd4c_array_release(moved);
   nd4c_array_release(packed);

@@ -5,18 +5,20 @@
 #include "base/status.h"
 #include "nd4c/ops.h"
 
-#define PARAM_IN(name) , const nd4c_array *name
-#define PARAM_OPT(name) , const nd4c_array *name
-#define PARAM_VAR(name) , const nd4c_array *const *name, int32_t name##_count
-#define PARAM_INT(name) , int64_t name
-#define PARAM_BOOL(name) , bool name
-#define PARAM_FLOAT(name) , double name
-#define PARAM_INTS(name) , const int64_t *name, int32_t name##_count
-#define PARAM_FLOATS(name) , const double *name, int32_t name##_count
-#define PARAM_DTYPE(name) , nd4c_dtype name
-#define PARAM_STRING(name) , const char *name
-#define PARAM_OUT(name) , nd4c_array **name
-#define PARAM(op, kind, name, preset) PARAM_##kind(name)
+#define PARAM_IN(name, ...) , const nd4c_array *name
+#define PARAM_OPT(name, ...) , const nd4c_array *name
+#define PARAM_VAR(name, ...) , const nd4c_array *const *name, int32_t name##_count
+#define PARAM_INT(name, ...) , int64_t name
+#define PARAM_BOOL(name, ...) , bool name
+#define PARAM_FLOAT(name, ...) , double name
+#define PARAM_INTS(name, ...) , const int64_t *name, int32_t name##_count
+#define PARAM_FLOATS(name, ...) , const double *name, int32_t name##_count
+#define PARAM_DTYPE(name, ...) , nd4c_dtype name
+#define PARAM_STRING(name, ...) , const char *name
+#define PARAM_WORD(name, type, preset) , nd4c_##type name
+#define PARAM_WORDS(name, type, preset) PARAM_INTS(name, )
+#define PARAM_OUT(name, ...) , nd4c_array **name
+#define PARAM(op, kind, name, ...) PARAM_##kind(name, __VA_ARGS__)
 #define REST_(first, ...) __VA_ARGS__
 #define REST(...) REST_(__VA_ARGS__)
 
@@ -30,8 +32,10 @@
 #define INPUT_FLOATS(name)
 #define INPUT_DTYPE(name)
 #define INPUT_STRING(name)
+#define INPUT_WORD(name)
+#define INPUT_WORDS(name)
 #define INPUT_OUT(name)
-#define INPUT(op, kind, name, preset) INPUT_##kind(name)
+#define INPUT(op, kind, name, ...) INPUT_##kind(name)
 
 #define COUNT_IN(name) +1
 #define COUNT_OPT(name) +1
@@ -43,8 +47,10 @@
 #define COUNT_FLOATS(name)
 #define COUNT_DTYPE(name)
 #define COUNT_STRING(name)
+#define COUNT_WORD(name)
+#define COUNT_WORDS(name)
 #define COUNT_OUT(name)
-#define COUNT(op, kind, name, preset) COUNT_##kind(name)
+#define COUNT(op, kind, name, ...) COUNT_##kind(name)
 
 /* A variadic op passes its caller's list on. */
 #define LIST_IN(name)
@@ -57,8 +63,10 @@
 #define LIST_FLOATS(name)
 #define LIST_DTYPE(name)
 #define LIST_STRING(name)
+#define LIST_WORD(name)
+#define LIST_WORDS(name)
 #define LIST_OUT(name)
-#define LIST(op, kind, name, preset) LIST_##kind(name)
+#define LIST(op, kind, name, ...) LIST_##kind(name)
 
 #define ATTR_IN(name)
 #define ATTR_OPT(name)
@@ -70,8 +78,10 @@
 #define ATTR_FLOATS(name) {ND4C_ATTR_FLOATS, name##_count, {.floats = name}},
 #define ATTR_DTYPE(name) {ND4C_ATTR_DTYPE, 0, {.i = name}},
 #define ATTR_STRING(name) {ND4C_ATTR_STRING, 0, {.string = name}},
+#define ATTR_WORD(name) {ND4C_ATTR_INT, 0, {.i = (int32_t)name}},
+#define ATTR_WORDS(name) ATTR_INTS(name)
 #define ATTR_OUT(name)
-#define ATTR(op, kind, name, preset) ATTR_##kind(name)
+#define ATTR(op, kind, name, ...) ATTR_##kind(name)
 
 #define OUTPUT_IN(name)
 #define OUTPUT_OPT(name)
@@ -83,8 +93,10 @@
 #define OUTPUT_FLOATS(name)
 #define OUTPUT_DTYPE(name)
 #define OUTPUT_STRING(name)
+#define OUTPUT_WORD(name)
+#define OUTPUT_WORDS(name)
 #define OUTPUT_OUT(name) name,
-#define OUTPUT(op, kind, name, preset) OUTPUT_##kind(name)
+#define OUTPUT(op, kind, name, ...) OUTPUT_##kind(name)
 
 /* Several outputs: a place that is NULL asks for none, so what is computed for it is released. */
 static nd4c_status call_several(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,

@@ -81,8 +81,10 @@
 #define INPUT_FLOATS(name)
 #define INPUT_DTYPE(name)
 #define INPUT_STRING(name)
+#define INPUT_WORD(name)
+#define INPUT_WORDS(name)
 #define INPUT_OUT(name)
-#define INPUT_ROW(op, kind, name, preset) INPUT_##kind(name)
+#define INPUT_ROW(op, kind, name, ...) INPUT_##kind(name)
 
 #define ATTR_IN(name, preset)
 #define ATTR_OPT(name, preset)
@@ -94,8 +96,10 @@
 #define ATTR_FLOATS(name, preset) {#name, {ND4C_ATTR_FLOATS, 0, {.floats = NULL}}},
 #define ATTR_DTYPE(name, preset) {#name, {ND4C_ATTR_DTYPE, 0, {.i = (preset)}}},
 #define ATTR_STRING(name, preset) {#name, {ND4C_ATTR_STRING, 0, {.string = (preset)}}},
+#define ATTR_WORD(name, type, preset) {#name, {ND4C_ATTR_INT, 0, {.i = (preset)}}},
+#define ATTR_WORDS(name, type, preset) {#name, {ND4C_ATTR_INTS, 0, {.ints = NULL}}},
 #define ATTR_OUT(name, preset)
-#define ATTR_ROW(op, kind, name, preset) ATTR_##kind(name, preset)
+#define ATTR_ROW(op, kind, name, ...) ATTR_##kind(name, __VA_ARGS__)
 
 #define OUTPUT_IN(name)
 #define OUTPUT_OPT(name)
@@ -107,8 +111,10 @@
 #define OUTPUT_FLOATS(name)
 #define OUTPUT_DTYPE(name)
 #define OUTPUT_STRING(name)
+#define OUTPUT_WORD(name)
+#define OUTPUT_WORDS(name)
 #define OUTPUT_OUT(name) #name,
-#define OUTPUT_ROW(op, kind, name, preset) OUTPUT_##kind(name)
+#define OUTPUT_ROW(op, kind, name, ...) OUTPUT_##kind(name)
 
 /* A list of attributes may be empty, which C17 has no initialiser for: each ends in a row that is not counted. */
 #define SCHEMA(number, version, name, category, SIGNATURE, ...)                                  \

@@ -160,7 +160,7 @@ static void test_transpose(const nd4c_array *x) {
 static void test_pad(const nd4c_array *x) {
   const int64_t pads[2] = {3, 2};
   nd4c_array *y = NULL;
-  if (succeeded(nd4c_pad(x, NULL, pads, 2, NULL, 0, ND4C_PAD_WRAP, &y), "pad")) {
+  if (succeeded(nd4c_pad(x, NULL, pads, 2, NULL, 0, ND4C_PAD_MODE_WRAP, &y), "pad")) {
     check_pattern(y, "pad", 3, ELEMENTS + 3, -3);
     check_pattern(y, "pad", 0, 3, ELEMENTS - 3);
     check_pattern(y, "pad", ELEMENTS + 3, ELEMENTS + 5, -ELEMENTS - 3);
@@ -214,7 +214,7 @@ static void test_gathers(const nd4c_array *x) {
   }
   nd4c_array_release(y);
   y = NULL;
-  if (succeeded(nd4c_take(x, indices, NULL, 0, ND4C_INDEX_RAISE, &y), "take")) {
+  if (succeeded(nd4c_take(x, indices, NULL, 0, ND4C_INDEX_MODE_RAISE, &y), "take")) {
     check_picks(y, "take");
   }
   nd4c_array_release(y);

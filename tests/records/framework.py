@@ -251,6 +251,8 @@ def write_input(x):
 
 
 def write_attr(name, value, kind):
+    if isinstance(value, str) and kind == "int":
+        kind = "string"  # the word for a number
     head = text(name) + struct.pack("<B", KINDS[kind])
     if kind in ("int", "bool"):
         return head + struct.pack("<q", int(value))

@@ -133,8 +133,7 @@ static const char *refuse(const nd4c_call *call) {
     }
   }
   if (call->op->op == ND4C_OP_matrix_norm) {
-    const char *ord = call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
-    if (ord == NULL || (strcmp(ord, "nuc") != 0 && strcmp(ord, "2") != 0 && strcmp(ord, "-2") != 0)) {
+    if (!nd4c_norm_is_spectral(call->attrs[ND4C_ATTR_matrix_norm_ord].as.i)) {
       return "the norm needs no factorisation";
     }
   }

@@ -158,7 +158,7 @@ static nd4c_status put_along_axis_run(const nd4c_call *call) {
   nd4c_tensor inputs[3] = {*x, *indices, aligned};
   nd4c_call same = *call;
   same.inputs = inputs;
-  return place_elements(&same, axis, shape, ND4C_SCATTER_NONE);
+  return place_elements(&same, axis, shape, ND4C_SCATTER_REDUCTION_NONE);
 }
 
 static nd4c_status scatter_nd_run(const nd4c_call *call) {
@@ -196,9 +196,9 @@ static nd4c_status scatter_slices(const nd4c_call *call, int64_t reduction) {
   X(divide, DIVIDE)     \
   X(maximum, MAXIMUM)   \
   X(minimum, MINIMUM)
-#define DEFINE_SCATTER(name, REDUCTION)                            \
-  static nd4c_status scatter_##name##_run(const nd4c_call *call) { \
-    return scatter_slices(call, ND4C_SCATTER_##REDUCTION);         \
+#define DEFINE_SCATTER(name, REDUCTION)                              \
+  static nd4c_status scatter_##name##_run(const nd4c_call *call) {   \
+    return scatter_slices(call, ND4C_SCATTER_REDUCTION_##REDUCTION); \
   }
 SCATTERS(DEFINE_SCATTER)
 

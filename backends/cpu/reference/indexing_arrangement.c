@@ -79,7 +79,7 @@ static nd4c_status pad_run(const nd4c_call *call) {
     begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], x.rank)] = pads->as.ints[i];
     around = around || pads->as.ints[i] > 0 || pads->as.ints[i + pads->count / 2] > 0;
   }
-  if (mode != ND4C_PAD_CONSTANT) {
+  if (mode != ND4C_PAD_MODE_CONSTANT) {
     nd4c_ref_pad_continued(&x, &y, begin, (nd4c_ref_pad_mode)mode);
     return ND4C_OK;
   }

@@ -175,8 +175,8 @@ static nd4c_status svm_probabilities_run(const nd4c_call *call) {
 /* The kernels count modes as the op table does. */
 _Static_assert(ND4C_TREE_AGGREGATE_AVERAGE == 0 && ND4C_TREE_AGGREGATE_SUM == 1 && ND4C_TREE_AGGREGATE_MIN == 2 &&
                    ND4C_TREE_AGGREGATE_MAX == 3 && ND4C_TREE_MODE_LEQ == 0 && ND4C_TREE_MODE_MEMBER == 6 &&
-                   ND4C_SCORE_TRANSFORM_SOFTMAX == 1 && ND4C_SCORE_TRANSFORM_PROBIT == 4 &&
-                   ND4C_SVM_KERNEL_LINEAR == 0 && ND4C_SVM_KERNEL_POLY == 1 && ND4C_SVM_KERNEL_RBF == 2,
+                   ND4C_POST_TRANSFORM_SOFTMAX == 1 && ND4C_POST_TRANSFORM_PROBIT == 4 &&
+                   ND4C_KERNEL_FUNCTION_LINEAR == 0 && ND4C_KERNEL_FUNCTION_POLY == 1 && ND4C_KERNEL_FUNCTION_RBF == 2,
                "kernels/reference/learning/learning.c");
 
 const nd4c_kernel *const nd4c_cpu_reference_learning_kernels[] = {

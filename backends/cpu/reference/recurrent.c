@@ -5,11 +5,12 @@
 #include "kernels/reference/recurrent/recurrent.h"
 
 /* The kernels count activations as the op table does. */
-_Static_assert(ND4C_RECURRENT_RELU == 0 && ND4C_RECURRENT_TANH == 1 && ND4C_RECURRENT_SIGMOID == 2 &&
-                   ND4C_RECURRENT_AFFINE == 3 && ND4C_RECURRENT_LEAKY_RELU == 4 &&
-                   ND4C_RECURRENT_THRESHOLDED_RELU == 5 && ND4C_RECURRENT_SCALED_TANH == 6 &&
-                   ND4C_RECURRENT_HARD_SIGMOID == 7 && ND4C_RECURRENT_ELU == 8 && ND4C_RECURRENT_SOFTSIGN == 9 &&
-                   ND4C_RECURRENT_SOFTPLUS == 10,
+_Static_assert(ND4C_RECURRENT_ACTIVATION_RELU == 0 && ND4C_RECURRENT_ACTIVATION_TANH == 1 &&
+                   ND4C_RECURRENT_ACTIVATION_SIGMOID == 2 && ND4C_RECURRENT_ACTIVATION_AFFINE == 3 &&
+                   ND4C_RECURRENT_ACTIVATION_LEAKY_RELU == 4 && ND4C_RECURRENT_ACTIVATION_THRESHOLDED_RELU == 5 &&
+                   ND4C_RECURRENT_ACTIVATION_SCALED_TANH == 6 && ND4C_RECURRENT_ACTIVATION_HARD_SIGMOID == 7 &&
+                   ND4C_RECURRENT_ACTIVATION_ELU == 8 && ND4C_RECURRENT_ACTIVATION_SOFTSIGN == 9 &&
+                   ND4C_RECURRENT_ACTIVATION_SOFTPLUS == 10,
                "kernels/reference/recurrent/recurrent.c");
 
 static const struct {
@@ -37,7 +38,7 @@ static void default_functions(nd4c_ref_recurrent_args *args) {
   bool plain = args->kind == ND4C_REF_CELL_RNN;
   for (int d = 0; d < 2; d++)
     for (int i = 0; i < ND4C_REF_GATE_FUNCTIONS; i++)
-      args->functions[d][i].kind = plain || i > 0 ? ND4C_RECURRENT_TANH : ND4C_RECURRENT_SIGMOID;
+      args->functions[d][i].kind = plain || i > 0 ? ND4C_RECURRENT_ACTIVATION_TANH : ND4C_RECURRENT_ACTIVATION_SIGMOID;
 }
 
 static void given_functions(const nd4c_call *call, nd4c_ref_recurrent_args *args, int32_t count) {

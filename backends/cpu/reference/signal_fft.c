@@ -72,15 +72,15 @@ static void read_kind(nd4c_op op, nd4c_cpu_transform *t) {
   t->inverse = t->real_out || op == ND4C_OP_ifft || op == ND4C_OP_ifftn;
 }
 
-static double scale_of(const nd4c_cpu_transform *t, const char *norm) {
+static double scale_of(const nd4c_cpu_transform *t, int64_t norm) {
   double points = 1;
   for (int32_t i = 0; i < t->count; i++) {
     points *= (double)t->lengths[i];
   }
-  if (norm != NULL && strcmp(norm, "ortho") == 0) {
+  if (norm == ND4C_FFT_NORM_ORTHO) {
     return 1 / sqrt(points);
   }
-  bool forward = norm != NULL && strcmp(norm, "forward") == 0;
+  bool forward = norm == ND4C_FFT_NORM_FORWARD;
   return forward == t->scales_inverse ? 1 : 1 / points;
 }
 
@@ -121,7 +121,7 @@ nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call) {
     t.axes[0] = last;
     t.lengths[0] = length;
   }
-  t.scale = scale_of(&t, attrs[several ? ND4C_ATTR_fftn_norm : ND4C_ATTR_fft_norm].as.string);
+  t.scale = scale_of(&t, attrs[several ? ND4C_ATTR_fftn_norm : ND4C_ATTR_fft_norm].as.i);
   return t;
 }
 

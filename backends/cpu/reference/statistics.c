@@ -134,15 +134,12 @@ static nd4c_status run_nanmedian(const nd4c_call *call) {
   return median(call, true);
 }
 
-static nd4c_ref_quantile_method quantile_method(const char *text) {
-  static const char *const names[] = {"linear", "lower", "higher", "midpoint", "nearest"};
-  for (int i = 0; text != NULL && i < 5; i++) {
-    if (strcmp(text, names[i]) == 0) {
-      return (nd4c_ref_quantile_method)i;
-    }
-  }
-  return ND4C_REF_QUANTILE_LINEAR;
-}
+_Static_assert((int)ND4C_REF_QUANTILE_LINEAR == ND4C_QUANTILE_METHOD_LINEAR &&
+                   (int)ND4C_REF_QUANTILE_LOWER == ND4C_QUANTILE_METHOD_LOWER &&
+                   (int)ND4C_REF_QUANTILE_HIGHER == ND4C_QUANTILE_METHOD_HIGHER &&
+                   (int)ND4C_REF_QUANTILE_MIDPOINT == ND4C_QUANTILE_METHOD_MIDPOINT &&
+                   (int)ND4C_REF_QUANTILE_NEAREST == ND4C_QUANTILE_METHOD_NEAREST,
+               "the kernel numbers the methods as the op table does");
 
 /* The result's first axis counts q; the rest is what a reduction gives. */
 static nd4c_status run_quantile(const nd4c_call *call) {
@@ -154,7 +151,7 @@ static nd4c_status run_quantile(const nd4c_call *call) {
   rest.strides++;
   inner.outputs = &rest;
   quantile_call c = {.q = q->as.floats, .count = q->count, .q_stride = call->outputs[0].strides[0]};
-  c.method = quantile_method(call->attrs[ND4C_ATTR_quantile_method].as.string);
+  c.method = (nd4c_ref_quantile_method)call->attrs[ND4C_ATTR_quantile_method].as.i;
   c.gathering = gathering_of(&inner, ND4C_REF_STATISTIC_mean, 0);
   return run_quantiles(call, &c);
 }

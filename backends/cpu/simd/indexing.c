@@ -122,7 +122,7 @@ static bool usable_blocks(const nd4c_call *call, char *reason, size_t reason_siz
 }
 
 static bool usable_take(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_RAISE)
+  if (call->attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_MODE_RAISE)
     return nd4c_cpu_decline(reason, reason_size, "indices out of range are bent into it");
   return usable_blocks(call, reason, reason_size);
 }
@@ -322,9 +322,9 @@ static void begin_with_x(const nd4c_call *call) {
 }
 
 static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
-  return reduction == ND4C_SCATTER_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
-         : reduction == ND4C_SCATTER_ADD ? nd4c_simd.pick->add[dtype]
-                                         : NULL;
+  return reduction == ND4C_SCATTER_REDUCTION_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
+         : reduction == ND4C_SCATTER_REDUCTION_ADD ? nd4c_simd.pick->add[dtype]
+                                                   : NULL;
 }
 
 static void place_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -432,7 +432,7 @@ static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
     job.block *= y->shape[i];
   if (job.outer * job.block * job.count == 0)
     return ND4C_OK;
-  nd4c_place_function place = place_of(y->dtype, add ? ND4C_SCATTER_ADD : ND4C_SCATTER_NONE);
+  nd4c_place_function place = place_of(y->dtype, add ? ND4C_SCATTER_REDUCTION_ADD : ND4C_SCATTER_REDUCTION_NONE);
   for (int64_t outer = 0; job.block == 1 && outer < job.outer; outer++)
     place(job.count, &job.indices, job.part + outer * job.count * job.bytes,
           job.whole + outer * job.indices.extent * job.bytes, 1, 0);

@@ -130,9 +130,9 @@ static nd4c_status run_gather_nd(const nd4c_call *call) {
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
-  return reduction == ND4C_SCATTER_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
-         : reduction == ND4C_SCATTER_ADD ? nd4c_simd.pick->add[dtype]
-                                         : NULL;
+  return reduction == ND4C_SCATTER_REDUCTION_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
+         : reduction == ND4C_SCATTER_REDUCTION_ADD ? nd4c_simd.pick->add[dtype]
+                                                   : NULL;
 }
 
 static bool usable_scatter_nd(const nd4c_call *call, char *reason, size_t reason_size) {

@@ -38,7 +38,8 @@ static shape shape_of(const nd4c_call *call) {
 }
 
 static bool usual_functions(const nd4c_call *call, bool is_lstm) {
-  static const int64_t usual[] = {ND4C_RECURRENT_SIGMOID, ND4C_RECURRENT_TANH, ND4C_RECURRENT_TANH};
+  static const int64_t usual[] = {ND4C_RECURRENT_ACTIVATION_SIGMOID, ND4C_RECURRENT_ACTIVATION_TANH,
+                                  ND4C_RECURRENT_ACTIVATION_TANH};
   const nd4c_attr_value *given = &call->attrs[ND4C_ATTR_rnn_activations];
   int32_t count = is_lstm ? 3 : 2;
   for (int32_t i = 0; i < given->count; i++) {

@@ -446,7 +446,7 @@ static double frobenius(int64_t count, const double *magnitudes) {
   return scale * sqrt(sum);
 }
 
-static double from_values(const nd4c_cpu_dense_job *job, const char *ord, const double *s) {
+static double from_values(const nd4c_cpu_dense_job *job, int64_t ord, const double *s) {
   double sum = 0;
   if (job->least == 0) {
     return 0;
@@ -454,15 +454,15 @@ static double from_values(const nd4c_cpu_dense_job *job, const char *ord, const 
   for (int64_t i = 0; i < job->least; i++) {
     sum += s[i];
   }
-  return strcmp(ord, "nuc") == 0 ? sum : strcmp(ord, "2") == 0 ? s[0] : s[job->least - 1];
+  return ord == ND4C_MATRIX_NORM_ORDER_NUCLEAR ? sum : ord == ND4C_MATRIX_NORM_ORDER_TWO ? s[0] : s[job->least - 1];
 }
 
 int64_t nd4c_cpu_dense_matrix_norm(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space) {
-  const char *ord = job->call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  const int64_t ord = job->call->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
   int32_t axes = job->call->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0 ? 2 : 0;
   int64_t count = job->m * job->n;
   double norm;
-  if (ord != NULL && (strcmp(ord, "nuc") == 0 || strcmp(ord, "2") == 0 || strcmp(ord, "-2") == 0)) {
+  if (nd4c_norm_is_spectral(ord)) {
     double *s;
     int64_t info = values_of(job, index, space, &s);
     if (info != 0) {
@@ -478,10 +478,10 @@ int64_t nd4c_cpu_dense_matrix_norm(const nd4c_cpu_dense_job *job, int64_t index,
     for (int64_t i = 0; i < count; i++) {
       magnitudes[i] = job->dense->complex_numbers ? cabs(((double complex *)a)[i]) : fabs(((double *)a)[i]);
     }
-    if (ord == NULL || ord[0] == '\0' || strcmp(ord, "fro") == 0) {
+    if (ord == ND4C_MATRIX_NORM_ORDER_FROBENIUS) {
       norm = frobenius(count, magnitudes);
     } else {
-      norm = extreme_sum(job, magnitudes, strstr(ord, "inf") != NULL, ord[0] != '-');
+      norm = extreme_sum(job, magnitudes, nd4c_norm_is_by_rows(ord), !nd4c_norm_is_least(ord));
     }
   }
   nd4c_cpu_dense_store_real(job, 0, axes, index, &norm);

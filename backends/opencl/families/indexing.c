@@ -182,10 +182,10 @@ typedef struct updates {
 
 static nd4c_status begin_placing(nd4c_cl_launch *launch, const nd4c_call *call, int64_t reduction, nd4c_dtype dtype) {
 #define REDUCTION_NAME(NAME, number, name) [number] = #NAME,
-  static const char *const names[] = {ND4C_SCATTER_TABLE(REDUCTION_NAME)};
+  static const char *const names[] = {ND4C_SCATTER_REDUCTION_TABLE(REDUCTION_NAME)};
 #undef REDUCTION_NAME
   nd4c_cl_options options = {""};
-  if (reduction == ND4C_SCATTER_NONE) {
+  if (reduction == ND4C_SCATTER_REDUCTION_NONE) {
     return nd4c_cl_begin_units(launch, call, "places+scatter", "place_last", dtype);
   }
   nd4c_cl_define_type(&options, 'A', dtype);
@@ -220,7 +220,7 @@ static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const u
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &inner, u->inner.rank, u->inner.shape, 2, inner_strides));
   int64_t words = nd4c_cl_sorting_make(&sorting, 0, 1, keys.size);
   if (nd4c_cl_is_dry(step)) {
-    bool typed = u->reduction != ND4C_SCATTER_NONE;
+    bool typed = u->reduction != ND4C_SCATTER_REDUCTION_NONE;
     return typed && !nd4c_cl_dtype_usable(call->device, y->dtype, step->reason, step->reason_size)
                ? ND4C_UNSUPPORTED
                : nd4c_cl_sorting_check(step, keys.size, words * ND4C_CL_WORD);
@@ -288,9 +288,9 @@ static nd4c_status scatter_slices(const nd4c_cl_step *step, int64_t reduction) {
   X(divide, DIVIDE)     \
   X(maximum, MAXIMUM)   \
   X(minimum, MINIMUM)
-#define DEFINE_SCATTER(name, REDUCTION)                         \
-  static nd4c_status scatter_##name(const nd4c_cl_step *step) { \
-    return scatter_slices(step, ND4C_SCATTER_##REDUCTION);      \
+#define DEFINE_SCATTER(name, REDUCTION)                              \
+  static nd4c_status scatter_##name(const nd4c_cl_step *step) {      \
+    return scatter_slices(step, ND4C_SCATTER_REDUCTION_##REDUCTION); \
   }
 SCATTERS(DEFINE_SCATTER)
 
@@ -339,7 +339,8 @@ static nd4c_status put_along_axis(const nd4c_cl_step *step) {
   aligned.rank = call->inputs[0].rank;
   aligned.shape = shape;
   aligned.strides = strides;
-  return place_elements(step, call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, shape, &aligned, ND4C_SCATTER_NONE);
+  return place_elements(step, call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, shape, &aligned,
+                        ND4C_SCATTER_REDUCTION_NONE);
 }
 
 static int64_t scatter_nd_scratch(const nd4c_call *call) {
@@ -384,8 +385,8 @@ static nd4c_status dynamic_stitch(const nd4c_cl_step *step) {
   int32_t pairs = call->input_count / 2;
   ND4C_BACKEND_TRY(nd4c_cl_zero(step, &call->outputs[0]));
   for (int32_t i = 0; i < pairs; i++) {
-    ND4C_BACKEND_TRY(
-        place_slices(step, &call->outputs[0], 0, &call->inputs[i], &call->inputs[i + pairs], ND4C_SCATTER_NONE));
+    ND4C_BACKEND_TRY(place_slices(step, &call->outputs[0], 0, &call->inputs[i], &call->inputs[i + pairs],
+                                  ND4C_SCATTER_REDUCTION_NONE));
   }
   return ND4C_OK;
 }

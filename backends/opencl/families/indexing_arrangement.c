@@ -164,7 +164,7 @@ static nd4c_status roll(const nd4c_cl_step *step) {
     int32_t axis = nd4c_axis(axes->as.ints[i], x->rank);
     begin[axis] = nd4c_modulo(begin[axis] + nd4c_modulo(shifts->as.ints[i], x->shape[axis]), x->shape[axis]);
   }
-  return pad_by(step, begin, ND4C_PAD_WRAP, NULL);
+  return pad_by(step, begin, ND4C_PAD_MODE_WRAP, NULL);
 }
 
 /* Halves of axes (none given: of all) exchanged; back: the other way round where they differ. */
@@ -177,7 +177,7 @@ static nd4c_status shift_halves(const nd4c_cl_step *step, bool back) {
     int32_t axis = all ? i : nd4c_axis(axes->as.ints[i], x->rank);
     begin[axis] = x->shape[axis] > 1 ? (x->shape[axis] + back) / 2 : 0;
   }
-  return pad_by(step, begin, ND4C_PAD_WRAP, NULL);
+  return pad_by(step, begin, ND4C_PAD_MODE_WRAP, NULL);
 }
 
 static nd4c_status fftshift(const nd4c_cl_step *step) {

@@ -45,7 +45,7 @@ static void swap(int64_t *strides) {
 static void default_kinds(plan *p, bool plain) {
   for (int d = 0; d < 2; d++) {
     for (int i = 0; i < 3; i++)
-      p->s.kinds[d][i] = plain || i > 0 ? ND4C_RECURRENT_TANH : ND4C_RECURRENT_SIGMOID;
+      p->s.kinds[d][i] = plain || i > 0 ? ND4C_RECURRENT_ACTIVATION_TANH : ND4C_RECURRENT_ACTIVATION_SIGMOID;
   }
 }
 

@@ -1,6 +1,5 @@
 /* The family REDUCTION: which statistic of reduction.cl an op is. */
 #include <stdio.h>
-#include <string.h>
 
 #include "backends/opencl/support/reduction.h"
 
@@ -143,14 +142,13 @@ typedef struct matrix_norm {
 
 static void matrix_norm_plan(const nd4c_call *call, matrix_norm *p) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  const char *ord = call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  const int64_t ord = call->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
   bool keepdims = call->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0;
-  bool by_rows = ord != NULL && strstr(ord, "inf") != NULL;
+  bool by_rows = nd4c_norm_is_by_rows(ord);
   int32_t row_axis = x->rank - 2, column_axis = x->rank - 1, inner = by_rows ? column_axis : row_axis;
   int64_t size = 1;
   /* Of no elements every norm is 0: so is this one. */
-  p->two =
-      ord != NULL && ord[0] != '\0' && strcmp(ord, "fro") != 0 && x->shape[row_axis] > 0 && x->shape[column_axis] > 0;
+  p->two = ord != ND4C_MATRIX_NORM_ORDER_FROBENIUS && x->shape[row_axis] > 0 && x->shape[column_axis] > 0;
   p->first = (nd4c_cl_reduction){.gather = p->two ? "GATHER_norm1" : "GATHER_norm2", .a = x, .y = y};
   p->first.reduced[row_axis] = !p->two || inner == row_axis;
   p->first.reduced[column_axis] = !p->two || inner == column_axis;
@@ -161,7 +159,7 @@ static void matrix_norm_plan(const nd4c_call *call, matrix_norm *p) {
   }
   p->sums = (nd4c_tensor){.dtype = nd4c_cl_wide(call) ? ND4C_FLOAT64 : ND4C_FLOAT32, .buffer = call->scratch_buffer};
   p->first.y = p->last.a = &p->sums;
-  p->last = (nd4c_cl_reduction){.gather = "GATHER_extreme", .a = &p->sums, .y = y, .least = ord[0] == '-'};
+  p->last = (nd4c_cl_reduction){.gather = "GATHER_extreme", .a = &p->sums, .y = y, .least = nd4c_norm_is_least(ord)};
   p->first.rank = p->last.rank = x->rank;
   for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
     bool matrix = axis >= row_axis;
@@ -178,9 +176,8 @@ static void matrix_norm_plan(const nd4c_call *call, matrix_norm *p) {
 }
 
 static bool matrix_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const char *ord = call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
   matrix_norm p;
-  if (ord != NULL && (strcmp(ord, "nuc") == 0 || strcmp(ord, "2") == 0 || strcmp(ord, "-2") == 0)) {
+  if (nd4c_norm_is_spectral(call->attrs[ND4C_ATTR_matrix_norm_ord].as.i)) {
     (void)snprintf(reason, reason_size, "singular values are not computed by OpenCL kernels");
     return false;
   }

@@ -1,30 +1,16 @@
 /* Medians and quantiles. */
-#include <string.h>
-
 #include "backends/opencl/support/reduction.h"
 
 enum { GROUP = 128 };
-
-/* Methods as quantile.cl counts them. */
-enum { LINEAR, LOWER, HIGHER, MIDPOINT, NEAREST };
 
 typedef struct plan {
   nd4c_cl_walk kept, inner;
   nd4c_tensor y; /* of the first q */
   int64_t y_step;
   const double *q;
-  int32_t count, method;
+  int32_t count, method; /* of nd4c_quantile_method; quantile.cl has the same numbers */
   bool skip_nan;
 } plan;
-
-static int32_t method_of(const char *text) {
-  static const char *const names[] = {"linear", "lower", "higher", "midpoint", "nearest"};
-  for (int32_t i = 0; text != NULL && i < 5; i++) {
-    if (strcmp(text, names[i]) == 0)
-      return i;
-  }
-  return LINEAR;
-}
 
 static bool make_plan(const nd4c_call *call, plan *p, char *reason, size_t reason_size) {
   static const double half = 0.5;
@@ -33,12 +19,12 @@ static bool make_plan(const nd4c_call *call, plan *p, char *reason, size_t reaso
   bool keepdims = call->attrs[ND4C_ATTR_median_keepdims].as.i != 0;
   int64_t shape[2][ND4C_CL_MAX_RANK], strides[2][2][ND4C_CL_MAX_RANK];
   int32_t rank[2] = {0, 0}, place = 0;
-  *p = (plan){.y = call->outputs[0], .q = &half, .count = 1, .method = MIDPOINT};
+  *p = (plan){.y = call->outputs[0], .q = &half, .count = 1, .method = ND4C_QUANTILE_METHOD_MIDPOINT};
   p->skip_nan = call->op->op == ND4C_OP_nanmedian;
   if (quantile) { /* the first axis counts q */
     p->q = call->attrs[ND4C_ATTR_quantile_q].as.floats;
     p->count = call->attrs[ND4C_ATTR_quantile_q].count;
-    p->method = method_of(call->attrs[ND4C_ATTR_quantile_method].as.string);
+    p->method = (int32_t)call->attrs[ND4C_ATTR_quantile_method].as.i;
     p->y_step = p->y.strides[0];
     p->y.strides++;
   }

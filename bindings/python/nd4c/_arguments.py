@@ -38,8 +38,10 @@ def signature(number):
     return signature_of(number)
 
 
-def enum_name(where, value, table):
-    """The number of a name such as "same_upper"; numbers pass."""
+def enum_name(where, value, table, preset=None):
+    """The number of a name such as "same_upper"; numbers pass, and None is the preset where there is one."""
+    if value is None and preset is not None:
+        return preset
     if isinstance(value, str):
         for row in table:
             if row[2].lower() == value.lower():

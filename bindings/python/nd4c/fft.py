@@ -2,13 +2,13 @@
 from operator import index as _index
 
 from nd4c import _creation, _dtypes
-from nd4c._arguments import axes as _axes
+from nd4c._arguments import TABLES as _TABLES, axes as _axes, enum_name as _enum_name
 from nd4c._namespace import _array, _op
 
 
 def _along(name, doc):
     def function(x, /, *, n=None, axis=-1, norm="backward"):
-        return _op(name)(x, -1 if n is None else _points(name, n), axis, norm)
+        return _op(name)(x, -1 if n is None else _points(name, n), axis, _scaling(name, norm))
     return _named(function, name, doc)
 
 
@@ -16,7 +16,7 @@ def _over(name, doc):
     def function(x, /, *, s=None, axes=None, norm="backward"):
         if axes is not None and not len(axes):
             return _op("copy")(x)
-        return _op(name)(x, None if s is None else [_points(name, n) for n in s], _axes(axes), norm)
+        return _op(name)(x, None if s is None else [_points(name, n) for n in s], _axes(axes), _scaling(name, norm))
     return _named(function, name, doc)
 
 
@@ -25,6 +25,10 @@ def _points(name, n):
     if n < 1:
         raise ValueError("%s: %d points are asked for; at least 1" % (name, n))
     return n
+
+
+def _scaling(name, norm):
+    return _enum_name(name + ": norm", norm, _TABLES["FFT_NORM"], 0)
 
 
 def _named(function, name, doc):

@@ -1,7 +1,7 @@
 """The Array API standard's linear algebra, and what the op table has beyond it."""
 from collections import namedtuple
 
-from nd4c._arguments import axes as _axes
+from nd4c._arguments import TABLES as _TABLES, axes as _axes, enum_name as _enum_name
 from nd4c._namespace import _array, _define_in, _one, _op, _two, asarray, astype
 from nd4c._reductions import matmul, matrix_transpose, sum, tensordot, vecdot
 
@@ -47,7 +47,7 @@ def eigvalsh(x, /):
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """Norm of the matrices of the last two axes: 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."""
-    return _op("matrix_norm")(x, str(ord), keepdims)
+    return _op("matrix_norm")(x, _enum_name("matrix_norm: ord", str(ord), _TABLES["MATRIX_NORM_ORDER"]), keepdims)
 
 
 def matrix_power(x, n, /):

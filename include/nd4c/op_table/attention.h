@@ -2,7 +2,7 @@
 #ifndef ND4C_OP_TABLE_ATTENTION_H
 #define ND4C_OP_TABLE_ATTENTION_H
 
-/* Values of the attribute `update_rule` of linear_attention: X(NAME, number, name). */
+/* How linear_attention updates its state. */
 #define ND4C_UPDATE_RULE_TABLE(X) \
   X(LINEAR, 0, "linear")          \
   X(GATED, 1, "gated")            \
@@ -24,9 +24,17 @@
   A(op, BOOL, is_causal, 0)            \
   A(op, FLOAT, softcap, 0.0) A(op, INT, left_window, -1) A(op, INT, right_window, -1)
 #define ND4C_SIG_ATTENTION(A, op) ND4C_SIG_ATTENTION_BASE(A, op) A(op, OUT, y, 0)
-#define ND4C_SIG_ATTENTION_CACHE(A, op) \
-  ND4C_SIG_ATTENTION_BASE(A, op)        \
-  A(op, INT, scores_mode, 0)            \
+/* The step after which attention_with_cache gives the scores: scale q k^T, the soft cap, the mask, the softmax. The
+ * numbers are ONNX's. */
+#define ND4C_SCORES_MODE_TABLE(X) \
+  X(SCALED, 0, "scaled")          \
+  X(CAPPED, 1, "capped")          \
+  X(MASKED, 2, "masked")          \
+  X(SOFTMAX, 3, "softmax")
+
+#define ND4C_SIG_ATTENTION_CACHE(A, op)                          \
+  ND4C_SIG_ATTENTION_BASE(A, op)                                 \
+  A(op, WORD, scores_mode, scores_mode, ND4C_SCORES_MODE_SCALED) \
   A(op, OUT, y, 0) A(op, OUT, present_key, 0) A(op, OUT, present_value, 0) A(op, OUT, scores, 0)
 #define ND4C_SIG_MULTI_HEAD(A, op) \
   A(op, IN, q, 0)                  \
@@ -57,13 +65,20 @@
   A(op, OPT, beta, 0)                    \
   A(op, INT, q_heads, 1)                 \
   A(op, INT, kv_heads, 1)                \
-  A(op, FLOAT, scale, 0.0) A(op, INT, update_rule, 0) A(op, OUT, y, 0) A(op, OUT, present_state, 0)
+  A(op, FLOAT, scale, 0.0)               \
+  A(op, WORD, update_rule, update_rule, ND4C_UPDATE_RULE_LINEAR) A(op, OUT, y, 0) A(op, OUT, present_state, 0)
+
+/* How embedding_bag combines the rows of a bag. */
+#define ND4C_BAG_MODE_TABLE(X) \
+  X(SUM, 0, "sum")             \
+  X(MEAN, 1, "mean")           \
+  X(MAX, 2, "max")
 
 #define ND4C_SIG_EMBEDDING_BAG(A, op) \
   A(op, IN, table, 0)                 \
   A(op, IN, indices, 0)               \
   A(op, OPT, offsets, 0)              \
-  A(op, OPT, weights, 0) A(op, INT, mode, 0) A(op, INT, padding_index, -1) A(op, OUT, y, 0)
+  A(op, OPT, weights, 0) A(op, WORD, mode, bag_mode, ND4C_BAG_MODE_SUM) A(op, INT, padding_index, -1) A(op, OUT, y, 0)
 
 #define ND4C_OPS_ATTENTION(OP)                                                                                        \
   OP(660, 1, attention, NN, ND4C_SIG_ATTENTION, attention, REAL_FLOATING,                                             \
@@ -72,8 +87,8 @@
      "windows do not take part; a query without keys gives 0",                                                        \
      "|nn.functional.scaled_dot_product_attention|Attention|dotProductAttention")                                     \
   OP(661, 1, attention_with_cache, NN, ND4C_SIG_ATTENTION_CACHE, attention_with_cache, REAL_FLOATING,                 \
-     "attention, and past_* with k and v behind, and the scores: scores_mode 0 scale q k^T, 1 after softcap, 2 and "  \
-     "mask, 3 after softmax",                                                                                         \
+     "attention, and past_* with k and v behind, and the scores after the step that scores_mode "                     \
+     "names",                                                                                                         \
      "||Attention|")                                                                                                  \
   OP(662, 1, multi_head_attention, NN, ND4C_SIG_MULTI_HEAD, multi_head_attention, REAL_FLOATING,                      \
      "attention of q wq^T + bq, k wk^T + bk, v wv^T + bv ([n, t, features]) by heads, then wo^T + bo",                \
@@ -88,7 +103,7 @@
      "||LinearAttention|")                                                                                            \
   OP(665, 1, embedding_bag, NN, ND4C_SIG_EMBEDDING_BAG, embedding_bag, REAL_FLOATING,                                 \
      "rows of table at indices, times weights, reduced by bag: those of a row of indices [bags, n], or from one of "  \
-     "offsets to the next; mode 0 sum, 1 mean, 2 max; padding_index is left out; an empty bag gives 0",               \
+     "offsets to the next; padding_index is left out; an empty bag gives 0",                                          \
      "|nn.functional.embedding_bag||")
 
 #endif

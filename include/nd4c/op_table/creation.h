@@ -42,8 +42,8 @@
      "integers truncated",                                                                                            \
      "arange|arange|Range|range")                                                                                     \
   OP(426, 1, integer_range, CREATION, ND4C_SIG_INTEGER_RANGE, integer_range, REAL,                                    \
-     "start + i step while before stop (endpoint: up to stop), exact over all 64 bits: uint64 takes those of start " \
-     "and stop as unsigned; refused if an integer dtype does not hold all", \
+     "start + i step while before stop (endpoint: up to stop), exact over all 64 bits: uint64 takes those of start "  \
+     "and stop as unsigned; refused if an integer dtype does not hold all",                                           \
      "arange|arange|Range|range")                                                                                     \
   OP(427, 1, linspace, CREATION, ND4C_SIG_LINSPACE, linspace, NUMERIC,                                                \
      "num numbers from start to stop in equal steps, stop itself the last unless endpoint is false: start + i "       \

@@ -6,6 +6,19 @@
 #ifndef ND4C_OP_TABLE_DECOMPOSITION_H
 #define ND4C_OP_TABLE_DECOMPOSITION_H
 
+/* The norm that matrix_norm computes. Frobenius: the root of the sum of squares; nuclear: the sum of the singular
+ * values. ONE, INFINITE: the largest column or row sum of magnitudes, TWO: the largest singular value; MINUS_*: the
+ * smallest. */
+#define ND4C_MATRIX_NORM_ORDER_TABLE(X) \
+  X(FROBENIUS, 0, "fro")                \
+  X(NUCLEAR, 1, "nuc")                  \
+  X(ONE, 2, "1")                        \
+  X(MINUS_ONE, 3, "-1")                 \
+  X(TWO, 4, "2")                        \
+  X(MINUS_TWO, 5, "-2")                 \
+  X(INFINITE, 6, "inf")                 \
+  X(MINUS_INFINITE, 7, "-inf")
+
 #define ND4C_SIG_CHOLESKY(A, op) A(op, IN, x, 0) A(op, BOOL, upper, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_SLOGDET(A, op) A(op, IN, x, 0) A(op, OUT, sign, 0) A(op, OUT, logabsdet, 0)
 #define ND4C_SIG_TRIANGULAR_SOLVE(A, op) \
@@ -27,7 +40,9 @@
 #define ND4C_SIG_LU_FACTOR(A, op) A(op, IN, x, 0) A(op, OUT, lu, 0) A(op, OUT, pivots, 0)
 #define ND4C_SIG_LU_SOLVE(A, op) A(op, IN, lu, 0) A(op, IN, pivots, 0) A(op, IN, b, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_MATRIX_POWER(A, op) A(op, IN, x, 0) A(op, INT, n, 1) A(op, OUT, y, 0)
-#define ND4C_SIG_MATRIX_NORM(A, op) A(op, IN, x, 0) A(op, STRING, ord, 0) A(op, BOOL, keepdims, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_MATRIX_NORM(A, op) \
+  A(op, IN, x, 0)                   \
+  A(op, WORD, ord, matrix_norm_order, ND4C_MATRIX_NORM_ORDER_FROBENIUS) A(op, BOOL, keepdims, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_VECTOR_NORM(A, op) \
   A(op, IN, x, 0) A(op, INTS, axes, 0) A(op, FLOAT, ord, 2) A(op, BOOL, keepdims, 0) A(op, OUT, y, 0)
 
@@ -95,8 +110,7 @@
      "matrix exponential, by scaling, a [13/13] Pade approximant and squaring (Higham 2005)",                        \
      "scipy.linalg.expm|linalg.matrix_exp||", REFUSES_LATE)                                                          \
   OP(522, 1, matrix_norm, LINALG, ND4C_SIG_MATRIX_NORM, matrix_norm, FLOATING,                                       \
-     "norm of matrices; ord: fro (also none), nuc, 1, -1, 2, -2, inf, -inf; 0 for one without elements",             \
-     "linalg.matrix_norm|linalg.matrix_norm||", REFUSES_LATE)                                                        \
+     "norm of matrices; 0 for one without elements", "linalg.matrix_norm|linalg.matrix_norm||", REFUSES_LATE)        \
   OP(523, 1, vector_norm, LINALG, ND4C_SIG_VECTOR_NORM, vector_norm, FLOATING,                                       \
      "(sum |x|^ord)^(1/ord) over axes (none: all); infinity: max |x|, -infinity: min |x|, 0: count of non-zeros",    \
      "linalg.vector_norm|linalg.vector_norm||norm")

@@ -2,15 +2,13 @@
 #ifndef ND4C_OP_TABLE_IMAGE_H
 #define ND4C_OP_TABLE_IMAGE_H
 
-/* Values of the attribute `mode` of resize, crop_and_resize (nearest, linear), grid_sample and spatial_transformer:
- * X(NAME, number, name). */
+/* How an image is sampled between its pixels; crop_and_resize refuses CUBIC. */
 #define ND4C_INTERPOLATION_TABLE(X) \
   X(NEAREST, 0, "nearest")          \
   X(LINEAR, 1, "linear")            \
   X(CUBIC, 2, "cubic")
 
-/* Values of the attribute `coordinates` of resize: where place i of the result, of n places, lies among the m of x; s
- * is the scale. X(NAME, number, name). */
+/* How resize maps a position of the result to a position of x; the names are ONNX's. */
 #define ND4C_RESIZE_COORDINATES_TABLE(X)             \
   X(HALF_PIXEL, 0, "half_pixel")                     \
   X(HALF_PIXEL_SYMMETRIC, 1, "half_pixel_symmetric") \
@@ -20,83 +18,87 @@
   X(TF_CROP_AND_RESIZE, 5, "tf_crop_and_resize")     \
   X(TF_HALF_PIXEL_FOR_NN, 6, "tf_half_pixel_for_nn")
 
-/* Values of the attribute `nearest` of resize: which of two neighbours. X(NAME, number, name). */
+/* Which of two neighbours resize takes with ND4C_INTERPOLATION_NEAREST. */
 #define ND4C_RESIZE_NEAREST_TABLE(X)             \
   X(ROUND_PREFER_FLOOR, 0, "round_prefer_floor") \
   X(ROUND_PREFER_CEIL, 1, "round_prefer_ceil")   \
   X(FLOOR, 2, "floor")                           \
   X(CEIL, 3, "ceil")
 
-/* Values of the attribute `aspect` of resize: whether `sizes` are as given, or the largest or smallest with x's aspect
- * ratio. X(NAME, number, name). */
+/* Whether the result of resize has exactly `sizes`, or keeps the aspect ratio of x: the largest result that is not
+ * larger than `sizes`, or the smallest that is not smaller. */
 #define ND4C_RESIZE_ASPECT_TABLE(X) \
   X(STRETCH, 0, "stretch")          \
   X(NOT_LARGER, 1, "not_larger")    \
   X(NOT_SMALLER, 2, "not_smaller")
 
-/* Values of the attribute `padding` of grid_sample and spatial_transformer: what lies outside x. X(NAME, number, name).
- */
+/* What grid_sample and spatial_transformer read outside x. */
 #define ND4C_SAMPLE_PADDING_TABLE(X) \
   X(ZEROS, 0, "zeros")               \
   X(BORDER, 1, "border")             \
   X(REFLECTION, 2, "reflection")
 
-/* Values of the attribute `pixel_format` of decode_image: X(NAME, number, name). */
-#define ND4C_PIXEL_TABLE(X) \
-  X(RGB, 0, "RGB")          \
-  X(BGR, 1, "BGR")          \
+/* The channels of a decoded image, in their order. */
+#define ND4C_PIXEL_FORMAT_TABLE(X) \
+  X(RGB, 0, "RGB")                 \
+  X(BGR, 1, "BGR")                 \
   X(GRAYSCALE, 2, "Grayscale")
 
-/* Values of the attribute `mode` of roi_align: X(NAME, number, name). */
+/* How roi_align combines the samples of a cell. */
 #define ND4C_ROI_MODE_TABLE(X) \
   X(AVERAGE, 0, "average")     \
   X(MAX, 1, "max")
 
-#define ND4C_SIG_RESIZE(A, op)    \
-  A(op, IN, x, 0)                 \
-  A(op, OPT, roi, 0)              \
-  A(op, INTS, sizes, 0)           \
-  A(op, FLOATS, scales, 0)        \
-  A(op, INTS, axes, 0)            \
-  A(op, INT, mode, 0)             \
-  A(op, INT, coordinates, 0)      \
-  A(op, INT, nearest, 0)          \
-  A(op, FLOAT, cubic_a, -0.75)    \
-  A(op, BOOL, exclude_outside, 0) \
-  A(op, BOOL, antialias, 0) A(op, INT, aspect, 0) A(op, FLOAT, extrapolation, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_RESIZE(A, op)                                                     \
+  A(op, IN, x, 0)                                                                  \
+  A(op, OPT, roi, 0)                                                               \
+  A(op, INTS, sizes, 0)                                                            \
+  A(op, FLOATS, scales, 0)                                                         \
+  A(op, INTS, axes, 0)                                                             \
+  A(op, WORD, mode, interpolation, ND4C_INTERPOLATION_NEAREST)                     \
+  A(op, WORD, coordinates, resize_coordinates, ND4C_RESIZE_COORDINATES_HALF_PIXEL) \
+  A(op, WORD, nearest, resize_nearest, ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR)     \
+  A(op, FLOAT, cubic_a, -0.75)                                                     \
+  A(op, BOOL, exclude_outside, 0)                                                  \
+  A(op, BOOL, antialias, 0)                                                        \
+  A(op, WORD, aspect, resize_aspect, ND4C_RESIZE_ASPECT_STRETCH) A(op, FLOAT, extrapolation, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_CROP_AND_RESIZE(A, op) \
   A(op, IN, x, 0)                       \
   A(op, IN, boxes, 0)                   \
   A(op, IN, box_indices, 0)             \
-  A(op, INTS, size, 0) A(op, INT, mode, 1) A(op, FLOAT, extrapolation, 0) A(op, OUT, y, 0)
-#define ND4C_SIG_GRID_SAMPLE(A, op) \
-  A(op, IN, x, 0)                   \
-  A(op, IN, grid, 0)                \
-  A(op, INT, mode, 1) A(op, INT, padding, 0) A(op, BOOL, align_corners, 0) A(op, OUT, y, 0)
+  A(op, INTS, size, 0)                  \
+  A(op, WORD, mode, interpolation, ND4C_INTERPOLATION_LINEAR) A(op, FLOAT, extrapolation, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_GRID_SAMPLE(A, op)                           \
+  A(op, IN, x, 0)                                             \
+  A(op, IN, grid, 0)                                          \
+  A(op, WORD, mode, interpolation, ND4C_INTERPOLATION_LINEAR) \
+  A(op, WORD, padding, sample_padding, ND4C_SAMPLE_PADDING_ZEROS) A(op, BOOL, align_corners, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_AFFINE_GRID(A, op) \
   A(op, IN, theta, 0) A(op, INTS, size, 0) A(op, BOOL, align_corners, 0) A(op, OUT, grid, 0)
-#define ND4C_SIG_SPATIAL_TRANSFORMER(A, op) \
-  A(op, IN, x, 0)                           \
-  A(op, IN, theta, 0)                       \
-  A(op, INTS, size, 0)                      \
-  A(op, INT, mode, 1) A(op, INT, padding, 0) A(op, BOOL, align_corners, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_SPATIAL_TRANSFORMER(A, op)                   \
+  A(op, IN, x, 0)                                             \
+  A(op, IN, theta, 0)                                         \
+  A(op, INTS, size, 0)                                        \
+  A(op, WORD, mode, interpolation, ND4C_INTERPOLATION_LINEAR) \
+  A(op, WORD, padding, sample_padding, ND4C_SAMPLE_PADDING_ZEROS) A(op, BOOL, align_corners, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_NMS(A, op)    \
   A(op, IN, boxes, 0)          \
   A(op, IN, scores, 0)         \
   A(op, OPT, max_output, 0)    \
   A(op, OPT, iou_threshold, 0) \
   A(op, OPT, score_threshold, 0) A(op, BOOL, center_point_box, 0) A(op, OUT, selected, 0)
-#define ND4C_SIG_ROI_ALIGN(A, op) \
-  A(op, IN, x, 0)                 \
-  A(op, IN, rois, 0)              \
-  A(op, IN, batch_indices, 0)     \
-  A(op, INTS, size, 0)            \
-  A(op, INT, mode, 0)             \
-  A(op, INT, sampling_ratio, 0)   \
+#define ND4C_SIG_ROI_ALIGN(A, op)                    \
+  A(op, IN, x, 0)                                    \
+  A(op, IN, rois, 0)                                 \
+  A(op, IN, batch_indices, 0)                        \
+  A(op, INTS, size, 0)                               \
+  A(op, WORD, mode, roi_mode, ND4C_ROI_MODE_AVERAGE) \
+  A(op, INT, sampling_ratio, 0)                      \
   A(op, FLOAT, spatial_scale, 1.0) A(op, BOOL, half_pixel, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_MAX_ROI_POOL(A, op) \
   A(op, IN, x, 0) A(op, IN, rois, 0) A(op, INTS, size, 0) A(op, FLOAT, spatial_scale, 1.0) A(op, OUT, y, 0)
-#define ND4C_SIG_DECODE_IMAGE(A, op) A(op, IN, x, 0) A(op, INT, pixel_format, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_DECODE_IMAGE(A, op) \
+  A(op, IN, x, 0) A(op, WORD, pixel_format, pixel_format, ND4C_PIXEL_FORMAT_RGB) A(op, OUT, y, 0)
 #define ND4C_SIG_COLOR_FACTOR(A, op) A(op, IN, x, 0) A(op, FLOAT, factor, 1.0) A(op, INT, axis, -1) A(op, OUT, y, 0)
 #define ND4C_SIG_COLOR_DELTA(A, op) A(op, IN, x, 0) A(op, FLOAT, delta, 0) A(op, INT, axis, -1) A(op, OUT, y, 0)
 

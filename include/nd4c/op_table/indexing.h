@@ -6,7 +6,7 @@
 #ifndef ND4C_OP_TABLE_INDEXING_H
 #define ND4C_OP_TABLE_INDEXING_H
 
-/* Values of the attribute `mode` of pad: X(NAME, number, name). */
+/* What the new cells of a padded array hold. */
 #define ND4C_PAD_MODE_TABLE(X) \
   X(CONSTANT, 0, "constant")   \
   X(EDGE, 1, "edge")           \
@@ -14,18 +14,18 @@
   X(WRAP, 3, "wrap")           \
   X(SYMMETRIC, 4, "symmetric")
 
-/* Values of the attribute `mode` of take: what an index out of range means. WRAP: modulo the extent; CLIP: the nearest
- * that is there, negative ones the first. */
+/* What take does with an index out of range. WRAP: the index modulo the extent. CLIP: the nearest valid index; a
+ * negative index becomes 0. */
 #define ND4C_INDEX_MODE_TABLE(X) X(RAISE, 0, "raise") X(WRAP, 1, "wrap") X(CLIP, 2, "clip")
 
-/* Values of the attribute `reduction` of scatters: how an update joins what is there. */
-#define ND4C_SCATTER_TABLE(X) \
-  X(NONE, 0, "none")          \
-  X(ADD, 1, "add")            \
-  X(MULTIPLY, 2, "multiply")  \
-  X(MAXIMUM, 3, "maximum")    \
-  X(MINIMUM, 4, "minimum")    \
-  X(SUBTRACT, 5, "subtract")  \
+/* How a scatter combines an update with the element in its place. */
+#define ND4C_SCATTER_REDUCTION_TABLE(X) \
+  X(NONE, 0, "none")                    \
+  X(ADD, 1, "add")                      \
+  X(MULTIPLY, 2, "multiply")            \
+  X(MAXIMUM, 3, "maximum")              \
+  X(MINIMUM, 4, "minimum")              \
+  X(SUBTRACT, 5, "subtract")            \
   X(DIVIDE, 6, "divide")
 
 #define ND4C_SIG_SWAPAXES(A, op) A(op, IN, x, 0) A(op, INT, axis1, -2) A(op, INT, axis2, -1) A(op, OUT, y, 0)
@@ -37,14 +37,16 @@
   A(op, IN, x, 0) A(op, INT, axis, -1) A(op, INT, size, 1) A(op, INT, step, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_PAD(A, op) \
   A(op, IN, x, 0)           \
-  A(op, OPT, value, 0) A(op, INTS, pads, 0) A(op, INTS, axes, 0) A(op, INT, mode, 0) A(op, OUT, y, 0)
+  A(op, OPT, value, 0)      \
+  A(op, INTS, pads, 0) A(op, INTS, axes, 0) A(op, WORD, mode, pad_mode, ND4C_PAD_MODE_CONSTANT) A(op, OUT, y, 0)
 #define ND4C_SIG_TILE(A, op) A(op, IN, x, 0) A(op, INTS, repeats, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_REPEAT(A, op) \
   A(op, IN, x, 0)              \
   A(op, OPT, counts, 0) A(op, INTS, repeats, 0) A(op, INTS, axes, 0) A(op, INT, total, -1) A(op, OUT, y, 0)
 #define ND4C_SIG_ROLL(A, op) A(op, IN, x, 0) A(op, INTS, shifts, 0) A(op, INTS, axes, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_TAKE(A, op) \
-  A(op, IN, x, 0) A(op, IN, indices, 0) A(op, INTS, axes, 0) A(op, INT, mode, 0) A(op, OUT, y, 0)
+  A(op, IN, x, 0)            \
+  A(op, IN, indices, 0) A(op, INTS, axes, 0) A(op, WORD, mode, index_mode, ND4C_INDEX_MODE_RAISE) A(op, OUT, y, 0)
 #define ND4C_SIG_EMBEDDING(A, op) A(op, IN, table, 0) A(op, IN, indices, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_PICK(A, op) A(op, IN, x, 0) A(op, IN, indices, 0) A(op, INT, axis, -1) A(op, OUT, y, 0)
 #define ND4C_SIG_GATHER_ND(A, op) A(op, IN, x, 0) A(op, IN, indices, 0) A(op, INT, batch_dims, 0) A(op, OUT, y, 0)
@@ -54,9 +56,13 @@
   A(op, IN, x, 0) A(op, IN, indices, 0) A(op, IN, updates, 0) A(op, INT, axis, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_SCATTER_ELEMENTS(A, op) \
   A(op, IN, x, 0)                        \
-  A(op, IN, indices, 0) A(op, IN, updates, 0) A(op, INT, axis, 0) A(op, INT, reduction, 0) A(op, OUT, y, 0)
+  A(op, IN, indices, 0)                  \
+  A(op, IN, updates, 0)                  \
+  A(op, INT, axis, 0) A(op, WORD, reduction, scatter_reduction, ND4C_SCATTER_REDUCTION_NONE) A(op, OUT, y, 0)
 #define ND4C_SIG_SCATTER_ND(A, op) \
-  A(op, IN, x, 0) A(op, IN, indices, 0) A(op, IN, updates, 0) A(op, INT, reduction, 0) A(op, OUT, y, 0)
+  A(op, IN, x, 0)                  \
+  A(op, IN, indices, 0)            \
+  A(op, IN, updates, 0) A(op, WORD, reduction, scatter_reduction, ND4C_SCATTER_REDUCTION_NONE) A(op, OUT, y, 0)
 #define ND4C_SIG_INDEX_FILL(A, op) \
   A(op, IN, x, 0) A(op, IN, indices, 0) A(op, IN, value, 0) A(op, INT, axis, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_MASKED_FILL(A, op) A(op, IN, x, 0) A(op, IN, mask, 0) A(op, IN, value, 0) A(op, OUT, y, 0)

@@ -2,14 +2,14 @@
 #ifndef ND4C_OP_TABLE_LEARNING_H
 #define ND4C_OP_TABLE_LEARNING_H
 
-/* Values of the attribute `aggregate` of tree_ensemble, in ONNX's order: X(NAME, number, name). */
+/* How tree_ensemble combines the results of its trees, in ONNX's order. */
 #define ND4C_TREE_AGGREGATE_TABLE(X) \
   X(AVERAGE, 0, "AVERAGE")           \
   X(SUM, 1, "SUM")                   \
   X(MIN, 2, "MIN")                   \
   X(MAX, 3, "MAX")
 
-/* Values of node_modes of tree_ensemble, in ONNX's order: X(NAME, number, name). */
+/* The comparison of a node of tree_ensemble (elements of node_modes), in ONNX's order. */
 #define ND4C_TREE_MODE_TABLE(X) \
   X(LEQ, 0, "BRANCH_LEQ")       \
   X(LT, 1, "BRANCH_LT")         \
@@ -19,19 +19,19 @@
   X(NEQ, 5, "BRANCH_NEQ")       \
   X(MEMBER, 6, "BRANCH_MEMBER")
 
-/* Values of the attribute `transform` of score_transform, in ONNX's order: X(NAME, number, name). */
-#define ND4C_SCORE_TRANSFORM_TABLE(X) \
-  X(NONE, 0, "NONE")                  \
-  X(SOFTMAX, 1, "SOFTMAX")            \
-  X(LOGISTIC, 2, "LOGISTIC")          \
-  X(SOFTMAX_ZERO, 3, "SOFTMAX_ZERO")  \
+/* What score_transform does with scores, in ONNX's order. */
+#define ND4C_POST_TRANSFORM_TABLE(X) \
+  X(NONE, 0, "NONE")                 \
+  X(SOFTMAX, 1, "SOFTMAX")           \
+  X(LOGISTIC, 2, "LOGISTIC")         \
+  X(SOFTMAX_ZERO, 3, "SOFTMAX_ZERO") \
   X(PROBIT, 4, "PROBIT")
 
-/* Values of the attribute `kernel` of svm_kernel: X(NAME, number, name). */
-#define ND4C_SVM_KERNEL_TABLE(X) \
-  X(LINEAR, 0, "LINEAR")         \
-  X(POLY, 1, "POLY")             \
-  X(RBF, 2, "RBF")               \
+/* The kernel function of svm_kernel. */
+#define ND4C_KERNEL_FUNCTION_TABLE(X) \
+  X(LINEAR, 0, "LINEAR")              \
+  X(POLY, 1, "POLY")                  \
+  X(RBF, 2, "RBF")                    \
   X(SIGMOID, 3, "SIGMOID")
 
 #define ND4C_SIG_LABEL_INDEX(A, op) A(op, IN, x, 0) A(op, IN, keys, 0) A(op, OUT, index, 0)
@@ -49,12 +49,14 @@
   A(op, IN, roots, 0)                 \
   A(op, OPT, missing_true, 0)         \
   A(op, OPT, members, 0)              \
-  A(op, OPT, leaf_ends, 0) A(op, INT, targets, 1) A(op, INT, aggregate, 1) A(op, OUT, y, 0)
-#define ND4C_SIG_SCORE_TRANSFORM(A, op) A(op, IN, x, 0) A(op, INT, transform, 0) A(op, OUT, y, 0)
-#define ND4C_SIG_SVM_KERNEL(A, op) \
-  A(op, IN, x, 0)                  \
-  A(op, IN, vectors, 0)            \
-  A(op, INT, kernel, 0)            \
+  A(op, OPT, leaf_ends, 0)            \
+  A(op, INT, targets, 1) A(op, WORD, aggregate, tree_aggregate, ND4C_TREE_AGGREGATE_SUM) A(op, OUT, y, 0)
+#define ND4C_SIG_SCORE_TRANSFORM(A, op) \
+  A(op, IN, x, 0) A(op, WORD, transform, post_transform, ND4C_POST_TRANSFORM_NONE) A(op, OUT, y, 0)
+#define ND4C_SIG_SVM_KERNEL(A, op)                                  \
+  A(op, IN, x, 0)                                                   \
+  A(op, IN, vectors, 0)                                             \
+  A(op, WORD, kernel, kernel_function, ND4C_KERNEL_FUNCTION_LINEAR) \
   A(op, FLOAT, gamma, 1.0) A(op, FLOAT, coef0, 0) A(op, FLOAT, degree, 3) A(op, OUT, y, 0)
 
 #define ND4C_SIG_SVM_PROBABILITIES(A, op) \

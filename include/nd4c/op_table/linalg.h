@@ -5,7 +5,9 @@
 #define ND4C_SIG_LINEAR(A, op) \
   A(op, IN, x, 0)              \
   A(op, IN, w, 0)              \
-  A(op, OPT, bias, 0) A(op, OPT, addend, 0) A(op, BOOL, transpose_w, 0) A(op, INT, activation, 0) A(op, OUT, y, 0)
+  A(op, OPT, bias, 0)          \
+  A(op, OPT, addend, 0)        \
+  A(op, BOOL, transpose_w, 0) A(op, WORD, activation, activation, ND4C_ACTIVATION_NONE) A(op, OUT, y, 0)
 
 #define ND4C_OPS_LINALG(OP)                                                                                         \
   OP(90, 1, matmul, LINALG, ND4C_SIG_BINARY, matmul, NUMERIC,                                                       \

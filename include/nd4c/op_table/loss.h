@@ -2,8 +2,8 @@
 #ifndef ND4C_OP_TABLE_LOSS_H
 #define ND4C_OP_TABLE_LOSS_H
 
-/* Values of the attribute `reduction` of losses: X(NAME, number, name). MEAN of weighted losses divides by the number
- * of elements, that of the losses of classes by the sum of their weights, as MEAN_BY_WEIGHT always does. */
+/* How a loss combines its elements. MEAN divides by the number of elements, in nll_loss and softmax_cross_entropy by
+ * the sum of the weights. MEAN_BY_WEIGHT always divides by the sum of the weights. */
 #define ND4C_LOSS_REDUCTION_TABLE(X) \
   X(NONE, 0, "none")                 \
   X(SUM, 1, "sum")                   \
@@ -12,31 +12,39 @@
 
 /* x: predictions; weights broadcast to x. */
 #define ND4C_SIG_LOSS(A, op) \
-  A(op, IN, x, 0) A(op, IN, target, 0) A(op, OPT, weights, 0) A(op, INT, reduction, 2) A(op, OUT, loss, 0)
+  A(op, IN, x, 0)            \
+  A(op, IN, target, 0)       \
+  A(op, OPT, weights, 0) A(op, WORD, reduction, loss_reduction, ND4C_LOSS_REDUCTION_MEAN) A(op, OUT, loss, 0)
 #define ND4C_SIG_LOSS_PARAMETER(A, op, name, preset) \
   A(op, IN, x, 0)                                    \
-  A(op, IN, target, 0) A(op, OPT, weights, 0) A(op, INT, reduction, 2) A(op, FLOAT, name, preset) A(op, OUT, loss, 0)
+  A(op, IN, target, 0)                               \
+  A(op, OPT, weights, 0)                             \
+  A(op, WORD, reduction, loss_reduction, ND4C_LOSS_REDUCTION_MEAN) A(op, FLOAT, name, preset) A(op, OUT, loss, 0)
 #define ND4C_SIG_LOSS_DELTA(A, op) ND4C_SIG_LOSS_PARAMETER(A, op, delta, 1.0)
 #define ND4C_SIG_LOSS_BETA(A, op) ND4C_SIG_LOSS_PARAMETER(A, op, beta, 1.0)
 #define ND4C_SIG_LOSS_EPSILON(A, op) ND4C_SIG_LOSS_PARAMETER(A, op, epsilon, 0.0)
 #define ND4C_SIG_LOSS_SMOOTHING(A, op) ND4C_SIG_LOSS_PARAMETER(A, op, label_smoothing, 0.0)
 #define ND4C_SIG_LOSS_LOG(A, op) \
   A(op, IN, x, 0)                \
-  A(op, IN, target, 0) A(op, OPT, weights, 0) A(op, INT, reduction, 2) A(op, BOOL, log_target, 0) A(op, OUT, loss, 0)
+  A(op, IN, target, 0)           \
+  A(op, OPT, weights, 0)         \
+  A(op, WORD, reduction, loss_reduction, ND4C_LOSS_REDUCTION_MEAN) A(op, BOOL, log_target, 0) A(op, OUT, loss, 0)
 #define ND4C_SIG_NLL(A, op) \
   A(op, IN, x, 0)           \
   A(op, IN, target, 0)      \
-  A(op, OPT, weights, 0) A(op, INT, reduction, 2) A(op, INT, ignore_index, -100) A(op, OUT, loss, 0)
-#define ND4C_SIG_CROSS_ENTROPY(A, op) \
-  A(op, IN, x, 0)                     \
-  A(op, IN, target, 0)                \
-  A(op, OPT, weights, 0)              \
-  A(op, INT, reduction, 2)            \
+  A(op, OPT, weights, 0)    \
+  A(op, WORD, reduction, loss_reduction, ND4C_LOSS_REDUCTION_MEAN) A(op, INT, ignore_index, -100) A(op, OUT, loss, 0)
+#define ND4C_SIG_CROSS_ENTROPY(A, op)                              \
+  A(op, IN, x, 0)                                                  \
+  A(op, IN, target, 0)                                             \
+  A(op, OPT, weights, 0)                                           \
+  A(op, WORD, reduction, loss_reduction, ND4C_LOSS_REDUCTION_MEAN) \
   A(op, INT, ignore_index, -100) A(op, OUT, loss, 0) A(op, OUT, log_probabilities, 0)
 #define ND4C_SIG_LOSS_AXIS(A, op) \
   A(op, IN, x, 0)                 \
   A(op, IN, target, 0)            \
-  A(op, OPT, weights, 0) A(op, INT, reduction, 2) A(op, INT, axis, -1) A(op, OUT, loss, 0)
+  A(op, OPT, weights, 0)          \
+  A(op, WORD, reduction, loss_reduction, ND4C_LOSS_REDUCTION_MEAN) A(op, INT, axis, -1) A(op, OUT, loss, 0)
 #define ND4C_SIG_SGD(A, op) \
   A(op, IN, x, 0) A(op, IN, gradient, 0) A(op, IN, rate, 0) A(op, FLOAT, decay, 0.0) A(op, OUT, next_x, 0)
 #define ND4C_SIG_MOMENTUM(A, op) \

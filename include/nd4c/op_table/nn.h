@@ -2,22 +2,25 @@
 #ifndef ND4C_OP_TABLE_NN_H
 #define ND4C_OP_TABLE_NN_H
 
-#define ND4C_SIG_CONV(A, op) \
-  A(op, IN, x, 0)            \
-  A(op, IN, w, 0)            \
-  A(op, OPT, bias, 0)        \
-  A(op, OPT, addend, 0)      \
-  A(op, INTS, strides, 0)    \
-  A(op, INTS, pads, 0)       \
-  A(op, INTS, dilations, 0)  \
-  A(op, INT, groups, 1) A(op, INT, auto_pad, 0) A(op, INT, activation, 0) A(op, OUT, y, 0)
-#define ND4C_SIG_POOL(A, op) \
-  A(op, IN, x, 0)            \
-  A(op, INTS, kernel, 0)     \
-  A(op, INTS, strides, 0)    \
-  A(op, INTS, pads, 0)       \
-  A(op, INTS, dilations, 0)  \
-  A(op, INT, auto_pad, 0) A(op, BOOL, ceil_mode, 0) A(op, BOOL, count_include_pad, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_CONV(A, op)                              \
+  A(op, IN, x, 0)                                         \
+  A(op, IN, w, 0)                                         \
+  A(op, OPT, bias, 0)                                     \
+  A(op, OPT, addend, 0)                                   \
+  A(op, INTS, strides, 0)                                 \
+  A(op, INTS, pads, 0)                                    \
+  A(op, INTS, dilations, 0)                               \
+  A(op, INT, groups, 1)                                   \
+  A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) \
+  A(op, WORD, activation, activation, ND4C_ACTIVATION_NONE) A(op, OUT, y, 0)
+#define ND4C_SIG_POOL(A, op)                              \
+  A(op, IN, x, 0)                                         \
+  A(op, INTS, kernel, 0)                                  \
+  A(op, INTS, strides, 0)                                 \
+  A(op, INTS, pads, 0)                                    \
+  A(op, INTS, dilations, 0)                               \
+  A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) \
+  A(op, BOOL, ceil_mode, 0) A(op, BOOL, count_include_pad, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_BATCH_NORM(A, op) \
   A(op, IN, x, 0)                  \
   A(op, IN, scale, 0)              \

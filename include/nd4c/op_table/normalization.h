@@ -35,7 +35,8 @@
   A(op, OPT, bias, 0)                   \
   A(op, OPT, addend, 0) A(op, FLOAT, epsilon, 1e-5) A(op, BOOL, rms, 0) A(op, OUT, y, 0) A(op, OUT, sum, 0)
 #define ND4C_SIG_BIAS_ADD(A, op) \
-  A(op, IN, x, 0) A(op, IN, bias, 0) A(op, INT, axis, 1) A(op, INT, activation, 0) A(op, OUT, y, 0)
+  A(op, IN, x, 0)                \
+  A(op, IN, bias, 0) A(op, INT, axis, 1) A(op, WORD, activation, activation, ND4C_ACTIVATION_NONE) A(op, OUT, y, 0)
 #define ND4C_SIG_CLIP_BY_NORM(A, op) \
   A(op, IN, x, 0) A(op, OPT, norm, 0) A(op, FLOAT, max_norm, 1.0) A(op, INTS, axes, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_NORM_OF_ALL(A, op) A(op, VAR, xs, 0) A(op, OUT, y, 0)

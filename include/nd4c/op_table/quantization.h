@@ -2,9 +2,10 @@
 #ifndef ND4C_OP_TABLE_QUANTIZATION_H
 #define ND4C_OP_TABLE_QUANTIZATION_H
 
-#define ND4C_SIG_CAST_FLOAT8(A, op) \
-  A(op, IN, x, 0)                   \
-  A(op, DTYPE, dtype, ND4C_DTYPE_NONE) A(op, BOOL, saturate, 1) A(op, INT, rounding, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_CAST_FLOAT8(A, op)    \
+  A(op, IN, x, 0)                      \
+  A(op, DTYPE, dtype, ND4C_DTYPE_NONE) \
+  A(op, BOOL, saturate, 1) A(op, WORD, rounding, rounding, ND4C_ROUNDING_NEAREST) A(op, OUT, y, 0)
 #define ND4C_SIG_QUANTIZE(A, op)       \
   A(op, IN, x, 0)                      \
   A(op, IN, scale, 0)                  \
@@ -35,7 +36,9 @@
   A(op, IN, b_zero_point, 0) A(op, IN, y_scale, 0) A(op, IN, y_zero_point, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_BYTE_WINDOWS(A, op) \
   A(op, INTS, strides, 0)            \
-  A(op, INTS, pads, 0) A(op, INTS, dilations, 0) A(op, INT, groups, 1) A(op, INT, auto_pad, 0) A(op, OUT, y, 0)
+  A(op, INTS, pads, 0)               \
+  A(op, INTS, dilations, 0)          \
+  A(op, INT, groups, 1) A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) A(op, OUT, y, 0)
 #define ND4C_SIG_CONV_INTEGER(A, op) \
   A(op, IN, x, 0)                    \
   A(op, IN, w, 0) A(op, OPT, x_zero_point, 0) A(op, OPT, w_zero_point, 0) ND4C_SIG_BYTE_WINDOWS(A, op)

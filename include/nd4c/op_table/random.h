@@ -23,11 +23,11 @@
 #define ND4C_SIG_RANDOM_NORMAL(A, op) \
   A(op, IN, state, 0)                 \
   A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, mean, 0) A(op, FLOAT, scale, 1) A(op, OUT, y, 0)
-#define ND4C_SIG_RANDOM_TRUNCATED(A, op)                                                               \
-  A(op, IN, state, 0)                                                                                  \
-  A(op, INTS, shape, 0)                                                                                \
-  A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, mean, 0) A(op, FLOAT, scale, 1) A(op, FLOAT, low, -2) \
-      A(op, FLOAT, high, 2) A(op, OUT, y, 0)
+#define ND4C_SIG_RANDOM_TRUNCATED(A, op) \
+  A(op, IN, state, 0)                    \
+  A(op, INTS, shape, 0)                  \
+  A(op, DTYPE, dtype, ND4C_FLOAT32)      \
+  A(op, FLOAT, mean, 0) A(op, FLOAT, scale, 1) A(op, FLOAT, low, -2) A(op, FLOAT, high, 2) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_EXPONENTIAL(A, op) \
   A(op, IN, state, 0) A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, scale, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_INTEGERS(A, op) \
@@ -43,11 +43,11 @@
   A(op, IN, alpha, 0) A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, FLOAT, scale, 1) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_POISSON(A, op) \
   A(op, IN, state, 0) A(op, IN, rate, 0) A(op, INTS, shape, 0) A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
-#define ND4C_SIG_RANDOM_CATEGORICAL(A, op)                                                                      \
-  A(op, IN, state, 0)                                                                                           \
-  A(op, IN, p, 0)                                                                                               \
-  A(op, INT, samples, 1) A(op, BOOL, logarithms, 0) A(op, BOOL, replacement, 1) A(op, DTYPE, dtype, ND4C_INT64) \
-      A(op, OUT, y, 0)
+#define ND4C_SIG_RANDOM_CATEGORICAL(A, op) \
+  A(op, IN, state, 0)                      \
+  A(op, IN, p, 0)                          \
+  A(op, INT, samples, 1)                   \
+  A(op, BOOL, logarithms, 0) A(op, BOOL, replacement, 1) A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_PERMUTATION(A, op) \
   A(op, IN, state, 0) A(op, INT, n, 0) A(op, DTYPE, dtype, ND4C_INT64) A(op, OUT, y, 0)
 #define ND4C_SIG_RANDOM_SHUFFLE(A, op) A(op, IN, state, 0) A(op, IN, x, 0) A(op, INT, axis, 0) A(op, OUT, y, 0)

@@ -3,7 +3,7 @@
 #ifndef ND4C_OP_TABLE_RECURRENT_H
 #define ND4C_OP_TABLE_RECURRENT_H
 
-/* Values of the attribute `activations` of recurrent layers: X(NAME, number, name, alpha, beta), with the defaults. */
+/* Activation functions of recurrent layers. A row ends with the defaults of alpha and beta. */
 #define ND4C_RECURRENT_ACTIVATION_TABLE(X)                                        \
   X(RELU, 0, "relu", 0, 0)                         /* max(0, x) */                \
   X(TANH, 1, "tanh", 0, 0)                         /* tanh x */                   \
@@ -17,7 +17,7 @@
   X(SOFTSIGN, 9, "softsign", 0, 0)                 /* x / (1 + |x|) */            \
   X(SOFTPLUS, 10, "softplus", 0, 0)                /* ln(1 + e^x) */
 
-/* Values of the attribute `direction`: X(NAME, number, name). */
+/* The direction in which a recurrent layer reads a sequence. */
 #define ND4C_DIRECTION_TABLE(X) \
   X(FORWARD, 0, "forward")      \
   X(REVERSE, 1, "reverse")      \
@@ -25,10 +25,11 @@
 
 /* What the three layers share. activations: one number a function of the cell, then those of the second direction;
  * alpha and beta: one a function, or none. clip: inputs of activations are kept within +-clip, 0: not. */
-#define ND4C_SIG_RECURRENT_ATTRS(A, op) \
-  A(op, INTS, activations, 0)           \
-  A(op, FLOATS, alpha, 0)               \
-  A(op, FLOATS, beta, 0) A(op, FLOAT, clip, 0.0) A(op, INT, direction, 0) A(op, BOOL, batch_first, 0)
+#define ND4C_SIG_RECURRENT_ATTRS(A, op)              \
+  A(op, WORDS, activations, recurrent_activation, 0) \
+  A(op, FLOATS, alpha, 0)                            \
+  A(op, FLOATS, beta, 0)                             \
+  A(op, FLOAT, clip, 0.0) A(op, WORD, direction, direction, ND4C_DIRECTION_FORWARD) A(op, BOOL, batch_first, 0)
 #define ND4C_SIG_RNN(A, op)       \
   A(op, IN, x, 0)                 \
   A(op, IN, w, 0)                 \
@@ -79,7 +80,8 @@
   A(op, IN, targets, 0)          \
   A(op, IN, input_lengths, 0)    \
   A(op, IN, target_lengths, 0)   \
-  A(op, INT, blank, 0) A(op, INT, reduction, 2) A(op, BOOL, zero_infinity, 0) A(op, OUT, loss, 0)
+  A(op, INT, blank, 0)           \
+  A(op, WORD, reduction, loss_reduction, ND4C_LOSS_REDUCTION_MEAN) A(op, BOOL, zero_infinity, 0) A(op, OUT, loss, 0)
 #define ND4C_SIG_CTC_GREEDY(A, op) \
   A(op, IN, x, 0)                  \
   A(op, OPT, input_lengths, 0)     \

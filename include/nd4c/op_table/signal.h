@@ -1,16 +1,30 @@
 /* Rows of the op table: Fourier transforms, windows, convolution of sequences. op_table.h says how to read them.
  *
- * Transforms are computed in double; float32 and smaller give complex64, float64 and integers complex128. norm says
- * what is divided by the number of points: the way back ("backward", also none), both by its root ("ortho"), or the way
- * forth
- * ("forward"). Lengths of -1 are those of x; longer ones mean zeros at the end, shorter ones that x is cut. */
+ * Transforms are computed in double; float32 and smaller give complex64, float64 and integers complex128. A length
+ * of -1 is that of x; a longer one appends zeros, a shorter one cuts x. */
 #ifndef ND4C_OP_TABLE_SIGNAL_H
 #define ND4C_OP_TABLE_SIGNAL_H
 
+/* Which transform is divided by the number of points: BACKWARD the inverse one, FORWARD the other one. ORTHO divides
+ * both by the root of the number. */
+#define ND4C_FFT_NORM_TABLE(X) \
+  X(BACKWARD, 0, "backward")   \
+  X(ORTHO, 1, "ortho")         \
+  X(FORWARD, 2, "forward")
+
+/* Which part of a convolution is given: all of it, the middle part as long as the longer input, or the part where the
+ * inputs overlap completely. */
+#define ND4C_CONVOLVE_MODE_TABLE(X) \
+  X(FULL, 0, "full")                \
+  X(SAME, 1, "same")                \
+  X(VALID, 2, "valid")
+
 #define ND4C_SIG_FFT(A, op) \
-  A(op, IN, x, 0) A(op, INT, n, -1) A(op, INT, axis, -1) A(op, STRING, norm, 0) A(op, OUT, y, 0)
+  A(op, IN, x, 0)           \
+  A(op, INT, n, -1) A(op, INT, axis, -1) A(op, WORD, norm, fft_norm, ND4C_FFT_NORM_BACKWARD) A(op, OUT, y, 0)
 #define ND4C_SIG_FFTN(A, op) \
-  A(op, IN, x, 0) A(op, INTS, s, 0) A(op, INTS, axes, 0) A(op, STRING, norm, 0) A(op, OUT, y, 0)
+  A(op, IN, x, 0)            \
+  A(op, INTS, s, 0) A(op, INTS, axes, 0) A(op, WORD, norm, fft_norm, ND4C_FFT_NORM_BACKWARD) A(op, OUT, y, 0)
 #define ND4C_SIG_FREQUENCIES(A, op) \
   A(op, INT, n, 1) A(op, FLOAT, d, 1) A(op, DTYPE, dtype, ND4C_FLOAT64) A(op, OUT, y, 0)
 #define ND4C_SIG_STFT(A, op) \
@@ -29,15 +43,16 @@
   A(op, INT, dft_length, 16)      \
   A(op, FLOAT, sample_rate, 8192) \
   A(op, FLOAT, lower, 0) A(op, FLOAT, upper, 4096) A(op, DTYPE, dtype, ND4C_FLOAT32) A(op, OUT, y, 0)
-#define ND4C_SIG_CONVOLVE(A, op) A(op, IN, a, 0) A(op, IN, b, 0) A(op, STRING, mode, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_CONVOLVE(A, op) \
+  A(op, IN, a, 0) A(op, IN, b, 0) A(op, WORD, mode, convolve_mode, ND4C_CONVOLVE_MODE_FULL) A(op, OUT, y, 0)
+#define ND4C_SIG_CORRELATE(A, op) \
+  A(op, IN, a, 0) A(op, IN, b, 0) A(op, WORD, mode, convolve_mode, ND4C_CONVOLVE_MODE_VALID) A(op, OUT, y, 0)
 
 #define ND4C_OPS_SIGNAL(OP)                                                                                            \
-  OP(537, 1, convolve, SIGNAL, ND4C_SIG_CONVOLVE, convolve, NUMERIC,                                                   \
-     "y[i] = sum over j of a[j] b[i - j]; mode: full (also none), same (as long as the longer), valid (whole "         \
-     "overlaps)",                                                                                                      \
+  OP(537, 1, convolve, SIGNAL, ND4C_SIG_CONVOLVE, convolve, NUMERIC, "y[i] = sum over j of a[j] b[i - j]",             \
      "convolve|||")                                                                                                    \
-  OP(538, 1, correlate, SIGNAL, ND4C_SIG_CONVOLVE, convolve, NUMERIC,                                                  \
-     "y[i] = sum over j of a[j + i] conj(b[j]), NumPy's order; mode: valid (also none), same, full", "correlate|||")   \
+  OP(538, 1, correlate, SIGNAL, ND4C_SIG_CORRELATE, convolve, NUMERIC,                                                 \
+     "y[i] = sum over j of a[j + i] conj(b[j]), NumPy's order", "correlate|||")                                        \
   OP(539, 1, view_as_complex, SIGNAL, ND4C_SIG_UNARY, view_as_complex, REAL_FLOATING,                                  \
      "complex numbers whose parts are the pairs on the last axis (of length 2); a copy", "|view_as_complex||")         \
   OP(540, 1, view_as_real, SIGNAL, ND4C_SIG_UNARY, view_as_real, FLOATING,                                             \

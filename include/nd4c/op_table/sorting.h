@@ -16,19 +16,19 @@
 #define ND4C_SIG_UNIQUE_COUNTS(A, op) A(op, IN, x, 0) A(op, OUT, values, 0) A(op, OUT, counts, 0)
 #define ND4C_SIG_UNIQUE_INVERSE(A, op) A(op, IN, x, 0) A(op, OUT, values, 0) A(op, OUT, inverse_indices, 0)
 #define ND4C_SIG_UNIQUE_VALUES(A, op) A(op, IN, x, 0) A(op, OUT, values, 0)
-#define ND4C_SIG_UNIQUE(A, op)                                                                       \
-  A(op, IN, x, 0)                                                                                    \
-  A(op, INTS, axis, 0)                                                                               \
-  A(op, BOOL, sorted, 1) A(op, OUT, values, 0) A(op, OUT, indices, 0) A(op, OUT, inverse_indices, 0) \
-      A(op, OUT, counts, 0)
+#define ND4C_SIG_UNIQUE(A, op) \
+  A(op, IN, x, 0)              \
+  A(op, INTS, axis, 0)         \
+  A(op, BOOL, sorted, 1)       \
+  A(op, OUT, values, 0) A(op, OUT, indices, 0) A(op, OUT, inverse_indices, 0) A(op, OUT, counts, 0)
 #define ND4C_SIG_SEARCHSORTED(A, op) \
   A(op, IN, x, 0) A(op, IN, values, 0) A(op, OPT, sorter, 0) A(op, BOOL, right, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_ISIN(A, op) A(op, IN, x, 0) A(op, IN, elements, 0) A(op, BOOL, invert, 0) A(op, OUT, y, 0)
-#define ND4C_SIG_HISTOGRAM(A, op)                                                                                      \
-  A(op, IN, x, 0)                                                                                                      \
-  A(op, OPT, edges, 0)                                                                                                 \
-  A(op, OPT, weights, 0) A(op, INT, bins, 10) A(op, FLOATS, range, 0) A(op, BOOL, density, 0) A(op, OUT, histogram, 0) \
-      A(op, OUT, bin_edges, 0)
+#define ND4C_SIG_HISTOGRAM(A, op) \
+  A(op, IN, x, 0)                 \
+  A(op, OPT, edges, 0)            \
+  A(op, OPT, weights, 0)          \
+  A(op, INT, bins, 10) A(op, FLOATS, range, 0) A(op, BOOL, density, 0) A(op, OUT, histogram, 0) A(op, OUT, bin_edges, 0)
 #define ND4C_SIG_BIN_EDGES(A, op) A(op, IN, x, 0) A(op, INT, bins, 10) A(op, FLOATS, range, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_FIXED_WIDTH(A, op) \
   A(op, IN, x, 0) A(op, FLOAT, low, 0) A(op, FLOAT, high, 1) A(op, INT, bins, 100) A(op, OUT, y, 0)

@@ -2,6 +2,14 @@
 #ifndef ND4C_OP_TABLE_STATISTICS_H
 #define ND4C_OP_TABLE_STATISTICS_H
 
+/* What quantile gives for a position between two elements. */
+#define ND4C_QUANTILE_METHOD_TABLE(X) \
+  X(LINEAR, 0, "linear")              \
+  X(LOWER, 1, "lower")                \
+  X(HIGHER, 2, "higher")              \
+  X(MIDPOINT, 3, "midpoint")          \
+  X(NEAREST, 4, "nearest")
+
 #define ND4C_SIG_VARIANCE(A, op) \
   A(op, IN, x, 0) A(op, INTS, axes, 0) A(op, BOOL, keepdims, 0) A(op, FLOAT, correction, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_MOMENTS(A, op) \
@@ -10,7 +18,9 @@
   A(op, IN, x, 0) A(op, INTS, axes, 0) A(op, BOOL, keepdims, 0) A(op, FLOAT, p, 2) A(op, OUT, y, 0)
 #define ND4C_SIG_QUANTILE(A, op) \
   A(op, IN, x, 0)                \
-  A(op, INTS, axes, 0) A(op, BOOL, keepdims, 0) A(op, FLOATS, q, 0) A(op, STRING, method, "linear") A(op, OUT, y, 0)
+  A(op, INTS, axes, 0)           \
+  A(op, BOOL, keepdims, 0)       \
+  A(op, FLOATS, q, 0) A(op, WORD, method, quantile_method, ND4C_QUANTILE_METHOD_LINEAR) A(op, OUT, y, 0)
 #define ND4C_SIG_CUMULATIVE(A, op) \
   A(op, IN, x, 0)                  \
   A(op, INT, axis, -1)             \

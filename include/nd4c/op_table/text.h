@@ -3,23 +3,24 @@
 #ifndef ND4C_OP_TABLE_TEXT_H
 #define ND4C_OP_TABLE_TEXT_H
 
-/* Values of the attribute `change_case` of string_normalizer: X(NAME, number, name). */
-#define ND4C_CASE_TABLE(X) \
-  X(NONE, 0, "NONE")       \
-  X(LOWER, 1, "LOWER")     \
+/* The case into which string_normalizer changes letters. */
+#define ND4C_LETTER_CASE_TABLE(X) \
+  X(NONE, 0, "NONE")              \
+  X(LOWER, 1, "LOWER")            \
   X(UPPER, 2, "UPPER")
 
-/* Values of the attribute `mode` of tfidf_vectorizer: X(NAME, number, name). */
-#define ND4C_TFIDF_TABLE(X) \
-  X(TF, 0, "TF")            \
-  X(IDF, 1, "IDF")          \
+/* What tfidf_vectorizer gives for an n-gram: its count, its weight if it occurs, or count times weight. */
+#define ND4C_TFIDF_MODE_TABLE(X) \
+  X(TF, 0, "TF")                 \
+  X(IDF, 1, "IDF")               \
   X(TFIDF, 2, "TFIDF")
 
 #define ND4C_SIG_STRING_SPLIT(A, op) \
   A(op, IN, x, 0) A(op, STRING, delimiter, 0) A(op, INT, maxsplit, -1) A(op, OUT, parts, 0) A(op, OUT, counts, 0)
 #define ND4C_SIG_STRING_NORMALIZER(A, op) \
   A(op, IN, x, 0)                         \
-  A(op, OPT, stopwords, 0) A(op, INT, change_case, 0) A(op, BOOL, case_sensitive, 0) A(op, OUT, y, 0)
+  A(op, OPT, stopwords, 0)                \
+  A(op, WORD, change_case, letter_case, ND4C_LETTER_CASE_NONE) A(op, BOOL, case_sensitive, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_REGEX(A, op) A(op, IN, x, 0) A(op, STRING, pattern, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_TFIDF(A, op)    \
   A(op, IN, x, 0)                \
@@ -28,7 +29,8 @@
   A(op, INTS, ngram_indexes, 0)  \
   A(op, FLOATS, weights, 0)      \
   A(op, INT, min_gram_length, 1) \
-  A(op, INT, max_gram_length, 1) A(op, INT, max_skip_count, 0) A(op, INT, mode, 0) A(op, OUT, y, 0)
+  A(op, INT, max_gram_length, 1) \
+  A(op, INT, max_skip_count, 0) A(op, WORD, mode, tfidf_mode, ND4C_TFIDF_MODE_TF) A(op, OUT, y, 0)
 
 #define ND4C_OPS_TEXT(OP)                                                                                            \
   OP(800, 1, string_concat, TEXT, ND4C_SIG_BINARY, string_concat, TEXT, "a followed by b, broadcast",                \

@@ -11,7 +11,8 @@
   A(op, INTS, pads, 0)                 \
   A(op, INTS, dilations, 0)            \
   A(op, INTS, output_padding, 0)       \
-  A(op, INTS, output_shape, 0) A(op, INT, groups, 1) A(op, INT, auto_pad, 0) A(op, OUT, y, 0)
+  A(op, INTS, output_shape, 0)         \
+  A(op, INT, groups, 1) A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) A(op, OUT, y, 0)
 #define ND4C_SIG_DEFORMABLE_CONV(A, op) \
   A(op, IN, x, 0)                       \
   A(op, IN, w, 0)                       \
@@ -27,14 +28,14 @@
   A(op, IN, w, 0)                   \
   A(op, OPT, bias, 0)               \
   A(op, OPT, past_state, 0) A(op, BOOL, silu, 0) A(op, OUT, y, 0) A(op, OUT, present_state, 0)
-#define ND4C_SIG_POOL_INDICES(A, op) \
-  A(op, IN, x, 0)                    \
-  A(op, INTS, kernel, 0)             \
-  A(op, INTS, strides, 0)            \
-  A(op, INTS, pads, 0)               \
-  A(op, INTS, dilations, 0)          \
-  A(op, INT, auto_pad, 0)            \
-  A(op, BOOL, ceil_mode, 0)          \
+#define ND4C_SIG_POOL_INDICES(A, op)                      \
+  A(op, IN, x, 0)                                         \
+  A(op, INTS, kernel, 0)                                  \
+  A(op, INTS, strides, 0)                                 \
+  A(op, INTS, pads, 0)                                    \
+  A(op, INTS, dilations, 0)                               \
+  A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) \
+  A(op, BOOL, ceil_mode, 0)                               \
   A(op, BOOL, planar, 0) A(op, BOOL, column_major, 0) A(op, OUT, y, 0) A(op, OUT, indices, 0)
 #define ND4C_SIG_UNPOOL(A, op) \
   A(op, IN, x, 0)              \
@@ -42,13 +43,14 @@
   A(op, INTS, kernel, 0)       \
   A(op, INTS, strides, 0)      \
   A(op, INTS, pads, 0) A(op, INTS, output_shape, 0) A(op, BOOL, planar, 0) A(op, OUT, y, 0)
-#define ND4C_SIG_LP_POOL(A, op) \
-  A(op, IN, x, 0)               \
-  A(op, INTS, kernel, 0)        \
-  A(op, INTS, strides, 0)       \
-  A(op, INTS, pads, 0)          \
-  A(op, INTS, dilations, 0)     \
-  A(op, INT, auto_pad, 0) A(op, BOOL, ceil_mode, 0) A(op, FLOAT, p, 2.0) A(op, OUT, y, 0)
+#define ND4C_SIG_LP_POOL(A, op)                           \
+  A(op, IN, x, 0)                                         \
+  A(op, INTS, kernel, 0)                                  \
+  A(op, INTS, strides, 0)                                 \
+  A(op, INTS, pads, 0)                                    \
+  A(op, INTS, dilations, 0)                               \
+  A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) \
+  A(op, BOOL, ceil_mode, 0) A(op, FLOAT, p, 2.0) A(op, OUT, y, 0)
 #define ND4C_SIG_GLOBAL_LP_POOL(A, op) A(op, IN, x, 0) A(op, FLOAT, p, 2.0) A(op, OUT, y, 0)
 #define ND4C_SIG_ADAPTIVE_POOL(A, op) A(op, IN, x, 0) A(op, INTS, output_shape, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_ADAPTIVE_POOL_INDICES(A, op) ND4C_SIG_ADAPTIVE_POOL(A, op) A(op, OUT, indices, 0)
@@ -56,14 +58,17 @@
   A(op, IN, x, 0)                  \
   A(op, IN, w, 0)                  \
   A(op, INTS, strides, 0)          \
-  A(op, INTS, pads, 0) A(op, INTS, dilations, 0) A(op, INT, auto_pad, 0) A(op, OUT, y, 0)
+  A(op, INTS, pads, 0)             \
+  A(op, INTS, dilations, 0) A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) A(op, OUT, y, 0)
 
 #define ND4C_SIG_SEPARABLE_CONV(A, op) \
   A(op, IN, x, 0)                      \
   A(op, IN, depthwise, 0)              \
   A(op, IN, pointwise, 0)              \
   A(op, OPT, bias, 0)                  \
-  A(op, INTS, strides, 0) A(op, INTS, pads, 0) A(op, INTS, dilations, 0) A(op, INT, auto_pad, 0) A(op, OUT, y, 0)
+  A(op, INTS, strides, 0)              \
+  A(op, INTS, pads, 0)                 \
+  A(op, INTS, dilations, 0) A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) A(op, OUT, y, 0)
 
 #define ND4C_OPS_WINDOW(OP)                                                                                          \
   OP(570, 1, conv_transpose, NN, ND4C_SIG_CONV_TRANSPOSE, conv_transpose, REAL_FLOATING,                             \

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -33,11 +34,11 @@ ND4C_API nd4c_status nd4c_attention_on(nd4c_context *context, const nd4c_array *
                                        int64_t kv_heads, double scale, bool is_causal, double softcap,
                                        int64_t left_window, int64_t right_window, nd4c_array **y);
 
-/* attention_with_cache: attention, and past_* with k and v behind, and the scores: scores_mode 0 scale q k^T, 1 after
- * softcap, 2 and mask, 3 after softmax.
+/* attention_with_cache: attention, and past_* with k and v behind, and the scores after the step that scores_mode
+ * names.
  * In: q (float), k, v, mask or NULL, past_key or NULL, past_value or NULL, key_lengths or NULL.
  * Attributes: q_heads (0), kv_heads (0), scale (0.0), is_causal (false), softcap (0.0), left_window (-1),
- *     right_window (-1), scores_mode (0).
+ *     right_window (-1), scores_mode (ND4C_SCORES_MODE_SCALED).
  * Out: y, present_key, present_value, scores.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_attention_with_cache(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
@@ -45,14 +46,14 @@ ND4C_API nd4c_status nd4c_attention_with_cache(const nd4c_array *q, const nd4c_a
                                                const nd4c_array *past_value, const nd4c_array *key_lengths,
                                                int64_t q_heads, int64_t kv_heads, double scale, bool is_causal,
                                                double softcap, int64_t left_window, int64_t right_window,
-                                               int64_t scores_mode, nd4c_array **y, nd4c_array **present_key,
+                                               nd4c_scores_mode scores_mode, nd4c_array **y, nd4c_array **present_key,
                                                nd4c_array **present_value, nd4c_array **scores);
 ND4C_API nd4c_status nd4c_attention_with_cache_on(nd4c_context *context, const nd4c_array *q, const nd4c_array *k,
                                                   const nd4c_array *v, const nd4c_array *mask,
                                                   const nd4c_array *past_key, const nd4c_array *past_value,
                                                   const nd4c_array *key_lengths, int64_t q_heads, int64_t kv_heads,
                                                   double scale, bool is_causal, double softcap, int64_t left_window,
-                                                  int64_t right_window, int64_t scores_mode, nd4c_array **y,
+                                                  int64_t right_window, nd4c_scores_mode scores_mode, nd4c_array **y,
                                                   nd4c_array **present_key, nd4c_array **present_value,
                                                   nd4c_array **scores);
 
@@ -90,29 +91,30 @@ ND4C_API nd4c_status nd4c_rotary_embedding_on(nd4c_context *context, const nd4c_
 /* linear_attention: y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S
  * scaled by e^decay before; delta: v replaced by beta (v - S^T k).
  * In: q (float), k, v, past_state or NULL, decay or NULL, beta or NULL.
- * Attributes: q_heads (1), kv_heads (1), scale (0.0), update_rule (0).
+ * Attributes: q_heads (1), kv_heads (1), scale (0.0), update_rule (ND4C_UPDATE_RULE_LINEAR).
  * Out: y, present_state.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_linear_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
                                            const nd4c_array *past_state, const nd4c_array *decay,
                                            const nd4c_array *beta, int64_t q_heads, int64_t kv_heads, double scale,
-                                           int64_t update_rule, nd4c_array **y, nd4c_array **present_state);
+                                           nd4c_update_rule update_rule, nd4c_array **y, nd4c_array **present_state);
 ND4C_API nd4c_status nd4c_linear_attention_on(nd4c_context *context, const nd4c_array *q, const nd4c_array *k,
                                               const nd4c_array *v, const nd4c_array *past_state,
                                               const nd4c_array *decay, const nd4c_array *beta, int64_t q_heads,
-                                              int64_t kv_heads, double scale, int64_t update_rule, nd4c_array **y,
-                                              nd4c_array **present_state);
+                                              int64_t kv_heads, double scale, nd4c_update_rule update_rule,
+                                              nd4c_array **y, nd4c_array **present_state);
 
 /* embedding_bag: rows of table at indices, times weights, reduced by bag: those of a row of indices [bags, n], or
- * from one of offsets to the next; mode 0 sum, 1 mean, 2 max; padding_index is left out; an empty bag gives 0.
+ * from one of offsets to the next; padding_index is left out; an empty bag gives 0.
  * In: table (float), indices, offsets or NULL, weights or NULL.
- * Attributes: mode (0), padding_index (-1).
+ * Attributes: mode (ND4C_BAG_MODE_SUM), padding_index (-1).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_embedding_bag(const nd4c_array *table, const nd4c_array *indices, const nd4c_array *offsets,
-                                        const nd4c_array *weights, int64_t mode, int64_t padding_index, nd4c_array **y);
+                                        const nd4c_array *weights, nd4c_bag_mode mode, int64_t padding_index,
+                                        nd4c_array **y);
 ND4C_API nd4c_status nd4c_embedding_bag_on(nd4c_context *context, const nd4c_array *table, const nd4c_array *indices,
-                                           const nd4c_array *offsets, const nd4c_array *weights, int64_t mode,
+                                           const nd4c_array *offsets, const nd4c_array *weights, nd4c_bag_mode mode,
                                            int64_t padding_index, nd4c_array **y);
 
 ND4C_EXTERN_C_END

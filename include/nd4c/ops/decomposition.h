@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -215,15 +216,15 @@ ND4C_API nd4c_status nd4c_matrix_power_on(nd4c_context *context, const nd4c_arra
 ND4C_API nd4c_status nd4c_expm(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_expm_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* matrix_norm: norm of matrices; ord: fro (also none), nuc, 1, -1, 2, -2, inf, -inf; 0 for one without elements.
+/* matrix_norm: norm of matrices; 0 for one without elements.
  * In: x (float, complex).
- * Attributes: ord (NULL), keepdims (false).
+ * Attributes: ord (ND4C_MATRIX_NORM_ORDER_FROBENIUS), keepdims (false).
  * Out: y.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: ARGUMENT, SHAPE. */
-ND4C_API nd4c_status nd4c_matrix_norm(const nd4c_array *x, const char *ord, bool keepdims, nd4c_array **y);
-ND4C_API nd4c_status nd4c_matrix_norm_on(nd4c_context *context, const nd4c_array *x, const char *ord, bool keepdims,
-                                         nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_norm(const nd4c_array *x, nd4c_matrix_norm_order ord, bool keepdims, nd4c_array **y);
+ND4C_API nd4c_status nd4c_matrix_norm_on(nd4c_context *context, const nd4c_array *x, nd4c_matrix_norm_order ord,
+                                         bool keepdims, nd4c_array **y);
 
 /* vector_norm: (sum |x|^ord)^(1/ord) over axes (none: all); infinity: max |x|, -infinity: min |x|, 0: count of
  * non-zeros.

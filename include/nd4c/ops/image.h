@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -18,44 +19,47 @@ ND4C_EXTERN_C_BEGIN
  * along each axis (linear; cubic: Keys 1981, cubic_a), with antialias widened when it shrinks; roi [starts, ends] for
  * tf_crop_and_resize, extrapolation outside; integers are rounded to even and saturate (ONNX Resize).
  * In: x (bool, int, uint, float, complex), roi or NULL.
- * Attributes: sizes (NULL, 0), scales (NULL, 0), axes (NULL, 0), mode (0), coordinates (0), nearest (0), cubic_a
- *     (-0.75), exclude_outside (false), antialias (false), aspect (0), extrapolation (0).
+ * Attributes: sizes (NULL, 0), scales (NULL, 0), axes (NULL, 0), mode (ND4C_INTERPOLATION_NEAREST), coordinates
+ *     (ND4C_RESIZE_COORDINATES_HALF_PIXEL), nearest (ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR), cubic_a (-0.75),
+ *     exclude_outside (false), antialias (false), aspect (ND4C_RESIZE_ASPECT_STRETCH), extrapolation (0).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_resize(const nd4c_array *x, const nd4c_array *roi, const int64_t *sizes, int32_t sizes_count,
                                  const double *scales, int32_t scales_count, const int64_t *axes, int32_t axes_count,
-                                 int64_t mode, int64_t coordinates, int64_t nearest, double cubic_a,
-                                 bool exclude_outside, bool antialias, int64_t aspect, double extrapolation,
-                                 nd4c_array **y);
+                                 nd4c_interpolation mode, nd4c_resize_coordinates coordinates,
+                                 nd4c_resize_nearest nearest, double cubic_a, bool exclude_outside, bool antialias,
+                                 nd4c_resize_aspect aspect, double extrapolation, nd4c_array **y);
 ND4C_API nd4c_status nd4c_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *roi,
                                     const int64_t *sizes, int32_t sizes_count, const double *scales,
-                                    int32_t scales_count, const int64_t *axes, int32_t axes_count, int64_t mode,
-                                    int64_t coordinates, int64_t nearest, double cubic_a, bool exclude_outside,
-                                    bool antialias, int64_t aspect, double extrapolation, nd4c_array **y);
+                                    int32_t scales_count, const int64_t *axes, int32_t axes_count,
+                                    nd4c_interpolation mode, nd4c_resize_coordinates coordinates,
+                                    nd4c_resize_nearest nearest, double cubic_a, bool exclude_outside, bool antialias,
+                                    nd4c_resize_aspect aspect, double extrapolation, nd4c_array **y);
 
 /* crop_and_resize: each box [y1, x1, y2, x2] (0 .. 1) of image box_indices[i] of x [b, h, w, c], resized to size [h,
  * w] by nearest or linear: y [boxes, h, w, c] (TensorFlow crop_and_resize).
  * In: x (float), boxes, box_indices.
- * Attributes: size (NULL, 0), mode (1), extrapolation (0).
+ * Attributes: size (NULL, 0), mode (ND4C_INTERPOLATION_LINEAR), extrapolation (0).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_crop_and_resize(const nd4c_array *x, const nd4c_array *boxes, const nd4c_array *box_indices,
-                                          const int64_t *size, int32_t size_count, int64_t mode, double extrapolation,
-                                          nd4c_array **y);
+                                          const int64_t *size, int32_t size_count, nd4c_interpolation mode,
+                                          double extrapolation, nd4c_array **y);
 ND4C_API nd4c_status nd4c_crop_and_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *boxes,
                                              const nd4c_array *box_indices, const int64_t *size, int32_t size_count,
-                                             int64_t mode, double extrapolation, nd4c_array **y);
+                                             nd4c_interpolation mode, double extrapolation, nd4c_array **y);
 
 /* grid_sample: x [n, c, ...] at the places grid [n, ..., d] names, -1 .. 1 over the last axis first, for d = 1 to 3
  * spatial axes; a place that is NaN gives NaN (integers: 0).
  * In: x (int, uint, float), grid.
- * Attributes: mode (1), padding (0), align_corners (false).
+ * Attributes: mode (ND4C_INTERPOLATION_LINEAR), padding (ND4C_SAMPLE_PADDING_ZEROS), align_corners (false).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
-ND4C_API nd4c_status nd4c_grid_sample(const nd4c_array *x, const nd4c_array *grid, int64_t mode, int64_t padding,
-                                      bool align_corners, nd4c_array **y);
+ND4C_API nd4c_status nd4c_grid_sample(const nd4c_array *x, const nd4c_array *grid, nd4c_interpolation mode,
+                                      nd4c_sample_padding padding, bool align_corners, nd4c_array **y);
 ND4C_API nd4c_status nd4c_grid_sample_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *grid,
-                                         int64_t mode, int64_t padding, bool align_corners, nd4c_array **y);
+                                         nd4c_interpolation mode, nd4c_sample_padding padding, bool align_corners,
+                                         nd4c_array **y);
 
 /* affine_grid: grid [n, ..., d] = theta [n, d, d + 1] times (place, 1) for each place of size [n, c, ...], d = 2 or
  * 3.
@@ -70,15 +74,16 @@ ND4C_API nd4c_status nd4c_affine_grid_on(nd4c_context *context, const nd4c_array
 
 /* spatial_transformer: grid_sample of x at affine_grid of theta, for the spatial extents size (Jaderberg 2015).
  * In: x (int, uint, float), theta.
- * Attributes: size (NULL, 0), mode (1), padding (0), align_corners (false).
+ * Attributes: size (NULL, 0), mode (ND4C_INTERPOLATION_LINEAR), padding (ND4C_SAMPLE_PADDING_ZEROS), align_corners
+ *     (false).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_spatial_transformer(const nd4c_array *x, const nd4c_array *theta, const int64_t *size,
-                                              int32_t size_count, int64_t mode, int64_t padding, bool align_corners,
-                                              nd4c_array **y);
+                                              int32_t size_count, nd4c_interpolation mode, nd4c_sample_padding padding,
+                                              bool align_corners, nd4c_array **y);
 ND4C_API nd4c_status nd4c_spatial_transformer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *theta,
-                                                 const int64_t *size, int32_t size_count, int64_t mode, int64_t padding,
-                                                 bool align_corners, nd4c_array **y);
+                                                 const int64_t *size, int32_t size_count, nd4c_interpolation mode,
+                                                 nd4c_sample_padding padding, bool align_corners, nd4c_array **y);
 
 /* nms: rows [batch, class, box]: boxes [n, b, 4] by falling scores [n, c, b] above score_threshold, at most
  * max_output a class (left out: all), without those that overlap a chosen one by more than iou_threshold (left out:
@@ -98,16 +103,17 @@ ND4C_API nd4c_status nd4c_nms_on(nd4c_context *context, const nd4c_array *boxes,
  * sampling_ratio^2 bilinear samples (0: as many as the bin has cells), or the largest weighted cell (He 2017, ONNX
  * RoiAlign).
  * In: x (float), rois, batch_indices.
- * Attributes: size (NULL, 0), mode (0), sampling_ratio (0), spatial_scale (1.0), half_pixel (true).
+ * Attributes: size (NULL, 0), mode (ND4C_ROI_MODE_AVERAGE), sampling_ratio (0), spatial_scale (1.0), half_pixel
+ *     (true).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_roi_align(const nd4c_array *x, const nd4c_array *rois, const nd4c_array *batch_indices,
-                                    const int64_t *size, int32_t size_count, int64_t mode, int64_t sampling_ratio,
+                                    const int64_t *size, int32_t size_count, nd4c_roi_mode mode, int64_t sampling_ratio,
                                     double spatial_scale, bool half_pixel, nd4c_array **y);
 ND4C_API nd4c_status nd4c_roi_align_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *rois,
                                        const nd4c_array *batch_indices, const int64_t *size, int32_t size_count,
-                                       int64_t mode, int64_t sampling_ratio, double spatial_scale, bool half_pixel,
-                                       nd4c_array **y);
+                                       nd4c_roi_mode mode, int64_t sampling_ratio, double spatial_scale,
+                                       bool half_pixel, nd4c_array **y);
 
 /* max_roi_pool: largest in each of size [h, w] bins of each roi [batch, x1, y1, x2, y2] times spatial_scale, rounded;
  * an empty bin gives 0 (Girshick 2015).
@@ -124,11 +130,11 @@ ND4C_API nd4c_status nd4c_max_roi_pool_on(nd4c_context *context, const nd4c_arra
 /* decode_image: uint8 [h, w, c] of the bytes of a file: JPEG (libjpeg-turbo), PNG (libpng), WebP (libwebp), TIFF
  * (libtiff), JPEG 2000 (OpenJPEG), BMP, PNM; alpha, profiles and gamma are left aside; on the host, eagerly alone.
  * In: x (uint8).
- * Attributes: pixel_format (0).
+ * Attributes: pixel_format (ND4C_PIXEL_FORMAT_RGB).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE. */
-ND4C_API nd4c_status nd4c_decode_image(const nd4c_array *x, int64_t pixel_format, nd4c_array **y);
-ND4C_API nd4c_status nd4c_decode_image_on(nd4c_context *context, const nd4c_array *x, int64_t pixel_format,
+ND4C_API nd4c_status nd4c_decode_image(const nd4c_array *x, nd4c_pixel_format pixel_format, nd4c_array **y);
+ND4C_API nd4c_status nd4c_decode_image_on(nd4c_context *context, const nd4c_array *x, nd4c_pixel_format pixel_format,
                                           nd4c_array **y);
 
 /* rgb_to_hsv: hue, saturation, value (0 .. 1) of the 3 colours on axis (Smith 1978).

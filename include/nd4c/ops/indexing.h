@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -93,14 +94,14 @@ ND4C_API nd4c_status nd4c_stack_on(nd4c_context *context, const nd4c_array *cons
 /* pad: x with pads (begins, then ends, of the axes; none: all) around it: value (left out: zero), or x's edge, its
  * mirror image without (reflect) or with the edge (symmetric), or x again (wrap); negative pads cut off.
  * In: x (bool, int, uint, float, complex, utf8, float8), value or NULL.
- * Attributes: pads (NULL, 0), axes (NULL, 0), mode (0).
+ * Attributes: pads (NULL, 0), axes (NULL, 0), mode (ND4C_PAD_MODE_CONSTANT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_pad(const nd4c_array *x, const nd4c_array *value, const int64_t *pads, int32_t pads_count,
-                              const int64_t *axes, int32_t axes_count, int64_t mode, nd4c_array **y);
+                              const int64_t *axes, int32_t axes_count, nd4c_pad_mode mode, nd4c_array **y);
 ND4C_API nd4c_status nd4c_pad_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *value,
                                  const int64_t *pads, int32_t pads_count, const int64_t *axes, int32_t axes_count,
-                                 int64_t mode, nd4c_array **y);
+                                 nd4c_pad_mode mode, nd4c_array **y);
 
 /* tile: x repeated as a whole: y[i] = x[i mod extent]; repeats and shape are aligned at the last axis.
  * In: x (bool, int, uint, float, complex, utf8, float8).
@@ -220,13 +221,13 @@ ND4C_API nd4c_status nd4c_reverse_sequence_on(nd4c_context *context, const nd4c_
 
 /* take: x's slices at indices along the axis (none: of x flattened); mode says what an index out of range does.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices.
- * Attributes: axes (NULL, 0), mode (0).
+ * Attributes: axes (NULL, 0), mode (ND4C_INDEX_MODE_RAISE).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_take(const nd4c_array *x, const nd4c_array *indices, const int64_t *axes, int32_t axes_count,
-                               int64_t mode, nd4c_array **y);
+                               nd4c_index_mode mode, nd4c_array **y);
 ND4C_API nd4c_status nd4c_take_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
-                                  const int64_t *axes, int32_t axes_count, int64_t mode, nd4c_array **y);
+                                  const int64_t *axes, int32_t axes_count, nd4c_index_mode mode, nd4c_array **y);
 
 /* embedding_lookup: rows of table at indices.
  * In: table (bool, int, uint, float, complex, utf8, float8), indices.
@@ -276,24 +277,24 @@ ND4C_API nd4c_status nd4c_put_along_axis_on(nd4c_context *context, const nd4c_ar
 
 /* scatter_elements: x with updates joined in: y[..., indices[..., i, ...], ...] (reduction)= updates[..., i, ...].
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
- * Attributes: axis (0), reduction (0).
+ * Attributes: axis (0), reduction (ND4C_SCATTER_REDUCTION_NONE).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_elements(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
-                                           int64_t axis, int64_t reduction, nd4c_array **y);
+                                           int64_t axis, nd4c_scatter_reduction reduction, nd4c_array **y);
 ND4C_API nd4c_status nd4c_scatter_elements_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
-                                              const nd4c_array *updates, int64_t axis, int64_t reduction,
+                                              const nd4c_array *updates, int64_t axis, nd4c_scatter_reduction reduction,
                                               nd4c_array **y);
 
 /* scatter_nd: x with y[indices[i..., :]] (reduction)= updates[i...]: the last axis of indices holds whole positions.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
- * Attributes: reduction (0).
+ * Attributes: reduction (ND4C_SCATTER_REDUCTION_NONE).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_scatter_nd(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
-                                     int64_t reduction, nd4c_array **y);
+                                     nd4c_scatter_reduction reduction, nd4c_array **y);
 ND4C_API nd4c_status nd4c_scatter_nd_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
-                                        const nd4c_array *updates, int64_t reduction, nd4c_array **y);
+                                        const nd4c_array *updates, nd4c_scatter_reduction reduction, nd4c_array **y);
 
 /* scatter_update: x with y[..., indices[i], ...] = updates[..., i, ...], slices along axis.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -29,7 +30,7 @@ ND4C_API nd4c_status nd4c_label_index_on(nd4c_context *context, const nd4c_array
  * TreeEnsemble); leaf_ends: where the targets and weights of each leaf end, else one each.
  * In: x (float), node_features, node_splits, node_modes, true_ids, true_leaves, false_ids, false_leaves,
  *     leaf_targets, leaf_weights, roots, missing_true or NULL, members or NULL, leaf_ends or NULL.
- * Attributes: targets (1), aggregate (1).
+ * Attributes: targets (1), aggregate (ND4C_TREE_AGGREGATE_SUM).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_tree_ensemble(const nd4c_array *x, const nd4c_array *node_features,
@@ -39,7 +40,7 @@ ND4C_API nd4c_status nd4c_tree_ensemble(const nd4c_array *x, const nd4c_array *n
                                         const nd4c_array *leaf_targets, const nd4c_array *leaf_weights,
                                         const nd4c_array *roots, const nd4c_array *missing_true,
                                         const nd4c_array *members, const nd4c_array *leaf_ends, int64_t targets,
-                                        int64_t aggregate, nd4c_array **y);
+                                        nd4c_tree_aggregate aggregate, nd4c_array **y);
 ND4C_API nd4c_status nd4c_tree_ensemble_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *node_features,
                                            const nd4c_array *node_splits, const nd4c_array *node_modes,
                                            const nd4c_array *true_ids, const nd4c_array *true_leaves,
@@ -47,28 +48,29 @@ ND4C_API nd4c_status nd4c_tree_ensemble_on(nd4c_context *context, const nd4c_arr
                                            const nd4c_array *leaf_targets, const nd4c_array *leaf_weights,
                                            const nd4c_array *roots, const nd4c_array *missing_true,
                                            const nd4c_array *members, const nd4c_array *leaf_ends, int64_t targets,
-                                           int64_t aggregate, nd4c_array **y);
+                                           nd4c_tree_aggregate aggregate, nd4c_array **y);
 
 /* score_transform: scores on the last axis as they are, softmax, 1 / (1 + e^-x), softmax where 0 stays 0, or the
  * inverse of the normal distribution (ONNX post_transform).
  * In: x (float).
- * Attributes: transform (0).
+ * Attributes: transform (ND4C_POST_TRANSFORM_NONE).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE. */
-ND4C_API nd4c_status nd4c_score_transform(const nd4c_array *x, int64_t transform, nd4c_array **y);
-ND4C_API nd4c_status nd4c_score_transform_on(nd4c_context *context, const nd4c_array *x, int64_t transform,
+ND4C_API nd4c_status nd4c_score_transform(const nd4c_array *x, nd4c_post_transform transform, nd4c_array **y);
+ND4C_API nd4c_status nd4c_score_transform_on(nd4c_context *context, const nd4c_array *x, nd4c_post_transform transform,
                                              nd4c_array **y);
 
 /* svm_kernel: y [n, v] for x [n, f] and vectors [v, f]: x . v, (gamma x . v + coef0)^degree, e^(-gamma |x - v|^2) or
  * tanh(gamma x . v + coef0).
  * In: x (float), vectors.
- * Attributes: kernel (0), gamma (1.0), coef0 (0), degree (3).
+ * Attributes: kernel (ND4C_KERNEL_FUNCTION_LINEAR), gamma (1.0), coef0 (0), degree (3).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
-ND4C_API nd4c_status nd4c_svm_kernel(const nd4c_array *x, const nd4c_array *vectors, int64_t kernel, double gamma,
-                                     double coef0, double degree, nd4c_array **y);
+ND4C_API nd4c_status nd4c_svm_kernel(const nd4c_array *x, const nd4c_array *vectors, nd4c_kernel_function kernel,
+                                     double gamma, double coef0, double degree, nd4c_array **y);
 ND4C_API nd4c_status nd4c_svm_kernel_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *vectors,
-                                        int64_t kernel, double gamma, double coef0, double degree, nd4c_array **y);
+                                        nd4c_kernel_function kernel, double gamma, double coef0, double degree,
+                                        nd4c_array **y);
 
 /* svm_probabilities: probabilities [n, classes] of scores [n, pairs of classes], each pair's 1 / (1 + e^(prob_a s +
  * prob_b)), coupled by the iteration of libsvm (Wu, Lin and Weng 2004).

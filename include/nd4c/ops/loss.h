@@ -10,149 +10,155 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
 
 /* nll_loss: -weights[c] x[n, c, ...] with c the class in target [n, ...]; ignore_index gives 0 with weight 0.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), ignore_index (-100).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), ignore_index (-100).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_nll_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                   int64_t reduction, int64_t ignore_index, nd4c_array **loss);
+                                   nd4c_loss_reduction reduction, int64_t ignore_index, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_nll_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                      const nd4c_array *weights, int64_t reduction, int64_t ignore_index,
+                                      const nd4c_array *weights, nd4c_loss_reduction reduction, int64_t ignore_index,
                                       nd4c_array **loss);
 
 /* softmax_cross_entropy: nll_loss of log_softmax(x) on axis 1, and that log_softmax.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), ignore_index (-100).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), ignore_index (-100).
  * Out: loss, log_probabilities.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_softmax_cross_entropy(const nd4c_array *x, const nd4c_array *target,
-                                                const nd4c_array *weights, int64_t reduction, int64_t ignore_index,
-                                                nd4c_array **loss, nd4c_array **log_probabilities);
+                                                const nd4c_array *weights, nd4c_loss_reduction reduction,
+                                                int64_t ignore_index, nd4c_array **loss,
+                                                nd4c_array **log_probabilities);
 ND4C_API nd4c_status nd4c_softmax_cross_entropy_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                                   const nd4c_array *weights, int64_t reduction, int64_t ignore_index,
-                                                   nd4c_array **loss, nd4c_array **log_probabilities);
+                                                   const nd4c_array *weights, nd4c_loss_reduction reduction,
+                                                   int64_t ignore_index, nd4c_array **loss,
+                                                   nd4c_array **log_probabilities);
 
 /* dense_cross_entropy: -sum of target * log_softmax(x) on axis, which the loss lacks.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), axis (-1).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), axis (-1).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_dense_cross_entropy(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                              int64_t reduction, int64_t axis, nd4c_array **loss);
+                                              nd4c_loss_reduction reduction, int64_t axis, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_dense_cross_entropy_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                                 const nd4c_array *weights, int64_t reduction, int64_t axis,
+                                                 const nd4c_array *weights, nd4c_loss_reduction reduction, int64_t axis,
                                                  nd4c_array **loss);
 
 /* cosine_distance: 1 - sum of x * target on axis, which the loss lacks; both of norm 1.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), axis (-1).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), axis (-1).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_cosine_distance(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                          int64_t reduction, int64_t axis, nd4c_array **loss);
+                                          nd4c_loss_reduction reduction, int64_t axis, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_cosine_distance_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                             const nd4c_array *weights, int64_t reduction, int64_t axis,
+                                             const nd4c_array *weights, nd4c_loss_reduction reduction, int64_t axis,
                                              nd4c_array **loss);
 
 /* mse_loss: (x - target)^2.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_mse_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                   int64_t reduction, nd4c_array **loss);
+                                   nd4c_loss_reduction reduction, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_mse_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                      const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+                                      const nd4c_array *weights, nd4c_loss_reduction reduction, nd4c_array **loss);
 
 /* l1_loss: |x - target|.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_l1_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                  int64_t reduction, nd4c_array **loss);
+                                  nd4c_loss_reduction reduction, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_l1_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                     const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+                                     const nd4c_array *weights, nd4c_loss_reduction reduction, nd4c_array **loss);
 
 /* huber_loss: d^2 / 2 for d = |x - target| <= delta, else delta (d - delta / 2).
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), delta (1.0).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), delta (1.0).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_huber_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                     int64_t reduction, double delta, nd4c_array **loss);
+                                     nd4c_loss_reduction reduction, double delta, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_huber_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                        const nd4c_array *weights, int64_t reduction, double delta, nd4c_array **loss);
+                                        const nd4c_array *weights, nd4c_loss_reduction reduction, double delta,
+                                        nd4c_array **loss);
 
 /* smooth_l1_loss: d^2 / (2 beta) for d = |x - target| < beta, else d - beta / 2.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), beta (1.0).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), beta (1.0).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_smooth_l1_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                         int64_t reduction, double beta, nd4c_array **loss);
+                                         nd4c_loss_reduction reduction, double beta, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_smooth_l1_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                            const nd4c_array *weights, int64_t reduction, double beta,
+                                            const nd4c_array *weights, nd4c_loss_reduction reduction, double beta,
                                             nd4c_array **loss);
 
 /* hinge_loss: max(0, 1 - x target), target -1 or 1.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_hinge_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                     int64_t reduction, nd4c_array **loss);
+                                     nd4c_loss_reduction reduction, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_hinge_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                        const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+                                        const nd4c_array *weights, nd4c_loss_reduction reduction, nd4c_array **loss);
 
 /* log_loss: -target ln(x + epsilon) - (1 - target) ln(1 - x + epsilon), a factor of 0 giving 0.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), epsilon (0.0).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), epsilon (0.0).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_log_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                   int64_t reduction, double epsilon, nd4c_array **loss);
+                                   nd4c_loss_reduction reduction, double epsilon, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_log_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                      const nd4c_array *weights, int64_t reduction, double epsilon, nd4c_array **loss);
+                                      const nd4c_array *weights, nd4c_loss_reduction reduction, double epsilon,
+                                      nd4c_array **loss);
 
 /* sigmoid_cross_entropy: log_loss of sigmoid(x) against target (1 - label_smoothing) + label_smoothing / 2, exact for
  * large x.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), label_smoothing (0.0).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), label_smoothing (0.0).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_sigmoid_cross_entropy(const nd4c_array *x, const nd4c_array *target,
-                                                const nd4c_array *weights, int64_t reduction, double label_smoothing,
-                                                nd4c_array **loss);
+                                                const nd4c_array *weights, nd4c_loss_reduction reduction,
+                                                double label_smoothing, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_sigmoid_cross_entropy_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                                   const nd4c_array *weights, int64_t reduction, double label_smoothing,
-                                                   nd4c_array **loss);
+                                                   const nd4c_array *weights, nd4c_loss_reduction reduction,
+                                                   double label_smoothing, nd4c_array **loss);
 
 /* kl_divergence: target (ln target - x), 0 for target 0; log_target: target is a logarithm, too.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2), log_target (false).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), log_target (false).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_kl_divergence(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                        int64_t reduction, bool log_target, nd4c_array **loss);
+                                        nd4c_loss_reduction reduction, bool log_target, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_kl_divergence_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                           const nd4c_array *weights, int64_t reduction, bool log_target,
+                                           const nd4c_array *weights, nd4c_loss_reduction reduction, bool log_target,
                                            nd4c_array **loss);
 
 /* poisson_nll_loss: e^x - target x.
  * In: x (float), target, weights or NULL.
- * Attributes: reduction (2).
+ * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_poisson_nll_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
-                                           int64_t reduction, nd4c_array **loss);
+                                           nd4c_loss_reduction reduction, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_poisson_nll_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *target,
-                                              const nd4c_array *weights, int64_t reduction, nd4c_array **loss);
+                                              const nd4c_array *weights, nd4c_loss_reduction reduction,
+                                              nd4c_array **loss);
 
 /* sgd_step: x - rate (gradient + decay x).
  * In: x (float), gradient, rate.

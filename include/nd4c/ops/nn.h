@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -17,50 +18,51 @@ ND4C_EXTERN_C_BEGIN
 /* conv: y = activation(x * w + bias + addend), cross-correlation over 1 to 3 spatial axes: x [n, c, ...], w [o, c /
  * groups, ...], bias [o], addend like y; pads: all begins, then all ends.
  * In: x (float), w, bias or NULL, addend or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (0), activation (0).
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT),
+ *     activation (ND4C_ACTIVATION_NONE).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_conv(const nd4c_array *x, const nd4c_array *w, const nd4c_array *bias,
                                const nd4c_array *addend, const int64_t *strides, int32_t strides_count,
                                const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                               int32_t dilations_count, int64_t groups, int64_t auto_pad, int64_t activation,
-                               nd4c_array **y);
+                               int32_t dilations_count, int64_t groups, nd4c_auto_pad auto_pad,
+                               nd4c_activation activation, nd4c_array **y);
 ND4C_API nd4c_status nd4c_conv_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
                                   const nd4c_array *bias, const nd4c_array *addend, const int64_t *strides,
                                   int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                  const int64_t *dilations, int32_t dilations_count, int64_t groups, int64_t auto_pad,
-                                  int64_t activation, nd4c_array **y);
+                                  const int64_t *dilations, int32_t dilations_count, int64_t groups,
+                                  nd4c_auto_pad auto_pad, nd4c_activation activation, nd4c_array **y);
 
 /* max_pool: largest in each window; padding never wins.
  * In: x (int, uint, float).
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (0), ceil_mode
- *     (false), count_include_pad (false).
+ * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_max_pool(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
                                    const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                    int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                   int64_t auto_pad, bool ceil_mode, bool count_include_pad, nd4c_array **y);
+                                   nd4c_auto_pad auto_pad, bool ceil_mode, bool count_include_pad, nd4c_array **y);
 ND4C_API nd4c_status nd4c_max_pool_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
                                       int32_t kernel_count, const int64_t *strides, int32_t strides_count,
                                       const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                      int32_t dilations_count, int64_t auto_pad, bool ceil_mode, bool count_include_pad,
-                                      nd4c_array **y);
+                                      int32_t dilations_count, nd4c_auto_pad auto_pad, bool ceil_mode,
+                                      bool count_include_pad, nd4c_array **y);
 
 /* average_pool: mean of each window, of its cells inside x or, count_include_pad, inside the padded x.
  * In: x (float).
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (0), ceil_mode
- *     (false), count_include_pad (false).
+ * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_average_pool(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
                                        const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                        int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                       int64_t auto_pad, bool ceil_mode, bool count_include_pad, nd4c_array **y);
+                                       nd4c_auto_pad auto_pad, bool ceil_mode, bool count_include_pad, nd4c_array **y);
 ND4C_API nd4c_status nd4c_average_pool_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
                                           int32_t kernel_count, const int64_t *strides, int32_t strides_count,
                                           const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                          int32_t dilations_count, int64_t auto_pad, bool ceil_mode,
+                                          int32_t dilations_count, nd4c_auto_pad auto_pad, bool ceil_mode,
                                           bool count_include_pad, nd4c_array **y);
 
 /* batch_norm: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, by channel (axis 1).

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -109,13 +110,13 @@ ND4C_API nd4c_status nd4c_skip_layer_norm_on(nd4c_context *context, const nd4c_a
 
 /* bias_add: y = activation(x + bias), bias along axis.
  * In: x (float), bias.
- * Attributes: axis (1), activation (0).
+ * Attributes: axis (1), activation (ND4C_ACTIVATION_NONE).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
-ND4C_API nd4c_status nd4c_bias_add(const nd4c_array *x, const nd4c_array *bias, int64_t axis, int64_t activation,
-                                   nd4c_array **y);
+ND4C_API nd4c_status nd4c_bias_add(const nd4c_array *x, const nd4c_array *bias, int64_t axis,
+                                   nd4c_activation activation, nd4c_array **y);
 ND4C_API nd4c_status nd4c_bias_add_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *bias, int64_t axis,
-                                      int64_t activation, nd4c_array **y);
+                                      nd4c_activation activation, nd4c_array **y);
 
 /* clip_by_norm: y = x * max_norm / max(norm, max_norm), norm given or the Euclidean one over axes (none: all).
  * In: x (float), norm or NULL.

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -18,13 +19,13 @@ ND4C_EXTERN_C_BEGIN
  * or NaN; rounding is for float8_e8m0fnu: 0 nearest, ties up, 1 up, 2 down; what is below its smallest counts as
  * beyond.
  * In: x (bool, int, uint, float, complex, float8, packed).
- * Attributes: dtype (ND4C_DTYPE_NONE), saturate (true), rounding (0).
+ * Attributes: dtype (ND4C_DTYPE_NONE), saturate (true), rounding (ND4C_ROUNDING_NEAREST).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE. */
-ND4C_API nd4c_status nd4c_cast_float8(const nd4c_array *x, nd4c_dtype dtype, bool saturate, int64_t rounding,
+ND4C_API nd4c_status nd4c_cast_float8(const nd4c_array *x, nd4c_dtype dtype, bool saturate, nd4c_rounding rounding,
                                       nd4c_array **y);
 ND4C_API nd4c_status nd4c_cast_float8_on(nd4c_context *context, const nd4c_array *x, nd4c_dtype dtype, bool saturate,
-                                         int64_t rounding, nd4c_array **y);
+                                         nd4c_rounding rounding, nd4c_array **y);
 
 /* quantize_linear: y = saturate(round(x / scale) + zero_point), ties to even, NaN as 0; the quotient rounded to
  * precision (none: scale's dtype); one scale, one for each index of axis, or one for each block_size elements along
@@ -101,23 +102,23 @@ ND4C_API nd4c_status nd4c_qlinear_matmul_on(nd4c_context *context, const nd4c_ar
 /* conv_integer: y = (x - x_zero_point) * (w - w_zero_point) as conv, in int32, which wraps; padding counts as
  * x_zero_point; w_zero_point: one, or one an output channel.
  * In: x (int8, uint8), w, x_zero_point or NULL, w_zero_point or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (0).
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_conv_integer(const nd4c_array *x, const nd4c_array *w, const nd4c_array *x_zero_point,
                                        const nd4c_array *w_zero_point, const int64_t *strides, int32_t strides_count,
                                        const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                       int32_t dilations_count, int64_t groups, int64_t auto_pad, nd4c_array **y);
+                                       int32_t dilations_count, int64_t groups, nd4c_auto_pad auto_pad, nd4c_array **y);
 ND4C_API nd4c_status nd4c_conv_integer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
                                           const nd4c_array *x_zero_point, const nd4c_array *w_zero_point,
                                           const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                           int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                          int64_t groups, int64_t auto_pad, nd4c_array **y);
+                                          int64_t groups, nd4c_auto_pad auto_pad, nd4c_array **y);
 
 /* qlinear_conv: y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even;
  * bias int32.
  * In: x (int8, uint8), x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (0).
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_qlinear_conv(const nd4c_array *x, const nd4c_array *x_scale, const nd4c_array *x_zero_point,
@@ -125,14 +126,15 @@ ND4C_API nd4c_status nd4c_qlinear_conv(const nd4c_array *x, const nd4c_array *x_
                                        const nd4c_array *y_scale, const nd4c_array *y_zero_point,
                                        const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
                                        const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                       int32_t dilations_count, int64_t groups, int64_t auto_pad, nd4c_array **y);
+                                       int32_t dilations_count, int64_t groups, nd4c_auto_pad auto_pad, nd4c_array **y);
 ND4C_API nd4c_status nd4c_qlinear_conv_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *x_scale,
                                           const nd4c_array *x_zero_point, const nd4c_array *w,
                                           const nd4c_array *w_scale, const nd4c_array *w_zero_point,
                                           const nd4c_array *y_scale, const nd4c_array *y_zero_point,
                                           const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
                                           const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                          int32_t dilations_count, int64_t groups, int64_t auto_pad, nd4c_array **y);
+                                          int32_t dilations_count, int64_t groups, nd4c_auto_pad auto_pad,
+                                          nd4c_array **y);
 
 /* linear_int8: y = (x - x_zero_point)(w - w_zero_point)^T x_scale w_scale + bias in x_scale's dtype, sums in int32; w
  * [n, k], x_scale and x_zero_point one or one a row of x, w_scale and w_zero_point one or [n].

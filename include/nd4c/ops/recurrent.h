@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -17,60 +18,62 @@ ND4C_EXTERN_C_BEGIN
 /* rnn: h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2
  * h] of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0.
  * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL.
- * Attributes: activations (NULL, 0), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (0), batch_first (false).
+ * Attributes: activations (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip
+ *     (0.0), direction (ND4C_DIRECTION_FORWARD), batch_first (false).
  * Out: y, h.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_rnn(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
                               const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
                               const int64_t *activations, int32_t activations_count, const double *alpha,
                               int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
-                              int64_t direction, bool batch_first, nd4c_array **y, nd4c_array **h);
+                              nd4c_direction direction, bool batch_first, nd4c_array **y, nd4c_array **h);
 ND4C_API nd4c_status nd4c_rnn_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
                                  const nd4c_array *bias, const nd4c_array *sequence_lengths,
                                  const nd4c_array *initial_h, const int64_t *activations, int32_t activations_count,
                                  const double *alpha, int32_t alpha_count, const double *beta, int32_t beta_count,
-                                 double clip, int64_t direction, bool batch_first, nd4c_array **y, nd4c_array **h);
+                                 double clip, nd4c_direction direction, bool batch_first, nd4c_array **y,
+                                 nd4c_array **h);
 
 /* lstm: gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c);
  * input_forget: f = 1 - i; shapes as in rnn with 4 h.
  * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL, initial_c or NULL, peepholes or
  *     NULL.
- * Attributes: activations (NULL, 0), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (0), batch_first (false),
- *     input_forget (false).
+ * Attributes: activations (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip
+ *     (0.0), direction (ND4C_DIRECTION_FORWARD), batch_first (false), input_forget (false).
  * Out: y, h, c.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_lstm(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
                                const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
                                const nd4c_array *initial_c, const nd4c_array *peepholes, const int64_t *activations,
                                int32_t activations_count, const double *alpha, int32_t alpha_count, const double *beta,
-                               int32_t beta_count, double clip, int64_t direction, bool batch_first, bool input_forget,
-                               nd4c_array **y, nd4c_array **h, nd4c_array **c);
+                               int32_t beta_count, double clip, nd4c_direction direction, bool batch_first,
+                               bool input_forget, nd4c_array **y, nd4c_array **h, nd4c_array **c);
 ND4C_API nd4c_status nd4c_lstm_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
                                   const nd4c_array *bias, const nd4c_array *sequence_lengths,
                                   const nd4c_array *initial_h, const nd4c_array *initial_c, const nd4c_array *peepholes,
                                   const int64_t *activations, int32_t activations_count, const double *alpha,
                                   int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
-                                  int64_t direction, bool batch_first, bool input_forget, nd4c_array **y,
+                                  nd4c_direction direction, bool batch_first, bool input_forget, nd4c_array **y,
                                   nd4c_array **h, nd4c_array **c);
 
 /* gru: gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h
  * r^T)); h = (1 - z) h' + z h; shapes as in rnn with 3 h.
  * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL.
- * Attributes: activations (NULL, 0), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (0), batch_first (false),
- *     linear_before_reset (false).
+ * Attributes: activations (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip
+ *     (0.0), direction (ND4C_DIRECTION_FORWARD), batch_first (false), linear_before_reset (false).
  * Out: y, h.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_gru(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
                               const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
                               const int64_t *activations, int32_t activations_count, const double *alpha,
                               int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
-                              int64_t direction, bool batch_first, bool linear_before_reset, nd4c_array **y,
+                              nd4c_direction direction, bool batch_first, bool linear_before_reset, nd4c_array **y,
                               nd4c_array **h);
 ND4C_API nd4c_status nd4c_gru_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
                                  const nd4c_array *bias, const nd4c_array *sequence_lengths,
                                  const nd4c_array *initial_h, const int64_t *activations, int32_t activations_count,
                                  const double *alpha, int32_t alpha_count, const double *beta, int32_t beta_count,
-                                 double clip, int64_t direction, bool batch_first, bool linear_before_reset,
+                                 double clip, nd4c_direction direction, bool batch_first, bool linear_before_reset,
                                  nd4c_array **y, nd4c_array **h);
 
 /* rnn_cell: one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h].
@@ -120,15 +123,15 @@ ND4C_API nd4c_status nd4c_sru_on(nd4c_context *context, const nd4c_array *x, con
 /* ctc_loss: -ln of the probability of targets [n, s] under log probabilities x [t, n, classes], summed over all
  * alignments; reduction 0 none, 1 sum, 2 mean of loss / target length.
  * In: x (float), targets, input_lengths, target_lengths.
- * Attributes: blank (0), reduction (2), zero_infinity (false).
+ * Attributes: blank (0), reduction (ND4C_LOSS_REDUCTION_MEAN), zero_infinity (false).
  * Out: loss.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_ctc_loss(const nd4c_array *x, const nd4c_array *targets, const nd4c_array *input_lengths,
-                                   const nd4c_array *target_lengths, int64_t blank, int64_t reduction,
+                                   const nd4c_array *target_lengths, int64_t blank, nd4c_loss_reduction reduction,
                                    bool zero_infinity, nd4c_array **loss);
 ND4C_API nd4c_status nd4c_ctc_loss_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *targets,
                                       const nd4c_array *input_lengths, const nd4c_array *target_lengths, int64_t blank,
-                                      int64_t reduction, bool zero_infinity, nd4c_array **loss);
+                                      nd4c_loss_reduction reduction, bool zero_infinity, nd4c_array **loss);
 
 /* ctc_greedy_decode: the likeliest class of each step of x [t, n, classes] without blanks and repetitions: int64
  * labels [n, t] filled with -1, lengths [n], and the sum of the largest x.

@@ -10,28 +10,28 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
 
-/* convolve: y[i] = sum over j of a[j] b[i - j]; mode: full (also none), same (as long as the longer), valid (whole
- * overlaps).
+/* convolve: y[i] = sum over j of a[j] b[i - j].
  * In: a (int, uint, float, complex), b.
- * Attributes: mode (NULL).
+ * Attributes: mode (ND4C_CONVOLVE_MODE_FULL).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
-ND4C_API nd4c_status nd4c_convolve(const nd4c_array *a, const nd4c_array *b, const char *mode, nd4c_array **y);
-ND4C_API nd4c_status nd4c_convolve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, const char *mode,
-                                      nd4c_array **y);
+ND4C_API nd4c_status nd4c_convolve(const nd4c_array *a, const nd4c_array *b, nd4c_convolve_mode mode, nd4c_array **y);
+ND4C_API nd4c_status nd4c_convolve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
+                                      nd4c_convolve_mode mode, nd4c_array **y);
 
-/* correlate: y[i] = sum over j of a[j + i] conj(b[j]), NumPy's order; mode: valid (also none), same, full.
+/* correlate: y[i] = sum over j of a[j + i] conj(b[j]), NumPy's order.
  * In: a (int, uint, float, complex), b.
- * Attributes: mode (NULL).
+ * Attributes: mode (ND4C_CONVOLVE_MODE_VALID).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
-ND4C_API nd4c_status nd4c_correlate(const nd4c_array *a, const nd4c_array *b, const char *mode, nd4c_array **y);
+ND4C_API nd4c_status nd4c_correlate(const nd4c_array *a, const nd4c_array *b, nd4c_convolve_mode mode, nd4c_array **y);
 ND4C_API nd4c_status nd4c_correlate_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
-                                       const char *mode, nd4c_array **y);
+                                       nd4c_convolve_mode mode, nd4c_array **y);
 
 /* view_as_complex: complex numbers whose parts are the pairs on the last axis (of length 2); a copy.
  * In: x (float).
@@ -50,98 +50,98 @@ ND4C_API nd4c_status nd4c_view_as_real_on(nd4c_context *context, const nd4c_arra
 
 /* fft: Fourier transform along an axis.
  * In: x (int, uint, float, complex).
- * Attributes: n (-1), axis (-1), norm (NULL).
+ * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
-ND4C_API nd4c_status nd4c_fft(const nd4c_array *x, int64_t n, int64_t axis, const char *norm, nd4c_array **y);
-ND4C_API nd4c_status nd4c_fft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis, const char *norm,
-                                 nd4c_array **y);
+ND4C_API nd4c_status nd4c_fft(const nd4c_array *x, int64_t n, int64_t axis, nd4c_fft_norm norm, nd4c_array **y);
+ND4C_API nd4c_status nd4c_fft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
+                                 nd4c_fft_norm norm, nd4c_array **y);
 
 /* ifft: inverse Fourier transform along an axis.
  * In: x (int, uint, float, complex).
- * Attributes: n (-1), axis (-1), norm (NULL).
+ * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
-ND4C_API nd4c_status nd4c_ifft(const nd4c_array *x, int64_t n, int64_t axis, const char *norm, nd4c_array **y);
-ND4C_API nd4c_status nd4c_ifft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis, const char *norm,
-                                  nd4c_array **y);
+ND4C_API nd4c_status nd4c_ifft(const nd4c_array *x, int64_t n, int64_t axis, nd4c_fft_norm norm, nd4c_array **y);
+ND4C_API nd4c_status nd4c_ifft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
+                                  nd4c_fft_norm norm, nd4c_array **y);
 
 /* fftn: Fourier transform over axes (none: all, or the last ones that s has lengths for).
  * In: x (int, uint, float, complex).
- * Attributes: s (NULL, 0), axes (NULL, 0), norm (NULL).
+ * Attributes: s (NULL, 0), axes (NULL, 0), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_fftn(const nd4c_array *x, const int64_t *s, int32_t s_count, const int64_t *axes,
-                               int32_t axes_count, const char *norm, nd4c_array **y);
+                               int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 ND4C_API nd4c_status nd4c_fftn_on(nd4c_context *context, const nd4c_array *x, const int64_t *s, int32_t s_count,
-                                  const int64_t *axes, int32_t axes_count, const char *norm, nd4c_array **y);
+                                  const int64_t *axes, int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 
 /* ifftn: inverse Fourier transform over axes.
  * In: x (int, uint, float, complex).
- * Attributes: s (NULL, 0), axes (NULL, 0), norm (NULL).
+ * Attributes: s (NULL, 0), axes (NULL, 0), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_ifftn(const nd4c_array *x, const int64_t *s, int32_t s_count, const int64_t *axes,
-                                int32_t axes_count, const char *norm, nd4c_array **y);
+                                int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 ND4C_API nd4c_status nd4c_ifftn_on(nd4c_context *context, const nd4c_array *x, const int64_t *s, int32_t s_count,
-                                   const int64_t *axes, int32_t axes_count, const char *norm, nd4c_array **y);
+                                   const int64_t *axes, int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 
 /* rfft: first n / 2 + 1 points of a real array's transform.
  * In: x (int, uint, float).
- * Attributes: n (-1), axis (-1), norm (NULL).
+ * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
-ND4C_API nd4c_status nd4c_rfft(const nd4c_array *x, int64_t n, int64_t axis, const char *norm, nd4c_array **y);
-ND4C_API nd4c_status nd4c_rfft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis, const char *norm,
-                                  nd4c_array **y);
+ND4C_API nd4c_status nd4c_rfft(const nd4c_array *x, int64_t n, int64_t axis, nd4c_fft_norm norm, nd4c_array **y);
+ND4C_API nd4c_status nd4c_rfft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
+                                  nd4c_fft_norm norm, nd4c_array **y);
 
 /* irfft: real array of n points (-1: 2 (m - 1)) whose transform begins with x; parts that would make it complex are
  * not looked at.
  * In: x (int, uint, float, complex).
- * Attributes: n (-1), axis (-1), norm (NULL).
+ * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
-ND4C_API nd4c_status nd4c_irfft(const nd4c_array *x, int64_t n, int64_t axis, const char *norm, nd4c_array **y);
+ND4C_API nd4c_status nd4c_irfft(const nd4c_array *x, int64_t n, int64_t axis, nd4c_fft_norm norm, nd4c_array **y);
 ND4C_API nd4c_status nd4c_irfft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
-                                   const char *norm, nd4c_array **y);
+                                   nd4c_fft_norm norm, nd4c_array **y);
 
 /* rfftn: transform of a real array over axes, the last one as rfft.
  * In: x (int, uint, float).
- * Attributes: s (NULL, 0), axes (NULL, 0), norm (NULL).
+ * Attributes: s (NULL, 0), axes (NULL, 0), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_rfftn(const nd4c_array *x, const int64_t *s, int32_t s_count, const int64_t *axes,
-                                int32_t axes_count, const char *norm, nd4c_array **y);
+                                int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 ND4C_API nd4c_status nd4c_rfftn_on(nd4c_context *context, const nd4c_array *x, const int64_t *s, int32_t s_count,
-                                   const int64_t *axes, int32_t axes_count, const char *norm, nd4c_array **y);
+                                   const int64_t *axes, int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 
 /* irfftn: inverse of rfftn, the last axis as irfft.
  * In: x (int, uint, float, complex).
- * Attributes: s (NULL, 0), axes (NULL, 0), norm (NULL).
+ * Attributes: s (NULL, 0), axes (NULL, 0), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_irfftn(const nd4c_array *x, const int64_t *s, int32_t s_count, const int64_t *axes,
-                                 int32_t axes_count, const char *norm, nd4c_array **y);
+                                 int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 ND4C_API nd4c_status nd4c_irfftn_on(nd4c_context *context, const nd4c_array *x, const int64_t *s, int32_t s_count,
-                                    const int64_t *axes, int32_t axes_count, const char *norm, nd4c_array **y);
+                                    const int64_t *axes, int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 
 /* hfft: real transform of an array that is Hermitian, x its first half; n as in irfft.
  * In: x (int, uint, float, complex).
- * Attributes: n (-1), axis (-1), norm (NULL).
+ * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
-ND4C_API nd4c_status nd4c_hfft(const nd4c_array *x, int64_t n, int64_t axis, const char *norm, nd4c_array **y);
-ND4C_API nd4c_status nd4c_hfft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis, const char *norm,
-                                  nd4c_array **y);
+ND4C_API nd4c_status nd4c_hfft(const nd4c_array *x, int64_t n, int64_t axis, nd4c_fft_norm norm, nd4c_array **y);
+ND4C_API nd4c_status nd4c_hfft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
+                                  nd4c_fft_norm norm, nd4c_array **y);
 
 /* ihfft: inverse of hfft: the first half of a Hermitian array.
  * In: x (int, uint, float).
- * Attributes: n (-1), axis (-1), norm (NULL).
+ * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
-ND4C_API nd4c_status nd4c_ihfft(const nd4c_array *x, int64_t n, int64_t axis, const char *norm, nd4c_array **y);
+ND4C_API nd4c_status nd4c_ihfft(const nd4c_array *x, int64_t n, int64_t axis, nd4c_fft_norm norm, nd4c_array **y);
 ND4C_API nd4c_status nd4c_ihfft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
-                                   const char *norm, nd4c_array **y);
+                                   nd4c_fft_norm norm, nd4c_array **y);
 
 /* fftfreq: frequencies of a transform's n points, samples d apart; negative ones last.
  * Attributes: n (1), d (1), dtype (ND4C_FLOAT64).

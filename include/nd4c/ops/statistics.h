@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -261,14 +262,14 @@ ND4C_API nd4c_status nd4c_median_on(nd4c_context *context, const nd4c_array *x, 
 /* quantile: element at q (count - 1) of the sorted elements over axes (none: all), by method linear, lower, higher,
  * midpoint or nearest between two; the first axis counts q (0 .. 1); NaN wins; integers give float64.
  * In: x (int, uint, float).
- * Attributes: axes (NULL, 0), keepdims (false), q (NULL, 0), method ("linear").
+ * Attributes: axes (NULL, 0), keepdims (false), q (NULL, 0), method (ND4C_QUANTILE_METHOD_LINEAR).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_quantile(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
-                                   const double *q, int32_t q_count, const char *method, nd4c_array **y);
+                                   const double *q, int32_t q_count, nd4c_quantile_method method, nd4c_array **y);
 ND4C_API nd4c_status nd4c_quantile_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
                                       int32_t axes_count, bool keepdims, const double *q, int32_t q_count,
-                                      const char *method, nd4c_array **y);
+                                      nd4c_quantile_method method, nd4c_array **y);
 
 /* nansum: sum over axes (none: all) without NaN.
  * In: x (float).

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -36,13 +37,13 @@ ND4C_API nd4c_status nd4c_string_split_on(nd4c_context *context, const nd4c_arra
 /* string_normalizer: the strings of x, [c] or [1, c], that are no stopwords, in another case; one empty string if
  * none is left.
  * In: x (utf8), stopwords or NULL.
- * Attributes: change_case (0), case_sensitive (false).
+ * Attributes: change_case (ND4C_LETTER_CASE_NONE), case_sensitive (false).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
-ND4C_API nd4c_status nd4c_string_normalizer(const nd4c_array *x, const nd4c_array *stopwords, int64_t change_case,
-                                            bool case_sensitive, nd4c_array **y);
+ND4C_API nd4c_status nd4c_string_normalizer(const nd4c_array *x, const nd4c_array *stopwords,
+                                            nd4c_letter_case change_case, bool case_sensitive, nd4c_array **y);
 ND4C_API nd4c_status nd4c_string_normalizer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *stopwords,
-                                               int64_t change_case, bool case_sensitive, nd4c_array **y);
+                                               nd4c_letter_case change_case, bool case_sensitive, nd4c_array **y);
 
 /* string_upper: upper case, code point for code point (Unicode's simple mapping).
  * In: x (utf8).
@@ -87,19 +88,19 @@ ND4C_API nd4c_status nd4c_regex_full_match_on(nd4c_context *context, const nd4c_
  * TfIdfVectorizer).
  * In: x (int32, int64, utf8), pool.
  * Attributes: ngram_counts (NULL, 0), ngram_indexes (NULL, 0), weights (NULL, 0), min_gram_length (1),
- *     max_gram_length (1), max_skip_count (0), mode (0).
+ *     max_gram_length (1), max_skip_count (0), mode (ND4C_TFIDF_MODE_TF).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_tfidf_vectorizer(const nd4c_array *x, const nd4c_array *pool, const int64_t *ngram_counts,
                                            int32_t ngram_counts_count, const int64_t *ngram_indexes,
                                            int32_t ngram_indexes_count, const double *weights, int32_t weights_count,
                                            int64_t min_gram_length, int64_t max_gram_length, int64_t max_skip_count,
-                                           int64_t mode, nd4c_array **y);
+                                           nd4c_tfidf_mode mode, nd4c_array **y);
 ND4C_API nd4c_status nd4c_tfidf_vectorizer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *pool,
                                               const int64_t *ngram_counts, int32_t ngram_counts_count,
                                               const int64_t *ngram_indexes, int32_t ngram_indexes_count,
                                               const double *weights, int32_t weights_count, int64_t min_gram_length,
-                                              int64_t max_gram_length, int64_t max_skip_count, int64_t mode,
+                                              int64_t max_gram_length, int64_t max_skip_count, nd4c_tfidf_mode mode,
                                               nd4c_array **y);
 
 ND4C_EXTERN_C_END

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -19,7 +20,7 @@ ND4C_EXTERN_C_BEGIN
  * (auto_pad same).
  * In: x (float), w, bias or NULL.
  * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), output_padding (NULL, 0), output_shape (NULL,
- *     0), groups (1), auto_pad (0).
+ *     0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_conv_transpose(const nd4c_array *x, const nd4c_array *w, const nd4c_array *bias,
@@ -27,13 +28,13 @@ ND4C_API nd4c_status nd4c_conv_transpose(const nd4c_array *x, const nd4c_array *
                                          int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
                                          const int64_t *output_padding, int32_t output_padding_count,
                                          const int64_t *output_shape, int32_t output_shape_count, int64_t groups,
-                                         int64_t auto_pad, nd4c_array **y);
+                                         nd4c_auto_pad auto_pad, nd4c_array **y);
 ND4C_API nd4c_status nd4c_conv_transpose_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
                                             const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
                                             const int64_t *pads, int32_t pads_count, const int64_t *dilations,
                                             int32_t dilations_count, const int64_t *output_padding,
                                             int32_t output_padding_count, const int64_t *output_shape,
-                                            int32_t output_shape_count, int64_t groups, int64_t auto_pad,
+                                            int32_t output_shape_count, int64_t groups, nd4c_auto_pad auto_pad,
                                             nd4c_array **y);
 
 /* deformable_conv: conv whose tap k reads x at its place plus offset [n, groups * taps * axes, ...], linearly between
@@ -69,19 +70,19 @@ ND4C_API nd4c_status nd4c_causal_conv_with_state_on(nd4c_context *context, const
 /* max_pool_with_indices: largest in each window and the int64 index of its first cell: in all of x, or planar, in its
  * [n, c] plane; column_major: spatial axes counted from the first; -1 for a window of padding alone.
  * In: x (int, uint, float).
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (0), ceil_mode
- *     (false), planar (false), column_major (false).
+ * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), planar (false), column_major (false).
  * Out: y, indices.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_max_pool_with_indices(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
                                                 const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                                 int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                                int64_t auto_pad, bool ceil_mode, bool planar, bool column_major,
+                                                nd4c_auto_pad auto_pad, bool ceil_mode, bool planar, bool column_major,
                                                 nd4c_array **y, nd4c_array **indices);
 ND4C_API nd4c_status nd4c_max_pool_with_indices_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
                                                    int32_t kernel_count, const int64_t *strides, int32_t strides_count,
                                                    const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                                   int32_t dilations_count, int64_t auto_pad, bool ceil_mode,
+                                                   int32_t dilations_count, nd4c_auto_pad auto_pad, bool ceil_mode,
                                                    bool planar, bool column_major, nd4c_array **y,
                                                    nd4c_array **indices);
 
@@ -103,18 +104,18 @@ ND4C_API nd4c_status nd4c_max_unpool_on(nd4c_context *context, const nd4c_array 
 
 /* lp_pool: y = (sum of |x|^p in each window)^(1 / p), padding counts as 0.
  * In: x (float).
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (0), ceil_mode
- *     (false), p (2.0).
+ * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), p (2.0).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_lp_pool(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
                                   const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                   int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                  int64_t auto_pad, bool ceil_mode, double p, nd4c_array **y);
+                                  nd4c_auto_pad auto_pad, bool ceil_mode, double p, nd4c_array **y);
 ND4C_API nd4c_status nd4c_lp_pool_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
                                      int32_t kernel_count, const int64_t *strides, int32_t strides_count,
                                      const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                     int32_t dilations_count, int64_t auto_pad, bool ceil_mode, double p,
+                                     int32_t dilations_count, nd4c_auto_pad auto_pad, bool ceil_mode, double p,
                                      nd4c_array **y);
 
 /* global_average_pool: mean over the spatial axes of x [n, c, ...], kept with extent 1.
@@ -164,48 +165,48 @@ ND4C_API nd4c_status nd4c_adaptive_max_pool_on(nd4c_context *context, const nd4c
 
 /* morphological_dilation: y = largest x + w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (0).
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_morphological_dilation(const nd4c_array *x, const nd4c_array *w, const int64_t *strides,
                                                  int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                                 const int64_t *dilations, int32_t dilations_count, int64_t auto_pad,
-                                                 nd4c_array **y);
+                                                 const int64_t *dilations, int32_t dilations_count,
+                                                 nd4c_auto_pad auto_pad, nd4c_array **y);
 ND4C_API nd4c_status nd4c_morphological_dilation_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
                                                     const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                                     int32_t pads_count, const int64_t *dilations,
-                                                    int32_t dilations_count, int64_t auto_pad, nd4c_array **y);
+                                                    int32_t dilations_count, nd4c_auto_pad auto_pad, nd4c_array **y);
 
 /* morphological_erosion: y = smallest x - w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (0).
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_morphological_erosion(const nd4c_array *x, const nd4c_array *w, const int64_t *strides,
                                                 int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                                const int64_t *dilations, int32_t dilations_count, int64_t auto_pad,
-                                                nd4c_array **y);
+                                                const int64_t *dilations, int32_t dilations_count,
+                                                nd4c_auto_pad auto_pad, nd4c_array **y);
 ND4C_API nd4c_status nd4c_morphological_erosion_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
                                                    const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                                    int32_t pads_count, const int64_t *dilations,
-                                                   int32_t dilations_count, int64_t auto_pad, nd4c_array **y);
+                                                   int32_t dilations_count, nd4c_auto_pad auto_pad, nd4c_array **y);
 
 /* separable_conv2d: conv of each channel of x [n, c, h, w] with its own filters, depthwise [c m, 1, kh, kw], then
  * conv with pointwise [o, c m, 1, 1], plus bias [o]; what is between is not rounded to the dtype.
  * In: x (float), depthwise, pointwise, bias or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (0).
+ * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_separable_conv2d(const nd4c_array *x, const nd4c_array *depthwise,
                                            const nd4c_array *pointwise, const nd4c_array *bias, const int64_t *strides,
                                            int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                           const int64_t *dilations, int32_t dilations_count, int64_t auto_pad,
+                                           const int64_t *dilations, int32_t dilations_count, nd4c_auto_pad auto_pad,
                                            nd4c_array **y);
 ND4C_API nd4c_status nd4c_separable_conv2d_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *depthwise,
                                               const nd4c_array *pointwise, const nd4c_array *bias,
                                               const int64_t *strides, int32_t strides_count, const int64_t *pads,
                                               int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                              int64_t auto_pad, nd4c_array **y);
+                                              nd4c_auto_pad auto_pad, nd4c_array **y);
 
 ND4C_EXTERN_C_END
 #endif

@@ -96,7 +96,7 @@ ND4C_HALF_DTYPES(DEFINE_FLOAT)
 ND4C_WIDE_FLOAT_DTYPES(DEFINE_FLOAT)
 ND4C_COMPLEX_DTYPES(DEFINE_COMPLEX)
 
-/* By the numbers of ND4C_SCATTER_TABLE from 1 on. */
+/* By the numbers of ND4C_SCATTER_REDUCTION_TABLE from 1 on. */
 enum { REDUCTIONS = 6 };
 #define ENTRY_BOOL(NAME, name, kind) \
   [ND4C_##NAME] = {ADD_##name, MULTIPLY_##name, MAXIMUM_##name, MINIMUM_##name, NULL, NULL},

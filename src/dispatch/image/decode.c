@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/provider/contents.h"
-#include "device/device.h"
 #include "device/access/write.h"
+#include "device/device.h"
+#include "device/provider/contents.h"
 #include "dispatch/host_ops.h"
 
 enum { PIXELS = 1 << 28 };
@@ -72,10 +72,10 @@ static void convert(const nd4c_picture *picture, int64_t format, uint8_t *to) {
   int64_t count = picture->width * picture->height;
   for (int64_t i = 0; i < count; ++i) {
     const uint8_t *from = picture->pixels + 3 * i;
-    if (format == ND4C_PIXEL_GRAYSCALE) {
+    if (format == ND4C_PIXEL_FORMAT_GRAYSCALE) {
       to[i] = (uint8_t)((from[0] * 19595U + from[1] * 38470U + from[2] * 7471U + 0x8000U) >> 16);
     } else {
-      bool reversed = format == ND4C_PIXEL_BGR;
+      bool reversed = format == ND4C_PIXEL_FORMAT_BGR;
       to[3 * i] = from[reversed ? 2 : 0];
       to[3 * i + 1] = from[1];
       to[3 * i + 2] = from[reversed ? 0 : 2];

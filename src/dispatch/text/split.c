@@ -192,10 +192,10 @@ static nd4c_status keep_strings(nd4c_pending *p, const stopwords *words, nd4c_st
     bool drop = false;
     status = is_stopword(words, strings[i], &drop);
     if (status == ND4C_OK && !drop) {
-      if (change == ND4C_CASE_NONE) {
+      if (change == ND4C_LETTER_CASE_NONE) {
         nd4c_text_append(&list->bytes, strings[i].bytes, (size_t)strings[i].length);
       } else {
-        nd4c_string_put_case(&list->bytes, strings[i], change == ND4C_CASE_UPPER);
+        nd4c_string_put_case(&list->bytes, strings[i], change == ND4C_LETTER_CASE_UPPER);
       }
       status = nd4c_string_list_end(list);
     }

@@ -127,9 +127,9 @@ static void count_grams(const vectorizer *v, const int64_t *row, int64_t length,
 static void weigh(const nd4c_pending *p, int64_t columns, float *y) {
   int64_t mode = p->attrs[ND4C_ATTR_tfidf_vectorizer_mode].as.i;
   const nd4c_attr_value *weights = &p->attrs[ND4C_ATTR_tfidf_vectorizer_weights];
-  for (int64_t c = 0; c < columns && mode != ND4C_TFIDF_TF; ++c) {
+  for (int64_t c = 0; c < columns && mode != ND4C_TFIDF_MODE_TF; ++c) {
     float weight = weights->count > 0 ? (float)weights->as.floats[c] : 1;
-    float count = mode == ND4C_TFIDF_IDF && y[c] > 0 ? 1 : y[c];
+    float count = mode == ND4C_TFIDF_MODE_IDF && y[c] > 0 ? 1 : y[c];
     y[c] = count > 0 ? count * weight : 0;
   }
 }

@@ -4,7 +4,12 @@
 #include "ops/infer/rules.h"
 
 #define COUNT_ROW(...) +1
-enum { UPDATE_RULES = 0 ND4C_UPDATE_RULE_TABLE(COUNT_ROW), SCORE_MODES = 4, KEY_AXES = 4 };
+enum {
+  UPDATE_RULES = 0 ND4C_UPDATE_RULE_TABLE(COUNT_ROW),
+  SCORE_MODES = 0 ND4C_SCORES_MODE_TABLE(COUNT_ROW),
+  BAG_MODES = 0 ND4C_BAG_MODE_TABLE(COUNT_ROW),
+  KEY_AXES = 4
+};
 
 /* Sizes of one of q, k, v. */
 typedef struct operand {
@@ -305,12 +310,11 @@ nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
 }
 
 nd4c_status nd4c_infer_embedding_bag(nd4c_inference *inference) {
-  enum { MODES = 3 };
   const nd4c_tensor *table = &inference->inputs[0], *indices = &inference->inputs[1];
   const nd4c_tensor *offsets = nd4c_rule_input(inference, ND4C_IN_embedding_bag_offsets);
   const nd4c_tensor *weights = nd4c_rule_input(inference, ND4C_IN_embedding_bag_weights);
   int64_t mode = inference->attrs[ND4C_ATTR_embedding_bag_mode].as.i;
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, MODES));
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, BAG_MODES));
   ND4C_TRY(nd4c_rule_integers(inference, ND4C_IN_embedding_bag_indices));
   ND4C_TRY(nd4c_rule_integers(inference, ND4C_IN_embedding_bag_offsets));
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_embedding_bag_weights));

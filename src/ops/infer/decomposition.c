@@ -263,22 +263,18 @@ nd4c_status nd4c_infer_lstsq(nd4c_inference *inference) {
 
 /* -- norms ------------------------------------------------------------------------------------------------------ */
 
+#define COUNT_ROW(NAME, number, word) +1
+enum { ORDERS = 0 ND4C_MATRIX_NORM_ORDER_TABLE(COUNT_ROW) };
+
 nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
-  static const char *const known[] = {"fro", "nuc", "1", "-1", "2", "-2", "inf", "-inf"};
   const nd4c_tensor *x = &inference->inputs[0];
-  const char *ord = inference->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  const int64_t ord = inference->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
   ND4C_TRY(check_matrix(inference, 0, false));
-  bool found = ord == NULL || ord[0] == '\0';
-  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
-    found = found || strcmp(ord, known[i]) == 0;
-  }
-  if (!found) {
-    return nd4c_fail(ND4C_ARGUMENT, "%s: ord is '%.32s', expected fro, nuc, 1, -1, 2, -2, inf or -inf",
-                     inference->op->name, ord);
-  }
-  extents e = extents_of(x);
-  if (e.least == 0 && ord != NULL && ord[0] == '-') {
-    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "nothing is the least of no elements (ord %s)", ord);
+  ND4C_TRY(nd4c_rule_choice(inference, "ord", ord, ORDERS));
+  const bool least = ord == ND4C_MATRIX_NORM_ORDER_MINUS_ONE || ord == ND4C_MATRIX_NORM_ORDER_MINUS_TWO ||
+                     ord == ND4C_MATRIX_NORM_ORDER_MINUS_INFINITE;
+  if (extents_of(x).least == 0 && least) {
+    return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least one element for an ord of -1, -2 or -inf");
   }
   if (inference->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0) {
     matrices_output(inference, 0, real_dtype(x->dtype), 1, 1);

@@ -12,7 +12,7 @@ enum {
   NEARESTS = 0 ND4C_RESIZE_NEAREST_TABLE(COUNT_ROW),
   ASPECTS = 0 ND4C_RESIZE_ASPECT_TABLE(COUNT_ROW),
   PADDINGS = 0 ND4C_SAMPLE_PADDING_TABLE(COUNT_ROW),
-  PIXEL_FORMATS = 0 ND4C_PIXEL_TABLE(COUNT_ROW),
+  PIXEL_FORMATS = 0 ND4C_PIXEL_FORMAT_TABLE(COUNT_ROW),
   ROI_MODES = 0 ND4C_ROI_MODE_TABLE(COUNT_ROW)
 };
 
@@ -341,7 +341,7 @@ nd4c_status nd4c_infer_decode_image(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 axis, the bytes of a file");
   }
   /* The extents are the file's to say. */
-  nd4c_rule_output(inference, ND4C_UINT8, 3, (int64_t[]){0, 0, format == ND4C_PIXEL_GRAYSCALE ? 1 : 3});
+  nd4c_rule_output(inference, ND4C_UINT8, 3, (int64_t[]){0, 0, format == ND4C_PIXEL_FORMAT_GRAYSCALE ? 1 : 3});
   inference->outputs[0].shape_depends_on_data = true;
   return ND4C_OK;
 }

@@ -42,9 +42,9 @@ nd4c_status nd4c_infer_take(nd4c_inference *inference) {
   int32_t axis = 0;
   ND4C_TRY(nd4c_rule_index_dtype(inference, ND4C_IN_take_indices));
   ND4C_TRY(axis_or_none(inference, &attrs[ND4C_ATTR_take_axes], &axis));
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", attrs[ND4C_ATTR_take_mode].as.i, ND4C_INDEX_CLIP + 1));
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", attrs[ND4C_ATTR_take_mode].as.i, ND4C_INDEX_MODE_CLIP + 1));
   int64_t extent = axis < 0 ? x->size : x->shape[axis];
-  if (extent == 0 && indices->size > 0 && attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_RAISE) {
+  if (extent == 0 && indices->size > 0 && attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_MODE_RAISE) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "nothing to take from, expected at least one element");
   }
   return replace_axes(inference, axis < 0 ? 0 : axis, axis < 0 ? x->rank : 1, indices->rank, indices->shape);
@@ -178,18 +178,18 @@ static nd4c_status exact_shape(const nd4c_inference *inference, int32_t position
 static nd4c_status check_reduction(const nd4c_inference *inference, int64_t reduction) {
   const nd4c_dtype_info *info = nd4c_dtype_get_info(inference->inputs[0].dtype);
   nd4c_dtype_kind kind = info->kind;
-  ND4C_TRY(nd4c_rule_choice(inference, "reduction", reduction, ND4C_SCATTER_DIVIDE + 1));
-  bool ordered = reduction == ND4C_SCATTER_MAXIMUM || reduction == ND4C_SCATTER_MINIMUM;
-  bool refused =
-      reduction != ND4C_SCATTER_NONE &&
-      (kind == ND4C_KIND_STRING || (kind == ND4C_KIND_FLOAT && info->bits < 16) ||
-       (ordered && kind == ND4C_KIND_COMPLEX) || (kind == ND4C_KIND_BOOL && reduction >= ND4C_SCATTER_SUBTRACT));
+  ND4C_TRY(nd4c_rule_choice(inference, "reduction", reduction, ND4C_SCATTER_REDUCTION_DIVIDE + 1));
+  bool ordered = reduction == ND4C_SCATTER_REDUCTION_MAXIMUM || reduction == ND4C_SCATTER_REDUCTION_MINIMUM;
+  bool refused = reduction != ND4C_SCATTER_REDUCTION_NONE &&
+                 (kind == ND4C_KIND_STRING || (kind == ND4C_KIND_FLOAT && info->bits < 16) ||
+                  (ordered && kind == ND4C_KIND_COMPLEX) ||
+                  (kind == ND4C_KIND_BOOL && reduction >= ND4C_SCATTER_REDUCTION_SUBTRACT));
   if (!refused) {
     return ND4C_OK;
   }
   static const char *const names[] = {
 #define NAME_ROW(NAME, number, name) name,
-      ND4C_SCATTER_TABLE(NAME_ROW)
+      ND4C_SCATTER_REDUCTION_TABLE(NAME_ROW)
 #undef NAME_ROW
   };
   return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected a dtype that has %s", names[reduction]);

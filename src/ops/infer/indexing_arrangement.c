@@ -53,7 +53,7 @@ static nd4c_status pad_axis(nd4c_inference *inference, int32_t axis, int64_t beg
                             "pads of %lld and %lld leave %lld of axis %d, expected at least 0", (long long)begin,
                             (long long)end, (long long)*result, (int)axis);
   }
-  bool constant = inference->attrs[ND4C_ATTR_pad_mode].as.i == ND4C_PAD_CONSTANT;
+  bool constant = inference->attrs[ND4C_ATTR_pad_mode].as.i == ND4C_PAD_MODE_CONSTANT;
   if (extent == 0 && *result > 0 && !constant) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected something to pad with", (int)axis);
   }
@@ -66,7 +66,7 @@ nd4c_status nd4c_infer_pad(nd4c_inference *inference) {
   int32_t count = axes->count == 0 ? x->rank : axes->count, axis;
   bool chosen[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_pad_value));
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", inference->attrs[ND4C_ATTR_pad_mode].as.i, ND4C_PAD_SYMMETRIC + 1));
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", inference->attrs[ND4C_ATTR_pad_mode].as.i, ND4C_PAD_MODE_SYMMETRIC + 1));
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, chosen));
   if (value != NULL && value->size != 1) {
     return nd4c_rule_refuse(inference, ND4C_IN_pad_value, ND4C_SHAPE, "expected one element");

@@ -417,22 +417,6 @@ nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, 
                    (long long)count - 1);
 }
 
-nd4c_status nd4c_rule_text_choice(const nd4c_inference *inference, const char *attr, const char *value,
-                                  const char *const *texts, int32_t count, int32_t *chosen) {
-  char expected[ND4C_RULE_TEXT_SIZE] = "";
-  size_t length = 0;
-  *chosen = 0;
-  for (int32_t i = 0; i < count; ++i) {
-    if (value == NULL || strcmp(value, texts[i]) == 0) {
-      *chosen = value == NULL ? 0 : i;
-      return ND4C_OK;
-    }
-    int written = snprintf(expected + length, sizeof expected - length, "%s%s", i > 0 ? ", " : "", texts[i]);
-    length += written > 0 && (size_t)written < sizeof expected - length ? (size_t)written : 0;
-  }
-  return nd4c_fail(ND4C_ARGUMENT, "%s: %s is '%.64s', expected one of %s", inference->op->name, attr, value, expected);
-}
-
 nd4c_status nd4c_rule_index_dtype(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
   if (tensor == NULL || tensor->dtype == ND4C_INT32 || tensor->dtype == ND4C_INT64) {

@@ -57,16 +57,43 @@ static nd4c_status unknown_attr(const nd4c_op_info *op, const char *name) {
                    op->attr_count > 0 ? expected : "none");
 }
 
-/* An int stands for a float or a bool of the same value. */
-static nd4c_attr_value converted(const nd4c_attr_value *value, nd4c_attr_kind wanted) {
-  nd4c_attr_value result = *value;
-  if (value->kind == ND4C_ATTR_INT && wanted == ND4C_ATTR_FLOAT) {
-    result.kind = ND4C_ATTR_FLOAT;
-    result.as.f = (double)value->as.i;
-  } else if (value->kind == ND4C_ATTR_INT && wanted == ND4C_ATTR_BOOL) {
-    result.kind = ND4C_ATTR_BOOL;
+/* *value, the number of a word; a word that is NULL or empty stands for the default. */
+static nd4c_status take_word(const nd4c_op_info *op, int32_t position, const char *word, nd4c_attr_value *value) {
+  char expected[256] = "";
+  size_t length = 0;
+  int32_t count = 0;
+  const nd4c_attr_word *words = nd4c_op_attr_words(op->op, position, &count);
+  *value = op->attrs[position].preset;
+  if (word == NULL || word[0] == '\0') {
+    return ND4C_OK;
   }
-  return result;
+  for (int32_t i = 0; i < count; ++i) {
+    if (strcmp(words[i].word, word) == 0) {
+      value->as.i = words[i].value;
+      return ND4C_OK;
+    }
+    int written = snprintf(expected + length, sizeof expected - length, "%s%s", i > 0 ? ", " : "", words[i].word);
+    length += written > 0 && (size_t)written < sizeof expected - length ? (size_t)written : 0;
+  }
+  return nd4c_fail(ND4C_ARGUMENT, "%s: %s is '%.64s', expected one of %s", op->name, op->attrs[position].name, word,
+                   expected);
+}
+
+/* The value as the attribute's kind: an int stands for a float or a bool of the same value, a word for its number. */
+static nd4c_status convert(const nd4c_op_info *op, int32_t position, const nd4c_attr_value *given,
+                           nd4c_attr_value *value) {
+  const nd4c_attr_kind wanted = op->attrs[position].preset.kind;
+  *value = *given;
+  if (given->kind == ND4C_ATTR_INT && wanted == ND4C_ATTR_FLOAT) {
+    value->kind = ND4C_ATTR_FLOAT;
+    value->as.f = (double)given->as.i;
+  } else if (given->kind == ND4C_ATTR_INT && wanted == ND4C_ATTR_BOOL) {
+    value->kind = ND4C_ATTR_BOOL;
+  } else if (given->kind == ND4C_ATTR_STRING && wanted == ND4C_ATTR_INT &&
+             nd4c_op_attr_words(op->op, position, NULL) != NULL) {
+    return take_word(op, position, given->as.string, value);
+  }
+  return ND4C_OK;
 }
 
 static bool given_before(const nd4c_attr *attrs, int32_t i) {
@@ -97,7 +124,8 @@ nd4c_status nd4c_op_resolve_attrs(const nd4c_op_info *op, const nd4c_attr *attrs
     if (given_before(attrs, i)) {
       return nd4c_fail(ND4C_NAME, "%s: attribute %s is given twice", op->name, attrs[i].name);
     }
-    nd4c_attr_value value = converted(&attrs[i].value, op->attrs[position].preset.kind);
+    nd4c_attr_value value;
+    ND4C_TRY(convert(op, position, &attrs[i].value, &value));
     ND4C_TRY(nd4c_op_check_attr(op, position, &value));
     values[position] = value;
   }

@@ -115,8 +115,4 @@ nd4c_status nd4c_rule_rank(const nd4c_inference *inference, int64_t rank);
 /* Refuses an INT attribute that is not among the values 0 .. count - 1 of the named table. */
 nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, int64_t value, int64_t count);
 
-/* Position of a STRING attribute's value in a list of `count` texts; NULL is the first. ARGUMENT for any other text. */
-nd4c_status nd4c_rule_text_choice(const nd4c_inference *inference, const char *attr, const char *value,
-                                  const char *const *texts, int32_t count, int32_t *chosen);
-
 #endif

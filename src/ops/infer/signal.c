@@ -1,6 +1,4 @@
 /* Rules of Fourier transforms, windows and convolution of sequences. */
-#include <string.h>
-
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -18,23 +16,11 @@ static nd4c_dtype real_of(nd4c_dtype dtype) {
   return complex_of(dtype) == ND4C_COMPLEX64 ? ND4C_FLOAT32 : ND4C_FLOAT64;
 }
 
-static nd4c_status check_text(const nd4c_inference *inference, int32_t attr, const char *const *known, int32_t count,
-                              const char *expected) {
-  const char *text = inference->attrs[attr].as.string;
-  bool found = text == NULL || text[0] == '\0';
-  for (int32_t i = 0; i < count && !found; ++i) {
-    found = strcmp(text, known[i]) == 0;
-  }
-  if (found) {
-    return ND4C_OK;
-  }
-  return nd4c_fail(ND4C_ARGUMENT, "%s: %s is '%.32s', expected %s", inference->op->name,
-                   inference->op->attrs[attr].name, text, expected);
-}
+#define COUNT_ROW(NAME, number, word) +1
+enum { NORMS = 0 ND4C_FFT_NORM_TABLE(COUNT_ROW), MODES = 0 ND4C_CONVOLVE_MODE_TABLE(COUNT_ROW) };
 
 static nd4c_status check_norm(const nd4c_inference *inference, int32_t attr) {
-  static const char *const known[] = {"backward", "ortho", "forward"};
-  return check_text(inference, attr, known, 3, "backward, ortho or forward");
+  return nd4c_rule_choice(inference, "norm", inference->attrs[attr].as.i, NORMS);
 }
 
 /* A length as given, or that of the axis. */
@@ -307,10 +293,9 @@ nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
 /* -- sequences -------------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
-  static const char *const known[] = {"full", "same", "valid"};
-  const char *mode = inference->attrs[ND4C_ATTR_convolve_mode].as.string;
+  const int64_t mode = inference->attrs[ND4C_ATTR_convolve_mode].as.i;
   nd4c_dtype dtype;
-  ND4C_TRY(check_text(inference, ND4C_ATTR_convolve_mode, known, 3, "full, same or valid"));
+  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, MODES));
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_promote(inference, 0, 1, &dtype));
   for (int32_t i = 0; i < 2; ++i) {
@@ -320,10 +305,9 @@ nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
     }
   }
   int64_t m = inference->inputs[0].shape[0], n = inference->inputs[1].shape[0], most = m > n ? m : n;
-  if (mode == NULL || mode[0] == '\0') {
-    mode = inference->op->op == ND4C_OP_convolve ? "full" : "valid";
-  }
-  int64_t length = strcmp(mode, "full") == 0 ? m + n - 1 : strcmp(mode, "same") == 0 ? most : 2 * most - (m + n) + 1;
+  int64_t length = mode == ND4C_CONVOLVE_MODE_FULL   ? m + n - 1
+                   : mode == ND4C_CONVOLVE_MODE_SAME ? most
+                                                     : 2 * most - (m + n) + 1;
   nd4c_rule_output(inference, dtype, 1, &length);
   return ND4C_OK;
 }

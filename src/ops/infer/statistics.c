@@ -67,13 +67,13 @@ nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
   return nd4c_infer_reduce_same(inference);
 }
 
+#define COUNT_ROW(NAME, number, word) +1
+enum { METHODS = 0 ND4C_QUANTILE_METHOD_TABLE(COUNT_ROW) };
+
 nd4c_status nd4c_infer_quantile(nd4c_inference *inference) {
-  static const char *const methods[] = {"linear", "lower", "higher", "midpoint", "nearest"};
   const nd4c_attr_value *q = &inference->attrs[ND4C_ATTR_quantile_q];
   nd4c_inferred *y = &inference->outputs[0];
-  int32_t method;
-  ND4C_TRY(nd4c_rule_text_choice(inference, "method", inference->attrs[ND4C_ATTR_quantile_method].as.string, methods,
-                                 sizeof methods / sizeof *methods, &method));
+  ND4C_TRY(nd4c_rule_choice(inference, "method", inference->attrs[ND4C_ATTR_quantile_method].as.i, METHODS));
   for (int32_t i = 0; i < q->count; i++) {
     if (!(q->as.floats[i] >= 0 && q->as.floats[i] <= 1)) {
       return nd4c_fail(ND4C_ARGUMENT, "quantile: q[%d] is %g, expected 0 to 1", (int)i, q->as.floats[i]);

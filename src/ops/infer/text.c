@@ -6,7 +6,7 @@
 #include "ops/infer/rules.h"
 
 #define COUNT_ROW(NAME, number, name) +1
-enum { CASES = 0 ND4C_CASE_TABLE(COUNT_ROW), TFIDF_MODES = 0 ND4C_TFIDF_TABLE(COUNT_ROW) };
+enum { CASES = 0 ND4C_LETTER_CASE_TABLE(COUNT_ROW), TFIDF_MODES = 0 ND4C_TFIDF_MODE_TABLE(COUNT_ROW) };
 
 nd4c_status nd4c_infer_string_concat(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));

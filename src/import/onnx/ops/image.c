@@ -2,8 +2,8 @@
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "import/onnx/family.h"
 #include "import/onnx/emission/lists.h"
+#include "import/onnx/family.h"
 
 /* -- resize ------------------------------------------------------------------------------------------------------ */
 
@@ -211,7 +211,7 @@ static nd4c_status emit_max_roi_pool(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status emit_image_decoder(nd4c_onnx_emission *emission) {
-  static const char *const formats[] = {ND4C_PIXEL_TABLE(ND4C_ONNX_WORD) NULL};
+  static const char *const formats[] = {ND4C_PIXEL_FORMAT_TABLE(ND4C_ONNX_WORD) NULL};
   int64_t format = 0;
   ND4C_TRY(nd4c_onnx_get_word(emission, "pixel_format", "RGB", formats, &format));
   nd4c_attr attr = nd4c_attr_of_int("pixel_format", format);

@@ -210,7 +210,7 @@ static nd4c_status read_pad_mode(nd4c_onnx_emission *emission, int64_t *mode) {
   };
   nd4c_span text;
   ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "constant", &text));
-  for (*mode = 0; *mode <= ND4C_PAD_WRAP; ++*mode) {
+  for (*mode = 0; *mode <= ND4C_PAD_MODE_WRAP; ++*mode) {
     if (nd4c_span_is(text, names[*mode])) {
       return ND4C_OK;
     }

@@ -27,11 +27,11 @@ static nd4c_status read_reduction(nd4c_onnx_emission *emission, int64_t *reducti
   static const struct {
     const char *name;
     int64_t number;
-  } names[] = {{"none", ND4C_SCATTER_NONE},
-               {"add", ND4C_SCATTER_ADD},
-               {"mul", ND4C_SCATTER_MULTIPLY},
-               {"max", ND4C_SCATTER_MAXIMUM},
-               {"min", ND4C_SCATTER_MINIMUM}};
+  } names[] = {{"none", ND4C_SCATTER_REDUCTION_NONE},
+               {"add", ND4C_SCATTER_REDUCTION_ADD},
+               {"mul", ND4C_SCATTER_REDUCTION_MULTIPLY},
+               {"max", ND4C_SCATTER_REDUCTION_MAXIMUM},
+               {"min", ND4C_SCATTER_REDUCTION_MINIMUM}};
   nd4c_span text;
   ND4C_TRY(nd4c_onnx_get_text(emission, "reduction", "none", &text));
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

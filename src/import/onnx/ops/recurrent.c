@@ -11,17 +11,17 @@ typedef struct activation {
   bool alpha, beta;
 } activation;
 
-static const activation activations[] = {{"Relu", ND4C_RECURRENT_RELU, false, false},
-                                         {"Tanh", ND4C_RECURRENT_TANH, false, false},
-                                         {"Sigmoid", ND4C_RECURRENT_SIGMOID, false, false},
-                                         {"Affine", ND4C_RECURRENT_AFFINE, true, true},
-                                         {"LeakyRelu", ND4C_RECURRENT_LEAKY_RELU, true, false},
-                                         {"ThresholdedRelu", ND4C_RECURRENT_THRESHOLDED_RELU, true, false},
-                                         {"ScaledTanh", ND4C_RECURRENT_SCALED_TANH, true, true},
-                                         {"HardSigmoid", ND4C_RECURRENT_HARD_SIGMOID, true, true},
-                                         {"Elu", ND4C_RECURRENT_ELU, true, false},
-                                         {"Softsign", ND4C_RECURRENT_SOFTSIGN, false, false},
-                                         {"Softplus", ND4C_RECURRENT_SOFTPLUS, false, false}};
+static const activation activations[] = {{"Relu", ND4C_RECURRENT_ACTIVATION_RELU, false, false},
+                                         {"Tanh", ND4C_RECURRENT_ACTIVATION_TANH, false, false},
+                                         {"Sigmoid", ND4C_RECURRENT_ACTIVATION_SIGMOID, false, false},
+                                         {"Affine", ND4C_RECURRENT_ACTIVATION_AFFINE, true, true},
+                                         {"LeakyRelu", ND4C_RECURRENT_ACTIVATION_LEAKY_RELU, true, false},
+                                         {"ThresholdedRelu", ND4C_RECURRENT_ACTIVATION_THRESHOLDED_RELU, true, false},
+                                         {"ScaledTanh", ND4C_RECURRENT_ACTIVATION_SCALED_TANH, true, true},
+                                         {"HardSigmoid", ND4C_RECURRENT_ACTIVATION_HARD_SIGMOID, true, true},
+                                         {"Elu", ND4C_RECURRENT_ACTIVATION_ELU, true, false},
+                                         {"Softsign", ND4C_RECURRENT_ACTIVATION_SOFTSIGN, false, false},
+                                         {"Softplus", ND4C_RECURRENT_ACTIVATION_SOFTPLUS, false, false}};
 
 static const struct {
   double alpha, beta;

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "import/onnx/family.h"
 #include "import/onnx/emission/lists.h"
+#include "import/onnx/family.h"
 
 enum {
   X,
@@ -34,12 +34,12 @@ static nd4c_status emit_ensemble(nd4c_onnx_emission *emission, const nd4c_onnx_o
 static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t number, nd4c_onnx_operand *y) {
   nd4c_attr attr = nd4c_attr_of_int("transform", number);
   *y = x;
-  return number == ND4C_SCORE_TRANSFORM_NONE ? ND4C_OK
-                                             : nd4c_onnx_emit(emission, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
+  return number == ND4C_POST_TRANSFORM_NONE ? ND4C_OK
+                                            : nd4c_onnx_emit(emission, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
 }
 
 static const char *const aggregates[] = {ND4C_TREE_AGGREGATE_TABLE(ND4C_ONNX_WORD) NULL};
-static const char *const transforms[] = {ND4C_SCORE_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
+static const char *const transforms[] = {ND4C_POST_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
 
 /* -- TreeEnsemble (opset 5) --------------------------------------------------------------------------------------- */
 
@@ -446,7 +446,7 @@ static nd4c_status two_scores(nd4c_onnx_emission *emission, nd4c_onnx_operand su
   nd4c_attr axis = nd4c_attr_of_int("axis", 1);
   ND4C_TRY(nd4c_onnx_emit_slice(emission, sums, 1, 0, 1, 1, &parts[1]));
   ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_negative, parts[1], &parts[0]));
-  if (post == ND4C_SCORE_TRANSFORM_NONE || post == ND4C_SCORE_TRANSFORM_PROBIT) {
+  if (post == ND4C_POST_TRANSFORM_NONE || post == ND4C_POST_TRANSFORM_PROBIT) {
     ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_add, parts[0], 1, &parts[0]));
   }
   return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 2, &axis, 1, scores);
@@ -456,7 +456,7 @@ static nd4c_status two_scores(nd4c_onnx_emission *emission, nd4c_onnx_operand su
  * rounding has made no two the same. A class that no leaf voted for has the sum 0 and takes part, as in ONNX's
  * reference evaluator; ONNX Runtime passes over it in the label, though not in the scores. */
 static nd4c_onnx_operand deciding_scores(nd4c_onnx_operand sums, nd4c_onnx_operand transformed, int64_t post) {
-  return post == ND4C_SCORE_TRANSFORM_SOFTMAX || post == ND4C_SCORE_TRANSFORM_LOGISTIC ? sums : transformed;
+  return post == ND4C_POST_TRANSFORM_SOFTMAX || post == ND4C_POST_TRANSFORM_LOGISTIC ? sums : transformed;
 }
 
 static nd4c_status emit_tree_classifier(nd4c_onnx_emission *emission) {

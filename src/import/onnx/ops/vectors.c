@@ -1,10 +1,10 @@
 /* Linear models and support vectors of ai.onnx.ml: products with lists of coefficients. */
 #include "base/alloc.h"
 #include "base/status.h"
-#include "import/onnx/family.h"
 #include "import/onnx/emission/lists.h"
+#include "import/onnx/family.h"
 
-static const char *const transforms[] = {ND4C_SCORE_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
+static const char *const transforms[] = {ND4C_POST_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
 
 static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t number, nd4c_onnx_operand *y) {
   nd4c_attr attr = nd4c_attr_of_int("transform", number);
@@ -113,7 +113,7 @@ static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_emit_cast(emission, scores, ND4C_FLOAT32, &scores));
   ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
   if (columns == 1) {
-    return single_label(emission, labels, post == ND4C_SCORE_TRANSFORM_NONE ? 0 : 0.5);
+    return single_label(emission, labels, post == ND4C_POST_TRANSFORM_NONE ? 0 : 0.5);
   }
   ND4C_TRY(nd4c_onnx_best_class(emission, emission->outputs[1], &best));
   return nd4c_onnx_pick(emission, labels, best, &emission->outputs[0]);
@@ -124,7 +124,7 @@ static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
 /* Values of the kernel between each row of x and each support vector. */
 static nd4c_status kernel_values(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand vectors,
                                  nd4c_onnx_operand *y) {
-  static const char *const kernels[] = {ND4C_SVM_KERNEL_TABLE(ND4C_ONNX_WORD) NULL};
+  static const char *const kernels[] = {ND4C_KERNEL_FUNCTION_TABLE(ND4C_ONNX_WORD) NULL};
   nd4c_onnx_operand inputs[2] = {x, vectors};
   const double *parameters = NULL;
   int32_t count = 0;
