@@ -100,11 +100,16 @@ def c_parameters(parameter):
     return [form.format(parameter.name) for form in C_TYPES[parameter.kind]]
 
 
+def in_options(op, parameter):
+    """Whether the parameter is a field of the op's options: everything that a caller may leave out."""
+    return op.takes_options and parameter.kind not in ("IN", "VAR", "OUT")
+
+
 def comment(op, gives, given_statuses):
     inputs, attributes, outputs = [], [], []
     for parameter in op.parameters:
         kind, name = parameter.kind, parameter.name
-        if kind in ("IN", "OPT", "VAR"):
+        if kind in ("IN", "OPT", "VAR") and not in_options(op, parameter):
             text = name + {"IN": "", "OPT": " or NULL", "VAR": " (one or more)"}[kind]
             if not inputs:
                 text += f" ({DTYPES[op.dtypes]})"
@@ -118,7 +123,7 @@ def comment(op, gives, given_statuses):
     if inputs:
         lines.append(wrap("In: " + ", ".join(inputs) + ".", " * ", " *     "))
     if attributes:
-        lines.append(wrap("Attributes: " + ", ".join(attributes) + ".", " * ", " *     "))
+        lines.append(wrap(("Options: " if op.takes_options else "Attributes: ") + ", ".join(attributes) + ".", " * ", " *     "))
     lines.append(wrap("Out: " + ", ".join(outputs) + (f". {gives}" if gives else "."), " * ", " *     "))
     if op.trait == "REFUSES_LATE":
         lines.append(" * May be refused after the computation began; outputs that the caller gave stay as they were.")
@@ -133,8 +138,10 @@ def comment(op, gives, given_statuses):
 def prototype(op, context):
     start = f"ND4C_API nd4c_status nd4c_{op.name}{'_on' if context else ''}("
     arguments = ["nd4c_context *context"] if context else []
-    for parameter in op.parameters:
-        arguments += c_parameters(parameter)
+    given = [parameter for parameter in op.parameters if not in_options(op, parameter)]
+    arguments += [text for parameter in given if parameter.kind != "OUT" for text in c_parameters(parameter)]
+    arguments += [f"const nd4c_{op.name}_options *options"] if op.takes_options else []
+    arguments += [text for parameter in given if parameter.kind == "OUT" for text in c_parameters(parameter)]
     lines, line = [], start
     for i, argument in enumerate(arguments):
         piece = argument + (");" if i + 1 == len(arguments) else ",")
@@ -146,18 +153,45 @@ def prototype(op, context):
     return "\n".join([*lines, line])
 
 
+def options(op):
+    """The struct of the op's options and the initialiser with its defaults."""
+    name = f"nd4c_{op.name}_options"
+    fields = [parameter for parameter in op.parameters if in_options(op, parameter)]
+    lines = [f"/* Options of nd4c_{op.name}. */", f"typedef struct {name} {{", f"  uint32_t struct_size; /* set by ND4C_{op.name.upper()}_DEFAULTS */"]
+    defaults = []
+    for parameter in fields:
+        note = f" /* values of nd4c_{parameter.type} */" if parameter.kind == "WORDS" else ""
+        lines += [f"  {text};{note if i == 0 else ''}" for i, text in enumerate(c_parameters(parameter))]
+        defaults.append(default_text(parameter))
+    last = re.search(r"\w+$", c_parameters(fields[-1])[-1]).group()
+    start = f"{{ND4C_OPTIONS_SIZE({name}, {last}), "
+    text = textwrap.wrap(start + ", ".join(defaults) + "}", WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([*lines, f"}} {name};", f"#define ND4C_{op.name.upper()}_DEFAULTS \\",
+                      *(f"  {'' if i == 0 else ' '}{line}" + (" \\" if i + 1 < len(text) else "") for i, line in enumerate(text))])
+
+
+def check_form(op):
+    """Ends the run if a function has too many parameters: beyond eight, an op takes options."""
+    count = sum(len(c_parameters(parameter)) for parameter in op.parameters if parameter.kind != "OUT")
+    if count > 8 and not op.takes_options:
+        raise SystemExit(f"{op.name}: its function has {count} parameters, more than 8: add the form OPTIONS to its row")
+
+
 def family_header(family, ops, functions, of):
     guard = f"ND4C_OPS_{family.upper()}_H"
+    options_header = ["options"] if any(op.takes_options for op in ops) else []
     enums = ["ops/enums"] if any(parameter.kind == "WORD" for op in ops for parameter in op.parameters) else []
     out = [wrap(f"Op functions of the family {family}, made from include/nd4c/op_table/{family}.h by "
                 "scripts/ops_header.py (target ops-header): change the table, not this file. nd4c/ops.h says how to "
                 "read the comments.", "/* ", " * ") + " */",
            f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>", "",
-           *(f'#include "nd4c/{name}.h"' for name in ["array", "context", "dtype", "export", *enums, "status"]), "",
+           *(f'#include "nd4c/{name}.h"' for name in ["array", "context", "dtype", "export", *options_header, *enums, "status"]), "",
            "ND4C_EXTERN_C_BEGIN", ""]
     for op in ops:
         found = functions[f"nd4c_infer_{op.rule}"][0][1]
         gives = found.split("Gives: ", 1)[1] if "Gives: " in found else ""
+        check_form(op)
+        out += [options(op), ""] if op.takes_options else []
         out += [comment(op, gives, of(op.rule)), prototype(op, False), prototype(op, True), ""]
     return "\n".join([*out, "ND4C_EXTERN_C_END", "#endif", ""])
 
@@ -219,7 +253,9 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  *               and complex are all dtypes of the kind but the narrow ones, float8 all floats of eight bits, packed
  *               int4, int2 and float4.
  *   Attributes  with the value that nd4c_op_call takes for one that the caller leaves out. A C caller gives them all. A
- *               list is a pointer and a count; NULL and 0 leave it at its default.
+ *               list is a pointer and a count; NULL and 0 leave it at its default. An attribute of few words is an enum
+ *               of ops/enums.h; a list of such values holds them as int64_t.
+ *   Options     in place of Attributes: the fields of the struct that the function takes, with their defaults.
  *   Out         the outputs in order, with their shape and dtype where the first line does not say them. An output
  *               whose pointer is NULL is not wanted; only an op of several outputs accepts that. A pointer to NULL
  *               receives a fresh array, which the caller releases; else the result is written into the array given
@@ -231,6 +267,17 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  * MEMORY_CAP, POISONED (an input has no value), UNSUPPORTED (no kernel of the device serves the call), STRICT (strict
  * contexts), and what the device reports. Kernels that read values refuse some: INDEX (an index out of range), ARGUMENT
  * (a singular matrix). On an asynchronous device such a failure arrives with the first read of a result.
+ *
+ * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that a
+ * caller may leave out, attributes as well as optional inputs, so that a later version can add either without another
+ * function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble has eleven). NULL
+ * stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that asks for something
+ * which this library does not know.
+ *
+ *   nd4c_conv_options options = ND4C_CONV_DEFAULTS;
+ *   options.bias = bias;
+ *   options.auto_pad = ND4C_AUTO_PAD_SAME_UPPER;
+ *   nd4c_conv(x, w, &options, &y);
  *
  * Any thread may call the functions. They return when the work is submitted; on a synchronous device, when it is
  * done. */

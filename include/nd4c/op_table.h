@@ -3,7 +3,8 @@
  * The enum, the typed C functions (ops.h), the generic call's schema, `nd4c ops`, ops.md and the test matrix are
  * derived from it. A row is
  *
- *   OP(number, version, name, category, SIGNATURE, inference rule, dtypes of the first input, doc line, names, trait)
+ *   OP(number, version, name, category, SIGNATURE, inference rule, dtypes of the first input, doc line, names, trait,
+ *      form)
  *
  * Numbers are never reused; files and plug-ins bind by name and version. A signature lists inputs, attributes and
  * outputs in the order of the C function's parameters: A(op, kind, name, default), with the kinds
@@ -29,6 +30,11 @@
  *   FIRST_ORDER   they lie in that of the first input
  *   REPLACES      some elements of the first input are replaced, in its own memory if it is the output
  *   REFUSES_LATE  a kernel may refuse the call after it began to write: it never writes into outputs that are given
+ *
+ * The form says how the C function is called. Most rows have none: the function takes each parameter of the signature.
+ * OPTIONS, before which a row without a trait has NONE: the function takes the required inputs and a struct with
+ * everything else (nd4c/options.h). An op whose function would have more than eight parameters must have it, and an op
+ * keeps its form, since it is part of the ABI.
  *
  * Rows stand in op_table/<family>.h. An op without inputs is computed on the context's device. */
 #ifndef ND4C_OP_TABLE_H

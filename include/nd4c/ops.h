@@ -35,7 +35,9 @@
  *               and complex are all dtypes of the kind but the narrow ones, float8 all floats of eight bits, packed
  *               int4, int2 and float4.
  *   Attributes  with the value that nd4c_op_call takes for one that the caller leaves out. A C caller gives them all. A
- *               list is a pointer and a count; NULL and 0 leave it at its default.
+ *               list is a pointer and a count; NULL and 0 leave it at its default. An attribute of few words is an enum
+ *               of ops/enums.h; a list of such values holds them as int64_t.
+ *   Options     in place of Attributes: the fields of the struct that the function takes, with their defaults.
  *   Out         the outputs in order, with their shape and dtype where the first line does not say them. An output
  *               whose pointer is NULL is not wanted; only an op of several outputs accepts that. A pointer to NULL
  *               receives a fresh array, which the caller releases; else the result is written into the array given
@@ -47,6 +49,17 @@
  * MEMORY_CAP, POISONED (an input has no value), UNSUPPORTED (no kernel of the device serves the call), STRICT (strict
  * contexts), and what the device reports. Kernels that read values refuse some: INDEX (an index out of range), ARGUMENT
  * (a singular matrix). On an asynchronous device such a failure arrives with the first read of a result.
+ *
+ * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that a
+ * caller may leave out, attributes as well as optional inputs, so that a later version can add either without another
+ * function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble has eleven). NULL
+ * stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that asks for something
+ * which this library does not know.
+ *
+ *   nd4c_conv_options options = ND4C_CONV_DEFAULTS;
+ *   options.bias = bias;
+ *   options.auto_pad = ND4C_AUTO_PAD_SAME_UPPER;
+ *   nd4c_conv(x, w, &options, &y);
  *
  * Any thread may call the functions. They return when the work is submitted; on a synchronous device, when it is
  * done. */

@@ -67,8 +67,13 @@ nd4c_status nd4c_unstack(const nd4c_array *x, int64_t axis, nd4c_array **outputs
 /* The part that begins at `start`. */
 static nd4c_status cut(const nd4c_array *x, int64_t axis, int64_t start, int64_t length, nd4c_array **output) {
   int64_t stop = start + length;
+  nd4c_slice_options options = ND4C_SLICE_DEFAULTS;
+  options.starts = &start;
+  options.stops = &stop;
+  options.axes = &axis;
+  options.starts_count = options.stops_count = options.axes_count = 1;
   *output = NULL;
-  return nd4c_slice(x, &start, 1, &stop, 1, &axis, 1, NULL, 0, output);
+  return nd4c_slice(x, &options, output);
 }
 
 nd4c_status nd4c_split(const nd4c_array *x, int64_t axis, const int64_t *lengths, nd4c_array **outputs, int32_t count) {

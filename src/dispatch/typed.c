@@ -1,9 +1,9 @@
-/* The typed functions of ops.h, derived from the op table: each puts its arguments on the stack and calls the generic
- * form. The compiler compares each with its committed prototype: a row that changed needs `ninja ops-header`. */
-#include <stddef.h>
+/* The typed functions of ops.h whose row has no form, derived from the op table: each puts its arguments on the stack
+ * and calls the generic form. typed_options.c has the others. The compiler compares each with its committed prototype:
+ * a row that changed needs `ninja ops-header`. */
+#include "dispatch/typed.h"
 
 #include "base/status.h"
-#include "nd4c/ops.h"
 
 #define PARAM_IN(name, ...) , const nd4c_array *name
 #define PARAM_OPT(name, ...) , const nd4c_array *name
@@ -19,8 +19,6 @@
 #define PARAM_WORDS(name, type, preset) PARAM_INTS(name, )
 #define PARAM_OUT(name, ...) , nd4c_array **name
 #define PARAM(op, kind, name, ...) PARAM_##kind(name, __VA_ARGS__)
-#define REST_(first, ...) __VA_ARGS__
-#define REST(...) REST_(__VA_ARGS__)
 
 #define INPUT_IN(name) name,
 #define INPUT_OPT(name) name,
@@ -83,24 +81,9 @@
 #define ATTR_OUT(name)
 #define ATTR(op, kind, name, ...) ATTR_##kind(name)
 
-#define OUTPUT_IN(name)
-#define OUTPUT_OPT(name)
-#define OUTPUT_VAR(name)
-#define OUTPUT_INT(name)
-#define OUTPUT_BOOL(name)
-#define OUTPUT_FLOAT(name)
-#define OUTPUT_INTS(name)
-#define OUTPUT_FLOATS(name)
-#define OUTPUT_DTYPE(name)
-#define OUTPUT_STRING(name)
-#define OUTPUT_WORD(name)
-#define OUTPUT_WORDS(name)
-#define OUTPUT_OUT(name) name,
-#define OUTPUT(op, kind, name, ...) OUTPUT_##kind(name)
-
-/* Several outputs: a place that is NULL asks for none, so what is computed for it is released. */
-static nd4c_status call_several(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,
-                                const nd4c_attr_value *attrs, nd4c_array **const *places, int32_t count) {
+nd4c_status nd4c_typed_call_several(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
+                                    int32_t input_count, const nd4c_attr_value *attrs, nd4c_array **const *places,
+                                    int32_t count) {
   enum { MOST = 8 };
   nd4c_array *outputs[MOST] = {NULL};
   if (count > MOST) {
@@ -120,12 +103,6 @@ static nd4c_status call_several(nd4c_context *context, nd4c_op op, const nd4c_ar
   return ND4C_OK;
 }
 
-static inline nd4c_status call(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs, int32_t input_count,
-                               const nd4c_attr_value *attrs, nd4c_array **const *places, int32_t count) {
-  return count == 1 ? nd4c_op_call_positional(context, op, inputs, input_count, attrs, places[0])
-                    : call_several(context, op, inputs, input_count, attrs, places, count);
-}
-
 /* The list of attributes ends in an empty row because C17 has no empty initialiser; an op without attributes leaves it
  * out altogether. So do the lists of inputs and of outputs. */
 #define BODY(name, SIGNATURE, context)                                                 \
@@ -135,12 +112,15 @@ static inline nd4c_status call(nd4c_context *context, nd4c_op op, const nd4c_arr
     const nd4c_array *const *list_ = inputs_;                                          \
     SIGNATURE(LIST, name)                                                              \
     nd4c_array **const outputs_[] = {SIGNATURE(OUTPUT, name) NULL};                    \
-    return call(context, ND4C_OP_##name, list_, 0 SIGNATURE(COUNT, name),              \
-                ND4C_ATTR_##name##_count > 0 ? attrs_ : NULL, outputs_,                \
-                (int32_t)(sizeof outputs_ / sizeof *outputs_) - 1);                    \
+    return nd4c_typed_call(context, ND4C_OP_##name, list_, 0 SIGNATURE(COUNT, name),   \
+                           ND4C_ATTR_##name##_count > 0 ? attrs_ : NULL, outputs_,     \
+                           (int32_t)(sizeof outputs_ / sizeof *outputs_) - 1);         \
   }
 
-#define DEFINE(number, version, name, category, SIGNATURE, ...)                       \
-  nd4c_status nd4c_##name(REST(_ SIGNATURE(PARAM, name))) BODY(name, SIGNATURE, NULL) \
+#define DEFINE_PLAIN(name, SIGNATURE)                                                       \
+  nd4c_status nd4c_##name(TYPED_REST(_ SIGNATURE(PARAM, name))) BODY(name, SIGNATURE, NULL) \
       nd4c_status nd4c_##name##_on(nd4c_context *context SIGNATURE(PARAM, name)) BODY(name, SIGNATURE, context)
+#define DEFINE_OPTIONS(name, SIGNATURE)
+#define DEFINE(number, version, name, category, SIGNATURE, rule, dtypes, doc, ...) \
+  TYPED_JOIN(DEFINE_, TYPED_FORM(__VA_ARGS__))(name, SIGNATURE)
 ND4C_OP_TABLE(DEFINE)

@@ -59,27 +59,23 @@ static void an_op_without_attributes(void **state) {
 
 static void attributes_carry_kind_and_place(void **state) {
   (void)state;
-  const int64_t strides[] = {2, 2}, pads[] = {1, 1, 1, 1};
+  const int64_t pads[] = {1, 1, 2, 2};
   nd4c_array *y = NULL;
   nd4c_context *context = (nd4c_context *)(void *)&marks[7];
-  (void)nd4c_conv_on(context, array(0), array(1), NULL, array(3), strides, 2, pads, 4, NULL, 0, 3, 1, 5, &y);
+  (void)nd4c_pad_on(context, array(0), array(3), pads, 4, NULL, 0, ND4C_PAD_MODE_REFLECT, &y);
   assert_ptr_equal(last.context, context);
-  assert_int_equal(last.op, ND4C_OP_conv);
-  assert_int_equal(last.input_count, 4);
-  assert_null(last.inputs[ND4C_IN_conv_bias]);
-  assert_ptr_equal(last.inputs[ND4C_IN_conv_addend], array(3));
-  const nd4c_op_info *conv = nd4c_op_get(ND4C_OP_conv);
-  for (int32_t i = 0; i < conv->attr_count; ++i) {
-    assert_int_equal(last.attrs[i].kind, conv->attrs[i].preset.kind);
+  assert_int_equal(last.op, ND4C_OP_pad);
+  assert_int_equal(last.input_count, 2);
+  assert_ptr_equal(last.inputs[ND4C_IN_pad_value], array(3));
+  const nd4c_op_info *pad = nd4c_op_get(ND4C_OP_pad);
+  for (int32_t i = 0; i < pad->attr_count; ++i) {
+    assert_int_equal(last.attrs[i].kind, pad->attrs[i].preset.kind);
   }
-  assert_ptr_equal(last.attrs[ND4C_ATTR_conv_strides].as.ints, strides);
-  assert_int_equal(last.attrs[ND4C_ATTR_conv_strides].count, 2);
-  assert_ptr_equal(last.attrs[ND4C_ATTR_conv_pads].as.ints, pads);
-  assert_int_equal(last.attrs[ND4C_ATTR_conv_pads].count, 4);
-  assert_int_equal(last.attrs[ND4C_ATTR_conv_dilations].count, 0);
-  assert_int_equal(last.attrs[ND4C_ATTR_conv_groups].as.i, 3);
-  assert_int_equal(last.attrs[ND4C_ATTR_conv_auto_pad].as.i, 1);
-  assert_int_equal(last.attrs[ND4C_ATTR_conv_activation].as.i, 5);
+  assert_ptr_equal(last.attrs[ND4C_ATTR_pad_pads].as.ints, pads);
+  assert_int_equal(last.attrs[ND4C_ATTR_pad_pads].count, 4);
+  assert_null(last.attrs[ND4C_ATTR_pad_axes].as.ints);
+  assert_int_equal(last.attrs[ND4C_ATTR_pad_axes].count, 0);
+  assert_int_equal(last.attrs[ND4C_ATTR_pad_mode].as.i, ND4C_PAD_MODE_REFLECT);
 }
 
 static void other_kinds_of_attributes(void **state) {

@@ -126,8 +126,12 @@ static void test_add(const nd4c_array *x) {
 static void test_concat(const nd4c_array *x) {
   const int64_t cut = (INT64_C(1) << 30) + 3, start = 0, stop = ELEMENTS;
   nd4c_array *parts[2] = {NULL, NULL}, *y = NULL;
-  if (succeeded(nd4c_slice(x, &start, 1, &cut, 1, NULL, 0, NULL, 0, &parts[0]), "slice") &&
-      succeeded(nd4c_slice(x, &cut, 1, &stop, 1, NULL, 0, NULL, 0, &parts[1]), "slice")) {
+  nd4c_slice_options first = ND4C_SLICE_DEFAULTS, second = ND4C_SLICE_DEFAULTS;
+  first.starts = &start;
+  first.stops = second.starts = &cut;
+  second.stops = &stop;
+  first.starts_count = first.stops_count = second.starts_count = second.stops_count = 1;
+  if (succeeded(nd4c_slice(x, &first, &parts[0]), "slice") && succeeded(nd4c_slice(x, &second, &parts[1]), "slice")) {
     const nd4c_array *xs[2] = {parts[1], parts[0]};
     if (succeeded(nd4c_concat(xs, 2, 0, &y), "concat")) {
       check_pattern(y, "concat", 0, ELEMENTS - cut, cut);

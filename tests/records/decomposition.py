@@ -382,8 +382,8 @@ def matrix_refusals(s, op):
     yield Refusal([np.zeros(3)], {}, "SHAPE", "at least 2 axes")
     yield Refusal([np.float64(1)], {}, "SHAPE", "at least 2 axes")
     if op == "matrix_norm":
-        yield Refusal([np.zeros((2, 2))], {"ord": "3"}, "ARGUMENT", "ord is '3', expected fro")
-        yield Refusal([np.zeros((0, 2))], {"ord": "-1"}, "SHAPE", "nothing is the least")
+        yield Refusal([np.zeros((2, 2))], {"ord": "3"}, "ARGUMENT", "ord is '3', expected one of fro")
+        yield Refusal([np.zeros((0, 2))], {"ord": "-1"}, "SHAPE", "expected at least one element for an ord")
 
 
 @cases("svdvals", ulps=4)

@@ -107,7 +107,7 @@
      "x resized on the axes (none: all) to sizes or by scales: nearest element, or weights of the neighbours along "   \
      "each axis (linear; cubic: Keys 1981, cubic_a), with antialias widened when it shrinks; roi [starts, ends] for "  \
      "tf_crop_and_resize, extrapolation outside; integers are rounded to even and saturate (ONNX Resize)",             \
-     "|nn.functional.interpolate|Resize, Upsample|image.resize, upsampling2d")                                         \
+     "|nn.functional.interpolate|Resize, Upsample|image.resize, upsampling2d", NONE, OPTIONS)                          \
   OP(771, 1, crop_and_resize, IMAGE, ND4C_SIG_CROP_AND_RESIZE, crop_and_resize, REAL_FLOATING,                         \
      "each box [y1, x1, y2, x2] (0 .. 1) of image box_indices[i] of x [b, h, w, c], resized to size [h, w] by "        \
      "nearest "                                                                                                        \
@@ -133,7 +133,7 @@
      "each roi [x1, y1, x2, y2] times spatial_scale of x [n, c, h, w] in size [h, w] bins: average of "                \
      "sampling_ratio^2 "                                                                                               \
      "bilinear samples (0: as many as the bin has cells), or the largest weighted cell (He 2017, ONNX RoiAlign)",      \
-     "|torchvision.ops.roi_align|RoiAlign|")                                                                           \
+     "|torchvision.ops.roi_align|RoiAlign|", NONE, OPTIONS)                                                            \
   OP(777, 1, max_roi_pool, IMAGE, ND4C_SIG_MAX_ROI_POOL, max_roi_pool, REAL_FLOATING,                                  \
      "largest in each of size [h, w] bins of each roi [batch, x1, y1, x2, y2] times spatial_scale, rounded; an empty " \
      "bin gives 0 (Girshick 2015)",                                                                                    \

@@ -154,10 +154,10 @@
   OP(484, 1, im2col, INDEXING, ND4C_SIG_IM2COL, im2col, MOVABLE,                                                      \
      "windows as columns: x [n, c, space...] gives [n, c prod(kernel), windows], zeros in the padding (begins, then " \
      "ends)",                                                                                                         \
-     "|nn.Unfold||im2col")                                                                                            \
+     "|nn.Unfold||im2col", NONE, OPTIONS)                                                                             \
   OP(485, 1, col2im, INDEXING, ND4C_SIG_COL2IM, col2im, NUMERIC,                                                      \
      "sum of windows: x [n, c prod(kernel), windows] gives [n, c, image...], every element where im2col took it",     \
-     "|nn.Fold|Col2Im|col2im")                                                                                        \
+     "|nn.Fold|Col2Im|col2im", NONE, OPTIONS)                                                                         \
   OP(486, 1, reverse_sequence, INDEXING, ND4C_SIG_REVERSE_SEQUENCE, reverse_sequence, MOVABLE,                        \
      "the first lengths[b] steps of sequence b reversed, the others as they are",                                     \
      "||ReverseSequence|reverse_sequence")

@@ -72,7 +72,7 @@
      "reaches; a node asks whether its feature stands in relation node_modes to its split (or is among its members, "  \
      "sets that NaN ends, or is NaN where missing_true) and goes to node or leaf true_ids, else false_ids "            \
      "(ONNX TreeEnsemble); leaf_ends: where the targets and weights of each leaf end, else one each",                  \
-     "||TreeEnsemble|")                                                                                                \
+     "||TreeEnsemble|", NONE, OPTIONS)                                                                                 \
   OP(832, 1, score_transform, LEARNING, ND4C_SIG_SCORE_TRANSFORM, score_transform, REAL_FLOATING,                      \
      "scores on the last axis as they are, softmax, 1 / (1 + e^-x), softmax where 0 stays 0, or the inverse of the "   \
      "normal distribution (ONNX post_transform)",                                                                      \

@@ -132,7 +132,7 @@
   OP(694, 1, sgd_step, NN, ND4C_SIG_SGD, optimizer, REAL_FLOATING, "x - rate (gradient + decay x)", "|optim.SGD||Sgd") \
   OP(695, 1, momentum_step, NN, ND4C_SIG_MOMENTUM, optimizer_step, REAL_FLOATING,                                      \
      "g = gradient + decay x; v = alpha v + beta g (g at step 0); x - rate v or, nesterov, x - rate (g + alpha v)",    \
-     "|optim.SGD|ai.onnx.preview.training.Momentum|Nesterovs")                                                         \
+     "|optim.SGD|ai.onnx.preview.training.Momentum|Nesterovs", NONE, OPTIONS)                                          \
   OP(696, 1, adagrad_step, NN, ND4C_SIG_ADAGRAD, optimizer_step, REAL_FLOATING,                                        \
      "g = gradient + decay x; h = h + g^2; x - rate / (1 + rate_decay step) g / (sqrt h + epsilon)",                   \
      "|optim.Adagrad|ai.onnx.preview.training.Adagrad|AdaGrad")                                                        \
@@ -142,10 +142,10 @@
   OP(698, 1, adam_step, NN, ND4C_SIG_ADAM, optimizer_step, REAL_FLOATING,                                              \
      "g = gradient + decay x; v = alpha v + (1 - alpha) g; h = beta h + (1 - beta) g^2; (1 - decay_after) (x - r v / " \
      "(sqrt h + epsilon)), r = rate sqrt(1 - beta^step) / (1 - alpha^step), at step 0 rate",                           \
-     "||ai.onnx.preview.training.Adam|")                                                                               \
+     "||ai.onnx.preview.training.Adam|", NONE, OPTIONS)                                                                \
   OP(699, 1, adamw_step, NN, ND4C_SIG_ADAMW, optimizer_step, REAL_FLOATING,                                            \
      "v = alpha v + (1 - alpha) gradient; h = beta h + (1 - beta) gradient^2; (1 - rate decay) x - rate V / (sqrt H "  \
      "+ epsilon), V = v / (1 - alpha^step), H = h / (1 - beta^step), step from 1",                                     \
-     "|optim.AdamW, optim.Adam||Adam")
+     "|optim.AdamW, optim.Adam||Adam", NONE, OPTIONS)
 
 #endif

@@ -36,12 +36,12 @@
   OP(110, 1, conv, NN, ND4C_SIG_CONV, conv, REAL_FLOATING,                                                         \
      "y = activation(x * w + bias + addend), cross-correlation over 1 to 3 spatial axes: x [n, c, ...], "          \
      "w [o, c / groups, ...], bias [o], addend like y; pads: all begins, then all ends",                           \
-     "|nn.functional.conv1d, conv2d, conv3d|Conv|conv1d, conv2d, conv3d", FIRST_ORDER)                             \
+     "|nn.functional.conv1d, conv2d, conv3d|Conv|conv1d, conv2d, conv3d", FIRST_ORDER, OPTIONS)                    \
   OP(111, 1, max_pool, NN, ND4C_SIG_POOL, pool, REAL, "largest in each window; padding never wins",                \
-     "|nn.functional.max_pool1d, 2d, 3d|MaxPool|maxPooling2d, maxPooling3d", INPUT_ORDER)                          \
+     "|nn.functional.max_pool1d, 2d, 3d|MaxPool|maxPooling2d, maxPooling3d", INPUT_ORDER, OPTIONS)                 \
   OP(112, 1, average_pool, NN, ND4C_SIG_POOL, pool, REAL_FLOATING,                                                 \
      "mean of each window, of its cells inside x or, count_include_pad, inside the padded x",                      \
-     "|nn.functional.avg_pool1d, 2d, 3d|AveragePool|avgPooling2d, avgPooling3d", INPUT_ORDER)                      \
+     "|nn.functional.avg_pool1d, 2d, 3d|AveragePool|avgPooling2d, avgPooling3d", INPUT_ORDER, OPTIONS)             \
   OP(113, 1, batch_norm, NN, ND4C_SIG_BATCH_NORM, batch_norm, REAL_FLOATING,                                       \
      "y = (x - mean) / sqrt(variance + epsilon) * scale + bias, by channel (axis 1)",                              \
      "|nn.functional.batch_norm|BatchNormalization|batchNorm", INPUT_ORDER)                                        \

@@ -94,10 +94,10 @@
   OP(712, 1, conv_integer, QUANTIZATION, ND4C_SIG_CONV_INTEGER, conv_integer, INT8S,                                   \
      "y = (x - x_zero_point) * (w - w_zero_point) as conv, in int32, which wraps; padding counts as x_zero_point; "    \
      "w_zero_point: one, or one an output channel",                                                                    \
-     "||ConvInteger|")                                                                                                 \
+     "||ConvInteger|", NONE, OPTIONS)                                                                                  \
   OP(713, 1, qlinear_conv, QUANTIZATION, ND4C_SIG_QLINEAR_CONV, qlinear_conv, INT8S,                                   \
      "y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even; bias int32",  \
-     "||QLinearConv|")                                                                                                 \
+     "||QLinearConv|", NONE, OPTIONS)                                                                                  \
   OP(714, 1, linear_int8, QUANTIZATION, ND4C_SIG_LINEAR_INT8, linear_int8, INT8S,                                      \
      "y = (x - x_zero_point)(w - w_zero_point)^T x_scale w_scale + bias in x_scale's dtype, sums in int32; w [n, k], " \
      "x_scale and x_zero_point one or one a row of x, w_scale and w_zero_point one or [n]",                            \

@@ -99,16 +99,16 @@
      "h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2 "   \
      "h] "                                                                                                             \
      "of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0",                                    \
-     "|nn.RNN|RNN|")                                                                                                   \
+     "|nn.RNN|RNN|", NONE, OPTIONS)                                                                                    \
   OP(641, 1, lstm, NN, ND4C_SIG_LSTM, lstm, REAL_FLOATING,                                                             \
      "gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c); "   \
      "input_forget: f = 1 - i; shapes as in rnn with 4 h",                                                             \
-     "|nn.LSTM|LSTM|lstmLayer")                                                                                        \
+     "|nn.LSTM|LSTM|lstmLayer", NONE, OPTIONS)                                                                         \
   OP(642, 1, gru, NN, ND4C_SIG_GRU, gru, REAL_FLOATING,                                                                \
      "gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h "       \
      "r^T)); "                                                                                                         \
      "h = (1 - z) h' + z h; shapes as in rnn with 3 h",                                                                \
-     "|nn.GRU|GRU|gru")                                                                                                \
+     "|nn.GRU|GRU|gru", NONE, OPTIONS)                                                                                 \
   OP(643, 1, rnn_cell, NN, ND4C_SIG_RNN_CELL, rnn_cell, REAL_FLOATING,                                                 \
      "one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h]", "|nn.RNNCell||")                           \
   OP(644, 1, lstm_cell, NN, ND4C_SIG_LSTM_CELL, lstm_cell, REAL_FLOATING,                                              \

@@ -25,7 +25,7 @@
      "|flatten|Flatten|flatten")                                                                                   \
   OP(136, 1, slice, SHAPE, ND4C_SIG_SLICE, slice, MOVABLE,                                                         \
      "x[start:stop:step] on the given axes (none: the first ones), Python's meaning; a view",                      \
-     "x[a:b:c]|x[a:b:c]|Slice|stridedSlice")                                                                       \
+     "x[a:b:c]|x[a:b:c]|Slice|stridedSlice", NONE, OPTIONS)                                                        \
   OP(137, 1, concat, SHAPE, ND4C_SIG_CONCAT, concat, MOVABLE, "arrays joined along an axis; dtypes promoted",      \
      "concatenate, concat|cat|Concat|concat", FIRST_ORDER)                                                         \
   OP(138, 1, gather, SHAPE, ND4C_SIG_GATHER, gather, MOVABLE,                                                      \

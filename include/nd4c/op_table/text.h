@@ -58,6 +58,6 @@
      "counts (TF), presence (IDF) or weighted counts (TFIDF) of the pool's n-grams in each row of x, as float32; "   \
      "ngram_counts: where the n-grams of each length begin in the pool, ngram_indexes: the column of each "          \
      "(ONNX TfIdfVectorizer)",                                                                                       \
-     "||TfIdfVectorizer|")
+     "||TfIdfVectorizer|", NONE, OPTIONS)
 
 #endif

@@ -75,11 +75,11 @@
      "each x scaled by w [c, o / groups, ...] is added where conv would have read it, plus bias [o]; extent "        \
      "(x - 1) * stride + output_padding + dilation * (kernel - 1) + 1 - pads, or output_shape, or x * stride "       \
      "(auto_pad same)",                                                                                              \
-     "|nn.functional.conv_transpose1d, 2d, 3d|ConvTranspose|deconv2d, deconv3d")                                     \
+     "|nn.functional.conv_transpose1d, 2d, 3d|ConvTranspose|deconv2d, deconv3d", NONE, OPTIONS)                      \
   OP(571, 1, deformable_conv, NN, ND4C_SIG_DEFORMABLE_CONV, deformable_conv, REAL_FLOATING,                          \
      "conv whose tap k reads x at its place plus offset [n, groups * taps * axes, ...], linearly between cells, 0 "  \
      "outside, times mask [n, groups * taps, ...]; arXiv 1703.06211 and 1811.11168",                                 \
-     "|torchvision.ops.deform_conv2d|DeformConv|")                                                                   \
+     "|torchvision.ops.deform_conv2d|DeformConv|", NONE, OPTIONS)                                                    \
   OP(572, 1, causal_conv_with_state, NN, ND4C_SIG_CAUSAL_CONV, causal_conv, REAL_FLOATING,                           \
      "depthwise conv along time of x [n, c, t] after past_state [n, c, k - 1] (or zeros) with w [c, 1, k], bias "    \
      "[c], then y * sigmoid(y) if silu; present_state: the last k - 1 of what was read",                             \
@@ -87,14 +87,14 @@
   OP(573, 1, max_pool_with_indices, NN, ND4C_SIG_POOL_INDICES, max_pool_with_indices, REAL,                          \
      "largest in each window and the int64 index of its first cell: in all of x, or planar, in its [n, c] plane; "   \
      "column_major: spatial axes counted from the first; -1 for a window of padding alone",                          \
-     "|nn.functional.max_pool2d(return_indices)|MaxPool|maxPoolWithArgmax")                                          \
+     "|nn.functional.max_pool2d(return_indices)|MaxPool|maxPoolWithArgmax", NONE, OPTIONS)                           \
   OP(574, 1, max_unpool, NN, ND4C_SIG_UNPOOL, max_unpool, REAL,                                                      \
      "zeros with x at its indices, the last of equal ones: in the unpooled extents (x - 1) * stride + kernel - "     \
      "pads of all of y or, planar, in the [n, c] plane of y",                                                        \
-     "|nn.functional.max_unpool1d, 2d, 3d|MaxUnpool|")                                                               \
+     "|nn.functional.max_unpool1d, 2d, 3d|MaxUnpool|", NONE, OPTIONS)                                                \
   OP(575, 1, lp_pool, NN, ND4C_SIG_LP_POOL, lp_pool, REAL_FLOATING,                                                  \
      "y = (sum of |x|^p in each window)^(1 / p), padding counts as 0",                                               \
-     "|nn.functional.lp_pool1d, 2d, 3d|LpPool|pnormPool2d")                                                          \
+     "|nn.functional.lp_pool1d, 2d, 3d|LpPool|pnormPool2d", NONE, OPTIONS)                                           \
   OP(576, 1, global_average_pool, NN, ND4C_SIG_UNARY, global_pool, REAL_FLOATING,                                    \
      "mean over the spatial axes of x [n, c, ...], kept with extent 1", "||GlobalAveragePool|")                      \
   OP(577, 1, global_max_pool, NN, ND4C_SIG_UNARY, global_pool, REAL_FLOATING,                                        \
@@ -108,12 +108,14 @@
      "largest of the cells of adaptive_average_pool, and its int64 index in the [n, c] plane; NaN wins",             \
      "|nn.functional.adaptive_max_pool1d, 2d, 3d||")                                                                 \
   OP(581, 1, morphological_dilation, NN, ND4C_SIG_MORPHOLOGY, morphology, REAL_FLOATING,                             \
-     "y = largest x + w in each window, w [c, ...]; padding never wins", "scipy.ndimage.grey_dilation|||dilation2D") \
+     "y = largest x + w in each window, w [c, ...]; padding never wins", "scipy.ndimage.grey_dilation|||dilation2D", \
+     NONE, OPTIONS)                                                                                                  \
   OP(582, 1, morphological_erosion, NN, ND4C_SIG_MORPHOLOGY, morphology, REAL_FLOATING,                              \
-     "y = smallest x - w in each window, w [c, ...]; padding never wins", "scipy.ndimage.grey_erosion|||")           \
+     "y = smallest x - w in each window, w [c, ...]; padding never wins", "scipy.ndimage.grey_erosion|||", NONE,     \
+     OPTIONS)                                                                                                        \
   OP(583, 1, separable_conv2d, NN, ND4C_SIG_SEPARABLE_CONV, separable_conv2d, REAL_FLOATING,                         \
      "conv of each channel of x [n, c, h, w] with its own filters, depthwise [c m, 1, kh, kw], then conv with "      \
      "pointwise [o, c m, 1, 1], plus bias [o]; what is between is not rounded to the dtype",                         \
-     "|||sconv2d")
+     "|||sconv2d", NONE, OPTIONS)
 
 #endif

@@ -10,31 +10,48 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
 
+/* Options of nd4c_resize. */
+typedef struct nd4c_resize_options {
+  uint32_t struct_size; /* set by ND4C_RESIZE_DEFAULTS */
+  const nd4c_array *roi;
+  const int64_t *sizes;
+  int32_t sizes_count;
+  const double *scales;
+  int32_t scales_count;
+  const int64_t *axes;
+  int32_t axes_count;
+  nd4c_interpolation mode;
+  nd4c_resize_coordinates coordinates;
+  nd4c_resize_nearest nearest;
+  double cubic_a;
+  bool exclude_outside;
+  bool antialias;
+  nd4c_resize_aspect aspect;
+  double extrapolation;
+} nd4c_resize_options;
+#define ND4C_RESIZE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_resize_options, extrapolation), NULL, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_INTERPOLATION_NEAREST, ND4C_RESIZE_COORDINATES_HALF_PIXEL, ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR, -0.75, \
+   false, false, ND4C_RESIZE_ASPECT_STRETCH, 0}
+
 /* resize: x resized on the axes (none: all) to sizes or by scales: nearest element, or weights of the neighbours
  * along each axis (linear; cubic: Keys 1981, cubic_a), with antialias widened when it shrinks; roi [starts, ends] for
  * tf_crop_and_resize, extrapolation outside; integers are rounded to even and saturate (ONNX Resize).
- * In: x (bool, int, uint, float, complex), roi or NULL.
- * Attributes: sizes (NULL, 0), scales (NULL, 0), axes (NULL, 0), mode (ND4C_INTERPOLATION_NEAREST), coordinates
- *     (ND4C_RESIZE_COORDINATES_HALF_PIXEL), nearest (ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR), cubic_a (-0.75),
- *     exclude_outside (false), antialias (false), aspect (ND4C_RESIZE_ASPECT_STRETCH), extrapolation (0).
+ * In: x (bool, int, uint, float, complex).
+ * Options: roi (NULL), sizes (NULL, 0), scales (NULL, 0), axes (NULL, 0), mode (ND4C_INTERPOLATION_NEAREST),
+ *     coordinates (ND4C_RESIZE_COORDINATES_HALF_PIXEL), nearest (ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR), cubic_a
+ *     (-0.75), exclude_outside (false), antialias (false), aspect (ND4C_RESIZE_ASPECT_STRETCH), extrapolation (0).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
-ND4C_API nd4c_status nd4c_resize(const nd4c_array *x, const nd4c_array *roi, const int64_t *sizes, int32_t sizes_count,
-                                 const double *scales, int32_t scales_count, const int64_t *axes, int32_t axes_count,
-                                 nd4c_interpolation mode, nd4c_resize_coordinates coordinates,
-                                 nd4c_resize_nearest nearest, double cubic_a, bool exclude_outside, bool antialias,
-                                 nd4c_resize_aspect aspect, double extrapolation, nd4c_array **y);
-ND4C_API nd4c_status nd4c_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *roi,
-                                    const int64_t *sizes, int32_t sizes_count, const double *scales,
-                                    int32_t scales_count, const int64_t *axes, int32_t axes_count,
-                                    nd4c_interpolation mode, nd4c_resize_coordinates coordinates,
-                                    nd4c_resize_nearest nearest, double cubic_a, bool exclude_outside, bool antialias,
-                                    nd4c_resize_aspect aspect, double extrapolation, nd4c_array **y);
+ND4C_API nd4c_status nd4c_resize(const nd4c_array *x, const nd4c_resize_options *options, nd4c_array **y);
+ND4C_API nd4c_status nd4c_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_resize_options *options,
+                                    nd4c_array **y);
 
 /* crop_and_resize: each box [y1, x1, y2, x2] (0 .. 1) of image box_indices[i] of x [b, h, w, c], resized to size [h,
  * w] by nearest or linear: y [boxes, h, w, c] (TensorFlow crop_and_resize).
@@ -99,21 +116,31 @@ ND4C_API nd4c_status nd4c_nms_on(nd4c_context *context, const nd4c_array *boxes,
                                  const nd4c_array *max_output, const nd4c_array *iou_threshold,
                                  const nd4c_array *score_threshold, bool center_point_box, nd4c_array **selected);
 
+/* Options of nd4c_roi_align. */
+typedef struct nd4c_roi_align_options {
+  uint32_t struct_size; /* set by ND4C_ROI_ALIGN_DEFAULTS */
+  const int64_t *size;
+  int32_t size_count;
+  nd4c_roi_mode mode;
+  int64_t sampling_ratio;
+  double spatial_scale;
+  bool half_pixel;
+} nd4c_roi_align_options;
+#define ND4C_ROI_ALIGN_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_roi_align_options, half_pixel), NULL, 0, ND4C_ROI_MODE_AVERAGE, 0, 1.0, true}
+
 /* roi_align: each roi [x1, y1, x2, y2] times spatial_scale of x [n, c, h, w] in size [h, w] bins: average of
  * sampling_ratio^2 bilinear samples (0: as many as the bin has cells), or the largest weighted cell (He 2017, ONNX
  * RoiAlign).
  * In: x (float), rois, batch_indices.
- * Attributes: size (NULL, 0), mode (ND4C_ROI_MODE_AVERAGE), sampling_ratio (0), spatial_scale (1.0), half_pixel
- *     (true).
+ * Options: size (NULL, 0), mode (ND4C_ROI_MODE_AVERAGE), sampling_ratio (0), spatial_scale (1.0), half_pixel (true).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_roi_align(const nd4c_array *x, const nd4c_array *rois, const nd4c_array *batch_indices,
-                                    const int64_t *size, int32_t size_count, nd4c_roi_mode mode, int64_t sampling_ratio,
-                                    double spatial_scale, bool half_pixel, nd4c_array **y);
+                                    const nd4c_roi_align_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_roi_align_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *rois,
-                                       const nd4c_array *batch_indices, const int64_t *size, int32_t size_count,
-                                       nd4c_roi_mode mode, int64_t sampling_ratio, double spatial_scale,
-                                       bool half_pixel, nd4c_array **y);
+                                       const nd4c_array *batch_indices, const nd4c_roi_align_options *options,
+                                       nd4c_array **y);
 
 /* max_roi_pool: largest in each of size [h, w] bins of each roi [batch, x1, y1, x2, y2] times spatial_scale, rounded;
  * an empty bin gives 0 (Girshick 2015).

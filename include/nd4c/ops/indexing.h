@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
@@ -180,33 +181,55 @@ ND4C_API nd4c_status nd4c_batch_to_space_on(nd4c_context *context, const nd4c_ar
                                             int32_t block_shape_count, const int64_t *pads, int32_t pads_count,
                                             nd4c_array **y);
 
+/* Options of nd4c_im2col. */
+typedef struct nd4c_im2col_options {
+  uint32_t struct_size; /* set by ND4C_IM2COL_DEFAULTS */
+  const int64_t *kernel;
+  int32_t kernel_count;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+} nd4c_im2col_options;
+#define ND4C_IM2COL_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_im2col_options, dilations_count), NULL, 0, NULL, 0, NULL, 0, NULL, 0}
+
 /* im2col: windows as columns: x [n, c, space...] gives [n, c prod(kernel), windows], zeros in the padding (begins,
  * then ends).
  * In: x (bool, int, uint, float, complex, utf8, float8).
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
+ * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_im2col(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
-                                 const int64_t *strides, int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                 const int64_t *dilations, int32_t dilations_count, nd4c_array **y);
-ND4C_API nd4c_status nd4c_im2col_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
-                                    int32_t kernel_count, const int64_t *strides, int32_t strides_count,
-                                    const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                    int32_t dilations_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_im2col(const nd4c_array *x, const nd4c_im2col_options *options, nd4c_array **y);
+ND4C_API nd4c_status nd4c_im2col_on(nd4c_context *context, const nd4c_array *x, const nd4c_im2col_options *options,
+                                    nd4c_array **y);
+
+/* Options of nd4c_col2im. */
+typedef struct nd4c_col2im_options {
+  uint32_t struct_size; /* set by ND4C_COL2IM_DEFAULTS */
+  const int64_t *image;
+  int32_t image_count;
+  const int64_t *kernel;
+  int32_t kernel_count;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+} nd4c_col2im_options;
+#define ND4C_COL2IM_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_col2im_options, dilations_count), NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0}
 
 /* col2im: sum of windows: x [n, c prod(kernel), windows] gives [n, c, image...], every element where im2col took it.
  * In: x (int, uint, float, complex).
- * Attributes: image (NULL, 0), kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
+ * Options: image (NULL, 0), kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_col2im(const nd4c_array *x, const int64_t *image, int32_t image_count, const int64_t *kernel,
-                                 int32_t kernel_count, const int64_t *strides, int32_t strides_count,
-                                 const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                 int32_t dilations_count, nd4c_array **y);
-ND4C_API nd4c_status nd4c_col2im_on(nd4c_context *context, const nd4c_array *x, const int64_t *image,
-                                    int32_t image_count, const int64_t *kernel, int32_t kernel_count,
-                                    const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                    int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
+ND4C_API nd4c_status nd4c_col2im(const nd4c_array *x, const nd4c_col2im_options *options, nd4c_array **y);
+ND4C_API nd4c_status nd4c_col2im_on(nd4c_context *context, const nd4c_array *x, const nd4c_col2im_options *options,
                                     nd4c_array **y);
 
 /* reverse_sequence: the first lengths[b] steps of sequence b reversed, the others as they are.

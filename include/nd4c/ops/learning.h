@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
@@ -24,13 +25,25 @@ ND4C_API nd4c_status nd4c_label_index(const nd4c_array *x, const nd4c_array *key
 ND4C_API nd4c_status nd4c_label_index_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *keys,
                                          nd4c_array **index);
 
+/* Options of nd4c_tree_ensemble. */
+typedef struct nd4c_tree_ensemble_options {
+  uint32_t struct_size; /* set by ND4C_TREE_ENSEMBLE_DEFAULTS */
+  const nd4c_array *missing_true;
+  const nd4c_array *members;
+  const nd4c_array *leaf_ends;
+  int64_t targets;
+  nd4c_tree_aggregate aggregate;
+} nd4c_tree_ensemble_options;
+#define ND4C_TREE_ENSEMBLE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_tree_ensemble_options, aggregate), NULL, NULL, NULL, 1, ND4C_TREE_AGGREGATE_SUM}
+
 /* tree_ensemble: y [n, targets]: sum (average, least, largest) of the weights of the leaves that each row of x [n,
  * features] reaches; a node asks whether its feature stands in relation node_modes to its split (or is among its
  * members, sets that NaN ends, or is NaN where missing_true) and goes to node or leaf true_ids, else false_ids (ONNX
  * TreeEnsemble); leaf_ends: where the targets and weights of each leaf end, else one each.
  * In: x (float), node_features, node_splits, node_modes, true_ids, true_leaves, false_ids, false_leaves,
- *     leaf_targets, leaf_weights, roots, missing_true or NULL, members or NULL, leaf_ends or NULL.
- * Attributes: targets (1), aggregate (ND4C_TREE_AGGREGATE_SUM).
+ *     leaf_targets, leaf_weights, roots.
+ * Options: missing_true (NULL), members (NULL), leaf_ends (NULL), targets (1), aggregate (ND4C_TREE_AGGREGATE_SUM).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_tree_ensemble(const nd4c_array *x, const nd4c_array *node_features,
@@ -38,17 +51,15 @@ ND4C_API nd4c_status nd4c_tree_ensemble(const nd4c_array *x, const nd4c_array *n
                                         const nd4c_array *true_ids, const nd4c_array *true_leaves,
                                         const nd4c_array *false_ids, const nd4c_array *false_leaves,
                                         const nd4c_array *leaf_targets, const nd4c_array *leaf_weights,
-                                        const nd4c_array *roots, const nd4c_array *missing_true,
-                                        const nd4c_array *members, const nd4c_array *leaf_ends, int64_t targets,
-                                        nd4c_tree_aggregate aggregate, nd4c_array **y);
+                                        const nd4c_array *roots, const nd4c_tree_ensemble_options *options,
+                                        nd4c_array **y);
 ND4C_API nd4c_status nd4c_tree_ensemble_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *node_features,
                                            const nd4c_array *node_splits, const nd4c_array *node_modes,
                                            const nd4c_array *true_ids, const nd4c_array *true_leaves,
                                            const nd4c_array *false_ids, const nd4c_array *false_leaves,
                                            const nd4c_array *leaf_targets, const nd4c_array *leaf_weights,
-                                           const nd4c_array *roots, const nd4c_array *missing_true,
-                                           const nd4c_array *members, const nd4c_array *leaf_ends, int64_t targets,
-                                           nd4c_tree_aggregate aggregate, nd4c_array **y);
+                                           const nd4c_array *roots, const nd4c_tree_ensemble_options *options,
+                                           nd4c_array **y);
 
 /* score_transform: scores on the last axis as they are, softmax, 1 / (1 + e^-x), softmax where 0 stays 0, or the
  * inverse of the normal distribution (ONNX post_transform).

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
@@ -170,18 +171,30 @@ ND4C_API nd4c_status nd4c_sgd_step(const nd4c_array *x, const nd4c_array *gradie
 ND4C_API nd4c_status nd4c_sgd_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
                                       const nd4c_array *rate, double decay, nd4c_array **next_x);
 
+/* Options of nd4c_momentum_step. */
+typedef struct nd4c_momentum_step_options {
+  uint32_t struct_size; /* set by ND4C_MOMENTUM_STEP_DEFAULTS */
+  double alpha;
+  double beta;
+  double decay;
+  bool nesterov;
+} nd4c_momentum_step_options;
+#define ND4C_MOMENTUM_STEP_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_momentum_step_options, nesterov), 0.9, 1.0, 0.0, false}
+
 /* momentum_step: g = gradient + decay x; v = alpha v + beta g (g at step 0); x - rate v or, nesterov, x - rate (g +
  * alpha v).
  * In: x (float), gradient, v, rate, step.
- * Attributes: alpha (0.9), beta (1.0), decay (0.0), nesterov (false).
+ * Options: alpha (0.9), beta (1.0), decay (0.0), nesterov (false).
  * Out: next_x, next_v.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_momentum_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
-                                        const nd4c_array *rate, const nd4c_array *step, double alpha, double beta,
-                                        double decay, bool nesterov, nd4c_array **next_x, nd4c_array **next_v);
+                                        const nd4c_array *rate, const nd4c_array *step,
+                                        const nd4c_momentum_step_options *options, nd4c_array **next_x,
+                                        nd4c_array **next_v);
 ND4C_API nd4c_status nd4c_momentum_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
                                            const nd4c_array *v, const nd4c_array *rate, const nd4c_array *step,
-                                           double alpha, double beta, double decay, bool nesterov, nd4c_array **next_x,
+                                           const nd4c_momentum_step_options *options, nd4c_array **next_x,
                                            nd4c_array **next_v);
 
 /* adagrad_step: g = gradient + decay x; h = h + g^2; x - rate / (1 + rate_decay step) g / (sqrt h + epsilon).
@@ -209,35 +222,57 @@ ND4C_API nd4c_status nd4c_rmsprop_step_on(nd4c_context *context, const nd4c_arra
                                           const nd4c_array *h, const nd4c_array *rate, double alpha, double decay,
                                           double epsilon, nd4c_array **next_x, nd4c_array **next_h);
 
+/* Options of nd4c_adam_step. */
+typedef struct nd4c_adam_step_options {
+  uint32_t struct_size; /* set by ND4C_ADAM_STEP_DEFAULTS */
+  double alpha;
+  double beta;
+  double epsilon;
+  double decay;
+  double decay_after;
+} nd4c_adam_step_options;
+#define ND4C_ADAM_STEP_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_adam_step_options, decay_after), 0.9, 0.999, 1e-6, 0.0, 0.0}
+
 /* adam_step: g = gradient + decay x; v = alpha v + (1 - alpha) g; h = beta h + (1 - beta) g^2; (1 - decay_after) (x -
  * r v / (sqrt h + epsilon)), r = rate sqrt(1 - beta^step) / (1 - alpha^step), at step 0 rate.
  * In: x (float), gradient, v, h, rate, step.
- * Attributes: alpha (0.9), beta (0.999), epsilon (1e-6), decay (0.0), decay_after (0.0).
+ * Options: alpha (0.9), beta (0.999), epsilon (1e-6), decay (0.0), decay_after (0.0).
  * Out: next_x, next_v, next_h.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adam_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
-                                    const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step, double alpha,
-                                    double beta, double epsilon, double decay, double decay_after, nd4c_array **next_x,
-                                    nd4c_array **next_v, nd4c_array **next_h);
+                                    const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step,
+                                    const nd4c_adam_step_options *options, nd4c_array **next_x, nd4c_array **next_v,
+                                    nd4c_array **next_h);
 ND4C_API nd4c_status nd4c_adam_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
                                        const nd4c_array *v, const nd4c_array *h, const nd4c_array *rate,
-                                       const nd4c_array *step, double alpha, double beta, double epsilon, double decay,
-                                       double decay_after, nd4c_array **next_x, nd4c_array **next_v,
-                                       nd4c_array **next_h);
+                                       const nd4c_array *step, const nd4c_adam_step_options *options,
+                                       nd4c_array **next_x, nd4c_array **next_v, nd4c_array **next_h);
+
+/* Options of nd4c_adamw_step. */
+typedef struct nd4c_adamw_step_options {
+  uint32_t struct_size; /* set by ND4C_ADAMW_STEP_DEFAULTS */
+  double alpha;
+  double beta;
+  double epsilon;
+  double decay;
+} nd4c_adamw_step_options;
+#define ND4C_ADAMW_STEP_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_adamw_step_options, decay), 0.9, 0.999, 1e-8, 0.01}
 
 /* adamw_step: v = alpha v + (1 - alpha) gradient; h = beta h + (1 - beta) gradient^2; (1 - rate decay) x - rate V /
  * (sqrt H + epsilon), V = v / (1 - alpha^step), H = h / (1 - beta^step), step from 1.
  * In: x (float), gradient, v, h, rate, step.
- * Attributes: alpha (0.9), beta (0.999), epsilon (1e-8), decay (0.01).
+ * Options: alpha (0.9), beta (0.999), epsilon (1e-8), decay (0.01).
  * Out: next_x, next_v, next_h.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adamw_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
-                                     const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step, double alpha,
-                                     double beta, double epsilon, double decay, nd4c_array **next_x,
-                                     nd4c_array **next_v, nd4c_array **next_h);
+                                     const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step,
+                                     const nd4c_adamw_step_options *options, nd4c_array **next_x, nd4c_array **next_v,
+                                     nd4c_array **next_h);
 ND4C_API nd4c_status nd4c_adamw_step_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *gradient,
                                         const nd4c_array *v, const nd4c_array *h, const nd4c_array *rate,
-                                        const nd4c_array *step, double alpha, double beta, double epsilon, double decay,
+                                        const nd4c_array *step, const nd4c_adamw_step_options *options,
                                         nd4c_array **next_x, nd4c_array **next_v, nd4c_array **next_h);
 
 ND4C_EXTERN_C_END

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
@@ -99,42 +100,69 @@ ND4C_API nd4c_status nd4c_qlinear_matmul_on(nd4c_context *context, const nd4c_ar
                                             const nd4c_array *b_scale, const nd4c_array *b_zero_point,
                                             const nd4c_array *y_scale, const nd4c_array *y_zero_point, nd4c_array **y);
 
+/* Options of nd4c_conv_integer. */
+typedef struct nd4c_conv_integer_options {
+  uint32_t struct_size; /* set by ND4C_CONV_INTEGER_DEFAULTS */
+  const nd4c_array *x_zero_point;
+  const nd4c_array *w_zero_point;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  int64_t groups;
+  nd4c_auto_pad auto_pad;
+} nd4c_conv_integer_options;
+#define ND4C_CONV_INTEGER_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_conv_integer_options, auto_pad), NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, \
+   ND4C_AUTO_PAD_EXPLICIT}
+
 /* conv_integer: y = (x - x_zero_point) * (w - w_zero_point) as conv, in int32, which wraps; padding counts as
  * x_zero_point; w_zero_point: one, or one an output channel.
- * In: x (int8, uint8), w, x_zero_point or NULL, w_zero_point or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
+ * In: x (int8, uint8), w.
+ * Options: x_zero_point (NULL), w_zero_point (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups
+ *     (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_conv_integer(const nd4c_array *x, const nd4c_array *w, const nd4c_array *x_zero_point,
-                                       const nd4c_array *w_zero_point, const int64_t *strides, int32_t strides_count,
-                                       const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                       int32_t dilations_count, int64_t groups, nd4c_auto_pad auto_pad, nd4c_array **y);
+ND4C_API nd4c_status nd4c_conv_integer(const nd4c_array *x, const nd4c_array *w,
+                                       const nd4c_conv_integer_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_conv_integer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
-                                          const nd4c_array *x_zero_point, const nd4c_array *w_zero_point,
-                                          const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                          int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                          int64_t groups, nd4c_auto_pad auto_pad, nd4c_array **y);
+                                          const nd4c_conv_integer_options *options, nd4c_array **y);
+
+/* Options of nd4c_qlinear_conv. */
+typedef struct nd4c_qlinear_conv_options {
+  uint32_t struct_size; /* set by ND4C_QLINEAR_CONV_DEFAULTS */
+  const nd4c_array *bias;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  int64_t groups;
+  nd4c_auto_pad auto_pad;
+} nd4c_qlinear_conv_options;
+#define ND4C_QLINEAR_CONV_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_qlinear_conv_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, 1, \
+   ND4C_AUTO_PAD_EXPLICIT}
 
 /* qlinear_conv: y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even;
  * bias int32.
- * In: x (int8, uint8), x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
+ * In: x (int8, uint8), x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point.
+ * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_qlinear_conv(const nd4c_array *x, const nd4c_array *x_scale, const nd4c_array *x_zero_point,
                                        const nd4c_array *w, const nd4c_array *w_scale, const nd4c_array *w_zero_point,
                                        const nd4c_array *y_scale, const nd4c_array *y_zero_point,
-                                       const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
-                                       const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                       int32_t dilations_count, int64_t groups, nd4c_auto_pad auto_pad, nd4c_array **y);
+                                       const nd4c_qlinear_conv_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_qlinear_conv_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *x_scale,
                                           const nd4c_array *x_zero_point, const nd4c_array *w,
                                           const nd4c_array *w_scale, const nd4c_array *w_zero_point,
                                           const nd4c_array *y_scale, const nd4c_array *y_zero_point,
-                                          const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
-                                          const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                          int32_t dilations_count, int64_t groups, nd4c_auto_pad auto_pad,
-                                          nd4c_array **y);
+                                          const nd4c_qlinear_conv_options *options, nd4c_array **y);
 
 /* linear_int8: y = (x - x_zero_point)(w - w_zero_point)^T x_scale w_scale + bias in x_scale's dtype, sums in int32; w
  * [n, k], x_scale and x_zero_point one or one a row of x, w_scale and w_zero_point one or [n].

@@ -10,71 +10,114 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
 
+/* Options of nd4c_rnn. */
+typedef struct nd4c_rnn_options {
+  uint32_t struct_size; /* set by ND4C_RNN_DEFAULTS */
+  const nd4c_array *bias;
+  const nd4c_array *sequence_lengths;
+  const nd4c_array *initial_h;
+  const int64_t *activations; /* values of nd4c_recurrent_activation */
+  int32_t activations_count;
+  const double *alpha;
+  int32_t alpha_count;
+  const double *beta;
+  int32_t beta_count;
+  double clip;
+  nd4c_direction direction;
+  bool batch_first;
+} nd4c_rnn_options;
+#define ND4C_RNN_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_rnn_options, batch_first), NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
+   ND4C_DIRECTION_FORWARD, false}
+
 /* rnn: h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2
  * h] of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0.
- * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL.
- * Attributes: activations (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip
- *     (0.0), direction (ND4C_DIRECTION_FORWARD), batch_first (false).
+ * In: x (float), w, r.
+ * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), activations (NULL, 0; values of
+ *     nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (ND4C_DIRECTION_FORWARD),
+ *     batch_first (false).
  * Out: y, h.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_rnn(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
-                              const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
-                              const int64_t *activations, int32_t activations_count, const double *alpha,
-                              int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
-                              nd4c_direction direction, bool batch_first, nd4c_array **y, nd4c_array **h);
+ND4C_API nd4c_status nd4c_rnn(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
+                              const nd4c_rnn_options *options, nd4c_array **y, nd4c_array **h);
 ND4C_API nd4c_status nd4c_rnn_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
-                                 const nd4c_array *bias, const nd4c_array *sequence_lengths,
-                                 const nd4c_array *initial_h, const int64_t *activations, int32_t activations_count,
-                                 const double *alpha, int32_t alpha_count, const double *beta, int32_t beta_count,
-                                 double clip, nd4c_direction direction, bool batch_first, nd4c_array **y,
-                                 nd4c_array **h);
+                                 const nd4c_rnn_options *options, nd4c_array **y, nd4c_array **h);
+
+/* Options of nd4c_lstm. */
+typedef struct nd4c_lstm_options {
+  uint32_t struct_size; /* set by ND4C_LSTM_DEFAULTS */
+  const nd4c_array *bias;
+  const nd4c_array *sequence_lengths;
+  const nd4c_array *initial_h;
+  const nd4c_array *initial_c;
+  const nd4c_array *peepholes;
+  const int64_t *activations; /* values of nd4c_recurrent_activation */
+  int32_t activations_count;
+  const double *alpha;
+  int32_t alpha_count;
+  const double *beta;
+  int32_t beta_count;
+  double clip;
+  nd4c_direction direction;
+  bool batch_first;
+  bool input_forget;
+} nd4c_lstm_options;
+#define ND4C_LSTM_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_lstm_options, input_forget), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
+   ND4C_DIRECTION_FORWARD, false, false}
 
 /* lstm: gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c);
  * input_forget: f = 1 - i; shapes as in rnn with 4 h.
- * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL, initial_c or NULL, peepholes or
- *     NULL.
- * Attributes: activations (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip
- *     (0.0), direction (ND4C_DIRECTION_FORWARD), batch_first (false), input_forget (false).
+ * In: x (float), w, r.
+ * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), initial_c (NULL), peepholes (NULL), activations
+ *     (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction
+ *     (ND4C_DIRECTION_FORWARD), batch_first (false), input_forget (false).
  * Out: y, h, c.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_lstm(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
-                               const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
-                               const nd4c_array *initial_c, const nd4c_array *peepholes, const int64_t *activations,
-                               int32_t activations_count, const double *alpha, int32_t alpha_count, const double *beta,
-                               int32_t beta_count, double clip, nd4c_direction direction, bool batch_first,
-                               bool input_forget, nd4c_array **y, nd4c_array **h, nd4c_array **c);
+ND4C_API nd4c_status nd4c_lstm(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
+                               const nd4c_lstm_options *options, nd4c_array **y, nd4c_array **h, nd4c_array **c);
 ND4C_API nd4c_status nd4c_lstm_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
-                                  const nd4c_array *bias, const nd4c_array *sequence_lengths,
-                                  const nd4c_array *initial_h, const nd4c_array *initial_c, const nd4c_array *peepholes,
-                                  const int64_t *activations, int32_t activations_count, const double *alpha,
-                                  int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
-                                  nd4c_direction direction, bool batch_first, bool input_forget, nd4c_array **y,
-                                  nd4c_array **h, nd4c_array **c);
+                                  const nd4c_lstm_options *options, nd4c_array **y, nd4c_array **h, nd4c_array **c);
+
+/* Options of nd4c_gru. */
+typedef struct nd4c_gru_options {
+  uint32_t struct_size; /* set by ND4C_GRU_DEFAULTS */
+  const nd4c_array *bias;
+  const nd4c_array *sequence_lengths;
+  const nd4c_array *initial_h;
+  const int64_t *activations; /* values of nd4c_recurrent_activation */
+  int32_t activations_count;
+  const double *alpha;
+  int32_t alpha_count;
+  const double *beta;
+  int32_t beta_count;
+  double clip;
+  nd4c_direction direction;
+  bool batch_first;
+  bool linear_before_reset;
+} nd4c_gru_options;
+#define ND4C_GRU_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_gru_options, linear_before_reset), NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
+   ND4C_DIRECTION_FORWARD, false, false}
 
 /* gru: gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h
  * r^T)); h = (1 - z) h' + z h; shapes as in rnn with 3 h.
- * In: x (float), w, r, bias or NULL, sequence_lengths or NULL, initial_h or NULL.
- * Attributes: activations (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip
- *     (0.0), direction (ND4C_DIRECTION_FORWARD), batch_first (false), linear_before_reset (false).
+ * In: x (float), w, r.
+ * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), activations (NULL, 0; values of
+ *     nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (ND4C_DIRECTION_FORWARD),
+ *     batch_first (false), linear_before_reset (false).
  * Out: y, h.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_gru(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
-                              const nd4c_array *sequence_lengths, const nd4c_array *initial_h,
-                              const int64_t *activations, int32_t activations_count, const double *alpha,
-                              int32_t alpha_count, const double *beta, int32_t beta_count, double clip,
-                              nd4c_direction direction, bool batch_first, bool linear_before_reset, nd4c_array **y,
-                              nd4c_array **h);
+ND4C_API nd4c_status nd4c_gru(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
+                              const nd4c_gru_options *options, nd4c_array **y, nd4c_array **h);
 ND4C_API nd4c_status nd4c_gru_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
-                                 const nd4c_array *bias, const nd4c_array *sequence_lengths,
-                                 const nd4c_array *initial_h, const int64_t *activations, int32_t activations_count,
-                                 const double *alpha, int32_t alpha_count, const double *beta, int32_t beta_count,
-                                 double clip, nd4c_direction direction, bool batch_first, bool linear_before_reset,
-                                 nd4c_array **y, nd4c_array **h);
+                                 const nd4c_gru_options *options, nd4c_array **y, nd4c_array **h);
 
 /* rnn_cell: one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h].
  * In: x (float), h, w, r, bias or NULL.

@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -67,17 +68,29 @@ ND4C_API nd4c_status nd4c_expand_dims_on(nd4c_context *context, const nd4c_array
 ND4C_API nd4c_status nd4c_flatten(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_flatten_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
 
+/* Options of nd4c_slice. */
+typedef struct nd4c_slice_options {
+  uint32_t struct_size; /* set by ND4C_SLICE_DEFAULTS */
+  const int64_t *starts;
+  int32_t starts_count;
+  const int64_t *stops;
+  int32_t stops_count;
+  const int64_t *axes;
+  int32_t axes_count;
+  const int64_t *steps;
+  int32_t steps_count;
+} nd4c_slice_options;
+#define ND4C_SLICE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_slice_options, steps_count), NULL, 0, NULL, 0, NULL, 0, NULL, 0}
+
 /* slice: x[start:stop:step] on the given axes (none: the first ones), Python's meaning; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
- * Attributes: starts (NULL, 0), stops (NULL, 0), axes (NULL, 0), steps (NULL, 0).
+ * Options: starts (NULL, 0), stops (NULL, 0), axes (NULL, 0), steps (NULL, 0).
  * Out: y.
  * Statuses: ARGUMENT, INDEX. */
-ND4C_API nd4c_status nd4c_slice(const nd4c_array *x, const int64_t *starts, int32_t starts_count, const int64_t *stops,
-                                int32_t stops_count, const int64_t *axes, int32_t axes_count, const int64_t *steps,
-                                int32_t steps_count, nd4c_array **y);
-ND4C_API nd4c_status nd4c_slice_on(nd4c_context *context, const nd4c_array *x, const int64_t *starts,
-                                   int32_t starts_count, const int64_t *stops, int32_t stops_count, const int64_t *axes,
-                                   int32_t axes_count, const int64_t *steps, int32_t steps_count, nd4c_array **y);
+ND4C_API nd4c_status nd4c_slice(const nd4c_array *x, const nd4c_slice_options *options, nd4c_array **y);
+ND4C_API nd4c_status nd4c_slice_on(nd4c_context *context, const nd4c_array *x, const nd4c_slice_options *options,
+                                   nd4c_array **y);
 
 /* concat: arrays joined along an axis; dtypes promoted.
  * In: xs (one or more) (bool, int, uint, float, complex, utf8, float8).

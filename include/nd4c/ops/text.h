@@ -10,6 +10,7 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
@@ -83,25 +84,35 @@ ND4C_API nd4c_status nd4c_regex_full_match(const nd4c_array *x, const char *patt
 ND4C_API nd4c_status nd4c_regex_full_match_on(nd4c_context *context, const nd4c_array *x, const char *pattern,
                                               nd4c_array **y);
 
+/* Options of nd4c_tfidf_vectorizer. */
+typedef struct nd4c_tfidf_vectorizer_options {
+  uint32_t struct_size; /* set by ND4C_TFIDF_VECTORIZER_DEFAULTS */
+  const int64_t *ngram_counts;
+  int32_t ngram_counts_count;
+  const int64_t *ngram_indexes;
+  int32_t ngram_indexes_count;
+  const double *weights;
+  int32_t weights_count;
+  int64_t min_gram_length;
+  int64_t max_gram_length;
+  int64_t max_skip_count;
+  nd4c_tfidf_mode mode;
+} nd4c_tfidf_vectorizer_options;
+#define ND4C_TFIDF_VECTORIZER_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_tfidf_vectorizer_options, mode), NULL, 0, NULL, 0, NULL, 0, 1, 1, 0, ND4C_TFIDF_MODE_TF}
+
 /* tfidf_vectorizer: counts (TF), presence (IDF) or weighted counts (TFIDF) of the pool's n-grams in each row of x, as
  * float32; ngram_counts: where the n-grams of each length begin in the pool, ngram_indexes: the column of each (ONNX
  * TfIdfVectorizer).
  * In: x (int32, int64, utf8), pool.
- * Attributes: ngram_counts (NULL, 0), ngram_indexes (NULL, 0), weights (NULL, 0), min_gram_length (1),
- *     max_gram_length (1), max_skip_count (0), mode (ND4C_TFIDF_MODE_TF).
+ * Options: ngram_counts (NULL, 0), ngram_indexes (NULL, 0), weights (NULL, 0), min_gram_length (1), max_gram_length
+ *     (1), max_skip_count (0), mode (ND4C_TFIDF_MODE_TF).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
-ND4C_API nd4c_status nd4c_tfidf_vectorizer(const nd4c_array *x, const nd4c_array *pool, const int64_t *ngram_counts,
-                                           int32_t ngram_counts_count, const int64_t *ngram_indexes,
-                                           int32_t ngram_indexes_count, const double *weights, int32_t weights_count,
-                                           int64_t min_gram_length, int64_t max_gram_length, int64_t max_skip_count,
-                                           nd4c_tfidf_mode mode, nd4c_array **y);
+ND4C_API nd4c_status nd4c_tfidf_vectorizer(const nd4c_array *x, const nd4c_array *pool,
+                                           const nd4c_tfidf_vectorizer_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_tfidf_vectorizer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *pool,
-                                              const int64_t *ngram_counts, int32_t ngram_counts_count,
-                                              const int64_t *ngram_indexes, int32_t ngram_indexes_count,
-                                              const double *weights, int32_t weights_count, int64_t min_gram_length,
-                                              int64_t max_gram_length, int64_t max_skip_count, nd4c_tfidf_mode mode,
-                                              nd4c_array **y);
+                                              const nd4c_tfidf_vectorizer_options *options, nd4c_array **y);
 
 ND4C_EXTERN_C_END
 #endif

@@ -10,49 +10,75 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
+#include "nd4c/options.h"
 #include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
 
+/* Options of nd4c_conv_transpose. */
+typedef struct nd4c_conv_transpose_options {
+  uint32_t struct_size; /* set by ND4C_CONV_TRANSPOSE_DEFAULTS */
+  const nd4c_array *bias;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  const int64_t *output_padding;
+  int32_t output_padding_count;
+  const int64_t *output_shape;
+  int32_t output_shape_count;
+  int64_t groups;
+  nd4c_auto_pad auto_pad;
+} nd4c_conv_transpose_options;
+#define ND4C_CONV_TRANSPOSE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_conv_transpose_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, \
+   ND4C_AUTO_PAD_EXPLICIT}
+
 /* conv_transpose: each x scaled by w [c, o / groups, ...] is added where conv would have read it, plus bias [o];
  * extent (x - 1) * stride + output_padding + dilation * (kernel - 1) + 1 - pads, or output_shape, or x * stride
  * (auto_pad same).
- * In: x (float), w, bias or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), output_padding (NULL, 0), output_shape (NULL,
- *     0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
+ * In: x (float), w.
+ * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), output_padding (NULL, 0),
+ *     output_shape (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_conv_transpose(const nd4c_array *x, const nd4c_array *w, const nd4c_array *bias,
-                                         const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                         int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                         const int64_t *output_padding, int32_t output_padding_count,
-                                         const int64_t *output_shape, int32_t output_shape_count, int64_t groups,
-                                         nd4c_auto_pad auto_pad, nd4c_array **y);
+ND4C_API nd4c_status nd4c_conv_transpose(const nd4c_array *x, const nd4c_array *w,
+                                         const nd4c_conv_transpose_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_conv_transpose_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
-                                            const nd4c_array *bias, const int64_t *strides, int32_t strides_count,
-                                            const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                            int32_t dilations_count, const int64_t *output_padding,
-                                            int32_t output_padding_count, const int64_t *output_shape,
-                                            int32_t output_shape_count, int64_t groups, nd4c_auto_pad auto_pad,
-                                            nd4c_array **y);
+                                            const nd4c_conv_transpose_options *options, nd4c_array **y);
+
+/* Options of nd4c_deformable_conv. */
+typedef struct nd4c_deformable_conv_options {
+  uint32_t struct_size; /* set by ND4C_DEFORMABLE_CONV_DEFAULTS */
+  const nd4c_array *bias;
+  const nd4c_array *mask;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  int64_t groups;
+  int64_t offset_groups;
+} nd4c_deformable_conv_options;
+#define ND4C_DEFORMABLE_CONV_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_deformable_conv_options, offset_groups), NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, 1}
 
 /* deformable_conv: conv whose tap k reads x at its place plus offset [n, groups * taps * axes, ...], linearly between
  * cells, 0 outside, times mask [n, groups * taps, ...]; arXiv 1703.06211 and 1811.11168.
- * In: x (float), w, offset, bias or NULL, mask or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), offset_groups (1).
+ * In: x (float), w, offset.
+ * Options: bias (NULL), mask (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1),
+ *     offset_groups (1).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_deformable_conv(const nd4c_array *x, const nd4c_array *w, const nd4c_array *offset,
-                                          const nd4c_array *bias, const nd4c_array *mask, const int64_t *strides,
-                                          int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                          const int64_t *dilations, int32_t dilations_count, int64_t groups,
-                                          int64_t offset_groups, nd4c_array **y);
+                                          const nd4c_deformable_conv_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_deformable_conv_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
-                                             const nd4c_array *offset, const nd4c_array *bias, const nd4c_array *mask,
-                                             const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                             int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                             int64_t groups, int64_t offset_groups, nd4c_array **y);
+                                             const nd4c_array *offset, const nd4c_deformable_conv_options *options,
+                                             nd4c_array **y);
 
 /* causal_conv_with_state: depthwise conv along time of x [n, c, t] after past_state [n, c, k - 1] (or zeros) with w
  * [c, 1, k], bias [c], then y * sigmoid(y) if silu; present_state: the last k - 1 of what was read.
@@ -67,55 +93,93 @@ ND4C_API nd4c_status nd4c_causal_conv_with_state_on(nd4c_context *context, const
                                                     const nd4c_array *bias, const nd4c_array *past_state, bool silu,
                                                     nd4c_array **y, nd4c_array **present_state);
 
+/* Options of nd4c_max_pool_with_indices. */
+typedef struct nd4c_max_pool_with_indices_options {
+  uint32_t struct_size; /* set by ND4C_MAX_POOL_WITH_INDICES_DEFAULTS */
+  const int64_t *kernel;
+  int32_t kernel_count;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  nd4c_auto_pad auto_pad;
+  bool ceil_mode;
+  bool planar;
+  bool column_major;
+} nd4c_max_pool_with_indices_options;
+#define ND4C_MAX_POOL_WITH_INDICES_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_max_pool_with_indices_options, column_major), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT, false, false, false}
+
 /* max_pool_with_indices: largest in each window and the int64 index of its first cell: in all of x, or planar, in its
  * [n, c] plane; column_major: spatial axes counted from the first; -1 for a window of padding alone.
  * In: x (int, uint, float).
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), planar (false), column_major (false).
  * Out: y, indices.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_max_pool_with_indices(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
-                                                const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                                int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                                nd4c_auto_pad auto_pad, bool ceil_mode, bool planar, bool column_major,
+ND4C_API nd4c_status nd4c_max_pool_with_indices(const nd4c_array *x, const nd4c_max_pool_with_indices_options *options,
                                                 nd4c_array **y, nd4c_array **indices);
-ND4C_API nd4c_status nd4c_max_pool_with_indices_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
-                                                   int32_t kernel_count, const int64_t *strides, int32_t strides_count,
-                                                   const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                                   int32_t dilations_count, nd4c_auto_pad auto_pad, bool ceil_mode,
-                                                   bool planar, bool column_major, nd4c_array **y,
+ND4C_API nd4c_status nd4c_max_pool_with_indices_on(nd4c_context *context, const nd4c_array *x,
+                                                   const nd4c_max_pool_with_indices_options *options, nd4c_array **y,
                                                    nd4c_array **indices);
+
+/* Options of nd4c_max_unpool. */
+typedef struct nd4c_max_unpool_options {
+  uint32_t struct_size; /* set by ND4C_MAX_UNPOOL_DEFAULTS */
+  const int64_t *kernel;
+  int32_t kernel_count;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *output_shape;
+  int32_t output_shape_count;
+  bool planar;
+} nd4c_max_unpool_options;
+#define ND4C_MAX_UNPOOL_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_max_unpool_options, planar), NULL, 0, NULL, 0, NULL, 0, NULL, 0, false}
 
 /* max_unpool: zeros with x at its indices, the last of equal ones: in the unpooled extents (x - 1) * stride + kernel
  * - pads of all of y or, planar, in the [n, c] plane of y.
  * In: x (int, uint, float), indices.
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), output_shape (NULL, 0), planar (false).
+ * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), output_shape (NULL, 0), planar (false).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_max_unpool(const nd4c_array *x, const nd4c_array *indices, const int64_t *kernel,
-                                     int32_t kernel_count, const int64_t *strides, int32_t strides_count,
-                                     const int64_t *pads, int32_t pads_count, const int64_t *output_shape,
-                                     int32_t output_shape_count, bool planar, nd4c_array **y);
+ND4C_API nd4c_status nd4c_max_unpool(const nd4c_array *x, const nd4c_array *indices,
+                                     const nd4c_max_unpool_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_max_unpool_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
-                                        const int64_t *kernel, int32_t kernel_count, const int64_t *strides,
-                                        int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                        const int64_t *output_shape, int32_t output_shape_count, bool planar,
-                                        nd4c_array **y);
+                                        const nd4c_max_unpool_options *options, nd4c_array **y);
+
+/* Options of nd4c_lp_pool. */
+typedef struct nd4c_lp_pool_options {
+  uint32_t struct_size; /* set by ND4C_LP_POOL_DEFAULTS */
+  const int64_t *kernel;
+  int32_t kernel_count;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  nd4c_auto_pad auto_pad;
+  bool ceil_mode;
+  double p;
+} nd4c_lp_pool_options;
+#define ND4C_LP_POOL_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_lp_pool_options, p), NULL, 0, NULL, 0, NULL, 0, NULL, 0, ND4C_AUTO_PAD_EXPLICIT, false, \
+   2.0}
 
 /* lp_pool: y = (sum of |x|^p in each window)^(1 / p), padding counts as 0.
  * In: x (float).
- * Attributes: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), p (2.0).
  * Out: y.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_lp_pool(const nd4c_array *x, const int64_t *kernel, int32_t kernel_count,
-                                  const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                  int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                  nd4c_auto_pad auto_pad, bool ceil_mode, double p, nd4c_array **y);
-ND4C_API nd4c_status nd4c_lp_pool_on(nd4c_context *context, const nd4c_array *x, const int64_t *kernel,
-                                     int32_t kernel_count, const int64_t *strides, int32_t strides_count,
-                                     const int64_t *pads, int32_t pads_count, const int64_t *dilations,
-                                     int32_t dilations_count, nd4c_auto_pad auto_pad, bool ceil_mode, double p,
+ND4C_API nd4c_status nd4c_lp_pool(const nd4c_array *x, const nd4c_lp_pool_options *options, nd4c_array **y);
+ND4C_API nd4c_status nd4c_lp_pool_on(nd4c_context *context, const nd4c_array *x, const nd4c_lp_pool_options *options,
                                      nd4c_array **y);
 
 /* global_average_pool: mean over the spatial axes of x [n, c, ...], kept with extent 1.
@@ -163,50 +227,84 @@ ND4C_API nd4c_status nd4c_adaptive_max_pool(const nd4c_array *x, const int64_t *
 ND4C_API nd4c_status nd4c_adaptive_max_pool_on(nd4c_context *context, const nd4c_array *x, const int64_t *output_shape,
                                                int32_t output_shape_count, nd4c_array **y, nd4c_array **indices);
 
+/* Options of nd4c_morphological_dilation. */
+typedef struct nd4c_morphological_dilation_options {
+  uint32_t struct_size; /* set by ND4C_MORPHOLOGICAL_DILATION_DEFAULTS */
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  nd4c_auto_pad auto_pad;
+} nd4c_morphological_dilation_options;
+#define ND4C_MORPHOLOGICAL_DILATION_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_morphological_dilation_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT}
+
 /* morphological_dilation: y = largest x + w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
+ * Options: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_morphological_dilation(const nd4c_array *x, const nd4c_array *w, const int64_t *strides,
-                                                 int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                                 const int64_t *dilations, int32_t dilations_count,
-                                                 nd4c_auto_pad auto_pad, nd4c_array **y);
+ND4C_API nd4c_status nd4c_morphological_dilation(const nd4c_array *x, const nd4c_array *w,
+                                                 const nd4c_morphological_dilation_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_morphological_dilation_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
-                                                    const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                                    int32_t pads_count, const int64_t *dilations,
-                                                    int32_t dilations_count, nd4c_auto_pad auto_pad, nd4c_array **y);
+                                                    const nd4c_morphological_dilation_options *options, nd4c_array **y);
+
+/* Options of nd4c_morphological_erosion. */
+typedef struct nd4c_morphological_erosion_options {
+  uint32_t struct_size; /* set by ND4C_MORPHOLOGICAL_EROSION_DEFAULTS */
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  nd4c_auto_pad auto_pad;
+} nd4c_morphological_erosion_options;
+#define ND4C_MORPHOLOGICAL_EROSION_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_morphological_erosion_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT}
 
 /* morphological_erosion: y = smallest x - w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
+ * Options: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
-ND4C_API nd4c_status nd4c_morphological_erosion(const nd4c_array *x, const nd4c_array *w, const int64_t *strides,
-                                                int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                                const int64_t *dilations, int32_t dilations_count,
-                                                nd4c_auto_pad auto_pad, nd4c_array **y);
+ND4C_API nd4c_status nd4c_morphological_erosion(const nd4c_array *x, const nd4c_array *w,
+                                                const nd4c_morphological_erosion_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_morphological_erosion_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
-                                                   const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                                   int32_t pads_count, const int64_t *dilations,
-                                                   int32_t dilations_count, nd4c_auto_pad auto_pad, nd4c_array **y);
+                                                   const nd4c_morphological_erosion_options *options, nd4c_array **y);
+
+/* Options of nd4c_separable_conv2d. */
+typedef struct nd4c_separable_conv2d_options {
+  uint32_t struct_size; /* set by ND4C_SEPARABLE_CONV2D_DEFAULTS */
+  const nd4c_array *bias;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  nd4c_auto_pad auto_pad;
+} nd4c_separable_conv2d_options;
+#define ND4C_SEPARABLE_CONV2D_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_separable_conv2d_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT}
 
 /* separable_conv2d: conv of each channel of x [n, c, h, w] with its own filters, depthwise [c m, 1, kh, kw], then
  * conv with pointwise [o, c m, 1, 1], plus bias [o]; what is between is not rounded to the dtype.
- * In: x (float), depthwise, pointwise, bias or NULL.
- * Attributes: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
+ * In: x (float), depthwise, pointwise.
+ * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_separable_conv2d(const nd4c_array *x, const nd4c_array *depthwise,
-                                           const nd4c_array *pointwise, const nd4c_array *bias, const int64_t *strides,
-                                           int32_t strides_count, const int64_t *pads, int32_t pads_count,
-                                           const int64_t *dilations, int32_t dilations_count, nd4c_auto_pad auto_pad,
+                                           const nd4c_array *pointwise, const nd4c_separable_conv2d_options *options,
                                            nd4c_array **y);
 ND4C_API nd4c_status nd4c_separable_conv2d_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *depthwise,
-                                              const nd4c_array *pointwise, const nd4c_array *bias,
-                                              const int64_t *strides, int32_t strides_count, const int64_t *pads,
-                                              int32_t pads_count, const int64_t *dilations, int32_t dilations_count,
-                                              nd4c_auto_pad auto_pad, nd4c_array **y);
+                                              const nd4c_array *pointwise, const nd4c_separable_conv2d_options *options,
+                                              nd4c_array **y);
 
 ND4C_EXTERN_C_END
 #endif

@@ -1,0 +1,127 @@
+/* The typed functions of ops.h that take an options struct (nd4c/options.h), derived from the op table. Each reads the
+ * fields that the caller's struct has, takes the defaults of the table for the others, and calls the generic form. The
+ * struct is neither copied nor allocated for. */
+#include "dispatch/typed.h"
+
+#include "base/status.h"
+
+#define PARAM_IN(name) , const nd4c_array *name
+#define PARAM_OPT(name)
+#define PARAM_INT(name)
+#define PARAM_BOOL(name)
+#define PARAM_FLOAT(name)
+#define PARAM_INTS(name)
+#define PARAM_FLOATS(name)
+#define PARAM_DTYPE(name)
+#define PARAM_STRING(name)
+#define PARAM_WORD(name)
+#define PARAM_WORDS(name)
+#define PARAM_OUT(name)
+#define PARAM(op, kind, name, ...) PARAM_##kind(name)
+
+#define PLACE_IN(name)
+#define PLACE_OPT(name)
+#define PLACE_INT(name)
+#define PLACE_BOOL(name)
+#define PLACE_FLOAT(name)
+#define PLACE_INTS(name)
+#define PLACE_FLOATS(name)
+#define PLACE_DTYPE(name)
+#define PLACE_STRING(name)
+#define PLACE_WORD(name)
+#define PLACE_WORDS(name)
+#define PLACE_OUT(name) , nd4c_array **name
+#define PLACE(op, kind, name, ...) PLACE_##kind(name)
+
+/* A field of the caller's struct, or its default where the struct ends before the end of the field. */
+#define FIELD(op, field, preset) (size_ >= ND4C_OPTIONS_SIZE(nd4c_##op##_options, field) ? options->field : (preset))
+
+#define INPUT_IN(op, name) name,
+#define INPUT_OPT(op, name) FIELD(op, name, NULL),
+#define INPUT_INT(op, name)
+#define INPUT_BOOL(op, name)
+#define INPUT_FLOAT(op, name)
+#define INPUT_INTS(op, name)
+#define INPUT_FLOATS(op, name)
+#define INPUT_DTYPE(op, name)
+#define INPUT_STRING(op, name)
+#define INPUT_WORD(op, name)
+#define INPUT_WORDS(op, name)
+#define INPUT_OUT(op, name)
+#define INPUT(op, kind, name, ...) INPUT_##kind(op, name)
+
+#define ATTR_IN(op, name, preset)
+#define ATTR_OPT(op, name, preset)
+#define ATTR_INT(op, name, preset) {ND4C_ATTR_INT, 0, {.i = FIELD(op, name, preset)}},
+#define ATTR_BOOL(op, name, preset) {ND4C_ATTR_BOOL, 0, {.i = FIELD(op, name, preset)}},
+#define ATTR_FLOAT(op, name, preset) {ND4C_ATTR_FLOAT, 0, {.f = FIELD(op, name, preset)}},
+#define ATTR_INTS(op, name, preset) {ND4C_ATTR_INTS, FIELD(op, name##_count, 0), {.ints = FIELD(op, name, NULL)}},
+#define ATTR_FLOATS(op, name, preset) {ND4C_ATTR_FLOATS, FIELD(op, name##_count, 0), {.floats = FIELD(op, name, NULL)}},
+#define ATTR_DTYPE(op, name, preset) {ND4C_ATTR_DTYPE, 0, {.i = FIELD(op, name, preset)}},
+#define ATTR_STRING(op, name, preset) {ND4C_ATTR_STRING, 0, {.string = FIELD(op, name, preset)}},
+#define ATTR_WORD(op, name, type, preset) {ND4C_ATTR_INT, 0, {.i = (int32_t)FIELD(op, name, preset)}},
+#define ATTR_WORDS(op, name, type, preset) ATTR_INTS(op, name, preset)
+#define ATTR_OUT(op, name, preset)
+#define ATTR(op, kind, name, ...) ATTR_##kind(op, name, __VA_ARGS__)
+
+/* The size of each struct. An enumerator behind those of the fields is one more than the last of them. */
+#define END_IN(op, name)
+#define END_OPT(op, name) END_##op##_##name = ND4C_OPTIONS_SIZE(nd4c_##op##_options, name),
+#define END_INT(op, name) END_OPT(op, name)
+#define END_BOOL(op, name) END_OPT(op, name)
+#define END_FLOAT(op, name) END_OPT(op, name)
+#define END_INTS(op, name) END_OPT(op, name##_count)
+#define END_FLOATS(op, name) END_OPT(op, name##_count)
+#define END_DTYPE(op, name) END_OPT(op, name)
+#define END_STRING(op, name) END_OPT(op, name)
+#define END_WORD(op, name) END_OPT(op, name)
+#define END_WORDS(op, name) END_OPT(op, name##_count)
+#define END_OUT(op, name)
+#define END(op, kind, name, ...) END_##kind(op, name)
+
+/* The largest struct_size that is looked into: more is a struct that the caller did not initialise. */
+enum { LONGEST = 4096 };
+
+/* ARGUMENT for a struct that was not initialised, or that says something this library does not know. */
+static nd4c_status check_options(const char *op, const void *options, uint32_t size, uint32_t known) {
+  const unsigned char *bytes = options;
+  if (size < sizeof size || size > LONGEST) {
+    return nd4c_fail(ND4C_ARGUMENT,
+                     "%s: struct_size of the options is %u, expected %u: initialise the struct with its DEFAULTS", op,
+                     (unsigned)size, (unsigned)known);
+  }
+  for (uint32_t i = known; i < size; ++i) {
+    if (bytes[i] != 0) {
+      return nd4c_fail(ND4C_ARGUMENT,
+                       "%s: the options have %u bytes, of which this library knows %u, and byte %u is not zero: load a "
+                       "newer libnd4c.so, or leave the newer options at zero",
+                       op, (unsigned)size, (unsigned)known, (unsigned)i);
+    }
+  }
+  return ND4C_OK;
+}
+
+#define BODY(name, SIGNATURE, context)                                                                 \
+  {                                                                                                    \
+    const uint32_t known_ = BEYOND_##name - 1, size_ = options != NULL ? options->struct_size : 0;     \
+    if (options != NULL && size_ != known_) {                                                          \
+      ND4C_TRY(check_options(#name, options, size_, known_));                                          \
+    }                                                                                                  \
+    const nd4c_array *const inputs_[] = {SIGNATURE(INPUT, name)};                                      \
+    const nd4c_attr_value attrs_[] = {SIGNATURE(ATTR, name){ND4C_ATTR_UNSET, 0, {0}}};                 \
+    nd4c_array **const outputs_[] = {SIGNATURE(OUTPUT, name)};                                         \
+    return nd4c_typed_call(context, ND4C_OP_##name, inputs_, ND4C_IN_##name##_count, attrs_, outputs_, \
+                           (int32_t)(sizeof outputs_ / sizeof *outputs_));                             \
+  }
+
+#define DEFINE_PLAIN(name, SIGNATURE)
+#define DEFINE_OPTIONS(name, SIGNATURE)                                                                            \
+  enum { SIGNATURE(END, name) BEYOND_##name };                                                                     \
+  nd4c_status nd4c_##name(TYPED_REST(_ SIGNATURE(PARAM, name)),                                                    \
+                          const nd4c_##name##_options *options SIGNATURE(PLACE, name)) BODY(name, SIGNATURE, NULL) \
+      nd4c_status nd4c_##name##_on(nd4c_context *context SIGNATURE(PARAM, name),                                   \
+                                   const nd4c_##name##_options *options SIGNATURE(PLACE, name))                    \
+          BODY(name, SIGNATURE, context)
+#define DEFINE(number, version, name, category, SIGNATURE, rule, dtypes, doc, ...) \
+  TYPED_JOIN(DEFINE_, TYPED_FORM(__VA_ARGS__))(name, SIGNATURE)
+ND4C_OP_TABLE(DEFINE)
