@@ -19,7 +19,7 @@
  *
  * "axes (none: all)" in a doc line: all where the list is NULL; one that is given and empty is no axis at all.
  *
- * The inference rule names nd4c_infer_<rule> of src/ops. `names` says what the op is called elsewhere, in NumPy (or
+ * The inference rule names nd4c_infer_<rule> of src/ops/infer. `names` says what the op is called elsewhere, in NumPy (or
  * SciPy), PyTorch, ONNX and ND4J, with bars between: "absolute|abs|Abs|abs"; an empty place: not there under one name.
  *
  * Most rows have no trait. Then fresh outputs lie in C order, those of element-wise ops (categories UNARY, BINARY,
@@ -49,10 +49,8 @@
 #include "nd4c/op_table/image.h"
 #include "nd4c/op_table/indexing.h"
 #include "nd4c/op_table/learning.h"
-#include "nd4c/op_table/linalg.h"
 #include "nd4c/op_table/loss.h"
 #include "nd4c/op_table/mathematics.h"
-#include "nd4c/op_table/nn.h"
 #include "nd4c/op_table/normalization.h"
 #include "nd4c/op_table/quantization.h"
 #include "nd4c/op_table/random.h"
@@ -82,11 +80,9 @@
   ND4C_OPS_REDUCTION(OP)     \
   ND4C_OPS_STATISTICS(OP)    \
   ND4C_OPS_IMAGE(OP)         \
-  ND4C_OPS_LINALG(OP)        \
   ND4C_OPS_CONTRACTION(OP)   \
   ND4C_OPS_DECOMPOSITION(OP) \
   ND4C_OPS_SIGNAL(OP)        \
-  ND4C_OPS_NN(OP)            \
   ND4C_OPS_TEXT(OP)          \
   ND4C_OPS_LEARNING(OP)      \
   ND4C_OPS_SHAPE(OP)         \

@@ -1,69 +1,18 @@
-/* The words for the values of attributes, and the names of outputs, as the op table has them. Callers: the generic
- * call, which takes a word for a number (resolve.c), `nd4c ops`, docs/reference/ops.md and bindings. */
+/* The public questions for words of the op table: those for the values of attributes, and names of outputs. Callers:
+ * `nd4c ops`, docs/reference/ops.md and bindings. */
 #include "device/op_def.h"
 #include "ops/op.h"
 
-/* -- lists of words ---------------------------------------------------------------------------------------------- */
-
-typedef struct word_list {
-  const nd4c_attr_word *words;
-  int32_t count;
-} word_list;
-
-/* Some tables have more columns. */
-#define WORD(NAME, ...) WORD_FIRST(__VA_ARGS__, 0)
-#define WORD_FIRST(number, word, ...) {(number), (word)},
-#define WORDS(type, TABLE) static const nd4c_attr_word words_##type[] = {ND4C_##TABLE##_TABLE(WORD)};
-ND4C_WORDS_TABLE(WORDS)
-
-enum {
-#define TYPE(type, TABLE) TYPE_##type,
-  ND4C_WORDS_TABLE(TYPE)
-#undef TYPE
-};
-
-#define WORD_LIST(type, TABLE) {words_##type, (int32_t)(sizeof words_##type / sizeof *words_##type)},
-static const word_list word_lists[] = {ND4C_WORDS_TABLE(WORD_LIST)};
-
-/* -- the list of each attribute ----------------------------------------------------------------------------------- */
-
-#define LIST_IN(name, ...)
-#define LIST_OPT(name, ...)
-#define LIST_VAR(name, ...)
-#define LIST_INT(name, ...) NULL,
-#define LIST_BOOL(name, ...) NULL,
-#define LIST_FLOAT(name, ...) NULL,
-#define LIST_INTS(name, ...) NULL,
-#define LIST_FLOATS(name, ...) NULL,
-#define LIST_DTYPE(name, ...) NULL,
-#define LIST_STRING(name, ...) NULL,
-#define LIST_WORD(name, type, preset) &word_lists[TYPE_##type],
-#define LIST_WORDS(name, type, preset) &word_lists[TYPE_##type],
-#define LIST_OUT(name, ...)
-#define LIST(op, kind, name, ...) LIST_##kind(name, __VA_ARGS__)
-
-/* By the position of the attribute; each ends in an entry that is not counted, since an op may have no attribute. */
-#define ATTR_LISTS(number, version, name, category, SIGNATURE, ...) \
-  static const word_list *const lists_##name[] = {SIGNATURE(LIST, name) NULL};
-ND4C_OP_TABLE(ATTR_LISTS)
-
-static const word_list *const *const lists[] = {
-#define ENTRY(number, version, name, ...) [number] = lists_##name,
-    ND4C_OP_TABLE(ENTRY)
-#undef ENTRY
-};
-
 const nd4c_attr_word *nd4c_op_attr_words(nd4c_op op, int32_t attr, int32_t *count) {
-  /* Attributes of plug-ins' ops have no words. */
-  const nd4c_op_info *info = op < sizeof lists / sizeof *lists ? nd4c_op_get(op) : NULL;
-  const word_list *list = info != NULL && attr >= 0 && attr < info->attr_count ? lists[op][attr] : NULL;
-  if (count != NULL) {
-    *count = list != NULL ? list->count : 0;
+  const nd4c_op_info *info = nd4c_op_get(op);
+  if (info != NULL) {
+    return nd4c_op_words(info, attr, count);
   }
-  return list != NULL ? list->words : NULL;
+  if (count != NULL) {
+    *count = 0;
+  }
+  return NULL;
 }
-
-/* -- outputs ------------------------------------------------------------------------------------------------------ */
 
 const char *nd4c_op_output_name(nd4c_op op, int32_t output) {
   static const char *const numbered[ND4C_PLUGIN_OP_OUTPUTS] = {"y0", "y1", "y2", "y3", "y4", "y5", "y6", "y7"};

@@ -28,34 +28,24 @@ build = tree / "build/debug"
 chosen = root / "build/planted/records"  # a folder a family: the files that hold cases of its ops
 TARGETS = ["nd4c_conformance", "test_kernels_simd", "test_kernels_reduction"]
 
-# A family's places are kernels/reference/<family>.c and <family>_*.c. OWN: families that share a file, FILE#SECTION for the
-# part that begins with the comment "/* -- SECTION". BESIDE: further files that compute a family's ops, or parts of them.
-# SIMD: where engine simd computes the same ops.
-OWN = {"unary": ["kernels/reference/elementwise/elementwise.c#one operand"],
-       "binary": [f"kernels/reference/elementwise/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")]}
+# A family's places are kernels/reference/<family>/ and backends/cpu/reference/<family>*.c; of engine simd, kernels/cpu/<family>/.
+# Four families share the folders `elementwise`: FILES names theirs, FILE#SECTION for the part that begins with the comment
+# "/* -- SECTION". BESIDE: further files that compute a family's ops, or parts of them.
+FILES = {
+    "unary": {"reference": ["kernels/reference/elementwise/elementwise.c#one operand"],
+              "simd": ["kernels/cpu/elementwise/unary.c", "kernels/cpu/elementwise/cast.c"]},
+    "binary": {"reference": [f"kernels/reference/elementwise/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")],
+               "simd": ["kernels/cpu/elementwise/binary.c"]},
+    "mathematics": {"reference": ["kernels/reference/elementwise/mathematics*.c", "backends/cpu/reference/elementwise_mathematics.c"]},
+    "activation": {"reference": ["kernels/reference/elementwise/activation.c"]},
+}
 BESIDE = {
-    "attention": ["backends/cpu/reference/attention.c"],
     "contraction": ["backends/cpu/support/contraction.c", "backends/labels.h"],
-    "creation": ["kernels/reference/indexing/parts.c", "backends/cpu/reference/creation.c"],
-    "decomposition": ["kernels/reference/decomposition/body.h", "backends/cpu/support/decomposition_solve.c", "backends/cpu/support/decomposition_spectral.c"],
+    "creation": ["kernels/reference/indexing/parts.c"],
+    "decomposition": ["backends/cpu/support/decomposition_*.c"],
     "image": ["src/dispatch/image/plain.c"],
-    "indexing": [f"backends/cpu/reference_{name}.c" for name in ("indexing", "arrangement", "index_parts")],
-    "loss": ["backends/cpu/reference/loss.c"],
-    "normalization": ["backends/cpu/reference/normalization.c"],
-    "quantization": ["backends/cpu/reference/quantization_product.c"],
-    "random": ["kernels/reference/random/philox.h", "backends/cpu/reference/random.c"],
-    "signal": ["backends/cpu/reference/signal_fft.c", "backends/cpu/reference/signal.c"],
-    "sorting": ["backends/cpu/reference/sorting.c", "backends/cpu/reference/sorting_histogram.c"],
     "statistics": ["kernels/reference/support/runs.c"],
     "text": [f"src/dispatch/text/{name}.c" for name in ("basic", "cast", "split", "tfidf", "text")],
-}
-SIMD = {
-    "unary": ["kernels/cpu/elementwise/unary.c", "kernels/cpu/elementwise/cast.c"],
-    "binary": ["kernels/cpu/elementwise/binary.c"],
-    "reduction": ["kernels/cpu/reduction/reduction.c", "kernels/cpu/reduction/vector.h", "kernels/cpu/reduction/fold.h"],
-    "linalg": ["kernels/cpu/contraction/gemm_loops.h"],
-    "nn": ["kernels/cpu/normalization/loops.h", "kernels/cpu/window/pool_loops.h", "kernels/cpu/window/depthwise_loops.h"],
-    "shape": ["kernels/cpu/shape/move.c"],
 }
 
 # kind: (pattern, replacement) pairs; a place is one match on one line of code. A bound that is a number of two digits is
@@ -79,16 +69,27 @@ def run(command, **options):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
+def found_files(patterns):
+    """The files of patterns, with the sections that these name."""
+    files = []
+    for pattern in patterns:
+        pattern, mark, section = pattern.partition("#")
+        files += [str(path.relative_to(tree)) + mark + section for path in sorted(tree.glob(pattern))]
+    return files
+
+
 def families():
     """Name: (ops, [(engine, files)]) from the op table and the folders."""
     found = {}
     for header in sorted((tree / "include/nd4c/op_table").glob("*.h")):
         ops = re.findall(r"\bOP\(\s*\d+, \d+, (\w+),", header.read_text())
         family = header.stem
-        files = OWN.get(family) or sorted(str(p.relative_to(tree)) for p in (tree / "kernels/reference").glob("*.c")
-                                          if re.match(rf"{family}(_|\.)", p.name))
-        rows = [("reference", files + BESIDE.get(family, []))]
-        found[family] = (ops, rows + [("simd", SIMD[family])] if family in SIMD else rows)
+        places = FILES.get(family) or {
+            "reference": [f"kernels/reference/{family}/*.[ch]", f"backends/cpu/reference/{family}.c",
+                          f"backends/cpu/reference/{family}_*.c", *BESIDE.get(family, [])],
+            "simd": [f"kernels/cpu/{family}/*.[ch]"]}
+        rows = [(engine, found_files(patterns)) for engine, patterns in places.items()]
+        found[family] = (ops, [(engine, files) for engine, files in rows if files])
     return found
 
 

@@ -1,6 +1,6 @@
 /* Random numbers: Philox's published vectors, the same results for any number of threads, and distributions that are
  * what they are called (Kolmogorov and Smirnov's test, chi-squared, moments), with fixed states. What each element is
- * exactly, tests/records/distributions.py says. */
+ * exactly, tests/records/random_numbers.py says. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 
 from framework import Case, Near, Refusal, cases, is_complex, refusals, wide, NUMPY
-from matrices import (
+from decomposition_matrices import (
     complex_of, condition, doubles, each, exact, from_mp, full_of_nan, hermitian, positive, real_of,
     second_singular, to_mp, twice, well, ANY, EPSILON, SQUARE)
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(here))
 import framework  # noqa: E402
 
 
-HELPERS = ("framework", "generate", "matrices", "network", "numbers_oracle")  # no families of ops
+HELPERS = ("framework", "generate", "decomposition_matrices", "network", "numbers_oracle")  # no families of ops
 
 
 def families(source):

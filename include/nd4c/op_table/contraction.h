@@ -1,4 +1,5 @@
-/* Rows of the op table: products of arrays summed over axes, diagonals. op_table.h says how to read them.
+/* Rows of the op table: matrix products, products of arrays summed over axes, diagonals. op_table.h says how to read
+ * them.
  *
  * Sums are kept in double, double complex or 64 bits and rounded (or wrapped) once at the end, also where several
  * arrays are multiplied; large products of float32 and complex64 are BLAS's, in single precision, as in matmul. */
@@ -12,8 +13,21 @@
   A(op, IN, a, 0) A(op, IN, b, 0) A(op, INTS, axes_a, 0) A(op, INTS, axes_b, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_ARRAYS(A, op) A(op, VAR, xs, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_EINSUM(A, op) A(op, VAR, xs, 0) A(op, STRING, equation, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_LINEAR(A, op) \
+  A(op, IN, x, 0)              \
+  A(op, IN, w, 0)              \
+  A(op, OPT, bias, 0)          \
+  A(op, OPT, addend, 0)        \
+  A(op, BOOL, transpose_w, 0) A(op, WORD, activation, activation, ND4C_ACTIVATION_NONE) A(op, OUT, y, 0)
 
 #define ND4C_OPS_CONTRACTION(OP)                                                                                     \
+  OP(90, 1, matmul, LINALG, ND4C_SIG_BINARY, matmul, NUMERIC,                                                        \
+     "matrix product over the last two axes, the others broadcast; 1-D operands as NumPy's matmul",                  \
+     "matmul|matmul, bmm|MatMul|mmul, batchMmul")                                                                    \
+  OP(91, 1, linear, LINALG, ND4C_SIG_LINEAR, linear, REAL_FLOATING,                                                  \
+     "y = activation(x w + bias + addend): x [..., k], w [k, n] or, transposed, [n, k], bias [n] or broadcastable "  \
+     "to y, addend like y",                                                                                          \
+     "|nn.functional.linear|Gemm|linear")                                                                            \
   OP(524, 1, matrix_transpose, SHAPE, ND4C_SIG_UNARY, matrix_transpose, ANY,                                         \
      "x with its last two axes exchanged; a view", "matrix_transpose|mT||")                                          \
   OP(525, 1, diagonal, SHAPE, ND4C_SIG_DIAGONAL, diagonal, ANY,                                                      \

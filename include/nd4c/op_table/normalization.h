@@ -1,5 +1,4 @@
-/* Rows of the op table: normalisations beyond the common ones, norms that clip, biases. op_table.h says how to read
- * them. */
+/* Rows of the op table: normalisations, softmax, norms that clip, biases. op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_NORMALIZATION_H
 #define ND4C_OP_TABLE_NORMALIZATION_H
 
@@ -40,8 +39,31 @@
 #define ND4C_SIG_CLIP_BY_NORM(A, op) \
   A(op, IN, x, 0) A(op, OPT, norm, 0) A(op, FLOAT, max_norm, 1.0) A(op, INTS, axes, 0) A(op, OUT, y, 0)
 #define ND4C_SIG_NORM_OF_ALL(A, op) A(op, VAR, xs, 0) A(op, OUT, y, 0)
+#define ND4C_SIG_BATCH_NORM(A, op) \
+  A(op, IN, x, 0)                  \
+  A(op, IN, scale, 0)              \
+  A(op, IN, bias, 0) A(op, IN, mean, 0) A(op, IN, variance, 0) A(op, FLOAT, epsilon, 1e-5) A(op, OUT, y, 0)
+#define ND4C_SIG_LAYER_NORM(A, op) \
+  A(op, IN, x, 0)                  \
+  A(op, OPT, scale, 0) A(op, OPT, bias, 0) A(op, INT, axis, -1) A(op, FLOAT, epsilon, 1e-5) A(op, OUT, y, 0)
+#define ND4C_SIG_LRN(A, op) \
+  A(op, IN, x, 0)           \
+  A(op, INT, size, 5) A(op, FLOAT, alpha, 1e-4) A(op, FLOAT, beta, 0.75) A(op, FLOAT, bias, 1.0) A(op, OUT, y, 0)
 
 #define ND4C_OPS_NORMALIZATION(OP)                                                                                    \
+  OP(113, 1, batch_norm, NN, ND4C_SIG_BATCH_NORM, batch_norm, REAL_FLOATING,                                          \
+     "y = (x - mean) / sqrt(variance + epsilon) * scale + bias, by channel (axis 1)",                                 \
+     "|nn.functional.batch_norm|BatchNormalization|batchNorm", INPUT_ORDER)                                           \
+  OP(114, 1, layer_norm, NN, ND4C_SIG_LAYER_NORM, layer_norm, REAL_FLOATING,                                          \
+     "y = (x - m) / sqrt(v + epsilon) * scale + bias, m and v over the axes from axis on",                            \
+     "|nn.functional.layer_norm|LayerNormalization|layerNorm")                                                        \
+  OP(115, 1, softmax, NN, ND4C_SIG_AXIS, axis_same, REAL_FLOATING, "y = e^(x - max) / sum of e^(x - max) on axis",    \
+     "scipy.special.softmax|softmax|Softmax|softmax", INPUT_ORDER)                                                    \
+  OP(116, 1, log_softmax, NN, ND4C_SIG_AXIS, axis_same, REAL_FLOATING, "y = x - max - ln sum of e^(x - max)",         \
+     "scipy.special.log_softmax|log_softmax|LogSoftmax|logSoftmax", INPUT_ORDER)                                      \
+  OP(117, 1, lrn, NN, ND4C_SIG_LRN, lrn, REAL_FLOATING,                                                               \
+     "y = x / (bias + alpha / size * sum of squares over size neighbouring channels)^beta",                           \
+     "|nn.functional.local_response_norm|LRN|localResponseNormalization", INPUT_ORDER)                                \
   OP(620, 1, instance_norm, NN, ND4C_SIG_CHANNEL_NORM, instance_norm, REAL_FLOATING,                                  \
      "y = (x - m) / sqrt(v + epsilon) * scale + bias, m and v over the spatial axes of each [n, c] plane",            \
      "|nn.functional.instance_norm|InstanceNormalization|")                                                           \

@@ -1,5 +1,4 @@
-/* Rows of the op table: transposed, deformable and stateful convolutions, pools beyond the two common ones, and
- * morphology. op_table.h says how to read them. */
+/* Rows of the op table: convolutions, pools and morphology. op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_WINDOW_H
 #define ND4C_OP_TABLE_WINDOW_H
 
@@ -69,8 +68,36 @@
   A(op, INTS, strides, 0)              \
   A(op, INTS, pads, 0)                 \
   A(op, INTS, dilations, 0) A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) A(op, OUT, y, 0)
+#define ND4C_SIG_CONV(A, op)                              \
+  A(op, IN, x, 0)                                         \
+  A(op, IN, w, 0)                                         \
+  A(op, OPT, bias, 0)                                     \
+  A(op, OPT, addend, 0)                                   \
+  A(op, INTS, strides, 0)                                 \
+  A(op, INTS, pads, 0)                                    \
+  A(op, INTS, dilations, 0)                               \
+  A(op, INT, groups, 1)                                   \
+  A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) \
+  A(op, WORD, activation, activation, ND4C_ACTIVATION_NONE) A(op, OUT, y, 0)
+#define ND4C_SIG_POOL(A, op)                              \
+  A(op, IN, x, 0)                                         \
+  A(op, INTS, kernel, 0)                                  \
+  A(op, INTS, strides, 0)                                 \
+  A(op, INTS, pads, 0)                                    \
+  A(op, INTS, dilations, 0)                               \
+  A(op, WORD, auto_pad, auto_pad, ND4C_AUTO_PAD_EXPLICIT) \
+  A(op, BOOL, ceil_mode, 0) A(op, BOOL, count_include_pad, 0) A(op, OUT, y, 0)
 
 #define ND4C_OPS_WINDOW(OP)                                                                                          \
+  OP(110, 1, conv, NN, ND4C_SIG_CONV, conv, REAL_FLOATING,                                                           \
+     "y = activation(x * w + bias + addend), cross-correlation over 1 to 3 spatial axes: x [n, c, ...], "            \
+     "w [o, c / groups, ...], bias [o], addend like y; pads: all begins, then all ends",                             \
+     "|nn.functional.conv1d, conv2d, conv3d|Conv|conv1d, conv2d, conv3d", FIRST_ORDER, OPTIONS)                      \
+  OP(111, 1, max_pool, NN, ND4C_SIG_POOL, pool, REAL, "largest in each window; padding never wins",                  \
+     "|nn.functional.max_pool1d, 2d, 3d|MaxPool|maxPooling2d, maxPooling3d", INPUT_ORDER, OPTIONS)                   \
+  OP(112, 1, average_pool, NN, ND4C_SIG_POOL, pool, REAL_FLOATING,                                                   \
+     "mean of each window, of its cells inside x or, count_include_pad, inside the padded x",                        \
+     "|nn.functional.avg_pool1d, 2d, 3d|AveragePool|avgPooling2d, avgPooling3d", INPUT_ORDER, OPTIONS)               \
   OP(570, 1, conv_transpose, NN, ND4C_SIG_CONV_TRANSPOSE, conv_transpose, REAL_FLOATING,                             \
      "each x scaled by w [c, o / groups, ...] is added where conv would have read it, plus bias [o]; extent "        \
      "(x - 1) * stride + output_padding + dilation * (kernel - 1) + 1 - pads, or output_shape, or x * stride "       \

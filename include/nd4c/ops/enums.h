@@ -5,7 +5,7 @@
 #define ND4C_OPS_ENUMS_H
 
 /* The activation that linear, conv and bias_add apply to their result.
- * Attribute activation of linear, conv, bias_add. */
+ * Attribute activation of linear, bias_add, conv. */
 typedef enum nd4c_activation {
   ND4C_ACTIVATION_NONE = 0,
   ND4C_ACTIVATION_RELU = 1,
@@ -18,7 +18,7 @@ typedef enum nd4c_activation {
 /* How convolutions and pools pad x. EXPLICIT: by the attribute pads. VALID: not at all. SAME_UPPER, SAME_LOWER: so
  * that the output has ceil(input / stride) cells; an odd cell is added at the end (UPPER) or at the beginning
  * (LOWER).
- * Attribute auto_pad of conv, max_pool, average_pool, conv_integer, qlinear_conv, conv_transpose,
+ * Attribute auto_pad of conv_integer, qlinear_conv, conv, max_pool, average_pool, conv_transpose,
  *     max_pool_with_indices, lp_pool, morphological_dilation, morphological_erosion, separable_conv2d. */
 typedef enum nd4c_auto_pad {
   ND4C_AUTO_PAD_EXPLICIT = 0,

@@ -15,6 +15,54 @@
 
 ND4C_EXTERN_C_BEGIN
 
+/* batch_norm: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, by channel (axis 1).
+ * In: x (float), scale, bias, mean, variance.
+ * Attributes: epsilon (1e-5).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE. */
+ND4C_API nd4c_status nd4c_batch_norm(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *bias,
+                                     const nd4c_array *mean, const nd4c_array *variance, double epsilon,
+                                     nd4c_array **y);
+ND4C_API nd4c_status nd4c_batch_norm_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *scale,
+                                        const nd4c_array *bias, const nd4c_array *mean, const nd4c_array *variance,
+                                        double epsilon, nd4c_array **y);
+
+/* layer_norm: y = (x - m) / sqrt(v + epsilon) * scale + bias, m and v over the axes from axis on.
+ * In: x (float), scale or NULL, bias or NULL.
+ * Attributes: axis (-1), epsilon (1e-5).
+ * Out: y.
+ * Statuses: DTYPE, SHAPE, INDEX. */
+ND4C_API nd4c_status nd4c_layer_norm(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *bias, int64_t axis,
+                                     double epsilon, nd4c_array **y);
+ND4C_API nd4c_status nd4c_layer_norm_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *scale,
+                                        const nd4c_array *bias, int64_t axis, double epsilon, nd4c_array **y);
+
+/* softmax: y = e^(x - max) / sum of e^(x - max) on axis.
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of the first input.
+ * Statuses: INDEX. */
+ND4C_API nd4c_status nd4c_softmax(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_softmax_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* log_softmax: y = x - max - ln sum of e^(x - max).
+ * In: x (float).
+ * Attributes: axis (-1).
+ * Out: y. the shape and dtype of the first input.
+ * Statuses: INDEX. */
+ND4C_API nd4c_status nd4c_log_softmax(const nd4c_array *x, int64_t axis, nd4c_array **y);
+ND4C_API nd4c_status nd4c_log_softmax_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
+
+/* lrn: y = x / (bias + alpha / size * sum of squares over size neighbouring channels)^beta.
+ * In: x (float).
+ * Attributes: size (5), alpha (1e-4), beta (0.75), bias (1.0).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE. */
+ND4C_API nd4c_status nd4c_lrn(const nd4c_array *x, int64_t size, double alpha, double beta, double bias,
+                              nd4c_array **y);
+ND4C_API nd4c_status nd4c_lrn_on(nd4c_context *context, const nd4c_array *x, int64_t size, double alpha, double beta,
+                                 double bias, nd4c_array **y);
+
 /* instance_norm: y = (x - m) / sqrt(v + epsilon) * scale + bias, m and v over the spatial axes of each [n, c] plane.
  * In: x (float), scale or NULL, bias or NULL.
  * Attributes: epsilon (1e-5).

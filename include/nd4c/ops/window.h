@@ -16,6 +16,95 @@
 
 ND4C_EXTERN_C_BEGIN
 
+/* Options of nd4c_conv. */
+typedef struct nd4c_conv_options {
+  uint32_t struct_size; /* set by ND4C_CONV_DEFAULTS */
+  const nd4c_array *bias;
+  const nd4c_array *addend;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  int64_t groups;
+  nd4c_auto_pad auto_pad;
+  nd4c_activation activation;
+} nd4c_conv_options;
+#define ND4C_CONV_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_conv_options, activation), NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, \
+   ND4C_AUTO_PAD_EXPLICIT, ND4C_ACTIVATION_NONE}
+
+/* conv: y = activation(x * w + bias + addend), cross-correlation over 1 to 3 spatial axes: x [n, c, ...], w [o, c /
+ * groups, ...], bias [o], addend like y; pads: all begins, then all ends.
+ * In: x (float), w.
+ * Options: bias (NULL), addend (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT), activation (ND4C_ACTIVATION_NONE).
+ * Out: y.
+ * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_conv(const nd4c_array *x, const nd4c_array *w, const nd4c_conv_options *options,
+                               nd4c_array **y);
+ND4C_API nd4c_status nd4c_conv_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w,
+                                  const nd4c_conv_options *options, nd4c_array **y);
+
+/* Options of nd4c_max_pool. */
+typedef struct nd4c_max_pool_options {
+  uint32_t struct_size; /* set by ND4C_MAX_POOL_DEFAULTS */
+  const int64_t *kernel;
+  int32_t kernel_count;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  nd4c_auto_pad auto_pad;
+  bool ceil_mode;
+  bool count_include_pad;
+} nd4c_max_pool_options;
+#define ND4C_MAX_POOL_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_max_pool_options, count_include_pad), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT, false, false}
+
+/* max_pool: largest in each window; padding never wins.
+ * In: x (int, uint, float).
+ * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_max_pool(const nd4c_array *x, const nd4c_max_pool_options *options, nd4c_array **y);
+ND4C_API nd4c_status nd4c_max_pool_on(nd4c_context *context, const nd4c_array *x, const nd4c_max_pool_options *options,
+                                      nd4c_array **y);
+
+/* Options of nd4c_average_pool. */
+typedef struct nd4c_average_pool_options {
+  uint32_t struct_size; /* set by ND4C_AVERAGE_POOL_DEFAULTS */
+  const int64_t *kernel;
+  int32_t kernel_count;
+  const int64_t *strides;
+  int32_t strides_count;
+  const int64_t *pads;
+  int32_t pads_count;
+  const int64_t *dilations;
+  int32_t dilations_count;
+  nd4c_auto_pad auto_pad;
+  bool ceil_mode;
+  bool count_include_pad;
+} nd4c_average_pool_options;
+#define ND4C_AVERAGE_POOL_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_average_pool_options, count_include_pad), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT, false, false}
+
+/* average_pool: mean of each window, of its cells inside x or, count_include_pad, inside the padded x.
+ * In: x (float).
+ * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
+ *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
+ * Out: y.
+ * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
+ND4C_API nd4c_status nd4c_average_pool(const nd4c_array *x, const nd4c_average_pool_options *options, nd4c_array **y);
+ND4C_API nd4c_status nd4c_average_pool_on(nd4c_context *context, const nd4c_array *x,
+                                          const nd4c_average_pool_options *options, nd4c_array **y);
+
 /* Options of nd4c_conv_transpose. */
 typedef struct nd4c_conv_transpose_options {
   uint32_t struct_size; /* set by ND4C_CONV_TRANSPOSE_DEFAULTS */

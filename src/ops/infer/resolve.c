@@ -62,7 +62,7 @@ static nd4c_status take_word(const nd4c_op_info *op, int32_t position, const cha
   char expected[256] = "";
   size_t length = 0;
   int32_t count = 0;
-  const nd4c_attr_word *words = nd4c_op_attr_words(op->op, position, &count);
+  const nd4c_attr_word *words = nd4c_op_words(op, position, &count);
   *value = op->attrs[position].preset;
   if (word == NULL || word[0] == '\0') {
     return ND4C_OK;
@@ -90,7 +90,7 @@ static nd4c_status convert(const nd4c_op_info *op, int32_t position, const nd4c_
   } else if (given->kind == ND4C_ATTR_INT && wanted == ND4C_ATTR_BOOL) {
     value->kind = ND4C_ATTR_BOOL;
   } else if (given->kind == ND4C_ATTR_STRING && wanted == ND4C_ATTR_INT &&
-             nd4c_op_attr_words(op->op, position, NULL) != NULL) {
+             nd4c_op_words(op, position, NULL) != NULL) {
     return take_word(op, position, given->as.string, value);
   }
   return ND4C_OK;
