@@ -31,7 +31,7 @@ cat "$reference"/headers/*.html "$reference"/headers/plugin/*.html >"$work/heade
 for function in $functions; do
   grep -q "id=\"$function\"" "$work/headers.html" || { echo "no entry for $function"; exit 1; }
 done
-for word in POISONED float8_e4m3fn GroupNormalization nd4j.multibackend.trace; do
+for word in POISONED float8_e4m3fn GroupNormalization nd4j.multibackend.trace "nd4c plugin-check"; do
   grep -rq "$word" "$reference"/*.html || { echo "the reference does not know $word"; exit 1; }
 done
 grep -q '"location":"reference/ops/nn.html#conv"' "$work/site/search/search_index.json" || { echo "the search does not know conv"; exit 1; }

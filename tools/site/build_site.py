@@ -35,13 +35,15 @@ def arguments():
     return given
 
 
-def reference(source, build):
-    """The pages that are made: {path on the site: text}."""
+def reference(source, build, written):
+    """The pages that are made: {path on the site: text}. `written` are those that people see in docs/ too."""
     program, include = str(build / "bin/nd4c"), source / "include/nd4c"
     examples = example_blocks(source, build, program)
     made, families = ops.pages(include, program, examples)
     made.update(headers.pages(include))
     made.update(tables.pages(source, ops.listed(program), families))
+    made["program.md"] = tables.commands(program)
+    made["ops.md"] = ops.with_links(written["reference/ops.md"], families)
     return {"reference/" + path: text for path, text in made.items()}
 
 
@@ -81,7 +83,7 @@ def main():
     given = arguments()
     try:
         collection = pages.collect(given.source)
-        made = reference(given.source, given.build.resolve()) if given.build else {}
+        made = reference(given.source, given.build.resolve(), collection.pages) if given.build else {}
         configuration = write(given.output.with_name(given.output.name + "-sources"), collection, made, given.quick)
     except pages.Misplaced as wrong:
         sys.exit(str(wrong))
@@ -94,7 +96,7 @@ def main():
     if wrong:
         sys.exit("\n".join(wrong))
     print("%d pages, %d of them made from the sources; %d links lead somewhere: %s/index.html"
-          % (len(collection.pages) + len(made), len(made), seen, given.output))
+          % (len({**collection.pages, **made}), len(made), seen, given.output))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def parts(comment):
 def entry(name, said, op, prototypes, example):
     meaning = said["Meaning"].split(": ", 1)[1]
     out = ["## `%s` { #%s }" % (name, name), "", headers.escaped(meaning), "", "```c", prototypes, "```", ""]
-    rows = [(label, headers.escaped(said[label])) for label in LABELS if label in said]
+    rows = [(label, linked(said[label]) if label == "Statuses" else headers.escaped(said[label])) for label in LABELS if label in said]
     rows.append(("Dtypes", headers.escaped("of the first input: " + ", ".join(op["dtypes"]) if op["dtypes"] else "no input")))
     for attribute in op["attributes"]:
         if "values" in attribute:
@@ -45,6 +45,19 @@ def entry(name, said, op, prototypes, example):
     rows.append(("Number, version", "%d, %d" % (op["number"], op["version"])))
     out += ["| | |", "|---|---|"] + ["| %s | %s |" % row for row in rows] + [""]
     return "\n".join(out + [example, ""])
+
+
+def linked(statuses):
+    """The names of statuses as links into the table of them."""
+    return re.sub(r"[A-Z_]{2,}", lambda name: "[%s](../statuses.md#%s)" % (name.group(), name.group().lower()), statuses)
+
+
+def with_links(table, families):
+    """The page ops.md, where each op of the table leads to its entry."""
+    def row(match):
+        name = match.group(2)
+        return "| [%s](ops/%s.md#%s) |" % (match.group(1), families[name], name) if name in families else match.group(0)
+    return re.sub(r"^\| (`(\w+)\([^`]*`) \|", row, table, flags=re.M)
 
 
 def pages(include, program, examples):

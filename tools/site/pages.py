@@ -139,17 +139,23 @@ def navigation(pages):
 
 
 def level(paths, folder, pages):
+    """The entries of a folder. A page with the name of a folder beside it, or index.md in it, is the folder's first page."""
     here = [p for p in paths if os.path.dirname(p) in (folder, "")]
     below = sorted({p[len(folder) + 1:].split("/")[0] for p in paths if os.path.dirname(p) not in (folder, "")})
+    heads = {"%s/%s.md" % (folder, name) for name in below}
     first = [p for p in here if p.endswith("/index.md")]
-    entries = sorted(({title(pages[p], p): p} for p in here if p not in first), key=by_title)
+    entries = [{title(pages[p], p): p} for p in here if p not in first and p not in heads]
     for name in below:
         inner = "%s/%s" % (folder, name)
         inside = {p for p in paths if p.startswith(inner + "/")}
-        index = inner + "/index.md"
-        label = title(pages[index], index) if index in inside else name.replace("-", " ").capitalize()
-        entries.append({label: level(inside, inner, pages)})
-    return first + entries
+        head, index = inner + ".md", inner + "/index.md"
+        if head in here:
+            named = [{title(pages[index], index): index}] if index in inside else []
+            entries.append({title(pages[head], head): [head] + named + level(inside - {index}, inner, pages)})
+        else:
+            label = title(pages[index], index) if index in inside else name.replace("-", " ").capitalize()
+            entries.append({label: level(inside, inner, pages)})
+    return first + sorted(entries, key=by_title)
 
 
 def by_title(entry):

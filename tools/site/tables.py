@@ -1,8 +1,10 @@
-"""Pages of the reference that are tables: statuses, dtypes, and the operators of ONNX with their opsets.
+"""Pages of the reference that are tables: statuses, dtypes, the operators of ONNX with their opsets, and the program's
+commands.
 
 build_site.py calls pages(). Each table is read where it is defined.
 """
 import re
+import subprocess
 
 import headers
 import xtables
@@ -91,6 +93,18 @@ def merged(spans):
 def span(pair):
     since, until = pair
     return "from %d on" % since if not until else "%d" % since if since == until else "%d to %d" % pair
+
+
+def commands(program):
+    """What `nd4c --help` and `nd4c COMMAND --help` print."""
+    def said(*arguments):
+        return subprocess.run([program, *arguments, "--help"], check=True, capture_output=True, text=True).stdout.rstrip()
+    general = said()
+    out = ["# The program nd4c", "", "An installation has the same as manual pages: nd4c(1), nd4c-run(1) and so on.", "", "```text", general,
+           "```", ""]
+    for command in re.findall(r"^  ([a-z-]+) +\S", general, re.M):
+        out += ["## nd4c %s { #%s }" % (command, command), "", "```text", said(command), "```", ""]
+    return "\n".join(out)
 
 
 def pages(source, known, families):
