@@ -74,7 +74,10 @@ append '[source](../../src/gone.c)'
 planted 'src/gone.c.*no such file in the repository'
 printf '# Stray\n' >"$work/tree/docs/stray.md"
 planted 'docs/stray.md: expected in one of the rooms'
+printf '# B\n' >"$work/tree/docs/how-to/b.md"
+planted 'docs/index.md: expected a link to how-to/b.md'
 printf 'no heading\n' >"$work/tree/docs/how-to/b.md"
+printf '[B](how-to/b.md)\n' >>"$work/tree/docs/index.md"
 planted 'how-to/b.md: expected a heading'
 rm "$work/tree/docs/index.md"
 planted 'docs/index.md: expected'

@@ -121,6 +121,10 @@ def collect(source):
         collection.add(str(path), file)
     if "index.md" not in collection.pages:
         raise Misplaced("docs/index.md: expected: it is the first page of the site")
+    named = {link.partition("#")[0] for link in links(collection.pages["index.md"])}
+    for path in collection.pages:
+        if path.count("/") == 1 and path.split("/")[0] in dict(ROOMS) and path not in named:
+            raise Misplaced("docs/index.md: expected a link to %s: who reads the files finds pages there" % path)
     return collection
 
 
