@@ -1,12 +1,13 @@
-"""Runs the blocks of Python of a page, all in one namespace as in a notebook, and compares what they print with the block
-`output` after each. An expression at a block's end shows its value; an exception its class and text.
+"""Runs the blocks of Python of a page, all in one namespace as in a notebook, and compares what they print with the
+block `output` after each. An expression at a block's end shows its value; an exception its class and text.
 
     python tests/python/page_blocks.py --check PAGE    exit status 1 where a page says something else
     python tests/python/page_blocks.py PAGE...         writes what the blocks print into the pages
 
-test_pages.py and tests/tools/check_blocks.py call it. A block behind a comment <!-- needs: ... --> needs a device or a
-file that is not here: it is compiled, and each name of the package that it uses must be there.
+test_pages.py and tests/tools/check_blocks.py call it. A block behind a comment <!-- needs: ... --> needs a device or
+a file that is not here: it is compiled, and each name of the package that it uses must be there.
 """
+
 import ast
 import contextlib
 import difflib
@@ -18,7 +19,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(os.environ.get("ND4C_TEST_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
-BLOCK = re.compile(r"^(<!-- needs: [^\n]* -->\n\n?)?```python\n(.*?)^```\n(?:\n^```output\n(.*?)^```\n)?", re.M | re.S)
+BLOCK = re.compile(
+    r"^(<!-- needs: [^\n]* -->\n\n?)?```python\n(.*?)^```\n(?:\n^```output\n(.*?)^```\n)?", re.M | re.S
+)
 
 
 def run(code, names, where):
@@ -41,6 +44,7 @@ def run(code, names, where):
 def unknown_names(code, where):
     """The names below `nd4c` or `xp` in a block that the package does not have."""
     import nd4c
+
     missing = []
     for node in ast.walk(ast.parse(code, where)):
         path = []
@@ -69,7 +73,9 @@ def wrong(page, text):
             continue
         printed = run(code, names, where)
         if printed != (expected or ""):
-            lines = difflib.unified_diff((expected or "").split("\n"), printed.split("\n"), "the page", "the block", lineterm="")
+            lines = difflib.unified_diff(
+                (expected or "").split("\n"), printed.split("\n"), "the page", "the block", lineterm=""
+            )
             out.append("%s prints something else than the page says:\n%s" % (where, "\n".join(lines)))
     return out
 
@@ -88,7 +94,7 @@ def rewrite(page):
 
 def main():
     check = sys.argv[1:2] == ["--check"]
-    pages = [pathlib.Path(name).resolve() for name in sys.argv[2 if check else 1:]]
+    pages = [pathlib.Path(name).resolve() for name in sys.argv[2 if check else 1 :]]
     complaints = []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # what blocks write goes there

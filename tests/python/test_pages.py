@@ -1,4 +1,5 @@
 """The blocks of Python of the documents run and print what the pages show: page_blocks.py."""
+
 import importlib.util
 import pathlib
 
@@ -8,8 +9,11 @@ SPEC = importlib.util.spec_from_file_location("page_blocks", pathlib.Path(__file
 page_blocks = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(page_blocks)
 ROOT = page_blocks.ROOT
-PAGES = sorted(str(page.relative_to(ROOT)) for page in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md")
-               if "```python" in page.read_text(encoding="utf-8"))
+PAGES = sorted(
+    str(page.relative_to(ROOT))
+    for page in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md")
+    if "```python" in page.read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Checks every fenced block of the documents: C is compiled, and run where it has a main; Python is run; what they print
-is what the page says. Shell names programs, options and variables that exist. A block that is only indented, or whose
-language has no check, is refused, so that none escapes.
+"""Checks every fenced block of the documents: C is compiled, and run where it has a main; Python is run; what they
+print is what the page says. Shell names programs, options and variables that exist. A block that is only indented, or
+whose language has no check, is refused, so that none escapes.
 
     check_blocks.py --source . --build build/ci --cc cc [--python PYTHON] [PAGE...]
 
-PAGES: those of docs/, README.md and the READMEs that pages link to. blocks/reading.py says which comments steer a check.
-Without --python, or where that Python lacks NumPy or einops, blocks of Python are only read, and a line says so.
+PAGES: those of docs/, README.md and the READMEs that pages link to. blocks/reading.py says which comments steer a
+check. Without --python, or where that Python lacks NumPy or einops, blocks of Python are only read, and a line says
+so.
 """
+
 import argparse
 import collections
 import concurrent.futures
@@ -23,7 +25,8 @@ import tempfile
 from blocks import reading
 from blocks.shell import Shell
 
-INCLUDES = "#include <stdio.h>\n#include <string.h>\n#include <nd4c/nd4c.h>\n#include <nd4c/collective.h>\n#include <nd4c/plugin.h>\n"
+HEADERS = ("stdio.h", "string.h", "nd4c/nd4c.h", "nd4c/collective.h", "nd4c/plugin.h")  # of a block without #include
+INCLUDES = "".join("#include <%s>\n" % header for header in HEADERS)
 CMAKE_NAME = re.compile(r"^\s*(\w+)\s*\(", re.M)
 
 
@@ -61,8 +64,20 @@ class Checks:
         file = self.work / ("block%d.%s" % (id(text), language))
         file.write_text(text, encoding="utf-8")
         compiler = [self.given.cc, "-std=c17"] if language == "c" else [self.given.cxx, "-std=c++17"]
-        done = subprocess.run([*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I%s" % (self.given.source / "include"),
-                               str(file), *flags], capture_output=True, text=True)
+        done = subprocess.run(
+            [
+                *compiler,
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Werror",
+                "-I%s" % (self.given.source / "include"),
+                str(file),
+                *flags,
+            ],
+            capture_output=True,
+            text=True,
+        )
         return "" if done.returncode == 0 else "\n".join(done.stderr.split("\n")[:12])
 
     def cpp(self, block):
@@ -74,16 +89,33 @@ class Checks:
     def c(self, block, language="c"):
         if "int main(" in block.text:
             return self.program(block, language)
-        text = block.text if block.given is None else "void fragment(void);\nvoid fragment(void) {\n%s\n%s}\n" % (block.given, block.text)
-        said = self.compile((INCLUDES if block.given is not None or "#include" not in text else "") + text, "-fsyntax-only", "-Wno-unused",
-                            "-Wno-unused-parameter", language=language)
+        text = (
+            block.text
+            if block.given is None
+            else "void fragment(void);\nvoid fragment(void) {\n%s\n%s}\n" % (block.given, block.text)
+        )
+        said = self.compile(
+            (INCLUDES if block.given is not None or "#include" not in text else "") + text,
+            "-fsyntax-only",
+            "-Wno-unused",
+            "-Wno-unused-parameter",
+            language=language,
+        )
         self.counts["C, compiled" if language == "c" else "C++, compiled"] += 1
         return said and "does not compile; a comment <!-- given: ... --> may declare what it uses:\n" + said
 
     def program(self, block, language):
         program, library = self.work / ("program%d" % id(block)), self.given.build / "lib"
-        said = self.compile(block.text, "-L%s" % library, "-lnd4c", "-lm", "-Wl,-rpath,%s" % library, "-o", str(program),
-                            language=language)
+        said = self.compile(
+            block.text,
+            "-L%s" % library,
+            "-lnd4c",
+            "-lm",
+            "-Wl,-rpath,%s" % library,
+            "-o",
+            str(program),
+            language=language,
+        )
         if said:
             return "does not compile:\n" + said
         done = subprocess.run([str(program)], capture_output=True, text=True, cwd=self.given.source, timeout=60)
@@ -119,8 +151,13 @@ class Checks:
         name = re.search(r"\b(?:class|interface|record|enum) (\w+)", block.text)
         try:
             file = self.work / ((name.group(1) if name else "Block") + ".java")
-            file.write_text(block.text if name else "class Block { void run() throws Throwable {\n%s}}\n" % block.text, encoding="utf-8")
-            done = subprocess.run(["javac", "-proc:none", "-d", str(self.work), str(file)], capture_output=True, text=True)
+            file.write_text(
+                block.text if name else "class Block { void run() throws Throwable {\n%s}}\n" % block.text,
+                encoding="utf-8",
+            )
+            done = subprocess.run(
+                ["javac", "-proc:none", "-d", str(self.work), str(file)], capture_output=True, text=True
+            )
         except FileNotFoundError:
             self.counts["Java, not compiled: javac is not installed"] += 1
             return None
@@ -148,11 +185,15 @@ def python_pages(given, pages, counts):
     python = given.python or sys.executable
     needed = "import nd4c, numpy, einops" if given.build.joinpath("python/nd4c").exists() else "raise SystemExit(1)"
     if subprocess.run([python, "-c", needed], env=environment, capture_output=True).returncode != 0:
-        counts["pages of Python, not run: no Python here has nd4c, NumPy and einops (pip install -r scripts/site.txt)"] += len(pages)
+        counts[
+            "pages of Python, not run: no Python here has nd4c, NumPy and einops (pip install -r scripts/site.txt)"
+        ] += len(pages)
         return []
     complaints = []
     for page in pages:
-        done = subprocess.run([python, str(runner), "--check", str(page)], env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [python, str(runner), "--check", str(page)], env=environment, capture_output=True, text=True
+        )
         counts["pages of Python, run"] += 1
         if done.returncode != 0:
             complaints.append(done.stdout + done.stderr)
@@ -173,7 +214,12 @@ def check_page(checks, page, text):
             checks.counts["Python"] += 1
             continue
         check = getattr(checks, block.language, None) if block.language.isalpha() else None
-        said = check(block) if check else "no check for the language '%s': use one of c, cpp, python, sh, cmake, json, java, text" % block.language
+        said = (
+            check(block)
+            if check
+            else "no check for the language '%s': use one of c, cpp, python, sh, cmake, json, java, text"
+            % block.language
+        )
         complaints += ["%s: %s" % (block.where, said)] if said else []
     return complaints, any(block.language == "python" for block in blocks)
 
@@ -186,7 +232,9 @@ def main():
         texts = [page.read_text(encoding="utf-8") for page in pages]
         results = list(pool.map(lambda page, text: check_page(checks, page, text), pages, texts))
         complaints = [line for said, _ in results for line in said]
-        complaints += python_pages(given, [page for page, (_, python) in zip(pages, results) if python], checks.counts)
+        complaints += python_pages(
+            given, [page for page, (_, python) in zip(pages, results) if python], checks.counts
+        )
     for complaint in complaints:
         print(complaint.rstrip())
     print("%d pages; %s" % (len(pages), "; ".join("%s: %d" % pair for pair in sorted(checks.counts.items()))))

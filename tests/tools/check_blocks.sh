@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Every fenced block of the documents is right: check_blocks.py. Then errors are planted in copies of a page, and it must
-# find each.
+# Every fenced block of the documents is right: check_blocks.py. Then errors are planted in pages; it must find each.
 # Usage: check_blocks.sh PYTHON SOURCE_DIR BUILD_DIR C_COMPILER [CXX_COMPILER]
 set -euo pipefail
 python=$1 source=$2 build=$3 cc=$4 cxx=${5-}
@@ -8,7 +7,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
 here=$(dirname "${BASH_SOURCE[0]}")
-blocks() { "$python" "$here/check_blocks.py" --source "$source" --build "$build" --cc "$cc" ${cxx:+--cxx "$cxx"} --python "$python" "$@"; }
+blocks() {
+  "$python" "$here/check_blocks.py" --source "$source" --build "$build" --cc "$cc" ${cxx:+--cxx "$cxx"} \
+    --python "$python" "$@"
+}
 
 blocks
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The site of the documents builds: no link or anchor leads nowhere, every page is in a room and in the navigation, every
-# header, op, status and ONNX operator has its place in the reference. Then errors are planted in a small tree, and the
-# build must find each. Exit status 77 where the Python has no MkDocs.
+# The site of the documents builds: no link or anchor leads nowhere, every page is in a room and in the navigation,
+# every header, op, status and ONNX operator has its place in the reference. Then errors are planted in a small tree,
+# and the build must find each. Exit status 77 where the Python has no MkDocs.
 # Usage: check_site.sh PYTHON SOURCE_DIR BUILD_DIR
 set -euo pipefail
 python=$1 source=$2 build=$3
@@ -25,8 +25,8 @@ done
 expected=$("$build/bin/nd4c" ops --json | grep -c '"category":')
 found=$(cat "$reference"/ops/*.html | grep -oE '<h2 id="[a-z0-9_]+"><code>' | wc -l)
 [ "$found" -eq "$expected" ] || { echo "$found ops have an entry, expected $expected"; exit 1; }
-functions=$(cat "$source"/include/nd4c/*.h "$source"/include/nd4c/plugin/*.h | grep -oE '^ND4C_API [^(]*\b(nd4c_[a-z0-9_]+)\(' |
-  grep -oE 'nd4c_[a-z0-9_]+\($' | tr -d '(')
+functions=$(cat "$source"/include/nd4c/*.h "$source"/include/nd4c/plugin/*.h |
+  grep -oE '^ND4C_API [^(]*\b(nd4c_[a-z0-9_]+)\(' | grep -oE 'nd4c_[a-z0-9_]+\($' | tr -d '(')
 cat "$reference"/headers/*.html "$reference"/headers/plugin/*.html >"$work/headers.html"
 for function in $functions; do
   grep -q "id=\"$function\"" "$work/headers.html" || { echo "no entry for $function"; exit 1; }
@@ -34,15 +34,17 @@ done
 for word in POISONED float8_e4m3fn GroupNormalization nd4j.multibackend.trace "nd4c plugin-check"; do
   grep -rq "$word" "$reference"/*.html || { echo "the reference does not know $word"; exit 1; }
 done
-grep -q '"location":"reference/ops/nn.html#conv"' "$work/site/search/search_index.json" || { echo "the search does not know conv"; exit 1; }
+grep -q '"location":"reference/ops/nn.html#conv"' "$work/site/search/search_index.json" ||
+  { echo "the search does not know conv"; exit 1; }
 
-# -- planted errors -----------------------------------------------------------------------------------------------------
+# -- planted errors -------------------------------------------------------------------------------------------------
 
 plain() { # a tree that is right
   rm -rf "$work/tree"
   mkdir -p "$work/tree/docs/how-to" "$work/tree/src"
   printf '# Start\n\n[A](how-to/a.md), [its part](how-to/a.md#a-part)\n' >"$work/tree/docs/index.md"
-  printf '# A\n\n## A part\n\nText, [a source](../../src/a.c), `[no](link)`.\n\n```text\n[no](link)\n```\n' >"$work/tree/docs/how-to/a.md"
+  printf '# A\n\n## A part\n\nText, [a source](../../src/a.c), `[no](link)`.\n\n```text\n[no](link)\n```\n' \
+    >"$work/tree/docs/how-to/a.md"
   printf 'int a;\n' >"$work/tree/src/a.c"
 }
 built() { site --source "$work/tree" --output "$work/planted" >"$work/said" 2>&1; }

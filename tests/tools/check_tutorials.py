@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Types what the tutorials say: every page with a comment <!-- typed --> is followed from top to bottom in an empty home,
-in a folder that looks like a checkout. What a block of shell prints is compared with the block `output` after it; a block
-behind <!-- file: NAME --> becomes that file in the folder where the reader is.
+"""Types what the tutorials say: every page with a comment <!-- typed --> is followed from top to bottom in an empty
+home, in a folder that looks like a checkout. What a block of shell prints is compared with the block `output` after
+it; a block behind <!-- file: NAME --> becomes that file in the folder where the reader is.
 
     check_tutorials.py --source . --build build/ci
 """
+
 import argparse
 import os
 import pathlib
@@ -23,7 +24,11 @@ def script(blocks):
     lines = ["set -euo pipefail"]
     for number, block in enumerate(blocks):
         if block.file:
-            lines += ["cat >'%s' <<'END OF %s'" % (block.file, block.file), block.text.rstrip("\n"), "END OF " + block.file]
+            lines += [
+                "cat >'%s' <<'END OF %s'" % (block.file, block.file),
+                block.text.rstrip("\n"),
+                "END OF " + block.file,
+            ]
         elif block.language == "sh" and not block.needs:
             lines += ["echo '%s %d'" % (MARK, number), block.text.rstrip("\n")]
     return "\n".join(lines) + "\n"
@@ -44,9 +49,20 @@ def follow(given, page, work):
     blocks, complaints = reading.read(page.read_text(encoding="utf-8"), name)
     home = work / "home"
     home.mkdir()
-    environment = {key: value for key, value in os.environ.items() if key not in ("LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "DESTDIR")}
-    done = subprocess.run(["bash"], input=script(blocks), cwd=checkout(given, work), env=dict(environment, HOME=str(home)),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "DESTDIR")
+    }
+    done = subprocess.run(
+        ["bash"],
+        input=script(blocks),
+        cwd=checkout(given, work),
+        env=dict(environment, HOME=str(home)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     printed = {}
     for part in done.stdout.split(MARK + " ")[1:]:
         number, _, text = part.partition("\n")

@@ -6,6 +6,7 @@
 scripts/site calls it with the Python of .cache/venv, where MkDocs is. The build fails where a link or an anchor leads
 nowhere, where a page has no place in the navigation, and where MkDocs warns of anything.
 """
+
 import argparse
 import json
 import os
@@ -26,8 +27,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=pathlib.Path, default=HERE.parents[1], help="the repository")
-    parser.add_argument("--build", type=pathlib.Path, help="a build folder with bin/nd4c and python/; none: no reference")
-    parser.add_argument("--output", type=pathlib.Path, help="where the site goes; default: build/site of the repository")
+    parser.add_argument(
+        "--build", type=pathlib.Path, help="a build folder with bin/nd4c and python/; none: no reference"
+    )
+    parser.add_argument(
+        "--output", type=pathlib.Path, help="where the site goes; default: build/site of the repository"
+    )
     parser.add_argument("--quick", action="store_true", help="without colours in blocks of code: for tests")
     given = parser.parse_args()
     given.source = given.source.resolve()
@@ -50,7 +55,10 @@ def reference(source, build, written):
 def example_blocks(source, build, program):
     """The examples of ops, by op, computed with the Python package of the build folder."""
     if not (build / "python/nd4c/ops.py").exists():
-        sys.exit("build_site.py: %s has no Python package, which computes the examples of ops: ninja -C %s python" % (build, build))
+        sys.exit(
+            "build_site.py: %s has no Python package, which computes the examples of ops: ninja -C %s python"
+            % (build, build)
+        )
     command = [sys.executable, str(HERE / "examples.py"), program, str(source / "tools/cli/selftest.txt")]
     environment = dict(os.environ, PYTHONPATH=str(build / "python"), PYTHONDONTWRITEBYTECODE="1")
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -88,15 +96,34 @@ def main():
     except pages.Misplaced as wrong:
         sys.exit(str(wrong))
     # Not with --quiet: that also keeps --strict from seeing the warnings.
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "-f", str(configuration), "-d", str(given.output)]
-    done = subprocess.run(command, env=dict(os.environ, NO_MKDOCS_2_WARNING="1"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--clean",
+        "-f",
+        str(configuration),
+        "-d",
+        str(given.output),
+    ]
+    done = subprocess.run(
+        command,
+        env=dict(os.environ, NO_MKDOCS_2_WARNING="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     if done.returncode != 0:
         sys.exit(done.stdout + "build_site.py: MkDocs refuses the pages")
     wrong, seen = links.check(given.output)
     if wrong:
         sys.exit("\n".join(wrong))
-    print("%d pages, %d of them made from the sources; %d links lead somewhere: %s/index.html"
-          % (len({**collection.pages, **made}), len(made), seen, given.output))
+    print(
+        "%d pages, %d of them made from the sources; %d links lead somewhere: %s/index.html"
+        % (len({**collection.pages, **made}), len(made), seen, given.output)
+    )
 
 
 if __name__ == "__main__":

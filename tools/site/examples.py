@@ -2,10 +2,11 @@
 
     PYTHONPATH=build/ci/python python tools/site/examples.py build/ci/bin/nd4c tools/cli/selftest.txt
 
-prints {op: Markdown} as JSON. ops.py puts them into the entries. build_site.py runs this in a process of its own, with the
-package out of the build folder. Numbers are shortened, and long inputs are ramps; where an op refuses these, its own
-numbers stand, and where they are too many to read, shapes stand for them.
+prints {op: Markdown} as JSON. ops.py puts them into the entries. build_site.py runs this in a process of its own,
+with the package out of the build folder. Numbers are shortened, and long inputs are ramps; where an op refuses these,
+its own numbers stand, and where they are too many to read, shapes stand for them.
 """
+
 import inspect
 import json
 import subprocess
@@ -44,7 +45,7 @@ def nested(elements, shape):
     if 0 in shape:
         return "[]" if len(shape) == 1 else None
     step = len(elements) // shape[0]
-    return "[%s]" % ", ".join(nested(elements[i * step:(i + 1) * step], shape[1:]) for i in range(shape[0]))
+    return "[%s]" % ", ".join(nested(elements[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0]))
 
 
 def literal(element, dtype, short):
@@ -97,8 +98,15 @@ def value(text, schema):
 
 def is_default(schema, text):
     default = schema["default"]
-    return text == default or (default == "none" and text in ("[]", "")) or \
-        (schema["kind"] in ("int", "float") and default not in ("none", "") and number_or(text) == number_or(default))
+    return (
+        text == default
+        or (default == "none" and text in ("[]", ""))
+        or (
+            schema["kind"] in ("int", "float")
+            and default not in ("none", "")
+            and number_or(text) == number_or(default)
+        )
+    )
 
 
 def number_or(text):
@@ -113,7 +121,7 @@ def lines(op, schema, attributes, inputs, short):
     dtype = next((dtype for dtype in ORDER if dtype in schema["dtypes"]), (schema["dtypes"] or ["float32"])[0])
     code, arguments, position = [], [], 0
     for place in schema["inputs"]:
-        taken = inputs[position:] if place["variadic"] else inputs[position:position + 1]
+        taken = inputs[position:] if place["variadic"] else inputs[position : position + 1]
         position += len(taken)
         names = []
         for i, given in enumerate(taken):
@@ -176,9 +184,14 @@ def example(op, schema, attributes, inputs):
         if short and not finite(result) and not any("nan" in line for line in code):
             continue
         return markdown(code, result)
-    sizes = ", ".join("%s %s" % (place["name"], tuple(given[1])) for place, given in zip(schema["inputs"], inputs) if given)
+    sizes = ", ".join(
+        "%s %s" % (place["name"], tuple(given[1])) for place, given in zip(schema["inputs"], inputs) if given
+    )
     given = ", ".join("%s=%s" % pair for pair in attributes.items())
-    return "Example: inputs of the shapes %s%s; the numbers are in `nd4c selftest`." % (sizes, "; " + given if given else "")
+    return "Example: inputs of the shapes %s%s; the numbers are in `nd4c selftest`." % (
+        sizes,
+        "; " + given if given else "",
+    )
 
 
 def main():
@@ -189,7 +202,9 @@ def main():
             out[op] = example(op, known[op], attributes, inputs)
     missing = sorted(set(known) - set(out))
     if missing:
-        raise SystemExit("examples.py: neither nd4c selftest nor written_examples.py has an example of " + ", ".join(missing))
+        raise SystemExit(
+            "examples.py: neither nd4c selftest nor written_examples.py has an example of " + ", ".join(missing)
+        )
     json.dump(out, sys.stdout)
 
 

@@ -1,8 +1,9 @@
 """Pages of the reference about the public headers: the opening comment, then each declaration with its comment.
 
-build_site.py calls pages(); ops.py calls read() for the headers of the op families. Nothing here knows a header by name: what
-the pages say is what the headers say.
+build_site.py calls pages(); ops.py calls read() for the headers of the op families. Nothing here knows a header by
+name: what the pages say is what the headers say.
 """
+
 import html
 import re
 
@@ -83,9 +84,15 @@ def declaration_end(text, at):
 def declared_name(declaration):
     """The name that a declaration or a #define introduces; None if it introduces none."""
     text = COMMENT.sub("", declaration)
-    for pattern in (r"^#define (\w+)", r"^typedef (?:enum|struct) (\w+) \{", r"^typedef struct (\w+) \*?\w+;",
-                    r"^typedef .*?\(\*(\w+)\)", r"^(?:enum|struct) (\w+)(?: \{|;)", r"^typedef [^()]*?(\w+);",
-                    r"(\w+)\([^;{]*\)\s*[;{]"):
+    for pattern in (
+        r"^#define (\w+)",
+        r"^typedef (?:enum|struct) (\w+) \{",
+        r"^typedef struct (\w+) \*?\w+;",
+        r"^typedef .*?\(\*(\w+)\)",
+        r"^(?:enum|struct) (\w+)(?: \{|;)",
+        r"^typedef [^()]*?(\w+);",
+        r"(\w+)\([^;{]*\)\s*[;{]",
+    ):
         match = re.search(pattern, text, re.S)
         if match:
             return match.group(1)
@@ -101,8 +108,8 @@ def constants(entry):
 
 
 def read(path, tables=None):
-    """A header as (opening comment, [Entry]). Include guards, includes and C++ are left out; with the X tables, enums are
-    written out."""
+    """A header as (opening comment, [Entry]). Include guards, includes and C++ are left out. With the X tables, enums
+    are written out."""
     text = path.read_text(encoding="utf-8")
     stream = list(pieces(text))
     opening = words(stream[0][1]) if stream and stream[0][0] == "comment" else ""
@@ -134,11 +141,15 @@ def read(path, tables=None):
 def skipped(kind, piece, guard):
     if kind == "declaration":
         return piece.endswith(")") or piece in NOISE or piece.startswith('extern "C"')
-    return not piece.startswith("#define") or (guard and guard.group(1) in piece.split()[:2]) or \
-        piece.split()[1] in NOISE
+    return (
+        not piece.startswith("#define")
+        or (guard and guard.group(1) in piece.split()[:2])
+        or piece.split()[1] in NOISE
+    )
 
 
 # -- Markdown -------------------------------------------------------------------------------------------------------
+
 
 def prose(text, link=None):
     """A comment as Markdown: paragraphs, indented lines as they stand, names of functions as links."""
@@ -242,11 +253,13 @@ def pages(include):
                     place.setdefault(constant, (name, entry.names[0]))
     out = {}
     for name, (opening, entries) in headers.items():
+
         def link(word, name=name):
             if word not in place or not NAME.fullmatch(word):
                 return None
             other, anchor = place[word]
             return "#" + anchor if other == name else relative(name, other) + "#" + anchor
+
         out["headers/%s.md" % name[:-2]] = page(name, opening, entries, link)
     out["headers/index.md"] = index(headers)
     return out
@@ -257,9 +270,14 @@ def relative(name, other):
 
 
 def index(headers):
-    out = ["# Headers", "", "One page for each public header, made from its comments. `nd4c/nd4c.h` includes the API for programs;",
-           "a plug-in includes `nd4c/plugin.h`. The headers `nd4c/ops/*.h` are described in [Ops by family](../ops/index.md).",
-           "The headers `nd4c/op_table/*.h` hold the rows of [op_table.h](op_table.md) and declare nothing else.", ""]
+    out = [
+        "# Headers",
+        "",
+        "One page for each public header, made from its comments. `nd4c/nd4c.h` includes the API for programs;",
+        "a plug-in includes `nd4c/plugin.h`. [Ops by family](../ops/index.md) describes the headers `nd4c/ops/*.h`.",
+        "The headers `nd4c/op_table/*.h` hold the rows of [op_table.h](op_table.md) and declare nothing else.",
+        "",
+    ]
     for title, plugin in (("For programs", False), ("For plug-ins", True)):
         out += ["## %s" % title, "", "| header | what it is for |", "|---|---|"]
         for name, (opening, _) in headers.items():

@@ -1,5 +1,6 @@
-"""Checks the links of the built site: every file and every anchor that a page names is there. External addresses are not
-opened; their form is checked. build_site.py calls check()."""
+"""Checks the links of the built site: every file and every anchor that a page names is there. External addresses are
+not opened; their form is checked. build_site.py calls check()."""
+
 import html.parser
 import pathlib
 import re

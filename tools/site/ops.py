@@ -1,8 +1,10 @@
 """Pages of the reference about the ops: a page for each family, an entry for each op.
 
-What an op takes and gives is said once, by the headers include/nd4c/ops/<family>.h, which are made from the op table. The
-numbers, the dtypes, the values of attributes and the names elsewhere come from `nd4c ops --json`. build_site.py calls pages().
+What an op takes and gives is said once, by the headers include/nd4c/ops/<family>.h, which are made from the op table.
+The numbers, the dtypes, the values of attributes and the names elsewhere come from `nd4c ops --json`. build_site.py
+calls pages().
 """
+
 import json
 import re
 import subprocess
@@ -33,8 +35,14 @@ def parts(comment):
 def entry(name, said, op, prototypes, example):
     meaning = said["Meaning"].split(": ", 1)[1]
     out = ["## `%s` { #%s }" % (name, name), "", headers.escaped(meaning), "", "```c", prototypes, "```", ""]
-    rows = [(label, linked(said[label]) if label == "Statuses" else headers.escaped(said[label])) for label in LABELS if label in said]
-    rows.append(("Dtypes", headers.escaped("of the first input: " + ", ".join(op["dtypes"]) if op["dtypes"] else "no input")))
+    rows = [
+        (label, linked(said[label]) if label == "Statuses" else headers.escaped(said[label]))
+        for label in LABELS
+        if label in said
+    ]
+    rows.append(
+        ("Dtypes", headers.escaped("of the first input: " + ", ".join(op["dtypes"]) if op["dtypes"] else "no input"))
+    )
     for attribute in op["attributes"]:
         if "values" in attribute:
             values = ", ".join("`%s` (%d)" % pair for pair in sorted(attribute["values"].items(), key=lambda p: p[1]))
@@ -49,14 +57,20 @@ def entry(name, said, op, prototypes, example):
 
 def linked(statuses):
     """The names of statuses as links into the table of them."""
-    return re.sub(r"[A-Z_]{2,}", lambda name: "[%s](../statuses.md#%s)" % (name.group(), name.group().lower()), statuses)
+    return re.sub(
+        r"[A-Z_]{2,}", lambda name: "[%s](../statuses.md#%s)" % (name.group(), name.group().lower()), statuses
+    )
 
 
 def with_links(table, families):
     """The page ops.md, where each op of the table leads to its entry."""
+
     def row(match):
         name = match.group(2)
-        return "| [%s](ops/%s.md#%s) |" % (match.group(1), families[name], name) if name in families else match.group(0)
+        return (
+            "| [%s](ops/%s.md#%s) |" % (match.group(1), families[name], name) if name in families else match.group(0)
+        )
+
     return re.sub(r"^\| (`(\w+)\([^`]*`) \|", row, table, flags=re.M)
 
 
@@ -68,16 +82,24 @@ def pages(include, program, examples):
         shown = []
         for one in entries:
             function = one.names[0] if one.names else ""
-            name = function[len("nd4c_"):]
+            name = function[len("nd4c_") :]
             if name in known:
-                shown.append((name, entry(name, parts(one.comment), known.pop(name), headers.code(one, 1), examples[name])))
+                shown.append(
+                    (name, entry(name, parts(one.comment), known.pop(name), headers.code(one, 1), examples[name]))
+                )
         if not shown:
             continue
         title = path.stem.replace("_", " ").capitalize()
         families.append((path.stem, title, [name for name, _ in shown]))
         out["ops/%s.md" % path.stem] = "\n".join(
-            ["# Ops: %s" % title.lower(), "", "`#include <nd4c/ops/%s.h>`. [How to read an entry](index.md#how-to-read-an-entry)." % path.stem,
-             "", *(text for _, text in shown)])
+            [
+                "# Ops: %s" % title.lower(),
+                "",
+                "`#include <nd4c/ops/%s.h>`. [How to read an entry](index.md#how-to-read-an-entry)." % path.stem,
+                "",
+                *(text for _, text in shown),
+            ]
+        )
     if known:
         raise SystemExit("tools/site: no header in include/nd4c/ops has these ops: " + ", ".join(sorted(known)))
     out["ops/index.md"] = index(families, include / "ops.h")
@@ -86,13 +108,27 @@ def pages(include, program, examples):
 
 def index(families, header):
     """How to read an entry, said once in ops.h, and the list of all ops."""
-    said = headers.words(next(text for kind, text in headers.pieces(header.read_text(encoding="utf-8")) if kind == "comment"))
-    meaning = said[said.index("A comment says what the op computes"):]
+    said = headers.words(
+        next(text for kind, text in headers.pieces(header.read_text(encoding="utf-8")) if kind == "comment")
+    )
+    meaning = said[said.index("A comment says what the op computes") :]
     count = sum(len(names) for _, _, names in families)
-    out = ["# Ops by family", "", "%d ops. [One table of all ops](../ops.md) has their meanings in a line each." % count, ""]
+    out = [
+        "# Ops by family",
+        "",
+        "%d ops. [One table of all ops](../ops.md) has their meanings in a line each." % count,
+        "",
+    ]
     for stem, title, names in families:
         out += ["## %s" % title, "", ", ".join("[`%s`](%s.md#%s)" % (name, stem, name) for name in names), ""]
-    return "\n".join(out + ["## How to read an entry", "",
-                            "Each `nd4c_<op>` has a form `nd4c_<op>_on`, which takes the context before the inputs. Examples are in",
-                            "Python, where `xp` is the package `nd4c`; they were computed when this page was made.", "",
-                            headers.prose(meaning)])
+    return "\n".join(
+        out
+        + [
+            "## How to read an entry",
+            "",
+            "Each `nd4c_<op>` has a form `nd4c_<op>_on`, which takes the context before the inputs. Examples are in",
+            "Python, where `xp` is the package `nd4c`; they were computed when this page was made.",
+            "",
+            headers.prose(meaning),
+        ]
+    )

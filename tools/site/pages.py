@@ -1,12 +1,22 @@
 """The pages that people write: which there are, in which room, and what their links mean on the site.
 
-build_site.py calls collect(). A page in a room needs no entry in a list: the first heading is its name in the navigation.
+build_site.py calls collect(). A page in a room needs no entry in a list: the first heading is its name in the
+navigation.
 """
+
 import os
 import re
 
-ROOMS = (("tutorials", "Tutorials"), ("how-to", "How-to guides"), ("reference", "Reference"), ("explanation", "Explanation"))
-TOP = {"index.md": None, "architecture.md": "explanation"}  # pages beside the rooms, and the room whose list names them
+ROOMS = (
+    ("tutorials", "Tutorials"),
+    ("how-to", "How-to guides"),
+    ("reference", "Reference"),
+    ("explanation", "Explanation"),
+)
+TOP = {
+    "index.md": None,
+    "architecture.md": "explanation",
+}  # pages beside the rooms, and the room whose list names them
 TREE = "tree"  # the folder of the site for files of the repository outside docs/
 LINK = re.compile(r"(?<!`)(!?\[(?:[^\[\]`]|`[^`]*`|\[[^\]]*\])*\])\(([^()\s]+)\)")
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
@@ -70,7 +80,7 @@ class Collection:
         if target.startswith("/"):
             raise Misplaced("%s: link to '%s': expected a relative one" % (file.relative_to(self.source), target))
         place, _, anchor = target.partition("#")
-        aim = (self.source / os.path.normpath(os.path.join(os.path.dirname(file.relative_to(self.source)), place)))
+        aim = self.source / os.path.normpath(os.path.join(os.path.dirname(file.relative_to(self.source)), place))
         to = self.place(file, aim, target)
         return "%s(%s%s)" % (words, os.path.relpath(to, os.path.dirname(path) or "."), "#" + anchor if anchor else "")
 
@@ -80,7 +90,9 @@ class Collection:
         if aim == docs or docs in aim.parents:
             return str(aim.relative_to(docs))
         if not aim.exists() or not aim.is_relative_to(self.source):
-            raise Misplaced("%s: link to '%s': there is no such file in the repository" % (file.relative_to(self.source), target))
+            raise Misplaced(
+                "%s: link to '%s': there is no such file in the repository" % (file.relative_to(self.source), target)
+            )
         name = str(aim.relative_to(self.source))
         if aim.is_dir():
             readme = aim / "README.md"
@@ -88,7 +100,7 @@ class Collection:
         if aim.suffix != ".md":
             self.files["%s/%s" % (TREE, name)] = aim
             return "%s/%s" % (TREE, name)
-        to = "%s/%s" % (TREE, name if aim.name != "README.md" else name[:-len("README.md")] + "readme.md")
+        to = "%s/%s" % (TREE, name if aim.name != "README.md" else name[: -len("README.md")] + "readme.md")
         if to not in self.pages:
             self.add(to, aim)
         return to
@@ -117,7 +129,9 @@ def collect(source):
                 collection.files[str(path)] = file
             continue
         if str(path) not in TOP and path.parts[0] not in dict(ROOMS):
-            raise Misplaced("docs/%s: expected in one of the rooms: %s" % (path, ", ".join("docs/" + r for r, _ in ROOMS)))
+            raise Misplaced(
+                "docs/%s: expected in one of the rooms: %s" % (path, ", ".join("docs/" + r for r, _ in ROOMS))
+            )
         collection.add(str(path), file)
     if "index.md" not in collection.pages:
         raise Misplaced("docs/index.md: expected: it is the first page of the site")
@@ -130,11 +144,14 @@ def collect(source):
 
 # -- navigation -----------------------------------------------------------------------------------------------------
 
+
 def navigation(pages):
-    """MkDocs' nav for pages {path: text}: the rooms in their order, in a room the pages and then its folders by title."""
+    """MkDocs' nav for pages {path: text}: the rooms in their order, in a room pages and folders by title."""
     nav = [{"Start": "index.md"}]
     for room, name in ROOMS:
-        paths = {path for path in pages if path.startswith(room + "/")} | {p for p, r in TOP.items() if r == room and p in pages}
+        paths = {path for path in pages if path.startswith(room + "/")} | {
+            p for p, r in TOP.items() if r == room and p in pages
+        }
         nav.append({name: level(paths, room, pages)})
     tree = {path for path in pages if path.startswith(TREE + "/")}
     if tree:
@@ -143,9 +160,9 @@ def navigation(pages):
 
 
 def level(paths, folder, pages):
-    """The entries of a folder. A page with the name of a folder beside it, or index.md in it, is the folder's first page."""
+    """The entries of a folder. Its first page is index.md in it, or the page beside it that has its name."""
     here = [p for p in paths if os.path.dirname(p) in (folder, "")]
-    below = sorted({p[len(folder) + 1:].split("/")[0] for p in paths if os.path.dirname(p) not in (folder, "")})
+    below = sorted({p[len(folder) + 1 :].split("/")[0] for p in paths if os.path.dirname(p) not in (folder, "")})
     heads = {"%s/%s.md" % (folder, name) for name in below}
     first = [p for p in here if p.endswith("/index.md")]
     entries = [{title(pages[p], p): p} for p in here if p not in first and p not in heads]

@@ -1,38 +1,73 @@
-"""Pages of the reference that are tables: statuses, dtypes, the operators of ONNX with their opsets, and the program's
-commands.
+"""Pages of the reference that are tables: statuses, dtypes, the operators of ONNX with their opsets, and the
+program's commands.
 
 build_site.py calls pages(). Each table is read where it is defined.
 """
+
 import re
 import subprocess
 
 import headers
 import xtables
 
-RANGES = {"1": "the environment", "2": "an argument", "3": "missing software", "4": "missing hardware", "5": "memory",
-          "6": "a device", "7": "nd4c itself", "8": "the caller's wish"}
+RANGES = {
+    "1": "the environment",
+    "2": "an argument",
+    "3": "missing software",
+    "4": "missing hardware",
+    "5": "memory",
+    "6": "a device",
+    "7": "nd4c itself",
+    "8": "the caller's wish",
+}
 ROW = re.compile(r"\bX\((\w+), (\d+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)")
 FAMILY = re.compile(r"ND4C_ONNX_FAMILY\((\w+), \"([\w.]*)\", (\w+)\)")
 
 
 def statuses(all_tables):
-    out = ["# Statuses", "", "Every function that can fail returns an `nd4c_status` ([status.h](headers/status.md)).",
-           "`nd4c_error_message()` has the text: what was given, what was expected, and what to do.", "",
-           "| name | number | meaning | concerns |", "|---|---|---|---|"]
+    out = [
+        "# Statuses",
+        "",
+        "Every function that can fail returns an `nd4c_status` ([status.h](headers/status.md)).",
+        "`nd4c_error_message()` has the text: what was given, what was expected, and what to do.",
+        "",
+        "| name | number | meaning | concerns |",
+        "|---|---|---|---|",
+    ]
     for name, number, meaning in all_tables.rows("ND4C_STATUS_TABLE"):
         concerns = RANGES[number[0]] if len(number) == 3 else ""
-        out.append('| <span id="%s"></span>`ND4C_%s` | %s | %s | %s |' % (name.lower(), name, number, meaning, concerns))
+        out.append(
+            '| <span id="%s"></span>`ND4C_%s` | %s | %s | %s |' % (name.lower(), name, number, meaning, concerns)
+        )
     return "\n".join(out + [""])
 
 
 def dtypes(all_tables):
-    out = ["# Dtypes", "", "Rows marked `lite` are in every build; the others are left out of a build with `ND4C_DTYPES=lite`.",
-           "A dtype of fewer than 8 bits shares bytes: so many elements are in one block. Declared in",
-           "[dtype.h](headers/dtype.md).", "",
-           "| name | C constant | number | kind | bits | elements a block | bytes a block | alignment | NumPy | build |",
-           "|---|---|---|---|---|---|---|---|---|---|"]
-    for constant, name, number, build, kind, bits, elements, size, alignment, numpy in all_tables.rows("ND4C_DTYPE_TABLE"):
-        cells = (name, "ND4C_" + constant, number, kind.lower(), bits, elements, size, alignment, numpy.replace("|", "\\|"), build.lower())
+    out = [
+        "# Dtypes",
+        "",
+        "Rows marked `lite` are in every build; the others are left out of a build with `ND4C_DTYPES=lite`.",
+        "A dtype of fewer than 8 bits shares bytes: so many elements are in one block. Declared in",
+        "[dtype.h](headers/dtype.md).",
+        "",
+        "| name | C constant | number | kind | bits | elements a block | bytes a block | alignment | NumPy | build |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for constant, name, number, build, kind, bits, elements, size, alignment, numpy in all_tables.rows(
+        "ND4C_DTYPE_TABLE"
+    ):
+        cells = (
+            name,
+            "ND4C_" + constant,
+            number,
+            kind.lower(),
+            bits,
+            elements,
+            size,
+            alignment,
+            numpy.replace("|", "\\|"),
+            build.lower(),
+        )
         out.append("| `%s` | `%s` | %s | %s | %s | %s | %s | %s | `%s` | %s |" % cells)
     return "\n".join(out + [""])
 
@@ -46,36 +81,64 @@ def onnx_rows(folder):
             body = re.search(r"#define %s\(X\)((?:.*\\\n)*.*)" % macro, text).group(1)
             lines = [ROW.fullmatch(piece) for piece in re.findall(r"X\([^()]*\)", body)]
             if not lines or None in lines:
-                raise SystemExit("tools/site: %s: a row of %s is not of the form that family.h gives" % (path.name, macro))
+                raise SystemExit(
+                    "tools/site: %s: a row of %s is not of the form that family.h gives" % (path.name, macro)
+                )
             for row in lines:
                 until = 0 if row.group(3) in ("LAST", "ANY") else int(row.group(3))
-                found.append((domain or "ai.onnx", row.group(1), int(row.group(2)), until,
-                              "" if row.group(8) == "NONE" else row.group(8)))
+                found.append(
+                    (
+                        domain or "ai.onnx",
+                        row.group(1),
+                        int(row.group(2)),
+                        until,
+                        "" if row.group(8) == "NONE" else row.group(8),
+                    )
+                )
     return found
 
 
 def onnx(source, known, families):
     """known: the ops by name, as ops.listed gives them. Their names elsewhere say which op serves an operator."""
     folder = source / "src/import/onnx/ops"
-    newest = re.search(r"ND4C_ONNX_OPSET_LAST = (\d+)", (source / "src/import/onnx/model.h").read_text(encoding="utf-8")).group(1)
+    newest = re.search(
+        r"ND4C_ONNX_OPSET_LAST = (\d+)", (source / "src/import/onnx/model.h").read_text(encoding="utf-8")
+    ).group(1)
     serves = {}
     for op in known.values():
         for operator in op["names"].split("|")[2].split(", "):
             serves.setdefault(operator.rpartition(".")[2], []).append(op["name"])
-    out = ["# ONNX operators", "",
-           "What the import of models takes, with the opsets in which it takes it. The newest opset of `ai.onnx` that it knows",
-           "is %s. Operators composed of several ops are explained under [ops](ops.md#onnx-operators-composed-of-ops)." % newest, ""]
+    out = [
+        "# ONNX operators",
+        "",
+        "What the import of models takes, and in which opsets. The newest opset of `ai.onnx` that it knows",
+        "is %s. Operators composed of several ops are explained under [ops](ops.md#onnx-operators-composed-of-ops)."
+        % newest,
+        "",
+    ]
     by_domain = {}
     for domain, operator, since, until, op in onnx_rows(folder):
         spans, named = by_domain.setdefault(domain, {}).setdefault(operator, ([], set()))
         spans.append((since, until))
         named.update([op] if op else [])
     for domain in sorted(by_domain):
-        out += ["## %s" % domain, "", "%d operators." % len(by_domain[domain]), "", "| operator | opsets | ops |", "|---|---|---|"]
+        out += [
+            "## %s" % domain,
+            "",
+            "%d operators." % len(by_domain[domain]),
+            "",
+            "| operator | opsets | ops |",
+            "|---|---|---|",
+        ]
         for operator, (spans, named) in sorted(by_domain[domain].items()):
             named |= set(serves.get(operator, ()))
-            ops = ", ".join("[`%s`](ops/%s.md#%s)" % (name, families[name], name) for name in sorted(named) if name in known)
-            out.append("| %s | %s | %s |" % (headers.escaped(operator), ", ".join(map(span, merged(spans))), ops or "composed"))
+            ops = ", ".join(
+                "[`%s`](ops/%s.md#%s)" % (name, families[name], name) for name in sorted(named) if name in known
+            )
+            out.append(
+                "| %s | %s | %s |"
+                % (headers.escaped(operator), ", ".join(map(span, merged(spans))), ops or "composed")
+            )
         out.append("")
     return "\n".join(out)
 
@@ -97,11 +160,23 @@ def span(pair):
 
 def commands(program):
     """What `nd4c --help` and `nd4c COMMAND --help` print."""
+
     def said(*arguments):
-        return subprocess.run([program, *arguments, "--help"], check=True, capture_output=True, text=True).stdout.rstrip()
+        return subprocess.run(
+            [program, *arguments, "--help"], check=True, capture_output=True, text=True
+        ).stdout.rstrip()
+
     general = said()
-    out = ["# The program nd4c", "", "An installation has the same as manual pages: nd4c(1), nd4c-run(1) and so on.", "", "```text", general,
-           "```", ""]
+    out = [
+        "# The program nd4c",
+        "",
+        "An installation has the same as manual pages: nd4c(1), nd4c-run(1) and so on.",
+        "",
+        "```text",
+        general,
+        "```",
+        "",
+    ]
     for command in re.findall(r"^  ([a-z-]+) +\S", general, re.M):
         out += ["## nd4c %s { #%s }" % (command, command), "", "```text", said(command), "```", ""]
     return "\n".join(out)
@@ -109,4 +184,8 @@ def commands(program):
 
 def pages(source, known, families):
     all_tables = xtables.Tables(source / "include/nd4c")
-    return {"statuses.md": statuses(all_tables), "dtypes.md": dtypes(all_tables), "onnx-operators.md": onnx(source, known, families)}
+    return {
+        "statuses.md": statuses(all_tables),
+        "dtypes.md": dtypes(all_tables),
+        "onnx-operators.md": onnx(source, known, families),
+    }

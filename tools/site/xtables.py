@@ -1,5 +1,6 @@
-"""X tables of the headers: `#define ND4C_<NAME>_TABLE(X) X(...) X(...)`. headers.py writes enums out with them, tables.py
-makes pages of some."""
+"""X tables of the headers: `#define ND4C_<NAME>_TABLE(X) X(...) X(...)`. headers.py writes enums out with them,
+tables.py makes pages of some."""
+
 import re
 
 DEFINITION = re.compile(r"^#define (ND4C_\w+)\((X|OP)\)((?:[^\n]*\\\n)*[^\n]*)", re.M)
@@ -43,9 +44,11 @@ class Tables:
 
     def written_out(self, declaration):
         """A declaration of an enum with the values of its table in the table's place."""
+
         def values(match):
             _, parameters, prefix, named, numbered, table = match.groups()
             places = [parameter.strip() for parameter in parameters.split(",")]
             name, number = places.index(named), places.index(numbered)
             return "\n".join("  %s%s = %s," % (prefix, row[name], row[number]) for row in self.rows(table))
+
         return ENUM.sub(values, declaration)

@@ -9,6 +9,7 @@ Comments in HTML steer the checks; no reader of the page sees them:
     <!-- typed -->                         anywhere: check_tutorials.py types what the page says
     <!-- one file -->                      anywhere: all blocks of C of the page are one file
 """
+
 import re
 
 FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})(.*)$")
@@ -49,7 +50,9 @@ def read(text, page):
             block.given, block.needs, block.file = (steering.get(key) for key in ("given", "needs", "file"))
             steering = {}
         elif line.startswith("    ") and not previous.strip() and not listed and line.strip():
-            complaints.append("%s:%d: a block that is only indented: put it between ``` with its language" % (page, number))
+            complaints.append(
+                "%s:%d: a block that is only indented: put it between ``` with its language" % (page, number)
+            )
             listed = True  # one complaint a block
         elif STEERING.match(line):
             key, words = STEERING.match(line).groups()
@@ -66,7 +69,9 @@ def read(text, page):
 
 def finish(block, blocks, complaints):
     if not block.language:
-        complaints.append("%s: a block without a language; 'text' is for what is neither code nor output" % block.where)
+        complaints.append(
+            "%s: a block without a language; 'text' is for what is neither code nor output" % block.where
+        )
     elif block.language != "output":
         blocks.append(block)
     elif not blocks or blocks[-1].output is not None:

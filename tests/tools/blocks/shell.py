@@ -1,7 +1,9 @@
 """Checks blocks of shell: the syntax, that what they call exists, and that its options are those that it has.
 
-check_blocks.py calls Shell.check(). Nothing that installs, builds or writes is run; `nd4c info`, `ops` and `config` are.
+check_blocks.py calls Shell.check(). Nothing that installs, builds or writes is run; `nd4c info`, `ops` and `config`
+are.
 """
+
 import json
 import os
 import re
@@ -11,12 +13,14 @@ import subprocess
 import tempfile
 
 # Programs of other machines, or of packages that this machine may lack.
-ELSEWHERE = {"apt", "apt-get", "cc", "clinfo", "cmake", "ctest", "curl", "dnf", "docker", "gdb", "gcc", "git", "kubectl", "ld", "ldd",
-             "lscpu", "ninja", "numactl", "nvidia-smi", "patchelf", "perf", "pip", "pkg-config", "podman", "python", "python3",
-             "qemu-aarch64", "readelf", "strace", "sudo", "systemctl", "taskset", "valgrind", "zypper"}
-WORDS = {"if", "then", "else", "elif", "fi", "for", "while", "do", "done", "case", "esac", "in", "{", "}", "!", "[", "[[", "function",
-         "cd", "export", "unset", "set", "echo", "printf", "read", "source", ".", ":", "test", "trap", "ulimit", "kill", "wait",
-         "exit", "true", "false", "local", "return"}
+ELSEWHERE = set(
+    """apt apt-get cc clinfo cmake ctest curl dnf docker gcc gdb git kubectl ld ldd lscpu ninja numactl nvidia-smi patchelf
+    perf pip pkg-config podman python python3 qemu-aarch64 readelf strace sudo systemctl taskset valgrind zypper""".split()
+)
+WORDS = set(
+    """if then else elif fi for while do done case esac in { } ! [ [[ function cd export unset set echo printf read source .
+    : test trap ulimit kill wait exit true false local return""".split()
+)
 BEFORE = {"sudo", "exec", "nice", "time", "env", "command"}
 ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(.*)$", re.S)
 OURS = re.compile(r"^(ND4C|ND4J|SD_KERNEL)_\w+$|^BACKEND_TYPE$")
@@ -67,7 +71,10 @@ class Shell:
             return self.path(program, rest), False
         if program in WORDS or program in ELSEWHERE or shutil.which(program) or program.startswith("$"):
             return None, False
-        return "there is no program '%s'; a name that a reader replaces stands in capitals as an argument" % program, False
+        return (
+            "there is no program '%s'; a name that a reader replaces stands in capitals as an argument" % program,
+            False,
+        )
 
     def nd4c(self, rest, environment):
         command = rest[0] if rest else ""
@@ -79,7 +86,11 @@ class Shell:
         for option in (word.partition("=")[0] for word in rest[1:] if re.match(r"--?[a-z]", word)):
             if not re.search(r"(?<![\w-])%s(?![\w-])" % re.escape(option), text) and option != "--help":
                 return "nd4c %s has no option '%s'" % (command, option), False
-        if command in READING and not environment and not any(re.search(r"[$<>]|^[A-Z]+$", word) for word in rest[1:]):
+        if (
+            command in READING
+            and not environment
+            and not any(re.search(r"[$<>]|^[A-Z]+$", word) for word in rest[1:])
+        ):
             with tempfile.TemporaryDirectory() as folder:
                 done = subprocess.run([self.program, *rest], capture_output=True, text=True, cwd=folder)
             if done.returncode != 0:
@@ -121,7 +132,12 @@ class Shell:
 
     def cmake(self, rest):
         for i, word in enumerate(rest):
-            if word == "--preset" and i + 1 < len(rest) and rest[i + 1] not in self.presets and not rest[i + 1].startswith("<"):
+            if (
+                word == "--preset"
+                and i + 1 < len(rest)
+                and rest[i + 1] not in self.presets
+                and not rest[i + 1].startswith("<")
+            ):
                 return "CMakePresets.json has no preset '%s'" % rest[i + 1]
             option = re.match(r"-D(ND4C_\w+)", word)
             if option and not self.is_named(option.group(1)):
@@ -131,12 +147,31 @@ class Shell:
     def is_named(self, name):
         """Whether a source has the word; a member of a family of variables is there with its <TYPE> and <INDEX>."""
         if name not in self.names:
-            folders = [f for f in ("src", "backends", "bindings", "cmake", "scripts", "tests", "bench", "examples", "tools", "include")
-                       if os.path.isdir(os.path.join(self.source, f))]
+            folders = [
+                f
+                for f in (
+                    "src",
+                    "backends",
+                    "bindings",
+                    "cmake",
+                    "scripts",
+                    "tests",
+                    "bench",
+                    "examples",
+                    "tools",
+                    "include",
+                )
+                if os.path.isdir(os.path.join(self.source, f))
+            ]
             family = re.sub(r"_(CPU|OPENCL|CUDA|STUB)_\d+$", "_<TYPE>_<INDEX>", name)
             self.names[name] = any(
-                subprocess.run(["grep", "-rqwF", "--exclude=check_blocks.sh", "--", word, *folders, "CMakeLists.txt"],
-                               cwd=self.source).returncode == 0 for word in {name, family})
+                subprocess.run(
+                    ["grep", "-rqwF", "--exclude=check_blocks.sh", "--", word, *folders, "CMakeLists.txt"],
+                    cwd=self.source,
+                ).returncode
+                == 0
+                for word in {name, family}
+            )
         return self.names[name]
 
 
