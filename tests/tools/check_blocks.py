@@ -178,7 +178,7 @@ def different(expected, printed):
     return "prints something else than the page says:\n" + "\n".join(lines)
 
 
-def python_pages(given, pages, counts):
+def python_pages(given, pages, counts, pool):
     """Runs the blocks of Python of each page in a process of their own; complaints."""
     runner = given.source / "tests/python/page_blocks.py"
     environment = dict(os.environ, PYTHONPATH=str(given.build / "python"), PYTHONDONTWRITEBYTECODE="1")
@@ -189,15 +189,13 @@ def python_pages(given, pages, counts):
             "pages of Python, not run: no Python here has nd4c, NumPy and einops (pip install -r scripts/site.txt)"
         ] += len(pages)
         return []
-    complaints = []
-    for page in pages:
-        done = subprocess.run(
-            [python, str(runner), "--check", str(page)], env=environment, capture_output=True, text=True
-        )
-        counts["pages of Python, run"] += 1
-        if done.returncode != 0:
-            complaints.append(done.stdout + done.stderr)
-    return complaints
+
+    def run(page):
+        command = [python, str(runner), "--check", str(page)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+    counts["pages of Python, run"] += len(pages)
+    return [done.stdout + done.stderr for done in pool.map(run, pages) if done.returncode != 0]
 
 
 def check_page(checks, page, text):
@@ -232,9 +230,8 @@ def main():
         texts = [page.read_text(encoding="utf-8") for page in pages]
         results = list(pool.map(lambda page, text: check_page(checks, page, text), pages, texts))
         complaints = [line for said, _ in results for line in said]
-        complaints += python_pages(
-            given, [page for page, (_, python) in zip(pages, results) if python], checks.counts
-        )
+        with_python = [page for page, (_, python) in zip(pages, results) if python]
+        complaints += python_pages(given, with_python, checks.counts, pool)
     for complaint in complaints:
         print(complaint.rstrip())
     print("%d pages; %s" % (len(pages), "; ".join("%s: %d" % pair for pair in sorted(checks.counts.items()))))
