@@ -42,6 +42,9 @@ planted 'has no preset' $'```sh\ncmake --preset gone\n```'
 planted 'no CMakeLists.txt has the option' $'```sh\ncmake -B build -DND4C_GONE=ON\n```'
 planted 'syntax error' $'```sh\nif true\n```'
 planted 'CMake has no command' $'```cmake\nfind_packages(nd4c)\n```'
+if command -v javac >/dev/null; then
+  planted 'error:' $'```java\nclass A { int f() { return "one"; } }\n```'
+fi
 planted 'Expecting' $'```json\n{"a": }\n```'
 if PYTHONPATH=$build/python "$python" -c 'import nd4c, numpy, einops' 2>/dev/null; then
   planted 'prints something else' $'```python\n1 + 1\n```\n\n```output\n3\n```'
