@@ -43,7 +43,7 @@ def read_rules(source):
     functions = {}
     pattern = re.compile(r"(?:^/\*((?:(?!\*/).)*)\*/\n)?"
                          r"^(?:static )?(?:inline )?[a-z_][\w ]*[ *](\w+)\([^;{]*?\) \{\n(.*?)^\}", re.S | re.M)
-    for path in sorted([*(source / "src/ops/infer").glob("*.c"), *(source / "src/array").glob("*.c")]):
+    for path in sorted([*(source / "src/ops/infer").rglob("*.c"), *(source / "src/array").rglob("*.c")]):
         for match in pattern.finditer(path.read_text()):
             comment = re.sub(r"\n \*", "\n", match.group(1) or "")
             functions.setdefault(match.group(2), []).append((path.name, " ".join(comment.split()), match.group(3)))
@@ -123,8 +123,10 @@ def comment(op, gives, given_statuses):
     if inputs:
         lines.append(wrap("In: " + ", ".join(inputs) + ".", " * ", " *     "))
     if attributes:
-        lines.append(wrap(("Options: " if op.takes_options else "Attributes: ") + ", ".join(attributes) + ".", " * ", " *     "))
-    lines.append(wrap("Out: " + ", ".join(outputs) + (f". {gives}" if gives else "."), " * ", " *     "))
+        title = "Options" if op.takes_options else "Attributes"
+        lines.append(wrap(f"{title}: {', '.join(attributes)}.", " * ", " *     "))
+    named = "" if gives.startswith(outputs[0] + ":") else ", ".join(outputs) + ": "
+    lines.append(wrap(f"Out: {named}{gives}", " * ", " *     "))
     if op.trait == "REFUSES_LATE":
         lines.append(" * May be refused after the computation began; outputs that the caller gave stay as they were.")
     listed = ", ".join(given_statuses) or "those of every op"
@@ -157,7 +159,9 @@ def options(op):
     """The struct of the op's options and the initialiser with its defaults."""
     name = f"nd4c_{op.name}_options"
     fields = [parameter for parameter in op.parameters if in_options(op, parameter)]
-    lines = [f"/* Options of nd4c_{op.name}. */", f"typedef struct {name} {{", f"  uint32_t struct_size; /* set by ND4C_{op.name.upper()}_DEFAULTS */"]
+    macro = f"ND4C_{op.name.upper()}_DEFAULTS"
+    lines = [f"/* Options of nd4c_{op.name}. */", f"typedef struct {name} {{",
+             f"  uint32_t struct_size; /* set by {macro} */"]
     defaults = []
     for parameter in fields:
         note = f" /* values of nd4c_{parameter.type} */" if parameter.kind == "WORDS" else ""
@@ -166,30 +170,32 @@ def options(op):
     last = re.search(r"\w+$", c_parameters(fields[-1])[-1]).group()
     start = f"{{ND4C_OPTIONS_SIZE({name}, {last}), "
     text = textwrap.wrap(start + ", ".join(defaults) + "}", WIDTH - 4, break_long_words=False, break_on_hyphens=False)
-    return "\n".join([*lines, f"}} {name};", f"#define ND4C_{op.name.upper()}_DEFAULTS \\",
-                      *(f"  {'' if i == 0 else ' '}{line}" + (" \\" if i + 1 < len(text) else "") for i, line in enumerate(text))])
+    return "\n".join([*lines, f"}} {name};", f"#define {macro} \\", "  " + " \\\n   ".join(text)])
 
 
 def check_form(op):
     """Ends the run if a function has too many parameters: beyond eight, an op takes options."""
     count = sum(len(c_parameters(parameter)) for parameter in op.parameters if parameter.kind != "OUT")
     if count > 8 and not op.takes_options:
-        raise SystemExit(f"{op.name}: its function has {count} parameters, more than 8: add the form OPTIONS to its row")
+        raise SystemExit(f"{op.name}: its function has {count} parameters, more than 8: give its row the form OPTIONS")
 
 
 def family_header(family, ops, functions, of):
     guard = f"ND4C_OPS_{family.upper()}_H"
     options_header = ["options"] if any(op.takes_options for op in ops) else []
     enums = ["ops/enums"] if any(parameter.kind == "WORD" for op in ops for parameter in op.parameters) else []
+    included = ["array", "context", "dtype", "export", *options_header, *enums, "status"]
     out = [wrap(f"Op functions of the family {family}, made from include/nd4c/op_table/{family}.h by "
                 "scripts/ops_header.py (target ops-header): change the table, not this file. nd4c/ops.h says how to "
                 "read the comments.", "/* ", " * ") + " */",
            f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stdint.h>", "",
-           *(f'#include "nd4c/{name}.h"' for name in ["array", "context", "dtype", "export", *options_header, *enums, "status"]), "",
+           *(f'#include "nd4c/{name}.h"' for name in included), "",
            "ND4C_EXTERN_C_BEGIN", ""]
     for op in ops:
         found = functions[f"nd4c_infer_{op.rule}"][0][1]
-        gives = found.split("Gives: ", 1)[1] if "Gives: " in found else ""
+        if "Gives: " not in found:
+            raise SystemExit(f"nd4c_infer_{op.rule}: the comment above it does not say what it gives: 'Gives: ...'")
+        gives = found.split("Gives: ", 1)[1]
         check_form(op)
         out += [options(op), ""] if op.takes_options else []
         out += [comment(op, gives, of(op.rule)), prototype(op, False), prototype(op, True), ""]
@@ -233,9 +239,10 @@ def main_header(families):
     return HEAD.replace("@LISTED@", listed).replace("@INCLUDES@", includes).replace("@TOTAL@", str(total))
 
 
-ENUMS_HEAD = """/* The enums of attributes whose values have words, made from the tables of words in include/nd4c/op_table.h and
- * include/nd4c/op_table/ by scripts/ops_header.py (target ops-header): change a table, not this file. The generic call
- * (nd4c_op_call) takes the number as INT, or the word as STRING; nd4c_op_attr_words lists the words of an attribute. */
+ENUMS_HEAD = """/* The enums of attributes whose values have words, made from the tables of words in
+ * include/nd4c/op_table.h and include/nd4c/op_table/ by scripts/ops_header.py (target ops-header): change a table, not
+ * this file. The generic call (nd4c_op_call) takes the number as INT, or the word as STRING; nd4c_op_attr_words lists
+ * the words of an attribute. */
 #ifndef ND4C_OPS_ENUMS_H
 #define ND4C_OPS_ENUMS_H
 """
@@ -256,10 +263,10 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  *               list is a pointer and a count; NULL and 0 leave it at its default. An attribute of few words is an enum
  *               of ops/enums.h; a list of such values holds them as int64_t.
  *   Options     in place of Attributes: the fields of the struct that the function takes, with their defaults.
- *   Out         the outputs in order, with their shape and dtype where the first line does not say them. An output
- *               whose pointer is NULL is not wanted; only an op of several outputs accepts that. A pointer to NULL
- *               receives a fresh array, which the caller releases; else the result is written into the array given
- *               (nd4c_op_call has the rules).
+ *   Out         the outputs in order, with their shape and dtype. "x with ..." and "x without ..." are x's shape with
+ *               that change. An output whose pointer is NULL is not wanted; only an op of several outputs accepts that.
+ *               A pointer to NULL receives a fresh array, which the caller releases; else the result is written into
+ *               the array given (nd4c_op_call has the rules).
  *   Statuses    what the op's shape rule may refuse with (ND4C_ before each).
  *
  * Every op may also give NULL_ARGUMENT and HANDLE (inputs), DTYPE (the first input's is none of those listed), SHAPE
@@ -268,8 +275,8 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  * contexts), and what the device reports. Kernels that read values refuse some: INDEX (an index out of range), ARGUMENT
  * (a singular matrix). On an asynchronous device such a failure arrives with the first read of a result.
  *
- * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that a
- * caller may leave out, attributes as well as optional inputs, so that a later version can add either without another
+ * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that
+ * a caller may leave out, attributes as well as optional inputs, so that a later version can add either without another
  * function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble has eleven). NULL
  * stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that asks for something
  * which this library does not know.

@@ -36,10 +36,10 @@
  *               list is a pointer and a count; NULL and 0 leave it at its default. An attribute of few words is an enum
  *               of ops/enums.h; a list of such values holds them as int64_t.
  *   Options     in place of Attributes: the fields of the struct that the function takes, with their defaults.
- *   Out         the outputs in order, with their shape and dtype where the first line does not say them. An output
- *               whose pointer is NULL is not wanted; only an op of several outputs accepts that. A pointer to NULL
- *               receives a fresh array, which the caller releases; else the result is written into the array given
- *               (nd4c_op_call has the rules).
+ *   Out         the outputs in order, with their shape and dtype. "x with ..." and "x without ..." are x's shape with
+ *               that change. An output whose pointer is NULL is not wanted; only an op of several outputs accepts that.
+ *               A pointer to NULL receives a fresh array, which the caller releases; else the result is written into
+ *               the array given (nd4c_op_call has the rules).
  *   Statuses    what the op's shape rule may refuse with (ND4C_ before each).
  *
  * Every op may also give NULL_ARGUMENT and HANDLE (inputs), DTYPE (the first input's is none of those listed), SHAPE
@@ -48,8 +48,8 @@
  * contexts), and what the device reports. Kernels that read values refuse some: INDEX (an index out of range), ARGUMENT
  * (a singular matrix). On an asynchronous device such a failure arrives with the first read of a result.
  *
- * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that a
- * caller may leave out, attributes as well as optional inputs, so that a later version can add either without another
+ * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that
+ * a caller may leave out, attributes as well as optional inputs, so that a later version can add either without another
  * function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble has eleven). NULL
  * stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that asks for something
  * which this library does not know.

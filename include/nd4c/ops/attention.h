@@ -40,7 +40,8 @@ typedef struct nd4c_attention_options {
  * In: q (float), k, v.
  * Options: mask (NULL), past_key (NULL), past_value (NULL), key_lengths (NULL), q_heads (0), kv_heads (0), scale
  *     (0.0), is_causal (false), softcap (0.0), left_window (-1), right_window (-1).
- * Out: y.
+ * Out: y: q's layout with the head size of v: [n, heads, queries, v_head], or [n, queries, heads * v_head] for q of 3
+ *     axes; in q's dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
                                     const nd4c_attention_options *options, nd4c_array **y);
@@ -73,7 +74,8 @@ typedef struct nd4c_attention_with_cache_options {
  * Options: mask (NULL), past_key (NULL), past_value (NULL), key_lengths (NULL), q_heads (0), kv_heads (0), scale
  *     (0.0), is_causal (false), softcap (0.0), left_window (-1), right_window (-1), scores_mode
  *     (ND4C_SCORES_MODE_SCALED).
- * Out: y, present_key, present_value, scores.
+ * Out: y: as attention's; present_key [n, kv_heads, keys, head] in k's dtype and present_value [n, kv_heads, keys,
+ *     v_head] in v's, the past ones included; scores [n, heads, queries, keys] in q's dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_attention_with_cache(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
                                                const nd4c_attention_with_cache_options *options, nd4c_array **y,
@@ -102,7 +104,8 @@ typedef struct nd4c_multi_head_attention_options {
  * bo.
  * In: q (float), k, v, wq, wk, wv, wo.
  * Options: bq (NULL), bk (NULL), bv (NULL), bo (NULL), mask (NULL), heads (1), is_causal (false).
- * Out: y.
+ * Out: y: [n, queries, rows of wo], in q's dtype, for q, k and v [n, t, features]. All operands but the mask have one
+ *     dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_multi_head_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
                                                const nd4c_array *wq, const nd4c_array *wk, const nd4c_array *wv,
@@ -117,7 +120,7 @@ ND4C_API nd4c_status nd4c_multi_head_attention_on(nd4c_context *context, const n
  * angles of cos and sin [n, t, pairs], or [positions, pairs] with position_ids [n, t].
  * In: x (float), cos, sin, position_ids or NULL.
  * Attributes: heads (0), rotary_dim (0), interleaved (false).
- * Out: y.
+ * Out: y: the shape and dtype of x, [n, heads, t, head] or [n, t, heads * head].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_rotary_embedding(const nd4c_array *x, const nd4c_array *cos, const nd4c_array *sin,
                                            const nd4c_array *position_ids, int64_t heads, int64_t rotary_dim,
@@ -146,7 +149,8 @@ typedef struct nd4c_linear_attention_options {
  * In: q (float), k, v.
  * Options: past_state (NULL), decay (NULL), beta (NULL), q_heads (1), kv_heads (1), scale (0.0), update_rule
  *     (ND4C_UPDATE_RULE_LINEAR).
- * Out: y, present_state.
+ * Out: y: [n, t, q_heads * v_head] in q's dtype; present_state: [n, kv_heads, head, v_head] in the dtype of
+ *     past_state, without it q's.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_linear_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
                                            const nd4c_linear_attention_options *options, nd4c_array **y,
@@ -159,7 +163,8 @@ ND4C_API nd4c_status nd4c_linear_attention_on(nd4c_context *context, const nd4c_
  * from one of offsets to the next; padding_index is left out; an empty bag gives 0.
  * In: table (float), indices, offsets or NULL, weights or NULL.
  * Attributes: mode (ND4C_BAG_MODE_SUM), padding_index (-1).
- * Out: y.
+ * Out: y: [bags, features], in table's dtype, for table [rows, features]. There are as many bags as offsets, or as
+ *     rows of indices [bags, n].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_embedding_bag(const nd4c_array *table, const nd4c_array *indices, const nd4c_array *offsets,
                                         const nd4c_array *weights, nd4c_bag_mode mode, int64_t padding_index,

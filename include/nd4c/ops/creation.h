@@ -17,7 +17,7 @@ ND4C_EXTERN_C_BEGIN
 /* full: an array of the given shape, every element the one of value.
  * In: value (bool, int, uint, float, complex, utf8, float8).
  * Attributes: shape (NULL, 0).
- * Out: y.
+ * Out: y: the attribute shape, in the dtype of value, which has one element.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_full(const nd4c_array *value, const int64_t *shape, int32_t shape_count, nd4c_array **y);
 ND4C_API nd4c_status nd4c_full_on(nd4c_context *context, const nd4c_array *value, const int64_t *shape,
@@ -25,7 +25,7 @@ ND4C_API nd4c_status nd4c_full_on(nd4c_context *context, const nd4c_array *value
 
 /* full_like: value, one element of x's dtype, in x's shape.
  * In: x (bool, int, uint, float, complex, utf8, float8), value.
- * Out: y.
+ * Out: y: the shape and dtype of x. value has one element of x's dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_full_like(const nd4c_array *x, const nd4c_array *value, nd4c_array **y);
 ND4C_API nd4c_status nd4c_full_like_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *value,
@@ -33,7 +33,7 @@ ND4C_API nd4c_status nd4c_full_like_on(nd4c_context *context, const nd4c_array *
 
 /* zeros: zeros.
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32).
- * Out: y. the attribute shape, in the attribute dtype.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_zeros(const int64_t *shape, int32_t shape_count, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_zeros_on(nd4c_context *context, const int64_t *shape, int32_t shape_count, nd4c_dtype dtype,
@@ -41,7 +41,7 @@ ND4C_API nd4c_status nd4c_zeros_on(nd4c_context *context, const int64_t *shape, 
 
 /* ones: ones.
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32).
- * Out: y. the attribute shape, in the attribute dtype.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_ones(const int64_t *shape, int32_t shape_count, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_ones_on(nd4c_context *context, const int64_t *shape, int32_t shape_count, nd4c_dtype dtype,
@@ -50,7 +50,7 @@ ND4C_API nd4c_status nd4c_ones_on(nd4c_context *context, const int64_t *shape, i
 /* zeros_like: zeros in x's shape, of x's dtype or the one given.
  * In: x (bool, int, uint, float, complex).
  * Attributes: dtype (ND4C_DTYPE_NONE).
- * Out: y. x's shape, in the attribute dtype; by default x's.
+ * Out: y: x's shape, in the attribute dtype; by default x's.
  * Statuses: DTYPE. */
 ND4C_API nd4c_status nd4c_zeros_like(const nd4c_array *x, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_zeros_like_on(nd4c_context *context, const nd4c_array *x, nd4c_dtype dtype, nd4c_array **y);
@@ -58,7 +58,7 @@ ND4C_API nd4c_status nd4c_zeros_like_on(nd4c_context *context, const nd4c_array 
 /* ones_like: ones in x's shape, of x's dtype or the one given.
  * In: x (bool, int, uint, float, complex).
  * Attributes: dtype (ND4C_DTYPE_NONE).
- * Out: y. x's shape, in the attribute dtype; by default x's.
+ * Out: y: x's shape, in the attribute dtype; by default x's.
  * Statuses: DTYPE. */
 ND4C_API nd4c_status nd4c_ones_like(const nd4c_array *x, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_ones_like_on(nd4c_context *context, const nd4c_array *x, nd4c_dtype dtype, nd4c_array **y);
@@ -66,7 +66,7 @@ ND4C_API nd4c_status nd4c_ones_like_on(nd4c_context *context, const nd4c_array *
 /* arange: start + i step while before stop: ceil((stop - start) / step) elements, counted exactly; computed in
  * float64, integers truncated.
  * Attributes: start (0), stop (0), step (1), dtype (ND4C_FLOAT32).
- * Out: y.
+ * Out: y: a vector of ceil((stop - start) / step) elements, none if that is negative, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_arange(double start, double stop, double step, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_arange_on(nd4c_context *context, double start, double stop, double step, nd4c_dtype dtype,
@@ -75,7 +75,7 @@ ND4C_API nd4c_status nd4c_arange_on(nd4c_context *context, double start, double 
 /* integer_range: start + i step while before stop (endpoint: up to stop), exact over all 64 bits: uint64 takes those
  * of start and stop as unsigned; refused if an integer dtype does not hold all.
  * Attributes: start (0), stop (0), step (1), endpoint (false), dtype (ND4C_INT64).
- * Out: y.
+ * Out: y: a vector of the numbers from start to stop by step, with endpoint stop included, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_integer_range(int64_t start, int64_t stop, int64_t step, bool endpoint, nd4c_dtype dtype,
                                         nd4c_array **y);
@@ -85,7 +85,7 @@ ND4C_API nd4c_status nd4c_integer_range_on(nd4c_context *context, int64_t start,
 /* linspace: num numbers from start to stop in equal steps, stop itself the last unless endpoint is false: start + i
  * (stop - start) / (num - endpoint); integers rounded down.
  * Attributes: start (0), stop (1), num (50), endpoint (true), dtype (ND4C_FLOAT32).
- * Out: y.
+ * Out: y: a vector of num elements, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE. */
 ND4C_API nd4c_status nd4c_linspace(double start, double stop, int64_t num, bool endpoint, nd4c_dtype dtype,
                                    nd4c_array **y);
@@ -94,7 +94,7 @@ ND4C_API nd4c_status nd4c_linspace_on(nd4c_context *context, double start, doubl
 
 /* logspace: base to the power of linspace(start, stop).
  * Attributes: start (0), stop (1), num (50), base (10), endpoint (true), dtype (ND4C_FLOAT32).
- * Out: y.
+ * Out: y: a vector of num elements, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE. */
 ND4C_API nd4c_status nd4c_logspace(double start, double stop, int64_t num, double base, bool endpoint, nd4c_dtype dtype,
                                    nd4c_array **y);
@@ -103,7 +103,7 @@ ND4C_API nd4c_status nd4c_logspace_on(nd4c_context *context, double start, doubl
 
 /* eye: rows by columns (-1: as many), ones where column - row = k, else zeros.
  * Attributes: rows (1), columns (-1), k (0), dtype (ND4C_FLOAT32).
- * Out: y.
+ * Out: y: [rows, columns], in the attribute dtype; columns -1: as many as rows.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_eye(int64_t rows, int64_t columns, int64_t k, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_eye_on(nd4c_context *context, int64_t rows, int64_t columns, int64_t k, nd4c_dtype dtype,
@@ -111,7 +111,7 @@ ND4C_API nd4c_status nd4c_eye_on(nd4c_context *context, int64_t rows, int64_t co
 
 /* tri: rows by columns (-1: as many), ones where column - row <= k, else zeros.
  * Attributes: rows (1), columns (-1), k (0), dtype (ND4C_FLOAT32).
- * Out: y.
+ * Out: y: [rows, columns], in the attribute dtype; columns -1: as many as rows.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_tri(int64_t rows, int64_t columns, int64_t k, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_tri_on(nd4c_context *context, int64_t rows, int64_t columns, int64_t k, nd4c_dtype dtype,
@@ -119,7 +119,7 @@ ND4C_API nd4c_status nd4c_tri_on(nd4c_context *context, int64_t rows, int64_t co
 
 /* indices: grid of indices: y[a, i0, i1, ...] = i_a, one block an axis of shape.
  * Attributes: shape (NULL, 0), dtype (ND4C_INT64).
- * Out: y.
+ * Out: y: [number of axes of shape, ...shape], in the attribute dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_indices(const int64_t *shape, int32_t shape_count, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_indices_on(nd4c_context *context, const int64_t *shape, int32_t shape_count, nd4c_dtype dtype,

@@ -1,6 +1,7 @@
-/* The enums of attributes whose values have words, made from the tables of words in include/nd4c/op_table.h and
- * include/nd4c/op_table/ by scripts/ops_header.py (target ops-header): change a table, not this file. The generic call
- * (nd4c_op_call) takes the number as INT, or the word as STRING; nd4c_op_attr_words lists the words of an attribute. */
+/* The enums of attributes whose values have words, made from the tables of words in
+ * include/nd4c/op_table.h and include/nd4c/op_table/ by scripts/ops_header.py (target ops-header): change a table, not
+ * this file. The generic call (nd4c_op_call) takes the number as INT, or the word as STRING; nd4c_op_attr_words lists
+ * the words of an attribute. */
 #ifndef ND4C_OPS_ENUMS_H
 #define ND4C_OPS_ENUMS_H
 

@@ -47,7 +47,8 @@ typedef struct nd4c_resize_options {
  * Options: roi (NULL), sizes (NULL, 0), scales (NULL, 0), axes (NULL, 0), mode (ND4C_INTERPOLATION_NEAREST),
  *     coordinates (ND4C_RESIZE_COORDINATES_HALF_PIXEL), nearest (ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR), cubic_a
  *     (-0.75), exclude_outside (false), antialias (false), aspect (ND4C_RESIZE_ASPECT_STRETCH), extrapolation (0).
- * Out: y.
+ * Out: y: x with the resized axes as long as sizes says, or floor(length * scale) with scales, in x's dtype; an
+ *     aspect other than STRETCH may change sizes.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_resize(const nd4c_array *x, const nd4c_resize_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_resize_on(nd4c_context *context, const nd4c_array *x, const nd4c_resize_options *options,
@@ -57,7 +58,7 @@ ND4C_API nd4c_status nd4c_resize_on(nd4c_context *context, const nd4c_array *x, 
  * w] by nearest or linear: y [boxes, h, w, c] (TensorFlow crop_and_resize).
  * In: x (float), boxes, box_indices.
  * Attributes: size (NULL, 0), mode (ND4C_INTERPOLATION_LINEAR), extrapolation (0).
- * Out: y.
+ * Out: y: [boxes, h, w, c] with h and w of size, in x's dtype, for x [b, h, w, c].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_crop_and_resize(const nd4c_array *x, const nd4c_array *boxes, const nd4c_array *box_indices,
                                           const int64_t *size, int32_t size_count, nd4c_interpolation mode,
@@ -70,7 +71,7 @@ ND4C_API nd4c_status nd4c_crop_and_resize_on(nd4c_context *context, const nd4c_a
  * spatial axes; a place that is NaN gives NaN (integers: 0).
  * In: x (int, uint, float), grid.
  * Attributes: mode (ND4C_INTERPOLATION_LINEAR), padding (ND4C_SAMPLE_PADDING_ZEROS), align_corners (false).
- * Out: y.
+ * Out: y: [n, c, ...] with the spatial axes of grid [n, ..., d], in x's dtype, for x [n, c, ...] with d spatial axes.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_grid_sample(const nd4c_array *x, const nd4c_array *grid, nd4c_interpolation mode,
                                       nd4c_sample_padding padding, bool align_corners, nd4c_array **y);
@@ -82,7 +83,7 @@ ND4C_API nd4c_status nd4c_grid_sample_on(nd4c_context *context, const nd4c_array
  * 3.
  * In: theta (float).
  * Attributes: size (NULL, 0), align_corners (false).
- * Out: grid.
+ * Out: grid: [n, h, w, 2] or [n, d, h, w, 3], in theta's dtype, for size [n, c, h, w] or [n, c, d, h, w].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_affine_grid(const nd4c_array *theta, const int64_t *size, int32_t size_count,
                                       bool align_corners, nd4c_array **grid);
@@ -93,7 +94,7 @@ ND4C_API nd4c_status nd4c_affine_grid_on(nd4c_context *context, const nd4c_array
  * In: x (int, uint, float), theta.
  * Attributes: size (NULL, 0), mode (ND4C_INTERPOLATION_LINEAR), padding (ND4C_SAMPLE_PADDING_ZEROS), align_corners
  *     (false).
- * Out: y.
+ * Out: y: [n, c, ...size], in x's dtype, for x [n, c, ...].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_spatial_transformer(const nd4c_array *x, const nd4c_array *theta, const int64_t *size,
                                               int32_t size_count, nd4c_interpolation mode, nd4c_sample_padding padding,
@@ -107,7 +108,7 @@ ND4C_API nd4c_status nd4c_spatial_transformer_on(nd4c_context *context, const nd
  * 0); NaN scores are never chosen.
  * In: boxes (float), scores, max_output or NULL, iou_threshold or NULL, score_threshold or NULL.
  * Attributes: center_point_box (false).
- * Out: selected.
+ * Out: selected: int64 [selected, 3]: image, class, box. The number of rows depends on the data.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_nms(const nd4c_array *boxes, const nd4c_array *scores, const nd4c_array *max_output,
                               const nd4c_array *iou_threshold, const nd4c_array *score_threshold, bool center_point_box,
@@ -134,7 +135,7 @@ typedef struct nd4c_roi_align_options {
  * RoiAlign).
  * In: x (float), rois, batch_indices.
  * Options: size (NULL, 0), mode (ND4C_ROI_MODE_AVERAGE), sampling_ratio (0), spatial_scale (1.0), half_pixel (true).
- * Out: y.
+ * Out: y: [rois, c, ...size], in x's dtype, for x [n, c, h, w].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_roi_align(const nd4c_array *x, const nd4c_array *rois, const nd4c_array *batch_indices,
                                     const nd4c_roi_align_options *options, nd4c_array **y);
@@ -146,7 +147,7 @@ ND4C_API nd4c_status nd4c_roi_align_on(nd4c_context *context, const nd4c_array *
  * an empty bin gives 0 (Girshick 2015).
  * In: x (float), rois.
  * Attributes: size (NULL, 0), spatial_scale (1.0).
- * Out: y.
+ * Out: y: [rois, c, ...size], in x's dtype, for x [n, c, h, w].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_max_roi_pool(const nd4c_array *x, const nd4c_array *rois, const int64_t *size,
                                        int32_t size_count, double spatial_scale, nd4c_array **y);
@@ -158,7 +159,7 @@ ND4C_API nd4c_status nd4c_max_roi_pool_on(nd4c_context *context, const nd4c_arra
  * (libtiff), JPEG 2000 (OpenJPEG), BMP, PNM; alpha, profiles and gamma are left aside; on the host, eagerly alone.
  * In: x (uint8).
  * Attributes: pixel_format (ND4C_PIXEL_FORMAT_RGB).
- * Out: y.
+ * Out: y: uint8 [h, w, channels], 1 channel for GRAYSCALE, else 3. Height and width depend on the data.
  * Statuses: ARGUMENT, SHAPE. */
 ND4C_API nd4c_status nd4c_decode_image(const nd4c_array *x, nd4c_pixel_format pixel_format, nd4c_array **y);
 ND4C_API nd4c_status nd4c_decode_image_on(nd4c_context *context, const nd4c_array *x, nd4c_pixel_format pixel_format,
@@ -167,7 +168,7 @@ ND4C_API nd4c_status nd4c_decode_image_on(nd4c_context *context, const nd4c_arra
 /* rgb_to_hsv: hue, saturation, value (0 .. 1) of the 3 colours on axis (Smith 1978).
  * In: x (float).
  * Attributes: axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_rgb_to_hsv(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_rgb_to_hsv_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
@@ -175,7 +176,7 @@ ND4C_API nd4c_status nd4c_rgb_to_hsv_on(nd4c_context *context, const nd4c_array 
 /* hsv_to_rgb: back from rgb_to_hsv; hue counts modulo 1.
  * In: x (float).
  * Attributes: axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_hsv_to_rgb(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_hsv_to_rgb_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
@@ -183,7 +184,7 @@ ND4C_API nd4c_status nd4c_hsv_to_rgb_on(nd4c_context *context, const nd4c_array 
 /* rgb_to_yiq: luma and chroma of NTSC (TensorFlow's matrix) of the 3 colours on axis.
  * In: x (float).
  * Attributes: axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_rgb_to_yiq(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_rgb_to_yiq_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
@@ -191,7 +192,7 @@ ND4C_API nd4c_status nd4c_rgb_to_yiq_on(nd4c_context *context, const nd4c_array 
 /* yiq_to_rgb: back from rgb_to_yiq (TensorFlow's matrix).
  * In: x (float).
  * Attributes: axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_yiq_to_rgb(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_yiq_to_rgb_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
@@ -199,7 +200,7 @@ ND4C_API nd4c_status nd4c_yiq_to_rgb_on(nd4c_context *context, const nd4c_array 
 /* rgb_to_yuv: luma and chroma of PAL (TensorFlow's matrix) of the 3 colours on axis.
  * In: x (float).
  * Attributes: axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_rgb_to_yuv(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_rgb_to_yuv_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
@@ -207,7 +208,7 @@ ND4C_API nd4c_status nd4c_rgb_to_yuv_on(nd4c_context *context, const nd4c_array 
 /* yuv_to_rgb: back from rgb_to_yuv (TensorFlow's matrix).
  * In: x (float).
  * Attributes: axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_yuv_to_rgb(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_yuv_to_rgb_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
@@ -215,7 +216,7 @@ ND4C_API nd4c_status nd4c_yuv_to_rgb_on(nd4c_context *context, const nd4c_array 
 /* rgb_to_grayscale: 0.2989 red + 0.587 green + 0.114 blue of the 3 colours on axis, which becomes 1 long.
  * In: x (float).
  * Attributes: axis (-1).
- * Out: y.
+ * Out: y: x with 1 on the axis, which must have 3, in x's dtype.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_rgb_to_grayscale(const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_rgb_to_grayscale_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y);
@@ -223,7 +224,7 @@ ND4C_API nd4c_status nd4c_rgb_to_grayscale_on(nd4c_context *context, const nd4c_
 /* adjust_hue: the 3 colours on axis with delta (turns) added to their hue.
  * In: x (float).
  * Attributes: delta (0), axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_adjust_hue(const nd4c_array *x, double delta, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_adjust_hue_on(nd4c_context *context, const nd4c_array *x, double delta, int64_t axis,
@@ -232,7 +233,7 @@ ND4C_API nd4c_status nd4c_adjust_hue_on(nd4c_context *context, const nd4c_array 
 /* adjust_saturation: the 3 colours on axis with their saturation times factor, within 0 .. 1.
  * In: x (float).
  * Attributes: factor (1.0), axis (-1).
- * Out: y. the shape and dtype of x.
+ * Out: y: the shape and dtype of x.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_adjust_saturation(const nd4c_array *x, double factor, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_adjust_saturation_on(nd4c_context *context, const nd4c_array *x, double factor, int64_t axis,
@@ -242,7 +243,7 @@ ND4C_API nd4c_status nd4c_adjust_saturation_on(nd4c_context *context, const nd4c
  * not the last, after it.
  * In: x (float).
  * Attributes: factor (1.0), axis (-1).
- * Out: y.
+ * Out: y: the shape and dtype of x, [..., h, w, c] or [..., c, h, w].
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_adjust_contrast(const nd4c_array *x, double factor, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_adjust_contrast_on(nd4c_context *context, const nd4c_array *x, double factor, int64_t axis,

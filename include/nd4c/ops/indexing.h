@@ -19,7 +19,7 @@ ND4C_EXTERN_C_BEGIN
 /* flip: x with the order along the axes (none: all) reversed; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: axes (NULL, 0).
- * Out: y.
+ * Out: y: the shape and dtype of x.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_flip(const nd4c_array *x, const int64_t *axes, int32_t axes_count, nd4c_array **y);
 ND4C_API nd4c_status nd4c_flip_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes, int32_t axes_count,
@@ -28,7 +28,7 @@ ND4C_API nd4c_status nd4c_flip_on(nd4c_context *context, const nd4c_array *x, co
 /* swapaxes: x with two axes exchanged; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: axis1 (-2), axis2 (-1).
- * Out: y.
+ * Out: y: x with axis1 and axis2 exchanged, in x's dtype.
  * Statuses: INDEX. */
 ND4C_API nd4c_status nd4c_swapaxes(const nd4c_array *x, int64_t axis1, int64_t axis2, nd4c_array **y);
 ND4C_API nd4c_status nd4c_swapaxes_on(nd4c_context *context, const nd4c_array *x, int64_t axis1, int64_t axis2,
@@ -37,7 +37,7 @@ ND4C_API nd4c_status nd4c_swapaxes_on(nd4c_context *context, const nd4c_array *x
 /* moveaxis: x with the axes of source at the places of destination, the others in their order; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: source (NULL, 0), destination (NULL, 0).
- * Out: y.
+ * Out: y: x with the axes source at the places destination, in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_moveaxis(const nd4c_array *x, const int64_t *source, int32_t source_count,
                                    const int64_t *destination, int32_t destination_count, nd4c_array **y);
@@ -48,7 +48,7 @@ ND4C_API nd4c_status nd4c_moveaxis_on(nd4c_context *context, const nd4c_array *x
 /* atleast_nd: x with axes of length 1 before its own, until there are ndim; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: ndim (1).
- * Out: y.
+ * Out: y: x with 1 in front until it has ndim axes, in x's dtype.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_atleast_nd(const nd4c_array *x, int64_t ndim, nd4c_array **y);
 ND4C_API nd4c_status nd4c_atleast_nd_on(nd4c_context *context, const nd4c_array *x, int64_t ndim, nd4c_array **y);
@@ -56,7 +56,7 @@ ND4C_API nd4c_status nd4c_atleast_nd_on(nd4c_context *context, const nd4c_array 
 /* select: x[..., index, ...]: one slice, without its axis; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: axis (0), index (0).
- * Out: y.
+ * Out: y: x without the axis, in x's dtype.
  * Statuses: INDEX. */
 ND4C_API nd4c_status nd4c_select(const nd4c_array *x, int64_t axis, int64_t index, nd4c_array **y);
 ND4C_API nd4c_status nd4c_select_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t index,
@@ -66,7 +66,7 @@ ND4C_API nd4c_status nd4c_select_on(nd4c_context *context, const nd4c_array *x, 
  * last; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: window (NULL, 0), axes (NULL, 0).
- * Out: y.
+ * Out: y: x with each axis shorter by its window less 1, and the windows as new last axes, in x's dtype.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_sliding_window_view(const nd4c_array *x, const int64_t *window, int32_t window_count,
                                               const int64_t *axes, int32_t axes_count, nd4c_array **y);
@@ -77,7 +77,7 @@ ND4C_API nd4c_status nd4c_sliding_window_view_on(nd4c_context *context, const nd
 /* unfold: slices of size along axis, step apart: y[..., i, ..., j] = x[..., i step + j, ...]; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: axis (-1), size (1), step (1).
- * Out: y.
+ * Out: y: x with (length - size) / step + 1 on the axis, and size as a new last axis, in x's dtype.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_unfold(const nd4c_array *x, int64_t axis, int64_t size, int64_t step, nd4c_array **y);
 ND4C_API nd4c_status nd4c_unfold_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t size,
@@ -86,7 +86,8 @@ ND4C_API nd4c_status nd4c_unfold_on(nd4c_context *context, const nd4c_array *x, 
 /* stack: arrays of one shape joined along a new axis; dtypes promoted.
  * In: xs (one or more) (bool, int, uint, float, complex, utf8, float8).
  * Attributes: axis (0).
- * Out: y.
+ * Out: y: the first input's shape with a new axis that is as long as there are inputs, in the dtype that the inputs
+ *     promote to. All inputs have one shape.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_stack(const nd4c_array *const *xs, int32_t xs_count, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_stack_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count, int64_t axis,
@@ -96,7 +97,8 @@ ND4C_API nd4c_status nd4c_stack_on(nd4c_context *context, const nd4c_array *cons
  * mirror image without (reflect) or with the edge (symmetric), or x again (wrap); negative pads cut off.
  * In: x (bool, int, uint, float, complex, utf8, float8), value or NULL.
  * Attributes: pads (NULL, 0), axes (NULL, 0), mode (ND4C_PAD_MODE_CONSTANT).
- * Out: y.
+ * Out: y: x with each chosen axis longer by its two pads (negative ones cut), in x's dtype. pads has all begins, then
+ *     all ends.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_pad(const nd4c_array *x, const nd4c_array *value, const int64_t *pads, int32_t pads_count,
                               const int64_t *axes, int32_t axes_count, nd4c_pad_mode mode, nd4c_array **y);
@@ -107,7 +109,8 @@ ND4C_API nd4c_status nd4c_pad_on(nd4c_context *context, const nd4c_array *x, con
 /* tile: x repeated as a whole: y[i] = x[i mod extent]; repeats and shape are aligned at the last axis.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: repeats (NULL, 0).
- * Out: y.
+ * Out: y: each axis of x times its repeats, in x's dtype; the shorter of x's shape and repeats is filled up with 1 in
+ *     front.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_tile(const nd4c_array *x, const int64_t *repeats, int32_t repeats_count, nd4c_array **y);
 ND4C_API nd4c_status nd4c_tile_on(nd4c_context *context, const nd4c_array *x, const int64_t *repeats,
@@ -117,7 +120,8 @@ ND4C_API nd4c_status nd4c_tile_on(nd4c_context *context, const nd4c_array *x, co
  * or counts, of which total tells the sum.
  * In: x (bool, int, uint, float, complex, utf8, float8), counts or NULL.
  * Attributes: repeats (NULL, 0), axes (NULL, 0), total (-1).
- * Out: y.
+ * Out: y: x with the axis as long as all repeats together, in x's dtype; without axes one axis, x being flattened.
+ *     With the input counts the length is total.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_repeat(const nd4c_array *x, const nd4c_array *counts, const int64_t *repeats,
                                  int32_t repeats_count, const int64_t *axes, int32_t axes_count, int64_t total,
@@ -129,7 +133,7 @@ ND4C_API nd4c_status nd4c_repeat_on(nd4c_context *context, const nd4c_array *x, 
 /* roll: y[(i + shift) mod extent] = x[i] along the axes (none: of x flattened).
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: shifts (NULL, 0), axes (NULL, 0).
- * Out: y.
+ * Out: y: the shape and dtype of x.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_roll(const nd4c_array *x, const int64_t *shifts, int32_t shifts_count, const int64_t *axes,
                                int32_t axes_count, nd4c_array **y);
@@ -140,7 +144,8 @@ ND4C_API nd4c_status nd4c_roll_on(nd4c_context *context, const nd4c_array *x, co
  * slowest part of the channels (ONNX's CRD, pixel shuffle), else the fastest (DCR).
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: block_size (1), depth_first (false), channels_last (false).
- * Out: y.
+ * Out: y: x with its channels divided by block_size^2, rows and columns times block_size, in x's dtype. Axes are
+ *     [..., c, h, w], with channels_last [..., h, w, c].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_depth_to_space(const nd4c_array *x, int64_t block_size, bool depth_first, bool channels_last,
                                          nd4c_array **y);
@@ -151,7 +156,8 @@ ND4C_API nd4c_status nd4c_depth_to_space_on(nd4c_context *context, const nd4c_ar
  * depth_to_space.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: block_size (1), depth_first (false), channels_last (false).
- * Out: y.
+ * Out: y: x with its channels times block_size^2, rows and columns divided by block_size, in x's dtype. Axes are
+ *     [..., c, h, w], with channels_last [..., h, w, c].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_space_to_depth(const nd4c_array *x, int64_t block_size, bool depth_first, bool channels_last,
                                          nd4c_array **y);
@@ -162,7 +168,8 @@ ND4C_API nd4c_status nd4c_space_to_depth_on(nd4c_context *context, const nd4c_ar
  * the slowest part of axis 0.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: block_shape (NULL, 0), pads (NULL, 0).
- * Out: y.
+ * Out: y: x with axis 0 times the product of block_shape, and each following axis padded and divided by its block, in
+ *     x's dtype.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_space_to_batch(const nd4c_array *x, const int64_t *block_shape, int32_t block_shape_count,
                                          const int64_t *pads, int32_t pads_count, nd4c_array **y);
@@ -173,7 +180,8 @@ ND4C_API nd4c_status nd4c_space_to_batch_on(nd4c_context *context, const nd4c_ar
 /* batch_to_space: inverse of space_to_batch; pads are cut off.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: block_shape (NULL, 0), pads (NULL, 0).
- * Out: y.
+ * Out: y: x with axis 0 divided by the product of block_shape, and each following axis times its block less its pads,
+ *     in x's dtype.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_batch_to_space(const nd4c_array *x, const int64_t *block_shape, int32_t block_shape_count,
                                          const int64_t *pads, int32_t pads_count, nd4c_array **y);
@@ -200,7 +208,7 @@ typedef struct nd4c_im2col_options {
  * then ends).
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
- * Out: y.
+ * Out: y: [n, c * product of kernel, number of windows], in x's dtype, for x [n, c, ...].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_im2col(const nd4c_array *x, const nd4c_im2col_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_im2col_on(nd4c_context *context, const nd4c_array *x, const nd4c_im2col_options *options,
@@ -226,7 +234,7 @@ typedef struct nd4c_col2im_options {
 /* col2im: sum of windows: x [n, c prod(kernel), windows] gives [n, c, image...], every element where im2col took it.
  * In: x (int, uint, float, complex).
  * Options: image (NULL, 0), kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
- * Out: y.
+ * Out: y: [n, c, ...image], in x's dtype, for x [n, c * product of kernel, number of windows].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_col2im(const nd4c_array *x, const nd4c_col2im_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_col2im_on(nd4c_context *context, const nd4c_array *x, const nd4c_col2im_options *options,
@@ -235,7 +243,7 @@ ND4C_API nd4c_status nd4c_col2im_on(nd4c_context *context, const nd4c_array *x, 
 /* reverse_sequence: the first lengths[b] steps of sequence b reversed, the others as they are.
  * In: x (bool, int, uint, float, complex, utf8, float8), lengths.
  * Attributes: batch_axis (1), time_axis (0).
- * Out: y.
+ * Out: y: the shape and dtype of x. lengths has one value an element of the batch axis.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_reverse_sequence(const nd4c_array *x, const nd4c_array *lengths, int64_t batch_axis,
                                            int64_t time_axis, nd4c_array **y);
@@ -245,7 +253,8 @@ ND4C_API nd4c_status nd4c_reverse_sequence_on(nd4c_context *context, const nd4c_
 /* take: x's slices at indices along the axis (none: of x flattened); mode says what an index out of range does.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices.
  * Attributes: axes (NULL, 0), mode (ND4C_INDEX_MODE_RAISE).
- * Out: y.
+ * Out: y: x with the axis replaced by the shape of indices, in x's dtype; without axes the shape of indices, x being
+ *     flattened.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_take(const nd4c_array *x, const nd4c_array *indices, const int64_t *axes, int32_t axes_count,
                                nd4c_index_mode mode, nd4c_array **y);
@@ -254,7 +263,7 @@ ND4C_API nd4c_status nd4c_take_on(nd4c_context *context, const nd4c_array *x, co
 
 /* embedding_lookup: rows of table at indices.
  * In: table (bool, int, uint, float, complex, utf8, float8), indices.
- * Out: y.
+ * Out: y: table with its first axis replaced by the shape of indices, in table's dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_embedding_lookup(const nd4c_array *table, const nd4c_array *indices, nd4c_array **y);
 ND4C_API nd4c_status nd4c_embedding_lookup_on(nd4c_context *context, const nd4c_array *table, const nd4c_array *indices,
@@ -263,7 +272,7 @@ ND4C_API nd4c_status nd4c_embedding_lookup_on(nd4c_context *context, const nd4c_
 /* take_along_axis: y[..., i, ...] = x[..., indices[..., i, ...], ...]; the other axes are broadcast.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices.
  * Attributes: axis (-1).
- * Out: y.
+ * Out: y: the shape that x and indices broadcast to beside the axis, with the length of indices on it, in x's dtype.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_take_along_axis(const nd4c_array *x, const nd4c_array *indices, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_take_along_axis_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
@@ -272,7 +281,7 @@ ND4C_API nd4c_status nd4c_take_along_axis_on(nd4c_context *context, const nd4c_a
 /* gather_elements: as take_along_axis in the shape of indices, whose other axes may be shorter than x's.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices.
  * Attributes: axis (-1).
- * Out: y.
+ * Out: y: the shape of indices, in x's dtype.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_gather_elements(const nd4c_array *x, const nd4c_array *indices, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_gather_elements_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
@@ -281,7 +290,8 @@ ND4C_API nd4c_status nd4c_gather_elements_on(nd4c_context *context, const nd4c_a
 /* gather_nd: y[b, i...] = x[b, indices[b, i..., :], ...]: the last axis of indices holds whole positions.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices.
  * Attributes: batch_dims (0).
- * Out: y.
+ * Out: y: the shape of indices without its last axis of length k, then x's axes behind the first batch_dims + k, in
+ *     x's dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_gather_nd(const nd4c_array *x, const nd4c_array *indices, int64_t batch_dims, nd4c_array **y);
 ND4C_API nd4c_status nd4c_gather_nd_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
@@ -291,7 +301,7 @@ ND4C_API nd4c_status nd4c_gather_nd_on(nd4c_context *context, const nd4c_array *
  * last wins.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, values.
  * Attributes: axis (-1).
- * Out: y.
+ * Out: y: the shape and dtype of x. values has x's dtype and broadcasts to the places.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_put_along_axis(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *values,
                                          int64_t axis, nd4c_array **y);
@@ -301,7 +311,7 @@ ND4C_API nd4c_status nd4c_put_along_axis_on(nd4c_context *context, const nd4c_ar
 /* scatter_elements: x with updates joined in: y[..., indices[..., i, ...], ...] (reduction)= updates[..., i, ...].
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
  * Attributes: axis (0), reduction (ND4C_SCATTER_REDUCTION_NONE).
- * Out: y.
+ * Out: y: the shape and dtype of x. updates has x's dtype and the shape of indices.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_elements(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
                                            int64_t axis, nd4c_scatter_reduction reduction, nd4c_array **y);
@@ -312,7 +322,8 @@ ND4C_API nd4c_status nd4c_scatter_elements_on(nd4c_context *context, const nd4c_
 /* scatter_nd: x with y[indices[i..., :]] (reduction)= updates[i...]: the last axis of indices holds whole positions.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
  * Attributes: reduction (ND4C_SCATTER_REDUCTION_NONE).
- * Out: y.
+ * Out: y: the shape and dtype of x. updates has x's dtype, and the shape of indices without its last axis of length
+ *     k, then x's axes behind the first k.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_scatter_nd(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
                                      nd4c_scatter_reduction reduction, nd4c_array **y);
@@ -322,7 +333,7 @@ ND4C_API nd4c_status nd4c_scatter_nd_on(nd4c_context *context, const nd4c_array 
 /* scatter_update: x with y[..., indices[i], ...] = updates[..., i, ...], slices along axis.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
  * Attributes: axis (0).
- * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * Out: y: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
  *     indices (int32 or int64).
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_update(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
@@ -333,7 +344,7 @@ ND4C_API nd4c_status nd4c_scatter_update_on(nd4c_context *context, const nd4c_ar
 /* scatter_add: x with y[..., indices[i], ...] += updates[..., i, ...], slices along axis; bool: or.
  * In: x (bool, int, uint, float, complex), indices, updates.
  * Attributes: axis (0).
- * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * Out: y: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
  *     indices (int32 or int64).
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_add(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
@@ -344,7 +355,7 @@ ND4C_API nd4c_status nd4c_scatter_add_on(nd4c_context *context, const nd4c_array
 /* scatter_subtract: x with y[..., indices[i], ...] -= updates[..., i, ...], slices along axis.
  * In: x (int, uint, float, complex), indices, updates.
  * Attributes: axis (0).
- * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * Out: y: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
  *     indices (int32 or int64).
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_subtract(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
@@ -355,7 +366,7 @@ ND4C_API nd4c_status nd4c_scatter_subtract_on(nd4c_context *context, const nd4c_
 /* scatter_multiply: x with y[..., indices[i], ...] *= updates[..., i, ...], slices along axis; bool: and.
  * In: x (bool, int, uint, float, complex), indices, updates.
  * Attributes: axis (0).
- * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * Out: y: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
  *     indices (int32 or int64).
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_multiply(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
@@ -367,7 +378,7 @@ ND4C_API nd4c_status nd4c_scatter_multiply_on(nd4c_context *context, const nd4c_
  * divide.
  * In: x (int, uint, float, complex), indices, updates.
  * Attributes: axis (0).
- * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * Out: y: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
  *     indices (int32 or int64).
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_divide(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
@@ -378,7 +389,7 @@ ND4C_API nd4c_status nd4c_scatter_divide_on(nd4c_context *context, const nd4c_ar
 /* scatter_maximum: x with y[..., indices[i], ...] = max(that, updates[..., i, ...]), slices along axis; NaN wins.
  * In: x (int, uint, float), indices, updates.
  * Attributes: axis (0).
- * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * Out: y: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
  *     indices (int32 or int64).
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_maximum(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
@@ -389,7 +400,7 @@ ND4C_API nd4c_status nd4c_scatter_maximum_on(nd4c_context *context, const nd4c_a
 /* scatter_minimum: x with y[..., indices[i], ...] = min(that, updates[..., i, ...]), slices along axis; NaN wins.
  * In: x (int, uint, float), indices, updates.
  * Attributes: axis (0).
- * Out: y. the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
+ * Out: y: the shape and dtype of x. updates has x's dtype, and x's shape with the axis replaced by the shape of
  *     indices (int32 or int64).
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_scatter_minimum(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *updates,
@@ -400,7 +411,7 @@ ND4C_API nd4c_status nd4c_scatter_minimum_on(nd4c_context *context, const nd4c_a
 /* index_fill: x with the slices at indices along axis filled with value.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, value.
  * Attributes: axis (0).
- * Out: y.
+ * Out: y: the shape and dtype of x. value has one element of x's dtype.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_index_fill(const nd4c_array *x, const nd4c_array *indices, const nd4c_array *value,
                                      int64_t axis, nd4c_array **y);
@@ -409,7 +420,7 @@ ND4C_API nd4c_status nd4c_index_fill_on(nd4c_context *context, const nd4c_array 
 
 /* masked_fill: value where mask is true, else x; mask and value are broadcast to x.
  * In: x (bool, int, uint, float, complex, utf8, float8), mask, value.
- * Out: y.
+ * Out: y: the shape and dtype of x. mask and value broadcast to x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_masked_fill(const nd4c_array *x, const nd4c_array *mask, const nd4c_array *value,
                                       nd4c_array **y);
@@ -418,7 +429,7 @@ ND4C_API nd4c_status nd4c_masked_fill_on(nd4c_context *context, const nd4c_array
 
 /* masked_select: the elements of x where mask is true, in C order; x and mask are broadcast; 1-D.
  * In: x (bool, int, uint, float, complex, utf8, float8), mask.
- * Out: y.
+ * Out: y: a vector in x's dtype, as long as the broadcast mask has true elements; the length depends on the data.
  * Statuses: DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_masked_select(const nd4c_array *x, const nd4c_array *mask, nd4c_array **y);
 ND4C_API nd4c_status nd4c_masked_select_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
@@ -427,7 +438,7 @@ ND4C_API nd4c_status nd4c_masked_select_on(nd4c_context *context, const nd4c_arr
 /* masked_scatter: x with the elements where mask is true (broadcast to x) replaced by the first ones of value in C
  * order.
  * In: x (bool, int, uint, float, complex, utf8, float8), mask, value.
- * Out: y.
+ * Out: y: the shape and dtype of x. mask broadcasts to x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_masked_scatter(const nd4c_array *x, const nd4c_array *mask, const nd4c_array *value,
                                          nd4c_array **y);
@@ -437,7 +448,8 @@ ND4C_API nd4c_status nd4c_masked_scatter_on(nd4c_context *context, const nd4c_ar
 /* boolean_mask: x's slices where mask is true, which covers the axes from axis on and leaves one of them.
  * In: x (bool, int, uint, float, complex, utf8, float8), mask.
  * Attributes: axis (0).
- * Out: y.
+ * Out: y: x with the axes of mask, which begin at axis, replaced by one that counts its true elements, in x's dtype;
+ *     the length depends on the data.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_boolean_mask(const nd4c_array *x, const nd4c_array *mask, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_boolean_mask_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
@@ -446,7 +458,8 @@ ND4C_API nd4c_status nd4c_boolean_mask_on(nd4c_context *context, const nd4c_arra
 /* compress: x's slices along the axis (none: of x flattened) where the 1-D condition is true; past its end: left out.
  * In: x (bool, int, uint, float, complex, utf8, float8), condition.
  * Attributes: axes (NULL, 0).
- * Out: y.
+ * Out: y: x with the axis as long as condition has true elements, in x's dtype; without axes a vector, x being
+ *     flattened. The length depends on the data.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_compress(const nd4c_array *x, const nd4c_array *condition, const int64_t *axes,
                                    int32_t axes_count, nd4c_array **y);
@@ -457,7 +470,8 @@ ND4C_API nd4c_status nd4c_compress_on(nd4c_context *context, const nd4c_array *x
  * out: 0 and 1 of dtype; an index out of range: all off.
  * In: indices (int32, int64), values or NULL.
  * Attributes: depth (1), axis (-1), dtype (ND4C_FLOAT32).
- * Out: y.
+ * Out: y: the shape of indices with depth as a new axis, in the dtype of values, without it the attribute dtype.
+ *     values has 2 elements: off and on.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_one_hot(const nd4c_array *indices, const nd4c_array *values, int64_t depth, int64_t axis,
                                   nd4c_dtype dtype, nd4c_array **y);
@@ -468,7 +482,7 @@ ND4C_API nd4c_status nd4c_one_hot_on(nd4c_context *context, const nd4c_array *in
  * circular: modulo the extent.
  * In: x (bool, int, uint, float, complex, utf8, float8), update, write_indices or NULL.
  * Attributes: axis (-2), circular (false).
- * Out: y.
+ * Out: y: the shape and dtype of x. update has x's dtype, and x's shape but for the axis.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_tensor_scatter(const nd4c_array *x, const nd4c_array *update, const nd4c_array *write_indices,
                                          int64_t axis, bool circular, nd4c_array **y);
@@ -479,7 +493,7 @@ ND4C_API nd4c_status nd4c_tensor_scatter_on(nd4c_context *context, const nd4c_ar
 /* tril: x where column - row <= k in its last two axes, else zero.
  * In: x (bool, int, uint, float, complex).
  * Attributes: k (0).
- * Out: y.
+ * Out: y: the shape and dtype of x, which has at least 2 axes.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_tril(const nd4c_array *x, int64_t k, nd4c_array **y);
 ND4C_API nd4c_status nd4c_tril_on(nd4c_context *context, const nd4c_array *x, int64_t k, nd4c_array **y);
@@ -487,7 +501,7 @@ ND4C_API nd4c_status nd4c_tril_on(nd4c_context *context, const nd4c_array *x, in
 /* triu: x where column - row >= k in its last two axes, else zero.
  * In: x (bool, int, uint, float, complex).
  * Attributes: k (0).
- * Out: y.
+ * Out: y: the shape and dtype of x, which has at least 2 axes.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_triu(const nd4c_array *x, int64_t k, nd4c_array **y);
 ND4C_API nd4c_status nd4c_triu_on(nd4c_context *context, const nd4c_array *x, int64_t k, nd4c_array **y);
@@ -496,7 +510,7 @@ ND4C_API nd4c_status nd4c_triu_on(nd4c_context *context, const nd4c_array *x, in
  * else zero.
  * In: x (bool, int, uint, float, complex).
  * Attributes: lower (-1), upper (-1).
- * Out: y.
+ * Out: y: the shape and dtype of x, which has at least 2 axes.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_matrix_band_part(const nd4c_array *x, int64_t lower, int64_t upper, nd4c_array **y);
 ND4C_API nd4c_status nd4c_matrix_band_part_on(nd4c_context *context, const nd4c_array *x, int64_t lower, int64_t upper,
@@ -505,7 +519,7 @@ ND4C_API nd4c_status nd4c_matrix_band_part_on(nd4c_context *context, const nd4c_
 /* diag: 1-D: the square matrix with x on diagonal k; 2-D: diagonal k.
  * In: x (bool, int, uint, float, complex).
  * Attributes: k (0).
- * Out: y.
+ * Out: y: of a matrix the vector of its diagonal k; of a vector of n elements [n + |k|, n + |k|]; in x's dtype.
  * Statuses: SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_diag(const nd4c_array *x, int64_t k, nd4c_array **y);
 ND4C_API nd4c_status nd4c_diag_on(nd4c_context *context, const nd4c_array *x, int64_t k, nd4c_array **y);
@@ -513,7 +527,7 @@ ND4C_API nd4c_status nd4c_diag_on(nd4c_context *context, const nd4c_array *x, in
 /* diag_embed: zeros with x's last axis on the diagonal where axis2's index - axis1's = offset.
  * In: x (bool, int, uint, float, complex).
  * Attributes: offset (0), axis1 (-2), axis2 (-1).
- * Out: y.
+ * Out: y: x without its last axis of n elements, and with n + |offset| on the new axes axis1 and axis2, in x's dtype.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_diag_embed(const nd4c_array *x, int64_t offset, int64_t axis1, int64_t axis2, nd4c_array **y);
 ND4C_API nd4c_status nd4c_diag_embed_on(nd4c_context *context, const nd4c_array *x, int64_t offset, int64_t axis1,
@@ -522,7 +536,7 @@ ND4C_API nd4c_status nd4c_diag_embed_on(nd4c_context *context, const nd4c_array 
 /* matrix_set_diag: x with diagonal k of its last two axes replaced; diagonal is broadcast.
  * In: x (bool, int, uint, float, complex, utf8, float8), diagonal.
  * Attributes: k (0).
- * Out: y.
+ * Out: y: the shape and dtype of x, which has at least 2 axes. diagonal broadcasts to the diagonals.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_matrix_set_diag(const nd4c_array *x, const nd4c_array *diagonal, int64_t k, nd4c_array **y);
 ND4C_API nd4c_status nd4c_matrix_set_diag_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *diagonal,
@@ -531,7 +545,7 @@ ND4C_API nd4c_status nd4c_matrix_set_diag_on(nd4c_context *context, const nd4c_a
 /* sequence_mask: y[..., i] = i < lengths[...] for i in 0 .. maxlen - 1, as 1 and 0 of dtype.
  * In: lengths (int32, int64).
  * Attributes: maxlen (0), dtype (ND4C_BOOL).
- * Out: y.
+ * Out: y: the shape of lengths with maxlen as a new last axis, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_sequence_mask(const nd4c_array *lengths, int64_t maxlen, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_sequence_mask_on(nd4c_context *context, const nd4c_array *lengths, int64_t maxlen,
@@ -539,7 +553,7 @@ ND4C_API nd4c_status nd4c_sequence_mask_on(nd4c_context *context, const nd4c_arr
 
 /* invert_permutation: y[x[i]] = i for a permutation x of 0 .. n - 1.
  * In: x (int32, int64).
- * Out: y.
+ * Out: y: the shape and dtype of x, which has one axis.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_invert_permutation(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_invert_permutation_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -548,7 +562,8 @@ ND4C_API nd4c_status nd4c_invert_permutation_on(nd4c_context *context, const nd4
  * counts: how many each of the partitions 0 .. num_partitions - 1 has.
  * In: x (bool, int, uint, float, complex, utf8, float8), partitions.
  * Attributes: num_partitions (1).
- * Out: y, counts.
+ * Out: y: [elements of partitions, ...axes of x behind those of partitions], in x's dtype; counts: int64
+ *     [num_partitions]. partitions has the first axes of x.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_dynamic_partition(const nd4c_array *x, const nd4c_array *partitions, int64_t num_partitions,
                                             nd4c_array **y, nd4c_array **counts);
@@ -559,7 +574,8 @@ ND4C_API nd4c_status nd4c_dynamic_partition_on(nd4c_context *context, const nd4c
  * where nothing goes; size slices (-1: as many as indices).
  * In: xs (one or more) (bool, int, uint, float, complex, utf8, float8).
  * Attributes: size (-1).
- * Out: y.
+ * Out: y: [size, ...axes of the data behind those of the indices], in the data's dtype; size below 0: as many as
+ *     indices. xs has the indices first, then as many arrays of data.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_dynamic_stitch(const nd4c_array *const *xs, int32_t xs_count, int64_t size, nd4c_array **y);
 ND4C_API nd4c_status nd4c_dynamic_stitch_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count,
@@ -569,7 +585,7 @@ ND4C_API nd4c_status nd4c_dynamic_stitch_on(nd4c_context *context, const nd4c_ar
  * number, which is below the rows of x); none: 0.
  * In: x (int, uint, float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
  *     as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_sum(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
@@ -580,7 +596,7 @@ ND4C_API nd4c_status nd4c_segment_sum_on(nd4c_context *context, const nd4c_array
 /* segment_mean: mean of each segment, see segment_sum; none: 0.
  * In: x (float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
  *     as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_mean(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
@@ -591,7 +607,7 @@ ND4C_API nd4c_status nd4c_segment_mean_on(nd4c_context *context, const nd4c_arra
 /* segment_max: largest of each segment, see segment_sum; NaN wins; none: the least of the dtype, -infinity of floats.
  * In: x (int, uint, float), segments.
  * Attributes: num_segments (-1).
- * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
  *     as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_max(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
@@ -602,7 +618,7 @@ ND4C_API nd4c_status nd4c_segment_max_on(nd4c_context *context, const nd4c_array
 /* segment_min: least of each segment, see segment_sum; NaN wins; none: the largest of the dtype, infinity of floats.
  * In: x (int, uint, float), segments.
  * Attributes: num_segments (-1).
- * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
  *     as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_min(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
@@ -613,7 +629,7 @@ ND4C_API nd4c_status nd4c_segment_min_on(nd4c_context *context, const nd4c_array
 /* segment_prod: product of each segment, see segment_sum; none: 1.
  * In: x (int, uint, float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
  *     as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_prod(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
@@ -624,7 +640,7 @@ ND4C_API nd4c_status nd4c_segment_prod_on(nd4c_context *context, const nd4c_arra
 /* segment_sqrt_n: sum of each segment divided by the root of its count, see segment_sum; none: 0.
  * In: x (float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y. x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
+ * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
  *     as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_sqrt_n(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
@@ -635,7 +651,7 @@ ND4C_API nd4c_status nd4c_segment_sqrt_n_on(nd4c_context *context, const nd4c_ar
 /* unravel_index: numbers of elements in C order as indices: one row an axis of shape.
  * In: indices (int32, int64).
  * Attributes: shape (NULL, 0).
- * Out: y.
+ * Out: y: int64 [number of axes of shape, ...shape of indices].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_unravel_index(const nd4c_array *indices, const int64_t *shape, int32_t shape_count,
                                         nd4c_array **y);
@@ -645,7 +661,7 @@ ND4C_API nd4c_status nd4c_unravel_index_on(nd4c_context *context, const nd4c_arr
 /* ravel_multi_index: indices, one row an axis of shape, as numbers of elements in C order.
  * In: indices (int32, int64).
  * Attributes: shape (NULL, 0).
- * Out: y.
+ * Out: y: int64, in the shape of indices without its first axis, which is as long as shape has axes.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_ravel_multi_index(const nd4c_array *indices, const int64_t *shape, int32_t shape_count,
                                             nd4c_array **y);

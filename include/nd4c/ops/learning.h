@@ -19,7 +19,7 @@ ND4C_EXTERN_C_BEGIN
 /* label_index: int64 position of each element of x among keys (the last of equal ones; NaN is equal to NaN), as many
  * as there are keys for one that is not among them.
  * In: x (bool, int, uint, float, complex, utf8), keys.
- * Out: index.
+ * Out: index: int64, in x's shape.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_label_index(const nd4c_array *x, const nd4c_array *keys, nd4c_array **index);
 ND4C_API nd4c_status nd4c_label_index_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *keys,
@@ -44,7 +44,7 @@ typedef struct nd4c_tree_ensemble_options {
  * In: x (float), node_features, node_splits, node_modes, true_ids, true_leaves, false_ids, false_leaves,
  *     leaf_targets, leaf_weights, roots.
  * Options: missing_true (NULL), members (NULL), leaf_ends (NULL), targets (1), aggregate (ND4C_TREE_AGGREGATE_SUM).
- * Out: y.
+ * Out: y: [n, targets], in x's dtype, for x [n, features].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_tree_ensemble(const nd4c_array *x, const nd4c_array *node_features,
                                         const nd4c_array *node_splits, const nd4c_array *node_modes,
@@ -65,7 +65,7 @@ ND4C_API nd4c_status nd4c_tree_ensemble_on(nd4c_context *context, const nd4c_arr
  * inverse of the normal distribution (ONNX post_transform).
  * In: x (float).
  * Attributes: transform (ND4C_POST_TRANSFORM_NONE).
- * Out: y.
+ * Out: y: the shape and dtype of x.
  * Statuses: ARGUMENT, SHAPE. */
 ND4C_API nd4c_status nd4c_score_transform(const nd4c_array *x, nd4c_post_transform transform, nd4c_array **y);
 ND4C_API nd4c_status nd4c_score_transform_on(nd4c_context *context, const nd4c_array *x, nd4c_post_transform transform,
@@ -75,7 +75,7 @@ ND4C_API nd4c_status nd4c_score_transform_on(nd4c_context *context, const nd4c_a
  * tanh(gamma x . v + coef0).
  * In: x (float), vectors.
  * Attributes: kernel (ND4C_KERNEL_FUNCTION_LINEAR), gamma (1.0), coef0 (0), degree (3).
- * Out: y.
+ * Out: y: [n, number of vectors], in x's dtype, for x [n, features].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_svm_kernel(const nd4c_array *x, const nd4c_array *vectors, nd4c_kernel_function kernel,
                                      double gamma, double coef0, double degree, nd4c_array **y);
@@ -87,7 +87,7 @@ ND4C_API nd4c_status nd4c_svm_kernel_on(nd4c_context *context, const nd4c_array 
  * prob_b)), coupled by the iteration of libsvm (Wu, Lin and Weng 2004).
  * In: scores (float).
  * Attributes: prob_a (NULL, 0), prob_b (NULL, 0).
- * Out: y.
+ * Out: y: [n, classes], in the dtype of scores [n, classes * (classes - 1) / 2].
  * Statuses: ARGUMENT, SHAPE. */
 ND4C_API nd4c_status nd4c_svm_probabilities(const nd4c_array *scores, const double *prob_a, int32_t prob_a_count,
                                             const double *prob_b, int32_t prob_b_count, nd4c_array **y);

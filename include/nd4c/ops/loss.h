@@ -19,7 +19,8 @@ ND4C_EXTERN_C_BEGIN
 /* nll_loss: -weights[c] x[n, c, ...] with c the class in target [n, ...]; ignore_index gives 0 with weight 0.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), ignore_index (-100).
- * Out: loss.
+ * Out: loss: x's shape without its axis 1 for the reduction NONE, else a scalar; in x's dtype. target has that shape,
+ *     weights one value a class.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_nll_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                    nd4c_loss_reduction reduction, int64_t ignore_index, nd4c_array **loss);
@@ -30,7 +31,8 @@ ND4C_API nd4c_status nd4c_nll_loss_on(nd4c_context *context, const nd4c_array *x
 /* softmax_cross_entropy: nll_loss of log_softmax(x) on axis 1, and that log_softmax.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), ignore_index (-100).
- * Out: loss, log_probabilities.
+ * Out: loss: x's shape without its axis 1 for the reduction NONE, else a scalar; log_probabilities: x's shape; both
+ *     in x's dtype. target has the loss's shape, weights one value a class.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_softmax_cross_entropy(const nd4c_array *x, const nd4c_array *target,
                                                 const nd4c_array *weights, nd4c_loss_reduction reduction,
@@ -44,7 +46,8 @@ ND4C_API nd4c_status nd4c_softmax_cross_entropy_on(nd4c_context *context, const 
 /* dense_cross_entropy: -sum of target * log_softmax(x) on axis, which the loss lacks.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), axis (-1).
- * Out: loss.
+ * Out: loss: x's shape without the axis for the reduction NONE, else a scalar; in x's dtype. target has x's shape,
+ *     weights broadcasts to the loss's.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_dense_cross_entropy(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                               nd4c_loss_reduction reduction, int64_t axis, nd4c_array **loss);
@@ -55,7 +58,8 @@ ND4C_API nd4c_status nd4c_dense_cross_entropy_on(nd4c_context *context, const nd
 /* cosine_distance: 1 - sum of x * target on axis, which the loss lacks; both of norm 1.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), axis (-1).
- * Out: loss.
+ * Out: loss: x's shape without the axis for the reduction NONE, else a scalar; in x's dtype. target has x's shape,
+ *     weights broadcasts to the loss's.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_cosine_distance(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                           nd4c_loss_reduction reduction, int64_t axis, nd4c_array **loss);
@@ -66,7 +70,8 @@ ND4C_API nd4c_status nd4c_cosine_distance_on(nd4c_context *context, const nd4c_a
 /* mse_loss: (x - target)^2.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_mse_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                    nd4c_loss_reduction reduction, nd4c_array **loss);
@@ -76,7 +81,8 @@ ND4C_API nd4c_status nd4c_mse_loss_on(nd4c_context *context, const nd4c_array *x
 /* l1_loss: |x - target|.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_l1_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                   nd4c_loss_reduction reduction, nd4c_array **loss);
@@ -86,7 +92,8 @@ ND4C_API nd4c_status nd4c_l1_loss_on(nd4c_context *context, const nd4c_array *x,
 /* huber_loss: d^2 / 2 for d = |x - target| <= delta, else delta (d - delta / 2).
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), delta (1.0).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_huber_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                      nd4c_loss_reduction reduction, double delta, nd4c_array **loss);
@@ -97,7 +104,8 @@ ND4C_API nd4c_status nd4c_huber_loss_on(nd4c_context *context, const nd4c_array 
 /* smooth_l1_loss: d^2 / (2 beta) for d = |x - target| < beta, else d - beta / 2.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), beta (1.0).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_smooth_l1_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                          nd4c_loss_reduction reduction, double beta, nd4c_array **loss);
@@ -108,7 +116,8 @@ ND4C_API nd4c_status nd4c_smooth_l1_loss_on(nd4c_context *context, const nd4c_ar
 /* hinge_loss: max(0, 1 - x target), target -1 or 1.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_hinge_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                      nd4c_loss_reduction reduction, nd4c_array **loss);
@@ -118,7 +127,8 @@ ND4C_API nd4c_status nd4c_hinge_loss_on(nd4c_context *context, const nd4c_array 
 /* log_loss: -target ln(x + epsilon) - (1 - target) ln(1 - x + epsilon), a factor of 0 giving 0.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), epsilon (0.0).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_log_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                    nd4c_loss_reduction reduction, double epsilon, nd4c_array **loss);
@@ -130,7 +140,8 @@ ND4C_API nd4c_status nd4c_log_loss_on(nd4c_context *context, const nd4c_array *x
  * large x.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), label_smoothing (0.0).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_sigmoid_cross_entropy(const nd4c_array *x, const nd4c_array *target,
                                                 const nd4c_array *weights, nd4c_loss_reduction reduction,
@@ -142,7 +153,8 @@ ND4C_API nd4c_status nd4c_sigmoid_cross_entropy_on(nd4c_context *context, const 
 /* kl_divergence: target (ln target - x), 0 for target 0; log_target: target is a logarithm, too.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), log_target (false).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_kl_divergence(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                         nd4c_loss_reduction reduction, bool log_target, nd4c_array **loss);
@@ -153,7 +165,8 @@ ND4C_API nd4c_status nd4c_kl_divergence_on(nd4c_context *context, const nd4c_arr
 /* poisson_nll_loss: e^x - target x.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN).
- * Out: loss.
+ * Out: loss: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts
+ *     to it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_poisson_nll_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                            nd4c_loss_reduction reduction, nd4c_array **loss);
@@ -164,7 +177,7 @@ ND4C_API nd4c_status nd4c_poisson_nll_loss_on(nd4c_context *context, const nd4c_
 /* sgd_step: x - rate (gradient + decay x).
  * In: x (float), gradient, rate.
  * Attributes: decay (0.0).
- * Out: next_x.
+ * Out: next_x: the shape and dtype of x. gradient has both, rate is a scalar.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_sgd_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *rate,
                                    double decay, nd4c_array **next_x);
@@ -186,7 +199,7 @@ typedef struct nd4c_momentum_step_options {
  * alpha v).
  * In: x (float), gradient, v, rate, step.
  * Options: alpha (0.9), beta (1.0), decay (0.0), nesterov (false).
- * Out: next_x, next_v.
+ * Out: next_x, next_v: each the shape and dtype of x. gradient and the state have both; rate and step are scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_momentum_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
                                         const nd4c_array *rate, const nd4c_array *step,
@@ -200,7 +213,7 @@ ND4C_API nd4c_status nd4c_momentum_step_on(nd4c_context *context, const nd4c_arr
 /* adagrad_step: g = gradient + decay x; h = h + g^2; x - rate / (1 + rate_decay step) g / (sqrt h + epsilon).
  * In: x (float), gradient, h, rate, step.
  * Attributes: rate_decay (0.0), decay (0.0), epsilon (1e-6).
- * Out: next_x, next_h.
+ * Out: next_x, next_h: each the shape and dtype of x. gradient and the state have both; rate and step are scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adagrad_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *h,
                                        const nd4c_array *rate, const nd4c_array *step, double rate_decay, double decay,
@@ -213,7 +226,7 @@ ND4C_API nd4c_status nd4c_adagrad_step_on(nd4c_context *context, const nd4c_arra
 /* rmsprop_step: g = gradient + decay x; h = alpha h + (1 - alpha) g^2; x - rate g / (sqrt h + epsilon).
  * In: x (float), gradient, h, rate.
  * Attributes: alpha (0.99), decay (0.0), epsilon (1e-8).
- * Out: next_x, next_h.
+ * Out: next_x, next_h: the shape and dtype of x. gradient has both, rate is a scalar.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_rmsprop_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *h,
                                        const nd4c_array *rate, double alpha, double decay, double epsilon,
@@ -238,7 +251,8 @@ typedef struct nd4c_adam_step_options {
  * r v / (sqrt h + epsilon)), r = rate sqrt(1 - beta^step) / (1 - alpha^step), at step 0 rate.
  * In: x (float), gradient, v, h, rate, step.
  * Options: alpha (0.9), beta (0.999), epsilon (1e-6), decay (0.0), decay_after (0.0).
- * Out: next_x, next_v, next_h.
+ * Out: next_x, next_v, next_h: each the shape and dtype of x. gradient and the state have both; rate and step are
+ *     scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adam_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
                                     const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step,
@@ -264,7 +278,8 @@ typedef struct nd4c_adamw_step_options {
  * (sqrt H + epsilon), V = v / (1 - alpha^step), H = h / (1 - beta^step), step from 1.
  * In: x (float), gradient, v, h, rate, step.
  * Options: alpha (0.9), beta (0.999), epsilon (1e-8), decay (0.01).
- * Out: next_x, next_v, next_h.
+ * Out: next_x, next_v, next_h: each the shape and dtype of x. gradient and the state have both; rate and step are
+ *     scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adamw_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
                                      const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step,

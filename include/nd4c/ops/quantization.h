@@ -21,7 +21,7 @@ ND4C_EXTERN_C_BEGIN
  * beyond.
  * In: x (bool, int, uint, float, complex, float8, packed).
  * Attributes: dtype (ND4C_DTYPE_NONE), saturate (true), rounding (ND4C_ROUNDING_NEAREST).
- * Out: y.
+ * Out: y: x's shape, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE. */
 ND4C_API nd4c_status nd4c_cast_float8(const nd4c_array *x, nd4c_dtype dtype, bool saturate, nd4c_rounding rounding,
                                       nd4c_array **y);
@@ -33,7 +33,7 @@ ND4C_API nd4c_status nd4c_cast_float8_on(nd4c_context *context, const nd4c_array
  * axis; dtype: zero_point's, else uint8; float8 and float4: (x / scale + zero_point) as cast_float8 rounds it.
  * In: x (int32, float), scale, zero_point or NULL.
  * Attributes: axis (1), block_size (0), dtype (ND4C_DTYPE_NONE), precision (ND4C_DTYPE_NONE), saturate (true).
- * Out: y.
+ * Out: y: x's shape, in the attribute dtype; by default zero_point's, without it uint8.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_quantize_linear(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *zero_point,
                                           int64_t axis, int64_t block_size, nd4c_dtype dtype, nd4c_dtype precision,
@@ -47,7 +47,7 @@ ND4C_API nd4c_status nd4c_quantize_linear_on(nd4c_context *context, const nd4c_a
  * In: x (int8, int16, int32, uint8, uint16, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, packed),
  *     scale, zero_point or NULL.
  * Attributes: axis (1), block_size (0), dtype (ND4C_DTYPE_NONE).
- * Out: y.
+ * Out: y: x's shape, in the attribute dtype; by default scale's, float32 if that is float8_e8m0fnu.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_dequantize_linear(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *zero_point,
                                             int64_t axis, int64_t block_size, nd4c_dtype dtype, nd4c_array **y);
@@ -58,7 +58,7 @@ ND4C_API nd4c_status nd4c_dequantize_linear_on(nd4c_context *context, const nd4c
 /* dynamic_quantize_linear: scale = (max(0, max x) - min(0, min x)) / 255 (1/255 if x is 0), zero_point = round(-min /
  * scale), y = saturate(round(x / scale) + zero_point) as uint8; NaN does not count and becomes zero_point.
  * In: x (float32).
- * Out: y, scale, zero_point.
+ * Out: y: uint8, in x's shape; scale: a float32 scalar; zero_point: a uint8 scalar.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_dynamic_quantize_linear(const nd4c_array *x, nd4c_array **y, nd4c_array **scale,
                                                   nd4c_array **zero_point);
@@ -69,7 +69,7 @@ ND4C_API nd4c_status nd4c_dynamic_quantize_linear_on(nd4c_context *context, cons
  * one of them; narrow_range: one value less.
  * In: x (float), low, high.
  * Attributes: bits (8), narrow_range (false).
- * Out: y.
+ * Out: y: the shape and dtype of x. low and high have x's dtype and broadcast to x.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_fake_quantize(const nd4c_array *x, const nd4c_array *low, const nd4c_array *high,
                                         int64_t bits, bool narrow_range, nd4c_array **y);
@@ -79,7 +79,7 @@ ND4C_API nd4c_status nd4c_fake_quantize_on(nd4c_context *context, const nd4c_arr
 /* matmul_integer: y = (a - a_zero_point)(b - b_zero_point) in int32, which wraps; a_zero_point: one, or one a row;
  * b_zero_point: one, or one a column.
  * In: a (int8, uint8), b, a_zero_point or NULL, b_zero_point or NULL.
- * Out: y.
+ * Out: y: int32, in the shape of matmul's result.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_matmul_integer(const nd4c_array *a, const nd4c_array *b, const nd4c_array *a_zero_point,
                                          const nd4c_array *b_zero_point, nd4c_array **y);
@@ -90,7 +90,7 @@ ND4C_API nd4c_status nd4c_matmul_integer_on(nd4c_context *context, const nd4c_ar
 /* qlinear_matmul: y = saturate(round((a - a_zero_point)(b - b_zero_point) a_scale b_scale / y_scale) + y_zero_point),
  * sums in int32, ties to even; a's scale and zero point: one or one a row; b's: one or one a column.
  * In: a (int8, uint8), a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
- * Out: y.
+ * Out: y: the shape of matmul's result for a and b, in the dtype of y_zero_point.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_qlinear_matmul(const nd4c_array *a, const nd4c_array *a_scale, const nd4c_array *a_zero_point,
                                          const nd4c_array *b, const nd4c_array *b_scale, const nd4c_array *b_zero_point,
@@ -123,7 +123,7 @@ typedef struct nd4c_conv_integer_options {
  * In: x (int8, uint8), w.
  * Options: x_zero_point (NULL), w_zero_point (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups
  *     (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
- * Out: y.
+ * Out: y: int32, in the shape of conv's result.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_conv_integer(const nd4c_array *x, const nd4c_array *w,
                                        const nd4c_conv_integer_options *options, nd4c_array **y);
@@ -152,7 +152,7 @@ typedef struct nd4c_qlinear_conv_options {
  * In: x (int8, uint8), x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT).
- * Out: y.
+ * Out: y: the shape of conv's result for x and w, in the dtype of y_zero_point.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_qlinear_conv(const nd4c_array *x, const nd4c_array *x_scale, const nd4c_array *x_zero_point,
                                        const nd4c_array *w, const nd4c_array *w_scale, const nd4c_array *w_zero_point,
@@ -167,7 +167,7 @@ ND4C_API nd4c_status nd4c_qlinear_conv_on(nd4c_context *context, const nd4c_arra
 /* linear_int8: y = (x - x_zero_point)(w - w_zero_point)^T x_scale w_scale + bias in x_scale's dtype, sums in int32; w
  * [n, k], x_scale and x_zero_point one or one a row of x, w_scale and w_zero_point one or [n].
  * In: x (int8, uint8), w, x_scale, w_scale, x_zero_point or NULL, w_zero_point or NULL, bias or NULL.
- * Out: y.
+ * Out: y: x with its last axis replaced by the rows of w, in the dtype of x_scale.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_linear_int8(const nd4c_array *x, const nd4c_array *w, const nd4c_array *x_scale,
                                       const nd4c_array *w_scale, const nd4c_array *x_zero_point,
@@ -181,7 +181,7 @@ ND4C_API nd4c_status nd4c_linear_int8_on(nd4c_context *context, const nd4c_array
  * zero_point) [n, ceil(k / block_size)], one a block of a row.
  * In: a (float), b, scale, zero_point or NULL, bias or NULL.
  * Attributes: block_size (32).
- * Out: y.
+ * Out: y: a with its last axis replaced by the rows of b, in a's dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_matmul_nbits(const nd4c_array *a, const nd4c_array *b, const nd4c_array *scale,
                                        const nd4c_array *zero_point, const nd4c_array *bias, int64_t block_size,
@@ -193,7 +193,7 @@ ND4C_API nd4c_status nd4c_matmul_nbits_on(nd4c_context *context, const nd4c_arra
 /* qlinear_add: y = saturate(round(((a - a_zero_point) a_scale + (b - b_zero_point) b_scale) / y_scale) +
  * y_zero_point), broadcast, in float64, ties to even.
  * In: a (int8, uint8), a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point.
- * Out: y.
+ * Out: y: the shape that a and b broadcast to, in the dtype of y_zero_point.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_qlinear_add(const nd4c_array *a, const nd4c_array *a_scale, const nd4c_array *a_zero_point,
                                       const nd4c_array *b, const nd4c_array *b_scale, const nd4c_array *b_zero_point,

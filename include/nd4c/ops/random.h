@@ -17,7 +17,7 @@ ND4C_EXTERN_C_BEGIN
 /* random_advance: state with its counter `steps` further on (a third element takes the carry).
  * In: state (int64, uint64).
  * Attributes: steps (1).
- * Out: y.
+ * Out: y: the shape and dtype of state.
  * Statuses: ARGUMENT, SHAPE. */
 ND4C_API nd4c_status nd4c_random_advance(const nd4c_array *state, int64_t steps, nd4c_array **y);
 ND4C_API nd4c_status nd4c_random_advance_on(nd4c_context *context, const nd4c_array *state, int64_t steps,
@@ -27,7 +27,7 @@ ND4C_API nd4c_status nd4c_random_advance_on(nd4c_context *context, const nd4c_ar
  * two words, low first.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_INT32).
- * Out: y.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_bits(const nd4c_array *state, const int64_t *shape, int32_t shape_count,
                                       nd4c_dtype dtype, nd4c_array **y);
@@ -38,7 +38,7 @@ ND4C_API nd4c_status nd4c_random_bits_on(nd4c_context *context, const nd4c_array
  * unless that is a power of two and low 0.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), low (0), high (1).
- * Out: y.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_uniform(const nd4c_array *state, const int64_t *shape, int32_t shape_count,
                                          nd4c_dtype dtype, double low, double high, nd4c_array **y);
@@ -50,7 +50,7 @@ ND4C_API nd4c_status nd4c_random_uniform_on(nd4c_context *context, const nd4c_ar
  * 9.2).
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), mean (0), scale (1).
- * Out: y.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_normal(const nd4c_array *state, const int64_t *shape, int32_t shape_count,
                                         nd4c_dtype dtype, double mean, double scale, nd4c_array **y);
@@ -61,7 +61,7 @@ ND4C_API nd4c_status nd4c_random_normal_on(nd4c_context *context, const nd4c_arr
 /* random_log_normal: e^(mean + scale z), z as in random_normal.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), mean (0), scale (1).
- * Out: y.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_log_normal(const nd4c_array *state, const int64_t *shape, int32_t shape_count,
                                             nd4c_dtype dtype, double mean, double scale, nd4c_array **y);
@@ -72,7 +72,7 @@ ND4C_API nd4c_status nd4c_random_log_normal_on(nd4c_context *context, const nd4c
 /* random_truncated_normal: mean + scale z, z normal between low and high (in scales), by inversion.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), mean (0), scale (1), low (-2), high (2).
- * Out: y.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_truncated_normal(const nd4c_array *state, const int64_t *shape, int32_t shape_count,
                                                   nd4c_dtype dtype, double mean, double scale, double low, double high,
@@ -85,7 +85,7 @@ ND4C_API nd4c_status nd4c_random_truncated_normal_on(nd4c_context *context, cons
 /* random_exponential: -scale ln u, u of 64 random bits.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), scale (1).
- * Out: y.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_exponential(const nd4c_array *state, const int64_t *shape, int32_t shape_count,
                                              nd4c_dtype dtype, double scale, nd4c_array **y);
@@ -95,7 +95,7 @@ ND4C_API nd4c_status nd4c_random_exponential_on(nd4c_context *context, const nd4
 /* random_integers: low <= y < high, with exactly equal chances.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_INT64), low (0), high (2).
- * Out: y.
+ * Out: y: the attribute shape, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_integers(const nd4c_array *state, const int64_t *shape, int32_t shape_count,
                                           nd4c_dtype dtype, int64_t low, int64_t high, nd4c_array **y);
@@ -107,7 +107,7 @@ ND4C_API nd4c_status nd4c_random_integers_on(nd4c_context *context, const nd4c_a
  * refused.
  * In: state (int64, uint64), p.
  * Attributes: shape (NULL, 0), dtype (ND4C_BOOL).
- * Out: y.
+ * Out: y: the attribute shape, to which p broadcasts, by default p's; in the attribute dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_bernoulli(const nd4c_array *state, const nd4c_array *p, const int64_t *shape,
                                            int32_t shape_count, nd4c_dtype dtype, nd4c_array **y);
@@ -118,7 +118,8 @@ ND4C_API nd4c_status nd4c_random_bernoulli_on(nd4c_context *context, const nd4c_
 /* random_binomial: how many of n trials succeed, each with probability p; n whole, at most 2^53.
  * In: state (int64, uint64), n, p.
  * Attributes: shape (NULL, 0), dtype (ND4C_INT64).
- * Out: y.
+ * Out: y: the attribute shape, to which n and p broadcast, by default the shape that they broadcast to; in the
+ *     attribute dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_binomial(const nd4c_array *state, const nd4c_array *n, const nd4c_array *p,
                                           const int64_t *shape, int32_t shape_count, nd4c_dtype dtype, nd4c_array **y);
@@ -129,7 +130,7 @@ ND4C_API nd4c_status nd4c_random_binomial_on(nd4c_context *context, const nd4c_a
 /* random_gamma: gamma distribution of shape parameter alpha >= 0 (Marsaglia and Tsang), times scale.
  * In: state (int64, uint64), alpha.
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), scale (1).
- * Out: y.
+ * Out: y: the attribute shape, to which alpha broadcasts, by default alpha's; in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_gamma(const nd4c_array *state, const nd4c_array *alpha, const int64_t *shape,
                                        int32_t shape_count, nd4c_dtype dtype, double scale, nd4c_array **y);
@@ -140,7 +141,7 @@ ND4C_API nd4c_status nd4c_random_gamma_on(nd4c_context *context, const nd4c_arra
 /* random_poisson: Poisson distribution of 0 <= rate <= 2^53 (inversion, Hoermann's PTRS from 10 on).
  * In: state (int64, uint64), rate.
  * Attributes: shape (NULL, 0), dtype (ND4C_INT64).
- * Out: y.
+ * Out: y: the attribute shape, to which rate broadcasts, by default rate's; in the attribute dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_poisson(const nd4c_array *state, const nd4c_array *rate, const int64_t *shape,
                                          int32_t shape_count, nd4c_dtype dtype, nd4c_array **y);
@@ -152,7 +153,7 @@ ND4C_API nd4c_status nd4c_random_poisson_on(nd4c_context *context, const nd4c_ar
  * without replacement: different ones.
  * In: state (int64, uint64), p.
  * Attributes: samples (1), logarithms (false), replacement (true), dtype (ND4C_INT64).
- * Out: y.
+ * Out: y: p with its last axis replaced by samples, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_categorical(const nd4c_array *state, const nd4c_array *p, int64_t samples,
                                              bool logarithms, bool replacement, nd4c_dtype dtype, nd4c_array **y);
@@ -163,7 +164,7 @@ ND4C_API nd4c_status nd4c_random_categorical_on(nd4c_context *context, const nd4
 /* random_permutation: 0 .. n - 1 in random order.
  * In: state (int64, uint64).
  * Attributes: n (0), dtype (ND4C_INT64).
- * Out: y.
+ * Out: y: a vector of n elements, in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_permutation(const nd4c_array *state, int64_t n, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_random_permutation_on(nd4c_context *context, const nd4c_array *state, int64_t n,
@@ -172,7 +173,7 @@ ND4C_API nd4c_status nd4c_random_permutation_on(nd4c_context *context, const nd4
 /* random_shuffle: x with its slices along axis in the order of random_permutation.
  * In: state (int64, uint64), x.
  * Attributes: axis (0).
- * Out: y.
+ * Out: y: the shape and dtype of x.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_random_shuffle(const nd4c_array *state, const nd4c_array *x, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_random_shuffle_on(nd4c_context *context, const nd4c_array *state, const nd4c_array *x,
@@ -181,7 +182,7 @@ ND4C_API nd4c_status nd4c_random_shuffle_on(nd4c_context *context, const nd4c_ar
 /* random_dropout: x / (1 - rate) where the mask is true, 0 elsewhere; the mask is false with probability rate.
  * In: state (int64, uint64), x.
  * Attributes: rate (0.5).
- * Out: y, mask.
+ * Out: y: the shape and dtype of x; mask: bool, in x's shape.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_random_dropout(const nd4c_array *state, const nd4c_array *x, double rate, nd4c_array **y,
                                          nd4c_array **mask);
@@ -192,7 +193,7 @@ ND4C_API nd4c_status nd4c_random_dropout_on(nd4c_context *context, const nd4c_ar
  * high) / 2.
  * In: x (float), state or NULL.
  * Attributes: low (0.125), high (0.3333333333333333).
- * Out: y.
+ * Out: y: the shape and dtype of x.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_rrelu(const nd4c_array *x, const nd4c_array *state, double low, double high, nd4c_array **y);
 ND4C_API nd4c_status nd4c_rrelu_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *state, double low,

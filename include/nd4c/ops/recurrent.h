@@ -42,7 +42,8 @@ typedef struct nd4c_rnn_options {
  * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), activations (NULL, 0; values of
  *     nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (ND4C_DIRECTION_FORWARD),
  *     batch_first (false).
- * Out: y, h.
+ * Out: y: [t, directions, n, hidden], h: [directions, n, hidden], in x's dtype; with batch_first [n, t, directions,
+ *     hidden] and [n, directions, hidden].
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_rnn(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
                               const nd4c_rnn_options *options, nd4c_array **y, nd4c_array **h);
@@ -78,7 +79,8 @@ typedef struct nd4c_lstm_options {
  * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), initial_c (NULL), peepholes (NULL), activations
  *     (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction
  *     (ND4C_DIRECTION_FORWARD), batch_first (false), input_forget (false).
- * Out: y, h, c.
+ * Out: y: [t, directions, n, hidden], h and c: [directions, n, hidden], in x's dtype; with batch_first [n, t,
+ *     directions, hidden] and [n, directions, hidden].
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_lstm(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
                                const nd4c_lstm_options *options, nd4c_array **y, nd4c_array **h, nd4c_array **c);
@@ -112,7 +114,8 @@ typedef struct nd4c_gru_options {
  * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), activations (NULL, 0; values of
  *     nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (ND4C_DIRECTION_FORWARD),
  *     batch_first (false), linear_before_reset (false).
- * Out: y, h.
+ * Out: y: [t, directions, n, hidden], h: [directions, n, hidden], in x's dtype; with batch_first [n, t, directions,
+ *     hidden] and [n, directions, hidden].
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_gru(const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
                               const nd4c_gru_options *options, nd4c_array **y, nd4c_array **h);
@@ -121,7 +124,7 @@ ND4C_API nd4c_status nd4c_gru_on(nd4c_context *context, const nd4c_array *x, con
 
 /* rnn_cell: one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h].
  * In: x (float), h, w, r, bias or NULL.
- * Out: next_h.
+ * Out: next_h: the shape and dtype of h [n, hidden]. All inputs have one dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_rnn_cell(const nd4c_array *x, const nd4c_array *h, const nd4c_array *w, const nd4c_array *r,
                                    const nd4c_array *bias, nd4c_array **next_h);
@@ -132,7 +135,7 @@ ND4C_API nd4c_status nd4c_rnn_cell_on(nd4c_context *context, const nd4c_array *x
 /* lstm_cell: one step of lstm: x [n, i], h and c [n, h], w [4 h, i], r [4 h, h], bias [8 h], peepholes [3 h]; gates
  * i, o, f, c.
  * In: x (float), h, c, w, r, bias or NULL, peepholes or NULL.
- * Out: next_h, next_c.
+ * Out: next_h, next_c: each the shape and dtype of h [n, hidden]. All inputs have one dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_lstm_cell(const nd4c_array *x, const nd4c_array *h, const nd4c_array *c, const nd4c_array *w,
                                     const nd4c_array *r, const nd4c_array *bias, const nd4c_array *peepholes,
@@ -145,7 +148,7 @@ ND4C_API nd4c_status nd4c_lstm_cell_on(nd4c_context *context, const nd4c_array *
 /* gru_cell: one step of gru: x [n, i], h [n, h], w [3 h, i], r [3 h, h], bias [6 h]; gates z, r, h.
  * In: x (float), h, w, r, bias or NULL.
  * Attributes: linear_before_reset (false).
- * Out: next_h.
+ * Out: next_h: the shape and dtype of h [n, hidden]. All inputs have one dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_gru_cell(const nd4c_array *x, const nd4c_array *h, const nd4c_array *w, const nd4c_array *r,
                                    const nd4c_array *bias, bool linear_before_reset, nd4c_array **next_h);
@@ -156,7 +159,7 @@ ND4C_API nd4c_status nd4c_gru_cell_on(nd4c_context *context, const nd4c_array *x
 /* sru: u, f, r = x w^T of x [t, n, h], w [3 h, h]; f, r through sigmoid with bias [2 h]; c = f c + (1 - f) u; y = r
  * tanh(c) + (1 - r) x; arXiv 1709.02755.
  * In: x (float), w, bias, initial_c or NULL.
- * Out: y, c.
+ * Out: y: the shape of x [t, n, hidden], c: [n, hidden], in x's dtype.
  * Statuses: DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_sru(const nd4c_array *x, const nd4c_array *w, const nd4c_array *bias,
                               const nd4c_array *initial_c, nd4c_array **y, nd4c_array **c);
@@ -167,7 +170,8 @@ ND4C_API nd4c_status nd4c_sru_on(nd4c_context *context, const nd4c_array *x, con
  * alignments; reduction 0 none, 1 sum, 2 mean of loss / target length.
  * In: x (float), targets, input_lengths, target_lengths.
  * Attributes: blank (0), reduction (ND4C_LOSS_REDUCTION_MEAN), zero_infinity (false).
- * Out: loss.
+ * Out: loss: a vector of one loss a sequence for the reduction NONE, else a scalar; in the dtype of x [t, n,
+ *     classes].
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_ctc_loss(const nd4c_array *x, const nd4c_array *targets, const nd4c_array *input_lengths,
                                    const nd4c_array *target_lengths, int64_t blank, nd4c_loss_reduction reduction,
@@ -180,7 +184,7 @@ ND4C_API nd4c_status nd4c_ctc_loss_on(nd4c_context *context, const nd4c_array *x
  * labels [n, t] filled with -1, lengths [n], and the sum of the largest x.
  * In: x (float), input_lengths or NULL.
  * Attributes: blank (0), merge_repeated (true).
- * Out: labels, lengths, score.
+ * Out: labels: int64 [n, t]; lengths: int64 [n]; score: [n], in the dtype of x [t, n, classes].
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_ctc_greedy_decode(const nd4c_array *x, const nd4c_array *input_lengths, int64_t blank,
                                             bool merge_repeated, nd4c_array **labels, nd4c_array **lengths,
@@ -193,7 +197,8 @@ ND4C_API nd4c_status nd4c_ctc_greedy_decode_on(nd4c_context *context, const nd4c
  * int64 labels [n, path, t] filled with -1, lengths and log probabilities [n, path]; no path: length 0, -infinity.
  * In: x (float), input_lengths or NULL.
  * Attributes: blank (0), beam_width (100), top_paths (1).
- * Out: labels, lengths, log_probability.
+ * Out: labels: int64 [n, top_paths, t]; lengths: int64 [n, top_paths]; log_probability: [n, top_paths], in the dtype
+ *     of x [t, n, classes].
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_ctc_beam_decode(const nd4c_array *x, const nd4c_array *input_lengths, int64_t blank,
                                           int64_t beam_width, int64_t top_paths, nd4c_array **labels,

@@ -18,7 +18,7 @@ ND4C_EXTERN_C_BEGIN
  * cast to it first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), dtype (ND4C_DTYPE_NONE).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of bool
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of bool
  *     and integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_sum(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -29,7 +29,7 @@ ND4C_API nd4c_status nd4c_sum_on(nd4c_context *context, const nd4c_array *x, con
 /* prod: product over axes (none: all); small integers widen to (u)int64; dtype: each element is cast to it first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), dtype (ND4C_DTYPE_NONE).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of bool
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of bool
  *     and integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_prod(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -40,7 +40,7 @@ ND4C_API nd4c_status nd4c_prod_on(nd4c_context *context, const nd4c_array *x, co
 /* mean: arithmetic mean over axes (none: all).
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_mean(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                nd4c_array **y);
@@ -50,7 +50,7 @@ ND4C_API nd4c_status nd4c_mean_on(nd4c_context *context, const nd4c_array *x, co
 /* max: largest over axes (none: all); NaN wins.
  * In: x (int, uint, float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
  *     reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_max(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -61,7 +61,7 @@ ND4C_API nd4c_status nd4c_max_on(nd4c_context *context, const nd4c_array *x, con
 /* min: smallest over axes (none: all); NaN wins.
  * In: x (int, uint, float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
  *     reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_min(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -72,7 +72,7 @@ ND4C_API nd4c_status nd4c_min_on(nd4c_context *context, const nd4c_array *x, con
 /* all: true if every element over axes is (numbers: not 0; NaN is not 0).
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. bool, in x's shape without the reduced axes (keepdims: with 1 in their places).
+ * Out: y: bool, in x's shape without the reduced axes (keepdims: with 1 in their places).
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_all(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                               nd4c_array **y);
@@ -82,7 +82,7 @@ ND4C_API nd4c_status nd4c_all_on(nd4c_context *context, const nd4c_array *x, con
 /* any: true if some element over axes is (numbers: not 0; NaN is not 0).
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. bool, in x's shape without the reduced axes (keepdims: with 1 in their places).
+ * Out: y: bool, in x's shape without the reduced axes (keepdims: with 1 in their places).
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_any(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                               nd4c_array **y);
@@ -92,7 +92,7 @@ ND4C_API nd4c_status nd4c_any_on(nd4c_context *context, const nd4c_array *x, con
 /* argmax: int64 index of the first largest; NaN wins.
  * In: x (int, uint, float).
  * Attributes: axis (0), keepdims (false).
- * Out: y. int64, in x's shape without the axis (keepdims: with 1 in its place). The axis must not be empty.
+ * Out: y: int64, in x's shape without the axis (keepdims: with 1 in its place). The axis must not be empty.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_argmax(const nd4c_array *x, int64_t axis, bool keepdims, nd4c_array **y);
 ND4C_API nd4c_status nd4c_argmax_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool keepdims,
@@ -101,7 +101,7 @@ ND4C_API nd4c_status nd4c_argmax_on(nd4c_context *context, const nd4c_array *x, 
 /* argmin: int64 index of the first smallest; NaN wins.
  * In: x (int, uint, float).
  * Attributes: axis (0), keepdims (false).
- * Out: y. int64, in x's shape without the axis (keepdims: with 1 in its place). The axis must not be empty.
+ * Out: y: int64, in x's shape without the axis (keepdims: with 1 in its place). The axis must not be empty.
  * Statuses: SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_argmin(const nd4c_array *x, int64_t axis, bool keepdims, nd4c_array **y);
 ND4C_API nd4c_status nd4c_argmin_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool keepdims,

@@ -17,7 +17,7 @@ ND4C_EXTERN_C_BEGIN
 /* nonzero: int64 indices of the elements that are not zero, in C order: one row an axis, one column an element; 0-d
  * counts as 1-D.
  * In: x (bool, int, uint, float, complex).
- * Out: y.
+ * Out: y: int64 [axes of x, elements that are not zero]; a scalar counts as one axis. The length depends on the data.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_nonzero(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_nonzero_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -25,7 +25,7 @@ ND4C_API nd4c_status nd4c_nonzero_on(nd4c_context *context, const nd4c_array *x,
 /* sort: x sorted along axis, stably; NaN last, if descending first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), descending (false).
- * Out: y.
+ * Out: y: the shape and dtype of x.
  * Statuses: INDEX. */
 ND4C_API nd4c_status nd4c_sort(const nd4c_array *x, int64_t axis, bool descending, nd4c_array **y);
 ND4C_API nd4c_status nd4c_sort_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool descending,
@@ -34,7 +34,7 @@ ND4C_API nd4c_status nd4c_sort_on(nd4c_context *context, const nd4c_array *x, in
 /* argsort: int64 indices that sort x along axis, stably; NaN last, if descending first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), descending (false).
- * Out: y.
+ * Out: y: int64, in x's shape.
  * Statuses: INDEX. */
 ND4C_API nd4c_status nd4c_argsort(const nd4c_array *x, int64_t axis, bool descending, nd4c_array **y);
 ND4C_API nd4c_status nd4c_argsort_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool descending,
@@ -44,7 +44,7 @@ ND4C_API nd4c_status nd4c_argsort_on(nd4c_context *context, const nd4c_array *x,
  * first; NaN is largest.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), k (1), largest (true).
- * Out: y, indices.
+ * Out: y, indices: x's shape with k on the axis; y in x's dtype, indices int64.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_top_k(const nd4c_array *x, int64_t axis, int64_t k, bool largest, nd4c_array **y,
                                 nd4c_array **indices);
@@ -54,7 +54,7 @@ ND4C_API nd4c_status nd4c_top_k_on(nd4c_context *context, const nd4c_array *x, i
 /* kth_value: element k (from 0) of x sorted along axis, and its int64 index.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), k (0), keepdims (false).
- * Out: y, indices.
+ * Out: y, indices: x's shape without the axis (keepdims: with 1 in its place); y in x's dtype, indices int64.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_kth_value(const nd4c_array *x, int64_t axis, int64_t k, bool keepdims, nd4c_array **y,
                                     nd4c_array **indices);
@@ -64,7 +64,8 @@ ND4C_API nd4c_status nd4c_kth_value_on(nd4c_context *context, const nd4c_array *
 /* unique_all: different elements in ascending order, int64 indices of their first places in C order, of x's elements
  * among them (x's shape), and how many of each; every NaN is one of its own.
  * In: x (bool, int, uint, float, complex).
- * Out: values, indices, inverse_indices, counts.
+ * Out: values: a vector in x's dtype; indices and counts: int64 vectors; the length of the three depends on the data.
+ *     inverse_indices: int64, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_unique_all(const nd4c_array *x, nd4c_array **values, nd4c_array **indices,
                                      nd4c_array **inverse_indices, nd4c_array **counts);
@@ -73,7 +74,7 @@ ND4C_API nd4c_status nd4c_unique_all_on(nd4c_context *context, const nd4c_array 
 
 /* unique_counts: different elements in ascending order and how many of each (int64); every NaN is one of its own.
  * In: x (bool, int, uint, float, complex).
- * Out: values, counts.
+ * Out: values: a vector in x's dtype; counts: an int64 vector. The length depends on the data.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_unique_counts(const nd4c_array *x, nd4c_array **values, nd4c_array **counts);
 ND4C_API nd4c_status nd4c_unique_counts_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
@@ -81,7 +82,7 @@ ND4C_API nd4c_status nd4c_unique_counts_on(nd4c_context *context, const nd4c_arr
 
 /* unique_inverse: different elements in ascending order and where each element of x is among them (int64, x's shape).
  * In: x (bool, int, uint, float, complex).
- * Out: values, inverse_indices.
+ * Out: values: a vector in x's dtype, whose length depends on the data; inverse_indices: int64, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_unique_inverse(const nd4c_array *x, nd4c_array **values, nd4c_array **inverse_indices);
 ND4C_API nd4c_status nd4c_unique_inverse_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
@@ -89,7 +90,7 @@ ND4C_API nd4c_status nd4c_unique_inverse_on(nd4c_context *context, const nd4c_ar
 
 /* unique_values: different elements in ascending order; every NaN is one of its own.
  * In: x (bool, int, uint, float, complex).
- * Out: values.
+ * Out: values: a vector in x's dtype; the length depends on the data.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_unique_values(const nd4c_array *x, nd4c_array **values);
 ND4C_API nd4c_status nd4c_unique_values_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values);
@@ -98,7 +99,9 @@ ND4C_API nd4c_status nd4c_unique_values_on(nd4c_context *context, const nd4c_arr
  * with int64 first places, place of each of x's among them (1-D), and counts; every NaN is one of its own.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (NULL, 0), sorted (true).
- * Out: values, indices, inverse_indices, counts.
+ * Out: values: x with fewer elements on the axis, in x's dtype, without axis a vector; indices and counts: int64
+ *     vectors of that length, which depends on the data; inverse_indices: an int64 vector as long as the axis,
+ *     without axis as x has elements.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_unique(const nd4c_array *x, const int64_t *axis, int32_t axis_count, bool sorted,
                                  nd4c_array **values, nd4c_array **indices, nd4c_array **inverse_indices,
@@ -111,7 +114,7 @@ ND4C_API nd4c_status nd4c_unique_on(nd4c_context *context, const nd4c_array *x, 
  * after.
  * In: x (int, uint, float), values, sorter or NULL.
  * Attributes: right (false).
- * Out: y.
+ * Out: y: int64, in the shape of values. values has x's dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_searchsorted(const nd4c_array *x, const nd4c_array *values, const nd4c_array *sorter,
                                        bool right, nd4c_array **y);
@@ -121,7 +124,7 @@ ND4C_API nd4c_status nd4c_searchsorted_on(nd4c_context *context, const nd4c_arra
 /* isin: true where an element of x is among elements (invert: is not).
  * In: x (bool, int, uint, float, complex), elements.
  * Attributes: invert (false).
- * Out: y.
+ * Out: y: bool, in x's shape. elements has x's dtype.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_isin(const nd4c_array *x, const nd4c_array *elements, bool invert, nd4c_array **y);
 ND4C_API nd4c_status nd4c_isin_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *elements, bool invert,
@@ -129,14 +132,14 @@ ND4C_API nd4c_status nd4c_isin_on(nd4c_context *context, const nd4c_array *x, co
 
 /* union1d: different elements of a and b together, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y.
+ * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_union1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_union1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
 /* intersect1d: different elements that a and b both have, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y.
+ * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_intersect1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_intersect1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
@@ -144,14 +147,14 @@ ND4C_API nd4c_status nd4c_intersect1d_on(nd4c_context *context, const nd4c_array
 
 /* setdiff1d: different elements of a that b does not have, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y.
+ * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_setdiff1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_setdiff1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
 /* setxor1d: different elements that one of a and b has alone, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y.
+ * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_setxor1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_setxor1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
@@ -161,7 +164,9 @@ ND4C_API nd4c_status nd4c_setxor1d_on(nd4c_context *context, const nd4c_array *a
  * by total and width.
  * In: x (int, uint, float), edges or NULL, weights or NULL.
  * Attributes: bins (10), range (NULL, 0), density (false).
- * Out: histogram, bin_edges.
+ * Out: histogram: a vector of bins elements, float64 with density, else the dtype of weights, without them int64;
+ *     bin_edges: bins + 1 elements, in x's dtype, of integers float64. With the input edges there is one bin less
+ *     than edges.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_histogram(const nd4c_array *x, const nd4c_array *edges, const nd4c_array *weights,
                                     int64_t bins, const double *range, int32_t range_count, bool density,
@@ -174,7 +179,7 @@ ND4C_API nd4c_status nd4c_histogram_on(nd4c_context *context, const nd4c_array *
 /* histogram_bin_edges: edges that histogram would use.
  * In: x (int, uint, float).
  * Attributes: bins (10), range (NULL, 0).
- * Out: y.
+ * Out: y: a vector of bins + 1 elements, in x's dtype, of integers float64.
  * Statuses: ARGUMENT. */
 ND4C_API nd4c_status nd4c_histogram_bin_edges(const nd4c_array *x, int64_t bins, const double *range,
                                               int32_t range_count, nd4c_array **y);
@@ -185,7 +190,7 @@ ND4C_API nd4c_status nd4c_histogram_bin_edges_on(nd4c_context *context, const nd
  * the bin at that end, NaN in none.
  * In: x (int, uint, float).
  * Attributes: low (0), high (1), bins (100).
- * Out: y.
+ * Out: y: int64 [bins].
  * Statuses: ARGUMENT. */
 ND4C_API nd4c_status nd4c_histogram_fixed_width(const nd4c_array *x, double low, double high, int64_t bins,
                                                 nd4c_array **y);
@@ -196,7 +201,8 @@ ND4C_API nd4c_status nd4c_histogram_fixed_width_on(nd4c_context *context, const 
  * maxlength: a larger or negative element is refused; one shape whatever the data if minlength is maxlength.
  * In: x (int, uint), weights or NULL.
  * Attributes: minlength (0), maxlength (65536).
- * Out: y.
+ * Out: y: a vector in the dtype of weights, without them int64. Its length is that of the data, at least minlength
+ *     and at most maxlength.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_bincount(const nd4c_array *x, const nd4c_array *weights, int64_t minlength, int64_t maxlength,
                                    nd4c_array **y);
@@ -207,7 +213,7 @@ ND4C_API nd4c_status nd4c_bincount_on(nd4c_context *context, const nd4c_array *x
  * ascend or descend.
  * In: x (int, uint, float), bins.
  * Attributes: right (false).
- * Out: y.
+ * Out: y: int64, in x's shape. bins has x's dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_digitize(const nd4c_array *x, const nd4c_array *bins, bool right, nd4c_array **y);
 ND4C_API nd4c_status nd4c_digitize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *bins, bool right,
@@ -215,21 +221,21 @@ ND4C_API nd4c_status nd4c_digitize_on(nd4c_context *context, const nd4c_array *x
 
 /* is_non_decreasing: true if no element is less than the one before it in C order (0-d); NaN is neither.
  * In: x (int, uint, float).
- * Out: y.
+ * Out: y: a bool scalar.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_is_non_decreasing(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_is_non_decreasing_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* is_strictly_increasing: true if every element is greater than the one before it in C order (0-d).
  * In: x (int, uint, float).
- * Out: y.
+ * Out: y: a bool scalar.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_is_strictly_increasing(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_is_strictly_increasing_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* argwhere: int64 indices of the elements that are not zero, in C order: one row an element, one column an axis.
  * In: x (bool, int, uint, float, complex).
- * Out: y.
+ * Out: y: int64 [elements that are not zero, axes of x]. The length depends on the data.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_argwhere(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_argwhere_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -237,7 +243,7 @@ ND4C_API nd4c_status nd4c_argwhere_on(nd4c_context *context, const nd4c_array *x
 /* in_top_k: true where predictions[i, targets[i]] is finite and fewer than k of row i are greater.
  * In: predictions (float), targets.
  * Attributes: k (1).
- * Out: y.
+ * Out: y: bool, in the shape of targets [n], for predictions [n, classes].
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_in_top_k(const nd4c_array *predictions, const nd4c_array *targets, int64_t k, nd4c_array **y);
 ND4C_API nd4c_status nd4c_in_top_k_on(nd4c_context *context, const nd4c_array *predictions, const nd4c_array *targets,
@@ -247,7 +253,8 @@ ND4C_API nd4c_status nd4c_in_top_k_on(nd4c_context *context, const nd4c_array *p
  * classes).
  * In: labels (int, uint), predictions, weights or NULL.
  * Attributes: classes (0).
- * Out: y.
+ * Out: y: [classes, classes], in the dtype of weights, without them int64. predictions and weights have the shape of
+ *     labels.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_confusion_matrix(const nd4c_array *labels, const nd4c_array *predictions,
                                            const nd4c_array *weights, int64_t classes, nd4c_array **y);
@@ -259,7 +266,7 @@ ND4C_API nd4c_status nd4c_confusion_matrix_on(nd4c_context *context, const nd4c_
  * NaN last.
  * In: keys (one or more) (bool, int, uint, float, complex).
  * Attributes: axis (-1).
- * Out: y.
+ * Out: y: int64, in the shape of the keys, which is one.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_lexsort(const nd4c_array *const *keys, int32_t keys_count, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_lexsort_on(nd4c_context *context, const nd4c_array *const *keys, int32_t keys_count,

@@ -18,7 +18,7 @@ ND4C_EXTERN_C_BEGIN
 /* var: sum of |x - mean|^2 over axes (none: all) / (count - correction); NaN if that is 0 / 0.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), correction (0).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_var(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                               double correction, nd4c_array **y);
@@ -28,7 +28,7 @@ ND4C_API nd4c_status nd4c_var_on(nd4c_context *context, const nd4c_array *x, con
 /* std: square root of var.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), correction (0).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_std(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                               double correction, nd4c_array **y);
@@ -39,7 +39,8 @@ ND4C_API nd4c_status nd4c_std_on(nd4c_context *context, const nd4c_array *x, con
  * goes before; reverse: from the end; small integers widen to (u)int64, dtype: x is cast to it first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), reverse (false), exclusive (false), include_initial (false), dtype (ND4C_DTYPE_NONE).
- * Out: y.
+ * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 of bool and
+ *     integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_cumulative_sum(const nd4c_array *x, int64_t axis, bool reverse, bool exclusive,
                                          bool include_initial, nd4c_dtype dtype, nd4c_array **y);
@@ -50,7 +51,8 @@ ND4C_API nd4c_status nd4c_cumulative_sum_on(nd4c_context *context, const nd4c_ar
  * 1.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), reverse (false), exclusive (false), include_initial (false), dtype (ND4C_DTYPE_NONE).
- * Out: y.
+ * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 of bool and
+ *     integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_cumulative_prod(const nd4c_array *x, int64_t axis, bool reverse, bool exclusive,
                                           bool include_initial, nd4c_dtype dtype, nd4c_array **y);
@@ -60,7 +62,7 @@ ND4C_API nd4c_status nd4c_cumulative_prod_on(nd4c_context *context, const nd4c_a
 /* cumulative_max: largest so far along axis and its latest index; NaN wins.
  * In: x (int, uint, float).
  * Attributes: axis (-1).
- * Out: y, indices.
+ * Out: y: the shape and dtype of x; indices: int64, in x's shape.
  * Statuses: INDEX. */
 ND4C_API nd4c_status nd4c_cumulative_max(const nd4c_array *x, int64_t axis, nd4c_array **y, nd4c_array **indices);
 ND4C_API nd4c_status nd4c_cumulative_max_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y,
@@ -69,7 +71,7 @@ ND4C_API nd4c_status nd4c_cumulative_max_on(nd4c_context *context, const nd4c_ar
 /* cumulative_min: smallest so far along axis and its latest index; NaN wins.
  * In: x (int, uint, float).
  * Attributes: axis (-1).
- * Out: y, indices.
+ * Out: y: the shape and dtype of x; indices: int64, in x's shape.
  * Statuses: INDEX. */
 ND4C_API nd4c_status nd4c_cumulative_min(const nd4c_array *x, int64_t axis, nd4c_array **y, nd4c_array **indices);
 ND4C_API nd4c_status nd4c_cumulative_min_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y,
@@ -78,7 +80,7 @@ ND4C_API nd4c_status nd4c_cumulative_min_on(nd4c_context *context, const nd4c_ar
 /* cumulative_logsumexp: ln of the sum of e^x of the first elements along axis, without overflow; of none: -inf.
  * In: x (float).
  * Attributes: axis (-1), reverse (false), exclusive (false).
- * Out: y.
+ * Out: y: the shape and dtype of x.
  * Statuses: INDEX. */
 ND4C_API nd4c_status nd4c_cumulative_logsumexp(const nd4c_array *x, int64_t axis, bool reverse, bool exclusive,
                                                nd4c_array **y);
@@ -88,7 +90,7 @@ ND4C_API nd4c_status nd4c_cumulative_logsumexp_on(nd4c_context *context, const n
 /* logsumexp: ln of the sum of e^x over axes (none: all), without overflow; of no elements: -inf.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_logsumexp(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                     nd4c_array **y);
@@ -98,7 +100,7 @@ ND4C_API nd4c_status nd4c_logsumexp_on(nd4c_context *context, const nd4c_array *
 /* norm1: sum of |x| over axes (none: all).
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm1(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                 nd4c_array **y);
@@ -108,7 +110,7 @@ ND4C_API nd4c_status nd4c_norm1_on(nd4c_context *context, const nd4c_array *x, c
 /* norm2: square root of the sum of |x|^2 over axes (none: all), without overflow.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm2(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                 nd4c_array **y);
@@ -118,7 +120,7 @@ ND4C_API nd4c_status nd4c_norm2_on(nd4c_context *context, const nd4c_array *x, c
 /* norm_max: largest |x| over axes (none: all); 0 of none; NaN wins.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm_max(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                    nd4c_array **y);
@@ -128,7 +130,7 @@ ND4C_API nd4c_status nd4c_norm_max_on(nd4c_context *context, const nd4c_array *x
 /* norm_p: (sum of |x|^p over axes)^(1 / p); p inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), p (2).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm_p(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims, double p,
                                  nd4c_array **y);
@@ -138,7 +140,7 @@ ND4C_API nd4c_status nd4c_norm_p_on(nd4c_context *context, const nd4c_array *x, 
 /* sum_square: sum of |x|^2 over axes (none: all).
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_sum_square(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                      nd4c_array **y);
@@ -148,7 +150,7 @@ ND4C_API nd4c_status nd4c_sum_square_on(nd4c_context *context, const nd4c_array 
 /* count_nonzero: int64 number of elements over axes (none: all) that are not 0; NaN is not.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. int64, in x's shape without the reduced axes (keepdims: with 1 in their places).
+ * Out: y: int64, in x's shape without the reduced axes (keepdims: with 1 in their places).
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_count_nonzero(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                         nd4c_array **y);
@@ -158,7 +160,7 @@ ND4C_API nd4c_status nd4c_count_nonzero_on(nd4c_context *context, const nd4c_arr
 /* count_zero: int64 number of elements over axes (none: all) that are 0.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. int64, in x's shape without the reduced axes (keepdims: with 1 in their places).
+ * Out: y: int64, in x's shape without the reduced axes (keepdims: with 1 in their places).
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_count_zero(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                      nd4c_array **y);
@@ -169,7 +171,7 @@ ND4C_API nd4c_status nd4c_count_zero_on(nd4c_context *context, const nd4c_array 
  * none.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y.
+ * Out: y: float32, of float64 float64, in x's shape without the reduced axes (keepdims: with 1 in their places).
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_zero_fraction(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                         nd4c_array **y);
@@ -179,7 +181,7 @@ ND4C_API nd4c_status nd4c_zero_fraction_on(nd4c_context *context, const nd4c_arr
 /* entropy: sum of -x ln x over axes (none: all), 0 ln 0 being 0.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_entropy(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                   nd4c_array **y);
@@ -189,7 +191,7 @@ ND4C_API nd4c_status nd4c_entropy_on(nd4c_context *context, const nd4c_array *x,
 /* log_entropy: ln of entropy.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_log_entropy(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                       nd4c_array **y);
@@ -199,7 +201,7 @@ ND4C_API nd4c_status nd4c_log_entropy_on(nd4c_context *context, const nd4c_array
 /* shannon_entropy: sum of -x log2 x over axes (none: all), 0 log2 0 being 0.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_shannon_entropy(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                           nd4c_array **y);
@@ -209,7 +211,8 @@ ND4C_API nd4c_status nd4c_shannon_entropy_on(nd4c_context *context, const nd4c_a
 /* abs_min: smallest |x| over axes (none: all); NaN wins.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ *     An empty axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_abs_min(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                   nd4c_array **y);
@@ -219,7 +222,7 @@ ND4C_API nd4c_status nd4c_abs_min_on(nd4c_context *context, const nd4c_array *x,
 /* abs_mean: mean of |x| over axes (none: all).
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_abs_mean(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                    nd4c_array **y);
@@ -229,7 +232,7 @@ ND4C_API nd4c_status nd4c_abs_mean_on(nd4c_context *context, const nd4c_array *x
 /* moments: mean and variance (correction 0) over axes (none: all).
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: mean, variance.
+ * Out: mean, variance: each x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_moments(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                   nd4c_array **mean, nd4c_array **variance);
@@ -239,7 +242,7 @@ ND4C_API nd4c_status nd4c_moments_on(nd4c_context *context, const nd4c_array *x,
 /* ptp: largest minus smallest over axes (none: all); NaN wins; integers wrap.
  * In: x (int, uint, float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
  *     reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_ptp(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -251,7 +254,7 @@ ND4C_API nd4c_status nd4c_ptp_on(nd4c_context *context, const nd4c_array *x, con
  * give float64.
  * In: x (int, uint, float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
  *     axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_median(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -263,7 +266,8 @@ ND4C_API nd4c_status nd4c_median_on(nd4c_context *context, const nd4c_array *x, 
  * midpoint or nearest between two; the first axis counts q (0 .. 1); NaN wins; integers give float64.
  * In: x (int, uint, float).
  * Attributes: axes (NULL, 0), keepdims (false), q (NULL, 0), method (ND4C_QUANTILE_METHOD_LINEAR).
- * Out: y.
+ * Out: y: a first axis with a place for each q, then x without the reduced axes (keepdims: with 1 in their places),
+ *     in x's dtype, of integers float64. An empty axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_quantile(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                    const double *q, int32_t q_count, nd4c_quantile_method method, nd4c_array **y);
@@ -274,7 +278,7 @@ ND4C_API nd4c_status nd4c_quantile_on(nd4c_context *context, const nd4c_array *x
 /* nansum: sum over axes (none: all) without NaN.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_nansum(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                  nd4c_array **y);
@@ -284,7 +288,7 @@ ND4C_API nd4c_status nd4c_nansum_on(nd4c_context *context, const nd4c_array *x, 
 /* nanprod: product over axes (none: all) without NaN.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_nanprod(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                   nd4c_array **y);
@@ -294,7 +298,7 @@ ND4C_API nd4c_status nd4c_nanprod_on(nd4c_context *context, const nd4c_array *x,
 /* nanmean: mean over axes (none: all) without NaN; NaN of none.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_nanmean(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                   nd4c_array **y);
@@ -304,7 +308,7 @@ ND4C_API nd4c_status nd4c_nanmean_on(nd4c_context *context, const nd4c_array *x,
 /* nanmax: largest over axes (none: all) without NaN; NaN if there is nothing else.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
  *     reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_nanmax(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -315,7 +319,7 @@ ND4C_API nd4c_status nd4c_nanmax_on(nd4c_context *context, const nd4c_array *x, 
 /* nanmin: smallest over axes (none: all) without NaN; NaN if there is nothing else.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype. An empty axis cannot be
  *     reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_nanmin(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -326,7 +330,7 @@ ND4C_API nd4c_status nd4c_nanmin_on(nd4c_context *context, const nd4c_array *x, 
 /* nanvar: var without NaN.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false), correction (0).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_nanvar(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                  double correction, nd4c_array **y);
@@ -336,7 +340,7 @@ ND4C_API nd4c_status nd4c_nanvar_on(nd4c_context *context, const nd4c_array *x, 
 /* nanstd: std without NaN.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false), correction (0).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_nanstd(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                  double correction, nd4c_array **y);
@@ -346,7 +350,7 @@ ND4C_API nd4c_status nd4c_nanstd_on(nd4c_context *context, const nd4c_array *x, 
 /* nanmedian: median without NaN; NaN if there is nothing else.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
  *     axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_nanmedian(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
@@ -357,7 +361,7 @@ ND4C_API nd4c_status nd4c_nanmedian_on(nd4c_context *context, const nd4c_array *
 /* diff: x[1:] - x[:-1] along axis, `order` times, after prepend and append were joined to x; integers wrap.
  * In: x (int, uint, float, complex), prepend or NULL, append or NULL.
  * Attributes: axis (-1), order (1).
- * Out: y.
+ * Out: y: x with prepend and append joined to it, then shorter by order on the axis, in x's dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_diff(const nd4c_array *x, const nd4c_array *prepend, const nd4c_array *append, int64_t axis,
                                int64_t order, nd4c_array **y);
@@ -367,7 +371,7 @@ ND4C_API nd4c_status nd4c_diff_on(nd4c_context *context, const nd4c_array *x, co
 /* cosine_similarity: sum of a b / (norm2 of a times norm2 of b) over axes (none: all); NaN where a norm is 0.
  * In: a (float), b.
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
+ * Out: y: a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
  *     shape.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_cosine_similarity(const nd4c_array *a, const nd4c_array *b, const int64_t *axes,
@@ -378,7 +382,7 @@ ND4C_API nd4c_status nd4c_cosine_similarity_on(nd4c_context *context, const nd4c
 /* euclidean_distance: square root of the sum of (a - b)^2 over axes (none: all).
  * In: a (float), b.
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
+ * Out: y: a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
  *     shape.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_euclidean_distance(const nd4c_array *a, const nd4c_array *b, const int64_t *axes,
@@ -389,7 +393,7 @@ ND4C_API nd4c_status nd4c_euclidean_distance_on(nd4c_context *context, const nd4
 /* manhattan_distance: sum of |a - b| over axes (none: all).
  * In: a (float), b.
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
+ * Out: y: a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
  *     shape.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_manhattan_distance(const nd4c_array *a, const nd4c_array *b, const int64_t *axes,
@@ -400,7 +404,7 @@ ND4C_API nd4c_status nd4c_manhattan_distance_on(nd4c_context *context, const nd4
 /* hamming_distance: number of places over axes (none: all) where a and b differ; NaN differs from everything.
  * In: a (float), b.
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
+ * Out: y: a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
  *     shape.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_hamming_distance(const nd4c_array *a, const nd4c_array *b, const int64_t *axes,
@@ -411,7 +415,7 @@ ND4C_API nd4c_status nd4c_hamming_distance_on(nd4c_context *context, const nd4c_
 /* jaccard_distance: 1 - sum of min(a, b) / sum of max(a, b) over axes (none: all); NaN wins.
  * In: a (float), b.
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y. a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
+ * Out: y: a without the reduced axes (keepdims: with 1 in their places), in a's dtype. The inputs have one dtype and
  *     shape.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_jaccard_distance(const nd4c_array *a, const nd4c_array *b, const int64_t *axes,

@@ -18,7 +18,7 @@ ND4C_EXTERN_C_BEGIN
 
 /* string_concat: a followed by b, broadcast.
  * In: a (utf8), b.
- * Out: y.
+ * Out: y: utf8, in the shape that the inputs broadcast to.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_string_concat(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_string_concat_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
@@ -28,7 +28,7 @@ ND4C_API nd4c_status nd4c_string_concat_on(nd4c_context *context, const nd4c_arr
  * ones, and how many each has; at most maxsplit cuts, -1: all (Python's str.split).
  * In: x (utf8).
  * Attributes: delimiter (NULL), maxsplit (-1).
- * Out: parts, counts.
+ * Out: parts: utf8, in x's shape with a new last axis, whose length depends on the data; counts: int64, in x's shape.
  * Statuses: ARGUMENT, SHAPE. */
 ND4C_API nd4c_status nd4c_string_split(const nd4c_array *x, const char *delimiter, int64_t maxsplit, nd4c_array **parts,
                                        nd4c_array **counts);
@@ -39,7 +39,7 @@ ND4C_API nd4c_status nd4c_string_split_on(nd4c_context *context, const nd4c_arra
  * none is left.
  * In: x (utf8), stopwords or NULL.
  * Attributes: change_case (ND4C_LETTER_CASE_NONE), case_sensitive (false).
- * Out: y.
+ * Out: y: utf8, in x's shape [n] or [1, n]; n depends on the data if stopwords are left out of it.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_string_normalizer(const nd4c_array *x, const nd4c_array *stopwords,
                                             nd4c_letter_case change_case, bool case_sensitive, nd4c_array **y);
@@ -48,28 +48,28 @@ ND4C_API nd4c_status nd4c_string_normalizer_on(nd4c_context *context, const nd4c
 
 /* string_upper: upper case, code point for code point (Unicode's simple mapping).
  * In: x (utf8).
- * Out: y.
+ * Out: y: utf8, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_string_upper(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_string_upper_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* string_lower: lower case, code point for code point (Unicode's simple mapping).
  * In: x (utf8).
- * Out: y.
+ * Out: y: utf8, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_string_lower(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_string_lower_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* string_strip: without white space at both ends.
  * In: x (utf8).
- * Out: y.
+ * Out: y: utf8, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_string_strip(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_string_strip_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* string_length: int64 number of code points.
  * In: x (utf8).
- * Out: y.
+ * Out: y: int64, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_string_length(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_string_length_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -78,7 +78,7 @@ ND4C_API nd4c_status nd4c_string_length_on(nd4c_context *context, const nd4c_arr
  * more than a million steps is refused (ARGUMENT).
  * In: x (utf8).
  * Attributes: pattern (NULL).
- * Out: y.
+ * Out: y: bool, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_regex_full_match(const nd4c_array *x, const char *pattern, nd4c_array **y);
 ND4C_API nd4c_status nd4c_regex_full_match_on(nd4c_context *context, const nd4c_array *x, const char *pattern,
@@ -107,7 +107,7 @@ typedef struct nd4c_tfidf_vectorizer_options {
  * In: x (int32, int64, utf8), pool.
  * Options: ngram_counts (NULL, 0), ngram_indexes (NULL, 0), weights (NULL, 0), min_gram_length (1), max_gram_length
  *     (1), max_skip_count (0), mode (ND4C_TFIDF_MODE_TF).
- * Out: y.
+ * Out: y: float32 [columns], or [n, columns] for x [n, tokens]; ngram_indexes says how many columns there are.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_tfidf_vectorizer(const nd4c_array *x, const nd4c_array *pool,
                                            const nd4c_tfidf_vectorizer_options *options, nd4c_array **y);

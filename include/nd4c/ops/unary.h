@@ -16,98 +16,98 @@ ND4C_EXTERN_C_BEGIN
 
 /* negative: y = -x; integers wrap.
  * In: x (int, uint, float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_negative(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_negative_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* abs: y = |x|; complex gives the real modulus.
  * In: x (int, uint, float, complex).
- * Out: y. the first input's shape; of a complex dtype its real one, else the dtype itself.
+ * Out: y: the first input's shape; of a complex dtype its real one, else the dtype itself.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_abs(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_abs_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* sign: y = -1, 0 or 1; complex x / |x|; NaN stays NaN.
  * In: x (int, uint, float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_sign(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_sign_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* square: y = x * x.
  * In: x (int, uint, float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_square(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_square_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* sqrt: y = x^(1/2), correctly rounded.
  * In: x (float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_sqrt(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_sqrt_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* reciprocal: y = 1 / x.
  * In: x (float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_reciprocal(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_reciprocal_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* exp: y = e^x.
  * In: x (float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_exp(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_exp_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* log: y = ln x.
  * In: x (float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_log(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_log_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* sin: y = sin x, x in radians.
  * In: x (float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_sin(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_sin_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* cos: y = cos x, x in radians.
  * In: x (float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_cos(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_cos_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* tanh: y = (e^x - e^-x) / (e^x + e^-x).
  * In: x (float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_tanh(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_tanh_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* erf: y = 2 / sqrt(pi) * integral of e^(-t^2), t = 0..x.
  * In: x (float).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_erf(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_erf_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* sigmoid: y = 1 / (1 + e^-x).
  * In: x (float).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_sigmoid(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_sigmoid_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* relu: y = max(x, 0); NaN stays NaN.
  * In: x (int, uint, float).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_relu(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_relu_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -115,7 +115,7 @@ ND4C_API nd4c_status nd4c_relu_on(nd4c_context *context, const nd4c_array *x, nd
 /* leaky_relu: y = x for x >= 0, alpha * x below.
  * In: x (float).
  * Attributes: alpha (0.01).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_leaky_relu(const nd4c_array *x, double alpha, nd4c_array **y);
 ND4C_API nd4c_status nd4c_leaky_relu_on(nd4c_context *context, const nd4c_array *x, double alpha, nd4c_array **y);
@@ -123,42 +123,42 @@ ND4C_API nd4c_status nd4c_leaky_relu_on(nd4c_context *context, const nd4c_array 
 /* gelu: y = x / 2 * (1 + erf(x / sqrt 2)); approximate: x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
  * In: x (float).
  * Attributes: approximate (false).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_gelu(const nd4c_array *x, bool approximate, nd4c_array **y);
 ND4C_API nd4c_status nd4c_gelu_on(nd4c_context *context, const nd4c_array *x, bool approximate, nd4c_array **y);
 
 /* floor: y = largest integer <= x.
  * In: x (int, uint, float).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_floor(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_floor_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* ceil: y = smallest integer >= x.
  * In: x (int, uint, float).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_ceil(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_ceil_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* round: y = nearest integer, ties to even; complex: each part.
  * In: x (int, uint, float, complex).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_round(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_round_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* is_nan: y = x is not a number.
  * In: x (int, uint, float, complex).
- * Out: y. bool, in the first input's shape.
+ * Out: y: bool, in the first input's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_is_nan(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_is_nan_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* logical_not: y = not x.
  * In: x (bool).
- * Out: y. bool, in the first input's shape.
+ * Out: y: bool, in the first input's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_logical_not(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_logical_not_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -166,7 +166,7 @@ ND4C_API nd4c_status nd4c_logical_not_on(nd4c_context *context, const nd4c_array
 /* clip: y = min(max(x, low), high) as x's dtype; low and high are optional, broadcast with x and promote to its
  * dtype; NaN wins.
  * In: x (int, uint, float), low or NULL, high or NULL.
- * Out: y.
+ * Out: y: the shape that x, low and high broadcast to, in x's dtype.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_clip(const nd4c_array *x, const nd4c_array *low, const nd4c_array *high, nd4c_array **y);
 ND4C_API nd4c_status nd4c_clip_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *low,
@@ -177,14 +177,14 @@ ND4C_API nd4c_status nd4c_clip_on(nd4c_context *context, const nd4c_array *x, co
  * strings as NumPy's str() and back.
  * In: x (bool, int, uint, float, complex, utf8, float8, packed).
  * Attributes: dtype (ND4C_DTYPE_NONE).
- * Out: y.
+ * Out: y: x's shape, in the attribute dtype.
  * Statuses: DTYPE. */
 ND4C_API nd4c_status nd4c_cast(const nd4c_array *x, nd4c_dtype dtype, nd4c_array **y);
 ND4C_API nd4c_status nd4c_cast_on(nd4c_context *context, const nd4c_array *x, nd4c_dtype dtype, nd4c_array **y);
 
 /* copy: y = x, in fresh C-contiguous storage.
  * In: x (bool, int, uint, float, complex, utf8, float8, packed).
- * Out: y. the shape and dtype of the first input.
+ * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_copy(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_copy_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);

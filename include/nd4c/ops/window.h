@@ -40,7 +40,8 @@ typedef struct nd4c_conv_options {
  * In: x (float), w.
  * Options: bias (NULL), addend (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), activation (ND4C_ACTIVATION_NONE).
- * Out: y.
+ * Out: y: [n, o, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [o, c / groups, ...]. All
+ *     inputs have one dtype; addend broadcasts to y.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_conv(const nd4c_array *x, const nd4c_array *w, const nd4c_conv_options *options,
                                nd4c_array **y);
@@ -70,7 +71,7 @@ typedef struct nd4c_max_pool_options {
  * In: x (int, uint, float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
- * Out: y.
+ * Out: y: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_max_pool(const nd4c_array *x, const nd4c_max_pool_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_max_pool_on(nd4c_context *context, const nd4c_array *x, const nd4c_max_pool_options *options,
@@ -99,7 +100,7 @@ typedef struct nd4c_average_pool_options {
  * In: x (float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
- * Out: y.
+ * Out: y: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_average_pool(const nd4c_array *x, const nd4c_average_pool_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_average_pool_on(nd4c_context *context, const nd4c_array *x,
@@ -132,7 +133,8 @@ typedef struct nd4c_conv_transpose_options {
  * In: x (float), w.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), output_padding (NULL, 0),
  *     output_shape (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
- * Out: y.
+ * Out: y: [n, o, ...], in x's dtype, for x [n, c, ...] and w [c, o / groups, ...]; the spatial axes are output_shape,
+ *     or follow from strides, pads and output_padding.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_conv_transpose(const nd4c_array *x, const nd4c_array *w,
                                          const nd4c_conv_transpose_options *options, nd4c_array **y);
@@ -161,7 +163,8 @@ typedef struct nd4c_deformable_conv_options {
  * In: x (float), w, offset.
  * Options: bias (NULL), mask (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1),
  *     offset_groups (1).
- * Out: y.
+ * Out: y: [n, o, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [o, c / groups, ...]. All
+ *     inputs have one dtype.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_deformable_conv(const nd4c_array *x, const nd4c_array *w, const nd4c_array *offset,
                                           const nd4c_deformable_conv_options *options, nd4c_array **y);
@@ -173,7 +176,7 @@ ND4C_API nd4c_status nd4c_deformable_conv_on(nd4c_context *context, const nd4c_a
  * [c, 1, k], bias [c], then y * sigmoid(y) if silu; present_state: the last k - 1 of what was read.
  * In: x (float), w, bias or NULL, past_state or NULL.
  * Attributes: silu (false).
- * Out: y, present_state.
+ * Out: y: the shape and dtype of x [n, c, t]; present_state: [n, c, k - 1], in x's dtype, for w [c, 1, k].
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_causal_conv_with_state(const nd4c_array *x, const nd4c_array *w, const nd4c_array *bias,
                                                  const nd4c_array *past_state, bool silu, nd4c_array **y,
@@ -207,7 +210,7 @@ typedef struct nd4c_max_pool_with_indices_options {
  * In: x (int, uint, float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), planar (false), column_major (false).
- * Out: y, indices.
+ * Out: y, indices: [n, c, ...] with a cell for each window, for x [n, c, ...]; y in x's dtype, indices int64.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_max_pool_with_indices(const nd4c_array *x, const nd4c_max_pool_with_indices_options *options,
                                                 nd4c_array **y, nd4c_array **indices);
@@ -235,7 +238,8 @@ typedef struct nd4c_max_unpool_options {
  * - pads of all of y or, planar, in the [n, c] plane of y.
  * In: x (int, uint, float), indices.
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), output_shape (NULL, 0), planar (false).
- * Out: y.
+ * Out: y: [n, c, ...output_shape], in x's dtype, for x [n, c, ...]; without output_shape as large as the windows
+ *     reach.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_max_unpool(const nd4c_array *x, const nd4c_array *indices,
                                      const nd4c_max_unpool_options *options, nd4c_array **y);
@@ -265,7 +269,7 @@ typedef struct nd4c_lp_pool_options {
  * In: x (float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), p (2.0).
- * Out: y.
+ * Out: y: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_lp_pool(const nd4c_array *x, const nd4c_lp_pool_options *options, nd4c_array **y);
 ND4C_API nd4c_status nd4c_lp_pool_on(nd4c_context *context, const nd4c_array *x, const nd4c_lp_pool_options *options,
@@ -273,14 +277,14 @@ ND4C_API nd4c_status nd4c_lp_pool_on(nd4c_context *context, const nd4c_array *x,
 
 /* global_average_pool: mean over the spatial axes of x [n, c, ...], kept with extent 1.
  * In: x (float).
- * Out: y.
+ * Out: y: x [n, c, ...] with 1 on each spatial axis, in x's dtype.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_global_average_pool(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_global_average_pool_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* global_max_pool: largest over the spatial axes of x [n, c, ...], kept with extent 1; NaN wins.
  * In: x (float).
- * Out: y.
+ * Out: y: x [n, c, ...] with 1 on each spatial axis, in x's dtype.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_global_max_pool(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_global_max_pool_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -288,7 +292,7 @@ ND4C_API nd4c_status nd4c_global_max_pool_on(nd4c_context *context, const nd4c_a
 /* global_lp_pool: (sum of |x|^p)^(1 / p) over the spatial axes of x [n, c, ...], kept with extent 1.
  * In: x (float).
  * Attributes: p (2.0).
- * Out: y.
+ * Out: y: x [n, c, ...] with 1 on each spatial axis, in x's dtype.
  * Statuses: ARGUMENT, SHAPE. */
 ND4C_API nd4c_status nd4c_global_lp_pool(const nd4c_array *x, double p, nd4c_array **y);
 ND4C_API nd4c_status nd4c_global_lp_pool_on(nd4c_context *context, const nd4c_array *x, double p, nd4c_array **y);
@@ -297,7 +301,7 @@ ND4C_API nd4c_status nd4c_global_lp_pool_on(nd4c_context *context, const nd4c_ar
  * places i.
  * In: x (float).
  * Attributes: output_shape (NULL, 0).
- * Out: y.
+ * Out: y: [n, c, ...output_shape], in x's dtype, for x [n, c, ...].
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_adaptive_average_pool(const nd4c_array *x, const int64_t *output_shape,
                                                 int32_t output_shape_count, nd4c_array **y);
@@ -309,7 +313,7 @@ ND4C_API nd4c_status nd4c_adaptive_average_pool_on(nd4c_context *context, const 
  * wins.
  * In: x (float).
  * Attributes: output_shape (NULL, 0).
- * Out: y, indices.
+ * Out: y, indices: [n, c, ...output_shape], for x [n, c, ...]; y in x's dtype, indices int64.
  * Statuses: ARGUMENT, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_adaptive_max_pool(const nd4c_array *x, const int64_t *output_shape,
                                             int32_t output_shape_count, nd4c_array **y, nd4c_array **indices);
@@ -334,7 +338,7 @@ typedef struct nd4c_morphological_dilation_options {
 /* morphological_dilation: y = largest x + w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
  * Options: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
- * Out: y.
+ * Out: y: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [c, ...].
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_morphological_dilation(const nd4c_array *x, const nd4c_array *w,
                                                  const nd4c_morphological_dilation_options *options, nd4c_array **y);
@@ -359,7 +363,7 @@ typedef struct nd4c_morphological_erosion_options {
 /* morphological_erosion: y = smallest x - w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
  * Options: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
- * Out: y.
+ * Out: y: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [c, ...].
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_morphological_erosion(const nd4c_array *x, const nd4c_array *w,
                                                 const nd4c_morphological_erosion_options *options, nd4c_array **y);
@@ -386,7 +390,7 @@ typedef struct nd4c_separable_conv2d_options {
  * conv with pointwise [o, c m, 1, 1], plus bias [o]; what is between is not rounded to the dtype.
  * In: x (float), depthwise, pointwise.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
- * Out: y.
+ * Out: y: [n, o, h, w] with a cell for each window, in x's dtype, for pointwise [o, ...].
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_separable_conv2d(const nd4c_array *x, const nd4c_array *depthwise,
                                            const nd4c_array *pointwise, const nd4c_separable_conv2d_options *options,

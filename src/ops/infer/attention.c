@@ -156,10 +156,14 @@ static nd4c_status infer_attention(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: q's layout with the head size of v: [n, heads, queries, v_head], or [n, queries, heads * v_head] for q of 3
+ * axes; in q's dtype. */
 nd4c_status nd4c_infer_attention(nd4c_inference *inference) {
   return infer_attention(inference);
 }
 
+/* Gives: y: as attention's; present_key [n, kv_heads, keys, head] in k's dtype and present_value [n, kv_heads, keys,
+ * v_head] in v's, the past ones included; scores [n, heads, queries, keys] in q's dtype. */
 nd4c_status nd4c_infer_attention_with_cache(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_choice(inference, "scores_mode", inference->attrs[ND4C_ATTR_attention_with_cache_scores_mode].as.i,
                             SCORE_MODES));
@@ -182,6 +186,8 @@ static nd4c_status check_projection(const nd4c_inference *inference, int32_t x, 
   return nd4c_rule_expect_shape(inference, bias, 1, weights->shape, "one value a feature");
 }
 
+/* Gives: [n, queries, rows of wo], in q's dtype, for q, k and v [n, t, features]. All operands but the mask have one
+ * dtype. */
 nd4c_status nd4c_infer_multi_head_attention(nd4c_inference *inference) {
   const nd4c_tensor *q = &inference->inputs[0], *k = &inference->inputs[1], *v = &inference->inputs[2];
   const nd4c_tensor *wq = &inference->inputs[ND4C_IN_multi_head_attention_wq];
@@ -217,6 +223,7 @@ nd4c_status nd4c_infer_multi_head_attention(nd4c_inference *inference) {
 
 /* -- rotary_embedding --------------------------------------------------------------------------------------------- */
 
+/* Gives: the shape and dtype of x, [n, heads, t, head] or [n, t, heads * head]. */
 nd4c_status nd4c_infer_rotary_embedding(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *cos = &inference->inputs[1];
   const nd4c_tensor *ids = nd4c_rule_input(inference, ND4C_IN_rotary_embedding_position_ids);
@@ -272,6 +279,8 @@ static nd4c_status check_gates(const nd4c_inference *inference, const operand *k
   return ND4C_OK;
 }
 
+/* Gives: y: [n, t, q_heads * v_head] in q's dtype; present_state: [n, kv_heads, head, v_head] in the dtype of
+ * past_state, without it q's. */
 nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *past = nd4c_rule_input(inference, ND4C_IN_linear_attention_past_state);
   const nd4c_attr_value *attrs = inference->attrs;
@@ -309,6 +318,8 @@ nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [bags, features], in table's dtype, for table [rows, features]. There are as many bags as offsets, or as
+ * rows of indices [bags, n]. */
 nd4c_status nd4c_infer_embedding_bag(nd4c_inference *inference) {
   const nd4c_tensor *table = &inference->inputs[0], *indices = &inference->inputs[1];
   const nd4c_tensor *offsets = nd4c_rule_input(inference, ND4C_IN_embedding_bag_offsets);

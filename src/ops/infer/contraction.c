@@ -6,6 +6,7 @@
 
 /* -- diagonals -------------------------------------------------------------------------------------------------- */
 
+/* Gives: x with its last two axes exchanged, in x's dtype. */
 nd4c_status nd4c_infer_matrix_transpose(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   if (x->rank < 2) {
@@ -65,6 +66,7 @@ static void other_axes(const nd4c_inference *inference, const diagonals *d, nd4c
   }
 }
 
+/* Gives: x without axis1 and axis2, and with the diagonal as its last axis, in x's dtype. */
 nd4c_status nd4c_infer_diagonal(nd4c_inference *inference) {
   diagonals d;
   ND4C_TRY(diagonals_of(inference, &d));
@@ -90,6 +92,7 @@ bool nd4c_view_diagonal(const nd4c_inference *inference, int64_t *strides, int64
   return true;
 }
 
+/* Gives: x without axis1 and axis2, in x's dtype; of integers int64 or uint64. */
 nd4c_status nd4c_infer_trace(nd4c_inference *inference) {
   diagonals d;
   nd4c_dtype dtype = inference->inputs[0].dtype;
@@ -119,6 +122,7 @@ static nd4c_status check_least_rank(const nd4c_inference *inference, int32_t pos
                           least == 1 ? "is" : "es");
 }
 
+/* Gives: [length of a, length of b], in the dtype that the inputs promote to. Both have one axis. */
 nd4c_status nd4c_infer_outer(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(promoted(inference, &dtype));
@@ -147,6 +151,8 @@ static nd4c_status broadcast_before(nd4c_inference *inference, int32_t a_own, in
                           nd4c_shape_text(a->rank, a->shape, text, sizeof text));
 }
 
+/* Gives: the batch axes that the inputs broadcast to, then the rows of a, in the dtype that the inputs promote to,
+ * for a [..., m, n] and b [..., n]. */
 nd4c_status nd4c_infer_matvec(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_dtype dtype;
@@ -162,6 +168,8 @@ nd4c_status nd4c_infer_matvec(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the batch axes that the inputs broadcast to, then the columns of b, in the dtype that the inputs promote to,
+ * for a [..., m] and b [..., m, n]. */
 nd4c_status nd4c_infer_vecmat(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_dtype dtype;
@@ -193,6 +201,8 @@ static nd4c_status shared_axis(const nd4c_inference *inference, int64_t axis, in
   return ND4C_OK;
 }
 
+/* Gives: the shape that the inputs broadcast to without the axis, in the dtype that they promote to. The axis counts
+ * from the end and is equally long in both. */
 nd4c_status nd4c_infer_vecdot(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_inferred *output = &inference->outputs[0];
@@ -213,6 +223,8 @@ nd4c_status nd4c_infer_vecdot(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape that the inputs broadcast to, in the dtype that they promote to. Both have 3 elements on the axis.
+ */
 nd4c_status nd4c_infer_cross(nd4c_inference *inference) {
   nd4c_dtype dtype;
   int32_t axes[2] = {0, 0};
@@ -226,6 +238,8 @@ nd4c_status nd4c_infer_cross(nd4c_inference *inference) {
   return nd4c_rule_broadcast(inference, 0, 1, dtype);
 }
 
+/* Gives: each axis of a times that of b, in the dtype that the inputs promote to; the shorter shape is filled up with
+ * 1 in front. */
 nd4c_status nd4c_infer_kron(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_inferred *output = &inference->outputs[0];
@@ -260,6 +274,7 @@ static nd4c_status append_axes(nd4c_inference *inference, int32_t position, cons
   return ND4C_OK;
 }
 
+/* Gives: the axes of a that are not summed, then those of b, in the dtype that the inputs promote to. */
 nd4c_status nd4c_infer_tensordot(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   const nd4c_attr_value *of_a = &inference->attrs[ND4C_ATTR_tensordot_axes_a];
@@ -286,6 +301,8 @@ nd4c_status nd4c_infer_tensordot(nd4c_inference *inference) {
   return append_axes(inference, 1, in_b);
 }
 
+/* Gives: a's axes but the last, then b's axes but the last, in the dtype that the inputs promote to; with a scalar
+ * the shape of the other input. */
 nd4c_status nd4c_infer_inner(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_inferred *output = &inference->outputs[0];
@@ -303,6 +320,8 @@ nd4c_status nd4c_infer_inner(nd4c_inference *inference) {
   return append_axes(inference, 1, in_b);
 }
 
+/* Gives: [rows of the first, columns of the last], in the dtype that the inputs promote to; without rows or columns
+ * where the first or last input has one axis. */
 nd4c_status nd4c_infer_multi_dot(nd4c_inference *inference) {
   int32_t last = inference->input_count - 1;
   nd4c_inferred *output = &inference->outputs[0];

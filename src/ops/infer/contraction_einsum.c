@@ -151,6 +151,8 @@ static nd4c_status einsum_dtype(const nd4c_inference *inference, nd4c_dtype *dty
   return ND4C_OK;
 }
 
+/* Gives: an axis for each letter of the result, in the dtype that the inputs promote to. Without an arrow the result
+ * has the letters that occur once, in alphabetical order, behind the axes of an ellipsis. */
 nd4c_status nd4c_infer_einsum(nd4c_inference *inference) {
   notation n = {.inference = inference, .text = inference->attrs[ND4C_ATTR_einsum_equation].as.string};
   if (n.text == NULL || strlen(n.text) > LONGEST) {

@@ -27,6 +27,8 @@ static nd4c_status matmul_batch(nd4c_inference *inference) {
                           nd4c_shape_text(a->rank, a->shape, text, sizeof text));
 }
 
+/* Gives: the batch axes that the inputs broadcast to, then the rows of a and the columns of b, in the dtype that the
+ * inputs promote to. A vector has no rows (a) or no columns (b). */
 nd4c_status nd4c_infer_matmul(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   nd4c_inferred *output = &inference->outputs[0];
@@ -53,6 +55,8 @@ nd4c_status nd4c_infer_matmul(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with its last axis replaced by the columns of w (transpose_w: its rows), in x's dtype. bias and addend
+ * broadcast to that. */
 nd4c_status nd4c_infer_linear(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[ND4C_IN_linear_x], *w = &inference->inputs[ND4C_IN_linear_w];
   for (int32_t i = ND4C_IN_linear_w; i < ND4C_IN_linear_count; ++i) {

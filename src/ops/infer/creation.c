@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
+/* Gives: the attribute shape, in the dtype of value, which has one element. */
 nd4c_status nd4c_infer_full(nd4c_inference *inference) {
   const nd4c_tensor *value = &inference->inputs[0];
   if (value->size != 1) {
@@ -15,6 +16,7 @@ nd4c_status nd4c_infer_full(nd4c_inference *inference) {
   return nd4c_rule_shape_attr(inference, &inference->attrs[ND4C_ATTR_full_shape], value->dtype);
 }
 
+/* Gives: the shape and dtype of x. value has one element of x's dtype. */
 nd4c_status nd4c_infer_full_like(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *value = &inference->inputs[ND4C_IN_full_like_value];
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_full_like_value));
@@ -53,6 +55,7 @@ static bool is_before(double start, double stop, double step, double i) {
   return step > 0 ? difference < 0 : difference > 0;
 }
 
+/* Gives: a vector of ceil((stop - start) / step) elements, none if that is negative, in the attribute dtype. */
 nd4c_status nd4c_infer_arange(nd4c_inference *inference) {
   double start = inference->attrs[ND4C_ATTR_arange_start].as.f, stop = inference->attrs[ND4C_ATTR_arange_stop].as.f;
   double step = inference->attrs[ND4C_ATTR_arange_step].as.f;
@@ -95,6 +98,7 @@ static bool last_index(uint64_t start, uint64_t stop, int64_t step, bool is_unsi
   return true;
 }
 
+/* Gives: a vector of the numbers from start to stop by step, with endpoint stop included, in the attribute dtype. */
 nd4c_status nd4c_infer_integer_range(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t start = attrs[ND4C_ATTR_integer_range_start].as.i, stop = attrs[ND4C_ATTR_integer_range_stop].as.i;
@@ -136,16 +140,19 @@ static nd4c_status infer_spaced(nd4c_inference *inference, int64_t dtype) {
   return ND4C_OK;
 }
 
+/* Gives: a vector of num elements, in the attribute dtype. */
 nd4c_status nd4c_infer_linspace(nd4c_inference *inference) {
   return infer_spaced(inference, inference->attrs[ND4C_ATTR_linspace_dtype].as.i);
 }
 
+/* Gives: a vector of num elements, in the attribute dtype. */
 nd4c_status nd4c_infer_logspace(nd4c_inference *inference) {
   return infer_spaced(inference, inference->attrs[ND4C_ATTR_logspace_dtype].as.i);
 }
 
 /* -- matrices and grids -------------------------------------------------------------------------------------------- */
 
+/* Gives: [rows, columns], in the attribute dtype; columns -1: as many as rows. */
 nd4c_status nd4c_infer_eye(nd4c_inference *inference) {
   int64_t rows = inference->attrs[ND4C_ATTR_eye_rows].as.i, columns = inference->attrs[ND4C_ATTR_eye_columns].as.i;
   int64_t dtype = inference->attrs[ND4C_ATTR_eye_dtype].as.i, shape[2] = {rows, columns == -1 ? rows : columns};
@@ -158,6 +165,7 @@ nd4c_status nd4c_infer_eye(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [number of axes of shape, ...shape], in the attribute dtype. */
 nd4c_status nd4c_infer_indices(nd4c_inference *inference) {
   const nd4c_attr_value *given = &inference->attrs[ND4C_ATTR_indices_shape];
   int64_t dtype = inference->attrs[ND4C_ATTR_indices_dtype].as.i, shape[ND4C_MAX_RANK];

@@ -73,16 +73,20 @@ nd4c_status nd4c_infer_matrix_square(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x, whose last two axes must be of one length. */
 nd4c_status nd4c_infer_cholesky(nd4c_inference *inference) {
   return nd4c_infer_matrix_square(inference);
 }
 
+/* Gives: x without its last two axes, in x's dtype. */
 nd4c_status nd4c_infer_det(nd4c_inference *inference) {
   ND4C_TRY(check_matrix(inference, 0, true));
   scalars_output(inference, 0, inference->inputs[0].dtype);
   return ND4C_OK;
 }
 
+/* Gives: sign: x without its last two axes, in x's dtype; logabsdet: the same shape, in x's dtype, of a complex one
+ * its real one. */
 nd4c_status nd4c_infer_slogdet(nd4c_inference *inference) {
   ND4C_TRY(check_matrix(inference, 0, true));
   scalars_output(inference, 0, inference->inputs[0].dtype);
@@ -90,6 +94,7 @@ nd4c_status nd4c_infer_slogdet(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x without its last axis, in x's dtype, of a complex one its real one. */
 nd4c_status nd4c_infer_eigvalsh(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, true));
@@ -97,6 +102,8 @@ nd4c_status nd4c_infer_eigvalsh(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: values: x without its last axis, in x's dtype, of a complex one its real one; vectors: the shape and dtype
+ * of x. */
 nd4c_status nd4c_infer_eigh(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_eigvalsh(inference));
   const nd4c_tensor *x = &inference->inputs[0];
@@ -104,6 +111,7 @@ nd4c_status nd4c_infer_eigh(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x without its last axis, in the complex dtype of x's precision. */
 nd4c_status nd4c_infer_eigvals(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, true));
@@ -111,6 +119,7 @@ nd4c_status nd4c_infer_eigvals(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: values: x without its last axis, vectors: x's shape, both in the complex dtype of x's precision. */
 nd4c_status nd4c_infer_eig(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_eigvals(inference));
   const nd4c_tensor *x = &inference->inputs[0];
@@ -120,6 +129,8 @@ nd4c_status nd4c_infer_eig(nd4c_inference *inference) {
 
 /* -- matrices of any form --------------------------------------------------------------------------------------- */
 
+/* Gives: q: [..., m, k], r: [..., k, n], in x's dtype, for x [..., m, n]; k is the lesser of m and n, with complete
+ * m. */
 nd4c_status nd4c_infer_qr(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -130,6 +141,8 @@ nd4c_status nd4c_infer_qr(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: u: [..., m, k], s: [..., k], vh: [..., k, n], for x [..., m, n]; k is the lesser of m and n. full_matrices:
+ * u [..., m, m] and vh [..., n, n]. In x's dtype; s of a complex one in its real one. */
 nd4c_status nd4c_infer_svd(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -141,6 +154,7 @@ nd4c_status nd4c_infer_svd(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [..., k], for x [..., m, n] with k the lesser of m and n, in x's dtype, of a complex one its real one. */
 nd4c_status nd4c_infer_svdvals(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -148,6 +162,7 @@ nd4c_status nd4c_infer_svdvals(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with its last two axes exchanged, in x's dtype. */
 nd4c_status nd4c_infer_pinv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -155,12 +170,15 @@ nd4c_status nd4c_infer_pinv(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: int64, in x's shape without its last two axes. */
 nd4c_status nd4c_infer_matrix_rank(nd4c_inference *inference) {
   ND4C_TRY(check_matrix(inference, 0, false));
   scalars_output(inference, 0, ND4C_INT64);
   return ND4C_OK;
 }
 
+/* Gives: p: [..., m, m], l: [..., m, k], u: [..., k, n], in x's dtype, for x [..., m, n]; k is the lesser of m and n.
+ */
 nd4c_status nd4c_infer_lu(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -171,6 +189,7 @@ nd4c_status nd4c_infer_lu(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: lu: the shape and dtype of x [..., m, n]; pivots: int64 [..., the lesser of m and n]. */
 nd4c_status nd4c_infer_lu_factor(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -214,6 +233,8 @@ static nd4c_status operands(const nd4c_inference *inference, int32_t position, b
   return check_matrix(inference, 0, square);
 }
 
+/* Gives: the batch axes that the inputs broadcast to, then the shape of b's matrices, in the dtype that the inputs
+ * promote to, for a [..., n, n] and b [..., n, k]; a b of one axis [n] is a vector for each matrix of a. */
 nd4c_status nd4c_infer_solve(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(operands(inference, 1, true, &dtype));
@@ -221,10 +242,14 @@ nd4c_status nd4c_infer_solve(nd4c_inference *inference) {
   return solution(inference, 1, n, n, dtype);
 }
 
+/* Gives: the batch axes that the inputs broadcast to, then the shape of b's matrices, in the dtype that the inputs
+ * promote to, for a [..., n, n] and b [..., n, k]; a b of one axis [n] is a vector for each matrix of a. */
 nd4c_status nd4c_infer_triangular_solve(nd4c_inference *inference) {
   return nd4c_infer_solve(inference);
 }
 
+/* Gives: the batch axes that lu and b broadcast to, then the shape of b's matrices, in the dtype that lu and b
+ * promote to, for lu [..., n, n] and b [..., n, k] or [n]. */
 nd4c_status nd4c_infer_lu_solve(nd4c_inference *inference) {
   const nd4c_tensor *lu = &inference->inputs[ND4C_IN_lu_solve_lu];
   const nd4c_tensor *pivots = &inference->inputs[ND4C_IN_lu_solve_pivots];
@@ -242,6 +267,9 @@ nd4c_status nd4c_infer_lu_solve(nd4c_inference *inference) {
   return solution(inference, ND4C_IN_lu_solve_b, n, n, dtype);
 }
 
+/* Gives: x: [..., n, k] for a [..., m, n] and b [..., m, k], in the dtype that they promote to; residuals: [..., k];
+ * rank: int64 [...]; values: [..., the lesser of m and n]. residuals and values have the real dtype. For b [m] there
+ * is no k. */
 nd4c_status nd4c_infer_lstsq(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(operands(inference, 1, false, &dtype));
@@ -266,6 +294,8 @@ nd4c_status nd4c_infer_lstsq(nd4c_inference *inference) {
 #define COUNT_ROW(NAME, number, word) +1
 enum { ORDERS = 0 ND4C_MATRIX_NORM_ORDER_TABLE(COUNT_ROW) };
 
+/* Gives: x without its last two axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ */
 nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const int64_t ord = inference->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
@@ -284,6 +314,7 @@ nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one. */
 nd4c_status nd4c_infer_vector_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_vector_norm_axes];

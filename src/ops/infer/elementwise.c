@@ -57,12 +57,14 @@ static nd4c_status check_bound(nd4c_inference *inference, int32_t position, cons
   return broadcast_output(inference, position, what);
 }
 
+/* Gives: the shape that x, low and high broadcast to, in x's dtype. */
 nd4c_status nd4c_infer_clip(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_same(inference));
   ND4C_TRY(check_bound(inference, ND4C_IN_clip_low, "input x"));
   return check_bound(inference, ND4C_IN_clip_high, "inputs x and low together");
 }
 
+/* Gives: x's shape, in the attribute dtype. */
 nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t number = inference->attrs[ND4C_ATTR_cast_dtype].as.i;
@@ -102,6 +104,7 @@ nd4c_status nd4c_infer_compare(nd4c_inference *inference) {
   return nd4c_rule_broadcast(inference, 0, 1, ND4C_BOOL);
 }
 
+/* Gives: the shape that the three inputs broadcast to, in the dtype that they promote to. */
 nd4c_status nd4c_infer_promote_three(nd4c_inference *inference) {
   nd4c_dtype first, dtype;
   ND4C_TRY(common_dtype(inference, &first));
@@ -112,6 +115,7 @@ nd4c_status nd4c_infer_promote_three(nd4c_inference *inference) {
   return broadcast_output(inference, 2, "the first two inputs together");
 }
 
+/* Gives: the shape that the three inputs broadcast to, in the dtype that a and b promote to. */
 nd4c_status nd4c_infer_where(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(nd4c_rule_promote(inference, ND4C_IN_where_a, ND4C_IN_where_b, &dtype));

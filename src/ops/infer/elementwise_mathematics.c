@@ -2,12 +2,14 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
+/* Gives: uint8, in x's shape. */
 nd4c_status nd4c_infer_bit_count(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_rule_output(inference, ND4C_UINT8, x->rank, x->shape);
   return ND4C_OK;
 }
 
+/* Gives: x's shape, in the attribute dtype, which has as many bits as x's. */
 nd4c_status nd4c_infer_bit_cast(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t number = inference->attrs[ND4C_ATTR_bit_cast_dtype].as.i;
@@ -36,6 +38,7 @@ nd4c_status nd4c_infer_true_divide(nd4c_inference *inference) {
   return nd4c_rule_broadcast(inference, 0, 1, is_integer(dtype) ? (nd4c_dtype)ND4C_FLOAT64 : dtype);
 }
 
+/* Gives: the shape that the inputs broadcast to, in x's dtype. */
 nd4c_status nd4c_infer_ldexp(nd4c_inference *inference) {
   if (!is_integer(inference->inputs[ND4C_IN_ldexp_exponent].dtype)) {
     return nd4c_rule_refuse(inference, ND4C_IN_ldexp_exponent, ND4C_DTYPE, "expected an integer dtype");
@@ -43,13 +46,14 @@ nd4c_status nd4c_infer_ldexp(nd4c_inference *inference) {
   return nd4c_rule_broadcast(inference, 0, 1, inference->inputs[ND4C_IN_ldexp_x].dtype);
 }
 
+/* Gives: the shape and dtype of x. slope has x's dtype and broadcasts to x. */
 nd4c_status nd4c_infer_prelu(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_prelu_slope));
   ND4C_TRY(nd4c_infer_same(inference));
   return nd4c_rule_broadcasts_to_output(inference, ND4C_IN_prelu_slope);
 }
 
-/* The first attribute divides. */
+/* The first attribute divides. Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_divisor(nd4c_inference *inference) {
   if (inference->attrs[0].as.f == 0) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: %s is 0, expected another number", inference->op->name,
@@ -68,6 +72,7 @@ static nd4c_status resized_axis(nd4c_inference *inference, int64_t axis_given, i
   return ND4C_OK;
 }
 
+/* Gives: x with half the length on the axis, in x's dtype. */
 nd4c_status nd4c_infer_glu(nd4c_inference *inference) {
   int32_t axis = 0;
   int64_t shape[ND4C_MAX_RANK];
@@ -81,6 +86,7 @@ nd4c_status nd4c_infer_glu(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with twice the length on the axis, in x's dtype. */
 nd4c_status nd4c_infer_crelu(nd4c_inference *inference) {
   int32_t axis = 0;
   int64_t shape[ND4C_MAX_RANK];

@@ -130,6 +130,8 @@ static nd4c_status resize_axes(const nd4c_inference *inference, int32_t *axes, i
   return ND4C_OK;
 }
 
+/* Gives: x with the resized axes as long as sizes says, or floor(length * scale) with scales, in x's dtype; an aspect
+ * other than STRETCH may change sizes. */
 nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *roi = nd4c_rule_input(inference, ND4C_IN_resize_roi);
   const nd4c_attr_value *attrs = inference->attrs;
@@ -166,6 +168,7 @@ nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [boxes, h, w, c] with h and w of size, in x's dtype, for x [b, h, w, c]. */
 nd4c_status nd4c_infer_crop_and_resize(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *boxes = &inference->inputs[ND4C_IN_crop_and_resize_boxes];
   const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_crop_and_resize_size];
@@ -203,6 +206,7 @@ static nd4c_status check_sampling(const nd4c_inference *inference, int64_t mode,
   return ND4C_OK;
 }
 
+/* Gives: [n, c, ...] with the spatial axes of grid [n, ..., d], in x's dtype, for x [n, c, ...] with d spatial axes. */
 nd4c_status nd4c_infer_grid_sample(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *grid = &inference->inputs[ND4C_IN_grid_sample_grid];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -230,6 +234,7 @@ static nd4c_status check_theta(const nd4c_inference *inference, int32_t position
                                 (int)d + 1);
 }
 
+/* Gives: [n, h, w, 2] or [n, d, h, w, 3], in theta's dtype, for size [n, c, h, w] or [n, c, d, h, w]. */
 nd4c_status nd4c_infer_affine_grid(nd4c_inference *inference) {
   const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_affine_grid_size];
   int32_t d = size->count - 2;
@@ -246,6 +251,7 @@ nd4c_status nd4c_infer_affine_grid(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [n, c, ...size], in x's dtype, for x [n, c, ...]. */
 nd4c_status nd4c_infer_spatial_transformer(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *attrs = inference->attrs, *size = &attrs[ND4C_ATTR_spatial_transformer_size];
@@ -273,6 +279,7 @@ static nd4c_status check_single(const nd4c_inference *inference, int32_t positio
   return tensor->size == 1 ? ND4C_OK : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected a single element");
 }
 
+/* Gives: int64 [selected, 3]: image, class, box. The number of rows depends on the data. */
 nd4c_status nd4c_infer_nms(nd4c_inference *inference) {
   const nd4c_tensor *boxes = &inference->inputs[0], *scores = &inference->inputs[ND4C_IN_nms_scores];
   ND4C_TRY(check_floats(inference, 0, 3, "[n, boxes, 4]"));
@@ -306,6 +313,7 @@ static nd4c_status check_rois(const nd4c_inference *inference, int64_t columns, 
   return isfinite(scale) ? ND4C_OK : refuse_attr(inference, "spatial_scale is not finite, expected a number");
 }
 
+/* Gives: [rois, c, ...size], in x's dtype, for x [n, c, h, w]. */
 nd4c_status nd4c_infer_roi_align(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *rois = &inference->inputs[ND4C_IN_roi_align_rois];
   const nd4c_attr_value *attrs = inference->attrs, *size = &attrs[ND4C_ATTR_roi_align_size];
@@ -323,6 +331,7 @@ nd4c_status nd4c_infer_roi_align(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [rois, c, ...size], in x's dtype, for x [n, c, h, w]. */
 nd4c_status nd4c_infer_max_roi_pool(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *rois = &inference->inputs[ND4C_IN_max_roi_pool_rois];
   const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_max_roi_pool_size];
@@ -333,6 +342,7 @@ nd4c_status nd4c_infer_max_roi_pool(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: uint8 [h, w, channels], 1 channel for GRAYSCALE, else 3. Height and width depend on the data. */
 nd4c_status nd4c_infer_decode_image(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t format = inference->attrs[ND4C_ATTR_decode_image_pixel_format].as.i;
@@ -366,6 +376,7 @@ nd4c_status nd4c_infer_color(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with 1 on the axis, which must have 3, in x's dtype. */
 nd4c_status nd4c_infer_grayscale(nd4c_inference *inference) {
   int32_t axis = 0;
   ND4C_TRY(nd4c_infer_color(inference));
@@ -374,6 +385,7 @@ nd4c_status nd4c_infer_grayscale(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x, [..., h, w, c] or [..., c, h, w]. */
 nd4c_status nd4c_infer_contrast(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t axis = 0;

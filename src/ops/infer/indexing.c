@@ -36,6 +36,8 @@ static nd4c_status axis_or_none(const nd4c_inference *inference, const nd4c_attr
 
 /* -- picking ------------------------------------------------------------------------------------------------------- */
 
+/* Gives: x with the axis replaced by the shape of indices, in x's dtype; without axes the shape of indices, x being
+ * flattened. */
 nd4c_status nd4c_infer_take(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[ND4C_IN_take_indices];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -50,6 +52,7 @@ nd4c_status nd4c_infer_take(nd4c_inference *inference) {
   return replace_axes(inference, axis < 0 ? 0 : axis, axis < 0 ? x->rank : 1, indices->rank, indices->shape);
 }
 
+/* Gives: table with its first axis replaced by the shape of indices, in table's dtype. */
 nd4c_status nd4c_infer_embedding_lookup(nd4c_inference *inference) {
   const nd4c_tensor *table = &inference->inputs[0], *indices = &inference->inputs[ND4C_IN_embedding_lookup_indices];
   ND4C_TRY(nd4c_rule_index_dtype(inference, ND4C_IN_embedding_lookup_indices));
@@ -85,6 +88,7 @@ static nd4c_status along_axis(nd4c_inference *inference, int64_t given, int64_t 
   return ND4C_OK;
 }
 
+/* Gives: the shape that x and indices broadcast to beside the axis, with the length of indices on it, in x's dtype. */
 nd4c_status nd4c_infer_take_along_axis(nd4c_inference *inference) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t axis = 0;
@@ -110,6 +114,7 @@ static nd4c_status within_axes(const nd4c_inference *inference, int64_t given) {
   return ND4C_OK;
 }
 
+/* Gives: the shape of indices, in x's dtype. */
 nd4c_status nd4c_infer_gather_elements(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[1];
   ND4C_TRY(within_axes(inference, inference->attrs[ND4C_ATTR_gather_elements_axis].as.i));
@@ -134,6 +139,8 @@ static nd4c_status position_length(const nd4c_inference *inference, int32_t batc
   return ND4C_OK;
 }
 
+/* Gives: the shape of indices without its last axis of length k, then x's axes behind the first batch_dims + k, in
+ * x's dtype. */
 nd4c_status nd4c_infer_gather_nd(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
   int64_t batch = inference->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i;
@@ -195,6 +202,7 @@ static nd4c_status check_reduction(const nd4c_inference *inference, int64_t redu
   return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected a dtype that has %s", names[reduction]);
 }
 
+/* Gives: the shape and dtype of x. values has x's dtype and broadcasts to the places. */
 nd4c_status nd4c_infer_put_along_axis(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
   int64_t shape[ND4C_MAX_RANK];
@@ -212,6 +220,7 @@ nd4c_status nd4c_infer_put_along_axis(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. updates has x's dtype and the shape of indices. */
 nd4c_status nd4c_infer_scatter_elements(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_scatter_elements_updates));
@@ -222,6 +231,8 @@ nd4c_status nd4c_infer_scatter_elements(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. updates has x's dtype, and the shape of indices without its last axis of length k,
+ * then x's axes behind the first k. */
 nd4c_status nd4c_infer_scatter_nd(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[1];
   int32_t length = 0;
@@ -256,6 +267,7 @@ static nd4c_status one_element(const nd4c_inference *inference, int32_t position
   return nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected one element");
 }
 
+/* Gives: the shape and dtype of x. value has one element of x's dtype. */
 nd4c_status nd4c_infer_index_fill(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t axis = 0;
@@ -267,6 +279,7 @@ nd4c_status nd4c_infer_index_fill(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. update has x's dtype, and x's shape but for the axis. */
 nd4c_status nd4c_infer_tensor_scatter(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *update = &inference->inputs[1];
   const nd4c_tensor *write_indices = nd4c_rule_input(inference, ND4C_IN_tensor_scatter_write_indices);
@@ -296,6 +309,7 @@ nd4c_status nd4c_infer_tensor_scatter(nd4c_inference *inference) {
 
 /* -- masks --------------------------------------------------------------------------------------------------------- */
 
+/* Gives: the shape and dtype of x. mask and value broadcast to x. */
 nd4c_status nd4c_infer_masked_fill(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_bool_dtype(inference, ND4C_IN_masked_fill_mask));
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_masked_fill_value));
@@ -304,6 +318,7 @@ nd4c_status nd4c_infer_masked_fill(nd4c_inference *inference) {
   return nd4c_rule_broadcasts_to_output(inference, ND4C_IN_masked_fill_value);
 }
 
+/* Gives: the shape and dtype of x. mask broadcasts to x. */
 nd4c_status nd4c_infer_masked_scatter(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_bool_dtype(inference, ND4C_IN_masked_scatter_mask));
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_masked_scatter_value));
@@ -311,6 +326,7 @@ nd4c_status nd4c_infer_masked_scatter(nd4c_inference *inference) {
   return nd4c_rule_broadcasts_to_output(inference, ND4C_IN_masked_scatter_mask);
 }
 
+/* Gives: a vector in x's dtype, as long as the broadcast mask has true elements; the length depends on the data. */
 nd4c_status nd4c_infer_masked_select(nd4c_inference *inference) {
   nd4c_inferred *output = &inference->outputs[0];
   int64_t size = 0;
@@ -322,6 +338,8 @@ nd4c_status nd4c_infer_masked_select(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with the axes of mask, which begin at axis, replaced by one that counts its true elements, in x's dtype;
+ * the length depends on the data. */
 nd4c_status nd4c_infer_boolean_mask(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *mask = &inference->inputs[1];
   int64_t given = inference->attrs[ND4C_ATTR_boolean_mask_axis].as.i;
@@ -339,6 +357,8 @@ nd4c_status nd4c_infer_boolean_mask(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with the axis as long as condition has true elements, in x's dtype; without axes a vector, x being
+ * flattened. The length depends on the data. */
 nd4c_status nd4c_infer_compress(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *condition = &inference->inputs[1];
   int32_t axis = 0;

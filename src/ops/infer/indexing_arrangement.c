@@ -8,6 +8,8 @@ static nd4c_status overflow(const nd4c_inference *inference, int32_t axis) {
   return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "axis %d of the result exceeds 64 bits", (int)axis);
 }
 
+/* Gives: the first input's shape with a new axis that is as long as there are inputs, in the dtype that the inputs
+ * promote to. All inputs have one shape. */
 nd4c_status nd4c_infer_stack(nd4c_inference *inference) {
   const nd4c_tensor *first = &inference->inputs[0];
   nd4c_dtype dtype = first->dtype;
@@ -60,6 +62,8 @@ static nd4c_status pad_axis(nd4c_inference *inference, int32_t axis, int64_t beg
   return ND4C_OK;
 }
 
+/* Gives: x with each chosen axis longer by its two pads (negative ones cut), in x's dtype. pads has all begins, then
+ * all ends. */
 nd4c_status nd4c_infer_pad(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *value = nd4c_rule_input(inference, ND4C_IN_pad_value);
   const nd4c_attr_value *pads = &inference->attrs[ND4C_ATTR_pad_pads], *axes = &inference->attrs[ND4C_ATTR_pad_axes];
@@ -83,6 +87,8 @@ nd4c_status nd4c_infer_pad(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: each axis of x times its repeats, in x's dtype; the shorter of x's shape and repeats is filled up with 1 in
+ * front. */
 nd4c_status nd4c_infer_tile(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *repeats = &inference->attrs[ND4C_ATTR_tile_repeats];
@@ -142,6 +148,8 @@ static nd4c_status counted_extent(const nd4c_inference *inference, int64_t exten
   return ND4C_OK;
 }
 
+/* Gives: x with the axis as long as all repeats together, in x's dtype; without axes one axis, x being flattened.
+ * With the input counts the length is total. */
 nd4c_status nd4c_infer_repeat(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_repeat_axes];
@@ -165,6 +173,7 @@ nd4c_status nd4c_infer_repeat(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_roll(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *shifts = &inference->attrs[ND4C_ATTR_roll_shifts];
@@ -219,6 +228,8 @@ static nd4c_status scale_axes(nd4c_inference *inference, const int32_t *axes, in
   return ND4C_OK;
 }
 
+/* Gives: x with its channels divided by block_size^2, rows and columns times block_size, in x's dtype. Axes are [...,
+ * c, h, w], with channels_last [..., h, w, c]. */
 nd4c_status nd4c_infer_depth_to_space(nd4c_inference *inference) {
   int32_t axes[3];
   int64_t block = 0;
@@ -226,6 +237,8 @@ nd4c_status nd4c_infer_depth_to_space(nd4c_inference *inference) {
   return scale_axes(inference, axes, 1, block * block, block, 1);
 }
 
+/* Gives: x with its channels times block_size^2, rows and columns divided by block_size, in x's dtype. Axes are [...,
+ * c, h, w], with channels_last [..., h, w, c]. */
 nd4c_status nd4c_infer_space_to_depth(nd4c_inference *inference) {
   int32_t axes[3];
   int64_t block = 0;
@@ -270,6 +283,8 @@ static bool pads_of(const nd4c_inference *inference, int32_t i, int64_t *sum) {
   return pads->count == 0 || nd4c_checked_add(pads->as.ints[i], pads->as.ints[i + pads->count / 2], sum);
 }
 
+/* Gives: x with axis 0 times the product of block_shape, and each following axis padded and divided by its block, in
+ * x's dtype. */
 nd4c_status nd4c_infer_space_to_batch(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *block = &inference->attrs[ND4C_ATTR_space_to_batch_block_shape];
@@ -293,6 +308,8 @@ nd4c_status nd4c_infer_space_to_batch(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with axis 0 divided by the product of block_shape, and each following axis times its block less its pads,
+ * in x's dtype. */
 nd4c_status nd4c_infer_batch_to_space(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *block = &inference->attrs[ND4C_ATTR_space_to_batch_block_shape];
@@ -357,6 +374,7 @@ static bool product(int32_t count, const int64_t *values, int64_t *result) {
   return true;
 }
 
+/* Gives: [n, c * product of kernel, number of windows], in x's dtype, for x [n, c, ...]. */
 nd4c_status nd4c_infer_im2col(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *kernel = &inference->attrs[ND4C_ATTR_im2col_kernel];
@@ -379,6 +397,7 @@ nd4c_status nd4c_infer_im2col(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [n, c, ...image], in x's dtype, for x [n, c * product of kernel, number of windows]. */
 nd4c_status nd4c_infer_col2im(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *image = &inference->attrs[ND4C_ATTR_col2im_image];
@@ -413,6 +432,7 @@ nd4c_status nd4c_infer_col2im(nd4c_inference *inference) {
 
 /* -- sequences ----------------------------------------------------------------------------------------------------- */
 
+/* Gives: the shape and dtype of x. lengths has one value an element of the batch axis. */
 nd4c_status nd4c_infer_reverse_sequence(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *lengths = &inference->inputs[1];
   const nd4c_attr_value *attrs = inference->attrs;

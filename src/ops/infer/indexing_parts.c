@@ -18,12 +18,14 @@ static nd4c_status at_least_matrices(const nd4c_inference *inference) {
   return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 2 axes");
 }
 
+/* Gives: the shape and dtype of x, which has at least 2 axes. */
 nd4c_status nd4c_infer_triangle(nd4c_inference *inference) {
   ND4C_TRY(at_least_matrices(inference));
   output_like_x(inference);
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x, which has at least 2 axes. */
 nd4c_status nd4c_infer_band(nd4c_inference *inference) {
   return nd4c_infer_triangle(inference);
 }
@@ -42,6 +44,7 @@ static nd4c_status square_extent(const nd4c_inference *inference, int64_t length
   return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "diagonal %lld makes extents that exceed 64 bits", (long long)k);
 }
 
+/* Gives: of a matrix the vector of its diagonal k; of a vector of n elements [n + |k|, n + |k|]; in x's dtype. */
 nd4c_status nd4c_infer_diag(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t k = inference->attrs[ND4C_ATTR_diag_k].as.i, extent = 0, shape[2] = {0, 0};
@@ -59,6 +62,7 @@ nd4c_status nd4c_infer_diag(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x without its last axis of n elements, and with n + |offset| on the new axes axis1 and axis2, in x's dtype. */
 nd4c_status nd4c_infer_diag_embed(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -81,6 +85,7 @@ nd4c_status nd4c_infer_diag_embed(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x, which has at least 2 axes. diagonal broadcasts to the diagonals. */
 nd4c_status nd4c_infer_matrix_set_diag(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[ND4C_MAX_RANK];
@@ -115,6 +120,7 @@ static nd4c_status check_extent(const nd4c_inference *inference, const char *nam
   return nd4c_fail(ND4C_ARGUMENT, "%s: %s is %lld, expected at least 0", inference->op->name, name, (long long)extent);
 }
 
+/* Gives: the shape of lengths with maxlen as a new last axis, in the attribute dtype. */
 nd4c_status nd4c_infer_sequence_mask(nd4c_inference *inference) {
   const nd4c_tensor *lengths = &inference->inputs[0];
   int64_t dtype = inference->attrs[ND4C_ATTR_sequence_mask_dtype].as.i;
@@ -127,6 +133,8 @@ nd4c_status nd4c_infer_sequence_mask(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape of indices with depth as a new axis, in the dtype of values, without it the attribute dtype.
+ * values has 2 elements: off and on. */
 nd4c_status nd4c_infer_one_hot(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[0], *values = nd4c_rule_input(inference, ND4C_IN_one_hot_values);
   const nd4c_attr_value *attrs = inference->attrs;
@@ -149,6 +157,7 @@ nd4c_status nd4c_infer_one_hot(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x, which has one axis. */
 nd4c_status nd4c_infer_invert_permutation(nd4c_inference *inference) {
   if (inference->inputs[0].rank != 1) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 axis");
@@ -169,6 +178,7 @@ static nd4c_status check_grid(const nd4c_inference *inference, const nd4c_attr_v
               : nd4c_fail(ND4C_OVERFLOW, "%s: shape has more elements than 64 bits count", inference->op->name);
 }
 
+/* Gives: int64 [number of axes of shape, ...shape of indices]. */
 nd4c_status nd4c_infer_unravel_index(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[0];
   const nd4c_attr_value *shape = &inference->attrs[ND4C_ATTR_unravel_index_shape];
@@ -184,6 +194,7 @@ nd4c_status nd4c_infer_unravel_index(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: int64, in the shape of indices without its first axis, which is as long as shape has axes. */
 nd4c_status nd4c_infer_ravel_multi_index(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[0];
   const nd4c_attr_value *shape = &inference->attrs[ND4C_ATTR_ravel_multi_index_shape];
@@ -197,6 +208,8 @@ nd4c_status nd4c_infer_ravel_multi_index(nd4c_inference *inference) {
 
 /* -- partitions and segments --------------------------------------------------------------------------------------- */
 
+/* Gives: y: [elements of partitions, ...axes of x behind those of partitions], in x's dtype; counts: int64
+ * [num_partitions]. partitions has the first axes of x. */
 nd4c_status nd4c_infer_dynamic_partition(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *partitions = &inference->inputs[1];
   int64_t count = inference->attrs[ND4C_ATTR_dynamic_partition_num_partitions].as.i, shape[ND4C_MAX_RANK + 1];
@@ -239,6 +252,8 @@ static nd4c_status check_pair(const nd4c_inference *inference, int32_t pair, int
   return ND4C_OK;
 }
 
+/* Gives: [size, ...axes of the data behind those of the indices], in the data's dtype; size below 0: as many as
+ * indices. xs has the indices first, then as many arrays of data. */
 nd4c_status nd4c_infer_dynamic_stitch(nd4c_inference *inference) {
   int32_t pairs = inference->input_count / 2;
   int64_t size = inference->attrs[ND4C_ATTR_dynamic_stitch_size].as.i, shape[ND4C_MAX_RANK + 1], total = 0;

@@ -5,6 +5,7 @@
 
 /* -- flip, swapaxes, moveaxis, atleast_nd -------------------------------------------------------------------------- */
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_flip(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   bool chosen[ND4C_MAX_RANK];
@@ -93,6 +94,7 @@ static bool view_order(const nd4c_inference *inference, axes_function order, int
   return true;
 }
 
+/* Gives: x with axis1 and axis2 exchanged, in x's dtype. */
 nd4c_status nd4c_infer_swapaxes(nd4c_inference *inference) {
   return infer_order(inference, swapped_axes);
 }
@@ -101,6 +103,7 @@ bool nd4c_view_swapaxes(const nd4c_inference *inference, int64_t *strides, int64
   return view_order(inference, swapped_axes, strides, offset);
 }
 
+/* Gives: x with the axes source at the places destination, in x's dtype. */
 nd4c_status nd4c_infer_moveaxis(nd4c_inference *inference) {
   return infer_order(inference, moved_axes);
 }
@@ -109,6 +112,7 @@ bool nd4c_view_moveaxis(const nd4c_inference *inference, int64_t *strides, int64
   return view_order(inference, moved_axes, strides, offset);
 }
 
+/* Gives: x with 1 in front until it has ndim axes, in x's dtype. */
 nd4c_status nd4c_infer_atleast_nd(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t ndim = inference->attrs[ND4C_ATTR_atleast_nd_ndim].as.i, shape[ND4C_MAX_RANK];
@@ -147,6 +151,7 @@ static nd4c_status selected(const nd4c_inference *inference, int32_t *axis, int6
   return ND4C_OK;
 }
 
+/* Gives: x without the axis, in x's dtype. */
 nd4c_status nd4c_infer_select(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t index, shape[ND4C_MAX_RANK];
@@ -191,7 +196,8 @@ static int32_t window_axis(const nd4c_inference *inference, int32_t i) {
   return (int32_t)(axis < 0 ? axis + inference->inputs[0].rank : axis);
 }
 
-/* An axis may be named twice: then windows slide along it within windows, as NumPy has it. */
+/* An axis may be named twice: then windows slide along it within windows, as NumPy has it. Gives: x with each axis
+ * shorter by its window less 1, and the windows as new last axes, in x's dtype. */
 nd4c_status nd4c_infer_sliding_window_view(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *window = &inference->attrs[ND4C_ATTR_sliding_window_view_window];
@@ -229,6 +235,7 @@ bool nd4c_view_sliding_window_view(const nd4c_inference *inference, int64_t *str
   return true;
 }
 
+/* Gives: x with (length - size) / step + 1 on the axis, and size as a new last axis, in x's dtype. */
 nd4c_status nd4c_infer_unfold(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t size = inference->attrs[ND4C_ATTR_unfold_size].as.i, step = inference->attrs[ND4C_ATTR_unfold_step].as.i;

@@ -9,6 +9,7 @@ enum {
   KERNELS = 0 ND4C_KERNEL_FUNCTION_TABLE(COUNT_ROW)
 };
 
+/* Gives: int64, in x's shape. */
 nd4c_status nd4c_infer_label_index(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *keys = &inference->inputs[ND4C_IN_label_index_keys];
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_label_index_keys));
@@ -52,6 +53,7 @@ static nd4c_status check_nodes(const nd4c_inference *inference) {
   return check_list(inference, ND4C_IN_tree_ensemble_node_modes, ND4C_UINT8, nodes);
 }
 
+/* Gives: [n, targets], in x's dtype, for x [n, features]. */
 nd4c_status nd4c_infer_tree_ensemble(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t targets = inference->attrs[ND4C_ATTR_tree_ensemble_targets].as.i;
@@ -77,6 +79,7 @@ nd4c_status nd4c_infer_tree_ensemble(nd4c_inference *inference) {
 
 /* -- scores ------------------------------------------------------------------------------------------------------- */
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_score_transform(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(
@@ -88,6 +91,7 @@ nd4c_status nd4c_infer_score_transform(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [n, number of vectors], in x's dtype, for x [n, features]. */
 nd4c_status nd4c_infer_svm_kernel(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *vectors = &inference->inputs[ND4C_IN_svm_kernel_vectors];
   ND4C_TRY(nd4c_rule_choice(inference, "kernel", inference->attrs[ND4C_ATTR_svm_kernel_kernel].as.i, KERNELS));
@@ -103,6 +107,7 @@ nd4c_status nd4c_infer_svm_kernel(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [n, classes], in the dtype of scores [n, classes * (classes - 1) / 2]. */
 nd4c_status nd4c_infer_svm_probabilities(nd4c_inference *inference) {
   enum { MOST_CLASSES = 1024 };
   const nd4c_tensor *x = &inference->inputs[0];

@@ -21,6 +21,8 @@ static nd4c_status loss_output(nd4c_inference *inference, int32_t rank, const in
   return ND4C_OK;
 }
 
+/* Gives: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts to
+ * it. */
 nd4c_status nd4c_infer_loss(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
@@ -37,30 +39,42 @@ static nd4c_status check_parameter(const nd4c_inference *inference, double value
                    inference->op->attrs[1].name, value, least, most <= 1 ? ", at most 1" : "");
 }
 
+/* Gives: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts to
+ * it. */
 nd4c_status nd4c_infer_loss_delta(nd4c_inference *inference) {
   ND4C_TRY(check_parameter(inference, inference->attrs[ND4C_ATTR_huber_loss_delta].as.f, 0, INFINITY));
   return nd4c_infer_loss(inference);
 }
 
+/* Gives: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts to
+ * it. */
 nd4c_status nd4c_infer_loss_beta(nd4c_inference *inference) {
   ND4C_TRY(check_parameter(inference, inference->attrs[ND4C_ATTR_smooth_l1_loss_beta].as.f, 0, INFINITY));
   return nd4c_infer_loss(inference);
 }
 
+/* Gives: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts to
+ * it. */
 nd4c_status nd4c_infer_loss_epsilon(nd4c_inference *inference) {
   ND4C_TRY(check_parameter(inference, inference->attrs[ND4C_ATTR_log_loss_epsilon].as.f, 0, INFINITY));
   return nd4c_infer_loss(inference);
 }
 
+/* Gives: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts to
+ * it. */
 nd4c_status nd4c_infer_loss_smoothing(nd4c_inference *inference) {
   ND4C_TRY(check_parameter(inference, inference->attrs[ND4C_ATTR_sigmoid_cross_entropy_label_smoothing].as.f, 0, 1));
   return nd4c_infer_loss(inference);
 }
 
+/* Gives: x's shape for the reduction NONE, else a scalar; in x's dtype. target has x's shape, weights broadcasts to
+ * it. */
 nd4c_status nd4c_infer_loss_log(nd4c_inference *inference) {
   return nd4c_infer_loss(inference);
 }
 
+/* Gives: x's shape without the axis for the reduction NONE, else a scalar; in x's dtype. target has x's shape,
+ * weights broadcasts to the loss's. */
 nd4c_status nd4c_infer_axis_loss(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[ND4C_MAX_RANK];
@@ -77,6 +91,8 @@ nd4c_status nd4c_infer_axis_loss(nd4c_inference *inference) {
   return loss_output(inference, rank, shape);
 }
 
+/* Gives: x's shape without its axis 1 for the reduction NONE, else a scalar; in x's dtype. target has that shape,
+ * weights one value a class. */
 nd4c_status nd4c_infer_nll_loss(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[ND4C_MAX_RANK];
@@ -93,6 +109,8 @@ nd4c_status nd4c_infer_nll_loss(nd4c_inference *inference) {
   return loss_output(inference, x->rank - 1, shape);
 }
 
+/* Gives: loss: x's shape without its axis 1 for the reduction NONE, else a scalar; log_probabilities: x's shape; both
+ * in x's dtype. target has the loss's shape, weights one value a class. */
 nd4c_status nd4c_infer_softmax_cross_entropy(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_infer_nll_loss(inference));
@@ -116,10 +134,12 @@ static nd4c_status check_optimizer(nd4c_inference *inference, int32_t rate) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. gradient has both, rate is a scalar. */
 nd4c_status nd4c_infer_optimizer(nd4c_inference *inference) {
   return check_optimizer(inference, inference->op->input_count - 1);
 }
 
+/* Gives: each the shape and dtype of x. gradient and the state have both; rate and step are scalars. */
 nd4c_status nd4c_infer_optimizer_step(nd4c_inference *inference) {
   int32_t step = inference->op->input_count - 1;
   ND4C_TRY(nd4c_rule_integers(inference, step));

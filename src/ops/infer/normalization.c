@@ -18,10 +18,12 @@ static nd4c_status check_channel_norm(nd4c_inference *inference, int32_t first, 
   return nd4c_infer_same(inference);
 }
 
+/* Gives: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value a channel. */
 nd4c_status nd4c_infer_instance_norm(nd4c_inference *inference) {
   return check_channel_norm(inference, ND4C_IN_instance_norm_scale, 2);
 }
 
+/* Gives: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value a channel. */
 nd4c_status nd4c_infer_group_norm(nd4c_inference *inference) {
   ND4C_TRY(check_channel_norm(inference, ND4C_IN_group_norm_scale, 2));
   int64_t groups = inference->attrs[ND4C_ATTR_group_norm_groups].as.i, channels = inference->inputs[0].shape[1];
@@ -45,11 +47,14 @@ static nd4c_status check_trailing_norm(nd4c_inference *inference, int64_t axis, 
   return nd4c_infer_same(inference);
 }
 
+/* Gives: the shape and dtype of x. scale has x's dtype and broadcasts to the normalised axes. */
 nd4c_status nd4c_infer_rms_norm(nd4c_inference *inference) {
   int32_t axis;
   return check_trailing_norm(inference, inference->attrs[ND4C_ATTR_rms_norm_axis].as.i, &axis);
 }
 
+/* Gives: y: the shape and dtype of x; mean and inverse_deviation: x's shape with 1 from axis on, in the attribute
+ * dtype. */
 nd4c_status nd4c_infer_layer_norm_with_statistics(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_dtype dtype = (nd4c_dtype)inference->attrs[ND4C_ATTR_layer_norm_with_statistics_dtype].as.i;
@@ -68,6 +73,7 @@ nd4c_status nd4c_infer_layer_norm_with_statistics(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: each the shape and dtype of x. skip broadcasts to x; scale, bias and addend to its last axis. */
 nd4c_status nd4c_infer_skip_layer_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
@@ -83,6 +89,7 @@ nd4c_status nd4c_infer_skip_layer_norm(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_lp_normalize(nd4c_inference *inference) {
   double p = inference->attrs[ND4C_ATTR_lp_normalize_p].as.f;
   int32_t axis;
@@ -94,6 +101,7 @@ nd4c_status nd4c_infer_lp_normalize(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_standardize(nd4c_inference *inference) {
   bool chosen[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_axes(inference, "axes", &inference->attrs[ND4C_ATTR_standardize_axes], inference->inputs[0].rank,
@@ -101,6 +109,7 @@ nd4c_status nd4c_infer_standardize(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
+/* Gives: y: the shape and dtype of x [n, c, ...]; running_mean and running_variance: [c], in x's dtype. */
 nd4c_status nd4c_infer_batch_norm_training(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_channel_norm(inference, ND4C_IN_batch_norm_training_scale, 4));
@@ -112,6 +121,7 @@ nd4c_status nd4c_infer_batch_norm_training(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. bias has x's dtype and one value a place of the axis. */
 nd4c_status nd4c_infer_bias_add(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t axis;
@@ -123,6 +133,7 @@ nd4c_status nd4c_infer_bias_add(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
+/* Gives: the shape and dtype of x. norm is a scalar of x's dtype. */
 nd4c_status nd4c_infer_clip_by_norm(nd4c_inference *inference) {
   double most = inference->attrs[ND4C_ATTR_clip_by_norm_max_norm].as.f;
   bool chosen[ND4C_MAX_RANK];
@@ -136,6 +147,7 @@ nd4c_status nd4c_infer_clip_by_norm(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
+/* Gives: a scalar of the inputs' dtype, which is one. */
 nd4c_status nd4c_infer_global_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   nd4c_rule_output(inference, inference->inputs[0].dtype, 0, NULL);

@@ -34,6 +34,7 @@ static nd4c_status check_target(const nd4c_inference *inference, const char *att
                    info == NULL ? "?" : info->name, (long long)number, expected);
 }
 
+/* Gives: x's shape, in the attribute dtype. */
 nd4c_status nd4c_infer_cast_float8(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t number = inference->attrs[ND4C_ATTR_cast_float8_dtype].as.i;
@@ -90,6 +91,7 @@ static nd4c_status check_scales(const nd4c_inference *inference) {
                                 "the shape of input scale");
 }
 
+/* Gives: x's shape, in the attribute dtype; by default zero_point's, without it uint8. */
 nd4c_status nd4c_infer_quantize_linear(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_tensor *zero = nd4c_rule_input(inference, ND4C_IN_quantize_linear_zero_point);
@@ -118,6 +120,7 @@ nd4c_status nd4c_infer_quantize_linear(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x's shape, in the attribute dtype; by default scale's, float32 if that is float8_e8m0fnu. */
 nd4c_status nd4c_infer_dequantize_linear(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *scale = &inference->inputs[ND4C_IN_dequantize_linear_scale];
   int64_t dtype = inference->attrs[ND4C_ATTR_dequantize_linear_dtype].as.i;
@@ -133,6 +136,7 @@ nd4c_status nd4c_infer_dequantize_linear(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: y: uint8, in x's shape; scale: a float32 scalar; zero_point: a uint8 scalar. */
 nd4c_status nd4c_infer_dynamic_quantize_linear(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_rule_output_at(inference, 0, ND4C_UINT8, x->rank, x->shape);
@@ -141,6 +145,7 @@ nd4c_status nd4c_infer_dynamic_quantize_linear(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. low and high have x's dtype and broadcast to x. */
 nd4c_status nd4c_infer_fake_quantize(nd4c_inference *inference) {
   int64_t bits = inference->attrs[ND4C_ATTR_fake_quantize_bits].as.i;
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_fake_quantize_low));
@@ -223,6 +228,7 @@ static nd4c_status check_zero_dtype(const nd4c_inference *inference, int32_t pos
                           nd4c_dtype_name(dtype));
 }
 
+/* Gives: int32, in the shape of matmul's result. */
 nd4c_status nd4c_infer_matmul_integer(nd4c_inference *inference) {
   enum { A = ND4C_IN_matmul_integer_a, B = ND4C_IN_matmul_integer_b };
   enum { A_ZERO = ND4C_IN_matmul_integer_a_zero_point, B_ZERO = ND4C_IN_matmul_integer_b_zero_point };
@@ -253,6 +259,7 @@ static nd4c_status check_triples(nd4c_inference *inference) {
   return check_single(inference, Y_ZERO);
 }
 
+/* Gives: the shape of matmul's result for a and b, in the dtype of y_zero_point. */
 nd4c_status nd4c_infer_qlinear_matmul(nd4c_inference *inference) {
   enum { A = ND4C_IN_qlinear_matmul_a, B = ND4C_IN_qlinear_matmul_b };
   ND4C_TRY(check_triples(inference));
@@ -265,6 +272,7 @@ nd4c_status nd4c_infer_qlinear_matmul(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape that a and b broadcast to, in the dtype of y_zero_point. */
 nd4c_status nd4c_infer_qlinear_add(nd4c_inference *inference) {
   enum { A = ND4C_IN_qlinear_add_a, B = ND4C_IN_qlinear_add_b };
   ND4C_TRY(check_triples(inference));
@@ -275,6 +283,7 @@ nd4c_status nd4c_infer_qlinear_add(nd4c_inference *inference) {
   return nd4c_rule_broadcast(inference, A, B, inference->inputs[ND4C_IN_qlinear_add_y_zero_point].dtype);
 }
 
+/* Gives: x with its last axis replaced by the rows of w, in the dtype of x_scale. */
 nd4c_status nd4c_infer_linear_int8(nd4c_inference *inference) {
   enum { X = ND4C_IN_linear_int8_x, W = ND4C_IN_linear_int8_w, X_SCALE = ND4C_IN_linear_int8_x_scale };
   enum { W_SCALE = ND4C_IN_linear_int8_w_scale, X_ZERO = ND4C_IN_linear_int8_x_zero_point };
@@ -298,6 +307,7 @@ nd4c_status nd4c_infer_linear_int8(nd4c_inference *inference) {
   return nd4c_rule_expect_shape(inference, BIAS, 1, w->shape, "(n,), one value a row of w");
 }
 
+/* Gives: a with its last axis replaced by the rows of b, in a's dtype. */
 nd4c_status nd4c_infer_matmul_nbits(nd4c_inference *inference) {
   enum { A = ND4C_IN_matmul_nbits_a, B = ND4C_IN_matmul_nbits_b, SCALE = ND4C_IN_matmul_nbits_scale };
   enum { ZERO = ND4C_IN_matmul_nbits_zero_point, BIAS = ND4C_IN_matmul_nbits_bias };
@@ -364,6 +374,7 @@ static nd4c_status check_channels(const nd4c_inference *inference, int32_t posit
   return nd4c_rule_expect_shape(inference, position, 1, &channels, "one value, or one an output channel");
 }
 
+/* Gives: int32, in the shape of conv's result. */
 nd4c_status nd4c_infer_conv_integer(nd4c_inference *inference) {
   enum { W = ND4C_IN_conv_integer_w };
   enum { X_ZERO = ND4C_IN_conv_integer_x_zero_point, W_ZERO = ND4C_IN_conv_integer_w_zero_point };
@@ -375,6 +386,7 @@ nd4c_status nd4c_infer_conv_integer(nd4c_inference *inference) {
   return check_channels(inference, W_ZERO, inference->inputs[W].shape[0]);
 }
 
+/* Gives: the shape of conv's result for x and w, in the dtype of y_zero_point. */
 nd4c_status nd4c_infer_qlinear_conv(nd4c_inference *inference) {
   enum { W = ND4C_IN_qlinear_conv_w, BIAS = ND4C_IN_qlinear_conv_bias };
   ND4C_TRY(check_triples(inference));

@@ -94,6 +94,7 @@ static nd4c_status shape_of_parameters(nd4c_inference *inference, int32_t count,
 
 /* -- rules --------------------------------------------------------------------------------------------------------- */
 
+/* Gives: the shape and dtype of state. */
 nd4c_status nd4c_infer_random_advance(nd4c_inference *inference) {
   const nd4c_tensor *state = &inference->inputs[0];
   int64_t steps = inference->attrs[ND4C_ATTR_random_advance_steps].as.i;
@@ -105,10 +106,12 @@ nd4c_status nd4c_infer_random_advance(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the attribute shape, in the attribute dtype. */
 nd4c_status nd4c_infer_random_bits(nd4c_inference *inference) {
   return shaped(inference, INTEGERS, "an integer dtype of at least 8 bits");
 }
 
+/* Gives: the attribute shape, in the attribute dtype. */
 nd4c_status nd4c_infer_random_uniform(nd4c_inference *inference) {
   double low = inference->attrs[ND4C_ATTR_random_uniform_low].as.f;
   double high = inference->attrs[ND4C_ATTR_random_uniform_high].as.f;
@@ -121,13 +124,15 @@ nd4c_status nd4c_infer_random_uniform(nd4c_inference *inference) {
   return shaped(inference, FLOATS, "a real floating dtype of at least 16 bits");
 }
 
+/* Gives: the attribute shape, in the attribute dtype. */
 nd4c_status nd4c_infer_random_normal(nd4c_inference *inference) {
   ND4C_TRY(check_number(inference, "mean", inference->attrs[ND4C_ATTR_random_normal_mean].as.f, -INFINITY));
   ND4C_TRY(check_number(inference, "scale", inference->attrs[ND4C_ATTR_random_normal_scale].as.f, 0));
   return shaped(inference, FLOATS, "a real floating dtype of at least 16 bits");
 }
 
-/* Bounds must leave something that a double can tell from nothing. */
+/* Bounds must leave something that a double can tell from nothing. Gives: the attribute shape, in the attribute
+ * dtype. */
 nd4c_status nd4c_infer_random_truncated(nd4c_inference *inference) {
   double low = inference->attrs[ND4C_ATTR_random_truncated_normal_low].as.f;
   double high = inference->attrs[ND4C_ATTR_random_truncated_normal_high].as.f;
@@ -141,11 +146,13 @@ nd4c_status nd4c_infer_random_truncated(nd4c_inference *inference) {
   return nd4c_infer_random_normal(inference);
 }
 
+/* Gives: the attribute shape, in the attribute dtype. */
 nd4c_status nd4c_infer_random_exponential(nd4c_inference *inference) {
   ND4C_TRY(check_number(inference, "scale", inference->attrs[ND4C_ATTR_random_exponential_scale].as.f, 0));
   return shaped(inference, FLOATS, "a real floating dtype of at least 16 bits");
 }
 
+/* Gives: the attribute shape, in the attribute dtype. */
 nd4c_status nd4c_infer_random_integers(nd4c_inference *inference) {
   int64_t low = inference->attrs[ND4C_ATTR_random_integers_low].as.i;
   int64_t high = inference->attrs[ND4C_ATTR_random_integers_high].as.i;
@@ -158,6 +165,7 @@ nd4c_status nd4c_infer_random_integers(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the attribute shape, to which p broadcasts, by default p's; in the attribute dtype. */
 nd4c_status nd4c_infer_random_bernoulli(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
@@ -170,6 +178,8 @@ static nd4c_status counting_dtype(const nd4c_inference *inference, const nd4c_at
   return check_dtype(inference, given, INTEGERS | FLOATS, "an integer or a real floating dtype", dtype);
 }
 
+/* Gives: the attribute shape, to which n and p broadcast, by default the shape that they broadcast to; in the
+ * attribute dtype. */
 nd4c_status nd4c_infer_random_binomial(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
@@ -177,6 +187,7 @@ nd4c_status nd4c_infer_random_binomial(nd4c_inference *inference) {
   return shape_of_parameters(inference, 2, &attrs[ND4C_ATTR_random_binomial_shape], dtype);
 }
 
+/* Gives: the attribute shape, to which rate broadcasts, by default rate's; in the attribute dtype. */
 nd4c_status nd4c_infer_random_poisson(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
@@ -184,6 +195,7 @@ nd4c_status nd4c_infer_random_poisson(nd4c_inference *inference) {
   return shape_of_parameters(inference, 1, &attrs[ND4C_ATTR_random_poisson_shape], dtype);
 }
 
+/* Gives: the attribute shape, to which alpha broadcasts, by default alpha's; in the attribute dtype. */
 nd4c_status nd4c_infer_random_gamma(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
@@ -193,6 +205,7 @@ nd4c_status nd4c_infer_random_gamma(nd4c_inference *inference) {
   return shape_of_parameters(inference, 1, &attrs[ND4C_ATTR_random_gamma_shape], dtype);
 }
 
+/* Gives: p with its last axis replaced by samples, in the attribute dtype. */
 nd4c_status nd4c_infer_random_categorical(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   const nd4c_tensor *p = &inference->inputs[1];
@@ -219,6 +232,7 @@ nd4c_status nd4c_infer_random_categorical(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: a vector of n elements, in the attribute dtype. */
 nd4c_status nd4c_infer_random_permutation(nd4c_inference *inference) {
   int64_t n = inference->attrs[ND4C_ATTR_random_permutation_n].as.i;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
@@ -233,6 +247,7 @@ nd4c_status nd4c_infer_random_permutation(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_random_shuffle(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[1];
   int64_t axis = inference->attrs[ND4C_ATTR_random_shuffle_axis].as.i;
@@ -248,6 +263,7 @@ nd4c_status nd4c_infer_random_shuffle(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: y: the shape and dtype of x; mask: bool, in x's shape. */
 nd4c_status nd4c_infer_random_dropout(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[1];
   double rate = inference->attrs[ND4C_ATTR_random_dropout_rate].as.f;
@@ -263,6 +279,7 @@ nd4c_status nd4c_infer_random_dropout(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_rrelu(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *state = nd4c_rule_input(inference, ND4C_IN_rrelu_state);
   double low = inference->attrs[ND4C_ATTR_rrelu_low].as.f, high = inference->attrs[ND4C_ATTR_rrelu_high].as.f;

@@ -99,6 +99,8 @@ static void layer_outputs(nd4c_inference *inference, const layer *l) {
   }
 }
 
+/* Gives: y: [t, directions, n, hidden], h: [directions, n, hidden], in x's dtype; with batch_first [n, t, directions,
+ * hidden] and [n, directions, hidden]. */
 nd4c_status nd4c_infer_rnn(nd4c_inference *inference) {
   layer l = {.gates = 1, .functions = 1};
   ND4C_TRY(check_layer(inference, &l));
@@ -106,6 +108,8 @@ nd4c_status nd4c_infer_rnn(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: y: [t, directions, n, hidden], h: [directions, n, hidden], in x's dtype; with batch_first [n, t, directions,
+ * hidden] and [n, directions, hidden]. */
 nd4c_status nd4c_infer_gru(nd4c_inference *inference) {
   layer l = {.gates = 3, .functions = 2};
   ND4C_TRY(check_layer(inference, &l));
@@ -113,6 +117,8 @@ nd4c_status nd4c_infer_gru(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: y: [t, directions, n, hidden], h and c: [directions, n, hidden], in x's dtype; with batch_first [n, t,
+ * directions, hidden] and [n, directions, hidden]. */
 nd4c_status nd4c_infer_lstm(nd4c_inference *inference) {
   bool first = inference->attrs[ND4C_ATTR_rnn_batch_first].as.i != 0;
   layer l = {.gates = 4, .functions = 3};
@@ -145,14 +151,17 @@ static nd4c_status check_cell(nd4c_inference *inference, int64_t gates, int32_t 
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of h [n, hidden]. All inputs have one dtype. */
 nd4c_status nd4c_infer_rnn_cell(nd4c_inference *inference) {
   return check_cell(inference, 1, ND4C_IN_rnn_cell_w);
 }
 
+/* Gives: the shape and dtype of h [n, hidden]. All inputs have one dtype. */
 nd4c_status nd4c_infer_gru_cell(nd4c_inference *inference) {
   return check_cell(inference, 3, ND4C_IN_gru_cell_w);
 }
 
+/* Gives: each the shape and dtype of h [n, hidden]. All inputs have one dtype. */
 nd4c_status nd4c_infer_lstm_cell(nd4c_inference *inference) {
   const nd4c_tensor *h = &inference->inputs[1];
   ND4C_TRY(check_cell(inference, 4, ND4C_IN_lstm_cell_w));
@@ -160,6 +169,7 @@ nd4c_status nd4c_infer_lstm_cell(nd4c_inference *inference) {
   return expect(inference, ND4C_IN_lstm_cell_peepholes, 1, 3 * h->shape[1], 0, 0, "[3 * hidden]");
 }
 
+/* Gives: y: the shape of x [t, n, hidden], c: [n, hidden], in x's dtype. */
 nd4c_status nd4c_infer_sru(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
@@ -188,6 +198,7 @@ static nd4c_status check_classes(const nd4c_inference *inference, int64_t blank)
   return ND4C_OK;
 }
 
+/* Gives: a vector of one loss a sequence for the reduction NONE, else a scalar; in the dtype of x [t, n, classes]. */
 nd4c_status nd4c_infer_ctc_loss(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *targets = &inference->inputs[1];
   int64_t reduction = inference->attrs[ND4C_ATTR_ctc_loss_reduction].as.i;
@@ -212,6 +223,7 @@ static nd4c_status check_decode(nd4c_inference *inference, int64_t blank) {
   return expect(inference, 1, 1, inference->inputs[0].shape[1], 0, 0, "one length a sequence");
 }
 
+/* Gives: labels: int64 [n, t]; lengths: int64 [n]; score: [n], in the dtype of x [t, n, classes]. */
 nd4c_status nd4c_infer_ctc_decode(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_decode(inference, inference->attrs[ND4C_ATTR_ctc_greedy_decode_blank].as.i));
@@ -222,6 +234,8 @@ nd4c_status nd4c_infer_ctc_decode(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: labels: int64 [n, top_paths, t]; lengths: int64 [n, top_paths]; log_probability: [n, top_paths], in the
+ * dtype of x [t, n, classes]. */
 nd4c_status nd4c_infer_ctc_beam_decode(nd4c_inference *inference) {
   enum { WIDEST_BEAM = 1 << 16 };
   const nd4c_tensor *x = &inference->inputs[0];

@@ -65,6 +65,7 @@ static nd4c_status infer_extent(nd4c_inference *inference, int64_t size) {
   return ND4C_OK;
 }
 
+/* Gives: the attribute shape, in x's dtype; one extent may be -1, which stands for what is left. */
 nd4c_status nd4c_infer_reshape(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_inferred *output = &inference->outputs[0];
@@ -91,6 +92,7 @@ bool nd4c_view_reshape(const nd4c_inference *inference, int64_t *strides, int64_
   return nd4c_reshape_strides(x->rank, x->shape, x->strides, output->rank, output->shape, strides);
 }
 
+/* Gives: the attribute shape, in x's dtype. */
 nd4c_status nd4c_infer_broadcast_to(nd4c_inference *inference) {
   ND4C_TRY(take_shape(inference, 0));
   return nd4c_rule_broadcasts_to_output(inference, 0);
@@ -104,7 +106,8 @@ bool nd4c_view_broadcast_to(const nd4c_inference *inference, int64_t *strides, i
   return true;
 }
 
-/* The axis may be the rank: then all axes come before it. */
+/* The axis may be the rank: then all axes come before it. Gives: [product of the axes before axis, product of the
+ * others], in x's dtype. */
 nd4c_status nd4c_infer_flatten(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t axis = inference->attrs[ND4C_ATTR_flatten_axis].as.i, shape[2];
@@ -135,6 +138,7 @@ static int32_t transpose_source(const nd4c_attr_value *axes, int32_t rank, int32
   return (int32_t)(axis < 0 ? axis + rank : axis);
 }
 
+/* Gives: x with its axes in the order of axes (none: reversed), in x's dtype. */
 nd4c_status nd4c_infer_transpose(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_transpose_axes];
@@ -177,6 +181,7 @@ static nd4c_status squeezed_axes(const nd4c_inference *inference, bool *dropped)
   return ND4C_OK;
 }
 
+/* Gives: x without the axes (none: those of length 1), in x's dtype. */
 nd4c_status nd4c_infer_squeeze(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   bool dropped[ND4C_MAX_RANK];
@@ -207,6 +212,7 @@ bool nd4c_view_squeeze(const nd4c_inference *inference, int64_t *strides, int64_
   return true;
 }
 
+/* Gives: x with 1 at each of axes, which are places of the result, in x's dtype. */
 nd4c_status nd4c_infer_expand_dims(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_expand_dims_axes];
@@ -263,6 +269,7 @@ static nd4c_status concat_one(nd4c_inference *inference, int32_t input, int32_t 
   return ND4C_OK;
 }
 
+/* Gives: the first input's shape with all lengths added on the axis, in the dtype that the inputs promote to. */
 nd4c_status nd4c_infer_concat(nd4c_inference *inference) {
   const nd4c_tensor *first = &inference->inputs[0];
   int32_t axis;
@@ -274,6 +281,7 @@ nd4c_status nd4c_infer_concat(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with the axis replaced by the shape of indices, in x's dtype. */
 nd4c_status nd4c_infer_gather(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[ND4C_IN_gather_x], *indices = &inference->inputs[ND4C_IN_gather_indices];
   nd4c_inferred *output = &inference->outputs[0];

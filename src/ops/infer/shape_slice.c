@@ -85,6 +85,7 @@ static nd4c_status resolve_cuts(const nd4c_inference *inference, cut *cuts) {
   return ND4C_OK;
 }
 
+/* Gives: x with each axis as long as its slice, in x's dtype. */
 nd4c_status nd4c_infer_slice(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   cut cuts[ND4C_MAX_RANK];

@@ -47,6 +47,7 @@ static nd4c_status one_axis(nd4c_inference *inference, int32_t *axis) {
   return ND4C_OK;
 }
 
+/* Gives: x with n on the axis (-1: unchanged), complex64 for floats of up to 32 bits and complex64, else complex128. */
 nd4c_status nd4c_infer_fft(nd4c_inference *inference) {
   int64_t *shape = inference->outputs[0].shape;
   int32_t axis = 0;
@@ -54,6 +55,7 @@ nd4c_status nd4c_infer_fft(nd4c_inference *inference) {
   return check_length(inference, "n", inference->attrs[ND4C_ATTR_fft_n].as.i, shape[axis], &shape[axis]);
 }
 
+/* Gives: x with n / 2 + 1 on the axis (n -1: x's length), complex64 for floats of up to 32 bits, else complex128. */
 nd4c_status nd4c_infer_rfft(nd4c_inference *inference) {
   int64_t *shape = inference->outputs[0].shape, n = 0;
   int32_t axis = 0;
@@ -63,6 +65,7 @@ nd4c_status nd4c_infer_rfft(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with n on the axis (-1: 2 (length - 1)), float32 for floats of up to 32 bits and complex64, else float64. */
 nd4c_status nd4c_infer_irfft(nd4c_inference *inference) {
   int64_t *shape = inference->outputs[0].shape;
   int32_t axis = 0;
@@ -114,12 +117,16 @@ static nd4c_status set_lengths(nd4c_inference *inference, const transform_axes *
   return ND4C_OK;
 }
 
+/* Gives: x with s on the axes (left out: unchanged), complex64 for floats of up to 32 bits and complex64, else
+ * complex128. */
 nd4c_status nd4c_infer_fftn(nd4c_inference *inference) {
   transform_axes t;
   ND4C_TRY(several_axes(inference, &t));
   return set_lengths(inference, &t, 0);
 }
 
+/* Gives: x with s on the axes (left out: unchanged), of the last one half and 1, complex64 for floats of up to 32
+ * bits, else complex128. */
 nd4c_status nd4c_infer_rfftn(nd4c_inference *inference) {
   transform_axes t;
   ND4C_TRY(several_axes(inference, &t));
@@ -129,6 +136,8 @@ nd4c_status nd4c_infer_rfftn(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with s on the axes (left out: unchanged, on the last one 2 (length - 1)), float32 for floats of up to 32
+ * bits and complex64, else float64. */
 nd4c_status nd4c_infer_irfftn(nd4c_inference *inference) {
   transform_axes t;
   ND4C_TRY(several_axes(inference, &t));
@@ -139,6 +148,7 @@ nd4c_status nd4c_infer_irfftn(nd4c_inference *inference) {
   return check_length(inference, "s", t.lengths[t.count - 1], points, last);
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_fftshift(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   bool chosen[ND4C_MAX_RANK];
@@ -171,10 +181,12 @@ static nd4c_status frequencies(nd4c_inference *inference, bool real) {
   return made(inference, (nd4c_dtype)inference->attrs[ND4C_ATTR_fftfreq_dtype].as.i, 1, &points);
 }
 
+/* Gives: a vector of n elements, in the attribute dtype. */
 nd4c_status nd4c_infer_fftfreq(nd4c_inference *inference) {
   return frequencies(inference, false);
 }
 
+/* Gives: a vector of n / 2 + 1 elements, in the attribute dtype. */
 nd4c_status nd4c_infer_rfftfreq(nd4c_inference *inference) {
   return frequencies(inference, true);
 }
@@ -188,6 +200,7 @@ nd4c_status nd4c_infer_cosine_window(nd4c_inference *inference) {
   return made(inference, (nd4c_dtype)inference->attrs[ND4C_ATTR_hann_window_dtype].as.i, 1, &size);
 }
 
+/* Gives: [dft_length / 2 + 1, mel_bins], in the attribute dtype. */
 nd4c_status nd4c_infer_mel_weight_matrix(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t filters = attrs[ND4C_ATTR_mel_weight_matrix_mel_bins].as.i;
@@ -241,6 +254,9 @@ static nd4c_status frames_dtype(const nd4c_inference *inference, nd4c_dtype *dty
   return ND4C_OK;
 }
 
+/* Gives: x's axes but the last, frames, points, for x [..., t]: 1 + (t - frame_length) / frame_step frames of
+ * frame_length points, onesided of half as many and 1. complex64 for floats of up to 32 bits and complex64, else
+ * complex128. */
 nd4c_status nd4c_infer_stft(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_inferred *output = &inference->outputs[0];
@@ -266,6 +282,8 @@ nd4c_status nd4c_infer_stft(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x's axes but the last two, then frame_length + (frames - 1) * frame_step elements, for x [..., frames,
+ * points]. Complex as x, onesided the real dtype of its precision. */
 nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_inferred *output = &inference->outputs[0];
@@ -292,6 +310,8 @@ nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
 
 /* -- sequences -------------------------------------------------------------------------------------------------- */
 
+/* Gives: a vector in the dtype that the inputs promote to: m + n - 1 elements for FULL, the longer of m and n for
+ * SAME, the difference of the two and 1 for VALID; a has m and b n elements. */
 nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
   const int64_t mode = inference->attrs[ND4C_ATTR_convolve_mode].as.i;
   nd4c_dtype dtype;
@@ -312,6 +332,7 @@ nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x without its last axis of length 2, complex64 for floats of up to 32 bits, else complex128. */
 nd4c_status nd4c_infer_view_as_complex(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   if (x->rank < 1 || x->shape[x->rank - 1] != 2) {
@@ -321,6 +342,7 @@ nd4c_status nd4c_infer_view_as_complex(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x with a new last axis of length 2, in x's dtype, of a complex one its real one. */
 nd4c_status nd4c_infer_view_as_real(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_inferred *output = &inference->outputs[0];

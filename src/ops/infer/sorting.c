@@ -11,6 +11,7 @@ static void output_1d(nd4c_inference *inference, int32_t position, nd4c_dtype dt
 
 /* -- nonzero ----------------------------------------------------------------------------------------------------- */
 
+/* Gives: int64 [axes of x, elements that are not zero]; a scalar counts as one axis. The length depends on the data. */
 nd4c_status nd4c_infer_nonzero(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[2] = {x->rank > 0 ? x->rank : 1, x->size};
@@ -19,6 +20,7 @@ nd4c_status nd4c_infer_nonzero(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: int64 [elements that are not zero, axes of x]. The length depends on the data. */
 nd4c_status nd4c_infer_argwhere(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[2] = {x->size, x->rank};
@@ -37,14 +39,17 @@ static nd4c_status sorted_like(nd4c_inference *inference, nd4c_dtype dtype) {
   return ND4C_OK;
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_sort(nd4c_inference *inference) {
   return sorted_like(inference, inference->inputs[0].dtype);
 }
 
+/* Gives: int64, in x's shape. */
 nd4c_status nd4c_infer_argsort(nd4c_inference *inference) {
   return sorted_like(inference, ND4C_INT64);
 }
 
+/* Gives: int64, in the shape of the keys, which is one. */
 nd4c_status nd4c_infer_lexsort(nd4c_inference *inference) {
   const nd4c_tensor *first = &inference->inputs[0];
   int32_t axis;
@@ -57,6 +62,7 @@ nd4c_status nd4c_infer_lexsort(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x's shape with k on the axis; y in x's dtype, indices int64. */
 nd4c_status nd4c_infer_top_k(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t k = inference->attrs[ND4C_ATTR_top_k_k].as.i;
@@ -73,6 +79,7 @@ nd4c_status nd4c_infer_top_k(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x's shape without the axis (keepdims: with 1 in its place); y in x's dtype, indices int64. */
 nd4c_status nd4c_infer_kth_value(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t k = inference->attrs[ND4C_ATTR_kth_value_k].as.i, shape[ND4C_MAX_RANK];
@@ -100,22 +107,27 @@ static void unknown_length(nd4c_inference *inference, int32_t position, nd4c_dty
   inference->outputs[position].shape_depends_on_data = true;
 }
 
+/* Gives: a vector in x's dtype; the length depends on the data. */
 nd4c_status nd4c_infer_unique_values(nd4c_inference *inference) {
   unknown_length(inference, 0, inference->inputs[0].dtype, inference->inputs[0].size);
   return ND4C_OK;
 }
 
+/* Gives: values: a vector in x's dtype; counts: an int64 vector. The length depends on the data. */
 nd4c_status nd4c_infer_unique_counts(nd4c_inference *inference) {
   unknown_length(inference, 1, ND4C_INT64, inference->inputs[0].size);
   return nd4c_infer_unique_values(inference);
 }
 
+/* Gives: values: a vector in x's dtype, whose length depends on the data; inverse_indices: int64, in x's shape. */
 nd4c_status nd4c_infer_unique_inverse(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_rule_output_at(inference, 1, ND4C_INT64, x->rank, x->shape);
   return nd4c_infer_unique_values(inference);
 }
 
+/* Gives: values: a vector in x's dtype; indices and counts: int64 vectors; the length of the three depends on the
+ * data. inverse_indices: int64, in x's shape. */
 nd4c_status nd4c_infer_unique_all(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   unknown_length(inference, 1, ND4C_INT64, x->size);
@@ -124,6 +136,9 @@ nd4c_status nd4c_infer_unique_all(nd4c_inference *inference) {
   return nd4c_infer_unique_values(inference);
 }
 
+/* Gives: values: x with fewer elements on the axis, in x's dtype, without axis a vector; indices and counts: int64
+ * vectors of that length, which depends on the data; inverse_indices: an int64 vector as long as the axis, without
+ * axis as x has elements. */
 nd4c_status nd4c_infer_unique(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *given = &inference->attrs[ND4C_ATTR_unique_axis];
@@ -153,6 +168,7 @@ static nd4c_status both_sizes(const nd4c_inference *inference, int64_t *size) {
   return ND4C_OK;
 }
 
+/* Gives: a vector in the inputs' dtype, which is one; the length depends on the data. */
 nd4c_status nd4c_infer_union1d(nd4c_inference *inference) {
   int64_t size;
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
@@ -161,6 +177,7 @@ nd4c_status nd4c_infer_union1d(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: a vector in the inputs' dtype, which is one; the length depends on the data. */
 nd4c_status nd4c_infer_intersect1d(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   ND4C_TRY(nd4c_infer_union1d(inference));
@@ -168,12 +185,14 @@ nd4c_status nd4c_infer_intersect1d(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: a vector in the inputs' dtype, which is one; the length depends on the data. */
 nd4c_status nd4c_infer_setdiff1d(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_union1d(inference));
   inference->outputs[0].shape[0] = inference->inputs[0].size;
   return ND4C_OK;
 }
 
+/* Gives: bool, in x's shape. elements has x's dtype. */
 nd4c_status nd4c_infer_isin(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t size;
@@ -219,6 +238,7 @@ static nd4c_status require_same_shape(const nd4c_inference *inference, int32_t p
                                  inference->op->inputs[0].name);
 }
 
+/* Gives: int64, in the shape of values. values has x's dtype. */
 nd4c_status nd4c_infer_searchsorted(nd4c_inference *inference) {
   const nd4c_tensor *values = &inference->inputs[1];
   ND4C_TRY(require_rank(inference, 0, 1));
@@ -229,6 +249,7 @@ nd4c_status nd4c_infer_searchsorted(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: int64, in x's shape. bins has x's dtype. */
 nd4c_status nd4c_infer_digitize(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(require_rank(inference, ND4C_IN_digitize_bins, 1));
@@ -237,11 +258,13 @@ nd4c_status nd4c_infer_digitize(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: a bool scalar. */
 nd4c_status nd4c_infer_is_ordered(nd4c_inference *inference) {
   nd4c_rule_output(inference, ND4C_BOOL, 0, NULL);
   return ND4C_OK;
 }
 
+/* Gives: bool, in the shape of targets [n], for predictions [n, classes]. */
 nd4c_status nd4c_infer_in_top_k(nd4c_inference *inference) {
   const nd4c_tensor *predictions = &inference->inputs[0], *targets = &inference->inputs[1];
   int64_t k = inference->attrs[ND4C_ATTR_in_top_k_k].as.i;
@@ -291,6 +314,9 @@ static nd4c_dtype edge_dtype(nd4c_dtype dtype) {
   return nd4c_dtype_get_info(dtype)->kind == ND4C_KIND_FLOAT ? dtype : (nd4c_dtype)ND4C_FLOAT64;
 }
 
+/* Gives: histogram: a vector of bins elements, float64 with density, else the dtype of weights, without them int64;
+ * bin_edges: bins + 1 elements, in x's dtype, of integers float64. With the input edges there is one bin less than
+ * edges. */
 nd4c_status nd4c_infer_histogram(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   const nd4c_tensor *edges = nd4c_rule_input(inference, ND4C_IN_histogram_edges);
@@ -319,6 +345,7 @@ nd4c_status nd4c_infer_histogram(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: a vector of bins + 1 elements, in x's dtype, of integers float64. */
 nd4c_status nd4c_infer_bin_edges(nd4c_inference *inference) {
   int64_t bins = inference->attrs[ND4C_ATTR_histogram_bin_edges_bins].as.i;
   ND4C_TRY(check_bins(inference, bins));
@@ -327,6 +354,7 @@ nd4c_status nd4c_infer_bin_edges(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: int64 [bins]. */
 nd4c_status nd4c_infer_fixed_width(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   double low = attrs[ND4C_ATTR_histogram_fixed_width_low].as.f;
@@ -341,6 +369,8 @@ nd4c_status nd4c_infer_fixed_width(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: a vector in the dtype of weights, without them int64. Its length is that of the data, at least minlength and
+ * at most maxlength. */
 nd4c_status nd4c_infer_bincount(nd4c_inference *inference) {
   const nd4c_tensor *weights = nd4c_rule_input(inference, ND4C_IN_bincount_weights);
   int64_t least = inference->attrs[ND4C_ATTR_bincount_minlength].as.i;
@@ -358,6 +388,8 @@ nd4c_status nd4c_infer_bincount(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [classes, classes], in the dtype of weights, without them int64. predictions and weights have the shape of
+ * labels. */
 nd4c_status nd4c_infer_confusion_matrix(nd4c_inference *inference) {
   enum { MOST_CLASSES = 1 << 24 };
   const nd4c_tensor *weights = nd4c_rule_input(inference, ND4C_IN_confusion_matrix_weights);

@@ -23,6 +23,8 @@ nd4c_status nd4c_infer_reduce_real(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, real_dtype(inference->inputs[0].dtype));
 }
 
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * An empty axis cannot be reduced. */
 nd4c_status nd4c_infer_reduce_real_nonempty(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_nonempty(inference));
   return nd4c_infer_reduce_real(inference);
@@ -33,6 +35,7 @@ nd4c_status nd4c_infer_reduce_count(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, ND4C_INT64);
 }
 
+/* Gives: float32, of float64 float64, in x's shape without the reduced axes (keepdims: with 1 in their places). */
 nd4c_status nd4c_infer_reduce_fraction(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, inference->inputs[0].dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32);
 }
@@ -45,6 +48,7 @@ nd4c_status nd4c_infer_reduce_quantile(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, is_floating(dtype) ? dtype : (nd4c_dtype)ND4C_FLOAT64);
 }
 
+/* Gives: each x without the reduced axes (keepdims: with 1 in their places), in x's dtype. */
 nd4c_status nd4c_infer_moments(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_reduce_same(inference));
   const nd4c_inferred *mean = &inference->outputs[0];
@@ -70,6 +74,8 @@ nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
 #define COUNT_ROW(NAME, number, word) +1
 enum { METHODS = 0 ND4C_QUANTILE_METHOD_TABLE(COUNT_ROW) };
 
+/* Gives: a first axis with a place for each q, then x without the reduced axes (keepdims: with 1 in their places), in
+ * x's dtype, of integers float64. An empty axis cannot be reduced. */
 nd4c_status nd4c_infer_quantile(nd4c_inference *inference) {
   const nd4c_attr_value *q = &inference->attrs[ND4C_ATTR_quantile_q];
   nd4c_inferred *y = &inference->outputs[0];
@@ -95,6 +101,7 @@ static nd4c_status check_axis(const nd4c_inference *inference, int64_t given, in
   return nd4c_rule_axis(inference, "axis", given, inference->inputs[0].rank, axis);
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_along_axis(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t axis;
@@ -103,6 +110,8 @@ nd4c_status nd4c_infer_along_axis(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 of bool and
+ * integers, else x's. */
 nd4c_status nd4c_infer_cumulative(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -120,6 +129,7 @@ nd4c_status nd4c_infer_cumulative(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: y: the shape and dtype of x; indices: int64, in x's shape. */
 nd4c_status nd4c_infer_cumulative_best(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_infer_along_axis(inference));
@@ -149,6 +159,7 @@ static nd4c_status check_piece(const nd4c_inference *inference, int32_t position
   return ND4C_OK;
 }
 
+/* Gives: x with prepend and append joined to it, then shorter by order on the axis, in x's dtype. */
 nd4c_status nd4c_infer_diff(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t order = inference->attrs[ND4C_ATTR_diff_order].as.i;

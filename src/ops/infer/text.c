@@ -8,21 +8,26 @@
 #define COUNT_ROW(NAME, number, name) +1
 enum { CASES = 0 ND4C_LETTER_CASE_TABLE(COUNT_ROW), TFIDF_MODES = 0 ND4C_TFIDF_MODE_TABLE(COUNT_ROW) };
 
+/* Gives: utf8, in the shape that the inputs broadcast to. */
 nd4c_status nd4c_infer_string_concat(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
   return nd4c_rule_broadcast(inference, 0, 1, ND4C_UTF8);
 }
 
+/* Gives: utf8, in x's shape. */
 nd4c_status nd4c_infer_string_same(nd4c_inference *inference) {
   nd4c_rule_output(inference, ND4C_UTF8, inference->inputs[0].rank, inference->inputs[0].shape);
   return ND4C_OK;
 }
 
+/* Gives: int64, in x's shape. */
 nd4c_status nd4c_infer_string_length(nd4c_inference *inference) {
   nd4c_rule_output(inference, ND4C_INT64, inference->inputs[0].rank, inference->inputs[0].shape);
   return ND4C_OK;
 }
 
+/* Gives: parts: utf8, in x's shape with a new last axis, whose length depends on the data; counts: int64, in x's
+ * shape. */
 nd4c_status nd4c_infer_string_split(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[ND4C_MAX_RANK] = {0};
@@ -43,6 +48,7 @@ nd4c_status nd4c_infer_string_split(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: utf8, in x's shape [n] or [1, n]; n depends on the data if stopwords are left out of it. */
 nd4c_status nd4c_infer_string_normalizer(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_tensor *stopwords = nd4c_rule_input(inference, ND4C_IN_string_normalizer_stopwords);
@@ -60,6 +66,7 @@ nd4c_status nd4c_infer_string_normalizer(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: bool, in x's shape. */
 nd4c_status nd4c_infer_regex(nd4c_inference *inference) {
   nd4c_rule_output(inference, ND4C_BOOL, inference->inputs[0].rank, inference->inputs[0].shape);
   return ND4C_OK;
@@ -115,6 +122,7 @@ static nd4c_status check_pool(const nd4c_inference *inference, int64_t *columns)
   return ND4C_OK;
 }
 
+/* Gives: float32 [columns], or [n, columns] for x [n, tokens]; ngram_indexes says how many columns there are. */
 nd4c_status nd4c_infer_tfidf(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *pool = &inference->inputs[1];
   const nd4c_attr_value *weights = &inference->attrs[ND4C_ATTR_tfidf_vectorizer_weights];

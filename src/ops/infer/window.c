@@ -225,6 +225,8 @@ static nd4c_status transposed_window(const nd4c_inference *inference, nd4c_windo
   return ND4C_OK;
 }
 
+/* Gives: [n, o, ...], in x's dtype, for x [n, c, ...] and w [c, o / groups, ...]; the spatial axes are output_shape,
+ * or follow from strides, pads and output_padding. */
 nd4c_status nd4c_infer_conv_transpose(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[1];
   int64_t groups = inference->attrs[ND4C_ATTR_conv_transpose_groups].as.i, channels;
@@ -263,6 +265,8 @@ static nd4c_status check_field(const nd4c_inference *inference, int32_t position
   return nd4c_rule_expect_shape(inference, position, x->rank, shape, "channels for each offset group and tap");
 }
 
+/* Gives: [n, o, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [o, c / groups, ...]. All
+ * inputs have one dtype. */
 nd4c_status nd4c_infer_deformable_conv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[1];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -286,6 +290,7 @@ nd4c_status nd4c_infer_deformable_conv(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: y: the shape and dtype of x [n, c, t]; present_state: [n, c, k - 1], in x's dtype, for w [c, 1, k]. */
 nd4c_status nd4c_infer_causal_conv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
@@ -319,6 +324,7 @@ static nd4c_status pool_window(const nd4c_inference *inference, nd4c_window *win
                              attrs[ND4C_ATTR_max_pool_ceil_mode].as.i != 0, window);
 }
 
+/* Gives: [n, c, ...] with a cell for each window, for x [n, c, ...]; y in x's dtype, indices int64. */
 nd4c_status nd4c_infer_max_pool_with_indices(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_window window;
@@ -335,6 +341,7 @@ static nd4c_status check_power(const nd4c_inference *inference, double p) {
   return nd4c_fail(ND4C_ARGUMENT, "%s: p is %g, expected a number above 0", inference->op->name, p);
 }
 
+/* Gives: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...]. */
 nd4c_status nd4c_infer_lp_pool(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_window window;
@@ -371,6 +378,8 @@ static nd4c_status unpooled_extents(const nd4c_inference *inference, int64_t *ex
   return ND4C_OK;
 }
 
+/* Gives: [n, c, ...output_shape], in x's dtype, for x [n, c, ...]; without output_shape as large as the windows
+ * reach. */
 nd4c_status nd4c_infer_max_unpool(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *wanted = &inference->attrs[ND4C_ATTR_max_unpool_output_shape];
@@ -408,6 +417,7 @@ static nd4c_status check_cells(const nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x [n, c, ...] with 1 on each spatial axis, in x's dtype. */
 nd4c_status nd4c_infer_global_pool(nd4c_inference *inference) {
   const int64_t ones[SPATIAL_MOST] = {1, 1, 1};
   ND4C_TRY(check_cells(inference));
@@ -415,11 +425,13 @@ nd4c_status nd4c_infer_global_pool(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: x [n, c, ...] with 1 on each spatial axis, in x's dtype. */
 nd4c_status nd4c_infer_global_lp_pool(nd4c_inference *inference) {
   ND4C_TRY(check_power(inference, inference->attrs[ND4C_ATTR_global_lp_pool_p].as.f));
   return nd4c_infer_global_pool(inference);
 }
 
+/* Gives: [n, c, ...output_shape], in x's dtype, for x [n, c, ...]. */
 nd4c_status nd4c_infer_adaptive_pool(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *wanted = &inference->attrs[ND4C_ATTR_adaptive_average_pool_output_shape];
@@ -436,12 +448,14 @@ nd4c_status nd4c_infer_adaptive_pool(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* Gives: [n, c, ...output_shape], for x [n, c, ...]; y in x's dtype, indices int64. */
 nd4c_status nd4c_infer_adaptive_max_pool(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_adaptive_pool(inference));
   nd4c_rule_output_at(inference, 1, ND4C_INT64, inference->outputs[0].rank, inference->outputs[0].shape);
   return ND4C_OK;
 }
 
+/* Gives: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [c, ...]. */
 nd4c_status nd4c_infer_morphology(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[1];
   const nd4c_attr_value *attrs = inference->attrs;

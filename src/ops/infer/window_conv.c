@@ -56,6 +56,8 @@ static void windowed_output(nd4c_inference *inference, int64_t channels, const n
   }
 }
 
+/* Gives: [n, o, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [o, c / groups, ...]. All
+ * inputs have one dtype; addend broadcasts to y. */
 nd4c_status nd4c_infer_conv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[ND4C_IN_conv_x], *w = &inference->inputs[ND4C_IN_conv_w];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -94,6 +96,7 @@ static nd4c_status check_separable_weights(const nd4c_inference *inference) {
   return nd4c_rule_all_same_dtype(inference);
 }
 
+/* Gives: [n, o, h, w] with a cell for each window, in x's dtype, for pointwise [o, ...]. */
 nd4c_status nd4c_infer_separable_conv2d(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *depthwise = &inference->inputs[ND4C_IN_separable_conv2d_depthwise];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -128,6 +131,7 @@ static nd4c_status check_pool_pads(const nd4c_inference *inference, const nd4c_w
   return ND4C_OK;
 }
 
+/* Gives: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...]. */
 nd4c_status nd4c_infer_pool(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *attrs = inference->attrs, *kernel = &attrs[ND4C_ATTR_max_pool_kernel];
@@ -153,6 +157,7 @@ static nd4c_status check_channels(const nd4c_inference *inference) {
   return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 2 axes, [n, c, ...]");
 }
 
+/* Gives: the shape and dtype of x [n, c, ...]. The other inputs have x's dtype and one value a channel. */
 nd4c_status nd4c_infer_batch_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(check_channels(inference));
@@ -162,6 +167,7 @@ nd4c_status nd4c_infer_batch_norm(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
+/* Gives: the shape and dtype of x. scale and bias have x's dtype and broadcast to the normalised axes. */
 nd4c_status nd4c_infer_layer_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
@@ -181,6 +187,7 @@ nd4c_status nd4c_infer_axis_same(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
+/* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_lrn(nd4c_inference *inference) {
   ND4C_TRY(check_channels(inference));
   int64_t size = inference->attrs[ND4C_ATTR_lrn_size].as.i;
