@@ -6,8 +6,8 @@
 #include "device/storage/forms.h"
 #include "device/storage/storage.h"
 #include "device/storage/storage_body.h"
-#include "device/trace/tracer.h"
 #include "device/storage/transfer_stream.h"
+#include "device/trace/tracer.h"
 
 /* A transfer costs what so many bytes do, however few it has. */
 enum { PIECE_COST = 256 };
@@ -64,8 +64,11 @@ nd4c_status nd4c_storage_read_piece(nd4c_storage *storage, int64_t offset, int64
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_device *host = NULL;
   ND4C_TRY(nd4c_device_host(&host));
+  nd4c_status status;
   nd4c_storage_lock_settled(body, NULL, false);
-  nd4c_status status = read_piece(body, host, offset, bytes, to);
+  do {
+    status = read_piece(body, host, offset, bytes, to);
+  } while (nd4c_storage_resume(body, &status));
   nd4c_storage_unlock(body);
   return status;
 }
@@ -123,6 +126,16 @@ static void keep_written(nd4c_storage_body *body) {
   nd4c_storage_update_address(body);
 }
 
+/* The work on all replicas that are going to be written. */
+static nd4c_status await_current(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    if (replica->state != 'I') {
+      ND4C_TRY(nd4c_storage_await_replica(body, replica));
+    }
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status write_piece(nd4c_storage_body *body, nd4c_device *host, int64_t offset, int64_t bytes,
                                const void *from) {
   nd4c_replica *source = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
@@ -131,6 +144,7 @@ static nd4c_status write_piece(nd4c_storage_body *body, nd4c_device *host, int64
                                    : nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
   }
   ND4C_TRY(nd4c_storage_settle_source(body, source));
+  ND4C_TRY(await_current(body));
   nd4c_status status = ND4C_OK;
   int written = 0;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
@@ -156,9 +170,12 @@ nd4c_status nd4c_storage_write_piece(nd4c_storage *storage, int64_t offset, int6
     return nd4c_fail(ND4C_READ_ONLY, "the array's storage is read-only");
   }
   ND4C_TRY(nd4c_device_host(&host));
+  nd4c_status status;
   nd4c_storage_lock_settled(body, NULL, false);
-  nd4c_forms_detach(body);
-  nd4c_status status = write_piece(body, host, offset, bytes, from);
+  do {
+    nd4c_forms_detach(body);
+    status = write_piece(body, host, offset, bytes, from);
+  } while (nd4c_storage_resume(body, &status));
   if (status == ND4C_OK && nd4c_tracer_is_on()) {
     nd4c_tracer_write(body, atomic_load(&storage->device));
   }

@@ -5,8 +5,8 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/fence.h"
 #include "device/memory/staging.h"
+#include "device/stream/fence.h"
 
 /* What has so few bytes is put behind the cargo's own record, which is recycled. */
 enum { SMALL_BYTES = 32 * 1024, MOST_BUFFERS = 4 };
@@ -92,26 +92,33 @@ static nd4c_status send_staged(nd4c_cargo *cargo, nd4c_stream stream, const nd4c
   return status;
 }
 
-nd4c_status nd4c_cargo_send(nd4c_device *device, nd4c_stream stream, const nd4c_block *to, const void *from,
-                            int64_t bytes, nd4c_cargo **out, int64_t *held) {
+nd4c_cargo *nd4c_cargo_make(nd4c_device *device, int64_t bytes) {
   const bool small = bytes <= SMALL_BYTES;
   nd4c_cargo *cargo = small || device->staging != NULL ? make(device, small ? bytes : 0) : NULL;
-  *out = NULL;
-  *held = 0;
-  if (cargo == NULL) {
-    return ND4C_UNSUPPORTED;
-  }
-  if (small) {
-    *out = cargo;
-    memcpy(cargo->bytes, from, (size_t)bytes);
-    return nd4c_driver_copy_from_host(device, stream, to->buffer, to->offset, cargo->bytes, bytes);
+  if (cargo == NULL || small) {
+    return cargo;
   }
   take_buffers(cargo, (bytes - 1) / ND4C_STAGING_BYTES + 1);
   if (cargo->count == 0) {
     nd4c_cargo_free(cargo);
-    return ND4C_UNSUPPORTED;
+    return NULL;
   }
-  *out = cargo;
-  *held = (int64_t)cargo->count * ND4C_STAGING_BYTES;
+  return cargo;
+}
+
+bool nd4c_cargo_fits(const nd4c_cargo *cargo, int64_t bytes) {
+  return cargo->count == 0 || bytes <= nd4c_cargo_held(cargo);
+}
+
+int64_t nd4c_cargo_held(const nd4c_cargo *cargo) {
+  return (int64_t)cargo->count * ND4C_STAGING_BYTES;
+}
+
+nd4c_status nd4c_cargo_send(nd4c_cargo *cargo, nd4c_stream stream, const nd4c_block *to, const void *from,
+                            int64_t bytes) {
+  if (cargo->count == 0) {
+    memcpy(cargo->bytes, from, (size_t)bytes);
+    return nd4c_driver_copy_from_host(cargo->device, stream, to->buffer, to->offset, cargo->bytes, bytes);
+  }
   return send_staged(cargo, stream, to, from, bytes);
 }

@@ -5,13 +5,13 @@
 #include "base/config/log.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/storage/forms.h"
 #include "device/storage/replica_copy.h"
 #include "device/storage/storage.h"
 #include "device/storage/storage_body.h"
-#include "device/trace/tracer.h"
 #include "device/storage/transfer_stream.h"
+#include "device/stream/closing.h"
+#include "device/trace/tracer.h"
 
 nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
@@ -62,8 +62,6 @@ void nd4c_replica_settle_copy(nd4c_replica *replica) {
   replica->copied = false;
 }
 
-/* A current replica to copy from: one that is complete if there is, on a device that can be used, else one that is
- * being copied. */
 nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body) {
   nd4c_replica *found = NULL;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
@@ -77,7 +75,9 @@ nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body) {
     return found;
   }
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    nd4c_replica_settle_copy(replica);
+    if (nd4c_fence_is_known(replica->written)) {
+      nd4c_replica_settle_copy(replica);
+    }
     if (replica->state != 'I') {
       return replica;
     }
@@ -85,9 +85,22 @@ nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body) {
   return NULL;
 }
 
+/* A copy that failed leaves the value where it was copied from: the operation looks for that again. */
+static nd4c_status settle_copied_source(nd4c_storage_body *body, nd4c_replica *source) {
+  nd4c_shared_fence *copied = nd4c_fence_retain(source->written);
+  nd4c_replica_settle_copy(source);
+  const nd4c_status status = source->state != 'I' ? ND4C_OK : nd4c_storage_put_off(body, copied);
+  nd4c_fence_release(copied);
+  return status;
+}
+
 nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source) {
   if (source->written == NULL) {
     return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_storage_await(body, source->written));
+  if (source->copied) {
+    return settle_copied_source(body, source);
   }
   nd4c_status status = nd4c_fence_wait(source->written);
   if (status != ND4C_OK) {
@@ -102,44 +115,24 @@ nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *so
 
 /* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, what destroyed
  * plans had. */
-void nd4c_replica_add_reader(nd4c_replica *replica, nd4c_shared_fence *fence) {
+int32_t nd4c_replica_count_readers(void) {
   static const int64_t much = INT64_C(64) << 20;
   bool few = nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;
-  nd4c_readers_add(&replica->readers, fence, few ? ND4C_READERS_FEW : ND4C_READERS_MOST);
+  return few ? ND4C_READERS_FEW : ND4C_READERS_MOST;
 }
 
-nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes) {
-  ND4C_TRY(nd4c_fence_enqueue_wait(replica->written, device, stream));
-  return writes ? nd4c_readers_enqueue_wait(&replica->readers, device, stream) : ND4C_OK;
-}
-
-/* -- waiting ------------------------------------------------------------------------------------------------------ */
-
-/* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
-static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {
-  const nd4c_replica *current = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
-  if (current == NULL || current->written == NULL) {
-    return NULL;
+nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *replica, nd4c_device *device,
+                                     nd4c_stream stream, bool writes) {
+  bool on_host = false;
+  nd4c_shared_fence *reader = NULL;
+  ND4C_TRY(nd4c_fence_enqueue_wait(replica->written, device, stream, &on_host));
+  if (on_host) {
+    ND4C_TRY(nd4c_storage_await(body, replica->written));
   }
-  const bool streams = device != NULL && device->description.asynchronous;
-  const nd4c_replica *here = streams ? nd4c_replica_find(body, device) : NULL;
-  if (here != NULL && here->state != 'I') {
-    return NULL;
+  if (writes) {
+    ND4C_TRY(nd4c_readers_enqueue_wait(&replica->readers, device, stream, &reader));
   }
-  return follows && nd4c_replica_can_follow(current, device) ? NULL : current->written;
-}
-
-void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows) {
-  nd4c_storage_lock(body);
-  nd4c_shared_fence *fence = find_wait(body, device, follows);
-  while (fence != NULL && !nd4c_fence_is_known(fence)) {
-    fence = nd4c_fence_retain(fence);
-    nd4c_storage_unlock(body);
-    nd4c_fence_settle(fence);
-    nd4c_fence_release(fence);
-    nd4c_storage_lock(body);
-    fence = find_wait(body, device, follows); /* of a write that began meanwhile, perhaps */
-  }
+  return reader != NULL ? nd4c_storage_await(body, reader) : ND4C_OK;
 }
 
 /* -- acquire and commit ------------------------------------------------------------------------------------------ */
@@ -161,12 +154,15 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
 
 /* Makes what is read current for work on the device. */
 static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when) {
-  if (replica->copied && (!replica->device->description.asynchronous || nd4c_fence_is_known(replica->written))) {
+  if (replica->copied && !replica->device->description.asynchronous) {
+    ND4C_TRY(nd4c_storage_await(body, replica->written));
+  }
+  if (replica->copied && nd4c_fence_is_known(replica->written)) {
     nd4c_replica_settle_copy(replica);
   }
   nd4c_status status = nd4c_replica_bring(body, replica, when);
-  if (status != ND4C_OK && replica->state == 'I' && !replica->pinned && replica->holds == 0 &&
-      nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
+  if (status != ND4C_OK && !nd4c_storage_is_put_off(body) && replica->state == 'I' && !replica->pinned &&
+      replica->holds == 0 && nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
     nd4c_replica_drop(body, replica); /* memory without contents is no use */
   }
   ND4C_TRY(status);
@@ -177,6 +173,7 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
                                   nd4c_transfer transfer, nd4c_bring when, nd4c_replica_view *view) {
   bool reads = access != ND4C_ACCESS_WRITE;
   if (reads && body->poison != ND4C_OK) {
+    nd4c_replica_drop_fresh(body);
     return nd4c_storage_fail_poisoned(body);
   }
   nd4c_replica *replica = nd4c_replica_find(body, device);
@@ -184,7 +181,7 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
     ND4C_TRY(check_transfer(body, replica, device));
   }
   if (replica == NULL || !nd4c_replica_is_there(replica)) {
-    ND4C_TRY(nd4c_replica_make(body, device, &replica));
+    return nd4c_storage_ask_for_memory(body, device);
   }
   if (reads) {
     ND4C_TRY(prepare_read(body, replica, when));
@@ -192,8 +189,9 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
   if (device->description.asynchronous) {
     body->wrote_apart = 0; /* had the parts been written on the host, all of it would travel back now */
   }
-  ND4C_TRY(nd4c_replica_order_after(replica, device, stream, access != ND4C_ACCESS_READ));
+  ND4C_TRY(nd4c_replica_order_after(body, replica, device, stream, access != ND4C_ACCESS_READ));
   nd4c_replica_use(replica);
+  replica->fresh = false;
   replica->holds += device->description.asynchronous || (access == ND4C_ACCESS_WRITE && replica->state == 'I');
   replica->eager = access != ND4C_ACCESS_READ && transfer == ND4C_TRANSFER_EAGER;
   view->address = replica->block.address;
@@ -218,19 +216,16 @@ nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_device_admit(device));
-  const nd4c_bring when = stream != NULL ? ND4C_BRING_FOR_WORK : ND4C_BRING_NOW;
+  const nd4c_bring when = stream != NULL ? ND4C_BRING_FOLLOWING : ND4C_BRING_NOW;
   if (access == ND4C_ACCESS_WRITE) {
     nd4c_storage_lock(body);
   } else {
     nd4c_storage_lock_settled(body, device, stream != NULL);
   }
-  nd4c_status status = acquire_slowly(body, device, stream, access, transfer, when, view);
-  if (ND4C_UNLIKELY(body->unsettled)) {
-    body->unsettled = false;
-    nd4c_storage_unlock(body);
-    nd4c_storage_lock_settled(body, device, false);
-    status = acquire_slowly(body, device, stream, access, transfer, ND4C_BRING_NOW, view);
-  }
+  nd4c_status status;
+  do {
+    status = acquire_slowly(body, device, stream, access, transfer, when, view);
+  } while (nd4c_storage_resume(body, &status));
   nd4c_storage_unlock(body);
   return status;
 }
@@ -239,6 +234,7 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   nd4c_forms_detach(body);
   nd4c_replica_release_fences(written); /* the new fence lies behind all of them on the stream */
   written->written = nd4c_fence_retain(fence);
+  written->fresh = false;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     replica->left = replica != written && replica->state != 'I';
     replica->state = replica == written ? 'M' : 'I';
@@ -254,16 +250,29 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   nd4c_storage_update_address(body);
 }
 
-/* Brings the replicas up to date that the last write made stale; one that fails stays stale, and its next use tells
- * why.
- */
-static void refresh(nd4c_storage_body *body) {
+/* A replica that the last write made stale; the others are not left. NULL: there is none. */
+static nd4c_replica *find_left(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
-    bool stale = replica->left && replica->state == 'I' && nd4c_replica_is_there(replica);
+    if (replica->left && replica->state == 'I' && nd4c_replica_is_there(replica)) {
+      return replica;
+    }
     replica->left = false;
-    if (stale && nd4c_replica_bring(body, replica, ND4C_BRING_FOLLOWING) != ND4C_OK) {
-      nd4c_log_write(ND4C_LOG_INFO, "coherence", "an eager copy to %s: %s", replica->device->name,
-                     nd4c_error_message());
+  }
+  return NULL;
+}
+
+/* Brings the replicas up to date that the last write made stale; one that fails stays stale, and its next use tells
+ * why. May release the lock in between. */
+static void refresh(nd4c_storage_body *body) {
+  for (nd4c_replica *replica; body->poison == ND4C_OK && (replica = find_left(body)) != NULL;) {
+    nd4c_device *device = replica->device;
+    nd4c_status status = nd4c_replica_bring(body, replica, ND4C_BRING_FOLLOWING);
+    if (nd4c_storage_resume(body, &status)) {
+      continue; /* the replica may have gone */
+    }
+    replica->left = false;
+    if (status != ND4C_OK) {
+      nd4c_log_write(ND4C_LOG_INFO, "coherence", "an eager copy to %s: %s", device->name, nd4c_error_message());
     }
   }
 }
@@ -286,14 +295,23 @@ nd4c_device *nd4c_storage_nearest(nd4c_storage *storage, nd4c_device *device) {
 void nd4c_storage_refresh(nd4c_storage *storage) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
   nd4c_storage_lock(body);
-  if (body->poison == ND4C_OK) {
-    refresh(body);
-  }
+  refresh(body);
   nd4c_storage_unlock(body);
 }
 
 static void let_go(nd4c_replica *replica) {
   replica->holds -= replica->holds > 0;
+}
+
+/* Notes work that reads the replica, which is held until then. Where that has very many readers, the host waits for the
+ * oldest. */
+static void add_reader(nd4c_storage_body *body, nd4c_replica *replica, nd4c_shared_fence *fence) {
+  const int32_t most = nd4c_replica_count_readers();
+  for (nd4c_shared_fence *oldest; (oldest = nd4c_readers_find_excess(&replica->readers, fence, most)) != NULL;) {
+    nd4c_status status = nd4c_storage_await(body, oldest);
+    (void)nd4c_storage_resume(body, &status);
+  }
+  nd4c_readers_add(&replica->readers, fence, most);
 }
 
 void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence) {
@@ -303,19 +321,20 @@ void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access
   }
   nd4c_storage_lock(body);
   nd4c_replica *replica = nd4c_replica_find(body, device);
-  if (replica != NULL) {
-    let_go(replica);
-  }
   if (replica != NULL && access != ND4C_ACCESS_READ) {
     bool eager = replica->eager;
+    let_go(replica);
     replica->eager = false;
     commit_write(body, replica, fence);
     if (eager) {
       refresh(body);
     }
-  } else if (replica != NULL && fence != NULL) {
-    nd4c_replica_add_reader(replica, fence);
-    nd4c_storage_update_address(body);
+  } else if (replica != NULL) {
+    if (fence != NULL) {
+      add_reader(body, replica, fence);
+      nd4c_storage_update_address(body);
+    }
+    let_go(replica);
   }
   nd4c_storage_unlock(body);
 }
@@ -410,11 +429,14 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
   if (atomic_load(&storage->address) != NULL) {
     return ND4C_OK;
   }
+  nd4c_status status;
   nd4c_storage_lock_settled(body, NULL, false);
-  nd4c_replica *current = nd4c_storage_find_current(body);
-  nd4c_status status = body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
-                       : current != NULL       ? nd4c_storage_settle_source(body, current)
-                                               : ND4C_OK;
+  do {
+    nd4c_replica *current = nd4c_storage_find_current(body);
+    status = body->poison != ND4C_OK ? nd4c_storage_fail_poisoned(body)
+             : current != NULL       ? nd4c_storage_settle_source(body, current)
+                                     : ND4C_OK;
+  } while (nd4c_storage_resume(body, &status));
   nd4c_storage_unlock(body);
   return status;
 }
@@ -445,29 +467,36 @@ static nd4c_status write_value(const nd4c_replica *to, const new_value *value) {
              : nd4c_transfer_fill(to->device, &to->block, value->bytes, value->pattern, value->pattern_bytes);
 }
 
+/* Under the lock. */
+static nd4c_status put_value(nd4c_storage_body *body, const new_value *value) {
+  nd4c_device *device = atomic_load(&body->base.device);
+  nd4c_replica *replica = nd4c_replica_find(body, device);
+  ND4C_TRY(nd4c_storage_await_all(body));
+  /* How the work that used it so far ended does not matter to a new value. */
+  nd4c_storage_body_settle(body);
+  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
+  if (replica == NULL || !nd4c_replica_is_there(replica)) { /* a poisoned one may have gone */
+    return nd4c_storage_ask_for_memory(body, device);
+  }
+  ND4C_TRY(write_value(replica, value));
+  if (begin != 0) {
+    trace_new_value(begin, body, value, replica->device);
+  }
+  nd4c_replica_use(replica);
+  commit_write(body, replica, NULL);
+  return ND4C_OK;
+}
+
 static nd4c_status replace(nd4c_storage *storage, const new_value *value) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
+  nd4c_status status;
   if ((storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
     return nd4c_fail(ND4C_READ_ONLY, "the array's storage is read-only");
   }
   nd4c_storage_lock(body);
-  nd4c_device *device = atomic_load(&storage->device);
-  nd4c_replica *replica = nd4c_replica_find(body, device);
-  /* How the work that used it so far ended does not matter to a new value. */
-  nd4c_storage_body_settle(body);
-  int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  bool there = replica != NULL && nd4c_replica_is_there(replica); /* a poisoned one may have gone */
-  nd4c_status status = there ? ND4C_OK : nd4c_replica_make(body, device, &replica);
-  if (status == ND4C_OK) {
-    status = write_value(replica, value);
-  }
-  if (status == ND4C_OK) {
-    if (begin != 0) {
-      trace_new_value(begin, body, value, replica->device);
-    }
-    nd4c_replica_use(replica);
-    commit_write(body, replica, NULL);
-  }
+  do {
+    status = put_value(body, value);
+  } while (nd4c_storage_resume(body, &status));
   nd4c_storage_unlock(body);
   return status;
 }

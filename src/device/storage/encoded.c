@@ -124,7 +124,7 @@ nd4c_status nd4c_encoded_decode(nd4c_storage_body *body) {
   ND4C_TRY(nd4c_device_host(&host));
   nd4c_replica *replica = nd4c_replica_find(body, host);
   if (replica == NULL || !nd4c_replica_is_there(replica)) {
-    ND4C_TRY(nd4c_replica_make(body, host, &replica));
+    return nd4c_storage_ask_for_memory(body, host);
   }
   ND4C_TRY(decode(body->encoding, replica->block.address));
   replica->state = 'M';

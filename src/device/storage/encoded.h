@@ -20,7 +20,8 @@ const nd4c_layout *nd4c_encoded_layout(const nd4c_storage *storage);
  * is the host's. */
 bool nd4c_encoded_show(const nd4c_storage *storage, int64_t offset, const nd4c_device *device, nd4c_tensor *tensor);
 
-/* Decodes the contents into a replica on the host, which is then the only current one. Under the storage's lock. */
+/* Decodes the contents into a replica on the host, which is then the only current one. Under the storage's lock; puts
+ * the operation off while that replica has no memory. */
 nd4c_status nd4c_encoded_decode(struct nd4c_storage_body *body);
 /* Frees the blocks of a storage that ends. */
 void nd4c_encoded_free(struct nd4c_storage_body *body);

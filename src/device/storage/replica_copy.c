@@ -11,18 +11,18 @@
 
 #include "base/os.h"
 #include "base/status.h"
-#include "device/storage/cargo.h"
 #include "device/device.h"
+#include "device/storage/cargo.h"
 #include "device/storage/encoded.h"
+#include "device/storage/transfer_stream.h"
 #include "device/stream/host_ranges.h"
 #include "device/stream/stream_pool.h"
 #include "device/trace/tracer.h"
-#include "device/storage/transfer_stream.h"
 
 /* Complete when this returns. */
 static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target) {
   ND4C_TRY(nd4c_storage_settle_source(body, source));
-  ND4C_TRY(nd4c_replica_order_after(target, target->device, NULL, true)); /* what still reads what was here before */
+  ND4C_TRY(nd4c_storage_await_replica(body, target)); /* what still reads what was here before */
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
   nd4c_replica_release_fences(target); /* they have ended, and how is nothing to the new contents */
@@ -71,7 +71,8 @@ typedef struct copy {
   nd4c_stream stream;
   nd4c_bring when;
   nd4c_cargo *cargo; /* NULL: the source is read until the copy has ended */
-  int64_t held;      /* bytes of that */
+  bool sent;         /* bytes of the cargo may be under way */
+  int32_t readers;   /* how many the source may have */
   nd4c_host_use use; /* of the host's memory, until the copy's fence is recorded */
 } copy;
 
@@ -79,15 +80,36 @@ static bool is_direct(const copy *c) {
   return c->carrier == c->target->device && nd4c_transfer_is_direct(c->source->device, c->target->device);
 }
 
+/* The source is going to have one more reader. Where it has very many, the host waits for the oldest first. */
+static nd4c_status make_room_for_reader(copy *c) {
+  c->readers = nd4c_replica_count_readers();
+  nd4c_shared_fence *oldest = nd4c_readers_find_excess(&c->source->readers, NULL, c->readers);
+  return oldest == NULL ? ND4C_OK : nd4c_storage_put_off(c->body, oldest);
+}
+
+/* The source's fences, for a call that lets the copy come after them; *count 0: there are none. */
+static nd4c_status hold_source(const copy *c, nd4c_shared_fence *before, nd4c_fence *waits, int32_t *count) {
+  *count = nd4c_fence_hold(before, waits);
+  if (*count >= 0) {
+    return ND4C_OK;
+  }
+  nd4c_shared_fence *oldest = nd4c_fence_oldest(before);
+  const nd4c_status status = nd4c_storage_put_off(c->body, oldest != NULL ? oldest : before);
+  nd4c_fence_release(oldest);
+  return status;
+}
+
 /* Between two devices. The target's device waits for the source's. */
-static nd4c_status enqueue_direct(const copy *c) {
+static nd4c_status enqueue_direct(copy *c) {
   nd4c_shared_fence *before = c->source->written;
+  ND4C_TRY(make_room_for_reader(c));
   if (before != NULL && !nd4c_fence_is_of(before, c->source->device)) {
-    ND4C_TRY(nd4c_fence_enqueue_wait(before, c->carrier, c->stream));
+    ND4C_TRY(nd4c_replica_order_after(c->body, c->source, c->carrier, c->stream, false));
     before = NULL;
   }
   nd4c_fence waits[ND4C_TIMELINE_WAITS];
-  const int32_t wait_count = nd4c_fence_hold(before, waits);
+  int32_t wait_count = 0;
+  ND4C_TRY(hold_source(c, before, waits, &wait_count));
   const nd4c_status status =
       nd4c_transfer_enqueue_direct(c->source->device, &c->source->block, waits, wait_count, c->carrier,
                                    &c->target->block, c->stream, c->body->base.bytes);
@@ -102,17 +124,15 @@ static nd4c_status enqueue_direct(const copy *c) {
 static nd4c_status enqueue_from_or_to_host(copy *c) {
   const nd4c_block *from = &c->source->block, *to = &c->target->block;
   const int64_t bytes = c->body->base.bytes;
-  ND4C_TRY(nd4c_replica_order_after(c->source, c->carrier, c->stream, false));
-  const bool up = c->carrier == c->target->device && c->when != ND4C_BRING_REQUESTED && c->source->written == NULL;
-  if (up && !nd4c_host_range_holds(c->carrier, from->address, bytes)) {
-    const nd4c_status status = nd4c_cargo_send(c->carrier, c->stream, to, from->address, bytes, &c->cargo, &c->held);
-    if (status != ND4C_UNSUPPORTED || c->cargo != NULL) {
-      return status;
-    }
+  ND4C_TRY(nd4c_replica_order_after(c->body, c->source, c->carrier, c->stream, false));
+  if (c->cargo != NULL) {
+    c->sent = true;
+    return nd4c_cargo_send(c->cargo, c->stream, to, from->address, bytes);
   }
   if (c->when != ND4C_BRING_REQUESTED && (is_lent(c->body, c->source) || runs_far_ahead())) {
     return ND4C_UNSUPPORTED;
   }
+  ND4C_TRY(make_room_for_reader(c));
   const void *host = c->carrier == c->target->device ? from->address : to->address;
   if (!nd4c_host_use_begin(&c->use, c->carrier, host, bytes)) {
     return ND4C_UNSUPPORTED;
@@ -125,7 +145,7 @@ static nd4c_status enqueue(copy *c) {
   if (direct && c->when != ND4C_BRING_REQUESTED && is_lent(c->body, c->source)) {
     return ND4C_UNSUPPORTED;
   }
-  ND4C_TRY(nd4c_replica_order_after(c->target, c->carrier, c->stream, true));
+  ND4C_TRY(nd4c_replica_order_after(c->body, c->target, c->carrier, c->stream, true));
   return direct ? enqueue_direct(c) : enqueue_from_or_to_host(c);
 }
 
@@ -136,15 +156,68 @@ static nd4c_status fail_copy(const copy *c, nd4c_status status) {
                       : nd4c_device_fail_prefix(status, c->carrier, "with", "copy of %lld bytes", bytes);
 }
 
+/* Whether the host puts the bytes into memory of nd4c's. */
+static bool takes_cargo(const copy *c) {
+  return c->carrier == c->target->device && !is_direct(c) && c->when != ND4C_BRING_REQUESTED &&
+         c->source->written == NULL &&
+         !nd4c_host_range_holds(c->carrier, c->source->block.address, c->body->base.bytes);
+}
+
+/* A stream, and a cargo where one is to be had. Where that does not hold all of the bytes, the host waits for pieces of
+ * the copy: then nothing may be under way before them. */
+static nd4c_status take_means(copy *c) {
+  const int64_t bytes = c->body->base.bytes;
+  c->cargo = takes_cargo(c) ? nd4c_cargo_make(c->carrier, bytes) : NULL;
+  const bool waits = c->cargo != NULL && !nd4c_cargo_fits(c->cargo, bytes);
+  nd4c_status status = waits ? nd4c_storage_await_replica(c->body, c->target) : ND4C_OK;
+  if (status == ND4C_OK) {
+    status = waits ? nd4c_stream_take_idle(c->carrier, &c->stream) : nd4c_stream_take(c->carrier, &c->stream);
+  }
+  if (status != ND4C_OK) {
+    nd4c_cargo_free(c->cargo);
+  }
+  return status;
+}
+
+static bool is_busy(const nd4c_replica *replica) {
+  return !nd4c_fence_is_known(replica->written) || nd4c_readers_find_pending(&replica->readers) != NULL;
+}
+
+/* Gives back the stream of a copy that was not enqueued. It may have been told to wait for other work: a fence behind
+ * that shows when it is idle. */
+static void give_unused(const copy *c) {
+  nd4c_shared_fence *mark = NULL;
+  if ((is_busy(c->target) || !nd4c_fence_is_known(c->source->written)) &&
+      nd4c_fence_record(c->carrier, c->stream, "copy", NULL, 0, &mark) != ND4C_OK) {
+    nd4c_stream_drop(c->carrier, c->stream);
+    return;
+  }
+  nd4c_fence_release(mark);
+  nd4c_stream_give(c->carrier, c->stream);
+}
+
+/* Notes the end of a copy that was enqueued. */
+static void add_copy(copy *c, nd4c_shared_fence *fence) {
+  if (c->cargo != NULL) {
+    nd4c_fence_keep(fence, c->cargo, nd4c_cargo_held(c->cargo), nd4c_cargo_free);
+  } else {
+    nd4c_readers_add(&c->source->readers, fence, c->readers);
+  }
+  nd4c_fence_release(c->target->written);
+  c->target->written = fence;
+  c->target->copied = true;
+}
+
 /* Under way when this returns. UNSUPPORTED: nothing was enqueued. */
 static nd4c_status copy_later(copy *c) {
   nd4c_shared_fence *fence = NULL;
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  ND4C_TRY(nd4c_stream_take(c->carrier, &c->stream));
+  ND4C_TRY(take_means(c));
   nd4c_status status = enqueue(c);
-  if (status == ND4C_UNSUPPORTED && c->cargo == NULL) {
+  if (status == ND4C_UNSUPPORTED && !c->sent) {
     nd4c_host_use_end(&c->use);
-    nd4c_stream_give(c->carrier, c->stream);
+    give_unused(c);
+    nd4c_cargo_free(c->cargo);
     return status;
   }
   if (status == ND4C_OK) {
@@ -161,14 +234,7 @@ static nd4c_status copy_later(copy *c) {
   if (begin != 0) {
     nd4c_tracer_copy(begin, c->body, c->source->device, c->target->device, c->body->base.bytes);
   }
-  if (c->cargo != NULL) {
-    nd4c_fence_keep(fence, c->cargo, c->held, nd4c_cargo_free);
-  } else {
-    nd4c_replica_add_reader(c->source, fence);
-  }
-  nd4c_fence_release(c->target->written);
-  c->target->written = fence;
-  c->target->copied = true;
+  add_copy(c, fence);
   return ND4C_OK;
 }
 
@@ -190,12 +256,7 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, nd
   copy c = {.body = body, .source = source, .target = target, .when = when};
   c.carrier = when != ND4C_BRING_NOW && body->base.bytes > 0 ? find_carrier(source->device, target->device) : NULL;
   nd4c_status status = c.carrier != NULL ? copy_later(&c) : ND4C_UNSUPPORTED;
-  const bool retries = when == ND4C_BRING_FOR_WORK || when == ND4C_BRING_REQUESTED;
-  if (status == ND4C_UNSUPPORTED && retries && !nd4c_fence_is_known(source->written)) {
-    body->unsettled = true;
-    return status;
-  }
-  if (status == ND4C_UNSUPPORTED) {
+  if (status == ND4C_UNSUPPORTED && !nd4c_storage_is_put_off(body)) {
     status = copy_now(body, source, target);
   }
   ND4C_TRY(status);

@@ -7,15 +7,12 @@
 /* When a copy has to be done. */
 typedef enum nd4c_bring {
   ND4C_BRING_NOW,       /* when nd4c_replica_bring returns */
-  ND4C_BRING_REQUESTED, /* later where the devices can: the user knows of it, and leaves memory of the host's alone;
-                         * fails where the host would first have to wait for what writes the contents */
-  ND4C_BRING_FOLLOWING, /* later where the devices can; memory that the user may write to is read before */
-  ND4C_BRING_FOR_WORK   /* the same; fails as REQUESTED does */
+  ND4C_BRING_REQUESTED, /* later where the devices can: the user knows of it, and leaves memory of the host's alone */
+  ND4C_BRING_FOLLOWING  /* later where the devices can; memory that the user may write to is read before */
 } nd4c_bring;
 
 /* Makes the replica's contents current: complete when this returns, or under way behind replica->written. Does nothing
- * if they are current. REQUESTED, FOR_WORK: UNSUPPORTED with body->unsettled set, and nothing changed, where only the
- * host can carry the contents and the work that writes them has not ended. */
+ * if they are current. Puts the operation off where the host has to wait for submitted work before it copies. */
 nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when);
 
 /* Whether a copy for work on `device` can be enqueued while what writes the contents of `source` is still under way. */

@@ -117,11 +117,20 @@ nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c
   nd4c_block block = {0};
   const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = "a replica", .dtype = body->base.dtype};
   ND4C_TRY(nd4c_memory_allocate(device, &request, &block));
+  return nd4c_replica_install(body, device, &block, out);
+}
+
+nd4c_status nd4c_replica_install(nd4c_storage_body *body, nd4c_device *device, nd4c_block *block, nd4c_replica **out) {
   nd4c_replica *replica = nd4c_replica_find(body, device); /* the first one may have been dropped */
+  if (replica != NULL && nd4c_replica_is_there(replica)) {
+    nd4c_memory_free(device, block);
+    *out = replica;
+    return ND4C_OK;
+  }
   if (replica == NULL) {
     replica = nd4c_recycle_take(sizeof *replica);
     if (replica == NULL) {
-      nd4c_memory_free(device, &block);
+      nd4c_memory_free(device, block);
       return nd4c_fail_memory("a replica", sizeof *replica);
     }
     replica->device = device;
@@ -130,7 +139,8 @@ nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c
     nd4c_storage_attach(body);
   }
   replica->state = 'I';
-  replica->block = block;
+  replica->fresh = true;
+  replica->block = *block;
   nd4c_replica_list(body, replica);
   *out = replica;
   return ND4C_OK;
@@ -144,6 +154,7 @@ void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica) {
   }
   replica->block = (nd4c_block){0};
   replica->state = 'I';
+  replica->fresh = false;
   if (replica == &body->first) {
     return;
   }
@@ -155,24 +166,38 @@ void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica) {
   nd4c_recycle_give(replica, sizeof *replica);
 }
 
+void nd4c_replica_drop_fresh(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first, *next; replica != NULL; replica = next) {
+    next = replica->next;
+    if (replica->fresh && replica->state == 'I' && replica->holds == 0 && !replica->pinned &&
+        replica->block.node != NULL && nd4c_replica_is_idle(replica)) {
+      nd4c_replica_drop(body, replica);
+    }
+  }
+}
+
 /* -- by request -------------------------------------------------------------------------------------------------- */
 
 /* The replica on `device`, current or on its way. A failure leaves no fresh memory behind. */
 static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, nd4c_bring when, nd4c_replica **out) {
   if (body->poison != ND4C_OK) {
+    nd4c_replica_drop_fresh(body);
     return nd4c_storage_fail_poisoned(body);
   }
   nd4c_replica *replica = nd4c_replica_find(body, device);
-  bool fresh = replica == NULL || !nd4c_replica_is_there(replica);
-  if (fresh) {
-    ND4C_TRY(nd4c_replica_make(body, device, &replica));
-  } else if (when == ND4C_BRING_NOW) {
+  if (replica == NULL || !nd4c_replica_is_there(replica)) {
+    return nd4c_storage_ask_for_memory(body, device);
+  }
+  if (when == ND4C_BRING_NOW && replica->copied) {
+    ND4C_TRY(nd4c_storage_await(body, replica->written));
     nd4c_replica_settle_copy(replica);
   }
   nd4c_replica_use(replica);
   nd4c_status status = nd4c_replica_bring(body, replica, when);
-  if (status != ND4C_OK && fresh) {
-    nd4c_replica_drop(body, replica);
+  if (status == ND4C_OK) {
+    replica->fresh = false;
+  } else if (!nd4c_storage_is_put_off(body)) {
+    nd4c_replica_drop_fresh(body);
   }
   *out = replica;
   return status;
@@ -183,10 +208,10 @@ static bool must_stay(const nd4c_storage_body *body, const nd4c_replica *replica
   return replica->pinned || (replica == &body->first && (body->base.flags & ND4C_STORAGE_FOREIGN) != 0);
 }
 
+/* Makes the replica the only current one beside those that must stay. */
 static void make_only(nd4c_storage_body *body, nd4c_replica *kept) {
   bool alone = true;
-  for (nd4c_replica *replica = &body->first, *next; replica != NULL; replica = next) {
-    next = replica->next;
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     if (replica == kept || !nd4c_replica_is_there(replica)) {
       continue;
     }
@@ -195,23 +220,45 @@ static void make_only(nd4c_storage_body *body, nd4c_replica *kept) {
       continue;
     }
     replica->state = 'I';
-    if (replica->holds == 0 && !must_stay(body, replica) && replica->block.node != NULL) {
-      settle_replica(replica);
-      nd4c_replica_drop(body, replica);
-    }
   }
   kept->state = alone ? 'M' : 'S';
 }
 
+/* Under the lock. */
+static nd4c_status move(nd4c_storage_body *body, nd4c_device *device) {
+  nd4c_replica *replica = NULL;
+  ND4C_TRY(bring_to(body, device, ND4C_BRING_NOW, &replica));
+  make_only(body, replica);
+  atomic_store(&body->base.device, device);
+  nd4c_storage_update_address(body);
+  return ND4C_OK;
+}
+
+/* Frees stale replicas once the work on them has ended. A thread that begins to use one meanwhile makes it current, and
+ * it stays. Under the lock. */
+static nd4c_status drop_stale(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first, *next; replica != NULL; replica = next) {
+    next = replica->next;
+    if (replica->state == 'I' && replica->holds == 0 && !must_stay(body, replica) && replica->block.node != NULL) {
+      ND4C_TRY(nd4c_storage_await_replica(body, replica));
+      settle_replica(replica);
+      nd4c_replica_drop(body, replica);
+    }
+  }
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_storage_migrate(nd4c_storage *storage, nd4c_device *device) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
-  nd4c_replica *replica = NULL;
+  nd4c_status status;
   nd4c_storage_lock_settled(body, device, false);
-  nd4c_status status = bring_to(body, device, ND4C_BRING_NOW, &replica);
+  do {
+    status = move(body, device);
+  } while (nd4c_storage_resume(body, &status));
   if (status == ND4C_OK) {
-    make_only(body, replica);
-    atomic_store(&body->base.device, device);
-    nd4c_storage_update_address(body);
+    do {
+      status = drop_stale(body);
+    } while (nd4c_storage_resume(body, &status));
   }
   nd4c_storage_unlock(body);
   if (status == ND4C_OK) {
@@ -229,13 +276,10 @@ nd4c_status nd4c_storage_prefetch(nd4c_storage *storage, nd4c_device *device) {
   }
   nd4c_replica *replica = NULL;
   nd4c_storage_lock(body);
-  nd4c_status status = bring_to(body, device, ND4C_BRING_REQUESTED, &replica);
-  if (ND4C_UNLIKELY(body->unsettled)) {
-    body->unsettled = false;
-    nd4c_storage_unlock(body);
-    nd4c_storage_lock_settled(body, device, false);
-    status = bring_to(body, device, ND4C_BRING_NOW, &replica);
-  }
+  nd4c_status status;
+  do {
+    status = bring_to(body, device, ND4C_BRING_REQUESTED, &replica);
+  } while (nd4c_storage_resume(body, &status));
   nd4c_storage_unlock(body);
   return status;
 }
@@ -298,6 +342,13 @@ static bool is_held(const nd4c_storage_body *body) {
   return held;
 }
 
+/* Whether the contents can be saved on the host without a wait. */
+static bool can_be_saved(nd4c_storage_body *body) {
+  nd4c_device *host = NULL;
+  nd4c_replica *there = nd4c_device_host(&host) == ND4C_OK ? nd4c_replica_find(body, host) : NULL;
+  return there == NULL || there->state != 'I' || nd4c_replica_is_idle(there);
+}
+
 /* Takes the storage's lock if the replica may go now. */
 static bool take_if_idle(nd4c_replica *replica) {
   if (!nd4c_storage_try_lock(replica->body)) {
@@ -305,7 +356,7 @@ static bool take_if_idle(nd4c_replica *replica) {
   }
   nd4c_storage_body *body = replica->body;
   bool usable = !is_held(body) && !replica->pinned && replica->block.node != NULL && body->poison == ND4C_OK &&
-                nd4c_replica_is_idle(replica);
+                nd4c_replica_is_idle(replica) && can_be_saved(body);
   if (usable && replica->copied) {
     nd4c_replica_settle_copy(replica);
   }
@@ -349,6 +400,10 @@ static nd4c_status save_to_host(nd4c_storage_body *body) {
   nd4c_device *host = NULL;
   nd4c_replica *there = NULL;
   ND4C_TRY(nd4c_device_host(&host));
+  there = nd4c_replica_find(body, host);
+  if (there == NULL || !nd4c_replica_is_there(there)) {
+    ND4C_TRY(nd4c_replica_make(body, host, &there));
+  }
   return bring_to(body, host, ND4C_BRING_NOW, &there);
 }
 
@@ -394,6 +449,7 @@ static int64_t evict(nd4c_replica *replica) {
   int64_t bytes = replica->block.bytes;
   if (nd4c_replica_evict(body, replica) != ND4C_OK) {
     bytes = body->poison != ND4C_OK ? -1 : 0;
+    nd4c_storage_forget_need(body);
   }
   nd4c_storage_unlock(body);
   return bytes;

@@ -5,14 +5,15 @@
 #include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/storage/encoded.h"
-#include "device/stream/closing.h"
-#include "device/storage/forms.h"
 #include "device/memory/pending_blocks.h"
+#include "device/storage/encoded.h"
+#include "device/storage/forms.h"
 #include "device/storage/small_storage.h"
 #include "device/storage/storage_body.h"
-#include "device/trace/tracer.h"
 #include "device/storage/storage_source.h"
+#include "device/stream/closing.h"
+#include "device/stream/shared_locks.h"
+#include "device/trace/tracer.h"
 
 /* Locks of storages, chosen by address: a storage is small and there are many; work under the lock is rare. */
 enum { LOCK_COUNT = 64 };
@@ -47,14 +48,18 @@ ND4C_HOOK(fork_hooks, nd4c_fork_hook, storages_of_parent);
 
 void nd4c_storage_lock(nd4c_storage_body *body) {
   nd4c_lock_acquire(lock_of(body));
+  nd4c_shared_locks_held += 1;
 }
 
 void nd4c_storage_unlock(nd4c_storage_body *body) {
+  nd4c_shared_locks_held -= 1;
   nd4c_lock_release(lock_of(body));
 }
 
 bool nd4c_storage_try_lock(nd4c_storage_body *body) {
-  return nd4c_lock_try(lock_of(body));
+  const bool taken = nd4c_lock_try(lock_of(body));
+  nd4c_shared_locks_held += taken;
+  return taken;
 }
 
 /* -- life ----------------------------------------------------------------------------------------------------- */
@@ -151,7 +156,8 @@ static void collect_graves(bool wait, bool foreign) {
   }
 }
 
-static void collect(bool wait, bool foreign) {
+static void collect(bool asked, bool foreign) {
+  const bool wait = asked && nd4c_shared_locks_allow_wait();
   collect_graves(wait, foreign);
   if (wait) {
     ND4C_HOOK_EACH(storage_sources, nd4c_storage_source, source) {

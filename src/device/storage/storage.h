@@ -6,8 +6,8 @@
 
 #include "array/array.h"
 #include "device/device.h"
-#include "device/stream/fence.h"
 #include "device/memory/memory.h"
+#include "device/stream/fence.h"
 #include "nd4c/context.h"
 
 /* A fresh storage of `bytes` on `device` with one reference; contents undefined. `dtype`: of the array that it is for;
@@ -141,7 +141,8 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage);
 /* Frees storages that were released while work on them was pending and that are now done; wait: waits for all. May run
  * release callbacks of foreign memory: no lock is held. */
 void nd4c_storage_collect(bool wait);
-/* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect. */
+/* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect, and under a storage's lock
+ * nothing is waited for. */
 void nd4c_storage_collect_own(bool wait);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */

@@ -4,8 +4,8 @@
 #define ND4C_DEVICE_STORAGE_BODY_H
 
 #include "array/storage.h"
-#include "device/stream/fence.h"
 #include "device/memory/memory.h"
+#include "device/stream/fence.h"
 #include "device/stream/readers.h"
 #include "nd4c/array.h"
 
@@ -21,6 +21,7 @@ typedef struct nd4c_replica {
   bool eager;       /* the write that is under way asks that other replicas follow */
   bool left;        /* the last write made it stale: an eager one brings it up to date again */
   bool missed;      /* apart.c's, during a write: it did not get the part */
+  bool fresh;       /* made for an operation that has not succeeded: where that fails, the memory goes */
   bool listed;      /* among its device's residents */
   int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
                      * others; neither to be dropped nor copied over */
@@ -42,8 +43,10 @@ typedef struct nd4c_storage_body {
   nd4c_status poison;
   char *poison_text;
   struct nd4c_storage_body *grave_next;
-  int64_t read_apart;  /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
-  bool unsettled;      /* nd4c_replica_bring's answer: what writes the contents must have ended first */
+  int64_t read_apart; /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
+  /* What an operation under the lock needs before it can go on, see nd4c_storage_resume. */
+  nd4c_shared_fence *awaited; /* one reference */
+  nd4c_device *lacking;       /* memory on that device */
   int64_t wrote_apart; /* and what writing pieces has since it was used on a device, see nd4c_storage_writes_apart */
   /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
    * read without one by the thread that ends the storage. See nd4c_storage_attach. */
@@ -60,13 +63,49 @@ static inline bool nd4c_storage_is_attached(const nd4c_storage_body *body) {
 }
 
 void nd4c_storage_lock(nd4c_storage_body *body);
-/* The same when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to wait for
- * it; follows: not where a copy for work there can be enqueued behind it. Storages share locks: waiting under one would
- * keep other threads from submitting what that work may wait for. */
-void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
 void nd4c_storage_unlock(nd4c_storage_body *body);
 /* False if it is taken, by this thread or another. */
 bool nd4c_storage_try_lock(nd4c_storage_body *body);
+
+/* -- waiting.c ---------------------------------------------------------------------------------------------------- */
+
+/* Storages share locks. A thread that waited for submitted work under one would keep other threads from submitting what
+ * that work may wait for, as a collective waits for the other ranks. An operation that has to wait is therefore put
+ * off: it notes what it needs and returns UNSUPPORTED with the storage as it was, and its outermost function, which
+ * took the lock, tries again:
+ *
+ *     nd4c_storage_lock(body);
+ *     do {
+ *       status = operate(body);          ... ND4C_TRY(nd4c_storage_await(body, replica->written)); ...
+ *     } while (nd4c_storage_resume(body, &status));
+ *     nd4c_storage_unlock(body);
+ *
+ * A copy for which the host waits may run under the lock: its stream is idle, so that it comes after no other work. */
+
+/* OK if the fence's work has ended, or if there is no fence. Else the operation is put off. */
+nd4c_status nd4c_storage_await(nd4c_storage_body *body, nd4c_shared_fence *fence);
+/* The same for the work that writes or reads the replica, and for that of all replicas. */
+nd4c_status nd4c_storage_await_replica(nd4c_storage_body *body, nd4c_replica *replica);
+nd4c_status nd4c_storage_await_all(nd4c_storage_body *body);
+/* Puts the operation off until the fence, which may have ended, is settled. */
+nd4c_status nd4c_storage_put_off(nd4c_storage_body *body, nd4c_shared_fence *fence);
+/* Puts the operation off until the storage has a replica with memory on the device; it is stale, and `fresh`. */
+nd4c_status nd4c_storage_ask_for_memory(nd4c_storage_body *body, nd4c_device *device);
+static inline bool nd4c_storage_is_put_off(const nd4c_storage_body *body) {
+  return body->awaited != NULL || body->lacking != NULL;
+}
+/* Under the lock, which it releases meanwhile: gets what an operation that was put off needs. True: try again; anything
+ * about the storage may have changed. False: the operation was not put off, or there is no memory, which *status tells
+ * then. */
+bool nd4c_storage_provide(nd4c_storage_body *body, nd4c_status *status);
+static inline bool nd4c_storage_resume(nd4c_storage_body *body, nd4c_status *status) {
+  return nd4c_storage_is_put_off(body) && nd4c_storage_provide(body, status);
+}
+/* For an operation that is given up instead. */
+void nd4c_storage_forget_need(nd4c_storage_body *body);
+/* nd4c_storage_lock when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to
+ * wait for it; follows: not where a copy for work there can be enqueued behind it. */
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
 
 /* Makes a body for its first use: one reference, first replica on `device` without a block. */
 void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
@@ -92,16 +131,18 @@ int64_t nd4c_storage_buried_bytes(void);
 
 nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device);
 /* A current replica to copy from: one that is complete if there is, on a device that can be used, else one that is
- * being copied. */
+ * being copied, where `written` tells whether the copy has ended. */
 nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body);
-/* Waits for the work that writes `source`; if that failed the storage has no value. What ended before it, unnoticed,
- * gives back what it kept. */
+/* Puts the operation off until the work has ended that writes `source`; if that failed the storage has no value. What
+ * ended before it, unnoticed, gives back what it kept. */
 nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source);
-/* Lets work on `stream` of `device` come after what writes the replica, and if it `writes`, after all that reads it. */
-nd4c_status nd4c_replica_order_after(nd4c_replica *replica, nd4c_device *device, nd4c_stream stream, bool writes);
-/* Notes work that reads the replica. */
-void nd4c_replica_add_reader(nd4c_replica *replica, nd4c_shared_fence *fence);
-/* Waits for a copy that is under way; if it failed the replica is stale. */
+/* Lets work on `stream` of `device` come after what writes the replica, and if it `writes`, after all that reads it.
+ * Puts the operation off where the host has to wait for that. */
+nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *replica, nd4c_device *device,
+                                     nd4c_stream stream, bool writes);
+/* How many readers a replica may have, for nd4c_readers_add. */
+int32_t nd4c_replica_count_readers(void);
+/* The end of a copy that is known to have ended; if it failed the replica is stale. */
 void nd4c_replica_settle_copy(nd4c_replica *replica);
 /* Publishes or withdraws the address through which the host may use the storage without asking. */
 void nd4c_storage_update_address(nd4c_storage_body *body);
@@ -118,8 +159,13 @@ void nd4c_replica_use(nd4c_replica *replica);
 /* No pending work on it. */
 bool nd4c_replica_is_idle(nd4c_replica *replica);
 void nd4c_replica_release_fences(nd4c_replica *replica);
-/* The replica on a device, with a block; a fresh one is stale. */
+/* Makes the replica on a device, which is stale, with memory that is had without a wait. */
 nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **replica);
+/* The same with a block that was allocated before. Where there is a replica with memory by now, the block is freed. */
+nd4c_status nd4c_replica_install(nd4c_storage_body *body, nd4c_device *device, nd4c_block *block,
+                                 nd4c_replica **replica);
+/* Frees what was made for operations that then failed. */
+void nd4c_replica_drop_fresh(nd4c_storage_body *body);
 /* Frees the block of a replica that is idle, and the replica unless it is the first. */
 void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica);
 /* Drops a replica that is idle after its contents went to the host, unless they are elsewhere or there are none (a

@@ -6,9 +6,9 @@
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/memory/host.h"
-#include "device/stream/host_ranges.h"
-#include "device/peers.h"
 #include "device/memory/staging.h"
+#include "device/peers.h"
+#include "device/stream/host_ranges.h"
 #include "device/stream/stream_pool.h"
 
 /* Transfers run on streams of their own, which are kept for the next one: work that is queued elsewhere neither delays
@@ -51,7 +51,7 @@ static nd4c_status copy_part(const transfer *t, void *host, int64_t at, int64_t 
 typedef struct piece {
   char *buffer;
   nd4c_staging_buffer staging; /* whose memory that is; zeroed: ordinary memory */
-  nd4c_fence fence; /* NULL: none */
+  nd4c_fence fence;            /* NULL: none */
   int64_t at, bytes;
 } piece;
 
@@ -169,7 +169,7 @@ static nd4c_status run_transfer(transfer *t, int64_t bytes) {
   if (!device->description.asynchronous) {
     return run_at_once(t, bytes);
   }
-  ND4C_TRY(nd4c_stream_take(device, &t->stream));
+  ND4C_TRY(nd4c_stream_take_idle(device, &t->stream));
   means m = {0};
   nd4c_status status = copy_on_stream(t, &m, bytes);
   if (status == ND4C_OK) {
@@ -301,8 +301,8 @@ static nd4c_status copy_through_host(nd4c_device *from_device, const nd4c_block 
   if (bytes == 0) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_stream_take(from_device, &r.down.stream));
-  nd4c_status status = nd4c_stream_take(to_device, &r.up.stream);
+  ND4C_TRY(nd4c_stream_take_idle(from_device, &r.down.stream));
+  nd4c_status status = nd4c_stream_take_idle(to_device, &r.up.stream);
   status = status == ND4C_OK ? take_buffers(&r, bytes) : status;
   status = status == ND4C_OK ? relay_pieces(&r, bytes) : status;
   end_relay_stream(&r.down, status);
@@ -341,7 +341,7 @@ static nd4c_status run_on_stream(const local *l) {
   nd4c_device *device = l->device;
   nd4c_stream stream = NULL;
   nd4c_fence fence = NULL;
-  ND4C_TRY(nd4c_stream_take(device, &stream));
+  ND4C_TRY(nd4c_stream_take_idle(device, &stream));
   nd4c_status status = enqueue_local(l, stream);
   if (status == ND4C_UNSUPPORTED) { /* nothing was enqueued */
     nd4c_stream_give(device, stream);

@@ -7,9 +7,10 @@
 #include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 #include "device/stream/fence_body.h"
+#include "device/stream/shared_locks.h"
 
 static _Atomic int64_t kept_bytes;
 
@@ -449,21 +450,19 @@ static nd4c_status stand_apart_as(nd4c_timeline *awaited, nd4c_device *device, n
   return ND4C_OK;
 }
 
-nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream) {
+nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream, bool *on_host) {
+  *on_host = false;
   if (fence == NULL || nd4c_fence_is_on(fence, device, stream) || nd4c_fence_is_known(fence)) {
     return ND4C_OK;
   }
   if (stream == NULL) {
-    nd4c_fence_settle(fence);
+    *on_host = true;
     return ND4C_OK;
   }
   ND4C_TRY(stand_apart_as(fence->timeline, device, stream));
   const nd4c_status status = nd4c_timeline_enqueue_wait(fence->timeline, fence->entry.position, device, stream);
-  if (status == ND4C_UNSUPPORTED && fence->device != device) {
-    nd4c_fence_settle(fence); /* these devices meet on the host */
-    return ND4C_OK;
-  }
-  return status;
+  *on_host = status == ND4C_UNSUPPORTED && fence->device != device;
+  return *on_host ? ND4C_OK : status;
 }
 
 bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device) {
@@ -481,17 +480,26 @@ void nd4c_fence_let_go(nd4c_shared_fence *fence) {
   nd4c_timeline_let_go(fence->timeline);
 }
 
+nd4c_shared_fence *nd4c_fence_oldest(const nd4c_shared_fence *fence) {
+  settle_finished(fence->timeline);
+  return (nd4c_shared_fence *)nd4c_timeline_oldest(fence->timeline, INT64_MAX);
+}
+
 /* -- all of a device ----------------------------------------------------------------------------------------------- */
 
 bool nd4c_fence_settle_all(const nd4c_device *device) {
+  const bool waits = nd4c_shared_locks_allow_wait();
   bool any = false;
   nd4c_timeline *timeline = NULL;
   while (!nd4c_device_is_forked(device) && (timeline = nd4c_timeline_next(timeline, device)) != NULL) {
     const int64_t newest = nd4c_timeline_newest(timeline);
     nd4c_timeline_mark(timeline);
-    any = settle_up_to(timeline, newest, false) || any;
+    (void)nd4c_timeline_is_known(timeline, INT64_MAX);
+    any = settle_up_to(timeline, newest, !waits) || any;
   }
-  wait_for_releases();
+  if (waits) {
+    wait_for_releases();
+  }
   return any;
 }
 

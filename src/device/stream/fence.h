@@ -68,23 +68,27 @@ nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence);
 /* Waits without a word about the outcome, which stays unseen. NULL is fine. */
 void nd4c_fence_settle(nd4c_shared_fence *fence);
 /* The same for all fences of the device that are alive, and none recorded after this began: what their work needed is
- * given back. False: there was none. */
+ * given back. A thread that holds a lock that storages share settles what has ended, and waits for nothing. False:
+ * there was none. */
 bool nd4c_fence_settle_all(const nd4c_device *device);
 /* Gives back the memory that finished work of the device still keeps; looks at nothing where none keeps any. */
 void nd4c_fence_collect(const nd4c_device *device);
 /* Destroys the stream when its work has ended; fences on it stay good. `use`: ends before owners of memory are called;
  * NULL is fine. */
 void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use);
-/* Lets work on `stream` of `device` come after the fence, however that ends. The host waits here if there is no stream,
- * or if the fence belongs to another device for which this one cannot wait. */
-nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream);
+/* Lets work on `stream` of `device` come after the fence, however that ends. *on_host: the host has to wait for the
+ * fence before it enqueues the work, because there is no stream, or because the device cannot wait for the fence's. */
+nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream, bool *on_host);
 /* Whether a stream of that device recorded it. */
 bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device);
 /* The device's own fences, at most ND4C_TIMELINE_WAITS, for a call that lets work come after this one; where there are
  * any, nd4c_fence_let_go must follow soon, because others who ask the stream's fences wait for that. 0, and nothing to
- * let go of: the work has ended, or there is none. */
+ * let go of: the work has ended, or there is none. -1, the same: there are more of them, and the host has to wait for
+ * nd4c_fence_oldest first. */
 int32_t nd4c_fence_hold(nd4c_shared_fence *fence, nd4c_fence *handles);
 void nd4c_fence_let_go(nd4c_shared_fence *fence);
+/* The oldest fence of the same stream whose work is not known to have ended, retained; NULL: there is none. */
+nd4c_shared_fence *nd4c_fence_oldest(const nd4c_shared_fence *fence);
 /* Waits for all work of the device that was submitted before this began, and reports the first failure that no caller
  * has seen yet. */
 nd4c_status nd4c_fence_drain(nd4c_device *device);

@@ -95,12 +95,23 @@ static bool replace(nd4c_readers *readers, nd4c_shared_fence *fence) {
   return false;
 }
 
-void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
-  if (most > ND4C_READERS_FEW && replace(readers, fence)) {
-    return;
+/* Whether one of them stands for the fence, or the fence for one of them. */
+static bool is_replaceable(nd4c_readers *readers, const nd4c_shared_fence *fence) {
+  nd4c_shared_fence **fences = fences_of(readers);
+  bool found = false;
+  for (int32_t i = readers->count - 1; i >= 0 && !found; --i) {
+    found = nd4c_fence_covers(fences[i], fence) || nd4c_fence_covers(fence, fences[i]);
   }
-  if (most == ND4C_READERS_FEW) {
-    nd4c_fence_mark(fence);
+  return found;
+}
+
+static inline bool is_over(const nd4c_readers *readers, int32_t most) {
+  return is_full(readers, most) || (most == ND4C_READERS_FEW && readers->count + readers->replaced >= most);
+}
+
+nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
+  if (!is_over(readers, most) || (most > ND4C_READERS_FEW && fence != NULL && is_replaceable(readers, fence))) {
+    return NULL;
   }
   forget_ready_first(readers, false);
   if (is_full(readers, most)) {
@@ -110,8 +121,19 @@ void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t m
       grow(readers);
     }
   }
-  while (is_full(readers, most) || (most == ND4C_READERS_FEW && readers->count + readers->replaced >= most)) {
-    nd4c_fence_settle(fences_of(readers)[0]);
+  return is_over(readers, most) ? fences_of(readers)[0] : NULL;
+}
+
+void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
+  if (most > ND4C_READERS_FEW && replace(readers, fence)) {
+    return;
+  }
+  if (most == ND4C_READERS_FEW) {
+    nd4c_fence_mark(fence);
+  }
+  forget_ready_first(readers, false);
+  for (nd4c_shared_fence *oldest; (oldest = nd4c_readers_find_excess(readers, fence, most)) != NULL;) {
+    nd4c_fence_settle(oldest);
     forget_first(readers, 1);
   }
   fences_of(readers)[readers->count++] = nd4c_fence_retain(fence);
@@ -134,12 +156,26 @@ void nd4c_readers_settle(const nd4c_readers *readers) {
   }
 }
 
-nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *device, nd4c_stream stream) {
+nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *device, nd4c_stream stream,
+                                      nd4c_shared_fence **on_host) {
   nd4c_shared_fence *const *fences = readers->many != NULL ? readers->many : readers->few;
+  *on_host = NULL;
   for (int32_t i = 0; i < readers->count; ++i) {
-    ND4C_TRY(nd4c_fence_enqueue_wait(fences[i], device, stream));
+    bool waits = false;
+    ND4C_TRY(nd4c_fence_enqueue_wait(fences[i], device, stream, &waits));
+    *on_host = waits ? fences[i] : *on_host;
   }
   return ND4C_OK;
+}
+
+nd4c_shared_fence *nd4c_readers_find_pending(const nd4c_readers *readers) {
+  nd4c_shared_fence *const *fences = readers->many != NULL ? readers->many : readers->few;
+  for (int32_t i = 0; i < readers->count; ++i) {
+    if (!nd4c_fence_is_known(fences[i])) {
+      return fences[i];
+    }
+  }
+  return NULL;
 }
 
 bool nd4c_readers_are_on(const nd4c_readers *readers, const nd4c_device *device, nd4c_stream stream) {

@@ -16,10 +16,13 @@ typedef struct nd4c_readers {
   nd4c_shared_fence **many; /* instead of `few`, recycled; NULL: these do */
 } nd4c_readers;
 
-/* Retains the fence, and forgets those before it that are known to be ready, or that it stands for. most: of the
- * others, FEW to MOST; with more, or without memory for more than FEW, the host waits for the oldest. With FEW the host
- * is not to run far ahead: each fence then stands for itself, and is one of the vendor's, so that the wait is for that
- * alone. */
+/* Whether there is room for the fence beside `most` others, FEW to MOST; forgets those that have ended. NULL: there is.
+ * Else the oldest, which the host has to wait for, and then ask again; it is not retained. With FEW the host is not to
+ * run far ahead: each fence then stands for itself, and is one of the vendor's, so that the wait is for that alone.
+ * `fence` NULL: one that is yet to be recorded. */
+nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
+/* Retains the fence, and forgets those that it stands for. Waits for nothing where nd4c_readers_find_excess has just
+ * said that there is room. */
 void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
 /* Whether all are ready; forgets those that were so first. Asks as nd4c_fence_is_ready does. */
 bool nd4c_readers_are_done(nd4c_readers *readers);
@@ -27,8 +30,12 @@ bool nd4c_readers_are_done(nd4c_readers *readers);
 bool nd4c_readers_are_known(nd4c_readers *readers);
 /* Waits for all, however they end. */
 void nd4c_readers_settle(const nd4c_readers *readers);
-/* Lets work on `stream` come after all, see nd4c_fence_enqueue_wait. */
-nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *device, nd4c_stream stream);
+/* Lets work on `stream` come after all, see nd4c_fence_enqueue_wait. *on_host: a fence, not retained, that the host has
+ * to wait for before it calls this again; NULL: there is none. */
+nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *device, nd4c_stream stream,
+                                      nd4c_shared_fence **on_host);
+/* A fence, not retained, whose work is not known to have ended; NULL: all have. */
+nd4c_shared_fence *nd4c_readers_find_pending(const nd4c_readers *readers);
 /* Whether the work of all was enqueued on that stream of the device. Asks the device nothing. */
 bool nd4c_readers_are_on(const nd4c_readers *readers, const nd4c_device *device, nd4c_stream stream);
 void nd4c_readers_forget(nd4c_readers *readers);

@@ -3,18 +3,20 @@
 #include "base/alloc.h"
 #include "base/os_lock.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 #include "device/stream/fence.h"
+#include "device/stream/shared_locks.h"
 #include "device/trace/tracer.h"
 
-enum { IDLE_LIMIT = 32 };
+/* Streams kept, and kept while a thread cannot wait for the work of one that is too many. */
+enum { IDLE_LIMIT = 32, ROOM = 256 };
 
 struct nd4c_stream_pool {
   nd4c_device *device;
   nd4c_lock lock; /* guards the rest; not held while the backend runs */
   int32_t count, oldest;
-  nd4c_stream idle[IDLE_LIMIT]; /* a ring: the one given back first, whose work is likeliest done, is taken first */
+  nd4c_stream idle[ROOM]; /* a ring: the one given back first, whose work is likeliest done, is taken first */
 };
 
 nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **out) {
@@ -37,7 +39,7 @@ static nd4c_stream take_idle(struct nd4c_stream_pool *pool) {
   nd4c_stream stream = NULL;
   if (pool->count > 0) {
     stream = pool->idle[pool->oldest];
-    pool->oldest = (pool->oldest + 1) % IDLE_LIMIT;
+    pool->oldest = (pool->oldest + 1) % ROOM;
     --pool->count;
   }
   nd4c_lock_release(&pool->lock);
@@ -61,6 +63,28 @@ void nd4c_stream_pool_free(struct nd4c_stream_pool *pool) {
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream) {
   ND4C_TRY(nd4c_device_admit(device));
   *stream = device->streams != NULL ? take_idle(device->streams) : NULL;
+  return device->streams == NULL || *stream != NULL ? ND4C_OK : nd4c_driver_stream_create(device, stream);
+}
+
+/* Takes the first stream of the pool whose work has ended; the others keep their order. NULL: there is none. The
+ * caller holds no lock of the pool's, since asking a stream calls the backend. */
+static nd4c_stream take_finished(struct nd4c_stream_pool *pool) {
+  nd4c_lock_acquire(&pool->lock);
+  const int32_t count = pool->count;
+  nd4c_lock_release(&pool->lock);
+  for (int32_t i = 0; i < count; ++i) {
+    nd4c_stream stream = take_idle(pool);
+    if (stream == NULL || nd4c_timeline_is_idle(pool->device, stream)) {
+      return stream;
+    }
+    nd4c_stream_give(pool->device, stream); /* last in the ring */
+  }
+  return NULL;
+}
+
+nd4c_status nd4c_stream_take_idle(nd4c_device *device, nd4c_stream *stream) {
+  ND4C_TRY(nd4c_device_admit(device));
+  *stream = device->streams != NULL ? take_finished(device->streams) : NULL;
   return device->streams == NULL || *stream != NULL ? ND4C_OK : nd4c_driver_stream_create(device, stream);
 }
 
@@ -96,9 +120,9 @@ void nd4c_stream_give(nd4c_device *device, nd4c_stream stream) {
   }
   struct nd4c_stream_pool *pool = device->streams;
   nd4c_lock_acquire(&pool->lock);
-  bool kept = pool->count < IDLE_LIMIT;
+  bool kept = pool->count < (nd4c_shared_locks_allow_wait() ? IDLE_LIMIT : ROOM);
   if (kept) {
-    pool->idle[(pool->oldest + pool->count++) % IDLE_LIMIT] = stream;
+    pool->idle[(pool->oldest + pool->count++) % ROOM] = stream;
   }
   nd4c_lock_release(&pool->lock);
   if (!kept) {

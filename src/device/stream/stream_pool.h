@@ -22,6 +22,8 @@ void nd4c_stream_pool_free(struct nd4c_stream_pool *pool);
 /* An idle stream, or a fresh one; NULL on a synchronous device. DEVICE if the device is closed (closing.h). Work that
  * its last user left may still be queued. */
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream);
+/* A stream on which nothing is under way, for work whose end the host waits for: it waits for nothing else. */
+nd4c_status nd4c_stream_take_idle(nd4c_device *device, nd4c_stream *stream);
 /* A stream for a context, which is not the pool's: with the priority, and with times where the tracer is on. NULL on a
  * synchronous device. ARGUMENT: the device has no such priority; DEVICE if it is closed. */
 nd4c_status nd4c_stream_open(nd4c_device *device, int32_t priority, nd4c_stream *stream);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "device/stream/shared_locks.h"
 #include "device/stream/timeline_body.h"
 
 /* Submissions without a vendor fence before one is recorded unasked: what they keep can then go without a wait. And
@@ -131,6 +132,14 @@ nd4c_device *nd4c_timeline_device(const nd4c_timeline *timeline) {
   return timeline->device;
 }
 
+nd4c_timeline *nd4c_timeline_find(const nd4c_device *device, nd4c_stream stream) {
+  lock_registry();
+  nd4c_timeline *found = find(device, stream);
+  found = found != NULL && try_retain(found) ? found : NULL;
+  unlock_registry();
+  return found;
+}
+
 nd4c_timeline *nd4c_timeline_end(nd4c_device *device, nd4c_stream stream) {
   lock_registry();
   nd4c_timeline *timeline = find(device, stream);
@@ -201,7 +210,7 @@ nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *e
     wait_for = timeline->first->position;
   }
   nd4c_lock_release(&timeline->lock);
-  if (wait_for > 0) {
+  if (wait_for > 0 && nd4c_shared_locks_allow_wait()) { /* else the next submission waits */
     nd4c_timeline_wait(timeline, wait_for);
   }
   return status;

@@ -44,6 +44,10 @@ typedef struct nd4c_timeline_entry {
 
 /* The stream's timeline, made on first use; it lives as long as the stream, and as long as it is retained. MEMORY. */
 nd4c_status nd4c_timeline_of(nd4c_device *device, nd4c_stream stream, nd4c_timeline **timeline);
+/* The same for a stream that may have none, retained; NULL: it has none. */
+nd4c_timeline *nd4c_timeline_find(const nd4c_device *device, nd4c_stream stream);
+/* Whether everything that was submitted to the stream is known to have ended. Asks the vendor fences that are there. */
+bool nd4c_timeline_is_idle(nd4c_device *device, nd4c_stream stream);
 /* The stream is about to be destroyed: what was submitted gets its last vendor fence. The stream's reference is the
  * caller's then; NULL: it had no timeline. */
 nd4c_timeline *nd4c_timeline_end(nd4c_device *device, nd4c_stream stream);
@@ -62,7 +66,8 @@ void nd4c_timeline_drop(nd4c_timeline *timeline, int64_t first, int32_t count);
 
 /* Puts an entry behind everything enqueued so far, and keeps a reference. `now`: with a vendor fence, without which the
  * entry is not put there; else there is one where the timeline needs it. `count`: points that it took. Waits for the
- * oldest vendor fence where very many submissions have not ended. */
+ * oldest vendor fence where very many submissions have not ended, unless the thread holds a lock that storages share.
+ */
 nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *entry, int32_t count, bool now);
 /* Puts an entry beside another one: it ends with that. */
 void nd4c_timeline_append_beside(nd4c_timeline *timeline, nd4c_timeline_entry *entry, int64_t position);
@@ -95,8 +100,8 @@ void nd4c_timeline_wait_all(nd4c_timeline *timeline);
 nd4c_status nd4c_timeline_enqueue_wait(nd4c_timeline *timeline, int64_t position, const nd4c_device *device,
                                        nd4c_stream stream);
 enum { ND4C_TIMELINE_WAITS = 8 };
-/* The vendor fences, at most ND4C_TIMELINE_WAITS, behind which the position has ended: waits for the oldest where there
- * are more. Unless it returns 0, they stay until nd4c_timeline_let_go, by the same thread, and the lock is held. */
+/* The vendor fences behind which the position has ended; -1: there are more than ND4C_TIMELINE_WAITS. Where it returns
+ * more than 0, they stay until nd4c_timeline_let_go, by the same thread, and the lock is held. */
 int32_t nd4c_timeline_hold(nd4c_timeline *timeline, int64_t position, nd4c_fence *handles);
 void nd4c_timeline_let_go(nd4c_timeline *timeline);
 

@@ -5,6 +5,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
+#include "device/stream/shared_locks.h"
 #include "device/stream/timeline_body.h"
 
 /* Failures that are asked of one fence at most: a device may never end telling them. */
@@ -328,13 +329,25 @@ static void note_late(nd4c_timeline *timeline, int64_t position) {
   }
 }
 
+/* The thread is about to wait for the oldest vendor fence. */
+static void check_wait(const nd4c_timeline *timeline) {
+  const nd4c_device *device = timeline->device;
+  if (ND4C_UNLIKELY(!nd4c_shared_locks_allow_wait()) &&
+      (timeline->first->busy || !device->ops->fence_query(device->handle, timeline->first->handle))) {
+    nd4c_shared_locks_note_wait();
+  }
+}
+
 /* Under the lock. */
 static void wait_until(nd4c_timeline *timeline, int64_t position) {
   while (atomic_load(&timeline->ended) < position) {
     if (timeline->marked < position) {
       note_late(timeline, position);
       nd4c_timeline_cover(timeline);
-    } else if (timeline->first->busy) {
+      continue;
+    }
+    check_wait(timeline);
+    if (timeline->first->busy) {
       nd4c_condition_wait(&timeline->changed, &timeline->lock);
     } else {
       end_first(timeline);
@@ -348,6 +361,19 @@ void nd4c_timeline_wait(nd4c_timeline *timeline, int64_t position) {
     wait_until(timeline, position);
     nd4c_lock_release(&timeline->lock);
   }
+}
+
+bool nd4c_timeline_is_idle(nd4c_device *device, nd4c_stream stream) {
+  nd4c_timeline *timeline = nd4c_timeline_find(device, stream);
+  if (timeline == NULL) {
+    return true; /* no fence was ever recorded there */
+  }
+  nd4c_lock_acquire(&timeline->lock);
+  nd4c_timeline_absorb(timeline, timeline->end);
+  const bool idle = atomic_load(&timeline->ended) >= timeline->end;
+  nd4c_lock_release(&timeline->lock);
+  nd4c_timeline_release(timeline);
+  return idle;
 }
 
 void nd4c_timeline_wait_all(nd4c_timeline *timeline) {
@@ -395,17 +421,14 @@ static int32_t count_marks(const nd4c_timeline *timeline, int64_t position) {
 }
 
 int32_t nd4c_timeline_hold(nd4c_timeline *timeline, int64_t position, nd4c_fence *handles) {
-  int32_t count;
   nd4c_lock_acquire(&timeline->lock);
   if (timeline->marked < position) {
     nd4c_timeline_cover(timeline);
   }
-  while ((count = count_marks(timeline, position)) > ND4C_TIMELINE_WAITS) {
-    if (timeline->first->busy) {
-      nd4c_condition_wait(&timeline->changed, &timeline->lock);
-    } else {
-      end_first(timeline);
-    }
+  const int32_t count = count_marks(timeline, position);
+  if (count > ND4C_TIMELINE_WAITS) {
+    nd4c_lock_release(&timeline->lock);
+    return -1;
   }
   const nd4c_vendor_fence *mark = timeline->first;
   for (int32_t i = 0; i < count; ++i, mark = mark->next) {

@@ -383,30 +383,29 @@ static nd4c_status move_home(nd4c_storage_body *body, nd4c_status refused) {
   return status;
 }
 
-/* Memory of its own for a replica whose block is the arena's. Under the storage's lock. */
-static nd4c_status replace_block(nd4c_storage_body *body, const char *origin) {
+/* Puts a block of the storage's own in the place of one that is the arena's. *lacks: the device's memory is needed for
+ * that first. `refused`: it has none. Under the storage's lock. */
+static nd4c_status replace_block(nd4c_storage_body *body, nd4c_status refused, nd4c_block *own, bool *lacks) {
   nd4c_replica *first = &body->first;
-  nd4c_block own = {0};
   if (first->block.node != NULL || !nd4c_replica_is_there(first)) {
     return ND4C_OK;
   }
+  ND4C_TRY(nd4c_storage_await_all(body));
   nd4c_storage_body_settle(body);
   if (first->state == 'I') {
     nd4c_replica_drop(body, first); /* the contents are elsewhere */
     return ND4C_OK;
   }
-  const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = origin, .dtype = body->base.dtype};
-  nd4c_status status = nd4c_memory_allocate(first->device, &request, &own);
-  if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
-    return move_home(body, status);
+  if (refused != ND4C_OK) {
+    return move_home(body, refused);
   }
-  ND4C_TRY(status);
-  status = nd4c_transfer_copy(first->device, &first->block, first->device, &own, body->base.bytes);
-  if (status != ND4C_OK) {
-    nd4c_memory_free(first->device, &own);
-    return status;
+  *lacks = own->node == NULL;
+  if (*lacks) {
+    return ND4C_OK;
   }
-  first->block = own;
+  ND4C_TRY(nd4c_transfer_copy(first->device, &first->block, first->device, own, body->base.bytes));
+  first->block = *own;
+  *own = (nd4c_block){0};
   nd4c_replica_list(body, first);
   nd4c_storage_update_address(body);
   return ND4C_OK;
@@ -438,10 +437,32 @@ static void end_claim(nd4c_workspace_storage *storage, bool out, bool counts) {
   }
 }
 
+/* Memory of the storage's own for a replica whose block is the arena's. It is allocated without the storage's lock,
+ * since a device that is full may wait for work. */
+static nd4c_status leave_arena_block(nd4c_workspace_storage *storage) {
+  nd4c_storage_body *body = &storage->body;
+  nd4c_device *device = body->first.device;
+  const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = storage->origin, .dtype = body->base.dtype};
+  nd4c_block own = {0};
+  nd4c_status status, refused = ND4C_OK;
+  bool lacks;
+  do {
+    lacks = false;
+    nd4c_storage_lock(body);
+    do {
+      status = replace_block(body, refused, &own, &lacks);
+    } while (nd4c_storage_resume(body, &status));
+    nd4c_storage_unlock(body);
+    refused = lacks ? nd4c_memory_allocate(device, &request, &own) : ND4C_OK;
+  } while (lacks && (refused == ND4C_OK || refused == ND4C_MEMORY || refused == ND4C_MEMORY_CAP));
+  if (own.node != NULL) {
+    nd4c_memory_free(device, &own);
+  }
+  return refused != ND4C_OK ? refused : status;
+}
+
 nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage) {
-  nd4c_storage_lock(&storage->body);
-  nd4c_status status = replace_block(&storage->body, storage->origin);
-  nd4c_storage_unlock(&storage->body);
+  const nd4c_status status = leave_arena_block(storage);
   end_claim(storage, status == ND4C_OK, true);
   return status;
 }
@@ -464,19 +485,30 @@ nd4c_status nd4c_workspace_move_out(nd4c_storage *base) {
   return storage != NULL ? nd4c_workspace_move_claimed(storage) : ND4C_OK;
 }
 
+/* *out: the contents are on other devices alone, and nothing of the storage is in the arena. Under its lock. */
+static nd4c_status drop_stale(nd4c_storage_body *body, bool *out) {
+  nd4c_replica *first = &body->first;
+  *out = first->state == 'I' && first->holds == 0 && !first->pinned;
+  if (*out && nd4c_replica_is_there(first)) {
+    ND4C_TRY(nd4c_storage_await_all(body));
+    nd4c_storage_body_settle(body);
+    nd4c_replica_drop(body, first);
+  }
+  return ND4C_OK;
+}
+
 void nd4c_workspace_part(nd4c_storage *base) {
   nd4c_workspace_storage *storage = claim(base);
   if (storage == NULL) {
     return;
   }
   nd4c_storage_body *body = &storage->body;
+  nd4c_status status;
+  bool out = false;
   nd4c_storage_lock(body);
-  nd4c_replica *first = &body->first;
-  bool out = first->state == 'I' && first->holds == 0 && !first->pinned;
-  if (out && nd4c_replica_is_there(first)) {
-    nd4c_storage_body_settle(body);
-    nd4c_replica_drop(body, first);
-  }
+  do {
+    status = drop_stale(body, &out);
+  } while (nd4c_storage_resume(body, &status));
   nd4c_storage_unlock(body);
   end_claim(storage, out, false);
 }

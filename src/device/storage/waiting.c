@@ -1,0 +1,93 @@
+/* How operations on a storage wait for submitted work, and get memory, without the storage's lock. */
+#include "base/status.h"
+#include "device/storage/replica_copy.h"
+#include "device/storage/storage_body.h"
+
+nd4c_status nd4c_storage_put_off(nd4c_storage_body *body, nd4c_shared_fence *fence) {
+  if (body->awaited == NULL) {
+    body->awaited = nd4c_fence_retain(fence);
+  }
+  return ND4C_UNSUPPORTED;
+}
+
+nd4c_status nd4c_storage_await(nd4c_storage_body *body, nd4c_shared_fence *fence) {
+  return nd4c_fence_is_known(fence) ? ND4C_OK : nd4c_storage_put_off(body, fence);
+}
+
+nd4c_status nd4c_storage_await_replica(nd4c_storage_body *body, nd4c_replica *replica) {
+  ND4C_TRY(nd4c_storage_await(body, replica->written));
+  return nd4c_storage_await(body, nd4c_readers_find_pending(&replica->readers));
+}
+
+nd4c_status nd4c_storage_await_all(nd4c_storage_body *body) {
+  for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
+    ND4C_TRY(nd4c_storage_await_replica(body, replica));
+  }
+  return ND4C_OK;
+}
+
+nd4c_status nd4c_storage_ask_for_memory(nd4c_storage_body *body, nd4c_device *device) {
+  body->lacking = device;
+  return ND4C_UNSUPPORTED;
+}
+
+void nd4c_storage_forget_need(nd4c_storage_body *body) {
+  nd4c_fence_release(body->awaited);
+  body->awaited = NULL;
+  body->lacking = NULL;
+}
+
+/* Releases the lock meanwhile. */
+static void wait_outside(nd4c_storage_body *body, nd4c_shared_fence *fence) {
+  nd4c_storage_unlock(body);
+  nd4c_fence_settle(fence);
+  nd4c_fence_release(fence);
+  nd4c_storage_lock(body);
+}
+
+/* Releases the lock meanwhile: a device that is full may wait for work that keeps memory. */
+static nd4c_status allocate_outside(nd4c_storage_body *body, nd4c_device *device) {
+  nd4c_block block = {0};
+  nd4c_replica *replica = NULL;
+  const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = "a replica", .dtype = body->base.dtype};
+  nd4c_storage_unlock(body);
+  const nd4c_status status = nd4c_memory_allocate(device, &request, &block);
+  nd4c_storage_lock(body);
+  return status == ND4C_OK ? nd4c_replica_install(body, device, &block, &replica) : status;
+}
+
+bool nd4c_storage_provide(nd4c_storage_body *body, nd4c_status *status) {
+  nd4c_shared_fence *fence = body->awaited;
+  nd4c_device *device = body->lacking;
+  body->awaited = NULL;
+  body->lacking = NULL;
+  if (fence != NULL) {
+    wait_outside(body, fence);
+    return true;
+  }
+  *status = allocate_outside(body, device);
+  return *status == ND4C_OK;
+}
+
+/* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
+static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {
+  const nd4c_replica *current = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
+  if (current == NULL || current->written == NULL) {
+    return NULL;
+  }
+  const bool streams = device != NULL && device->description.asynchronous;
+  const nd4c_replica *here = streams ? nd4c_replica_find(body, device) : NULL;
+  if (here != NULL && here->state != 'I') {
+    return NULL;
+  }
+  return follows && nd4c_replica_can_follow(current, device) ? NULL : current->written;
+}
+
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows) {
+  nd4c_storage_lock(body);
+  nd4c_shared_fence *fence = find_wait(body, device, follows);
+  while (fence != NULL && !nd4c_fence_is_known(fence)) {
+    wait_outside(body, nd4c_fence_retain(fence));
+    fence = find_wait(body, device, follows); /* of a write that began meanwhile, perhaps */
+  }
+}
