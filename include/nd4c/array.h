@@ -1,8 +1,8 @@
 /* Arrays: reference-counted handles of dtype, shape, strides and offset over a storage.
  *
  * Strides count elements and may be zero or negative. Sizes are int64. A handle may be used by several threads at once
- * for reading; its reference count is atomic. Everything that returns an array returns one reference that the caller
- * releases. Views share their parent's storage and keep it alive. */
+ * for reading; its reference count is atomic. Every function that returns an array returns one reference, which the
+ * caller releases. Views share their parent's storage and keep it alive. */
 #ifndef ND4C_ARRAY_H
 #define ND4C_ARRAY_H
 
@@ -21,12 +21,13 @@ ND4C_EXTERN_C_BEGIN
 
 typedef struct nd4c_array nd4c_array;
 
-/* Called once when foreign memory is no longer needed; from any thread, never under a lock of nd4c's. */
+/* Tells the owner of foreign memory that nd4c no longer needs it. nd4c calls it once, from any thread, holding no
+ * lock. */
 typedef void (*nd4c_release_callback)(void *user);
 
-/* An array without defined contents on `device` (NULL: the thread's context decides), C-contiguous.
- * Strings live on the host: DTYPE with another device. Without elements it takes no memory of a device.
- * Errors: SHAPE, OVERFLOW, DTYPE, MEMORY, MEMORY_CAP, NO_BACKEND. */
+/* A C-contiguous array on `device` (NULL: the thread's context decides), its contents undefined. Strings live on the
+ * host: another device gives DTYPE. An array without elements takes no device memory. Errors: SHAPE, OVERFLOW, DTYPE,
+ * MEMORY, MEMORY_CAP, NO_BACKEND. */
 ND4C_API nd4c_status nd4c_array_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shape, nd4c_device *device,
                                       nd4c_array **out);
 
@@ -56,20 +57,20 @@ ND4C_API nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape,
 
 /* A read-only float32 array whose contents are kept as quantised blocks, in `format` as GGUF names it: "q8_0" (32
  * elements in 34 bytes) or "q4_0" (32 in 18). Copies `bytes` bytes of `blocks`: the blocks of the last axis, which
- * holds whole ones, in C order. It lives in the host's memory, which holds the blocks alone until something needs
- * elements. matmul with it, or with its transpose, as the second operand reads the blocks on the CPU, in double
- * precision, and never the decoded matrix. Everything else sees a float32 array: it is decoded once, when it is first
- * needed, and keeps the elements beside the blocks. Errors: NAME (no such format, with those that there are), SHAPE (no
- * axis, an empty one, a part of a block), ARGUMENT (bytes), OVERFLOW, MEMORY, MEMORY_CAP, NULL_ARGUMENT. */
+ * holds whole ones, in C order. The array lives in the host's memory. On the CPU, matmul with the array or its
+ * transpose as the second operand computes from the blocks, in double precision, without decoding the matrix. Every
+ * other operation sees a float32 array: the first one that needs elements decodes them once, and the array then keeps
+ * them beside the blocks. Errors: NAME (no such format; the text lists the formats), SHAPE (no axis, an empty axis, a
+ * last axis that is not whole blocks), ARGUMENT (bytes), OVERFLOW, MEMORY, MEMORY_CAP, NULL_ARGUMENT. */
 ND4C_API nd4c_status nd4c_array_from_blocks(const char *format, int32_t rank, const int64_t *shape, const void *blocks,
                                             size_t bytes, nd4c_array **out);
-/* The format in which the contents of an array, or of what it is a view of, are kept; NULL: they are not in blocks. */
+/* The block format of the array's storage; NULL if the storage has no blocks. A view answers as its parent does. */
 ND4C_API const char *nd4c_array_block_format(const nd4c_array *array);
 
-/* Wraps host memory without a copy. `data` is the address of element 0; strides (NULL: C-contiguous) count elements
- * and may be negative or zero. With `read_only` an operation that would write into it is refused. `release` (may be
- * NULL) is called with `user` after the last reference and the last use are gone; not when this call fails. The data
- * must be aligned for the dtype (ND4C_ARGUMENT). */
+/* Wraps host memory without a copy. `data` is the address of element 0; strides (NULL: C-contiguous) count elements and
+ * may be negative or zero. If `read_only`, operations that would write into the memory are refused. nd4c calls
+ * `release` (may be NULL) with `user` when the last reference has been released and the last pending operation has
+ * ended. It does not call it if this function fails. The data must be aligned for the dtype (ND4C_ARGUMENT). */
 ND4C_API nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                                      void *data, bool read_only, nd4c_release_callback release, void *user,
                                      nd4c_array **out);
@@ -89,34 +90,34 @@ ND4C_API const int64_t *nd4c_array_strides(const nd4c_array *array);
 ND4C_API int64_t nd4c_array_size(const nd4c_array *array);
 /* True if the elements lie in C order without gaps. */
 ND4C_API bool nd4c_array_is_contiguous(const nd4c_array *array);
-/* True if the storage refuses writing. */
+/* True if the storage is read-only. */
 ND4C_API bool nd4c_array_is_read_only(const nd4c_array *array);
-/* True if both views may touch a common byte: of one storage, or of two that wrap the same memory. */
+/* True if both views may touch a common byte, in one storage or in two storages that wrap the same memory. */
 ND4C_API bool nd4c_array_overlaps(const nd4c_array *a, const nd4c_array *b);
 /* The device whose replica is current (the one written last). Borrowed. */
 ND4C_API nd4c_device *nd4c_array_device(const nd4c_array *array);
 
-/* Waits for pending work, brings the bytes to the host if their device has no addresses, and gives the address of
- * element 0 for reading; it holds while the array lives and is not written elsewhere. If the producing operation
- * failed, its status and text (DEVICE, ...), or POISONED if one of its inputs had no value. */
+/* Waits for pending work, copies the bytes to the host if their device has no addresses, and gives the address of
+ * element 0 for reading. The address is valid until the array is freed or written on another device. If the operation
+ * that produced the array failed, returns that operation's status and text (DEVICE, ...), or POISONED if one of its
+ * inputs had no value. */
 ND4C_API nd4c_status nd4c_array_data(const nd4c_array *array, const void **data);
 
-/* As nd4c_array_data, for writing: other devices' replicas become invalid. What is written later through the address
- * reaches no operation that was submitted before. ND4C_READ_ONLY where refused. */
+/* As nd4c_array_data, for writing: replicas on other devices become invalid. Operations submitted before a write
+ * through the address do not see that write. READ_ONLY if the storage is read-only. */
 ND4C_API nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data);
 
-/* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Any device; of an
- * array that is elsewhere a small part comes alone and no replica is made, here and in nd4c_array_item and
- * nd4c_array_format (page devices.md). For utf8: ND4C_DTYPE, see nd4c_array_string. */
+/* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Works on any device.
+ * A small part of an array on another device is copied by itself, without making a replica on the host; nd4c_array_item
+ * and nd4c_array_format do the same (page devices.md). For utf8: ND4C_DTYPE, see nd4c_array_string. */
 ND4C_API nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes);
 
-/* Copies C-ordered host data of exactly size * dtype bytes into the array. Of one that is elsewhere a small part is
- * written where the contents are: the rest does not travel, and each replica that was current stays so
- * (page devices.md). */
+/* Copies C-ordered host data of exactly size * dtype bytes into the array. A small part of an array on another device
+ * is written in place there: the rest is not copied, and every current replica stays current (page devices.md). */
 ND4C_API nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes);
 
 /* The element at `index` (rank entries, negative counts from the end) as a double; for int64 beyond 2^53 use
- * nd4c_array_read. Complex gives the real part. */
+ * nd4c_array_read. A complex element gives its real part. */
 ND4C_API nd4c_status nd4c_array_item(const nd4c_array *array, const int64_t *index, double *value);
 
 /* A string element by its C-order number. The text is owned by the array, `length` bytes, not NUL-terminated. */
@@ -125,40 +126,40 @@ ND4C_API nd4c_status nd4c_array_string(const nd4c_array *array, int64_t number, 
 /* Waits until the array is ready. Reports a failure of the operation that produced it, with the op's name. */
 ND4C_API nd4c_status nd4c_array_wait(const nd4c_array *array);
 
-/* A copy of the array's data made current on `device`, as a new array; NULL: the thread's context. Bytes go from where
- * they are: within a device, and between two of one backend where that can, by the devices themselves, else between two
- * by way of the host's memory, of which nothing stays behind. What is strided is put in order by the op copy on the
- * device where it is, and by the host where that device lacks it, or memory for it, or where the elements stand in
- * memory several times. */
+/* Copies the array to `device` (NULL: the thread's context decides), as a new array. Devices copy by themselves within
+ * one device and, where the backend can, between two devices of one backend. Other copies pass through host memory,
+ * which is freed afterwards. A strided array is first made contiguous by the op copy on its own device. The host does
+ * it if that device lacks the op or the memory, or if elements overlap in memory. */
 ND4C_API nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, nd4c_array **out);
 
 /* -- devices: where an array's contents are ------------------------------------------------------------------------ */
 
-/* The state of the array's contents on a device: 'M' current there and nowhere else, 'S' current there and elsewhere,
- * 'I' memory is held there but what is in it is stale, '-' nothing is there. Views share it with their parent. '-' for
- * NULL. Any thread. */
+/* The state of the array's contents on a device: 'M' (modified) current on this device alone; 'S' (shared) current on
+ * this and other devices; 'I' (invalid) the device holds memory for it, with stale contents; '-' the device holds no
+ * replica. A view has its parent's state. '-' for NULL. Any thread. */
 ND4C_API char nd4c_array_state(const nd4c_array *array, const nd4c_device *device);
-/* Whether the contents are current on the device and no work that writes them is pending. Never waits: false also while
- * another thread is just using the array. */
+/* Whether the contents are current on the device and no work that writes them is pending. Never waits: also false while
+ * another thread is using the array. */
 ND4C_API bool nd4c_array_is_ready(const nd4c_array *array, const nd4c_device *device);
 
-/* Moves the contents to `device` (NULL: the thread's context's), with all views of them: current there alone, the
- * memory of other devices is given back after the work on it. Copies stay current (Shared) where they cannot go: in
- * foreign memory, where a plan relies on them, and once exported through DLPack. As with writing, no other thread may
- * be using the array meanwhile, and addresses that nd4c_array_data gave no longer hold. A failure leaves contents and
- * replicas as they were. DTYPE for strings, which live on the host; else what memory or the copy fails with. */
+/* Moves the contents, with all views of them, to `device` (NULL: the device of the thread's context). Afterwards they
+ * are current on that device alone; other devices free their memory when pending work on it has ended. Replicas that
+ * must not be freed stay current (Shared): those in foreign memory, those that a plan relies on, and those exported
+ * through DLPack. As when writing, no other thread may use the array meanwhile, and addresses from nd4c_array_data
+ * become invalid. A failure leaves contents and replicas unchanged. Errors: DTYPE for strings, which live on the host;
+ * the failure of the allocation or the copy. */
 ND4C_API nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device);
-/* Begins to copy the contents to `device` (NULL: the thread's context's), where the next use then finds them; the host
- * goes on meanwhile, and what uses the array there comes after the copy by itself. Where no device can copy on its own
- * (both have no addresses, or both are the host's) the copy is done when this returns. Until it is
- * done (nd4c_array_is_ready) memory that nd4c_array_data_mutable gave must not be written. A copy of which it is known
- * that it failed is made again by the use; work that was submitted before that was known fails with it, and
- * nd4c_device_synchronize reports it. Errors as nd4c_array_migrate. */
+/* Starts copying the contents to `device` (NULL: the device of the thread's context) and returns; operations that use
+ * the array there are ordered after the copy. Where neither device can copy asynchronously (neither has addresses, or
+ * both are the host's), the copy has ended when this returns. Until the copy has ended (nd4c_array_is_ready), the
+ * caller must not write through an address from nd4c_array_data_mutable. If the copy fails, the next use after the
+ * failure is known copies again; work submitted before that fails too, and nd4c_device_synchronize reports it. Errors
+ * as nd4c_array_migrate. */
 ND4C_API nd4c_status nd4c_array_prefetch(const nd4c_array *array, nd4c_device *device);
 
 /* -- views: no bytes are moved -------------------------------------------------------------------------------- */
 
-/* "Whole axis" bounds for nd4c_array_slice: the start or stop that Python's None stands for. */
+/* Python's None as a start or stop of nd4c_array_slice: the slice has no bound on that side. */
 #define ND4C_SLICE_NONE INT64_MIN
 
 /* One start:stop:step an axis (rank entries each; NULL steps: all 1), with Python's meaning of negative and
@@ -169,15 +170,15 @@ ND4C_API nd4c_status nd4c_array_slice(const nd4c_array *array, const int64_t *st
 /* Fixes one axis at an index; the axis disappears. */
 ND4C_API nd4c_status nd4c_array_select(const nd4c_array *array, int32_t axis, int64_t index, nd4c_array **out);
 
-/* Any view by explicit shape, strides and offset (elements, relative to the array's own element 0). Refused with
- * ND4C_INDEX if it would touch a byte outside the storage. */
+/* A view with explicit shape, strides and offset (in elements, relative to the array's element 0). INDEX if it would
+ * touch a byte outside the storage. */
 ND4C_API nd4c_status nd4c_array_as_strided(const nd4c_array *array, int32_t rank, const int64_t *shape,
                                            const int64_t *strides, int64_t offset, nd4c_array **out);
 
 /* -- shapes ----------------------------------------------------------------------------------------------------- */
 
-/* The shape to which `count` shapes broadcast by NumPy's rules; none at all: (). `shape` has room for ND4C_MAX_RANK
- * extents. SHAPE if they do not broadcast, with the two that disagree in the text. Any thread. */
+/* The shape to which `count` shapes broadcast by NumPy's rules; for count 0 the shape (). `shape` has room for
+ * ND4C_MAX_RANK extents. SHAPE if they do not broadcast; the text names the two that disagree. Any thread. */
 ND4C_API nd4c_status nd4c_shapes_broadcast(int32_t count, const int32_t *ranks, const int64_t *const *shapes,
                                            int32_t *rank, int64_t *shape);
 

@@ -1,12 +1,13 @@
 /* Cancellation: stopping what a thread computes, from another thread or at a deadline.
  *
- * While a thread has entered a cancellation, each operation that it begins on any context asks it first: an eager call,
- * each step of a plan, each node of a model. After a request, or past the deadline, these are refused with CANCELLED or
- * DEADLINE. A kernel that works for long may ask in between (nd4c_call.cancellation), and stop.
+ * While a thread has entered a cancellation, each operation that it begins, on any context, checks the cancellation
+ * first: each eager call, each step of a plan, each node of a model. After a request the operation is refused with
+ * CANCELLED, past the deadline with DEADLINE. A long-running kernel may check it while it runs
+ * (nd4c_call.cancellation), and stop early.
  *
- * A refused eager call changes nothing. A plan that is stopped between its steps leaves the output arrays that it was
- * given without a value (POISONED when read) until they are written again, as after any failure; its inputs are whole.
- * What was submitted to an asynchronous device before goes on to its end.
+ * A refused eager call changes nothing. A plan that is stopped between two steps leaves the output arrays that the
+ * caller gave without a value, as after any failure: reading them gives POISONED until they are written again. Its
+ * inputs are unchanged. Work that was already submitted to an asynchronous device runs to completion.
  *
  *     nd4c_cancellation *limit = NULL;
  *     nd4c_cancellation_create(&limit);
@@ -28,29 +29,31 @@ ND4C_EXTERN_C_BEGIN
 
 typedef struct nd4c_cancellation nd4c_cancellation;
 
-/* How many a thread may have entered at once. */
+/* How many cancellations a thread may have entered at once. */
 #define ND4C_CANCELLATION_DEPTH 16
 
-/* Makes one without a request and without a deadline; nd4c_cancellation_destroy ends it. Any thread. NULL_ARGUMENT,
- * MEMORY. */
+/* Creates a cancellation without a request and without a deadline. The caller frees it with nd4c_cancellation_destroy.
+ * Any thread. NULL_ARGUMENT, MEMORY. */
 ND4C_API nd4c_status nd4c_cancellation_create(nd4c_cancellation **cancellation);
-/* Gives it up. Threads that have entered it keep it until they leave. NULL is fine. Any thread. */
+/* Releases the caller's reference. Threads that have entered it keep it alive until they leave. NULL is fine. Any
+ * thread. */
 ND4C_API void nd4c_cancellation_destroy(nd4c_cancellation *cancellation);
 
-/* Asks the threads that have entered it, or will, to stop. Returns at once. Any thread, and a signal handler. HANDLE.
- */
+/* Asks all threads that have entered it, or enter it later, to stop. Returns at once. May be called from any thread and
+ * from a signal handler. HANDLE. */
 ND4C_API nd4c_status nd4c_cancellation_request(nd4c_cancellation *cancellation);
-/* Lets the deadline be so many nanoseconds from now; 0: none. Any thread. HANDLE; ARGUMENT for a negative number. */
+/* Sets the deadline to `nanoseconds` from now; 0 removes it. Any thread. HANDLE; ARGUMENT for a negative number. */
 ND4C_API nd4c_status nd4c_cancellation_set_timeout(nd4c_cancellation *cancellation, int64_t nanoseconds);
-/* As it was made: no request, no deadline. Any thread. HANDLE. */
+/* Removes the request and the deadline. Any thread. HANDLE. */
 ND4C_API nd4c_status nd4c_cancellation_reset(nd4c_cancellation *cancellation);
 /* OK, or CANCELLED after a request, else DEADLINE past the deadline. Any thread. HANDLE. */
 ND4C_API nd4c_status nd4c_cancellation_check(const nd4c_cancellation *cancellation);
 
-/* From here on the calling thread's operations ask it, beside those that it entered before. The same one may be entered
- * again, and by several threads. HANDLE; ARGUMENT beyond ND4C_CANCELLATION_DEPTH; MEMORY. */
+/* From now on the calling thread's operations check this cancellation, besides those that the thread entered before. A
+ * thread may enter the same one again, and several threads may enter it. HANDLE; ARGUMENT beyond
+ * ND4C_CANCELLATION_DEPTH; MEMORY. */
 ND4C_API nd4c_status nd4c_cancellation_enter(nd4c_cancellation *cancellation);
-/* The calling thread leaves the one that it entered last. HANDLE; ARGUMENT if that is another one. */
+/* The calling thread leaves the cancellation that it entered last. HANDLE; ARGUMENT if it entered another one last. */
 ND4C_API nd4c_status nd4c_cancellation_leave(nd4c_cancellation *cancellation);
 
 ND4C_EXTERN_C_END

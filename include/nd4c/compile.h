@@ -1,4 +1,4 @@
-/* What a program asks of compilers: how far arithmetic may be changed, and options of a compiler's own. */
+/* What a program asks of compilers: how far they may change the arithmetic, and compiler-specific options. */
 #ifndef ND4C_COMPILE_H
 #define ND4C_COMPILE_H
 
@@ -10,36 +10,37 @@ ND4C_EXTERN_C_BEGIN
 
 /* How far a compiler may change the arithmetic of the nodes that it takes. */
 typedef enum nd4c_math {
-  ND4C_MATH_EXACT = 0,    /* every node as the op defines it: what a kernel would compute */
+  ND4C_MATH_EXACT = 0,    /* every node as the op defines it: the result that a kernel gives */
   ND4C_MATH_REORDER = 1,  /* sums and products in another order, multiply and add contracted */
   ND4C_MATH_FAST = 2,     /* approximations of functions, no care for NaN, infinities and signed zeros */
   ND4C_MATH_REDUCED = 3   /* narrower types inside: bfloat16, TF32 */
 } nd4c_math;
 
-/* An option of one compiler's own, as text. Its size is frozen: arrays of it cross the ABI. A compiler ignores keys
- * that it does not know. */
+/* A compiler-specific option, as text. Its size is frozen: arrays of it cross the ABI. A compiler ignores keys that it
+ * does not know. */
 typedef struct nd4c_compile_option {
   const char *key, *value;
 } nd4c_compile_option;
 
 enum {
-  ND4C_COMPILE_OPTION_LIMIT = 64, /* options of one request */
-  ND4C_COMPILE_KEY_SIZE = 128,    /* bytes of a key, with its end */
-  ND4C_COMPILE_VALUE_SIZE = 4096  /* bytes of a value, with its end */
+  ND4C_COMPILE_OPTION_LIMIT = 64, /* options in one request */
+  ND4C_COMPILE_KEY_SIZE = 128,    /* bytes of a key, including its NUL */
+  ND4C_COMPILE_VALUE_SIZE = 4096  /* bytes of a value, including its NUL */
 };
 
-/* What a plan or model asks of the compilers of its device. nd4c copies it. Kernels are not concerned.
+/* What a plan or model asks of the compilers of its device. nd4c copies it. It does not affect kernels.
  *
- * A key without a dot reaches every compiler. A key "openvino.PERFORMANCE_HINT" reaches the compiler whose engine is
- * "openvino" alone, as "PERFORMANCE_HINT"; the report of a plan names those that no compiler was given.
+ * A key without a dot reaches every compiler. A key "openvino.PERFORMANCE_HINT" reaches only the compiler whose engine
+ * is "openvino", as "PERFORMANCE_HINT". The plan's report lists the options that reached no compiler.
  *
- * Refused with ARGUMENT: a `math` that is none of nd4c_math, a negative number, more options than the limit, a key that
- * is empty, too long, given twice, or has other characters than printable ones of ASCII (no spaces, no '='), a value
- * that is too long or has control characters. NULL_ARGUMENT: a key, a value, or `options` where there is a count. */
+ * Refused with ARGUMENT: a `math` outside nd4c_math, a negative number, more options than the limit, a key that is
+ * empty, too long or given twice, a key with characters other than printable ASCII (space and '=' are not allowed), a
+ * value that is too long or has control characters. NULL_ARGUMENT: a key or a value is NULL, or `options` is NULL while
+ * option_count is not 0. */
 typedef struct nd4c_compile_request {
   uint32_t struct_size; /* sizeof(nd4c_compile_request) */
-  int32_t math;         /* nd4c_math: the most that is allowed */
-  int64_t memory_bytes; /* of the device's that an executable and its scratch may take beside operands; 0: no limit */
+  int32_t math;         /* nd4c_math: the most that the compiler may do */
+  int64_t memory_bytes; /* device memory that an executable and its scratch may take, besides operands; 0: no limit */
   const nd4c_compile_option *options;
   int32_t option_count;
 } nd4c_compile_request;

@@ -1,13 +1,13 @@
 /* Configuration: properties of nd4c, and those that its providers declare (nd4c/plugin/property.h). A value comes from,
  * in order: nd4c_config_set, the environment, the default.
  *
- * A value of the environment that does not parse is refused: until it is mended, or the property is set, nothing that
- * needs a device works, and the failure (ND4C_CONFIG) says why. So is a variable that begins as a family's members do
- * (ND4J_DEVICE_MEMORY_CAP_) and names no device that could be.
+ * A value of the environment that does not parse is refused: every call that needs a device then fails with CONFIG, and
+ * the text says why, until the variable is corrected or the property is set. A variable that begins like the members of
+ * a family (ND4J_DEVICE_MEMORY_CAP_) but names no possible device is refused too.
  *
- * The names are the reference's where it has one (backend.type, nd4j.*, SD_KERNEL_*, OV_CACHE_DIR,
- * org.bytedeco.javacpp.maxbytes, gpuMemoryCapFraction). configuration.md is generated from the properties of nd4c and
- * of its built-in providers. */
+ * Properties that ND4J also has keep its names (backend.type, nd4j.*, SD_KERNEL_*, OV_CACHE_DIR,
+ * org.bytedeco.javacpp.maxbytes, gpuMemoryCapFraction). page configuration.md is generated from the properties of nd4c
+ * and of its built-in providers. */
 #ifndef ND4C_CONFIG_H
 #define ND4C_CONFIG_H
 
@@ -34,34 +34,34 @@ typedef struct nd4c_config_row {
   const char *meaning;
   const char *value;
   nd4c_config_source source;
-  const char *refused;  /* the environment's text, or one that was set before the property was declared, if it does not
-                           parse, else NULL; `value` is then without it */
+  const char *refused;  /* a text that did not parse, from the environment or set before the property was declared, else
+                           NULL; `value` ignores it */
   const char *expected; /* what the property accepts: "an integer from 0 to 65536" */
-  const char *family;   /* of a member, the row that stands for all of them (its name has <...>), else NULL */
-  const char *provider; /* name of the provider that declared the property; "": none has yet; NULL: it is nd4c's own */
+  const char *family;   /* if the row is a member of a family: the name of the family's row (it has <...>), else NULL */
+  const char *provider; /* the provider that declared the property; "": none has yet; NULL: nd4c itself */
 } nd4c_config_row;
 
-/* Number of rows: nd4c's own properties, those of built-in providers and of plug-ins that were loaded, members of
- * families that have a value (nd4j.device.memory.cap.OPENCL.0), then properties that are set before a provider declares
- * them. A plug-in that is loaded adds rows. */
+/* Number of rows: nd4c's own properties, those of built-in providers and loaded plug-ins, members of families that have
+ * a value (nd4j.device.memory.cap.OPENCL.0), then properties that were set before a provider declared them. Loading a
+ * plug-in adds rows. */
 ND4C_API int32_t nd4c_config_count(void);
 
 /* Fills the row at `index` (0 .. count - 1). ND4C_INDEX otherwise. */
 ND4C_API nd4c_status nd4c_config_get_row(int32_t index, nd4c_config_row *row);
 
-/* Current value of a property, given by its name or its environment variable. ND4C_NAME if there is none (the text
- * names the nearest one). *value is valid until the property is set again. */
+/* Current value of a property, given by its name or its environment variable. NAME if there is no such property (the
+ * text suggests the nearest name). *value is valid until the property is set again. */
 ND4C_API nd4c_status nd4c_config_get(const char *property, const char **value);
 
-/* Sets a property for the process; NULL returns it to environment or default. ND4C_CONFIG if the text does not parse
- * as the property's type, ND4C_NAME if there is no such property: nothing changes. Cached kernel choices are forgotten.
- * Any thread.
+/* Sets a property for the process; NULL returns it to the environment's value or the default. CONFIG if the text does
+ * not parse as the property's type, NAME if there is no such property: nothing changes. Success discards cached kernel
+ * choices. Any thread.
  *
  * A plug-in that is not loaded yet may declare nd4c.acme.speed. A name of that form (nd4c.PROVIDER.NAME in lower case)
- * is accepted if nothing that is known begins with nd4c.PROVIDER., and if no known name lies within two typing errors:
- * the log warns, the row is listed with provider "", and the value waits (64 of them at most). When the plug-in is
- * loaded, the value becomes the property's. One that does not parse is then refused as one of the environment is. With
- * nd4c.strict no device opens while a value waits. */
+ * is accepted if no known property begins with nd4c.PROVIDER. and no known name is within two typing errors of it. The
+ * log warns, the row is listed with provider "", and the value is kept for the plug-in (at most 64 such values). When
+ * the plug-in is loaded, its property takes the value; one that does not parse is refused as in the environment. With
+ * nd4c.strict no device opens while such a value is kept. */
 ND4C_API nd4c_status nd4c_config_set(const char *property, const char *value);
 
 ND4C_EXTERN_C_END

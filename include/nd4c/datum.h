@@ -1,8 +1,8 @@
 /* Values that are not only arrays: a datum is an array, a sequence of data, or an optional datum, as ONNX models take
  * and give them.
  *
- * A datum is an immutable, reference-counted handle; it keeps a reference to what it holds. Everything that makes a
- * datum returns one reference that the caller releases; what the queries return is borrowed and lives as long as the
+ * A datum is an immutable, reference-counted handle; it keeps a reference to what it holds. Every function that makes a
+ * datum returns one reference, which the caller releases. What the queries return is borrowed and lives as long as the
  * datum. */
 #ifndef ND4C_DATUM_H
 #define ND4C_DATUM_H
@@ -25,9 +25,8 @@ typedef enum nd4c_datum_kind {
 
 /* A datum of an array. */
 ND4C_API nd4c_status nd4c_datum_of_array(nd4c_array *array, nd4c_datum **out);
-/* A sequence of `count` items, all of one kind. dtype: of the arrays, asked for where there are no items;
- * ND4C_DTYPE_NONE if it is not known. ARGUMENT if items differ in kind or go more than 8 deep, DTYPE if the arrays
- * differ in dtype. */
+/* A sequence of `count` items, all of one kind. dtype: of the arrays; needed for an empty sequence, ND4C_DTYPE_NONE if
+ * it is not known. ARGUMENT if items differ in kind or nest more than 8 deep, DTYPE if the arrays differ in dtype. */
 ND4C_API nd4c_status nd4c_datum_of_sequence(nd4c_dtype dtype, nd4c_datum *const *items, int32_t count,
                                             nd4c_datum **out);
 /* An optional that holds `item`, an array or a sequence, or nothing (NULL). */
@@ -46,10 +45,10 @@ ND4C_API nd4c_array *nd4c_datum_array(const nd4c_datum *datum);
 ND4C_API int32_t nd4c_datum_count(const nd4c_datum *datum);
 /* Item 0 .. count - 1, NULL past the end. */
 ND4C_API nd4c_datum *nd4c_datum_item(const nd4c_datum *datum, int32_t index);
-/* Dtype of the arrays inside; ND4C_DTYPE_NONE if nothing says. */
+/* Dtype of the arrays inside; ND4C_DTYPE_NONE if it is not known. */
 ND4C_API nd4c_dtype nd4c_datum_dtype(const nd4c_datum *datum);
 
-/* Reads a serialized ONNX TensorProto, SequenceProto or OptionalProto: the file does not say which it is, `kind` does.
+/* Reads a serialized ONNX TensorProto, SequenceProto or OptionalProto: the file does not tell which, so `kind` must.
  * IO, FORMAT (with the byte offset), UNSUPPORTED (maps, sparse tensors, dtypes that nd4c lacks). */
 ND4C_API nd4c_status nd4c_datum_read(const char *path, nd4c_datum_kind kind, nd4c_datum **out);
 /* As nd4c_datum_read from memory; the bytes are copied. */

@@ -1,4 +1,5 @@
-/* Exchange of arrays with other libraries through DLPack 1.x (structures as its specification lays them out). */
+/* Exchange of arrays with other libraries through DLPack 1.x. Programs include it beside nd4c.h; the structures have
+ * the layout of DLPack's specification. */
 #ifndef ND4C_DLPACK_H
 #define ND4C_DLPACK_H
 
@@ -9,7 +10,7 @@ ND4C_EXTERN_C_BEGIN
 /* DLPack's structures, declared here under nd4c's names so that its own header may be included beside this one. They
  * are binary compatible with DLDevice, DLDataType, DLTensor and DLManagedTensorVersioned 1.0. */
 typedef struct nd4c_dl_device {
-  int32_t device_type; /* 1: CPU; nd4c_device_info.dlpack_type tells that of a device */
+  int32_t device_type; /* 1: CPU; nd4c_device_info.dlpack_type has a device's number */
   int32_t device_id;
 } nd4c_dl_device;
 
@@ -37,19 +38,19 @@ typedef struct nd4c_dl_managed {
   nd4c_dl_tensor tensor;
 } nd4c_dl_managed;
 
-/* int4, int2 and float4 are packed, the first element in the lowest bits (DLPack's padded form is refused).
- * Takes over a tensor without a copy; its deleter is called when the last use is gone. If this fails the caller still
- * owns it. Host memory (CPU), or memory of an open device that imports device pointers (external.h), by that device's
- * DLPack type and index; work of others on it has ended. UNSUPPORTED for other devices, lanes, or versions with another
- * major number; as nd4c_array_from_external. */
+/* Takes ownership of a tensor, without a copy; nd4c calls its deleter after the last use. If this fails, the caller
+ * still owns the tensor. Its memory is the host's (CPU), or an open device's that imports device pointers (external.h),
+ * named by that device's DLPack type and index. The caller has waited for other work on it. int4, int2 and float4 are
+ * packed, the first element in the lowest bits; DLPack's padded form is refused. UNSUPPORTED for other devices, for
+ * lanes, and for versions with another major number; other errors as nd4c_array_from_external. */
 ND4C_API nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out);
-/* Gives an array out as host memory, which it shares from then on; the consumer calls the deleter. The contents are
- * copied to the host first if they are elsewhere. DTYPE for utf8; waits for pending work. */
+/* Exports an array as host memory, which the consumer shares until it calls the deleter. Waits for pending work and
+ * first copies the contents to the host if they are on another device. DTYPE for utf8. */
 ND4C_API nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed);
-/* The same as memory of `device`, under its own type and index: a pointer for those who compute there, which the host
- * must not read unless the device is host_readable. The contents are copied to the device first if they are elsewhere,
- * and stay there as long as the array lives. UNSUPPORTED: the device has no addresses. NULL_ARGUMENT, HANDLE; what
- * copying fails with. */
+/* As nd4c_array_to_dlpack, as memory of `device`, with its DLPack type and index. The pointer is for libraries that
+ * compute on the device; the host must not dereference it unless the device is host_readable. The contents are first
+ * copied to the device if necessary, and stay there as long as the array lives. UNSUPPORTED: the device has no
+ * addresses. NULL_ARGUMENT, HANDLE; the failure of the copy. */
 ND4C_API nd4c_status nd4c_array_to_dlpack_on(nd4c_array *array, nd4c_device *device, nd4c_dl_managed **managed);
 
 ND4C_EXTERN_C_END

@@ -1,4 +1,4 @@
-/* Element types. One table; enum, names, sizes, test matrix and the lite build are derived from it. */
+/* Element types. The enum, names, sizes, the tests' matrix and the lite build are all derived from this one table. */
 #ifndef ND4C_DTYPE_H
 #define ND4C_DTYPE_H
 
@@ -10,10 +10,10 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* X(NAME, name, number, build, kind, bits, block elements, block bytes, alignment, NumPy type string)
- * build: LITE rows are in every build; FULL rows are left out of a library configured with ND4C_DTYPES=lite (their
- * numbers stay reserved). Strides count elements. Sub-byte rows have block elements > 1: that many elements share a
- * block, the first in its lowest bits; such arrays are contiguous, and a view of one is of whole blocks. */
+/* X(NAME, name, number, build, kind, bits, block elements, block bytes, alignment, NumPy type string) build: LITE rows
+ * are in every build; FULL rows are left out of a library configured with ND4C_DTYPES=lite (their numbers stay
+ * reserved). Strides count elements. Sub-byte rows have block elements > 1: that many elements share a block, the first
+ * in its lowest bits; such arrays are contiguous, and their views consist of whole blocks. */
 #define ND4C_DTYPE_TABLE(X)                                               \
   X(BOOL, bool, 1, LITE, BOOL, 8, 1, 1, 1, "|b1")                         \
   X(INT8, int8, 2, LITE, INT, 8, 1, 1, 1, "|i1")                          \
@@ -66,8 +66,8 @@ typedef enum nd4c_dtype_kind {
 typedef uint64_t nd4c_dtype_set;
 #define ND4C_DTYPE_BIT(dtype) (UINT64_C(1) << (dtype))
 
-/* The narrow rows, floats below 16 bits and integers below 8: elements are stored, moved, cast and quantised, never
- * computed with and never mixed with others. The packed ones are those of several elements a byte. */
+/* The narrow rows, floats below 16 bits and integers below 8: ops store, move, cast and quantise their elements, but
+ * never compute with them or mix them with other dtypes. The packed rows are those with several elements in a byte. */
 #define ND4C_DTYPE_NARROW_BIT(NAME, name, number, build, kind, bits, ...) \
   | ((bits) < (ND4C_KIND_##kind == ND4C_KIND_FLOAT ? 16 : 8) ? ND4C_DTYPE_BIT(number) : 0)
 #define ND4C_DTYPE_PACKED_BIT(NAME, name, number, build, kind, bits, ...) | ((bits) < 8 ? ND4C_DTYPE_BIT(number) : 0)
@@ -92,39 +92,38 @@ ND4C_API const nd4c_dtype_info *nd4c_dtype_get_info(nd4c_dtype dtype);
 /* Name of a dtype ("float32"), "?" for an unknown number. Static. */
 ND4C_API const char *nd4c_dtype_name(nd4c_dtype dtype);
 
-/* Bytes an element, where elements have bytes of their own; 0 for packed dtypes (int4 and such: nd4c_dtype_bytes tells
- * what they need) and for an unknown number. */
+/* Bytes of one element; 0 for packed dtypes such as int4 (use nd4c_dtype_bytes) and for an unknown number. */
 ND4C_API int64_t nd4c_dtype_size(nd4c_dtype dtype);
 
-/* Bytes of `count` elements one after the other: whole blocks. 0 for an unknown number and a count below 1; the caller
- * has checked that the bytes fit 64 bits (making an array does). */
+/* Bytes of `count` consecutive elements, rounded up to whole blocks. 0 for an unknown number and a count below 1. The
+ * result must fit 64 bits, as it does for the size of any array. */
 ND4C_API int64_t nd4c_dtype_bytes(nd4c_dtype dtype, int64_t count);
 
 /* Looks a dtype up by its name ("float32"; also NumPy's "<f4", "f4" and the short forms "f32", "i64", "bf16"). Narrow
- * dtypes have their name alone: "i4" is NumPy's int32, and "V1" is what ml_dtypes writes for all of them.
- * ND4C_NAME if there is none, or if it may mean two ("i8": 8 bits, or NumPy's 8 bytes); the text lists the names.
- * ND4C_DTYPE if the dtype is left out of this build. */
+ * dtypes are found by their full name only: "i4" is NumPy's int32, and ml_dtypes writes "V1" for all of them. NAME if
+ * no dtype has that name, or if the name is ambiguous ("i8": 8 bits, or NumPy's 8 bytes); the text lists the names.
+ * DTYPE if the dtype is left out of this build. */
 ND4C_API nd4c_status nd4c_dtype_find(const char *name, nd4c_dtype *dtype);
 
-/* The dtype that two operands share, by the Array API standard's promotion table; bfloat16 with float16 gives
- * float32. Combinations that the standard leaves undefined (int64 with uint64, integer with float) follow
- * NumPy's result_type for arrays. ND4C_DTYPE if the two do not mix: strings with numbers, narrow dtypes with any other.
- */
+/* The dtype that two operands share, by the Array API standard's promotion table; bfloat16 with float16 gives float32.
+ * Combinations that the standard leaves undefined (int64 with uint64, integer with float) follow NumPy's result_type
+ * for arrays. DTYPE if the two do not promote: strings with numbers, narrow dtypes with any other dtype. */
 ND4C_API nd4c_status nd4c_dtype_promote(nd4c_dtype a, nd4c_dtype b, nd4c_dtype *result);
 
-/* Whether promotion would take `from` to `to`: what the Array API's can_cast asks. False for dtypes of no build. */
+/* Whether type promotion can convert `from` to `to`, as the Array API's can_cast. False for unknown dtypes and those
+ * left out of this build. */
 ND4C_API bool nd4c_dtype_can_cast(nd4c_dtype from, nd4c_dtype to);
 
-/* What the numbers of a dtype can be: the Array API's finfo and iinfo. Complex dtypes: of their parts. */
+/* Limits of a dtype's numbers: the Array API's finfo and iinfo. For a complex dtype those of its parts. */
 typedef struct nd4c_dtype_limits {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_dtype_limits) */
   int32_t bits;         /* of one number */
   int64_t integer_min;  /* integers and bool; 0 for floats */
   uint64_t integer_max;
-  double min, max; /* the finite ones farthest from 0; of integers rounded to double */
-  double epsilon;  /* from 1 to the next number; floats only, else 0 */
+  double min, max; /* lowest and highest finite number; for integers rounded to double */
+  double epsilon;  /* distance from 1 to the next larger number; 0 for integers */
   double smallest_normal;
-  double smallest_subnormal; /* smallest_normal where there are no subnormal numbers */
+  double smallest_subnormal; /* equal to smallest_normal for dtypes without subnormal numbers */
 } nd4c_dtype_limits;
 
 /* Fills *limits. DTYPE for strings and unknown numbers, ARGUMENT for another struct_size. Any thread. */

@@ -1,4 +1,5 @@
-/* Visibility and linkage of the public symbols; the one place that names compiler attributes in public headers. */
+/* Visibility and linkage of the public symbols. Every public header includes it; no other one names compiler
+ * attributes. */
 #ifndef ND4C_EXPORT_H
 #define ND4C_EXPORT_H
 

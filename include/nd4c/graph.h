@@ -1,6 +1,6 @@
-/* Graphs and plans. A graph records ops on values of known dtype and shape; a plan is a graph optimised and frozen for
- * one device: slots, a release schedule and one arena. A graph is built by one thread; a plan is run by one thread at a
- * time. */
+/* Graphs and plans. A graph records ops on values of known dtype and shape. A plan is a graph that was optimised and
+ * frozen for a device, with slots, a release schedule and one arena. One thread builds a graph; one thread at a time
+ * runs a plan. */
 #ifndef ND4C_GRAPH_H
 #define ND4C_GRAPH_H
 
@@ -26,20 +26,20 @@ ND4C_API void nd4c_graph_destroy(nd4c_graph *graph);
 /* Declares an input. Names are unique among inputs (ND4C_NAME). */
 ND4C_API nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dtype, int32_t rank,
                                       const int64_t *shape, nd4c_value *value);
-/* Records a constant; the graph keeps a reference to the array, whose contents must not change from here on. */
+/* Records a constant. The graph retains the array, whose contents must not change from now on. */
 ND4C_API nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value);
-/* Records an op. Dtypes and shapes are checked and inferred now; errors as nd4c_op_call. `label` (may be NULL) names
- * the node in errors and reports. */
+/* Records an op. Dtypes and shapes are checked and inferred in this call; errors as nd4c_op_call. `label` (may be NULL)
+ * names the node in errors and reports. */
 ND4C_API nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                                    const nd4c_attr *attrs, int32_t attr_count, const char *label, nd4c_value *outputs,
                                    int32_t output_count);
-/* Marks a value as an output under a name, unique among outputs. The order of the calls is the order of outputs. */
+/* Marks a value as an output under a name, unique among outputs. Outputs are ordered as these calls. */
 ND4C_API nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c_value value);
 
 /* Dtype and shape of a value; shape is owned by the graph. */
 ND4C_API nd4c_status nd4c_graph_value_info(const nd4c_graph *graph, nd4c_value value, nd4c_dtype *dtype, int32_t *rank,
                                            const int64_t **shape);
-/* The array behind a constant value, NULL if it is none. Borrowed. */
+/* The array of a constant; NULL if the value is not a constant. Borrowed. */
 ND4C_API nd4c_array *nd4c_graph_value_constant(const nd4c_graph *graph, nd4c_value value);
 ND4C_API int32_t nd4c_graph_input_count(const nd4c_graph *graph);
 ND4C_API int32_t nd4c_graph_output_count(const nd4c_graph *graph);
@@ -48,21 +48,22 @@ ND4C_API const char *nd4c_graph_output_name(const nd4c_graph *graph, int32_t ind
 ND4C_API nd4c_value nd4c_graph_input_value(const nd4c_graph *graph, int32_t index);
 ND4C_API nd4c_value nd4c_graph_output_value(const nd4c_graph *graph, int32_t index);
 
-/* A node of a plan that is being made, after the passes. Borrowed during the callback. */
+/* A node of a plan that is being created, after the passes ran. Valid during the callback only. */
 typedef struct nd4c_plan_node {
   uint32_t struct_size;
   int32_t index, node_count;
   const nd4c_op_info *op;
-  const char *label; /* the one it was recorded with, of a model the node's name; "" if none */
+  const char *label; /* the label that it was recorded with, or the node's name in a model; "" if none */
 } nd4c_plan_node;
 
-/* The device for a node; NULL: the plan's. Called once a node while the plan is made, on that thread. */
+/* Returns the device for a node; NULL means the plan's device. nd4c_plan_create calls it once for each node, on the
+ * calling thread. */
 typedef nd4c_device *(*nd4c_placement_callback)(void *user, const nd4c_plan_node *node);
 
-/* Which device each node of a plan runs on: what device_of says, or, if that is NULL, node i on devices[i %
- * device_count]. At most 8 devices, the plan's own among them. Where the list names one device, the plan is on that
- * device as if the context were, with compilers and recorded work; the context's device then takes the nodes that it
- * cannot compute. */
+/* Which device each node of a plan runs on: the one that device_of returns or, if device_of is NULL, devices[i %
+ * device_count] for node i. At most 8 devices, including the plan's. If the list has a single device, the plan is
+ * created on that device as if it were the context's, with its compilers and with recorded work; the context's device
+ * then runs the nodes that the listed device cannot compute. */
 typedef struct nd4c_placement {
   uint32_t struct_size; /* sizeof(nd4c_placement) */
   nd4c_placement_callback device_of;
@@ -74,61 +75,63 @@ typedef struct nd4c_placement {
 typedef struct nd4c_plan_options {
   uint32_t struct_size; /* sizeof(nd4c_plan_options) */
   bool no_optimization; /* run the nodes as recorded */
-  /* Several devices; NULL: all nodes run on the context's. Each step then runs on its device's stream. What steps of
-   * two devices touch has memory of its own on both, and is copied when it is first needed where it is not; constants
-   * are copied once, when the plan is made. A device that cannot compute its node leaves it to the plan's, which the
-   * report tells (strict context: UNSUPPORTED). Compilers are asked where all nodes are meant for one device. Fresh
-   * outputs lie where they were computed. */
+  /* Several devices; NULL: all nodes run on the context's device. Each step runs on its device's stream. A value that
+   * steps on two devices use has memory on both, and is copied when the second device first needs it. Constants are
+   * copied once, when the plan is created. A node that its device cannot compute runs on the plan's device, and the
+   * report says so (strict context: UNSUPPORTED). Compilers are asked only if all nodes are placed on one device. Fresh
+   * outputs stay on the device that computed them. */
   const nd4c_placement *placement;
   const nd4c_compile_request *compile; /* for compilers; NULL: exact arithmetic, no limit, no options */
-  /* A file of nd4c_plan_compile, from which the plan's executables are loaded; read while the plan is made. NULL: none.
-   * FORMAT: it is no such file, or an executable was compiled for another compiler or device, whose fingerprint the
-   * text shows beside the one that is needed. A piece that the file does not have is compiled now, which the report
-   * tells (strict context: STRICT). Constants are then folded on the host, as they were when the file was made. Loading
-   * runs what is in the file. */
+  /* A file that nd4c_plan_compile wrote, from which the plan's executables are loaded; read while the plan is created.
+   * NULL: none. FORMAT: it is not such a file, or an executable was compiled by another compiler or for another device;
+   * the text shows both fingerprints. A piece that the file lacks is compiled now, and the report says so (strict
+   * context: STRICT). Constants are folded on the host, as they were when the file was written. Only load files that
+   * you trust: nd4c executes the code in them. */
   const char *compiled;
 } nd4c_plan_options;
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
- * the context's settings and stream, also when the context is destroyed before it, and the kernels chosen now:
- * configuration that changes later (forced or disabled engines, strictness) concerns plans made later. UNSUPPORTED if
- * no kernel computes a node, STRICT; the text names the node. */
+ * the context's settings and stream, even if the context is destroyed first, and the kernels chosen now: later changes
+ * of configuration (forced or disabled engines, strictness) affect later plans only. UNSUPPORTED if no kernel computes
+ * a node, STRICT; the text names the node. */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
-/* Frees the plan. Outputs that were handed out stay valid. */
+/* Frees the plan. Outputs that it returned stay valid. */
 ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
 
 /* Runs the plan. inputs stand in the order of the graph's inputs and have their dtypes and shapes (DTYPE, SHAPE; the
- * text names the input); any strides will do, contiguous ones need no copy. outputs: in the order of the graph's
- * outputs; NULL entries receive fresh arrays, others are written into, which may overlap inputs. Refused: nothing has
- * changed. Failed on the way: arrays that were given are poisoned, the text names the node. Allocates nothing from the
- * second run on except fresh outputs. */
+ * text names the input); any strides are accepted, contiguous inputs need no copy. outputs stand in the order of the
+ * graph's outputs; a NULL entry receives a fresh array, any other is written into and may overlap inputs. A refused
+ * call changes nothing. If a run fails after it has started, the outputs that the caller gave are poisoned and the text
+ * names the node. From the second run on only fresh outputs allocate memory. */
 ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
                                    nd4c_array **outputs, int32_t output_count);
 
-/* Compiles ahead of time what compilers of `target` take of the graph, and writes their executables into a file, for
- * nd4c_plan_options.compiled in another process. target: a device's name ("tpu:0"); of a backend whose verdict is
- * COMPILE_ONLY the device need not be here. options: as for the plan that is to load them, with no placement and no
- * `compiled` (ARGUMENT). nd4c.deterministic of the configuration is part of what is compiled; widths are not. *report
- * (may be NULL): the pieces, and why the other nodes are in none; free with nd4c_free. Blocks; any thread. UNSUPPORTED:
- * no compiler of the target takes a node, or can write what it makes. IO. What is refused writes nothing. */
+/* Compiles the nodes that compilers of `target` take ahead of time, and writes the executables into a file that another
+ * process loads through nd4c_plan_options.compiled. target: a device's name ("tpu:0"); if its backend's verdict is
+ * COMPILE_ONLY, this machine need not have the device. options: those of the plan that will load the file, without
+ * placement and without `compiled` (ARGUMENT). The property nd4c.deterministic is part of what is compiled; widths are
+ * not. *report (may be NULL) lists the pieces, and why other nodes are in none; free with nd4c_free. Blocks; any
+ * thread. UNSUPPORTED: no compiler of the target takes a node, or none can write its executables. IO. A refused call
+ * writes nothing. */
 ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const nd4c_plan_options *options,
                                        const char *path, char **report);
 
-/* The copies between devices that a plan needs: the distinct pairs of a tensor and a device that reads it and did not
- * make it, counted from the steps. */
+/* The copies between devices that a plan needs: one for each tensor and each device that reads it without having made
+ * it. */
 typedef struct nd4c_plan_copies {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_plan_copies) */
-  int64_t inputs;       /* of inputs that lie on the plan's device; once, unless the caller changes them */
-  int64_t values;       /* of what steps make: in each run */
-  int64_t constants;    /* made when the plan was made, not in runs; if nobody had brought them there before */
+  int64_t inputs;       /* of inputs that are on the plan's device; copied again only if the caller changes them */
+  int64_t values;       /* of values that steps compute; copied in each run */
+  int64_t constants;    /* copied when the plan is created, not in runs, unless they were already there */
   int64_t input_bytes, value_bytes, constant_bytes;
 } nd4c_plan_copies;
 
 ND4C_API nd4c_status nd4c_plan_get_copies(const nd4c_plan *plan, nd4c_plan_copies *copies);
 
-/* Text: nodes before and after each pass, each step with its kernel, its device if there are several, and the reason,
- * planned copies, segments, arena size, and every difference between requested and applied. Free with nd4c_free. */
+/* A text that lists the nodes before and after each pass, each step with its kernel, the reason for that choice and, if
+ * there are several, its device; planned copies, segments, the arena's size, and every difference between what was
+ * requested and what was applied. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
 
 ND4C_EXTERN_C_END

@@ -14,14 +14,14 @@ typedef enum nd4c_log_level {
   ND4C_LOG_DEBUG = 4
 } nd4c_log_level;
 
-/* Receives one message. `area` is a short noun ("registry", "dispatch"), `message` one line; both valid during the
- * call only. At level DEBUG, area "provider" gets "NAME: FUNCTION" before nd4c calls a function of a backend or plug-in
- * to load, probe or open it: where that function ends the process, the last message names it. May be called from any
- * thread, under no lock of nd4c's but that of the backends, which the same thread may take again. */
+/* Receives one message. `area` is a short noun ("registry", "dispatch"), `message` one line; both valid during the call
+ * only. At level DEBUG, area "provider" gets "NAME: FUNCTION" before nd4c calls a function of a backend or plug-in to
+ * load, probe or open it: if that function ends the process, the last message names it. nd4c calls it from any thread,
+ * holding at most the lock of the backends, which is recursive. */
 typedef void (*nd4c_log_callback)(void *user, nd4c_log_level level, const char *area, const char *message);
 
-/* Sends messages up to `level` to `callback`; NULL silences. Any thread; a message in flight on another thread may
- * still reach the previous callback. */
+/* Sends messages up to `level` to `callback`; NULL turns them off. Any thread; a message in flight on another thread
+ * may still reach the previous callback. */
 ND4C_API void nd4c_log_set(nd4c_log_callback callback, void *user, nd4c_log_level level);
 
 ND4C_EXTERN_C_END

@@ -1,6 +1,6 @@
-/* Models read from files: ONNX today. Weights are used in place from the mapped file where they are aligned: the file
- * must not be changed or cut while the model or an array from it lives. Any thread may run a model:
- * runs of one model wait for each other. Who closes it is the last. */
+/* Models read from ONNX files. Aligned weights are used in place from the mapped file: the file must not be changed or
+ * truncated while the model, or an array from it, is alive. Any thread may run a model; concurrent runs of one model
+ * wait for each other. The caller closes a model after all other calls on it have returned. */
 #ifndef ND4C_MODEL_H
 #define ND4C_MODEL_H
 
@@ -17,28 +17,29 @@ typedef struct nd4c_model nd4c_model;
 
 typedef struct nd4c_model_options {
   uint32_t struct_size;   /* sizeof(nd4c_model_options) */
-  bool all_intermediates; /* every named value becomes an output too, after the model's own outputs; not optimised */
+  bool all_intermediates; /* every named value becomes an output too, after the model's own; the graph is not
+                             optimised */
   bool no_optimization;
-  const nd4c_placement *placement; /* of the model's plans (nd4c_plan_options), copied; NULL: one device. A model that
-                                    * is interpreted has no plan: it runs on the context. A strict context refuses what
-                                    * a plan cannot place (UNSUPPORTED) */
-  const nd4c_compile_request *compile; /* of the model's plans (nd4c_plan_options), copied */
-  const char *compiled; /* a file of nd4c_model_compile, for the model's plans (nd4c_plan_options); copied; read when a
-                         * plan is made. NULL: none */
+  const nd4c_placement *placement; /* for the model's plans (nd4c_plan_options), copied; NULL: one device. An
+                                      interpreted model has no plan and runs on the context's device; a strict context
+                                      refuses to interpret a model with a placement (UNSUPPORTED) */
+  const nd4c_compile_request *compile; /* for the model's plans (nd4c_plan_options), copied */
+  const char *compiled; /* path of a file from nd4c_model_compile, for the model's plans (nd4c_plan_options); copied;
+                           read when a plan is created. NULL: none */
 } nd4c_model_options;
 
-/* Opens a model file and checks it whole: wire format, sizes, graph order, ops and opsets known. options NULL:
- * defaults. IO, FORMAT (with the byte offset), UNSUPPORTED (an op or opset that nd4c lacks: the text lists all of
- * them), MEMORY. External data is read from beside the model file only. */
+/* Opens a model file and checks all of it: wire format, sizes, the order of the graph, ops and opsets. options NULL:
+ * defaults. IO, FORMAT (with the byte offset), UNSUPPORTED (ops or opsets that nd4c lacks: the text lists them all),
+ * MEMORY. External data is read only from the model file's directory. */
 ND4C_API nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options, nd4c_model **model);
-/* As nd4c_model_open from memory, which must stay valid and unchanged until `release` is called (NULL: until the model
- * and all arrays from it are gone). */
+/* As nd4c_model_open from memory, which must stay valid and unchanged until nd4c calls `release` (if `release` is NULL:
+ * until the model is closed and all arrays from it are released). */
 ND4C_API nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_model_options *options,
                                             nd4c_release_callback release, void *user, nd4c_model **model);
 ND4C_API void nd4c_model_close(nd4c_model *model);
 
-/* An ONNX operator that models may hold and no op is by itself: the import makes it of several, or the interpreter of
- * models does it. All others stand among the names of the ops. */
+/* An ONNX operator without an op of its own: the import composes it from several ops, or the interpreter runs it. All
+ * other operators are listed with the ops. */
 typedef struct nd4c_onnx_composite {
   const char *domain; /* "": ONNX's own */
   const char *name;
@@ -49,8 +50,8 @@ ND4C_API int32_t nd4c_onnx_composite_count(void);
 /* NULL outside 0 .. count - 1. */
 ND4C_API const nd4c_onnx_composite *nd4c_onnx_composite_at(int32_t index);
 
-/* One input or output. A dimension of -1 is free; its symbol is in `symbols` ("batch"), NULL if it has none. rank -1:
- * unknown. Owned by the model. */
+/* One input or output. A dimension of -1 is free; `symbols` has its symbol ("batch"), or NULL. rank -1: unknown. Owned
+ * by the model. */
 typedef struct nd4c_model_value {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_model_value) */
   const char *name;
@@ -69,33 +70,35 @@ ND4C_API int32_t nd4c_model_output_count(const nd4c_model *model);
 ND4C_API nd4c_status nd4c_model_input(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 ND4C_API nd4c_status nd4c_model_output(const nd4c_model *model, int32_t index, nd4c_model_value *value);
 
-/* Receives progress of long work: done of total steps of `what` ("importing", "preparing", "running"), on the running
- * thread. It must not run the model, ask for its report or change its callback: ARGUMENT, or without effect. */
+/* Reports progress of long work: `done` of `total` steps of `what` ("importing", "preparing", "running"). nd4c calls it
+ * on the running thread. It must not run the model or ask for its report (ARGUMENT), or change its callback (no
+ * effect). */
 typedef void (*nd4c_progress_callback)(void *user, const char *what, int64_t done, int64_t total);
 ND4C_API void nd4c_model_set_progress(nd4c_model *model, nd4c_progress_callback callback, void *user);
 
-/* Runs the model on the context (NULL: current). Inputs are matched by name, any order, each exactly once. A plan is
- * made for each new combination of device, settings of the context (width, deterministic, strict, transfer) and input
- * shapes, kept (the last few), and run on every context like that. outputs in the order of the model's outputs; NULL
- * entries receive fresh arrays. NAME, DTYPE, SHAPE name the input and what was expected. */
+/* Runs the model on the context (NULL: current). Inputs are matched by name, in any order, each exactly once. Each new
+ * combination of device, the context's settings (width, deterministic, strict, transfer) and input shapes gets a plan.
+ * The model keeps the last few plans and reuses them on all contexts with equal settings. outputs are in the order of
+ * the model's outputs; a NULL entry receives a fresh array. NAME, DTYPE, SHAPE: the text names the input and what was
+ * expected. */
 ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                     const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                                     int32_t output_count);
 
 /* Compiles the model ahead of time for inputs of these shapes, in the order of the model's inputs, as nd4c_plan_compile
- * does. shapes NULL: as declared; SHAPE names an input of which something is free. UNSUPPORTED, too, where the model is
- * no graph: the text says why. */
+ * does. shapes NULL: as declared; SHAPE names an input with a free dimension. UNSUPPORTED also if the model cannot
+ * become a graph: the text says why. */
 ND4C_API nd4c_status nd4c_model_compile(nd4c_model *model, const char *target, const int32_t *ranks,
                                         const int64_t *const *shapes, const char *path, char **report);
 
 /* As nd4c_model_run for models whose inputs and outputs may be sequences and optionals. outputs receive fresh data,
- * each to be released. ARGUMENT and DTYPE name an input that is of another kind or dtype than declared. */
+ * which the caller releases. ARGUMENT and DTYPE name an input whose kind or dtype differs from the declared one. */
 ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                          const nd4c_datum *const *inputs, int32_t input_count, nd4c_datum **outputs,
                                          int32_t output_count);
 
-/* Report of the run before, as nd4c_plan_report, or which node kept the model from being a graph; "" before the first
- * run. */
+/* The report of the last run, as nd4c_plan_report, or which node prevented the model from becoming a graph; "" before
+ * the first run. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 ND4C_EXTERN_C_END

@@ -1,5 +1,5 @@
-/* nd4c: arrays, ops, graphs and models on whatever hardware is there. This header includes the whole public API but
- * plugin.h (for backends) and dlpack.h. */
+/* nd4c: arrays, ops, graphs and models on the hardware that the machine has. Programs include this header for the whole
+ * public API except plugin.h (for backends) and dlpack.h (for exchange with other libraries). */
 #ifndef ND4C_ND4C_H
 #define ND4C_ND4C_H
 

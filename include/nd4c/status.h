@@ -1,7 +1,7 @@
 /* Status codes and the error text of the calling thread.
  *
- * Every function that can fail returns an nd4c_status. Nothing in nd4c aborts, exits or prints. A function that
- * refuses its arguments has changed nothing; the text says what was given and what was expected. */
+ * Every function that can fail returns an nd4c_status. nd4c never aborts, exits or prints. A function that refuses its
+ * arguments changes nothing; the text says what it was given and what it expected. */
 #ifndef ND4C_STATUS_H
 #define ND4C_STATUS_H
 
@@ -11,8 +11,8 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* X(NAME, number, short text). The hundreds digit is the range: 1 environment, 2 argument, 3 missing software,
- * 4 missing hardware, 5 memory, 6 device, 7 internal, 8 the caller's wish. Numbers are never reused. */
+/* X(NAME, number, short text). The hundreds digit is the range: 1 environment, 2 argument, 3 missing software, 4
+ * missing hardware, 5 memory, 6 device, 7 internal, 8 stopped at the caller's request. Numbers are never reused. */
 #define ND4C_STATUS_TABLE(X)                                      \
   X(OK, 0, "ok")                                                  \
   X(CONFIG, 100, "configuration value refused")                   \

@@ -1,23 +1,25 @@
-/* The tracer: what moved and what ran where, while it is on. Off by default; then it costs one relaxed load where an
- * operation runs, memory is taken or bytes are copied. On, each thread records into a buffer of its own without a lock.
+/* The tracer records which ops ran where and which bytes were copied. It is off by default, and then costs one relaxed
+ * load for each operation, allocation and copy. While it is on, each thread records into its own buffer, without a
+ * lock.
  *
- * Recorded are: executions of ops (op, device, kernel; on an asynchronous device the time until the work is submitted,
- * and the time that the device worked where its backend tells that, as OpenCL does for streams made while the tracer is
- * on), device transitions (a thread's execution on another device than its one before), copies between devices and
- * between the host and a device (bytes, nanoseconds, the op that asked), allocations and frees of device memory (arrays
- * of up to 256 bytes on the host are not among them: they come from lists of the thread's). Each belongs to a thread;
- * threads are numbered from 1 in the order in which they first recorded something.
+ * It records: executions of ops (op, device, kernel; on an asynchronous device the time until the work is submitted,
+ * and, where the backend reports it, the time that the device worked; OpenCL does for streams that were created while
+ * the tracer was on), device transitions (a thread executes an op on another device than its previous one), copies
+ * between devices and between the host and a device (bytes, nanoseconds, the op that asked), allocations and frees of
+ * device memory (except host arrays of up to 256 bytes, which come from per-thread lists). Each event belongs to a
+ * thread; threads are numbered from 1 in the order of their first event.
  *
- * A round trip is flagged when bytes leave a device D for the host and come back to it for no reason of the user's:
- *  - a "bounce": a storage is copied from D to the host, and later from the host to D, and nothing wrote it in between.
- *    The op that caused it is the one for which it was copied to the host.
- *  - a "detour": an op runs on the host for which an input was copied there from D, and its result is then copied to D.
- *    The op that caused it is the one that ran on the host.
- *  - a "spill": a storage was copied from D to the host to make room there (nd4c.device.memory.spill), and comes back.
- *    The op that caused it is the one, or the function, for whose memory room was made.
- * What an array's user does by himself is no round trip, nor a part of one: writing on the host through
- * nd4c_array_data_mutable, moving by nd4c_array_migrate or nd4c_array_prefetch. Nor does a copy begin one for a plan's
- * step that runs where nd4c_placement put it; where another device had to take the step it may. */
+ * A round trip is flagged when bytes leave a device D for the host and come back to it without the program having
+ * asked:
+ *  - a "bounce": a storage is copied from D to the host and later back to D, without a write in between. It is
+ *    attributed to the op for which the storage was copied to the host.
+ *  - a "detour": an op runs on the host, an input was copied there from D for it, and its result is then copied to D.
+ *    It is attributed to the op that ran on the host.
+ *  - a "spill": a storage was copied from D to the host to free memory on D (nd4c.device.memory.spill), and is copied
+ *    back. It is attributed to the op or function that needed the memory.
+ * Explicit actions of the program are never part of a round trip: writing on the host through nd4c_array_data_mutable,
+ * moving by nd4c_array_migrate or nd4c_array_prefetch. A copy for a step of a plan does not begin a round trip if the
+ * step runs on the device that nd4c_placement gave it; it may if another device had to run the step. */
 #ifndef ND4C_TRACE_H
 #define ND4C_TRACE_H
 
@@ -30,32 +32,32 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* Starts recording anew; what a nd4c_trace_start before recorded is forgotten. `path`: file for nd4c_trace_stop to
- * write as a Chrome trace (chrome://tracing, Perfetto); NULL: none. Any thread.
+/* Starts a new recording and discards the previous one. `path`: the file that nd4c_trace_stop writes, in the format of
+ * Chrome traces (chrome://tracing, Perfetto); NULL: no file. Any thread.
  *
- * The property nd4j.multibackend.trace makes a recording of its own from when the first device is asked for: a word for
- * yes for the table alone, else the file's path, which has a '/' in it. The table goes to stderr when the property is
- * turned off or changed, or the process ends, also where nothing ran. A program may start and stop its own meanwhile:
- * neither ends the other, and each tells what happened while it was on, as far as the million events a thread go that
- * both share. */
+ * The property nd4j.multibackend.trace makes a second recording, from the first use of a device on. Its value is "true"
+ * (or another word of a bool) for the table alone, or the path of a trace file, which must contain a '/'. The table is
+ * written to stderr when the property is turned off or changed and when the process ends, even if nothing ran. A
+ * program may start and stop its own recording meanwhile: the two are independent, but share the limit of a million
+ * events a thread. */
 ND4C_API nd4c_status nd4c_trace_start(const char *path);
 
-/* Stops recording (what was recorded stays in memory, up to a million events a thread, until the next start) and
- * writes the file, if one was named. *table (NULL: not wanted) is the summary, as
- * nd4c_trace_report. ARGUMENT if no recording of nd4c_trace_start goes on; IO with the system's words if the file
- * cannot be written: the table is given all the same. */
+/* Stops the recording and writes the file, if one was named. The events (up to a million a thread) stay in memory until
+ * the next start. *table (may be NULL) receives the summary, as nd4c_trace_report. ARGUMENT if nd4c_trace_start has not
+ * started a recording; IO with the system's error if the file cannot be written: the table is given all the same. */
 ND4C_API nd4c_status nd4c_trace_stop(char **table);
 
-/* True between nd4c_trace_start and nd4c_trace_stop, whatever the property records. */
+/* True between nd4c_trace_start and nd4c_trace_stop. The property's recording does not count. */
 ND4C_API bool nd4c_trace_is_on(void);
 
-/* Summary of what was recorded since the last start, also after stop; where the program started nothing, or nothing
- * since the property began anew, of what the property recorded. Copies by pair of devices (count, bytes, time), ops by
- * device, memory by device, the same sums by thread (of many the busiest, and the others together), transitions by pair
- * of devices, round trips with the op that caused each. Free with nd4c_free. Threads may go on recording meanwhile. */
+/* Summary of the recording since the last start, also after a stop. If the program started none, or none since the
+ * property began its recording, it summarises the property's. It lists copies by pair of devices (count, bytes, time),
+ * ops by device, memory by device, the same sums by thread (if there are many, the busiest ones and the sum of the
+ * others), transitions by pair of devices, and round trips with the op that caused each. Free with nd4c_free. Threads
+ * may go on recording meanwhile. */
 ND4C_API nd4c_status nd4c_trace_report(char **text);
 
-/* Sums of what nd4c_trace_report tells of. */
+/* The sums that nd4c_trace_report prints. */
 typedef struct nd4c_trace_totals {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_trace_totals) */
   int64_t transitions;
@@ -63,20 +65,21 @@ typedef struct nd4c_trace_totals {
   int64_t copies, copied_bytes, copy_nanoseconds;
   int64_t allocations, allocated_bytes, frees;
   int64_t round_trips;
-  int64_t dropped; /* events for which there was no room (a million a thread) or no memory */
+  int64_t dropped; /* events lost because a thread had a million already, or memory was short */
   /* Appended; a shorter struct_size leaves it out. */
-  int32_t threads; /* the highest number that a thread has; those that recorded before this began count */
-  int64_t execute_nanoseconds; /* of executions on the calling threads: on an asynchronous device until submitted */
-  int64_t device_timed;        /* executions whose device told how long it worked on them, and */
-  int64_t device_nanoseconds;  /* how long that was */
+  int32_t threads; /* highest thread number; includes threads that recorded only before this recording */
+  int64_t execute_nanoseconds; /* of executions, on the calling threads; on an asynchronous device until submission */
+  int64_t device_timed;        /* executions for which the device reported its own time, and */
+  int64_t device_nanoseconds;  /* the sum of those times */
 } nd4c_trace_totals;
 
-/* Fills the sums as far as struct_size reaches; from, to (NULL: any) narrow copies to those from and to a device,
- * executions, allocations and frees to those on `to`. HANDLE if one is no device of an open backend. */
+/* Fills the sums as far as struct_size reaches. `from` and `to` (NULL: any) restrict copies to those from and to a
+ * device; `to` also restricts executions, allocations and frees to those on that device. HANDLE if one is not a device
+ * of an open backend. */
 ND4C_API nd4c_status nd4c_trace_get_totals(const nd4c_device *from, const nd4c_device *to, nd4c_trace_totals *totals);
 
-/* The same of one thread, by its number; round trips are those that the thread made by itself. INDEX if no thread has
- * that number. */
+/* As nd4c_trace_get_totals for one thread, by its number; counts the round trips that lie entirely in that thread.
+ * INDEX if no thread has that number. */
 ND4C_API nd4c_status nd4c_trace_get_thread_totals(int32_t thread, const nd4c_device *from, const nd4c_device *to,
                                                   nd4c_trace_totals *totals);
 
