@@ -1,5 +1,5 @@
-/* Formats of quantised blocks (nd4c_layout, QUANTISED), with the names and bytes that GGUF gives them, and how they are
- * decoded: for kernels, which link nothing of nd4c's. */
+/* Formats of quantised blocks (nd4c_layout, QUANTISED), with GGUF's names and byte layout, and functions that decode
+ * them. nd4c and kernels use it; everything is inline, because kernels do not link against libnd4c. */
 #ifndef ND4C_PLUGIN_BLOCKS_H
 #define ND4C_PLUGIN_BLOCKS_H
 
@@ -20,7 +20,7 @@ typedef struct nd4c_block_format {
   void (*decode)(const unsigned char *block, float *to);
 } nd4c_block_format;
 
-/* A float16, little-endian, exactly. */
+/* Converts a little-endian float16 exactly. */
 static inline float nd4c_block_half(const unsigned char *bytes) {
   const uint32_t bits = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8;
   const uint32_t sign = (bits & 0x8000) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -52,7 +52,7 @@ static inline void nd4c_block_decode_q4_0(const unsigned char *block, float *to)
   }
 }
 
-/* The format of that name; NULL: there is none. Static. */
+/* The format with that name; NULL if there is none. Static. */
 static inline const nd4c_block_format *nd4c_block_format_find(const char *name) {
   static const nd4c_block_format formats[] = {{"q8_0", 32, 34, nd4c_block_decode_q8_0},
                                               {"q4_0", 32, 18, nd4c_block_decode_q4_0}};

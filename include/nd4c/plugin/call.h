@@ -1,4 +1,4 @@
-/* Tensors and calls: what kernels and compilers are given. nd4c fills them, backends read them. */
+/* Tensors and calls: the arguments of kernels and compilers. nd4c fills them, backends read them. */
 #ifndef ND4C_PLUGIN_CALL_H
 #define ND4C_PLUGIN_CALL_H
 
@@ -11,28 +11,29 @@ ND4C_EXTERN_C_BEGIN
 
 /* Flags of a tensor. */
 enum {
-  ND4C_TENSOR_CONSTANT = 1, /* its contents will not change as long as the prepared state lives: may be packed */
+  ND4C_TENSOR_CONSTANT = 1, /* its contents do not change while the prepared state lives, so prepare may pack them */
   ND4C_TENSOR_READ_ONLY = 2,
   ND4C_TENSOR_CONTIGUOUS = 4 /* C order without gaps */
 };
 
 /* One operand of a call. Not versioned by struct_size: arrays of it cross the ABI, so its size is frozen (72 bytes). */
 typedef struct nd4c_tensor {
-  nd4c_dtype dtype; /* ND4C_DTYPE_NONE: an optional input left out */
+  nd4c_dtype dtype; /* ND4C_DTYPE_NONE: an omitted optional input */
   int32_t rank;
   uint32_t flags;
-  int32_t layout; /* nd4c_layout_tag. A kernel that neither asks for another one nor reads others gets STRIDED */
+  int32_t layout; /* nd4c_layout_tag; STRIDED unless the kernel asked for another one or reads others */
   const int64_t *shape;
-  const int64_t *strides; /* elements; NULL while inferring */
+  const int64_t *strides; /* in elements; NULL during inference */
   int64_t size;           /* elements */
-  void *data;             /* addressable devices: address of element 0; NULL on others and while choosing */
+  void *data;             /* addressable devices: address of element 0; NULL on others and while a kernel is chosen */
   nd4c_buffer buffer;     /* the storage's; may be NULL on synchronous devices that are host-readable */
   int64_t offset;         /* of element 0, in elements from the buffer's start; with another layout 0 */
-  const nd4c_layout *arrangement; /* of another layout than STRIDED, which lies from the buffer's start on; else NULL */
+  const nd4c_layout *arrangement; /* the layout, if it is not STRIDED: elements then start at the buffer's start; else
+                                     NULL */
 } nd4c_tensor;
 
-/* How much of the device's memory a call works in beside its operands: `least`, below which it cannot run, and `best`,
- * beyond which more is of no use to it; 0 <= least <= best. Not versioned by struct_size. */
+/* Device memory that a call needs as scratch, besides its operands: it cannot run with less than `least`, and more than
+ * `best` does not help it; 0 <= least <= best. Not versioned by struct_size. */
 typedef struct nd4c_scratch_range {
   int64_t least, best;
 } nd4c_scratch_range;
@@ -40,43 +41,44 @@ typedef struct nd4c_scratch_range {
 /* Flags of a call. */
 enum { ND4C_CALL_DETERMINISTIC = 1 };
 
-/* The one call descriptor: what a kernel runs, what a node of a segment is. Borrowed for the duration of the function
- * that it is given to. */
+/* The call descriptor: what a kernel runs, and how a segment describes a node. Borrowed for the duration of the
+ * function call. */
 typedef struct nd4c_call {
   uint32_t struct_size;
   uint32_t flags;
   const nd4c_op_info *op;
-  int32_t input_count; /* as many as were given, trailing optional ones left out have dtype NONE or are missing */
+  int32_t input_count; /* number of inputs given; omitted trailing optional ones have dtype NONE or are missing */
   int32_t output_count;
   const nd4c_tensor *inputs;
   const nd4c_tensor *outputs;
-  const nd4c_attr_value *attrs; /* in the order of the schema, defaults filled in */
-  const void *data;             /* the kernel's own */
-  void *state;                  /* what prepare made, NULL without prepare */
-  void *scratch;                /* as many bytes as scratch_bytes asked for, 64-byte aligned; else NULL. The host's, for
-                                 * the duration of `run`: work that `run` enqueues takes nothing from it later, unless
-                                 * it is recorded (capture.h). `state` lives until unprepare, which comes when all work
-                                 * that was enqueued with it has ended */
+  const nd4c_attr_value *attrs; /* in the schema's order, defaults filled in */
+  const void *data;             /* nd4c_kernel.data */
+  void *state;                  /* what prepare returned; NULL without prepare */
+  void *scratch;                /* host memory, scratch_bytes long and 64-byte aligned; NULL if none was asked for.
+                                   Valid for the duration of `run`: work that `run` enqueues must not read it later,
+                                   unless the call is recorded (capture.h). `state` lives until unprepare, which nd4c
+                                   calls when all work that was enqueued with it has ended */
   nd4c_stream stream;           /* NULL on synchronous devices */
-  void *device;                 /* the backend's own device pointer */
-  int32_t width;                /* parallel width to use at most */
-  /* For ops whose result's shape depends on data (nonzero, unique): one place of rank extents an output. The outputs'
-   * tensors then have the largest shape possible and C order; run writes the elements in C order of the true shape and
-   * the true shape here, before it returns. NULL for all other ops. */
+  void *device;                 /* the pointer that device_open gave */
+  int32_t width;                /* maximum parallel width */
+  /* For ops whose output shape depends on data (nonzero, unique): for each output an array of rank extents. The output
+   * tensors have the largest possible shape, in C order. Before run returns, it writes the elements in C order of the
+   * true shape, and the true shape here. NULL for all other ops. */
   int64_t *const *true_shapes;
-  /* A buffer of the device's with scratch_buffer_bytes, as device_scratch asked; else NULL. It belongs to the stream:
-   * the calls before and behind this one there work in the same buffer, other streams' calls do not. What is in it is
-   * undefined. Work that runs at once on one stream must not use it at once: a backend whose queues are out of order
-   * orders its users as it does those of operands. Recorded calls are given it as they are given operands. */
+  /* A device buffer of scratch_buffer_bytes, as device_scratch asked; else NULL. Its contents are undefined. All calls
+   * on a stream share the stream's buffer; calls on other streams have others. A backend that runs the work of one
+   * stream concurrently (out-of-order queues) must order users of this buffer, as it orders users of an operand.
+   * Recorded calls get it as they get operands. */
   nd4c_buffer scratch_buffer;
-  /* Number of the call on its stream, 1 or more, which no other call there has or will have. They grow in the order in
-   * which nd4c began to enqueue the calls; threads that share a stream may overtake each other. 0: the call is not
-   * numbered. A device that keeps it tells which calls failed, see fence_failure. */
+  /* Number of the call on its stream, unique there, at least 1. Numbers grow in the order in which nd4c starts to
+   * enqueue calls; threads that share a stream may overtake each other after that. 0: the call is not numbered. A
+   * device that keeps the number can report which calls failed, see fence_failure. */
   int64_t point;
-  /* NULL: nothing will. nd4c asks before each call; a kernel that works for long asks again in between, from whatever
-   * thread it works on, and returns what it is told. */
+  /* What may cancel the call; NULL: nothing. nd4c checks it before each call. A long-running kernel passes it to
+   * host->check_cancelled again while it runs, from any of its threads, and returns any status other than OK that it
+   * gets. */
   const nd4c_cancellation_scope *cancellation;
-  int64_t scratch_buffer_bytes; /* from `least` to `best` of what device_scratch answered; 0 without scratch_buffer */
+  int64_t scratch_buffer_bytes; /* from `least` to `best` of device_scratch's answer; 0 without scratch_buffer */
 } nd4c_call;
 
 ND4C_EXTERN_C_END

@@ -12,39 +12,40 @@ ND4C_EXTERN_C_BEGIN
  * recorded at once, by several threads; one recording or launchable is used by one thread at a time.
  *
  * Between begin and end nd4c enqueues on the stream, from the thread that called begin: kernels whose flags have
- * ND4C_KERNEL_CAPTURABLE, copy_within, fill, host_callback. Everything else on the stream is illegal meanwhile:
- * copies to and from the host, kernels without the flag, executables, fences, waiting for fences, launches. An illegal
- * call fails with UNSUPPORTED, records nothing, and spoils the recording: `end` then fails, too. Other streams,
- * memory and `synchronize` are used by other threads as ever: what is being recorded is not work under way.
+ * ND4C_KERNEL_CAPTURABLE, copy_within, fill, host_callback. Everything else on the stream is illegal meanwhile: copies
+ * to and from the host, kernels without the flag, executables, recording fences, waiting for fences, launches. An
+ * illegal call fails with UNSUPPORTED, records nothing, and invalidates the recording: `end` then fails, too. Other
+ * threads may use other streams, memory and `synchronize` as usual: recorded work is not in flight.
  *
- * A recording names buffers by their handles and keeps none of them. nd4c launches only while each handle is that of a
- * live buffer, which may be another one than while it was recorded. On an addressable device each address is then the
- * recorded one, too. Without addresses a device looks up at each launch what a handle names, or gives no handle out
- * again while a recording names it. States, scratch and host memory that the recorded calls were given live until the
- * launchable is destroyed. Points of recorded calls (nd4c_call.point) count from 1; a launch says what is to be added
- * to them. */
+ * A recording refers to buffers by their handles and does not retain them. nd4c launches it only while each handle
+ * belongs to a live buffer, which may differ from the buffer at the time of recording. On an addressable device the
+ * buffer then also has the recorded address. A device without addresses either looks up the handles at each launch, or
+ * does not reuse a handle while a recording refers to it. States, scratch and host memory of recorded calls live until
+ * the launchable is destroyed. Points of recorded calls (nd4c_call.point) count from 1; a launch says what to add to
+ * them. */
 typedef struct nd4c_capture_ops {
   uint32_t struct_size;
-  /* From here on, work is recorded and not run. Nothing is enqueued on the stream. Required. */
+  /* Starts a recording: from now on, work enqueued on the stream is recorded and not run. Required. */
   nd4c_status (*begin)(void *device, nd4c_stream stream);
-  /* Ends the recording and gives it; the stream runs what is enqueued from here on, also after a failure. Required. */
+  /* Ends the recording and returns it. Work enqueued from now on runs, even if this call fails. Required. */
   nd4c_status (*end)(void *device, nd4c_stream stream, nd4c_recording *recording);
-  /* Ends the recording and throws it away. Required. */
+  /* Ends the recording and discards it. Required. */
   void (*abandon)(void *device, nd4c_stream stream);
-  /* Makes what can be launched. May block. Required. */
+  /* Makes a launchable from a recording. May block. Required. */
   nd4c_status (*instantiate)(void *device, nd4c_recording recording, nd4c_launchable *launchable);
-  /* Gives the launchable the operands of a recording of the same calls; launches under way keep theirs. UNSUPPORTED: it
-   * cannot take those, and is as before; nd4c makes another. Optional; NULL: none can be updated. */
+  /* Replaces the launchable's operands by those of a recording of the same calls; launches in flight keep theirs.
+   * UNSUPPORTED: the launchable cannot take them and is unchanged; nd4c then instantiates another. Optional; NULL: nd4c
+   * always instantiates another. */
   nd4c_status (*update)(void *device, nd4c_launchable launchable, nd4c_recording recording);
-  /* Enqueues the recorded work on a stream, any one of the device. The point of each call is the recorded one and
-   * `points`; a device that does not tell points ignores it. A failure means that nothing was enqueued. Required. */
+  /* Enqueues the recorded work on a stream of the device. The point of each call is its recorded point plus `points`; a
+   * device without tells_points ignores it. A failure means that nothing was enqueued. Required. */
   nd4c_status (*launch)(void *device, nd4c_launchable launchable, nd4c_stream stream, int64_t points);
-  /* A launchable made of it goes on. Required. */
+  /* Frees a recording. Launchables made from it stay valid. Required. */
   void (*recording_destroy)(void *device, nd4c_recording recording);
-  /* No launch of it is under way. Required. */
+  /* Frees a launchable; none of its launches is in flight. Required. */
   void (*launchable_destroy)(void *device, nd4c_launchable launchable);
-  /* Lets the host run a function when the stream gets there: once, or with each launch of the recording that it is part
-   * of. The stream goes on when the function has returned. It must neither call nd4c nor the device. Optional. */
+  /* Calls a function on the host when the stream reaches this point: once, or at each launch if it is recorded. The
+   * stream continues when the function has returned. The function must call neither nd4c nor the device. Optional. */
   nd4c_status (*host_callback)(void *device, nd4c_stream stream, void (*function)(void *argument), void *argument);
 } nd4c_capture_ops;
 

@@ -1,4 +1,4 @@
-/* Collectives of a backend: one table for its devices, which nd4c_backend.collective points to. The meaning of each
+/* Collectives of a backend: nd4c_backend.collective points to one table for all its devices. The meaning of each
  * operation is that of nd4c/collective.h. */
 #ifndef ND4C_PLUGIN_COLLECTIVE_H
 #define ND4C_PLUGIN_COLLECTIVE_H
@@ -10,35 +10,36 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* `device` is the pointer that device_open gave, `member` what join gave for it. Operations are called in the order in
- * which the rank calls them, by one thread at a time; on an asynchronous device they enqueue on `stream` and return, on
- * a synchronous one (stream NULL) they block until every rank has come. Tensors are in C order, with data or buffer and
- * offset as in a call, valid until the work has ended. UNSUPPORTED: this dtype or this operation; nothing was enqueued.
- * Where a rank is missing, lost, or gives something else than the others, the work fails in flight (fence_wait). */
+/* `device` is the pointer that device_open gave, `member` the handle that join gave for it. One thread at a time calls
+ * operations, in the order in which the rank calls them. On an asynchronous device they enqueue on `stream` and return;
+ * on a synchronous one (stream NULL) they block until every rank has joined. Tensors are in C order, with data or
+ * buffer and offset as in a call, and valid until the work has ended. UNSUPPORTED: the dtype or operation is not
+ * supported, and nothing was enqueued. If a rank is missing or lost, or its call differs from the others', the work
+ * fails in flight (fence_wait). */
 typedef struct nd4c_collective_ops {
   uint32_t struct_size;
-  /* Required. An id that no other group has, in whatever process. May block. */
+  /* Required. Makes an id that is unique among all groups of all processes. May block. */
   nd4c_status (*make_id)(nd4c_collective_id *id);
-  /* Required. The rank's member of the group. May block until every rank has joined. */
+  /* Required. Creates the rank's member of the group. May block until every rank has joined. */
   nd4c_status (*join)(void *device, const nd4c_collective_id *id, int32_t rank, int32_t count, nd4c_member *member);
-  /* Required. The member's work has ended. May block. */
+  /* Required. Destroys a member; its work has ended. May block. */
   void (*leave)(void *device, nd4c_member member);
-  /* Optional. Lets work that waits for other ranks fail, and later operations of the group. Called by any thread, also
-   * while another one is in a function of the member. NULL: nd4c tells the caller that it cannot be done. */
+  /* Optional. Makes work that waits for other ranks fail, and all later operations of the group. Any thread may call it
+   * while another one is in a function of the member. NULL: nd4c_group_abort returns UNSUPPORTED. */
   void (*abort)(void *device, nd4c_member member);
   /* Required. `to` has the shape of `from`, and may be the same memory. */
   nd4c_status (*all_reduce)(void *device, nd4c_stream stream, nd4c_member member, nd4c_collective_reduction reduction,
                             const nd4c_tensor *from, const nd4c_tensor *to);
-  /* Required. `to` has the ranks as a first axis before those of `from`. */
+  /* Required. `to` has the axes of `from` behind a first axis with one entry for each rank. */
   nd4c_status (*all_gather)(void *device, nd4c_stream stream, nd4c_member member, const nd4c_tensor *from,
                             const nd4c_tensor *to);
-  /* Required. `from` has the ranks as a first axis before those of `to`. */
+  /* Required. `from` has the axes of `to` behind a first axis with one entry for each rank. */
   nd4c_status (*reduce_scatter)(void *device, nd4c_stream stream, nd4c_member member,
                                 nd4c_collective_reduction reduction, const nd4c_tensor *from, const nd4c_tensor *to);
-  /* Required. Read on rank `root`, written on the others. */
+  /* Required. `tensor` is read on rank `root` and written on the others. */
   nd4c_status (*broadcast)(void *device, nd4c_stream stream, nd4c_member member, int32_t root,
                            const nd4c_tensor *tensor);
-  /* Required. Pairs of ranks match sends and receives in their order, whatever else they do meanwhile. */
+  /* Required. Between two ranks, sends match receives in order, whatever other operations run meanwhile. */
   nd4c_status (*send)(void *device, nd4c_stream stream, nd4c_member member, int32_t peer, const nd4c_tensor *from);
   nd4c_status (*receive)(void *device, nd4c_stream stream, nd4c_member member, int32_t peer, const nd4c_tensor *to);
 } nd4c_collective_ops;

@@ -1,4 +1,4 @@
-/* Kernels: one way each to compute one op on a device. */
+/* Kernels: each computes one op on a device in one way. Backends and contributions list them in tables (provider.h). */
 #ifndef ND4C_PLUGIN_KERNEL_H
 #define ND4C_PLUGIN_KERNEL_H
 
@@ -9,19 +9,20 @@ ND4C_EXTERN_C_BEGIN
 
 /* Flags of a kernel. */
 enum {
-  ND4C_KERNEL_CAPTURABLE = 1, /* run may be recorded, see capture.h: all that it does is enqueued on the stream */
-  ND4C_KERNEL_SYNCHRONISES_HOST = 2, /* run waits for the stream, on an asynchronous device: it cannot be recorded */
-  /* Is shown operands of layout QUANTISED as they are (plugin/blocks.h), and refuses in `usable` what it does not read:
-   * then, and for kernels without this flag, nd4c decodes them. A kernel that reads them as they are goes before all
-   * that do not, whatever its priority. Today the host's memory alone holds such operands, so that kernels of other
-   * devices get them decoded. A device cannot say yet which formats it keeps: a field of nd4c_device_description that
-   * names formats would do, appended in a later minor version. */
+  ND4C_KERNEL_CAPTURABLE = 1,        /* run only enqueues on the stream, so calls may be recorded (capture.h) */
+  ND4C_KERNEL_SYNCHRONISES_HOST = 2, /* on an asynchronous device run waits for the stream, so calls cannot be
+                                        recorded */
+  /* The kernel gets operands of layout QUANTISED undecoded (plugin/blocks.h), and `usable` refuses those that it cannot
+   * read. nd4c then decodes them, as it does for kernels without this flag. A kernel that reads them undecoded comes
+   * before all others, whatever its priority. Only the host's memory holds such operands, so kernels of other devices
+   * get them decoded. */
   ND4C_KERNEL_READS_QUANTISED = 4
 };
 
-/* Static. Any thread may call any function at any time, several at once.
+/* A kernel. Static. Several threads may call its functions at once.
  *
- * What of a call is set, besides op, attributes, dtypes, shapes, flags, `data` and `device`:
+ * The fields of a call that are set in each function, besides op, attributes, dtypes, shapes, flags, `data` and
+ * `device`:
  *
  *     function                            strides  operands' data and buffers  state  scratch  stream
  *     usable, preferred_order             yes      no                          no     no       no
@@ -31,56 +32,56 @@ enum {
  *     scratch_bytes, device_scratch       yes      no                          yes    no       no
  *     run                                 yes      yes                         yes    yes      yes
  *
- * The call and all that it points to are the caller's, and gone when the function returns. */
+ * The call and everything it points to are valid until the function returns. */
 typedef struct nd4c_kernel {
   uint32_t struct_size;
   uint32_t op_version;
   const char *op;        /* "add" */
   const char *engine;    /* one of the contribution's engines */
-  const char *name;      /* of this variant, for people: "simd.add.avx512"; one line of 1 to 127 bytes of UTF-8 */
-  int32_t priority;      /* candidates of an op are asked from the highest down; engine reference has 0 */
-  nd4c_dtype_set dtypes; /* of the first input, or of the first output of ops without inputs; others are not asked */
-  const void *data;      /* given to the functions as call->data: one function may serve a table of kernels */
-  /* True if the kernel can compute the call. If not, writes why into reason. Must not block, but may open the engine's
-   * library the first time. Optional; NULL: always. */
+  const char *name;      /* of this variant, for reports: "simd.add.avx512"; one line of 1 to 127 bytes of UTF-8 */
+  int32_t priority;      /* nd4c asks candidates from the highest down; the engine reference has 0 */
+  nd4c_dtype_set dtypes; /* of the first input, or of the first output if the op has no inputs; the kernel is asked only
+                            for these */
+  const void *data;      /* passed to the functions as call->data, so that several kernels may share functions */
+  /* True if the kernel can compute the call; else it writes the reason. Must not block, except to open the engine's
+   * library the first time. Optional; NULL: always true. */
   bool (*usable)(const nd4c_call *call, char *reason, size_t reason_size);
-  /* Makes what every run with the same signature uses again: packed constants, primitives. A failure but for MEMORY
-   * passes the kernel over, with its text as the reason. May block. Optional; NULL: nothing to prepare. */
+  /* Makes state that all runs with the same signature reuse: packed constants, primitives. After any failure except
+   * MEMORY, nd4c skips the kernel, with the failure's text as the reason. May block. Optional; NULL: no state. */
   nd4c_status (*prepare)(const nd4c_call *call, void **state);
-  /* Frees what prepare made, once no run that uses it is under way. May block. Optional; NULL: prepare makes
-   * nothing. */
+  /* Frees the state, when all runs that use it have ended. May block. Optional; NULL: prepare makes no state. */
   void (*unprepare)(void *state);
-  /* Bytes of host memory that a run works in, 0 to 2^56; another number passes the kernel over. Does not block.
+  /* Bytes of host scratch that a run needs, 0 to 2^56; for any other number nd4c skips the kernel. Does not block.
    * Optional; NULL: none. */
   int64_t (*scratch_bytes)(const nd4c_call *call);
-  /* Leaves rounding and the handling of denormal numbers of the calling thread as they were.
-   * Computes the outputs, or enqueues that on call->stream of an asynchronous device and returns at once. One state may
-   * be run by several threads. An output of an element-wise op may be the very same view as an input; that of
-   * scatter_update, scatter_nd, masked_fill and masked_scatter as the first one, of which the other elements then stay
-   * as they are. A failure with a code of 200 to 299 means that nothing was written or enqueued. Required. */
+  /* Computes the outputs or, on an asynchronous device, enqueues the work on call->stream and returns. Several threads
+   * may run with one state at once. An output of an element-wise op may be the same view as an input. The output of
+   * scatter_update, scatter_nd, masked_fill and masked_scatter may be the same view as the first input, whose other
+   * elements must then keep their values. A failure with a code from 200 to 299 means that nothing was written or
+   * enqueued. Must leave the calling thread's rounding mode and handling of denormal numbers unchanged. Required. */
   nd4c_status (*run)(const nd4c_call *call);
-  /* The memory order that the kernel would like outputs to have, by axis from slowest to fastest; returns false for no
-   * wish. The graph's layout pass asks. Does not block. Optional; NULL: no wish. */
+  /* Writes the memory order that the kernel prefers for its outputs: the axes from slowest to fastest. False: no
+   * preference. The layout pass of graphs calls it. Does not block. Optional; NULL: no preference. */
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
-  /* Writes how much of the device's memory a run works in beside its operands; nd4c presets *range with zeros. `limit`
-   * is what one call may have now: what the device and its cap can spare, its largest buffer, nd4c.device.scratch.
-   * INT64_MAX: not known. Asked once for a signature: runs get between least and best bytes, best unless memory is
-   * short when they are submitted; MEMORY or MEMORY_CAP is told for them where not even the least can be had. A failure
-   * but for MEMORY passes the kernel over, with its text as the reason, and so does a range that makes no sense. Does
-   * not block. Optional; NULL: none. */
+  /* Writes how much device scratch a run needs, besides its operands; nd4c presets *range with zeros. `limit` is the
+   * most that one call can get now, given the device's free memory and cap, its largest buffer and nd4c.device.scratch;
+   * INT64_MAX: unknown. nd4c asks once for a signature. Each run gets `best` bytes or, if memory is short when it is
+   * submitted, fewer, down to `least`; if even that fails, the run fails with MEMORY or MEMORY_CAP. After any failure
+   * except MEMORY, and for an invalid range, nd4c skips the kernel, with the failure's text as the reason. Does not
+   * block. Optional; NULL: none. */
   nd4c_status (*device_scratch)(const nd4c_call *call, int64_t limit, nd4c_scratch_range *range);
   uint32_t flags; /* ND4C_KERNEL_* */
-  /* The layout in which the kernel would like to read a CONSTANT input, by its position: writes it into *layout, of
-   * which struct_size is set and the rest is zero, and returns true. false: as it is, STRIDED. Asked after `usable`,
-   * and before `prepare`; the same call must get the same answer. BLOCKED or OPAQUE. Must not block, but may open the
-   * engine's library. Optional, and needs pack; NULL: no wish. */
+  /* Writes the layout, BLOCKED or OPAQUE, in which the kernel prefers to read the CONSTANT input at position `input`,
+   * and returns true. False: the input as it is, STRIDED. nd4c sets layout->struct_size and zeroes the rest. It asks
+   * after `usable` and before `prepare`; equal calls must get equal answers. Must not block, except to open the
+   * engine's library. Optional, and requires pack; NULL: no preference. */
   bool (*wants_layout)(const nd4c_call *call, int32_t input, nd4c_layout *layout);
-  /* Writes the input, STRIDED in the call, in that layout to *to: its dtype and shape are the input's, its memory has
-   * layout->bytes bytes. May block; on an asynchronous device it enqueues on call->stream what reads and writes, and
-   * nd4c waits for that. nd4c keeps what was packed, in counted memory, for all calls whose kernels are of the same
-   * engine and want the same array in the same layout: of other shapes, of other plans. prepare, scratch_bytes and run
-   * then see the input in that layout, `arrangement` equal to the one asked for. After a failure with MEMORY or
-   * MEMORY_CAP they see it STRIDED; any other failure passes the kernel over, with its text as the reason. */
+  /* Writes the input, which is STRIDED in the call, to *to in that layout. `to` has the input's dtype and shape, and
+   * its memory has layout->bytes bytes. May block; on an asynchronous device it enqueues the work on call->stream, and
+   * nd4c waits for it. nd4c keeps the packed copy in counted memory and reuses it for all calls, also of other shapes
+   * and plans, whose kernels have the same engine and want the same array in the same layout. prepare, scratch_bytes
+   * and run then see the input in that layout, with an equal `arrangement`. After MEMORY or MEMORY_CAP they see it
+   * STRIDED; after any other failure nd4c skips the kernel, with the failure's text as the reason. */
   nd4c_status (*pack)(const nd4c_call *call, int32_t input, const nd4c_layout *layout, const nd4c_tensor *to);
 } nd4c_kernel;
 

@@ -1,4 +1,5 @@
-/* Layouts: how the elements of an array lie in memory where strides cannot say it. */
+/* Layouts: how the elements of an array lie in memory where strides cannot express it. Kernels ask for them (kernel.h)
+ * and read them in tensors (call.h). */
 #ifndef ND4C_PLUGIN_LAYOUT_H
 #define ND4C_PLUGIN_LAYOUT_H
 
@@ -15,30 +16,30 @@ typedef enum nd4c_layout_tag {
   ND4C_LAYOUT_STRIDED = 0,   /* element i at offset + sum of index * stride; no nd4c_layout describes it */
   ND4C_LAYOUT_BLOCKED = 1,   /* in blocks along some axes, as weights of oneDNN: aBcd16b, OIhw16i16o */
   ND4C_LAYOUT_QUANTISED = 2, /* encoded in blocks of a named format, as those of GGUF: q8_0, q4_0 */
-  ND4C_LAYOUT_OPAQUE = 3     /* known to the engine alone that made it */
+  ND4C_LAYOUT_OPAQUE = 3     /* only the engine that made it can read it */
 } nd4c_layout_tag;
 
 enum { ND4C_LAYOUT_AXES = 12, ND4C_LAYOUT_BLOCKS = 6, ND4C_LAYOUT_NAME_SIZE = 32 };
 
-/* A layout, by value: no pointers, so that it may be copied and kept. Fields that the tag does not use are not read.
+/* A layout. It has no pointers, so it may be copied and kept. Fields that the tag does not use are ignored.
  *
- * BLOCKED: the array's elements in C order are those of an array of `shape`: the array's own shape, or that with axes
- * split in two, as a convolution's groups are. Along axis a it is padded to `padded[a]`; what fills the padding is the
- * kernel's affair. Index i of axis a is split by the blocks along a, of which block_extents[k] is the extent of block
- * k, the outermost first; the innermost block of all lies closest in memory, and what is left of i counts in steps of
- * strides[a] elements. oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
+ * BLOCKED: the array's elements in C order are those of an array of `shape`: the array's shape, possibly with axes
+ * split in two, as for a convolution's groups. Axis a is padded to padded[a]; the kernel defines the contents of the
+ * padding. Block k splits axis block_axes[k] and has the extent block_extents[k]; blocks are listed from the outermost
+ * to the innermost, and the elements of the innermost block are adjacent in memory. The rest of an index along axis a
+ * counts in steps of strides[a] elements. oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
  *
- * QUANTISED: runs of block_elements elements along `axis`, which is the last one, become block_bytes bytes each, in C
- * order of the blocks. Data beside the blocks (scales, zero points), if any, lie in the same memory, side_bytes of them
- * from byte side_offset on. Elements decode to `dtype`.
+ * QUANTISED: each run of block_elements elements along `axis`, the last one, is encoded in block_bytes bytes; blocks
+ * are in C order. Separate scales or zero points, if any, lie in the same memory: side_bytes bytes from byte
+ * side_offset on. Elements decode to `dtype`.
  *
- * OPAQUE: `owner` is the name of an engine, and `fingerprint` its own number for the arrangement: two layouts with the
- * same owner, fingerprint, shape, dtype and bytes are the same. */
+ * OPAQUE: `owner` is the name of an engine, and `fingerprint` the number by which that engine identifies the
+ * arrangement: two layouts with equal owner, fingerprint, shape, dtype and bytes are equal. */
 typedef struct nd4c_layout {
   uint32_t struct_size;
   int32_t tag;      /* nd4c_layout_tag, not STRIDED */
   int64_t bytes;    /* of the whole array, with padding and side data */
-  nd4c_dtype dtype; /* BLOCKED, OPAQUE: of the elements as they are stored */
+  nd4c_dtype dtype; /* BLOCKED, OPAQUE: of the stored elements */
   int32_t rank;     /* 1 to ND4C_LAYOUT_AXES */
   int64_t shape[ND4C_LAYOUT_AXES];
   int64_t padded[ND4C_LAYOUT_AXES];
@@ -49,7 +50,7 @@ typedef struct nd4c_layout {
   int32_t axis;        /* QUANTISED */
   int64_t block_elements, block_bytes;
   int64_t side_offset, side_bytes;
-  char format[ND4C_LAYOUT_NAME_SIZE]; /* QUANTISED: as GGUF names it, in small letters: "q8_0" */
+  char format[ND4C_LAYOUT_NAME_SIZE]; /* QUANTISED: GGUF's name in lower case: "q8_0" */
   char owner[ND4C_LAYOUT_NAME_SIZE];
   uint64_t fingerprint;
 } nd4c_layout;
@@ -79,7 +80,7 @@ static inline bool nd4c_layout_equal(const nd4c_layout *a, const nd4c_layout *b)
   }
 }
 
-/* Of a BLOCKED layout: where the element with this index of `shape` lies, in elements from the first one. */
+/* Offset of an element in a BLOCKED layout, in elements from the first one; `index` is an index of layout->shape. */
 static inline int64_t nd4c_layout_offset(const nd4c_layout *layout, const int64_t *index) {
   int64_t rest[ND4C_LAYOUT_AXES], offset = 0, step = 1;
   memcpy(rest, index, (size_t)layout->rank * sizeof rest[0]);

@@ -1,6 +1,6 @@
-/* What a plug-in brings: a backend with devices of its own, contributions to the devices of a backend (its own or
- * another one's), ops, or several of them. The entry function gives one nd4c_provider, which nd4c copies; everything
- * that it points to is static for the life of the process. */
+/* What a plug-in brings: a backend with devices, contributions to the devices of a backend (its own or another
+ * provider's), ops, or several of these. The entry function gives one nd4c_provider, which nd4c copies; everything that
+ * it points to is static for the life of the process. */
 #ifndef ND4C_PLUGIN_PROVIDER_H
 #define ND4C_PLUGIN_PROVIDER_H
 
@@ -14,34 +14,35 @@
 ND4C_EXTERN_C_BEGIN
 
 
-/* A library or a set of kernels by which people choose (SD_KERNEL_FORCE_ENGINE) and read reports. Kernels and compilers
- * name their engine. */
+/* A library or a set of kernels, under the name by which users select it (SD_KERNEL_FORCE_ENGINE) and see it in
+ * reports. Kernels and compilers name their engine. */
 typedef struct nd4c_engine {
   uint32_t struct_size;
   const char *name; /* required: letters, digits, '_', '-', '.'; at most ND4C_PLUGIN_NAME_SIZE - 1 bytes */
-  /* Writes the state for people: version and file, or why the engine cannot be used. Returns whether it can be. verify
-   * false: looks for files at most, opens nothing; true: opens the engine's library if it has one. Optional; NULL: the
-   * engine is always there. May block while a library is opened. */
+  /* Returns whether the engine can be used. Writes version and file, or the reason why it cannot, as text for users.
+   * verify false: looks for files at most, and opens nothing; true: opens the engine's library if it has one. Optional;
+   * NULL: the engine is always usable. May block while a library is opened. */
   bool (*state)(bool verify, char *text, size_t text_size);
 } nd4c_engine;
 
 /* Engines, kernels and compilers for the devices of one backend. */
 typedef struct nd4c_contribution {
   uint32_t struct_size;
-  /* Name of the backend whose devices compute with it ("cpu"). NULL: the provider's own. A backend that is not here
-   * makes the contribution idle, which is no failure. */
+  /* Name of the backend whose devices use it ("cpu"). NULL: the provider's own backend. If nd4c does not have that
+   * backend, the contribution is unused, which is not a failure. */
   const char *backend;
-  /* Orders contributions to one backend: from the highest down their engines are listed, and kernels and compilers of
-   * equal priority are asked. */
+  /* Orders the contributions to one backend, the highest first: their engines are listed in this order, and kernels and
+   * compilers of equal priority are asked in this order. */
   int32_t priority;
-  const void *data; /* for the functions below */
-  /* Whether anything of it can be used here; writes why not. Called after the provider's open, before its kernels and
-   * compilers are read, once for each time that the backend's tables are made. May block. Optional; NULL: always. */
+  const void *data; /* argument of the function below */
+  /* Whether any part of it can be used on this machine; if not, it writes the reason. nd4c calls it once each time it
+   * builds the backend's tables, after the provider's open and before it reads kernels and compilers. May block.
+   * Optional; NULL: always. */
   bool (*usable)(const void *data, char *reason, size_t reason_size);
   int32_t engine_count;
   const nd4c_engine *const *engines;
-  /* Lists of kernels, each of which ends in NULL. A kernel that cannot be accepted (no op of its name and version, no
-   * run, an engine that the contribution does not list) is left out, and nd4c_backend_status says which and why. */
+  /* Lists of kernels, each terminated by NULL. nd4c skips an invalid kernel (an unknown op or version, no `run`, an
+   * engine that the contribution does not list), and nd4c_backend_status.left_out names it with the reason. */
   int32_t family_count;
   const nd4c_kernel *const *const *families;
   int32_t compiler_count;
@@ -52,54 +53,56 @@ typedef struct nd4c_contribution {
 typedef struct nd4c_backend {
   uint32_t struct_size;
   nd4c_device_type type; /* of all its devices */
-  int32_t priority;      /* among backends that may become the default */
-  /* How many devices there are; asked once, after open. Required. At most ND4C_PLUGIN_DEVICE_LIMIT. May block. */
+  int32_t priority;      /* decides which backend becomes the default */
+  /* Number of devices, at most ND4C_PLUGIN_DEVICE_LIMIT; nd4c asks once, after open. Required. May block. */
   int32_t (*device_count)(void);
   const nd4c_device_ops *device; /* required */
-  /* True, with the reason, if the backend must be asked for by name and never becomes the default by its priority: its
-   * devices are the host's own processor, say. As cheap as probe without verify before open; exact after it. Does not
-   * block. Optional; NULL: false. */
+  /* True, with the reason, if the backend must never become the default by its priority, so that programs have to ask
+   * for it by name, for example because its devices are the host's own processor. Before open it may guess, as cheaply
+   * as probe without verify; after open it is exact. Does not block. Optional; NULL: false. */
   bool (*by_request_only)(char *reason, size_t reason_size);
   const nd4c_collective_ops *collective; /* NULL: it has none */
-  /* Targets: devices that are not here, for which the provider's compilers compile ahead of time. Asked where the
-   * verdict is COMPILE_ONLY alone: then nd4c calls the provider's open, these two, and of compilers partition, compile,
-   * fingerprint, serialise and release, with the target in the place of the device, on segments whose constants have
-   * data that the host reads; and nothing else. Both or neither; NULL: it has none. May block.
+  /* Targets: devices that this machine lacks, for which the provider's compilers compile ahead of time. Used only if
+   * the verdict is COMPILE_ONLY. nd4c then calls nothing but the provider's open, these two functions, and the
+   * compilers' partition, compile, fingerprint, serialise and release, with the target in place of the device.
+   * Constants of the segments have data that the host can read. Both or neither; NULL: no targets. May block.
    *
-   * target_open describes target `index` of 0 .. target_count() - 1, as nd4c_device_ops.describe would the device: its
-   * type, and what it would be there. The target is never NULL, and valid for the life of the process. */
+   * target_open opens target `index`, 0 .. target_count() - 1, and describes it as nd4c_device_ops.describe would
+   * describe the device. The target is never NULL, and valid for the life of the process. */
   int32_t (*target_count)(void);
   nd4c_status (*target_open)(int32_t index, nd4c_device_description *description, void **target);
 } nd4c_backend;
 
 enum {
-  ND4C_PLUGIN_NAME_SIZE = 20,      /* of a provider's or an engine's name, with its end: "name:123" is a device's */
+  ND4C_PLUGIN_NAME_SIZE = 20,      /* of a provider's or an engine's name, including its NUL; "name:123" names a
+                                      device */
   ND4C_PLUGIN_DEVICE_LIMIT = 256,  /* devices of one backend */
-  ND4C_PLUGIN_TABLE_LIMIT = 65536, /* entries of any table that a plug-in gives */
+  ND4C_PLUGIN_TABLE_LIMIT = 65536, /* entries of any table of a plug-in */
 };
 
 typedef struct nd4c_provider {
   uint32_t struct_size;
-  uint16_t abi_major, abi_minor; /* ND4C_PLUGIN_ABI_MAJOR, _MINOR of the header that the plug-in was compiled with */
+  uint16_t abi_major, abi_minor; /* ND4C_PLUGIN_ABI_MAJOR and _MINOR of the header that the plug-in was compiled with */
   const char *name; /* required: "cuda"; letters, digits, '_', '-', '.'; shorter than ND4C_PLUGIN_NAME_SIZE */
   const char *version;           /* optional */
-  /* Looks whether the provider could run, and writes the verdict's reason. verify false: looks only for files, opens
-   * nothing, and is done in a millisecond; true: may block. Optional; NULL: found. */
+  /* Returns whether the provider could run, and writes the reason. verify false: looks only for files, opens nothing,
+   * and takes at most a millisecond; true: may block. Optional; NULL: found. */
   nd4c_verdict (*probe)(bool verify, char *reason, size_t reason_size);
-  /* Initialises the provider. Called once, before any function of its backend and contributions but engines' state and
-   * by_request_only; called again only after a failure that may pass (MEMORY, DEVICE_LOST). Optional. May block. */
+  /* Initialises the provider. nd4c calls it once, before any function of its backend and contributions except
+   * nd4c_engine.state and by_request_only, and again only after a failure that may be temporary (MEMORY, DEVICE_LOST).
+   * Optional. May block. */
   nd4c_status (*open)(void);
-  /* Called after an open that succeeded, if the provider cannot be used all the same. Optional. May block. */
+  /* Undoes a successful open, if the provider turns out to be unusable. Optional. May block. */
   void (*close)(void);
-  const nd4c_backend *backend; /* NULL: contributions or ops alone */
+  const nd4c_backend *backend; /* NULL: the provider has only contributions or ops */
   int32_t contribution_count;
   const nd4c_contribution *const *contributions;
-  /* Ops of its own. One that cannot be accepted, or whose name another plug-in has taken, refuses the provider. */
+  /* Ops that it defines. nd4c refuses the provider if an op is invalid or another plug-in has taken its name. */
   int32_t op_count;
   const nd4c_plugin_op *const *ops;
-  /* Configuration properties of its own; at most ND4C_PLUGIN_PROPERTY_LIMIT. One that cannot be accepted refuses the
-   * provider. Optional. They are declared after the entry function, which reads none of them, and before anything else
-   * is called. */
+  /* Configuration properties that it declares, at most ND4C_PLUGIN_PROPERTY_LIMIT. nd4c refuses the provider if one is
+   * invalid. Optional. nd4c registers them after the entry function, which cannot read them, and before it calls any
+   * other function. */
   int32_t property_count;
   const nd4c_plugin_property *const *properties;
 } nd4c_provider;
