@@ -1,3 +1,4 @@
+/* See alloc.h. */
 #include "base/alloc.h"
 
 #include <stdatomic.h>

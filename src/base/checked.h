@@ -1,4 +1,4 @@
-/* Arithmetic that says when it overflows. Each returns true when the result fits. */
+/* Integer arithmetic with overflow checks, for all of src. Each function returns true if the result fits. */
 #ifndef ND4C_BASE_CHECKED_H
 #define ND4C_BASE_CHECKED_H
 

@@ -1,4 +1,4 @@
-/* What differs between compilers and processors below the C language: the one place that names it inside src. */
+/* Everything that depends on the compiler or the processor rather than on C. No other file of src names such things. */
 #ifndef ND4C_BASE_COMPILER_H
 #define ND4C_BASE_COMPILER_H
 
@@ -22,8 +22,8 @@
 #endif
 #endif
 
-/* Bytes between the parts of one allocation that nobody may touch: AddressSanitizer sees it if somebody does, as it
- * sees what is done beyond the allocation itself. Given back with the allocation. */
+/* Guard bytes between the parts of one allocation: AddressSanitizer reports any access to them, as it reports accesses
+ * beyond the allocation. The poison is removed when the allocation is freed. */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 enum { ND4C_RED_ZONE = 32 };

@@ -1,4 +1,4 @@
-/* SHA-256: names for contents. */
+/* SHA-256, which names the contents of compiled pieces (src/device) and guards files of executables. */
 #ifndef ND4C_BASE_DIGEST_H
 #define ND4C_BASE_DIGEST_H
 
@@ -21,7 +21,7 @@ void nd4c_hasher_begin(nd4c_hasher *hasher);
 void nd4c_hasher_add(nd4c_hasher *hasher, const void *bytes, size_t size);
 nd4c_digest nd4c_hasher_end(nd4c_hasher *hasher);
 
-/* In hexadecimal, with its end. */
+/* In hexadecimal, including the NUL. */
 void nd4c_digest_print(const nd4c_digest *digest, char text[ND4C_DIGEST_TEXT]);
 
 #endif

@@ -1,3 +1,4 @@
+/* See grouping.h. */
 #include "base/grouping.h"
 
 #include <stdbool.h>
@@ -6,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-/* A unit is a group or a node by itself: groups first, then nodes. Units are visited depth first, with a stack of their
- * own since a graph may be as deep as it has nodes. */
+/* A unit is a group or a node by itself: groups first, then nodes. Units are visited depth first, with an explicit
+ * stack because a graph may be as deep as it has nodes. */
 typedef enum unit_state { NEW, OPEN, DONE } unit_state;
 
 typedef struct walk {
@@ -44,7 +45,7 @@ static void open_unit(walk *w, int32_t unit) {
   w->stack[w->depth++] = unit;
 }
 
-/* The next unit that must come before this one and is not done; -1: none is left. */
+/* The next unfinished unit that must come before this one; -1: none is left. */
 static int32_t next_before(walk *w, int32_t unit) {
   const nd4c_grouping *g = w->grouping;
   while (w->member[unit] >= 0) {
@@ -71,7 +72,7 @@ static void close_unit(walk *w, int32_t unit) {
   --w->depth;
 }
 
-/* The group that is open and was met again, which lies on the stack above. */
+/* The open group that the visit has met again; it is further up the stack. */
 static int32_t find_crossed(const walk *w, int32_t unit) {
   for (int32_t i = w->depth - 1; i >= 0; --i) {
     if (w->stack[i] < w->grouping->group_count) {

@@ -1,4 +1,5 @@
-/* Orders nodes so that each group of them stands together: what runs before what is kept. */
+/* Orders nodes topologically so that the nodes of each group are adjacent. The partition of plans and the check of
+ * compilers' answers use it. */
 #ifndef ND4C_BASE_GROUPING_H
 #define ND4C_BASE_GROUPING_H
 
@@ -6,17 +7,17 @@
 
 #include "nd4c/status.h"
 
-/* Nodes with the nodes that must come before each: before[first_before[i]] .. before[first_before[i + 1] - 1]. The
- * numbers of these are in range. group_of is -1 for a node by itself, else less than group_count. */
+/* Nodes and their predecessors: those of node i are before[first_before[i]] .. before[first_before[i + 1] - 1]. These
+ * numbers are in range. group_of is -1 for a node by itself, else less than group_count. */
 typedef struct nd4c_grouping {
   int32_t count, group_count;
   const int32_t *first_before, *before;
   const int32_t *group_of;
 } nd4c_grouping;
 
-/* Writes the nodes in an order in which they can run and each group stands together; stable: without groups, and with
- * nodes given in such an order, it is the order given. `*crossed` is -1, or a group that cannot stand together, since a
- * path leaves it and enters it again: then `order` is not complete. MEMORY. */
+/* Writes the nodes in an order in which they can run and each group is adjacent. The order is stable: without groups,
+ * nodes in a valid order keep it. `*crossed` is -1, or a group that cannot be adjacent because a path leaves it and
+ * enters it again; `order` is then incomplete. MEMORY. */
 nd4c_status nd4c_grouping_order(const nd4c_grouping *grouping, int32_t *order, int32_t *crossed);
 
 #endif

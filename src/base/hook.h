@@ -1,5 +1,5 @@
-/* Hooks: what a part of the library offers to a part below it, which does not know it. The part below declares a list
- * and walks over it; parts above add entries, each in the file that has the functions:
+/* Hooks let a layer call functions of layers above it. The lower layer declares a list and walks over it; upper layers
+ * add entries, each in the file that has the functions:
  *
  *     typedef struct nd4c_fork_hook { void (*in_child)(void); } nd4c_fork_hook;
  *     ND4C_HOOK_LIST(fork_hooks, nd4c_fork_hook);                                  below, in a header
@@ -9,10 +9,10 @@
  *     static const nd4c_fork_hook locks = {forget_locks};                          above
  *     ND4C_HOOK(fork_hooks, nd4c_fork_hook, locks);
  *
- * The linker puts the entries of a list into one section, whose begin and end it names. So nothing registers at run
- * time, no call depends on another one having come first, and a list without entries is empty. Entries come in no
- * order; where an order matters, they have a number that says it. In a static library an entry is there if its file is:
- * keep it beside functions without which it would not be missed. */
+ * The linker puts the entries of a list into one section, whose begin and end it names. So there is no registration at
+ * run time, and no call depends on an earlier one. A list may be empty. Entries have no order; if order matters, an
+ * entry has a number. In a static library an entry is linked only if its file is: put it beside functions that every
+ * user of the hook needs. */
 #ifndef ND4C_BASE_HOOK_H
 #define ND4C_BASE_HOOK_H
 
@@ -20,7 +20,7 @@
   extern const type *const __start_nd4c_##list[] __attribute__((weak, visibility("hidden"))); \
   extern const type *const __stop_nd4c_##list[] __attribute__((weak, visibility("hidden")))
 
-/* retain: a linker that drops sections without references keeps this one. */
+/* retain: keeps the section in linkers that drop unreferenced ones. */
 #if defined(__has_attribute)
 #if __has_attribute(retain)
 #define ND4C_HOOK_KEEP __attribute__((used, retain))

@@ -1,6 +1,6 @@
-/* The operating system's services beside locks, which os_lock.h has. Implemented by os_<system>*.c alone; every other
- * file of src calls these functions instead of the system. Any thread may call each of them, unless stated otherwise. A
- * failure of the system is a status with the system's words in the thread's error text. */
+/* The operating system's services, except locks, which os_lock.h has. Only os_<system>*.c call the system; every other
+ * file of src calls these functions. Any thread may call them, unless stated otherwise. A failure of the system is a
+ * status, with the system's message in the thread's error text. */
 #ifndef ND4C_BASE_OS_H
 #define ND4C_BASE_OS_H
 
@@ -24,16 +24,16 @@ typedef struct nd4c_os_mapping {
 nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping);
 void nd4c_os_unmap_file(nd4c_os_mapping *mapping);
 
-/* Writes to `path` where `name` lies inside `directory`, with symbolic links followed. FORMAT if the links lead out of
- * the directory, IO if there is no such file. */
+/* Resolves `name` inside `directory`, following symbolic links, and writes the path. FORMAT if links lead out of the
+ * directory, IO if there is no such file. */
 nd4c_status nd4c_os_path_inside(const char *directory, const char *name, char *path, size_t path_size);
 
 /* Writes a whole file: under a temporary name in the same directory, which then replaces `path`. An existing pipe,
  * device or link is not replaced: the bytes are written to it. */
 nd4c_status nd4c_os_write_file(const char *path, const void *bytes, size_t size);
 
-/* Files that only this user reads and writes, as nd4c/plugin/file.h describes them. The caller frees `bytes` with the
- * allocator that it gave. */
+/* Files that only this user reads and writes, as nd4c/plugin/file.h describes them. `bytes` is allocated by the
+ * caller's allocator. */
 typedef struct nd4c_os_allocator {
   void *(*allocate)(size_t bytes);
   void (*free)(void *memory);
@@ -65,13 +65,13 @@ void nd4c_os_descriptor_close(int32_t descriptor);
 
 /* Opens a shared library: by path if the name contains '/'; else in each of `directories` (separated by commas;
  * relative ones are skipped; may be ""), then where the system's loader searches, which honours the RPATH of libnd4c.
- * Never searches the current directory. LIBRARY with the loader's words for each attempt; ARGUMENT for a name that is
+ * Never searches the current directory. LIBRARY with the loader's message for each attempt; ARGUMENT for a name that is
  * NULL or empty. The caller closes the library. */
 nd4c_status nd4c_os_library_open(const char *name, const char *directories, void **library);
 void nd4c_os_library_close(void *library);
 /* NULL if the library has no such symbol. */
 void *nd4c_os_library_symbol(void *library, const char *symbol);
-/* Whether nd4c_os_library_open would find a file, which is not opened. Writes its path. */
+/* Whether nd4c_os_library_open would find a file. Writes its path; does not open it. */
 bool nd4c_os_library_find(const char *name, const char *directories, char *path, size_t path_size);
 /* Writes the path of the library or program that contains `address`, or "". */
 void nd4c_os_library_path(const void *address, char *path, size_t path_size);
@@ -89,34 +89,34 @@ int64_t nd4c_os_memory_bytes(void);
 
 /* Monotonic time. */
 int64_t nd4c_os_nanoseconds(void);
-/* Blocks the calling thread for so long, or until a signal arrives. Returns at once for 0 and less. */
+/* Blocks the calling thread for that time or until a signal arrives. Returns at once for 0 and less. */
 void nd4c_os_sleep(int64_t nanoseconds);
 /* The value of an environment variable, or NULL. Valid until the program changes its environment. */
 const char *nd4c_os_environment(const char *name);
-/* The `index`-th variable whose name begins with `prefix`, as NAME=VALUE; NULL behind the last one. */
+/* The `index`-th variable whose name begins with `prefix`, as NAME=VALUE; NULL past the last one. */
 const char *nd4c_os_environment_at(const char *prefix, int32_t index);
 /* A number that cannot be predicted. */
 uint64_t nd4c_os_entropy(void);
 
 /* -- threads and processes ----------------------------------------------------------------------------------------- */
 
-/* Runs function(argument) on a new thread, which receives no signals and is never joined. False if the system starts no
- * more threads. */
+/* Runs function(argument) on a new thread, which receives no signals and is never joined. False if the system cannot
+ * start more threads. */
 bool nd4c_os_thread_start(void (*function)(void *argument), void *argument);
-/* The locks, threads and clock that the host table gives to backends. */
+/* The locks, threads and clock of the host table (nd4c/plugin/thread.h). */
 extern const nd4c_host_threads nd4c_os_threads;
 
 /* The number of this process. A child of fork has another one. */
 int64_t nd4c_os_process(void);
 /* Calls `child` in the child after every fork from now on. */
 void nd4c_os_on_fork(void (*child)(void));
-/* Calls `before` before every fork from now on, and `after` behind it, in the parent and in the child. If `before`
- * acquires a lock and `after` releases it, the child finds in order what the lock guards. The last `before` that was
- * given is called first. */
+/* Calls `before` before every fork from now on, and `after` after it, in the parent and in the child. If `before`
+ * acquires a lock and `after` releases it, the child finds the data under the lock in a consistent state. `before`
+ * functions run in reverse order of registration. */
 void nd4c_os_around_fork(void (*before)(void), void (*after)(void));
 /* Calls `function` when the process ends by exit or by a return from main. If the main thread makes this call and ends
- * the process, `function` runs before any library's own end; otherwise it runs among the handlers of atexit. It may run
- * twice. There is one such function in a process. */
+ * the process, `function` runs before the destructors of any library; otherwise it runs among the handlers of atexit.
+ * It may run twice. There is one such function in a process. */
 void nd4c_os_call_at_exit(void (*function)(void *));
 
 /* -- processors ---------------------------------------------------------------------------------------------------- */
@@ -126,14 +126,15 @@ void nd4c_os_call_at_exit(void (*function)(void *));
 int32_t nd4c_os_processors(void);
 /* Writes the processor's model name, or "". */
 void nd4c_os_cpu_model(char *text, size_t size);
-/* Bit masks of the instruction-set extensions that the system announces (word 0 and 1); 0 if it announces none. */
+/* Bit masks of the instruction-set extensions that the system reports (word 0 and 1); 0 if it reports none. */
 uint64_t nd4c_os_hardware_capabilities(int word);
 /* Bytes of the last-level cache; 0 if unknown. */
 int64_t nd4c_os_cache_bytes(void);
 
 /* -- text in no locale --------------------------------------------------------------------------------------------- */
 
-/* A code point in upper or lower case: Unicode's simple mapping, of no language. Itself if it has no other case. */
+/* A code point in upper or lower case by Unicode's simple, language-independent mapping. Itself if it has no other
+ * case. */
 uint32_t nd4c_os_change_case(uint32_t code, bool upper);
 /* strtod with a decimal point, whatever the program's locale. */
 double nd4c_os_parse_number(const char *text, char **end);

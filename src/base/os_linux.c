@@ -1,4 +1,5 @@
-/* The parts of os.h that have no file of their own: shared libraries, pages of memory, time, environment, process. */
+/* Implements os.h for Linux: shared libraries, pages of memory, time, environment, process. The other os_linux_*.c have
+ * the rest. */
 #define _GNU_SOURCE /* dladdr, environ and others beyond C17 */
 
 #include <dlfcn.h>
@@ -73,7 +74,7 @@ nd4c_status nd4c_os_library_open(const char *name, const char *directories, void
   bool is_path = strchr(name, '/') != NULL;
   while (!is_path && *library == NULL && next_directory(&directories, directory, sizeof directory)) {
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
-    /* A directory without the file is no failure worth telling; one whose file does not load is. */
+    /* Only a directory whose file does not load is reported, not one without the file. */
     if (is_file(path)) {
       (void)library_try(path, library, &words);
     }
@@ -89,8 +90,8 @@ nd4c_status nd4c_os_library_open(const char *name, const char *directories, void
   return status;
 }
 
-/* The two directories that the RPATH of libnd4c names: the folder nd4c beside the library, and the library's own. "" if
- * its path is not absolute, or too long. */
+/* The two directories in the RPATH of libnd4c: the folder nd4c beside the library, and the library's own directory. ""
+ * if its path is relative or too long. */
 static void own_directories(char *list, size_t size) {
   static const char anchor;
   char own[PATH_SIZE];
@@ -125,7 +126,7 @@ bool nd4c_os_library_find(const char *name, const char *directories, char *path,
     const int length = snprintf(path, path_size, "%s", name);
     return (size_t)length < path_size && is_file(path);
   }
-  /* As the loader goes: the given directories, RPATH, LD_LIBRARY_PATH (with colons), the system's. */
+  /* In the loader's order: the given directories, RPATH, LD_LIBRARY_PATH (with colons), the system's. */
   char environment[PATH_SIZE] = "";
   const char *search_path = nd4c_os_environment("LD_LIBRARY_PATH");
   (void)snprintf(environment, sizeof environment, "%s", search_path != NULL ? search_path : "");
@@ -177,7 +178,7 @@ void *nd4c_os_pages_allocate(size_t bytes, bool huge) {
   size_t page = nd4c_os_page_size();
   bytes = (bytes + page - 1) / page * page;
   bool aligned = huge && bytes >= HUGE_PAGE;
-  /* mmap aligns to small pages: take a huge page more and give back what sticks out. */
+  /* mmap aligns only to small pages: map one huge page more and unmap the surplus at both ends. */
   size_t asked = aligned ? bytes + HUGE_PAGE : bytes;
   char *memory = mmap(NULL, asked, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
@@ -279,7 +280,7 @@ void nd4c_os_cache_directory(char *path, size_t path_size) {
   const char *base = nd4c_os_environment("XDG_CACHE_HOME");
   const char *home = nd4c_os_environment("HOME");
   int length = 0;
-  if (base != NULL && base[0] == '/') { /* the XDG rules: a relative path is to be ignored */
+  if (base != NULL && base[0] == '/') { /* the XDG specification says to ignore a relative path */
     length = snprintf(path, path_size, "%s/nd4c", base);
   } else if (home != NULL && home[0] == '/') {
     length = snprintf(path, path_size, "%s/.cache/nd4c", home);

@@ -1,4 +1,4 @@
-/* Files: mapped, read, and written whole. */
+/* Implements os.h for Linux: files that are mapped, read, and written whole. */
 #define _GNU_SOURCE /* O_CLOEXEC, realpath and others beyond C17 */
 
 #include <dirent.h>
@@ -111,7 +111,7 @@ static bool write_all(int file, const char *bytes, size_t size) {
   return true;
 }
 
-/* A name of its own beside `path`; O_EXCL makes sure that no other process has it. */
+/* Creates a temporary file beside `path`; O_EXCL guarantees that no other process uses its name. */
 static int temporary_open(const char *path, mode_t mode, char *temporary, size_t size) {
   static _Atomic unsigned counter;
   for (int attempt = 0; attempt < 100; attempt++) {
@@ -128,7 +128,7 @@ static int temporary_open(const char *path, mode_t mode, char *temporary, size_t
   return -1;
 }
 
-/* A device, a pipe or a link (/dev/stdout is one) stays what it is and takes the bytes. */
+/* Writes directly to a device, a pipe or a link (such as /dev/stdout), instead of replacing it. */
 static bool writes_through(const char *path) {
   struct stat info;
   return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
@@ -136,7 +136,7 @@ static bool writes_through(const char *path) {
 
 static nd4c_status write_through(const char *path, const void *bytes, size_t size) {
   int file = -1;
-  do { /* a pipe is opened when somebody reads it */
+  do { /* opening a pipe waits for a reader */
     file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
   } while (file < 0 && errno == EINTR);
   bool written = file >= 0 && write_all(file, bytes, size);
@@ -148,7 +148,7 @@ static nd4c_status write_through(const char *path, const void *bytes, size_t siz
   return written ? ND4C_OK : nd4c_fail(ND4C_IO, "%s: could not be written: %s", path, strerror(error));
 }
 
-/* Under another name first: readers see a whole file or none. */
+/* Written to a temporary file first, so readers see a whole file or none. */
 static nd4c_status replace_file(const char *path, mode_t mode, const void *bytes, size_t size) {
   char temporary[PATH_SIZE];
   int file = temporary_open(path, mode, temporary, sizeof temporary);
@@ -182,7 +182,7 @@ nd4c_status nd4c_os_write_own_file(const char *path, const void *bytes, size_t s
 
 /* -- a user's own files -------------------------------------------------------------------------------------------- */
 
-/* Why a file could be another user's work; NULL if it could not. */
+/* Why another user could have written the file; NULL if no other user could. */
 static const char *distrust(const struct stat *about) {
   return !S_ISREG(about->st_mode)                        ? "it is no regular file"
          : about->st_uid != geteuid()                    ? "it belongs to another user"
@@ -197,7 +197,7 @@ static bool read_all(int file, char *bytes, size_t size) {
       continue;
     }
     if (taken <= 0) {
-      errno = taken == 0 ? EIO : errno; /* it became shorter */
+      errno = taken == 0 ? EIO : errno; /* another process has truncated it */
       return false;
     }
     bytes += taken;

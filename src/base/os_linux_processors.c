@@ -1,4 +1,4 @@
-/* The part of os.h that tells about processors. */
+/* Implements os.h for Linux: processors, their model, caches and instruction-set extensions. */
 #define _GNU_SOURCE /* sched_getaffinity, getauxval and others beyond C17 */
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ static bool read_small(const char *path, char *text, size_t size) {
   return length > 0;
 }
 
-/* Processors that quota/period microseconds amount to, at least 1; INT32_MAX for no limit. */
+/* The number of processors that quota/period microseconds allow, at least 1; INT32_MAX for no limit. */
 static int32_t quota_processors(long long quota, long long period) {
   if (quota <= 0 || period <= 0) {
     return INT32_MAX;
@@ -74,8 +74,8 @@ static int32_t group_limit_v1(const char *directory) {
   return quota_processors(quota, period);
 }
 
-/* The tightest limit from the process's group up to the mount point: a parent's limit binds its children. A container
- * often sees a path from outside its own mount; then only the mount point itself answers. */
+/* The lowest limit from the process's group up to the mount point, since a parent's limit binds its children. In a
+ * container the group's path is often relative to another mount; then only the mount point itself can be read. */
 static int32_t group_limit(const char *mount, const char *group, int32_t (*limit)(const char *directory)) {
   char directory[PATH_SIZE];
   (void)snprintf(directory, sizeof directory, "%s%s", mount, group);
@@ -155,7 +155,8 @@ static int32_t affinity_processors(void) {
 
 #if defined(ND4C_HAVE_HWLOC)
 
-/* What is used of hwloc. It is loaded at run time like every vendor's library: the same libnd4c starts without it. */
+/* The functions of hwloc that nd4c uses. It is loaded at run time like every vendor's library: libnd4c also starts
+ * without it. */
 #define HWLOC_FUNCTIONS(X)         \
   X(topology_init)                 \
   X(topology_destroy)              \
@@ -176,7 +177,7 @@ typedef struct hwloc_functions {
 #undef MEMBER
 } hwloc_functions;
 
-/* Stays open: what it keeps for the process's life would else be lost memory. */
+/* The library stays open, because it keeps memory for the life of the process that would otherwise leak. */
 static bool hwloc_open(hwloc_functions *hwloc) {
   void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
@@ -199,7 +200,7 @@ static bool hwloc_open(hwloc_functions *hwloc) {
 static int32_t hwloc_cores(void) {
   hwloc_functions hwloc;
   hwloc_topology_t topology;
-  /* Without /sys (a chroot, some containers) hwloc would say so on stderr, where a library has nothing to say. */
+  /* Without /sys (a chroot, some containers) hwloc would print to stderr, which a library must not do. */
   if (access("/sys/devices/system/cpu/cpu0/topology", F_OK) != 0 || !hwloc_open(&hwloc) ||
       hwloc.topology_init(&topology) != 0) {
     return 0;
@@ -244,7 +245,7 @@ static int first_allowed(const char *list, const cpu_set_t *allowed) {
   return -1;
 }
 
-/* The same without hwloc: a core counts where its first allowed hardware thread does. 0 if the kernel does not tell. */
+/* The same without hwloc: counts each core at its first allowed hardware thread. 0 if the kernel has no such list. */
 static int32_t listed_cores(void) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
@@ -265,8 +266,8 @@ static int32_t listed_cores(void) {
   return cores;
 }
 
-/* Cores that the process may run on: two hardware threads of one core share its arithmetic units. INT32_MAX if
- * neither hwloc nor the kernel tells. */
+/* Cores that the process may run on: two hardware threads of one core share its arithmetic units. INT32_MAX if neither
+ * hwloc nor the kernel can say. */
 static int32_t allowed_cores(void) {
   int32_t cores = hwloc_cores();
   cores = cores > 0 ? cores : listed_cores();

@@ -1,4 +1,4 @@
-/* Memory behind file descriptors. */
+/* Implements os.h for Linux: memory behind file descriptors. */
 #define _GNU_SOURCE /* F_DUPFD_CLOEXEC and others beyond C17 */
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/os.h"
 #include "base/status.h"
 
-/* Bytes behind the descriptor: of a file its size, of a dma-buf what seeking to its end tells. */
+/* Bytes behind the descriptor: the size of a file, or the offset after seeking to the end of a dma-buf. */
 static nd4c_status find_size(int32_t descriptor, int64_t *size) {
   struct stat info;
   if (fstat(descriptor, &info) != 0) {
@@ -26,7 +26,7 @@ static nd4c_status find_size(int32_t descriptor, int64_t *size) {
                     : nd4c_fail(ND4C_ARGUMENT, "descriptor %d is of no memory: %s", (int)descriptor, strerror(errno));
 }
 
-/* How far into its page an address or an offset lies. */
+/* Offset of an address, or of a file offset, within its page. */
 static int64_t within_page(uint64_t place) {
   return (int64_t)(place % nd4c_os_page_size());
 }
@@ -38,7 +38,7 @@ nd4c_status nd4c_os_shared_map(int32_t descriptor, int64_t offset, int64_t bytes
     return nd4c_fail(ND4C_ARGUMENT, "descriptor %d: %lld bytes from %lld on, of the %lld that it has", (int)descriptor,
                      (long long)bytes, (long long)offset, (long long)size);
   }
-  const int64_t before = within_page((uint64_t)offset); /* mappings begin with a page */
+  const int64_t before = within_page((uint64_t)offset); /* mappings begin at a page */
   void *memory = mmap(NULL, (size_t)(bytes + before), PROT_READ | (writes ? PROT_WRITE : 0), MAP_SHARED, descriptor,
                       (off_t)(offset - before));
   if (memory == MAP_FAILED) {

@@ -1,4 +1,4 @@
-/* Letters and numbers in text, whatever locale the program has set. */
+/* Implements os.h for Linux: letters and numbers in text, independent of the program's locale. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <stdlib.h>

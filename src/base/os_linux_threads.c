@@ -1,5 +1,5 @@
-/* Threads, the parts of os_lock.h that no hot path needs, and the table of both for backends (nd4c/plugin/thread.h),
- * which the registry hands to each plug-in. */
+/* Implements os.h and os_lock.h for Linux: threads, the functions of locks that no hot path needs, and the table of
+ * both for backends (nd4c/plugin/thread.h). */
 #define _GNU_SOURCE /* pthread_setname_np, pthread_cond_clockwait */
 
 #include <limits.h>
@@ -32,11 +32,11 @@ bool nd4c_condition_wait_until(nd4c_condition *condition, nd4c_lock *lock, int64
   return nd4c_os_nanoseconds() < deadline;
 }
 
-/* What backends have of them. A host lock is a struct of a fixed size that begins with a lock of os_lock.h. */
+/* The functions for backends. A host lock is a struct of a fixed size that begins with a lock of os_lock.h. */
 _Static_assert(sizeof(nd4c_lock) <= sizeof(nd4c_host_lock), "a lock of the system's does not fit");
 _Static_assert(sizeof(nd4c_condition) <= sizeof(nd4c_host_condition), "a condition of the system's does not fit");
 
-/* In glibc and musl the initialisers are zeros: what is zeroed needs no initialisation. */
+/* In glibc and musl the static initialisers are zeros, so zeroed locks need no initialisation. */
 static nd4c_lock *lock_of(nd4c_host_lock *lock) {
   return (nd4c_lock *)(void *)lock;
 }
@@ -120,7 +120,7 @@ enum { NAME_SIZE = 16, TEXT_SIZE = 1024 };
 
 struct nd4c_host_thread {
   pthread_t thread;
-  int64_t process; /* whose it is: a child of fork does not have it */
+  int64_t process; /* the process that started the thread: it does not exist in a child of fork */
   nd4c_thread_function function;
   void *argument;
   char name[NAME_SIZE];
@@ -141,7 +141,7 @@ static void *host_thread_main(void *argument) {
   return NULL;
 }
 
-/* Whole pages, and not less than the system wants. */
+/* Rounds up to whole pages and the system's minimum. */
 static int set_stack(pthread_attr_t *attributes, int64_t bytes) {
   const size_t page = nd4c_os_page_size(), least = (size_t)PTHREAD_STACK_MIN;
   const size_t wanted = (size_t)bytes > least ? (size_t)bytes : least;

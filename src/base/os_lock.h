@@ -1,7 +1,7 @@
-/* Locks, condition variables, code that runs once, and what a thread keeps for itself. All of src uses these; backends
- * use the same ones through nd4c/plugin/thread.h. The functions of hot paths are inline, so that a lock costs what the
- * system's own costs. A port to another system writes this header and the files os_linux*.c anew; no other file
- * includes a header of the system. */
+/* Locks, condition variables, code that runs once, and thread-specific values. All of src uses these; backends use the
+ * same ones through nd4c/plugin/thread.h. The functions of hot paths are inline, so that a lock costs what the system's
+ * own costs. A port to another system writes this header and the files os_linux*.c anew; no other file includes a
+ * header of the system. */
 #ifndef ND4C_BASE_OS_LOCK_H
 #define ND4C_BASE_OS_LOCK_H
 
@@ -19,11 +19,11 @@ typedef pthread_key_t nd4c_thread_key;
 #define ND4C_CONDITION_INIT PTHREAD_COND_INITIALIZER
 #define ND4C_ONCE_INIT PTHREAD_ONCE_INIT
 
-/* For locks inside allocated structs; static ones use ND4C_LOCK_INIT. Neither can fail: no attributes are asked for. */
+/* For locks inside allocated structs; static ones use ND4C_LOCK_INIT. Neither can fail, since no attributes are set. */
 static inline void nd4c_lock_init(nd4c_lock *lock) {
   (void)pthread_mutex_init(lock, NULL);
 }
-/* A lock that the thread that holds it may acquire again; the thread releases it as often. */
+/* A recursive lock: the thread that holds it may acquire it again, and must release it as often. */
 void nd4c_lock_init_recursive(nd4c_lock *lock);
 static inline void nd4c_lock_destroy(nd4c_lock *lock) {
   (void)pthread_mutex_destroy(lock);
@@ -39,7 +39,7 @@ static inline void nd4c_lock_release(nd4c_lock *lock) {
   (void)pthread_mutex_unlock(lock);
 }
 
-/* A waiting thread may wake without a signal: it tests what it waits for in a loop. */
+/* A waiting thread may wake without a signal, so it tests its condition in a loop. */
 static inline void nd4c_condition_init(nd4c_condition *condition) {
   (void)pthread_cond_init(condition, NULL);
 }
@@ -50,8 +50,8 @@ static inline void nd4c_condition_destroy(nd4c_condition *condition) {
 static inline void nd4c_condition_wait(nd4c_condition *condition, nd4c_lock *lock) {
   (void)pthread_cond_wait(condition, lock);
 }
-/* As nd4c_condition_wait, but no longer than until nd4c_os_nanoseconds() reaches `deadline`. False if that time has
- * come. */
+/* As nd4c_condition_wait, but at most until nd4c_os_nanoseconds() reaches `deadline`. False if the deadline has
+ * passed. */
 bool nd4c_condition_wait_until(nd4c_condition *condition, nd4c_lock *lock, int64_t deadline);
 static inline void nd4c_condition_wake_one(nd4c_condition *condition) {
   (void)pthread_cond_signal(condition);

@@ -1,3 +1,4 @@
+/* See recycle.h. */
 #include "base/recycle.h"
 
 #include <stdatomic.h>
@@ -9,9 +10,9 @@
 #include "base/os.h"
 #include "base/os_lock.h"
 
-/* Classes of powers of two. A thread keeps 16 of a class up to 1 KiB, of those above as many as take 16 KiB, but one at
- * least; the shared list of a class holds 16 MiB: a step of thousands of calls gives back at its end what the next one
- * takes. */
+/* Classes of powers of two. A thread keeps up to 16 blocks of a class up to 1 KiB, and 16 KiB of each larger class, but
+ * at least one block. The shared list of a class holds 16 MiB: a step of thousands of calls returns at its end the
+ * blocks that the next step takes. */
 enum { CLASSES = 11, SMALLEST_BITS = 6, KEPT_AT_MOST = 16, LAST_FULL_CLASS = 4, SHARED_BYTES = 16 << 20 };
 _Static_assert(ND4C_RECYCLE_LARGEST == 1 << (SMALLEST_BITS + CLASSES - 1), "the last class is the largest block's");
 
@@ -24,14 +25,15 @@ typedef struct thread_lists {
   int32_t count[CLASSES];
 } thread_lists;
 
-static ND4C_FAST_THREAD_LOCAL thread_lists *own; /* made when the thread first takes or gives something */
+static ND4C_FAST_THREAD_LOCAL thread_lists *own; /* created when the thread first takes or returns a block */
 static nd4c_thread_key own_key;
 static bool own_key_made;
 static nd4c_once once = ND4C_ONCE_INIT;
 
 static nd4c_lock shared_lock = ND4C_LOCK_INIT;
 static idle_block *shared[CLASSES];           /* under shared_lock */
-static _Atomic int32_t shared_count[CLASSES]; /* written under it, read by those who look whether asking is worth it */
+static _Atomic int32_t shared_count[CLASSES]; /* written under the lock; read without it to see whether taking the lock
+                                                 is worthwhile */
 
 static inline int class_of(size_t bytes) {
   return bytes <= (size_t)1 << SMALLEST_BITS ? 0 : 64 - __builtin_clzll((uint64_t)(bytes - 1)) - SMALLEST_BITS;
@@ -59,12 +61,12 @@ static void free_lists(thread_lists *lists) {
 }
 
 static void end_thread(void *argument) {
-  own = NULL; /* another destructor of this thread may still give something back, and then starts anew */
+  own = NULL; /* a later destructor of this thread may still return a block, which creates new lists */
   free_lists(argument);
   free(argument);
 }
 
-/* In the child another thread, which is not here, may have held the lock: what is shared is forgotten. */
+/* In a child of fork a thread of the parent may have held the lock: the child forgets the shared lists. */
 static void fork_in_child(void) {
   nd4c_lock_init(&shared_lock);
   for (int class = 0; class < CLASSES; class ++) {
@@ -78,8 +80,8 @@ static void start(void) {
   nd4c_os_on_fork(fork_in_child);
 }
 
-/* NULL if nobody would free the lists at the thread's end: then nothing is kept. Plain calloc: a test that makes the
- * n-th allocation fail counts those of its call. */
+/* NULL if the lists could not be freed at the thread's end: then nothing is kept. Uses calloc directly, because tests
+ * that make the n-th allocation fail count only the allocations of their call. */
 static ND4C_NOINLINE thread_lists *make_own(void) {
   nd4c_once_run(&once, start);
   thread_lists *made = own_key_made ? calloc(1, sizeof *made) : NULL;
@@ -91,7 +93,7 @@ static ND4C_NOINLINE thread_lists *make_own(void) {
   return made;
 }
 
-/* Half of what a thread may keep: the least that takes the lock seldom in both directions. */
+/* Half of what a thread may keep, so that taking and returning blocks both need the lock rarely. */
 static inline int32_t batch_of(int class) {
   return (kept_at_most(class) + 1) / 2;
 }
@@ -129,7 +131,7 @@ static ND4C_NOINLINE void send_batch(thread_lists *lists, int class) {
   }
 }
 
-/* False if there is nothing to be fetched. */
+/* False if the shared list is empty. */
 static ND4C_NOINLINE bool fetch_batch(thread_lists *lists, int class) {
   if (atomic_load_explicit(&shared_count[class], memory_order_relaxed) == 0) {
     return false;
@@ -213,7 +215,7 @@ void nd4c_recycle_trim(void) {
   }
 }
 
-/* The thread that ends the process runs no thread-local destructors. */
+/* The thread that ends the process does not run thread-local destructors. */
 static ND4C_AT_UNLOAD void end_process(void) {
   nd4c_recycle_trim();
 }

@@ -1,7 +1,6 @@
-/* Small blocks that come and go with every call (fences, records of launches and copies): kept when they are given
- * back, so that a warm program asks the system for none. A few in lists of each thread's own, without a lock; what a
- * thread has too many of, since it gives back what others took, goes over in batches to lists that all threads share.
- */
+/* Recycles small blocks that every call allocates and frees (fences, records of launches and copies), so that a warm
+ * program makes no system calls for them. Each thread has short lists without a lock. A thread that returns more blocks
+ * than it takes moves the surplus in batches to lists that all threads share. */
 #ifndef ND4C_BASE_RECYCLE_H
 #define ND4C_BASE_RECYCLE_H
 
@@ -9,22 +8,22 @@
 
 #include "base/compiler.h"
 
-/* 0 where AddressSanitizer watches: every block is then the system's own, so that a use behind its end is seen. */
+/* 0 under AddressSanitizer: every block then comes from the system, so that a use after free is reported. */
 enum { ND4C_RECYCLES = ND4C_RED_ZONE == 0 };
-/* Bytes of the largest block that is kept; larger ones come from the system and go back there. */
+/* Size of the largest recycled block; larger ones are allocated and freed by the system. */
 enum { ND4C_RECYCLE_LARGEST = 64 * 1024 };
 
-/* A zeroed block; NULL when there is no memory. While a test waits for an allocation to fail each block is a fresh
- * allocation, so that what is kept hides no failure. */
+/* A zeroed block; NULL if memory is exhausted. While a test waits for an allocation to fail, every block is a fresh
+ * allocation, so that recycling hides no failure. */
 void *nd4c_recycle_take(size_t bytes);
-/* As nd4c_recycle_take, with whatever stands in it. */
+/* As nd4c_recycle_take, contents undefined. */
 void *nd4c_recycle_take_raw(size_t bytes);
-/* A block of `wanted` bytes that begins with the first `used` ones of this one of `bytes`, which is given back; block
- * NULL: of nothing. NULL without memory: then the old block is intact. */
+/* A block of `wanted` bytes that begins with the first `used` bytes of `block`, which has `bytes` bytes and is
+ * returned. block NULL: a new block. NULL if memory is exhausted: the old block is then unchanged. */
 void *nd4c_recycle_grow(void *block, size_t used, size_t bytes, size_t wanted);
-/* Gives it back, on any thread, with the size it was taken with. NULL is fine. */
+/* Returns a block, on any thread, with the size it was taken with. NULL is fine. */
 void nd4c_recycle_give(void *block, size_t bytes);
-/* Frees what the calling thread keeps, and what all share. */
+/* Frees the blocks in the calling thread's lists and in the shared ones. */
 void nd4c_recycle_trim(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* See region.h. */
 #include "base/region.h"
 
 #include <stdalign.h>
@@ -49,7 +50,7 @@ int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const 
   void *items = zone + ND4C_RED_ZONE;
   ND4C_FORBID(zone, ND4C_RED_ZONE);
   chunk->used += bytes;
-  memset(items, 0, given); /* what is taken, not the chunk: most regions stay small */
+  memset(items, 0, given); /* zeroes the taken part, not the chunk: most regions stay small */
   memcpy(block, &items, sizeof items);
   return ND4C_OK;
 }

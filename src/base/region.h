@@ -1,5 +1,5 @@
-/* A region of small host memory whose blocks live and die together: what a graph, a plan, a parsed file or an archive
- * owns. The functions of one region must not run at the same time. */
+/* A region of small host memory whose blocks are freed together. Graphs, plans, parsed files and archives each own one.
+ * The caller serialises the functions of one region. */
 #ifndef ND4C_BASE_REGION_H
 #define ND4C_BASE_REGION_H
 
@@ -12,11 +12,11 @@ typedef struct nd4c_region_chunk nd4c_region_chunk;
 typedef struct nd4c_region {
   nd4c_region_chunk *chunks; /* the newest first */
   size_t total;
-  size_t limit; /* all chunks together; 0: none. It keeps a small hostile file from asking for much memory. */
+  size_t limit; /* for all chunks together; 0: none. It keeps a small hostile file from allocating much memory. */
 } nd4c_region;
 
-/* `count` zeroed items of `size` bytes, aligned for any type, until nd4c_region_free; NULL (with the error text set,
- * code MEMORY or OVERFLOW) if there is no memory. For count 0 a valid pointer to nothing. */
+/* `count` zeroed items of `size` bytes, aligned for any type, valid until nd4c_region_free. NULL after a failure, with
+ * MEMORY or OVERFLOW in the thread's error. For count 0 a valid pointer to nothing. */
 void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size);
 /* The same as a status, with `what` for the text: *block points to the items. MEMORY, OVERFLOW, or FORMAT beyond the
  * limit. */
@@ -36,8 +36,8 @@ typedef struct nd4c_region_list {
 /* Appends one zeroed item of `size` bytes; *item points to it until the next append. */
 int32_t nd4c_region_append(nd4c_region *region, nd4c_region_list *list, size_t size, const char *what, void *item);
 
-/* Makes room in a growing array of the heap: at least `count` items. `items` is the address of the array's pointer, of
- * any type. Returns MEMORY or OVERFLOW as a status; then the array is as it was. */
+/* Makes room for at least `count` items in a growing array on the heap. `items` is the address of the array's pointer,
+ * of any type. MEMORY or OVERFLOW: the array is unchanged. */
 int32_t nd4c_grow(void *items, int32_t *capacity, int32_t count, size_t size, const char *what);
 
 #endif

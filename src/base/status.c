@@ -1,3 +1,4 @@
+/* See status.h. */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -63,7 +64,7 @@ nd4c_status nd4c_error_answer(void) {
 }
 
 nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
-  /* Formatted beside the current text first: an argument may point into it. */
+  /* Formats beside the current text first, because an argument may point into it. */
   char text[TEXT_SIZE];
   va_list arguments;
   va_start(arguments, format);
@@ -86,7 +87,7 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
 
 nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) {
   if (code == ND4C_CONFIG || code == ND4C_NO_BACKEND) {
-    return code; /* the process cannot compute at all: no matter of the file or op that came across it */
+    return code; /* the process cannot compute at all, so the file or op in progress does not matter */
   }
   char prefix[TEXT_SIZE / 2];
   va_list arguments;

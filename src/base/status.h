@@ -1,4 +1,4 @@
-/* How code inside nd4c reports failure. */
+/* How code inside nd4c reports failures: every file of src includes this. */
 #ifndef ND4C_BASE_STATUS_H
 #define ND4C_BASE_STATUS_H
 
@@ -15,17 +15,17 @@ extern ND4C_FAST_THREAD_LOCAL bool nd4c_error_is_new;
  * expected; newlines at its end are dropped. */
 nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
 
-/* Puts "context: " in front of the thread's error text (a caller that knows more: the op, the file). Returns `code`.
- * CONFIG and NO_BACKEND stay as they are. */
+/* Puts "context: " in front of the thread's error text, for callers that know more, such as the op or the file. Returns
+ * `code`. The texts of CONFIG and NO_BACKEND stay unchanged. */
 nd4c_status nd4c_fail_prefix(nd4c_status code, const char *format, ...) ND4C_PRINTF(2, 3);
 
-/* Before a function of others that should set the error if it fails: nd4c_error_answer tells what it set. Code and text
- * of earlier failures stay. One store: kernels are called behind it. */
+/* Called before a function outside nd4c that should set the error if it fails; nd4c_error_answer then returns what it
+ * set. Keeps code and text of earlier failures. Costs one store, because nd4c calls it before every kernel. */
 static inline void nd4c_error_expect(void) {
   nd4c_error_is_new = false;
 }
 
-/* Makes the thread's error text valid UTF-8 without controls but ends of lines, in place. */
+/* Makes the thread's error text valid UTF-8 without control characters except newlines, in place. */
 void nd4c_error_clean(void);
 
 /* Code of the thread's most recent failure since nd4c_error_expect or nd4c_error_clear, OK if none. */

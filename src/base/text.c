@@ -1,3 +1,4 @@
+/* See text.h. */
 #include "base/text.h"
 
 #include "nd4c/array.h"
@@ -86,7 +87,7 @@ nd4c_status nd4c_text_take(nd4c_text *text, char **result) {
     return nd4c_fail_memory("a text", length);
   }
   size_t bytes = text->length + 1;
-  char *taken = nd4c_allocate(bytes); /* its reader frees it without a word on its size */
+  char *taken = nd4c_allocate(bytes); /* the reader frees it without knowing its size */
   if (taken != NULL) {
     memcpy(taken, text->bytes, bytes);
   }
@@ -98,7 +99,7 @@ nd4c_status nd4c_text_take(nd4c_text *text, char **result) {
   return ND4C_OK;
 }
 
-/* How many bytes the character has that begins with `first`; 0 if none does. */
+/* Length of the character that begins with `first`; 0 if no character does. */
 static size_t bytes_of(unsigned char first) {
   return first < 0x80                     ? 1
          : first >= 0xc2 && first < 0xe0  ? 2
@@ -114,7 +115,7 @@ size_t nd4c_text_character(const char *text) {
     return at[0] >= 0x20 && at[0] != 0x7f;
   }
   for (size_t i = 1; i < bytes; ++i) {
-    if ((at[i] & 0xc0) != 0x80) { /* the end is none of these either */
+    if ((at[i] & 0xc0) != 0x80) { /* the NUL is not one of these either */
       return 0;
     }
   }

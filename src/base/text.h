@@ -10,7 +10,7 @@
 
 /* Zero-initialised is empty. After a failed allocation appends do nothing and `failed` is true. */
 typedef struct nd4c_text {
-  char *bytes; /* NUL-terminated, NULL while empty */
+  char *bytes; /* NUL-terminated; NULL while empty */
   size_t length, capacity;
   bool failed;
 } nd4c_text;
@@ -18,18 +18,18 @@ typedef struct nd4c_text {
 void nd4c_text_append(nd4c_text *text, const char *bytes, size_t length);
 void nd4c_text_print(nd4c_text *text, const char *format, ...) ND4C_PRINTF(2, 3);
 void nd4c_text_free(nd4c_text *text);
-/* Hands the text to a caller who frees it with nd4c_free; "" if empty. ND4C_MEMORY if something was lost (all freed).
- */
+/* Gives the text to the caller, which frees it with nd4c_free; "" if it is empty. MEMORY if an append failed: the text
+ * is then freed. */
 nd4c_status nd4c_text_take(nd4c_text *text, char **result);
 
-/* Bytes of the character at `at`, a place in a text that ends in a zero; 0 if what begins there is no UTF-8 (RFC 3629:
- * no overlong forms, no surrogates) or a control, which includes the end. */
+/* Length of the character at `at`, in a NUL-terminated text; 0 if the bytes are not UTF-8 (RFC 3629: no overlong forms,
+ * no surrogates), or for a control character or the terminating NUL. */
 size_t nd4c_text_character(const char *at);
-/* Makes a text from elsewhere fit to be shown and to stand in JSON, in place: valid UTF-8 without controls. Ends of
- * lines and tabs become spaces, other bytes that do not fit '?'; with `lines` ends of lines stay. A character that was
- * cut off at the end goes. Returns the text. */
+/* Makes a text from outside nd4c safe to print and to put in JSON, in place: valid UTF-8 without control characters.
+ * Newlines and tabs become spaces, other invalid bytes '?'; with `lines` newlines stay. A truncated character at the
+ * end is removed. Returns the text. */
 char *nd4c_text_clean(char *text, bool lines);
-/* `length` without the bytes at the end that begin a character and do not complete it. */
+/* `length` without the bytes of an incomplete character at the end. */
 size_t nd4c_text_whole(const char *text, size_t length);
 
 /* Names that users write are compared without regard to the case of ASCII letters, whatever the program's locale. */
@@ -37,8 +37,8 @@ bool nd4c_text_equals_any_case(const char *a, const char *b);
 /* Whether `text` begins with the first `length` bytes of `start`. */
 bool nd4c_text_begins_any_case(const char *text, const char *start, size_t length);
 
-/* The same text, once and as long as the library is loaded: for words that change and may be handed out. NULL without
- * memory. Any thread. */
+/* Interns a text: equal texts give one pointer, valid as long as the library is loaded. For texts that change while
+ * callers may hold them. NULL if memory is exhausted. Any thread. */
 const char *nd4c_text_intern(const char *text);
 
 #endif

@@ -1,3 +1,4 @@
+/* See thread_text.h. */
 #include "base/thread_text.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ typedef struct thread_texts {
 } thread_texts;
 
 static _Thread_local thread_texts *texts;
-/* Where a failure is told when there is no memory even for its text. */
+/* Receives a failure's text if there is no memory for one. */
 static _Thread_local char spare[SPARE_SIZE];
 
 static nd4c_once key_once = ND4C_ONCE_INIT;
@@ -20,7 +21,7 @@ static nd4c_thread_key key;
 static bool key_made;
 
 static void end_thread(void *memory) {
-  texts = NULL; /* another destructor of this thread may still fail, and then starts anew */
+  texts = NULL; /* a later destructor of this thread may still fail, which creates a new text */
   free(memory);
 }
 
@@ -28,7 +29,7 @@ static void make_key(void) {
   key_made = nd4c_thread_key_make(&key, end_thread);
 }
 
-/* NULL if there is no memory. Plain calloc: a failing allocation that a test asks for is told here. */
+/* NULL if memory is exhausted. Uses calloc directly, because a test's failing allocation is reported here. */
 static thread_texts *get_texts(void) {
   if (texts == NULL) {
     nd4c_once_run(&key_once, make_key);

@@ -1,6 +1,6 @@
-/* Texts that belong to the calling thread. They lie outside the library's thread-local storage, because that must stay
- * small: with a variable of the hot path in it, a library opened late (by Python, by Java) finds only about a kilobyte
- * there, and does not load at all if it asks for more. */
+/* Texts of the calling thread, for status.c and the registry. They lie outside the library's thread-local storage,
+ * which must stay small: it has variables of hot paths, so a library that is opened late (by Python, by Java) gets only
+ * about a kilobyte of it, and does not load if it needs more. */
 #ifndef ND4C_BASE_THREAD_TEXT_H
 #define ND4C_BASE_THREAD_TEXT_H
 
@@ -12,7 +12,7 @@ enum { ND4C_THREAD_TEXT_SIZE = 8192, ND4C_THREAD_STATE_SIZE = 1024 };
  * is freed when the thread ends; without memory a short buffer takes its place. Never NULL. */
 char *nd4c_thread_error_text(size_t *size);
 
-/* A second text, of what was last asked about a backend's engine. As above. */
+/* A second text, for the state of a backend's engine that the thread asked for last. As above. */
 char *nd4c_thread_state_text(size_t *size);
 
 #endif

@@ -1,3 +1,4 @@
+/* The version and the build options of the library: implements nd4c/version.h. */
 #include "nd4c/version.h"
 
 #include "builtin_providers.h"

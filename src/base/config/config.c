@@ -1,3 +1,4 @@
+/* See config.h. */
 #include "base/config/config.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@
 typedef struct value {
   char *set_text;
   const char *environment_text, *refused; /* kept for the life of the process */
-  char *refused_early;                    /* what was set before, if it is what is refused */
+  char *refused_early;                    /* the value set earlier, if that is the refused one */
   _Atomic int64_t number;
 } value;
 
@@ -28,11 +29,11 @@ _Atomic uint32_t nd4c_config_epoch = 1;
 
 static nd4c_lock values_lock = ND4C_LOCK_INIT;
 static value values[ND4C_KEY_LIMIT];
-/* Names of the family's members that have a value, made when they get one. */
+/* Names of the family's members that have a value, created when the value is set. */
 static struct {
   char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
 } member_names[ND4C_FAMILY_MEMBERS];
-/* A variable of the environment that begins as the family's do and is no member's; "" if there is none. */
+/* An environment variable with the family's prefix that names no member; "" if there is none. */
 static char stray[192];
 static _Atomic bool values_ready;
 
@@ -53,7 +54,7 @@ static void make_lower(char *text) {
   }
 }
 
-/* Words are kept as the row has them, so that who reads one need not mind its case. */
+/* Stores a word in the row's spelling, so that readers need not compare without regard to case. */
 static void value_normalise(int key, char *text) {
   if (nd4c_config_row_of(key)->words != NULL) {
     make_lower(text);
@@ -79,7 +80,7 @@ static void value_update(int key) {
   atomic_store_explicit(&values[key].number, number, memory_order_relaxed);
 }
 
-/* Members of the family have names that are made where they get a value. */
+/* The names of a family's members are created when they get a value. */
 static inline int member_of(int key) {
   return key >= ND4C_MEMBER_BEGIN && key < ND4C_DECLARED_BEGIN ? key - ND4C_MEMBER_BEGIN : -1;
 }
@@ -94,14 +95,14 @@ static const char *environment_of(int key) {
   return member < 0 ? nd4c_config_row_of(key)->environment : member_names[member].environment;
 }
 
-/* Under the lock. False for a number that is no device type's. */
+/* Under the lock. False if no device type has the number. */
 static bool make_member_names(int key) {
   const int member = member_of(key);
   return member < 0 || member_names[member].property[0] != '\0' ||
          nd4c_family_names(member, member_names[member].property, member_names[member].environment);
 }
 
-/* The lock is held. False if there was no memory: the next use tries again. */
+/* The lock is held. False if memory was exhausted: the next use tries again. */
 static bool value_read_environment(int key) {
   value *v = &values[key];
   const char *text = make_member_names(key) ? nd4c_os_environment(environment_of(key)) : NULL;
@@ -122,7 +123,7 @@ static bool value_read_environment(int key) {
   return true;
 }
 
-/* A name of the family's without a device: there is nothing to set. NAME, or CONFIG for one in the environment. */
+/* Reports a name with the family's prefix but no valid device: NAME, or CONFIG if it is in the environment. */
 static nd4c_status fail_device(nd4c_status code, const char *name) {
   return nd4c_fail(code,
                    "there is no property \"%.200s\"%s: behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, "
@@ -262,7 +263,7 @@ int64_t nd4c_config_device_cap(nd4c_device_type type, int32_t index) {
   return atomic_load_explicit(&values[key].number, memory_order_relaxed);
 }
 
-/* The lock is held. A member is listed while it has a value of its own. */
+/* The lock is held. A member of the family is listed while it has a value. */
 static bool is_listed(int key) {
   return member_of(key) < 0 || values[key].set_text != NULL || values[key].environment_text != NULL ||
          values[key].refused != NULL;
@@ -393,7 +394,7 @@ nd4c_status nd4c_config_text_get(const char *property, const char **text) {
   return status;
 }
 
-/* A name that is near one of those that there are was mistyped. */
+/* A name that is close to a known one is probably a typing error. */
 static bool may_be_declared(const char *name) {
   enum { MISTYPED = 2 };
   size_t edits;
@@ -498,7 +499,7 @@ nd4c_status nd4c_config_prepare(const char *from, nd4c_config_definition *declar
   return ND4C_OK;
 }
 
-/* The lock is held; nothing has given the key a value yet. */
+/* The lock is held; the key has no value yet. */
 static void adopt(int key, char *early) {
   int64_t number;
   value *v = &values[key];

@@ -1,4 +1,4 @@
-/* Fast access to configuration for code inside nd4c. The table of nd4c's own properties is config_table.h. */
+/* Fast access to configuration for code inside nd4c. config_table.h has nd4c's own properties. */
 #ifndef ND4C_BASE_CONFIG_H
 #define ND4C_BASE_CONFIG_H
 
@@ -20,10 +20,10 @@ typedef enum nd4c_config_key {
       ND4C_CONFIG_KEY_COUNT
 } nd4c_config_key;
 
-/* Changes whenever a property does: part of every cached choice. */
+/* Changes whenever a property changes; every cached choice stores it. */
 extern _Atomic uint32_t nd4c_config_epoch;
 
-/* Current value, parsed. A file's is true unless it is empty or a word for no. Strings are copied into `buffer`;
+/* Current value, parsed. For a file: true unless it is empty or a word for false. Strings are copied into `buffer`;
  * returns its length. Not for hot paths. */
 bool nd4c_config_bool(nd4c_config_key key);
 int64_t nd4c_config_int(nd4c_config_key key);
@@ -32,14 +32,14 @@ int64_t nd4c_config_device_cap(nd4c_device_type type, int32_t index);
 size_t nd4c_config_string(nd4c_config_key key, char *buffer, size_t size);
 /* True if `item` stands in a list value (comma-separated, case-insensitive, spaces ignored). */
 bool nd4c_config_list_has(nd4c_config_key key, const char *item);
-/* A property by its name or variable; -1, and no failure, if there is none. */
+/* Key of a property by its name or variable; -1, without a failure, if there is none. */
 int nd4c_config_find(const char *name);
-/* The number of a bool, an int or bytes; false for other types. */
+/* The value of a bool, an int or bytes as a number; false for other types. */
 bool nd4c_config_number(int key, int64_t *number);
 /* Where the current value comes from. */
 nd4c_config_source nd4c_config_get_source(nd4c_config_key key);
 /* CONFIG if a value in the environment was refused and the property is not set otherwise; the text names property and
- * variable, the value and what was expected. Asked where a device is opened, so that a typing error is not ignored
+ * variable, the value and what was expected. Called when a device is opened, so that a typing error is not ignored
  * silently. */
 nd4c_status nd4c_config_check_environment(void);
 
@@ -54,13 +54,13 @@ nd4c_status nd4c_config_text_set(const char *property, const char *text);
 
 struct nd4c_config_definition;
 
-/* Whether a provider's properties can be declared, and all that may fail about it: reads their variables. Then the
- * second function declares them, unless they are declared already; what was set for them before becomes their value;
- * false if there were none to declare. NAME, ABI as nd4c_config_rows_check, MEMORY. The caller lets no other thread
- * declare between the two. */
+/* Declares a provider's properties in two steps. nd4c_config_prepare does everything that may fail, and reads their
+ * environment variables: NAME, ABI as nd4c_config_rows_check, MEMORY. The second function declares the properties,
+ * unless they are declared already; values that were set for them earlier apply. It returns false if there were none to
+ * declare. The caller prevents other threads from declaring between the two. */
 nd4c_status nd4c_config_prepare(const char *from, struct nd4c_config_definition *declared, int32_t count);
 bool nd4c_config_declare(const struct nd4c_config_definition *declared, int32_t count);
-/* Warns of refused values of declared properties: the provider's, or of all (NULL). */
+/* Logs a warning for each refused value of a declared property of the provider, or of all providers (NULL). */
 void nd4c_config_tell_declared(const char *owner);
 /* Whether a property is set that no provider has declared; writes the name of one. */
 bool nd4c_config_waits(char *name, size_t size);

@@ -1,3 +1,4 @@
+/* See config_family.h. */
 #include "base/config/config_family.h"
 
 #include <ctype.h>
@@ -60,7 +61,7 @@ bool nd4c_family_in_environment(void) {
   return nd4c_os_environment_at(variable_prefix, 0) != NULL;
 }
 
-/* Variables are read by their exact names: one in another case is nobody's. */
+/* Variables are read by their exact names: one in another case names no property. */
 static bool is_member(const char *variable) {
   char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
   int member = nd4c_family_find(variable);

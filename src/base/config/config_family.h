@@ -1,5 +1,5 @@
-/* Properties that there is one of for each device: nd4j.device.memory.cap.<TYPE>.<INDEX>. The table has one row for
- * all; a member is known by its number. */
+/* Properties with one member for each device: nd4j.device.memory.cap.<TYPE>.<INDEX>. The configuration table has one
+ * row for the family; members are numbered. config.c calls this. */
 #ifndef ND4C_BASE_CONFIG_FAMILY_H
 #define ND4C_BASE_CONFIG_FAMILY_H
 
@@ -20,15 +20,15 @@ static inline int nd4c_family_member(nd4c_device_type type, int32_t index) {
   return (int)type * ND4C_FAMILY_INDEXES + index;
 }
 
-/* True if the name, of a property or a variable, begins as the members' do. */
+/* True if the name, of a property or a variable, has the members' prefix. */
 bool nd4c_family_claims(const char *name);
-/* The member of that name; -1 if what follows the prefix is no device. */
+/* The member with that name; -1 if the rest after the prefix is not a device. */
 int nd4c_family_find(const char *name);
-/* Names of a member; false if its number stands for no device type. */
+/* Names of a member; false if no device type has its number. */
 bool nd4c_family_names(int member, char property[ND4C_FAMILY_NAME_SIZE], char environment[ND4C_FAMILY_NAME_SIZE]);
-/* True if a variable of the environment may be a member's. */
+/* True if an environment variable may name a member. */
 bool nd4c_family_in_environment(void);
-/* The name of a variable that begins as the members' do, has a value and is no member's; false if there is none. */
+/* Finds a variable that has the members' prefix and a value but names no member; false if there is none. */
 bool nd4c_family_stray(char *name, size_t size);
 
 #endif

@@ -1,3 +1,4 @@
+/* See config_pending.h. */
 #include "base/config/config_pending.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/text.h"
 
 static struct {
-  const char *name; /* interned, so that rows which were handed out keep it */
+  const char *name; /* interned, so that rows that callers hold stay valid */
   char *text;
 } pending[ND4C_PENDING_LIMIT];
 static int32_t pending_count;

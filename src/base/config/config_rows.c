@@ -1,3 +1,4 @@
+/* See config_rows.h. */
 #include "base/config/config_rows.h"
 
 #include <ctype.h>
@@ -14,7 +15,7 @@ static const nd4c_config_definition rows[ND4C_CONFIG_KEY_COUNT] = {ND4C_CONFIG_T
 #undef ROW
 #undef ROW_WORDS
 
-/* A row is complete before the count that makes it visible is stored, and never changes or goes away. */
+/* A row is complete before the count that publishes it is stored. It is never changed or removed. */
 static nd4c_config_definition declared_rows[ND4C_DECLARED_LIMIT];
 static _Atomic int declared_count;
 
@@ -28,7 +29,7 @@ const nd4c_config_definition *nd4c_config_row_of(int key) {
                                     : &rows[ND4C_CONFIG_DEVICE_MEMORY_CAP];
 }
 
-/* The key behind `key` that has a row of its own, members being passed over. */
+/* The next key after `key` that has a row; skips members of the family. */
 static int next_row(int key) {
   return key + 1 == ND4C_MEMBER_BEGIN ? ND4C_DECLARED_BEGIN : key + 1;
 }
@@ -44,7 +45,8 @@ int nd4c_config_rows_find(const char *name) {
   return -1;
 }
 
-/* Edits that turn one name into the other, without regard to case; names longer than the table's are never near. */
+/* Number of edits that turn one name into the other, without regard to case. Names longer than the table's are never
+ * near. */
 static size_t name_distance(const char *a, const char *b) {
   enum { LONGEST = 64 };
   size_t a_length = strlen(a), b_length = strlen(b), costs[LONGEST + 1];
@@ -85,7 +87,8 @@ const char *nd4c_config_rows_nearest(const char *name, size_t *edits) {
   return nearest;
 }
 
-/* Length of "nd4c.acme." at the beginning of a provider's property; 0 if the name does not begin so and go on. */
+/* Length of the prefix "nd4c.acme." of a provider's property; 0 if the name has no such prefix with something after
+ * it. */
 static size_t prefix_length(const char *name) {
   static const char ours[] = "nd4c.";
   if (strncmp(name, ours, sizeof ours - 1) != 0) {
@@ -108,8 +111,8 @@ bool nd4c_config_rows_may_come(const char *name) {
 
 /* -- declarations -------------------------------------------------------------------------------------------------- */
 
-/* Whether a row is another declaration of the same property by the same provider: of an absent backend whose place a
- * plug-in takes. */
+/* Whether a row declares the same property for the same provider again: a plug-in that replaces an absent backend
+ * does. */
 static bool is_same(const nd4c_config_definition *a, const nd4c_config_definition *b) {
   return a->owner != NULL && strcmp(a->owner, b->owner) == 0 && strcmp(a->property, b->property) == 0 &&
          strcmp(a->environment, b->environment) == 0 && a->type == b->type && strcmp(a->preset, b->preset) == 0 &&

@@ -1,5 +1,6 @@
-/* What properties there are: the table's rows, members of its family, and rows that providers declare. Each has a key:
- * the table's come first (nd4c_config_key), then members, then declared ones in the order of their declaration. */
+/* The list of properties: the table's rows, members of its family, and rows that providers declare. Each has a key.
+ * Keys of the table come first (nd4c_config_key), then members, then declared rows in the order of their declaration.
+ * config.c uses it. */
 #ifndef ND4C_BASE_CONFIG_ROWS_H
 #define ND4C_BASE_CONFIG_ROWS_H
 
@@ -19,32 +20,32 @@ typedef struct nd4c_config_definition {
   const char *property, *environment;
   nd4c_config_type type;
   const char *preset, *meaning;
-  const char *words;            /* of a string that accepts only these; NULL: any */
-  const char *expected;         /* "one of " and the words; NULL: as the type says */
-  const char *owner;            /* provider that declared it; NULL: nd4c itself */
-  const char *environment_text; /* of a declared one, as nd4c_config_prepare found it; NULL: none */
+  const char *words;            /* the only values of a string; NULL: any */
+  const char *expected;         /* "one of " and the words; NULL: the type's text */
+  const char *owner;            /* the provider that declared it; NULL: nd4c itself */
+  const char *environment_text; /* of a declared row, as nd4c_config_prepare found it; NULL: none */
 } nd4c_config_definition;
 
-/* The row that tells what a key below nd4c_config_rows_end is; of a member the family's. Takes no lock. */
+/* The row of a key below nd4c_config_rows_end; for a member the family's row. Takes no lock. */
 const nd4c_config_definition *nd4c_config_row_of(int key);
 /* One past the last declared key; below it every key has a row. */
 int nd4c_config_rows_end(void);
-enum { ND4C_PROPERTY_NAME_SIZE = 64 }; /* of a property's name or variable, with its end */
+enum { ND4C_PROPERTY_NAME_SIZE = 64 }; /* of a property's name or variable, including the NUL */
 
-/* The key of a row, no member, by its name or variable; -1 if there is none. Takes no lock. */
+/* Key of a row by its name or variable, without the family's members; -1 if there is none. Takes no lock. */
 int nd4c_config_rows_find(const char *name);
-/* The name, or the variable, that takes the fewest edits to become `name`, and how many: SIZE_MAX for a name that is
- * too long to be near. */
+/* The property name or variable with the fewest edits to `name`, and their number: SIZE_MAX for a name that is too long
+ * to be near. */
 const char *nd4c_config_rows_nearest(const char *name, size_t *edits);
-/* Whether no provider that is known, nd4c included, has properties that begin as `name` does ("nd4c.acme.speed"), so
- * that one which is loaded later may declare it. */
+/* Whether no known provider, including nd4c, has properties with the prefix of `name` ("nd4c.acme.speed"), so that a
+ * provider that is loaded later may declare it. */
 bool nd4c_config_rows_may_come(const char *name);
 
-/* Whether the rows can be declared: NAME if one bears the name or variable of another owner's, or was declared
- * otherwise by the same owner; ABI if there are too many in all. Callers of both functions are serialised by
- * themselves. `from`: of the plug-in, for texts. */
+/* Checks whether the rows can be declared: NAME if a name or variable belongs to another owner, or the same owner
+ * declared it differently; ABI if there are too many in total. The caller serialises calls of this and the next
+ * function. `from`: the plug-in's path, for texts. */
 nd4c_status nd4c_config_rows_check(const char *from, const nd4c_config_definition *declared, int32_t count);
-/* Adds rows that were checked and are not there yet. */
+/* Adds checked rows that are not declared yet. */
 void nd4c_config_rows_add(const nd4c_config_definition *declared, int32_t count);
 
 #endif

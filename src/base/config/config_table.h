@@ -1,10 +1,10 @@
-/* The configuration table: the properties of nd4c itself. Those of backends and plug-ins are declared by their
- * providers (nd4c/plugin/property.h), in their own folders. */
+/* The configuration table: the properties of nd4c itself. Backends and plug-ins declare theirs in their own folders
+ * (nd4c/plugin/property.h). docs/configuration.md is generated from both. */
 #ifndef ND4C_BASE_CONFIG_TABLE_H
 #define ND4C_BASE_CONFIG_TABLE_H
 
 /* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, fraction, string, list,
- * directory (absolute, or off), directories, file. A property with <TYPE> and <INDEX> stands for one of each device,
+ * directory (absolute, or off), directories, file. A property with <TYPE> and <INDEX> has a member for each device, see
  * config_family.h. */
 #define ND4C_CONFIG_TABLE(X)                                                                                          \
   X(BACKEND_TYPE, "backend.type", "BACKEND_TYPE", string, "",                                                         \

@@ -1,3 +1,4 @@
+/* See config_value.h. */
 #include "base/config/config_value.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 #include "base/checked.h"
 #include "base/text.h"
 
-/* Widths and counts: beyond this they are mistakes, and sizes computed from them would overflow. */
+/* Larger widths and counts are mistakes, and sizes computed from them would overflow. */
 enum { INT_VALUE_LIMIT = 65536 };
 
 const char *nd4c_config_type_name(nd4c_config_type type) {
@@ -48,7 +49,7 @@ static bool parse_bool(const char *text, int64_t *number) {
   return yes || nd4c_config_value_has("false,no,off,0", text);
 }
 
-/* A path without a '/' is more likely a word that was mistyped than a file of the current directory. */
+/* A text without a '/' is more likely a mistyped word than a file in the current directory. */
 static bool parse_file(const char *text, int64_t *number) {
   *number = strchr(text, '/') != NULL;
   return *number != 0 || text[0] == '\0' || parse_bool(text, number);
@@ -81,8 +82,8 @@ static bool parse_bytes(const char *text, int64_t *number) {
   return *end == '\0';
 }
 
-/* 0 to 1 with a point, in parts of ND4C_FRACTION_ONE; what is beyond the last digit kept is cut, but more than 0
- * stays more than 0, and more than 1 more than 1. */
+/* 0 to 1 with a decimal point, in units of 1 / ND4C_FRACTION_ONE. Surplus digits are cut, but a value above 0 stays
+ * above 0, and a value above 1 stays above 1. */
 static bool parse_fraction(const char *text, int64_t *number) {
   int64_t unit = ND4C_FRACTION_ONE;
   bool rest = false;

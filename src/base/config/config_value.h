@@ -1,4 +1,4 @@
-/* Types of properties: what text is a value of each. */
+/* Types of properties and the parser of their values. config.c and the checks of providers' tables use it. */
 #ifndef ND4C_BASE_CONFIG_VALUE_H
 #define ND4C_BASE_CONFIG_VALUE_H
 
@@ -27,14 +27,14 @@ typedef enum nd4c_config_type {
 /* A fraction is kept as an integer: 1 is this many. */
 #define ND4C_FRACTION_ONE INT64_C(1000000000000000000)
 
-/* "bool"; NULL for a number that is no type's. */
+/* The type's name ("bool"); NULL if no type has the number. */
 const char *nd4c_config_type_name(nd4c_config_type type);
 
-/* Whether the text is a value of the type, and its number: of a bool 0 or 1, of an int, bytes, a fraction, of a file
- * whether it is one. `words`: the only values of a string, separated by commas; NULL: any. An empty string is a value
- * in either case. */
+/* Whether the text is a value of the type. *number: 0 or 1 for a bool; the value of an int, bytes or a fraction; for a
+ * file whether it is set. `words`: the only values of a string, separated by commas; NULL: any. An empty string is
+ * always a value. */
 bool nd4c_config_value_parse(nd4c_config_type type, const char *words, const char *text, int64_t *number);
-/* What the type accepts where there are no words, to stand behind "expected". */
+/* What the type accepts if there are no words, as text after "expected". */
 const char *nd4c_config_value_expectation(nd4c_config_type type);
 /* True if `item` stands in the comma-separated list, without regard to case and to spaces around. */
 bool nd4c_config_value_has(const char *list, const char *item);

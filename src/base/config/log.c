@@ -1,3 +1,4 @@
+/* See log.h. */
 #include "base/config/log.h"
 
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 
 enum { LINE_SIZE = 4096 };
 
-/* Who listens. `level` is read without the lock: it only decides whether a look at the rest is worth it. */
+/* The listener. `level` is read without the lock: it only decides whether to look at the rest. */
 static nd4c_lock listener_lock = ND4C_LOCK_INIT;
 static nd4c_log_callback listener;
 static void *listener_user;
@@ -29,7 +30,7 @@ static const char *level_name(nd4c_log_level level) {
   return level >= ND4C_LOG_ERROR && level <= ND4C_LOG_DEBUG ? names[level] : "?";
 }
 
-/* Where nobody listens, configuration may ask for messages on stderr. */
+/* Without a listener, configuration may ask for messages on stderr. */
 static bool goes_to_stderr(int wanted, nd4c_log_level level) {
   return wanted == 0 && level <= ND4C_LOG_INFO && nd4c_config_bool(ND4C_CONFIG_LOG);
 }

@@ -6,9 +6,9 @@
 
 #include "nd4c/log.h"
 
-/* Whether someone listens at that level. */
+/* Whether messages of that level are logged. */
 bool nd4c_log_is_wanted(nd4c_log_level level);
-/* Formats and delivers one line if someone listens at that level; otherwise returns at once. */
+/* Formats and delivers one line if messages of that level are logged; otherwise returns at once. */
 void nd4c_log_write(nd4c_log_level level, const char *area, const char *format, ...) ND4C_PRINTF(3, 4);
 
 #endif

@@ -1,3 +1,4 @@
+/* See cpu.h. */
 #include "base/threads/cpu.h"
 
 #include <stdatomic.h>
@@ -39,10 +40,10 @@ static const char *const level_names[] = {
 };
 enum { LEVELS = sizeof level_names / sizeof level_names[0] };
 
-/* The first feature that each level wants and that is not usable; NULL if there is none. */
+/* For each level the first required feature that is not usable; NULL if there is none. */
 static const char *lacking[LEVELS];
 
-/* Enters a feature that `level` wants (0: none does, it is only reported). */
+/* Records a feature that `level` requires (0: no level does, it is only reported). */
 static void feature_found(const char *name, bool usable, int level) {
   if (usable) {
     feature_add(name);
@@ -72,7 +73,7 @@ enum { EAX, EBX, ECX, EDX };
 /* Register states that the system must save before a feature may be used. */
 enum { STATE_NONE = 0, STATE_AVX = 0x6, STATE_AVX512 = 0xe6, STATE_AMX = 0x60000 };
 
-/* What x86-64-v3 and v4 ask for, by level; the rest is only reported. */
+/* The features that x86-64-v3 and v4 require, by level; the rest is only reported. */
 enum { IN_NONE = 0, IN_AVX2 = 1, IN_AVX512 = 2 };
 
 typedef struct feature {
@@ -196,8 +197,8 @@ int nd4c_cpu_highest_level(void) {
   return highest_level;
 }
 
-/* The level that nd4c.cpu.level names; -1 if it is empty or names one of another family. base is any family's lowest.
- */
+/* The level that nd4c.cpu.level names; -1 if it is empty or names a level of another family. "base" is the lowest of
+ * every family. */
 static int wanted_level(void) {
   char wanted[16];
   (void)nd4c_config_string(ND4C_CONFIG_CPU_LEVEL, wanted, sizeof wanted);

@@ -1,4 +1,5 @@
-/* What this CPU, as the operating system lets us use it, can do (CPUID and XGETBV; HWCAP on Arm). */
+/* The features of this CPU that the operating system supports (CPUID and XGETBV; HWCAP on Arm). Kernels are chosen by
+ * it. */
 #ifndef ND4C_BASE_CPU_H
 #define ND4C_BASE_CPU_H
 
@@ -6,15 +7,14 @@
 #include <stdint.h>
 
 /* Levels are counted from 0, the lowest of the processor's family: base (x86-64-v2), avx2 (x86-64-v3: AVX2, FMA, F16C,
- * BMI2), avx512 (x86-64-v4); on arm64 neon (what every one has) and dotprod (ARMv8.2 with dot products and half
- * precision).
- */
+ * BMI2), avx512 (x86-64-v4); on arm64 neon (every processor) and dotprod (ARMv8.2 with dot products and half
+ * precision). */
 
 /* Highest level usable. */
 int nd4c_cpu_highest_level(void);
 /* The same, lowered by nd4c.cpu.level. */
 int nd4c_cpu_get_level(void);
-/* Static; NULL beyond the highest of the family. */
+/* Name of a level. Static; NULL beyond the highest of the family. */
 const char *nd4c_cpu_level_name(int level);
 /* Why nd4c_cpu_get_level is what it is. Static. */
 const char *nd4c_cpu_level_reason(void);
@@ -25,8 +25,8 @@ const char *nd4c_cpu_model(void);
 /* Bytes of the last-level cache, 0 if unknown. */
 int64_t nd4c_cpu_cache_bytes(void);
 
-/* The part of it that this process can count on: a virtual machine of two processors sees the whole cache of a server,
- * which it shares with a hundred others. At most 16 MiB a processor. */
+/* The part of the cache that this process can rely on, at most 16 MiB a processor: a virtual machine of two processors
+ * sees the whole cache of a server that it shares with many others. */
 int64_t nd4c_cpu_cache_share(void);
 
 #endif

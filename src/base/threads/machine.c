@@ -1,3 +1,4 @@
+/* nd4c_machine_get_info: the host as nd4c sees and uses it. */
 #include <stddef.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ nd4c_status nd4c_machine_get_info(nd4c_machine_info *info) {
       .width = nd4c_parallel_width(),
       .pool = nd4c_parallel_pool_name(),
   };
-  /* A caller compiled with an older header gets the fields that it knows. */
+  /* A caller that was compiled with an older header gets the fields that it knows. */
   memcpy(info, &full, size < sizeof full ? size : sizeof full);
   return ND4C_OK;
 }

@@ -1,3 +1,4 @@
+/* See pages.h. */
 #include "base/threads/pages.h"
 
 #include <stdint.h>
@@ -24,7 +25,7 @@ static int32_t kept_count;           /* under lock */
 static size_t kept_bytes;            /* under lock */
 static nd4c_once once = ND4C_ONCE_INIT;
 
-/* In the child another thread, which is not here, may have held the lock: what is kept is forgotten. */
+/* In a child of fork a thread of the parent may have held the lock: the child forgets the kept blocks. */
 static void fork_in_child(void) {
   nd4c_lock_init(&lock);
   kept_count = 0;
@@ -95,8 +96,8 @@ void *nd4c_pages_take(size_t bytes, bool zeroed) {
   return zeroed ? memset(memory, 0, bytes) : memory;
 }
 
-/* Keeps the block, or returns what has to go first: the oldest, or the block itself, which for one larger than all that
- * may be kept drives out nothing. */
+/* Keeps the block, or returns a block that must be freed first: the oldest one, or the block itself if it is larger
+ * than all that may be kept. */
 static idle_pages keep(idle_pages block) {
   idle_pages goes = {.memory = NULL};
   size_t configured = (size_t)nd4c_config_int(ND4C_CONFIG_MEMORY_CACHE);
@@ -148,7 +149,7 @@ void nd4c_pages_trim(void) {
   }
 }
 
-/* The thread that ends the process, or unloads the library, gives back what is kept. */
+/* The thread that ends the process or unloads the library frees the kept blocks. */
 static ND4C_AT_UNLOAD void end_process(void) {
   nd4c_pages_trim();
 }

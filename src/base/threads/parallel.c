@@ -1,3 +1,4 @@
+/* See parallel.h. */
 #include "base/threads/parallel.h"
 
 #include <stdatomic.h>
@@ -23,15 +24,15 @@ typedef enum pool_kind { POOL_SERIAL, POOL_THREADS, POOL_OPENMP } pool_kind;
 static _Atomic uint64_t settings;
 enum { WIDTH_BITS = 24, WIDTH_MAX = (1 << WIDTH_BITS) - 1 };
 
-/* Members of all teams that run now. */
+/* Members of all running teams. */
 static _Atomic int32_t members_running;
 static _Thread_local bool inside_range;
 
 static nd4c_once fork_watch = ND4C_ONCE_INIT;
 static _Atomic bool forked;
 
-/* In the child only the forking thread lives on: OpenMP's runtime would wait for its workers for ever. OpenBLAS and
- * oneDNN run on it, too: with no level of parallelism allowed, each of their regions is run by its caller alone. */
+/* In a child of fork only the forking thread exists: OpenMP's runtime would wait for its workers for ever. OpenBLAS and
+ * oneDNN use that runtime, too: with no level of parallelism allowed, the caller alone runs each of their regions. */
 static void fork_in_child(void) {
 #if defined(USE_OPENMP)
   omp_set_max_active_levels(0);
@@ -101,7 +102,7 @@ const char *nd4c_parallel_pool_name(void) {
   return names[current_pool()];
 }
 
-/* Takes up to `wanted` members out of the process's budget, at least one: the caller itself, who is running anyway. */
+/* Takes up to `wanted` members out of the process's budget, at least one: the caller itself, which runs anyway. */
 static int32_t members_take(int32_t wanted) {
   int32_t budget = nd4c_parallel_width();
   int32_t running = atomic_load_explicit(&members_running, memory_order_relaxed);
@@ -167,8 +168,8 @@ static ND4C_NOINLINE void job_run(nd4c_pool_job *job, pool_kind pool) {
   members_give(team);
 }
 
-/* Pieces start at multiples of this many elements where they are long: neighbours then share no cache line, and each
- * begins as aligned as the whole. */
+/* Long pieces start at multiples of this many elements, so that neighbours share no cache line and each piece is
+ * aligned like the whole range. */
 enum { PIECE_MULTIPLE = 64 };
 
 void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_parallel_range range, void *user) {

@@ -1,4 +1,4 @@
-/* The one pool. Kernels compute a range; this runs ranges side by side. */
+/* The pool of the library. Kernels compute a range of a loop; this runs ranges in parallel. */
 #ifndef ND4C_BASE_PARALLEL_H
 #define ND4C_BASE_PARALLEL_H
 
@@ -8,14 +8,15 @@
 typedef void (*nd4c_parallel_range)(void *user, int64_t begin, int64_t end, int32_t worker);
 
 /* Runs `range` over [0, count) in contiguous pieces of at least `grain` (the last may be shorter), at most `width` of
- * them at a time, the caller among the workers; returns when all are done. The split depends on count, grain and width
- * alone. A call from inside a range runs in the caller. After a fork the child uses plain threads. */
+ * them at a time. The caller is one of the workers. Returns when all pieces are done. The split depends only on count,
+ * grain and width. A call from inside a range runs on the calling thread. A child of fork uses plain threads. */
 void nd4c_parallel_for(int64_t count, int64_t grain, int32_t width, nd4c_parallel_range range, void *user);
 
-/* Default width: nd4c.width, or what hwloc, affinity and the cgroup's cpu.max leave; at least 1. Cheap. */
+/* Default width: nd4c.width, or the number of processors that hwloc, affinity and the cgroup's cpu.max allow; at least
+ * 1. Cheap. */
 int32_t nd4c_parallel_width(void);
 
-/* "openmp", "threads" or "serial": what runs now. */
+/* "openmp", "threads" or "serial": the pool in use. */
 const char *nd4c_parallel_pool_name(void);
 
 #endif

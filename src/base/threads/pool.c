@@ -1,3 +1,4 @@
+/* See pool.h. */
 #include "base/threads/pool.h"
 
 #include <stdbool.h>
@@ -8,13 +9,13 @@
 #include "base/os.h"
 #include "base/os_lock.h"
 
-/* Waiting threads spin this long before they sleep: longer than the gap between two ops of a busy program, short
- * against a time slice. */
+/* Waiting threads spin this long before they sleep: longer than the gap between two ops of a busy program, but much
+ * shorter than a time slice. */
 enum { SPIN_NANOSECONDS = 50000, SPINS_BETWEEN_LOOKS = 64 };
 
-/* One thread; it lives as long as the process, since a thread of the application may still call at its end. `slot`
- * tells its state: NULL idle, &busy_mark running, else a job that it should take. The caller may take a job back that
- * the thread has not noticed yet. */
+/* One thread; it lives as long as the process, since a thread of the application may still call at its end. `slot` is
+ * its state: NULL idle, &busy_mark running, else a job for it. The caller may take back a job that the thread has not
+ * started. */
 typedef struct worker {
   _Atomic(nd4c_pool_job *) slot;
   _Atomic bool sleeping; /* the thread sleeps or is about to: wake it under the lock */
@@ -75,7 +76,7 @@ static void worker_main(void *argument) {
       continue; /* taken back in the meantime */
     }
     nd4c_pool_job_run(job);
-    /* From here on the job may be gone. */
+    /* From here on the job may have been freed. */
     atomic_store(&w->slot, NULL);
     if (atomic_load(&w->awaited)) {
       worker_wake(w);
@@ -102,7 +103,7 @@ static void worker_free(worker *w) {
   nd4c_deallocate(w);
 }
 
-/* pool_lock is held. NULL if the system gives no more: the job then runs with a smaller team. */
+/* pool_lock is held. NULL if the system cannot start more threads: the job then runs with a smaller team. */
 static worker *worker_create(void) {
   worker *w = nd4c_allocate_zeroed(1, sizeof *w);
   if (w == NULL) {
@@ -159,7 +160,7 @@ void nd4c_pool_run(nd4c_pool_job *job, int32_t team) {
   }
   nd4c_pool_job_run(job);
   if (atomic_load(&generation) != born) {
-    return; /* a range forked and this is the child: there are no helpers here */
+    return; /* a range forked, and this is the child, which has no helpers */
   }
   for (worker *w = helpers; w != NULL; w = w->next_idle) {
     nd4c_pool_job *expected = job;
@@ -172,12 +173,12 @@ void nd4c_pool_run(nd4c_pool_job *job, int32_t team) {
 
 void nd4c_pool_reset(void) {
   atomic_fetch_add(&generation, 1);
-  /* The forking thread did not hold it; another one may have, which is not here to release it. */
+  /* The forking thread did not hold the lock; a thread of the parent may have, and cannot release it here. */
   nd4c_lock_init(&pool_lock);
   while (all_workers != NULL) {
     worker *w = all_workers;
     all_workers = w->next;
-    nd4c_deallocate(w); /* its lock may be held by a thread that is not here: forgotten, not destroyed */
+    nd4c_deallocate(w); /* a thread of the parent may hold its lock, so it is forgotten, not destroyed */
   }
   idle_workers = NULL;
 }

@@ -1,4 +1,5 @@
-/* The pool of plain threads, used by parallel.c where OpenMP's runtime is not built in, not wanted or not safe. */
+/* The pool of plain threads, which parallel.c uses where OpenMP's runtime is not built in, not configured or not
+ * safe. */
 #ifndef ND4C_BASE_POOL_H
 #define ND4C_BASE_POOL_H
 
@@ -13,14 +14,14 @@ typedef struct nd4c_pool_job {
   void *user;
   int64_t count, piece_size;
   int32_t pieces;
-  _Atomic int32_t next; /* first piece that nobody has taken */
+  _Atomic int32_t next; /* first piece that no thread has taken */
 } nd4c_pool_job;
 
-/* Runs all pieces with the caller and up to `team` - 1 helpers; fewer where threads cannot be had. */
+/* Runs all pieces with the caller and up to `team` - 1 helpers; fewer if no more threads can be started. */
 void nd4c_pool_run(nd4c_pool_job *job, int32_t team);
 /* Takes and runs pieces until none is left (parallel.c). */
 void nd4c_pool_job_run(nd4c_pool_job *job);
-/* In the child of a fork: forgets the threads, which exist in the parent alone. */
+/* In a child of fork: forgets the threads, which exist only in the parent. */
 void nd4c_pool_reset(void);
 
 #endif
