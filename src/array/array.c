@@ -1,3 +1,4 @@
+/* See array.h. */
 #include "array/array.h"
 
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static inline uint64_t hash_add(uint64_t hash, uint64_t word) {
 
 /* Small extents and strides differ in a few low bits only, so each word is multiplied before the next one comes in. */
 static uint64_t layout_signature(const nd4c_array *array) {
-  const uint64_t encoded = array->storage->flags & ND4C_STORAGE_ENCODED; /* calls on such arrays are no others' */
+  const uint64_t encoded = array->storage->flags & ND4C_STORAGE_ENCODED; /* keeps their signatures apart from those of
+                                                                            other arrays */
   uint64_t hash =
       hash_add(UINT64_C(0x6a09e667f3bcc908), encoded << 32 | (uint64_t)array->dtype << 8 | (uint64_t)array->rank);
   for (int32_t i = 0; i < array->rank; i++) {
@@ -29,7 +31,7 @@ static uint64_t layout_signature(const nd4c_array *array) {
   return hash;
 }
 
-/* Of shape and strides that the handle has no room for. */
+/* Frees shape and strides that do not fit into the handle. */
 static inline size_t dims_bytes(int32_t rank) {
   return 2 * (size_t)rank * sizeof(int64_t);
 }
@@ -41,7 +43,7 @@ static void array_free(nd4c_array *array) {
   nd4c_handle_recycle(array);
 }
 
-/* A handle with room for `rank` axes, everything but the layout still undefined. */
+/* A handle with room for `rank` axes; only its layout is initialised. */
 static inline nd4c_status take_handle(int32_t rank, nd4c_array **out) {
   nd4c_array *array = nd4c_handle_take();
   if (ND4C_UNLIKELY(array == NULL)) {
@@ -174,7 +176,8 @@ void nd4c_array_release(nd4c_array *array) {
   if (array == NULL || nd4c_array_check(array, "array_release: array") != ND4C_OK) {
     return;
   }
-  /* The only reference is ours: nobody else can change the count, so the costly locked subtraction is not needed. */
+  /* The caller holds the only reference, so no other thread can change the count, and no atomic subtraction is
+   * needed. */
   if (atomic_load_explicit(&array->references, memory_order_acquire) != 1 &&
       atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) != 1) {
     return;
@@ -242,7 +245,7 @@ static int64_t common_step(const nd4c_array *array, int64_t step) {
   return step;
 }
 
-/* Interlaced views of one storage: all elements of both lie on one grid each, which never meet. */
+/* Interleaved views of one storage: the elements of each lie on a grid, and the two grids never meet. */
 static bool views_interlace(const nd4c_array *a, const nd4c_array *b) {
   if (nd4c_dtype_size(a->dtype) != nd4c_dtype_size(b->dtype) || nd4c_dtype_size(a->dtype) == 0) {
     return false;

@@ -1,4 +1,4 @@
-/* The array handle as the library sees it. */
+/* The array handle inside the library. All layers above src/array use it. */
 #ifndef ND4C_ARRAY_ARRAY_H
 #define ND4C_ARRAY_ARRAY_H
 
@@ -25,36 +25,37 @@ struct nd4c_array {
   int64_t offset;     /* elements from the storage's first byte to element 0 */
   uint64_t signature; /* hash of dtype, rank, shape and strides; equal layouts have equal signatures */
   nd4c_storage *storage;
-  int64_t *shape; /* inline_dims or a block of its own: rank extents, then rank strides */
+  int64_t *shape; /* inline_dims or a separate block: rank extents, then rank strides */
   int64_t *strides;
   int64_t inline_dims[2 * ND4C_ARRAY_INLINE_RANK];
 };
 
-/* Makes a handle over `storage`, taking over the caller's reference to it only on success. strides NULL: C order.
- * Bounds are the caller's business (see nd4c_layout_bounds). UNSUPPORTED for a packed array that is not in C order
- * or does not begin with a whole block. Handles come from a per-thread cache. */
+/* Makes a handle over `storage`; on success it takes over the caller's reference to the storage. strides NULL: C order.
+ * The caller checks bounds (see nd4c_layout_bounds). UNSUPPORTED for a packed array that is not in C order or does not
+ * begin at a whole block. Handles come from a per-thread cache. */
 nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                             int64_t offset, nd4c_storage *storage, nd4c_array **out);
 
-/* As nd4c_array_make for a layout that was made before: `size`, `contiguous` and `signature` are what it found then. */
+/* As nd4c_array_make for a known layout: `size`, `contiguous` and `signature` are those of an earlier array with the
+ * layout. */
 nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                                   int64_t size, bool contiguous, uint64_t signature, nd4c_storage *storage,
                                   nd4c_array **out);
 
-/* A view of `array`'s storage. Bounds are the caller's business; as nd4c_array_make for packed dtypes. */
+/* A view of `array`'s storage. The caller checks bounds; as nd4c_array_make for packed dtypes. */
 nd4c_status nd4c_array_view(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
                             int64_t offset, nd4c_array **out);
 
-/* The same where every element of the view is one of the array's, so that nothing can overflow; not for packed dtypes.
- */
+/* As nd4c_array_view, if every element of the view is an element of the array, so that nothing can overflow; not
+ * for packed dtypes. */
 nd4c_status nd4c_array_view_within(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
                                    int64_t offset, nd4c_array **out);
 
-/* ND4C_NULL_ARGUMENT or ND4C_HANDLE (in debug builds handles are poisoned on release and kept aside for a while, so
- * use after release is noticed) with the argument's name in the text. */
+/* NULL_ARGUMENT or HANDLE, with the argument's name in the text. Debug builds poison released handles and keep them for
+ * a while, so that a use after release is detected. */
 nd4c_status nd4c_array_check(const nd4c_array *array, const char *what);
 
-/* Bytes from the storage's first byte to element 0: packed arrays begin with a whole block. */
+/* Bytes from the storage's first byte to element 0. Packed arrays begin at a whole block. */
 static inline int64_t nd4c_array_offset_bytes(const nd4c_array *array) {
   return array->offset == 0 ? 0 : nd4c_dtype_bytes(array->dtype, array->offset);
 }
@@ -70,7 +71,7 @@ static inline void *nd4c_array_address(const nd4c_array *array, int64_t element_
   return (char *)atomic_load_explicit(&array->storage->address, memory_order_acquire) + array->offset * element_bytes;
 }
 
-/* Whether the array begins with its storage, in C order: what a kernel is given of it is a whole buffer. */
+/* Whether the array is in C order and begins at its storage's first byte, so that a kernel gets a whole buffer. */
 static inline bool nd4c_array_is_whole(const nd4c_array *array) {
   return array->contiguous && array->offset == 0;
 }

@@ -1,3 +1,4 @@
+/* See decimal.h. */
 #include "array/decimal.h"
 
 #include <math.h>
@@ -7,8 +8,8 @@
 
 #include "array/half.h"
 
-/* Digits that any decimal keeps through a dtype, digits that any number of the dtype needs, and its smallest normal
- * number, below which the first of these does not hold. */
+/* Decimal digits that survive a conversion to the dtype and back, decimal digits that identify any number of the dtype,
+ * and its smallest normal number, below which the first does not hold. */
 typedef struct float_limits {
   int safe, needed;
   double smallest;
@@ -42,7 +43,7 @@ static bool reads_back(nd4c_dtype dtype, const char *text, double value) {
   }
 }
 
-/* Takes printf's "d.ddde+xx" apart. The point depends on the locale, so whatever is no digit is stepped over. */
+/* Takes printf's "d.ddde+xx" apart. The decimal point depends on the locale, so every non-digit is skipped. */
 static nd4c_decimal decimal_parse(const char *text) {
   nd4c_decimal decimal = {.negative = text[0] == '-'};
   const char *c = text;
@@ -64,7 +65,8 @@ static nd4c_decimal decimal_round(double value, int significant) {
   return decimal_parse(text);
 }
 
-/* The decimal of `digits` digits next to the nearest one, away from zero. False where it does not read back. */
+/* The decimal of `digits` digits next to the nearest one, away from zero. False if it does not read back as the
+ * value. */
 static bool next_reads_back(nd4c_dtype dtype, double value, int digits, nd4c_decimal *decimal) {
   *decimal = decimal_round(value, digits);
   while (decimal->count < digits) {

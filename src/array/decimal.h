@@ -1,4 +1,5 @@
-/* Floating-point numbers as decimal digits: the shortest that read back as the same number, or rounded. */
+/* Floating-point numbers as decimal digits: the shortest that read back as the same number, or rounded. Printing and
+ * casts to strings use it. */
 #ifndef ND4C_ARRAY_DECIMAL_H
 #define ND4C_ARRAY_DECIMAL_H
 
@@ -19,13 +20,13 @@ typedef struct nd4c_decimal {
 /* `value` is a finite number of a floating dtype, as double. */
 nd4c_decimal nd4c_decimal_shortest(nd4c_dtype dtype, double value);
 
-/* How a number is written. */
+/* Options of nd4c_number_text. */
 typedef struct nd4c_number_style {
   bool scientific;
   int precision;       /* digits after the point at most; -1: as many as the shortest form has */
   int minimum;         /* digits after the point at least */
-  bool point;          /* a point even without digits after it */
-  bool plus;           /* + before what is not negative */
+  bool point;          /* write the point even without digits after it */
+  bool plus;           /* write + before a number that is not negative */
   int exponent_digits; /* at least */
 } nd4c_number_style;
 

@@ -1,3 +1,4 @@
+/* Names, sizes and promotion of dtypes: implements nd4c/dtype.h. */
 #include "nd4c/dtype.h"
 
 #include <stdio.h>
@@ -58,8 +59,8 @@ static void short_name(const nd4c_dtype_info *info, char *text, size_t size) {
   (void)snprintf(text, size, "%s%d", letter, (int)info->bits);
 }
 
-/* The rows whose name, NumPy type or short name `name` is. NumPy counts bytes, the short names bits: "i8" means two.
- * Narrow rows have no NumPy type of their own, and their bits would be taken for NumPy's bytes. */
+/* The rows with this name, NumPy type or short name. NumPy counts bytes, the short names bits, so "i8" names two rows.
+ * Narrow rows are found by name only: they share NumPy types, and their bits would be read as NumPy's bytes. */
 static nd4c_dtype_set rows_named(const char *name) {
   nd4c_dtype_set found = 0;
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
@@ -115,8 +116,8 @@ nd4c_status nd4c_dtype_find(const char *name, nd4c_dtype *dtype) {
 
 /* -- promotion ------------------------------------------------------------------------------------------------ */
 
-/* The narrowest available row of a kind with at least `bits` bits; NONE if there is none. bfloat16 is never an answer:
- * it holds less than its bits say. */
+/* The narrowest available row of a kind with at least `bits` bits; NONE if there is none. bfloat16 is never the answer,
+ * because it has less precision than its bits suggest. */
 static nd4c_dtype narrowest(nd4c_dtype_kind kind, int32_t bits) {
   nd4c_dtype best = ND4C_DTYPE_NONE;
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
@@ -146,7 +147,7 @@ static nd4c_dtype promote_integers(const nd4c_dtype_info *a, const nd4c_dtype_in
   return result != ND4C_DTYPE_NONE ? result : ND4C_FLOAT64;
 }
 
-/* Bits that a float needs beside integers of `bits`, as NumPy has it. */
+/* Bits of the float to which NumPy promotes an integer of `bits`. */
 static int32_t float_bits_for(int32_t bits) {
   return bits <= 8 ? 16 : bits <= 16 ? 32 : 64;
 }
@@ -158,7 +159,7 @@ static nd4c_dtype promote_float(nd4c_dtype a, nd4c_dtype b) {
     return a;
   }
   if (a != b && f->bits == 16 && bits == 16) {
-    return ND4C_FLOAT32; /* float16 has the digits, bfloat16 the range */
+    return ND4C_FLOAT32; /* float16 has more digits, bfloat16 the larger range */
   }
   return narrowest(ND4C_KIND_FLOAT, f->bits > bits ? f->bits : bits);
 }

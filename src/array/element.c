@@ -1,3 +1,4 @@
+/* See element.h. */
 #include "array/element.h"
 
 #include <stdint.h>
@@ -6,7 +7,7 @@
 #include "array/half.h"
 #include "array/narrow.h"
 
-/* The largest double below 2^63 and 2^64: what a saturating conversion may still cast. */
+/* The largest doubles below 2^63 and 2^64: a saturating conversion may cast up to these. */
 #define INT64_LIMIT 9223372036854774784.0
 #define UINT64_LIMIT 18446744073709549568.0
 

@@ -1,4 +1,4 @@
-/* One element from and to a double. */
+/* Converts one element from and to a double, for scalars, printing and small writes. */
 #ifndef ND4C_ARRAY_ELEMENT_H
 #define ND4C_ARRAY_ELEMENT_H
 
@@ -10,7 +10,7 @@ void nd4c_element_from_double(nd4c_dtype dtype, double value, void *element);
 /* The real part of complex. 0 for utf8. */
 double nd4c_element_to_double(nd4c_dtype dtype, const void *element);
 
-/* The same for element `index` of memory that begins with a whole block, packed or not. */
+/* The same for element `index` of memory that begins at a whole block, packed or not. */
 void nd4c_element_set(nd4c_dtype dtype, void *elements, int64_t index, double value);
 double nd4c_element_get(nd4c_dtype dtype, const void *elements, int64_t index);
 

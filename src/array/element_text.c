@@ -1,3 +1,4 @@
+/* See element_text.h. */
 #include "array/element_text.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
-/* Elements as words of one common width, for printing arrays. */
+/* Elements as words of one common width, for printing arrays (format.c). */
 #ifndef ND4C_ARRAY_ELEMENT_TEXT_H
 #define ND4C_ARRAY_ELEMENT_TEXT_H
 
 #include "array/array.h"
 #include "base/text.h"
 
-/* How the real or the imaginary parts are written. */
+/* Format of the real or of the imaginary parts. */
 typedef struct nd4c_float_columns {
   bool scientific, plus;
   int precision; /* in scientific form: digits of all */
@@ -13,7 +13,7 @@ typedef struct nd4c_float_columns {
   int left, right; /* characters before and after the point */
 } nd4c_float_columns;
 
-/* What nd4c_element_columns found out about the elements that will be shown. */
+/* The common format of the elements to print, from nd4c_element_columns. */
 typedef struct nd4c_element_columns {
   nd4c_dtype dtype;
   int width; /* of integers */
@@ -21,14 +21,14 @@ typedef struct nd4c_element_columns {
   nd4c_float_columns real, imaginary;
 } nd4c_element_columns;
 
-/* Visits what is to be shown. Elements of packed dtypes are codes, a byte each. */
+/* The elements to print. Elements of packed dtypes are codes of one byte each. */
 typedef struct nd4c_element_walk {
   nd4c_dtype dtype;
   int32_t rank;
   const int64_t *shape, *strides;
   const char *element0;
   int64_t edge;          /* items at each end of a long axis; -1: all */
-  bool gathered;         /* only what is shown stands at element0 */
+  bool gathered;         /* element0 has only the shown elements */
   const char *text_base; /* utf8: the storage's bytes */
   int64_t text_bytes;
 } nd4c_element_walk;

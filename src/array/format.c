@@ -1,3 +1,4 @@
+/* See format.h. */
 #include "array/format.h"
 
 #include <string.h>
@@ -132,7 +133,7 @@ static bool dtype_is_implied(nd4c_dtype dtype) {
   return dtype == ND4C_BOOL || dtype == ND4C_INT64 || dtype == ND4C_FLOAT64 || dtype == ND4C_COMPLEX128;
 }
 
-/* "shape=(0, 3), dtype=float32)" where the elements do not tell. */
+/* "shape=(0, 3), dtype=float32)" if the elements do not imply it. */
 static void put_extras(printer *p, const nd4c_array *array) {
   nd4c_text extras = {0};
   bool summarised = array->size > p->options.threshold;

@@ -1,5 +1,5 @@
-/* float16 and bfloat16 as float and double: exact one way, rounded to nearest even, once, the other. The conversions
- * between them and float are those of the kernels. */
+/* Conversions between float16, bfloat16, float and double: exact to the wider type, rounded once, to nearest even, to
+ * the narrower one. Those with float are the kernels' (kernels/types.h). */
 #ifndef ND4C_ARRAY_HALF_H
 #define ND4C_ARRAY_HALF_H
 

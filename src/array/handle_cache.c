@@ -1,3 +1,4 @@
+/* See handle_cache.h. */
 #include "array/handle_cache.h"
 
 #include "base/alloc.h"
@@ -8,11 +9,11 @@
 
 #if defined(NDEBUG)
 
-/* As many handles as a thread may keep: those of a few nested expressions. More, and those that another thread made,
- * come and go as other records do. */
+/* Number of handles that a thread keeps: enough for a few nested expressions. Further ones, and those made by another
+ * thread, are recycled like other records. */
 enum { KEPT_AT_MOST = 64 };
 
-/* The thread's list, linked through `storage`. `watched`: the thread's end will free it. */
+/* The thread's list, linked through `storage`. `watched`: a destructor frees it at the thread's end. */
 typedef struct handle_list {
   nd4c_array *first;
   int32_t count;
@@ -29,7 +30,7 @@ static void list_free(void *argument) {
     nd4c_deallocate(array);
   }
   list->count = 0;
-  list->watched = false; /* another thread-local destructor may still release arrays: then it is watched again */
+  list->watched = false; /* a later thread-local destructor may still release arrays; the list is then watched again */
 }
 
 static nd4c_thread_key list_key;
@@ -40,14 +41,14 @@ static void list_key_make(void) {
   list_key_made = nd4c_thread_key_make(&list_key, list_free);
 }
 
-/* False if nobody would free the list at the thread's end: then nothing is kept. */
+/* False if the list could not be freed at the thread's end: then nothing is kept. */
 static ND4C_NOINLINE bool list_watch(handle_list *list) {
   nd4c_once_run(&list_key_once, list_key_make);
   list->watched = list_key_made && nd4c_thread_key_set(list_key, list);
   return list->watched;
 }
 
-/* The thread that ends the process runs no thread-local destructors. */
+/* The thread that ends the process does not run thread-local destructors. */
 static ND4C_AT_UNLOAD void list_end(void) {
   list_free(&kept);
 }
@@ -75,8 +76,8 @@ void nd4c_handle_recycle(nd4c_array *array) {
 
 #else
 
-/* Released handles wait here, marked dead, until as many others were released: a use after release is then seen
- * instead of hitting another array that got the same memory. */
+/* Released handles stay here, marked dead, until as many others were released. A use after release is then detected,
+ * instead of reaching another array in the same memory. */
 enum { QUARANTINE_SIZE = 1024 };
 
 static nd4c_lock quarantine_lock = ND4C_LOCK_INIT;
@@ -84,7 +85,7 @@ static nd4c_array *quarantine[QUARANTINE_SIZE];
 static unsigned quarantine_next;
 static nd4c_once quarantine_once = ND4C_ONCE_INIT;
 
-/* In the child another thread, which is not here, may have held the lock. */
+/* In a child of fork, a thread of the parent may have held the lock. */
 static void fork_in_child(void) {
   nd4c_lock_init(&quarantine_lock);
 }

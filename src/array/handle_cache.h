@@ -6,7 +6,7 @@
 
 /* A block for a handle, contents undefined; NULL when there is no memory. */
 nd4c_array *nd4c_handle_take(void);
-/* Takes a block back, on any thread, and marks it dead. Debug builds keep it aside for a while. */
+/* Returns a block, on any thread, and marks it dead. Debug builds keep it for a while. */
 void nd4c_handle_recycle(nd4c_array *array);
 
 #endif

@@ -1,3 +1,4 @@
+/* See layout.h. */
 #include "array/layout.h"
 
 #include <stdio.h>

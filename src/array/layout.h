@@ -1,22 +1,22 @@
-/* Layouts (nd4c/plugin/layout.h): what is checked of them, their hash. */
+/* Checks and hashes of layouts (nd4c/plugin/layout.h), for packed constants and encoded arrays. */
 #ifndef ND4C_ARRAY_LAYOUT_H
 #define ND4C_ARRAY_LAYOUT_H
 
 #include "nd4c/plugin/layout.h"
 #include "nd4c/status.h"
 
-/* ABI unless the layout, which a plug-in may have written, says what holds together: tag, counts, extents, blocks and
- * bytes. `what` begins the text. */
+/* ABI unless the layout, which a plug-in may have written, is consistent in tag, counts, extents, blocks and bytes.
+ * `what` begins the text. */
 nd4c_status nd4c_layout_check(const nd4c_layout *layout, const char *what);
 
-/* Bytes that the elements and the side data take: of OPAQUE what it says, of the others what follows from shape and
- * blocks. False if that is beyond what an array may have. */
+/* Bytes of the elements and the side data: for OPAQUE the layout's own number, for the others computed from shape and
+ * blocks. False if an array cannot have that many. */
 bool nd4c_layout_needs(const nd4c_layout *layout, int64_t *bytes);
 
 /* Equal layouts (nd4c_layout_equal) have equal hashes. */
 uint64_t nd4c_layout_hash(const nd4c_layout *layout);
 
-/* "blocked", "quantised (q8_0)": for people. Static, or in `buffer`. */
+/* "blocked", "quantised (q8_0)": for texts. Static, or in `buffer`. */
 const char *nd4c_layout_text(const nd4c_layout *layout, char *buffer, size_t size);
 
 #endif

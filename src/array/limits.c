@@ -1,4 +1,4 @@
-/* Limits of the dtypes, from what their formats consist of. */
+/* nd4c_dtype_get_limits: limits of the dtypes, computed from the parameters of their formats. */
 #include <math.h>
 #include <stddef.h>
 
@@ -6,8 +6,8 @@
 #include "nd4c/dtype.h"
 
 /* A floating-point format: bits of the significand with the hidden one, the powers of two of the smallest normal and
- * the largest number, and whether it has subnormal numbers. Some formats give the largest significands to NaN: `lost`
- * of them. */
+ * the largest number, and whether it has subnormal numbers. Some formats use the `lost` largest significands for
+ * NaN. */
 typedef struct float_format {
   int precision, lowest, highest, lost;
   bool subnormal;

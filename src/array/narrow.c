@@ -1,3 +1,4 @@
+/* See narrow.h. */
 #include "array/narrow.h"
 
 #include <math.h>
@@ -7,8 +8,8 @@
 typedef struct narrow_float {
   int fraction, bias;
   uint8_t largest, nan; /* code of a positive NaN; 0: there is none */
-  bool infinity;        /* the code behind the largest */
-  bool no_minus_zero;   /* fnuz: its code is the one NaN, without a sign */
+  bool infinity;        /* the code after the largest */
+  bool no_minus_zero;   /* fnuz: the code of -0 is the only NaN */
   uint8_t sign;
 } narrow_float;
 
@@ -36,7 +37,7 @@ static const narrow_float *float_of(nd4c_dtype dtype) {
 
 static double magnitude_of(const narrow_float *f, uint8_t code) {
   int exponent = code >> f->fraction, fraction = code & ((1 << f->fraction) - 1);
-  int lowest = 1 - f->bias - f->fraction; /* exponent of the last place of the smallest numbers */
+  int lowest = 1 - f->bias - f->fraction; /* exponent of the last place of subnormal numbers */
   return exponent == 0 ? ldexp(fraction, lowest) : ldexp(fraction + (1 << f->fraction), lowest + exponent - 1);
 }
 
@@ -61,7 +62,7 @@ static uint8_t float_from_double(const narrow_float *f, double value) {
     int exponent, lowest = 1 - f->bias;
     (void)frexp(magnitude, &exponent);
     exponent = magnitude == 0 || exponent - 1 < lowest ? lowest : exponent - 1;
-    /* Codes count numbers from zero on, across the powers of two. */
+    /* Codes number the values in increasing order from zero, across powers of two. */
     double steps = nearbyint(ldexp(magnitude, f->fraction - exponent));
     code = (uint8_t)(((exponent - lowest) << f->fraction) + (int)steps);
   }

@@ -1,4 +1,5 @@
-/* Narrow elements (float8, float4, int4, int2): their codes as numbers and back, and codes in packed memory. */
+/* Narrow elements (float8, float4, int4, int2): conversion between codes and numbers, and access to codes in packed
+ * memory. */
 #ifndef ND4C_ARRAY_NARROW_H
 #define ND4C_ARRAY_NARROW_H
 
@@ -15,7 +16,7 @@ static inline bool nd4c_dtype_is_packed(nd4c_dtype dtype) {
   return dtype > 0 && dtype < ND4C_DTYPE_END && (ND4C_DTYPES_PACKED & ND4C_DTYPE_BIT(dtype)) != 0;
 }
 
-/* The number that a code stands for; NaN and infinities where the format has them. Higher bits are ignored. */
+/* The number of a code; NaN and infinities where the format has them. Ignores higher bits. */
 double nd4c_narrow_to_double(nd4c_dtype dtype, uint8_t code);
 
 /* The code of a number: integers truncate, saturate, and take NaN as 0; floats are rounded to nearest even (e8m0, which

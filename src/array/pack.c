@@ -1,3 +1,4 @@
+/* See pack.h. */
 #include "array/pack.h"
 
 #include <stdbool.h>
@@ -63,7 +64,7 @@ static void walk_rows(int32_t rank, const int64_t *shape, const int64_t *strides
   } while (next_row(&walk));
 }
 
-/* The walk takes both sides as writable; which one is written is `pack`'s to say. */
+/* The walk takes both sides as writable; `pack` says which one is written. */
 static char *without_const(const void *pointer) {
   void *plain;
   memcpy(&plain, &pointer, sizeof plain);

@@ -1,4 +1,4 @@
-/* Moving elements between strided and C-contiguous host memory. */
+/* Copies elements between strided and C-contiguous host memory. */
 #ifndef ND4C_ARRAY_PACK_H
 #define ND4C_ARRAY_PACK_H
 

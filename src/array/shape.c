@@ -1,3 +1,4 @@
+/* See shape.h. */
 #include "array/shape.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   if (rank > 0 && shape == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "shape is NULL, rank is %d", (int)rank);
   }
-  /* Extents of 0 do not hide an overflow of the others: strides are products of those. */
+  /* Extents of 0 do not hide an overflow of the others, because strides are their products. */
   int64_t count = 1, bytes = info->block_bytes;
   bool fits = true;
   for (int32_t i = 0; i < rank; i++) {
@@ -195,8 +196,8 @@ void nd4c_broadcast_strides(int32_t rank, const int64_t *shape, int32_t from_ran
   }
 }
 
-/* One run of old axes that together have as many elements as one run of new axes: the new ones can be strided over them
- * only if the old ones step through memory as one. */
+/* One run of old axes with as many elements as one run of new axes: the new axes can be strides over the old ones only
+ * if those step through memory uniformly. */
 static bool reshape_run(const int64_t *shape, const int64_t *strides, int32_t from, int32_t to,
                         const int64_t *new_shape, int64_t *new_strides, int32_t new_from, int32_t new_to) {
   for (int32_t i = from; i + 1 < to; i++) {
@@ -237,7 +238,7 @@ bool nd4c_reshape_strides(int32_t rank, const int64_t *shape, const int64_t *str
       } else if (old_size < new_size && old_end < count) {
         old_size *= old_shape[old_end++];
       } else {
-        return false; /* the sizes differ: not this function's promise, but no endless loop either */
+        return false; /* the sizes differ: the caller's mistake, but it must not loop for ever */
       }
     }
     if (!reshape_run(old_shape, old_strides, old_begin, old_end, new_shape, new_strides, new_begin, new_end)) {
@@ -252,7 +253,7 @@ bool nd4c_reshape_strides(int32_t rank, const int64_t *shape, const int64_t *str
   return old_begin == count;
 }
 
-/* 1 if `inner` should lie outside of `outer`, 0 if not, -1 if no layout tells. */
+/* 1 if `inner` should lie outside `outer`, 0 if not, -1 if no layout decides. */
 static int axes_swapped(const int64_t *shape, int32_t count, const int64_t *const *like, int32_t outer, int32_t inner) {
   if (shape[outer] == 1 || shape[inner] == 1) {
     return -1;

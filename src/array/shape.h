@@ -1,4 +1,4 @@
-/* Shapes and strides as plain numbers. Nothing here allocates. */
+/* Functions of shapes and strides as plain numbers, for all layers. They do not allocate. */
 #ifndef ND4C_ARRAY_SHAPE_H
 #define ND4C_ARRAY_SHAPE_H
 
@@ -12,7 +12,7 @@
 /* Product of the extents. SHAPE for a negative extent or a rank out of range, OVERFLOW if size * dtype exceeds int64.
  */
 nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *size);
-/* Bytes of an array in C order. As nd4c_shape_size, and DTYPE for one that is not known, or not in this build. */
+/* Bytes of an array in C order. As nd4c_shape_size; DTYPE for a dtype that is unknown or not in this build. */
 nd4c_status nd4c_shape_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *bytes);
 /* C-order strides. */
 void nd4c_shape_strides(int32_t rank, const int64_t *shape, int64_t *strides);
@@ -21,23 +21,24 @@ bool nd4c_shape_is_contiguous(int32_t rank, const int64_t *shape, const int64_t 
 /* Lowest and highest element offset that the layout touches, relative to element 0; false if the numbers overflow. For
  * an empty array low > high. */
 bool nd4c_layout_bounds(int32_t rank, const int64_t *shape, const int64_t *strides, int64_t *low, int64_t *high);
-/* Where the bytes of a layout begin, relative to element 0, and how many there are; strides NULL: C order, in which
- * packed dtypes always are. As nd4c_shape_bytes, and OVERFLOW where addresses cannot express it. */
+/* First byte of a layout, relative to element 0, and its number of bytes; strides NULL: C order, as packed dtypes
+ * always are. As nd4c_shape_bytes; OVERFLOW if addresses cannot express it. */
 nd4c_status nd4c_layout_extent(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                                int64_t *first, int64_t *bytes);
-/* True if it is sure that no two elements share memory: each axis steps over all that the shorter ones reach. */
+/* True if certainly no two elements share memory: each axis steps over everything that axes with shorter strides
+ * reach. */
 bool nd4c_layout_is_distinct(int32_t rank, const int64_t *shape, const int64_t *strides);
 /* NumPy's broadcasting of two shapes. SHAPE with both in the text. */
 nd4c_status nd4c_shape_broadcast(int32_t a_rank, const int64_t *a, int32_t b_rank, const int64_t *b, int32_t *rank,
                                  int64_t *shape);
-/* Strides of an array seen as `shape` (which it broadcasts to): 0 on repeated axes. */
+/* Strides of an array broadcast to `shape`: 0 on repeated axes. */
 void nd4c_broadcast_strides(int32_t rank, const int64_t *shape, int32_t from_rank, const int64_t *from_shape,
                             const int64_t *from_strides, int64_t *strides);
-/* Strides of `array` seen with another shape of the same size, C order, without a copy; false if that needs one. */
+/* Strides of `array` as a view with another shape of the same size, in C order; false if that needs a copy. */
 bool nd4c_reshape_strides(int32_t rank, const int64_t *shape, const int64_t *strides, int32_t new_rank,
                           const int64_t *new_shape, int64_t *new_strides);
-/* Strides of a gap-free array of `shape` whose axes lie in memory in the order that `like` has (several layouts: the
- * first that decides), as NumPy's order K. */
+/* Strides of a gap-free array of `shape` with the memory order of `like`, as NumPy's order K. With several layouts the
+ * first one that decides counts. */
 void nd4c_shape_strides_like(int32_t rank, const int64_t *shape, int32_t count, const int64_t *const *like,
                              int64_t *strides);
 /* One axis of a slice by Python's meaning of bounds (ND4C_SLICE_NONE: None): first index and count. step is not 0. */

@@ -1,4 +1,4 @@
-/* What every layer may see of a storage; src/device/storage/storage.c owns the rest (replicas, coherence, fences). */
+/* The part of a storage that every layer may use. src/device/storage owns the rest (replicas, coherence, fences). */
 #ifndef ND4C_ARRAY_STORAGE_H
 #define ND4C_ARRAY_STORAGE_H
 
@@ -17,15 +17,15 @@ struct nd4c_storage {
   _Atomic int32_t references;
   uint32_t flags;
   int64_t bytes;
-  /* First byte in host memory, if the current replica lives on a synchronous device that the host reads by address:
-   * then it is ready, and reading and writing it needs no fence and no coherence step. NULL: ask src/device. Changes
-   * only when the storage is migrated, under its lock. */
+  /* First byte in host memory, if the current replica is on a synchronous device that the host reads by address. The
+   * storage is then ready, and access needs neither a fence nor a coherence step. NULL: ask src/device. Changes only
+   * under the storage's lock. */
   void *_Atomic address;
   nd4c_device *_Atomic device; /* of the current replica */
   void (*destroy)(nd4c_storage *storage);
-  nd4c_dtype dtype; /* of the array that it was made for; NONE: of several arrays */
-  /* The user was given the host replica's address to write through: work under way reads it no longer than the call
-   * that submits it. */
+  nd4c_dtype dtype; /* of the array that it was made for; NONE: it holds several arrays */
+  /* The program holds an address of the host replica for writing: submitted work must not read the replica after the
+   * submitting call has returned. */
   _Atomic bool lent;
 };
 

@@ -1,3 +1,4 @@
+/* Views of arrays: implements the slicing functions of nd4c/array.h. */
 #include <stddef.h>
 
 #include "array/array.h"
@@ -6,7 +7,7 @@
 #include "base/checked.h"
 #include "base/status.h"
 
-/* A packed view ends with a block, or where the parent ends: writing it must not touch what lies behind. */
+/* A packed view ends at a block, or where its parent ends: writing it must not touch later elements. */
 static nd4c_status check_packed_end(const nd4c_array *array, int32_t rank, const int64_t *shape, int64_t offset) {
   int64_t size = 0, elements = nd4c_dtype_get_info(array->dtype)->block_elements;
   ND4C_TRY(nd4c_shape_size(array->dtype, rank, shape, &size));
@@ -53,7 +54,7 @@ void nd4c_slice_axis(int64_t length, int64_t start, int64_t stop, int64_t step, 
   *count = empty ? 0 : (int64_t)((distance - 1) / stride) + 1;
 }
 
-/* Of elements of the array, at least one of them. */
+/* A view of at least one of the array's elements. */
 static nd4c_status view_of_elements(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
                                     int64_t offset, nd4c_array **out) {
   return ND4C_UNLIKELY(nd4c_dtype_is_packed(array->dtype))
@@ -77,7 +78,7 @@ nd4c_status nd4c_array_slice(const nd4c_array *array, const int64_t *starts, con
     }
     nd4c_slice_axis(array->shape[i], starts[i], stops[i], step, &first, &shape[i]);
     empty = empty || shape[i] == 0;
-    /* A step that overflows is longer than any axis, so that one element at most is left. */
+    /* A step that overflows is longer than any axis, so at most one element is left. */
     if (!nd4c_checked_multiply(array->strides[i], step, &strides[i])) {
       strides[i] = array->strides[i];
     }
@@ -136,7 +137,7 @@ nd4c_status nd4c_array_as_strided(const nd4c_array *array, int32_t rank, const i
   if (!counted) {
     return nd4c_fail(ND4C_INDEX, "array_as_strided: strides and offset %lld reach beyond int64", (long long)offset);
   }
-  if (size == 0) { /* touches nothing, wherever it points: let it point inside */
+  if (size == 0) { /* an empty view touches no byte; its offset is set to lie inside */
     return nd4c_array_view(array, rank, shape, strides, array->offset, out);
   }
   if (first < 0 || last >= storage_elements(array)) {
