@@ -1,6 +1,6 @@
-/* Executables that make the buffers of their outputs. nd4c adopts each as a block. An array that nothing but the call
- * refers to, or that no address can be known of, takes the block over; the contents are copied to any other, and the
- * block goes when that has ended. */
+/* Executables that allocate the buffers of their outputs. nd4c adopts each buffer as a block. If only the call refers
+ * to an output array, or no address of it can be known, the array takes over the block. Otherwise the contents are
+ * copied into the array, and the block is freed after the copy. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,10 +11,10 @@
 
 typedef struct returning {
   nd4c_submission *submission;
-  const nd4c_tensor *places; /* where the arrays are */
+  const nd4c_tensor *places; /* placement of the arrays */
   nd4c_array *const *outputs;
   int32_t count;
-  nd4c_tensor *tensors; /* the places without buffers */
+  nd4c_tensor *tensors; /* the entries without buffers */
   nd4c_returned_buffer *buffers;
 } returning;
 
@@ -27,7 +27,8 @@ void nd4c_left_blocks_free(nd4c_left_block *left) {
   }
 }
 
-/* Waits for what was enqueued on the stream, however it ends: the next fence that is recorded tells nothing of it. */
+/* Waits for the work on the stream, whether it succeeds or fails, so that the next recorded fence does not report
+ * it. */
 static nd4c_status end_work(const nd4c_context *context) {
   nd4c_fence fence = NULL;
   if (context->stream == NULL) {
@@ -69,7 +70,7 @@ static nd4c_status check(const returning *r, const char *engine) {
   return ND4C_OK;
 }
 
-/* Gives buffers back that were not adopted, each once. */
+/* Frees the buffers that were not adopted, each once. */
 static void give_back(const returning *r, int32_t first) {
   for (int32_t i = first; i < r->count; ++i) {
     bool known = r->buffers[i].buffer == NULL;
@@ -87,7 +88,7 @@ static void give_back(const returning *r, int32_t first) {
 static nd4c_status leave(nd4c_submission *submission, nd4c_block *block) {
   nd4c_left_block *left = nd4c_recycle_take(sizeof *left);
   nd4c_device *device = submission->context->device;
-  if (left == NULL) { /* without a note of it, it has to go now */
+  if (left == NULL) { /* there is no memory to note it, so it is freed now */
     (void)end_work(submission->context);
     nd4c_memory_free(device, block);
     return nd4c_fail_memory("a block that work uses", sizeof *left);
@@ -114,7 +115,7 @@ static nd4c_status copy(const nd4c_submission *submission, const nd4c_block *fro
   return nd4c_transfer_copy(device, from, device, &to, bytes);
 }
 
-/* Takes the block over, also where this fails. */
+/* Takes over the block, even if it fails. */
 static nd4c_status deliver(const returning *r, int32_t index, nd4c_block *block) {
   nd4c_submission *submission = r->submission;
   const nd4c_array *array = r->outputs[index];
@@ -150,7 +151,7 @@ static nd4c_status take_buffers(const returning *r, const char *engine) {
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
 
-/* Room under the device's cap is made before the executable takes it. */
+/* Makes room under the device's cap before the executable allocates. */
 static nd4c_status reserve(const returning *r, int64_t *bytes) {
   *bytes = 0;
   for (int32_t i = 0; i < r->count; ++i) {

@@ -1,3 +1,4 @@
+/* See submit.h. */
 #include "submit/submit.h"
 
 #include <stdio.h>
@@ -98,7 +99,7 @@ void nd4c_submission_settle(const nd4c_context *context, nd4c_status status) {
     return;
   }
   char *text = nd4c_duplicate_text(nd4c_error_message());
-  nd4c_timeline_wait_all(context->timeline); /* the failure that is told came first */
+  nd4c_timeline_wait_all(context->timeline); /* the reported failure came first */
   if (text != NULL) {
     (void)nd4c_fail(status, "%s", text);
   }
@@ -123,7 +124,8 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
     submission->call_count = 0;
     return ND4C_OK;
   }
-  /* The work is under way and nothing marks its end: it must end here. What failed in it says more. */
+  /* The work is in flight without a fence, so the host waits for it here. A failure of the work is more specific than
+   * that of recording. */
   const nd4c_status ended = nd4c_driver_synchronize(context->device);
   return ended != ND4C_OK ? ended : status;
 }
@@ -141,7 +143,7 @@ nd4c_status nd4c_submission_explain(const nd4c_submission *submission, nd4c_stat
   return status;
 }
 
-/* What work in flight needs of ours, where blocks are left over. */
+/* Blocks that work in flight still needs. */
 typedef struct in_flight {
   nd4c_left_block *left;
   void *object;
@@ -189,7 +191,7 @@ void nd4c_submission_commit(nd4c_submission *submission, nd4c_shared_fence *fenc
     if (asynchronous || submission->operands[i].access != ND4C_ACCESS_READ) {
       nd4c_submission_commit_operand(submission, i, fence);
     } else {
-      submission->operands[i].storage = NULL; /* a synchronous device has read it, and holds nothing */
+      submission->operands[i].storage = NULL; /* a synchronous device has read it already and holds no use */
     }
   }
 }
@@ -202,7 +204,7 @@ void nd4c_submission_end(nd4c_submission *submission) {
     }
     nd4c_fence_release(submission->before[i]);
   }
-  return_scratch(submission, NULL); /* what was enqueued and has no fence has ended */
+  return_scratch(submission, NULL); /* enqueued work without a fence has ended by now */
   if (ND4C_UNLIKELY(submission->left != NULL)) {
     nd4c_left_blocks_free(submission->left);
   }

@@ -1,5 +1,5 @@
-/* Submissions: the one way by which work gets to a device. An eager call, a step of a plan, a segment and a whole run
- * of mode "stream" each are a submission:
+/* Submissions: all work reaches a device through these functions. An eager call, a step of a plan, a segment and a
+ * whole run of mode "stream" are each one submission:
  *
  *     nd4c_submission_start          room for the operands; refused where the thread was cancelled
  *     nd4c_submission_acquire        each operand's storage: current on the device, and the stream comes after what
@@ -12,7 +12,7 @@
  *     nd4c_submission_commit         tells the storages what reads and writes them
  *     nd4c_submission_end            always: lets go of the rest
  *
- * A step that fails ends the submission: `end` then cancels what was acquired. */
+ * If a function fails, the caller calls `end`, which cancels what was acquired. */
 #ifndef ND4C_SUBMIT_SUBMIT_H
 #define ND4C_SUBMIT_SUBMIT_H
 
@@ -35,7 +35,7 @@ typedef struct nd4c_submission_operand {
   nd4c_access access;
 } nd4c_submission_operand;
 
-/* A block that the work still uses and that nothing refers to any more. */
+/* A block without references that the work still uses. */
 typedef struct nd4c_left_block {
   struct nd4c_left_block *next;
   nd4c_device *device;
@@ -44,15 +44,15 @@ typedef struct nd4c_left_block {
 
 typedef struct nd4c_submission {
   const nd4c_context *context;
-  const char *name; /* static: of what is enqueued, for texts and reports of memory */
+  const char *name; /* static: name of the work, for error texts and memory reports */
   nd4c_submission_operand *operands;
-  nd4c_shared_fence **before; /* by operand: unfinished work that writes what is read; NULL: none */
+  nd4c_shared_fence **before; /* by operand: the fence of unfinished work that writes it, if it is read; NULL: none */
   int32_t room, acquired;
-  int64_t point;            /* number of the first call on the stream's timeline; 0: they have none */
+  int64_t point;            /* number of the first call on the stream's timeline; 0: the calls have none */
   int32_t call_count;       /* that have one */
   nd4c_block host_scratch;      /* node NULL: none */
   nd4c_scratch *device_scratch; /* the stream's, lent; NULL: none, or returned */
-  nd4c_buffer device_buffer;    /* of it: what calls are given, with their bytes */
+  nd4c_buffer device_buffer;    /* the part of it that calls get, and its bytes */
   int64_t device_bytes;
   nd4c_left_block *left;        /* returned.c's */
   nd4c_submission_operand inline_operands[ND4C_SUBMISSION_INLINE];
@@ -82,8 +82,8 @@ static inline nd4c_status nd4c_submission_start(nd4c_submission *submission, con
   return ND4C_LIKELY(count <= ND4C_SUBMISSION_INLINE) ? ND4C_OK : nd4c_submission_make_room(submission, count);
 }
 
-/* Numbers for the calls that are about to be enqueued, see nd4c_call.point: the first one; 0 on a synchronous device.
- * Once a submission. */
+/* Takes numbers for the calls that the caller is about to enqueue (nd4c_call.point) and returns the first; 0 on a
+ * synchronous device. Once for each submission. */
 static inline int64_t nd4c_submission_number(nd4c_submission *submission, int32_t count) {
   nd4c_timeline *timeline = submission->context->timeline;
   if (timeline != NULL) {
@@ -93,7 +93,8 @@ static inline int64_t nd4c_submission_number(nd4c_submission *submission, int32_
   return submission->point;
 }
 
-/* The next operand. *view: where it is; its fence is the submission's. A storage may be acquired several times. */
+/* Acquires the next operand. *view says where it is; the submission owns the view's fence. A storage may be acquired
+ * several times. */
 static inline nd4c_status nd4c_submission_acquire(nd4c_submission *submission, nd4c_storage *storage,
                                                   nd4c_access access, nd4c_transfer transfer, nd4c_replica_view *view) {
   const nd4c_context *context = submission->context;
@@ -105,54 +106,55 @@ static inline nd4c_status nd4c_submission_acquire(nd4c_submission *submission, n
   return status;
 }
 
-/* The same for an array, whose element 0 goes into *tensor: data, buffer, offset; offset is the array's before. */
+/* Acquires an array and fills data, buffer and offset of *tensor; before the call, offset is the array's. */
 nd4c_status nd4c_submission_acquire_array(nd4c_submission *submission, const nd4c_array *array, nd4c_access access,
                                           nd4c_tensor *tensor);
 
-/* How an output is acquired: a write into part of a storage keeps the rest, so the bytes around the view must be
- * current too. */
+/* How to acquire an output: a write to part of a storage keeps the rest, so the bytes around the view must be current,
+ * too. */
 nd4c_access nd4c_submission_output_access(const nd4c_array *array);
 
-/* Says which array it was that could not be copied, or have memory: "add: input 0, float32 (3, 4): ...". One without a
- * value, with the text of what failed to write it, is POISONED: no other device could do better. Returns the status. */
+/* Puts the operand that could not be copied or allocated in front of the error text: "add: input 0, float32 (3, 4):
+ * ...". An array without a value, because the work that should have written it failed, gives POISONED: no other device
+ * could compute the call either. Returns the status. */
 nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c_status status, const nd4c_array *array,
                                          const char *role, int32_t number, nd4c_access access);
 
-/* Host memory of so many bytes, freed by `end`, and the stream's scratch, returned by `record`; zeros: none. */
+/* Takes host memory, which `end` frees, and the stream's scratch, which `record` returns; zeros: none. */
 nd4c_status nd4c_submission_take_scratch(nd4c_submission *submission, int64_t host_bytes,
                                          const nd4c_scratch_range *device);
 
-/* Runs an executable; `outputs`: the arrays that were acquired for execution->outputs, in C order. Of one that returns
- * its outputs, the storages get the buffers where that can be, else their contents by a copy. */
+/* Runs an executable; `outputs` are the arrays that were acquired for execution->outputs, in C order. If the executable
+ * returns its outputs, the storages take over the buffers where possible, else the contents are copied. */
 nd4c_status nd4c_submission_execute(nd4c_submission *submission, const nd4c_compiled *compiled,
                                     nd4c_execution *execution, nd4c_array *const *outputs);
 
-/* The fence behind what was enqueued; one reference. NULL on a synchronous device. With `steps` the fence knows no
- * inputs: its parts do. After a failure the work has ended. */
+/* Records the fence of the enqueued work; one reference. NULL on a synchronous device. With `steps` the fence has no
+ * inputs of its own; its parts have. After a failure the work has ended. */
 nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps *steps, nd4c_shared_fence **fence);
 
-/* Keeps blocks that are left over, and calls `release` with `object`, when the fence's work has ended: before this
- * returns where there is no memory for the note. Not with a NULL fence. */
+/* Keeps remaining blocks until the fence's work has ended, and then calls `release` with `object`. If there is no
+ * memory to note that, it waits before it returns. Not with a NULL fence. */
 void nd4c_submission_keep(nd4c_submission *submission, nd4c_shared_fence *fence, void *object,
                           void (*release)(void *object));
 
-/* Tells each storage that the work which ends with the fence (NULL: done) reads or writes it. */
+/* Tells each storage that the fence's work (NULL: already done) reads or writes it. */
 void nd4c_submission_commit(nd4c_submission *submission, nd4c_shared_fence *fence);
-/* The same for one operand, where they have fences of their own. */
+/* The same for one operand, if operands have separate fences. */
 void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, nd4c_shared_fence *fence);
 
-/* Cancels what was acquired and not committed, releases fences, scratch and blocks that are left over. */
+/* Cancels operands that were acquired but not committed, and releases fences, scratch and remaining blocks. */
 void nd4c_submission_end(nd4c_submission *submission);
 /* Frees the list. */
 void nd4c_left_blocks_free(nd4c_left_block *left);
 
-/* After work failed with `status` and has ended: why, if it had not what it was to read. Of an input that has no value
- * POISONED; what a copy failed with that was to bring an input, which is whole elsewhere; else `status`, and the
- * thread's error as it is. */
+/* After work has failed with `status` and ended: returns the failure's cause in an input, if there is one. POISONED if
+ * an input has no value; the failure of the copy that should have brought an input, whose value is intact on another
+ * device; otherwise `status`, with the thread's error unchanged. */
 nd4c_status nd4c_submission_explain(const nd4c_submission *submission, nd4c_status status);
 
-/* After a failure with `status`: waits for what may be under way on the context's stream, before what it uses goes. The
- * thread's error stays as it is. */
+/* After a failure with `status`: waits for work that may be in flight on the context's stream, before the memory that
+ * it uses is freed. Leaves the thread's error unchanged. */
 void nd4c_submission_settle(const nd4c_context *context, nd4c_status status);
 
 #endif
