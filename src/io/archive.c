@@ -1,3 +1,4 @@
+/* See archive.h. */
 #include "io/archive.h"
 
 #include <stdlib.h>

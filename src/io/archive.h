@@ -1,4 +1,4 @@
-/* Inside of an archive: what its formats share. */
+/* The inside of an archive, which the readers and writers of its formats share. */
 #ifndef ND4C_IO_ARCHIVE_H
 #define ND4C_IO_ARCHIVE_H
 
@@ -7,7 +7,7 @@
 #include "io/zip.h"
 #include "nd4c/io.h"
 
-/* One array: of .npz an entry; of .safetensors a tensor, `size` bytes from `begin` on. */
+/* One array: an entry of a .npz, or a tensor of a .safetensors with `size` bytes from `begin` on. */
 typedef struct nd4c_archive_entry {
   const char *name;
   nd4c_zip_entry zip;
@@ -32,8 +32,8 @@ struct nd4c_archive {
   nd4c_status (*read)(const nd4c_archive *archive, const nd4c_archive_entry *entry, nd4c_array **out);
 };
 
-/* Opens an archive's bytes, of which it takes over the reference, by a format's function; `path` (NULL: memory) for
- * error texts. */
+/* Opens an archive with a format's function. Takes over the reference to the bytes. `path` (NULL: memory) is for error
+ * texts. */
 typedef nd4c_status nd4c_archive_parse(nd4c_archive *archive);
 nd4c_status nd4c_archive_open(const char *where, const char *path, nd4c_archive_parse *parse, nd4c_archive **out);
 nd4c_status nd4c_archive_open_memory(const char *where, const void *bytes, size_t size, nd4c_archive_parse *parse,

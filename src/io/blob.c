@@ -1,3 +1,4 @@
+/* See blob.h. */
 #include "io/blob.h"
 
 #include "base/alloc.h"

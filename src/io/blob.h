@@ -1,4 +1,5 @@
-/* The bytes of a file, mapped or lent by the caller, shared by everything that points into them. */
+/* The bytes of a file, mapped or lent by the caller. Models, archives and the arrays that point into the bytes share
+ * one by reference count. */
 #ifndef ND4C_IO_BLOB_H
 #define ND4C_IO_BLOB_H
 
@@ -9,7 +10,7 @@
 #include "io/span.h"
 #include "nd4c/array.h"
 
-/* Immutable but for its reference count, which arrays drop from any thread. */
+/* Immutable except the reference count, which any thread may drop. */
 typedef struct nd4c_blob {
   _Atomic int32_t references;
   nd4c_span bytes;
@@ -19,7 +20,7 @@ typedef struct nd4c_blob {
 } nd4c_blob;
 
 nd4c_status nd4c_blob_map(const char *path, nd4c_blob **blob);
-/* Lent bytes; `release` (may be NULL) is called with `user` when the last reference goes. */
+/* Lent bytes; `release` (may be NULL) is called with `user` when the last reference is released. */
 nd4c_status nd4c_blob_wrap(const void *bytes, size_t size, nd4c_release_callback release, void *user, nd4c_blob **blob);
 nd4c_blob *nd4c_blob_retain(nd4c_blob *blob);
 /* NULL is fine. */

@@ -1,3 +1,4 @@
+/* See datum.h. */
 #include "io/datum.h"
 
 #include "array/array.h"
@@ -41,7 +42,7 @@ nd4c_status nd4c_datum_of_array(nd4c_array *array, nd4c_datum **out) {
   return ND4C_OK;
 }
 
-/* Data are released, written and compared item by item: how deep they go must be bounded. */
+/* Releasing, writing and comparing data recurses into items, so their depth must be bounded. */
 static nd4c_status check_depth(const nd4c_datum *item) {
   return item->depth < DEPTH_MOST ? ND4C_OK : nd4c_fail(ND4C_ARGUMENT, "a datum more than %d deep", (int)DEPTH_MOST);
 }

@@ -1,4 +1,4 @@
-/* Inside of a datum. */
+/* The inside of a datum, for src/io and src/import. */
 #ifndef ND4C_IO_DATUM_H
 #define ND4C_IO_DATUM_H
 

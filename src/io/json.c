@@ -1,10 +1,11 @@
+/* See json.h. */
 #include "io/json.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/storage/codec.h"
 
-/* X(result, name, arguments): the one list of what is asked of the library. */
+/* X(result, name, arguments): all functions of the library that nd4c uses. */
 #define JSON_FUNCTIONS(X)                                                               \
   X(nd4c_json *, cJSON_ParseWithLengthOpts, (const char *, size_t, const char **, int)) \
   X(void, cJSON_Delete, (nd4c_json *))                                                  \
@@ -43,7 +44,7 @@ size_t nd4c_json_count(nd4c_span text) {
   return count;
 }
 
-/* What cJSON would take and cut: texts with NUL in them, as a byte or escaped. */
+/* Refuses texts with a NUL, as a byte or escaped, which cJSON would accept and truncate. */
 static nd4c_status check_text(nd4c_span text) {
   static const char escaped[] = "\\u0000";
   enum { ESCAPED = sizeof escaped - 1 };
@@ -58,7 +59,8 @@ static nd4c_status check_text(nd4c_span text) {
   return ND4C_OK;
 }
 
-/* cJSON does not tell malformed text from memory that it did not get, so the memory is tried for before. */
+/* cJSON does not distinguish malformed text from exhausted memory, so the memory is allocated and freed beforehand as a
+ * test. */
 static nd4c_status check_memory(nd4c_span text) {
   enum { HEAP_ROW = 2 * sizeof(void *) };
   size_t count = nd4c_json_count(text);

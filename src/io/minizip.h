@@ -1,5 +1,5 @@
-/* What nd4c uses of minizip, declared as in ioapi.h, unzip.h and zip.h of zlib's contrib/minizip (Debian's
- * libminizip-dev 1.1): its uLong is unsigned long, its uInt unsigned int, its ZPOS64_T has 64 bits. */
+/* The part of minizip that nd4c uses (zip.c), declared as in ioapi.h, unzip.h and zip.h of zlib's contrib/minizip
+ * (Debian's libminizip-dev 1.1): its uLong is unsigned long, its uInt unsigned int, its ZPOS64_T has 64 bits. */
 #ifndef ND4C_IO_MINIZIP_H
 #define ND4C_IO_MINIZIP_H
 
@@ -53,8 +53,8 @@ _Static_assert(sizeof(minizip_new_file) == 24 + 3 * sizeof(unsigned long), "zip_
 enum { MINIZIP_OK = 0, MINIZIP_NO_MEMORY = -104, MINIZIP_WRONG_CRC = -105, MINIZIP_ZLIB_NO_MEMORY = -4 };
 enum { MINIZIP_ENCRYPTED = 1, MINIZIP_UTF8 = 1 << 11, MINIZIP_STORED = 0, MINIZIP_DEFLATED = 8 };
 
-/* X(result, name, arguments). call_zopen64 is never called: it tells this library from minizip-ng, which shares the
- * file's name and has other structures. */
+/* X(result, name, arguments). call_zopen64 is never called: its presence distinguishes this library from minizip-ng,
+ * which has the same file name and other structures. */
 #define MINIZIP_FUNCTIONS(X)                                                                                         \
   X(void *, call_zopen64, (const void *, const void *, int))                                                         \
   X(void *, unzOpen2_64, (const void *path, minizip_stream *stream))                                                 \

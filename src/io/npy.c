@@ -1,3 +1,4 @@
+/* See npy.h. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -95,8 +96,8 @@ static nd4c_status check_bools(const nd4c_npy_header *header, const unsigned cha
   return ND4C_OK;
 }
 
-/* Codes of narrow elements, a byte each in the file; packed here. In Fortran order they are turned round on the way,
- * for packed arrays have no strides. */
+/* Packs codes of narrow elements, which have a byte each in the file. Fortran order is converted to C order, since
+ * packed arrays have no strides. */
 static nd4c_status read_packed(const nd4c_npy_header *header, const unsigned char *data, nd4c_array **array) {
   size_t bytes = (size_t)nd4c_dtype_bytes(header->dtype, header->size);
   unsigned char *packed = nd4c_allocate_zeroed(bytes + 1, 1);
@@ -136,7 +137,7 @@ static void release_holder(void *holder) {
   nd4c_array_release(holder);
 }
 
-/* Copies the elements, or uses them where they lie: in the bytes of `holder`, if there is one. */
+/* Copies the elements or, if there is a `holder`, uses its bytes in place. */
 static nd4c_status take_elements(const nd4c_npy_header *header, const int64_t *shape, const unsigned char *data,
                                  nd4c_array *holder, nd4c_array **array) {
   uintptr_t alignment = (uintptr_t)nd4c_dtype_get_info(header->dtype)->alignment;

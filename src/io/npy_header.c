@@ -1,3 +1,4 @@
+/* See npy_header.h. */
 #include "io/npy_header.h"
 
 #include <inttypes.h>
@@ -104,8 +105,8 @@ static nd4c_status string_dtype(nd4c_span descr, nd4c_npy_header *header) {
   return ND4C_OK;
 }
 
-/* What ml_dtypes writes, one code a byte: "<f1" is its float8_e5m2; "V1" does not say which of the others, and is read
- * as the codes themselves. */
+/* What ml_dtypes writes, one code a byte: "<f1" is its float8_e5m2; "V1" is ambiguous among the others, and is read as
+ * uint8 codes. */
 static bool ml_dtype(nd4c_span type, nd4c_npy_header *header) {
   bool e5m2 = nd4c_span_is(type, "f1") && nd4c_dtype_get_info(ND4C_FLOAT8_E5M2)->available;
   if (!e5m2 && !nd4c_span_is(type, "V1")) {
@@ -146,7 +147,7 @@ static nd4c_status find_dtype(nd4c_span descr, nd4c_npy_header *header) {
   return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is no dtype of nd4c", nd4c_span_show(descr).text);
 }
 
-/* "[('float8_e4m3fn', '|V1')]", as nd4c writes narrow dtypes: the name of the one field says which. */
+/* "[('float8_e4m3fn', '|V1')]", as nd4c writes narrow dtypes: the name of the single field is the dtype. */
 static nd4c_status read_named_dtype(npy_cursor *cursor, nd4c_npy_header *header) {
   nd4c_span name, type;
   const unsigned char *start = cursor->at;

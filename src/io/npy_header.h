@@ -1,4 +1,4 @@
-/* The header of a .npy file: a Python dictionary in text. */
+/* The header of a .npy file, a Python dictionary as text, for npy.c and npz.c. */
 #ifndef ND4C_IO_NPY_HEADER_H
 #define ND4C_IO_NPY_HEADER_H
 
@@ -20,8 +20,8 @@ typedef struct nd4c_npy_header {
   size_t data_offset; /* where they begin */
 } nd4c_npy_header;
 
-/* Reads magic, version and dictionary. FORMAT with the byte offset, UNSUPPORTED for a dtype that nd4c lacks. The data
- * are there as the header says: checked against the size of the file, of which only the header is read. */
+/* Reads magic, version and dictionary. FORMAT with the byte offset, UNSUPPORTED for a dtype that nd4c lacks. Reads only
+ * the header, but checks that the file has as many bytes of data as the header says. */
 nd4c_status nd4c_npy_header_parse(nd4c_span file, nd4c_npy_header *header);
 
 #endif

@@ -13,7 +13,7 @@ enum { ENDING = sizeof ending - 1, PREFIX = ND4C_NPY_HEADER_LIMIT + 16 };
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
 
-/* What the header of a large array declares must be what the archive does, before memory is asked for. */
+/* Before memory for a large array is allocated, its header must agree with the archive's sizes. */
 static nd4c_status check_header(nd4c_span file, const nd4c_zip_entry *entry) {
   nd4c_npy_header header;
   if (!entry->deflated || entry->size <= PREFIX) {

@@ -1,4 +1,4 @@
-/* Reads .safetensors: the size of a JSON header, the header, and the tensors' bytes one behind the other. */
+/* Reads .safetensors: the size of a JSON header, the header, and the tensors' bytes one after the other. */
 #include "io/safetensors.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ static nd4c_status find_dtype(const char *name, nd4c_dtype *dtype) {
   return nd4c_fail(ND4C_UNSUPPORTED, "dtype %s is none of this build's", nd4c_span_show(nd4c_span_of_text(name)).text);
 }
 
-/* A list of integers from 0 on; *count is how many there are, of which at most `most` are filled in. */
+/* Reads a list of integers from 0 on; *count is their number, and at most `most` are written. */
 static nd4c_status read_integers(const nd4c_json *list, const char *what, int32_t most, int64_t *values,
                                  int32_t *count) {
   *count = 0;
@@ -105,7 +105,8 @@ static nd4c_status read_field(const nd4c_json *member, tensor_fields *fields, nd
   return count == 2 ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "data_offsets: %d entries, expected 2", (int)count);
 }
 
-/* The bytes must be there and as many as dtype and shape say. `data`: where the tensors begin, `room`: their bytes. */
+/* Checks that the file has the tensor's bytes, as many as dtype and shape say. `data`: where the tensors begin, `room`:
+ * their bytes. */
 static nd4c_status place_tensor(const tensor_fields *fields, size_t data, size_t room, nd4c_archive_entry *entry) {
   int64_t size = 0, begin = fields->offsets[0], end = fields->offsets[1];
   ND4C_TRY(nd4c_shape_size(entry->dtype, entry->rank, fields->shape, &size));
@@ -173,7 +174,7 @@ static int compare_places(const void *a, const void *b) {
   return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : (x->size > y->size) - (x->size < y->size);
 }
 
-/* Every byte belongs to one tensor: nothing overlaps, nothing hides between. */
+/* Checks that every byte belongs to exactly one tensor, without overlaps and gaps. */
 static nd4c_status check_places(nd4c_archive *archive, size_t data) {
   size_t at = data;
   qsort(archive->entries, (size_t)archive->count, sizeof *archive->entries, compare_places);

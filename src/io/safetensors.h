@@ -1,8 +1,8 @@
-/* What the reader and the writer of .safetensors share. */
+/* Dtype names and limits of .safetensors, for its reader and its writer. */
 #ifndef ND4C_IO_SAFETENSORS_H
 #define ND4C_IO_SAFETENSORS_H
 
-/* X(name in the file, DTYPE), in the order of the format's own writer, which puts the last first. */
+/* X(name in the file, DTYPE), in the order of the format's reference writer, which writes the last ones first. */
 #define ND4C_SAFETENSORS_DTYPES(X) \
   X(BOOL, BOOL)                    \
   X(U8, UINT8)                     \

@@ -1,4 +1,4 @@
-/* Writes .safetensors as the format's own package does: larger elements first, so that all are aligned. */
+/* Writes .safetensors as the format's reference package does: larger elements first, so that all are aligned. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* See span.h. */
 #include "io/span.h"
 
 size_t nd4c_utf8_decode(const unsigned char *bytes, size_t size, uint32_t *code) {

@@ -1,4 +1,5 @@
-/* A range of bytes that belongs to someone else: names, raw data, nested messages of a mapped file. */
+/* A borrowed range of bytes: names, raw data and nested messages of a mapped file. The readers of src/io and src/import
+ * use it. */
 #ifndef ND4C_IO_SPAN_H
 #define ND4C_IO_SPAN_H
 
@@ -26,7 +27,7 @@ static inline bool nd4c_span_is(nd4c_span slice, const char *text) {
 
 enum { ND4C_SPAN_TEXT_SIZE = 96 };
 
-/* A slice as an error text shows it: quoted, control bytes and broken UTF-8 as '?', cut with "..." if long. */
+/* Formats a slice for an error text: quoted, control bytes and invalid UTF-8 as '?', cut with "..." if it is long. */
 typedef struct nd4c_span_text {
   char text[ND4C_SPAN_TEXT_SIZE];
 } nd4c_span_text;

@@ -1,3 +1,4 @@
+/* See wire.h. */
 #include "io/wire.h"
 
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include "io/span.h"
 #include "nd4c/status.h"
 
-enum { ND4C_WIRE_DEPTH = 64 }; /* messages and groups inside each other at most */
+enum { ND4C_WIRE_DEPTH = 64 }; /* maximum nesting of messages and groups */
 
 typedef enum nd4c_wire_type {
   ND4C_WIRE_VARINT = 0,
@@ -22,7 +22,7 @@ typedef enum nd4c_wire_type {
 
 /* One message being read. */
 typedef struct nd4c_wire {
-  const unsigned char *file; /* what offsets in errors count from */
+  const unsigned char *file; /* offsets in errors count from here */
   const unsigned char *at, *end;
   const char *message; /* its type, for errors; static */
   int32_t depth;
@@ -32,7 +32,7 @@ typedef struct nd4c_wire_field {
   uint32_t number;
   nd4c_wire_type type;
   uint64_t value;  /* VARINT, FIXED32, FIXED64 */
-  nd4c_span bytes; /* BYTES; GROUP: all of it with its end tag */
+  nd4c_span bytes; /* BYTES; GROUP: the whole group with its end tag */
   uint64_t offset; /* of the tag */
 } nd4c_wire_field;
 
@@ -44,18 +44,18 @@ nd4c_status nd4c_wire_enter(const nd4c_wire *wire, const nd4c_wire_field *field,
 static inline bool nd4c_wire_more(const nd4c_wire *wire) {
   return wire->at != wire->end;
 }
-/* The next field, groups skipped over whole; FORMAT at the end of the message. */
+/* Reads the next field, skipping whole groups; FORMAT at the end of the message. */
 nd4c_status nd4c_wire_next(nd4c_wire *wire, nd4c_wire_field *field);
 
-/* The field's value as the schema has it; FORMAT if the wire type differs. */
+/* The field's value with the schema's type; FORMAT if the wire type differs. */
 nd4c_status nd4c_wire_int(const nd4c_wire *wire, const nd4c_wire_field *field, int64_t *value);
 nd4c_status nd4c_wire_float(const nd4c_wire *wire, const nd4c_wire_field *field, float *value);
 nd4c_status nd4c_wire_bytes(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_span *value);
 /* As nd4c_wire_bytes, and the bytes are UTF-8 without NUL. */
 nd4c_status nd4c_wire_text(const nd4c_wire *wire, const nd4c_wire_field *field, nd4c_span *value);
 
-/* The values of one occurrence of a repeated number: packed (BYTES) or a single one. `element` is the wire type of one.
- */
+/* Iterates over the values of one occurrence of a repeated number: packed (BYTES) or a single one. `element` is the
+ * wire type of a value. */
 typedef struct nd4c_wire_list {
   const nd4c_wire *wire;
   const unsigned char *at, *end;
@@ -69,7 +69,7 @@ nd4c_status nd4c_wire_list_open(const nd4c_wire *wire, const nd4c_wire_field *fi
 static inline bool nd4c_wire_list_more(const nd4c_wire_list *list) {
   return list->single || list->at != list->end;
 }
-/* The next value, of which there is one. */
+/* The next value; there must be one. */
 nd4c_status nd4c_wire_list_next(nd4c_wire_list *list, uint64_t *value);
 
 #endif

@@ -1,3 +1,4 @@
+/* See zip.h. */
 #include "io/zip.h"
 
 #include <inttypes.h>
@@ -9,8 +10,9 @@
 
 _Static_assert(sizeof(minizip_api) < ND4C_CODEC_SYMBOLS * sizeof(void *), "a codec has room for minizip's functions");
 
-/* The least that an entry takes besides its bytes and twice its name: its own header and its record; the most that a
- * deflated byte can give (zlib.net, "Maximum Compression Factor"); names and what minizip takes at once. */
+/* The minimum size of an entry besides its bytes and two copies of its name (a header and a record); the most bytes
+ * that a deflated byte can unpack to (zlib.net, "Maximum Compression Factor"); limits of names and of one read by
+ * minizip. */
 enum { ENTRY_LEAST = 30 + 46, DEFLATE_RATIO = 1032, NAME_MOST = 0xffff, CHUNK = 1 << 30 };
 
 static nd4c_status load(minizip_api *api) {
@@ -34,7 +36,7 @@ static nd4c_status fail(int code, const char *what, const char *shown) {
 typedef struct zip_source {
   nd4c_span file;
   size_t at;
-  bool cut; /* the last reading asked for more than there was */
+  bool cut; /* the last read went past the end */
 } zip_source;
 
 static void *open_stream(void *user, const void *path, int mode) {
@@ -49,7 +51,7 @@ static int close_stream(void *user, void *stream) {
   return 0;
 }
 
-/* Sums are modulo 2^64, so that steps back are steps; what they give is checked. */
+/* Sums are modulo 2^64, so negative offsets work; the result is checked. */
 static long seek_to(size_t *at, size_t size, uint64_t offset, int origin) {
   uint64_t to = offset + (origin == MINIZIP_SEEK_SET ? 0 : origin == MINIZIP_SEEK_CUR ? *at : size);
   if (to > size) {
@@ -79,7 +81,7 @@ static unsigned long source_write(void *user, void *stream, const void *from, un
   return 0;
 }
 
-/* Without this minizip takes numbers behind the end for 0. */
+/* Without this minizip reads numbers past the end as 0. */
 static int source_error(void *user, void *stream) {
   (void)user;
   return ((const zip_source *)stream)->cut;
@@ -123,8 +125,8 @@ static nd4c_status check_info(const minizip_info *info, const char *shown, size_
   return ND4C_OK;
 }
 
-/* The current entry; *room is what the entries before have left of the file, which is how bytes that several entries
- * claim are told. */
+/* Reads the current entry. *room is the part of the file that earlier entries have not claimed, so bytes that several
+ * entries claim are detected. */
 static nd4c_status visit_entry(const minizip_api *api, void *handle, size_t file_size, uint64_t *room, char *name,
                                nd4c_zip_visit *visit, void *user) {
   minizip_info info;
@@ -172,7 +174,7 @@ static nd4c_status list(const minizip_api *api, void *handle, nd4c_span file, ch
 
 nd4c_status nd4c_zip_list(nd4c_span file, nd4c_status (*begin)(void *user, int64_t count), nd4c_zip_visit *visit,
                           void *user) {
-  /* An archive of nothing, as all write it; minizip takes its end record at byte 0 for none. */
+  /* An empty archive as all programs write it; minizip does not find an end record at byte 0. */
   static const unsigned char empty[22] = {'P', 'K', 5, 6};
   minizip_api api;
   zip_source source = {.file = file};
@@ -194,7 +196,7 @@ nd4c_status nd4c_zip_list(nd4c_span file, nd4c_status (*begin)(void *user, int64
   return status;
 }
 
-/* The current entry, which is closed again: that compares the checksum. */
+/* Reads the current entry and closes it, which checks the checksum. */
 static nd4c_status read_current(const minizip_api *api, void *handle, unsigned char *to, size_t size) {
   size_t at = 0;
   int got = api->unzOpenCurrentFile(handle);
@@ -231,8 +233,8 @@ static unsigned long target_read(void *user, void *stream, void *to, unsigned lo
   return 0;
 }
 
-/* minizip goes back to fill in sizes and checksums. Memory that is missing is told at the end (check_written): minizip
- * leaks where writing fails. */
+/* minizip seeks back to fill in sizes and checksums. Exhausted memory is reported at the end (check_written), because
+ * minizip leaks if a write fails. */
 static unsigned long target_write(void *user, void *stream, const void *from, unsigned long size) {
   nd4c_zip_writer *writer = stream;
   (void)user;
@@ -267,14 +269,14 @@ static nd4c_status open_target(const minizip_api *api, nd4c_zip_writer *writer) 
   return writer->handle != NULL ? ND4C_OK : nd4c_fail_memory("a zip archive", 1);
 }
 
-/* Writing to memory fails where there is none. */
+/* Writing to memory fails only if memory is exhausted. */
 static nd4c_status check_written(const nd4c_zip_writer *writer, int code) {
   return code == MINIZIP_OK && !writer->file.failed ? ND4C_OK : nd4c_fail_memory("a zip archive", writer->file.length);
 }
 
 static nd4c_status add(const minizip_api *api, nd4c_zip_writer *writer, const char *name, nd4c_span bytes,
                        bool compressed) {
-  /* 1 January 1980, so that equal arrays give equal files; made by Unix; what a reader must understand; readable. */
+  /* 1 January 1980, so that equal arrays give equal files; made by Unix; version needed to extract; permissions. */
   enum { DATE = (1 << 5 | 1) << 16, VERSION = 3 << 8 | 45, ATTRIBUTES = 0600 << 16 };
   /* zlib's defaults. */
   enum { LEVEL = -1, WINDOW_BITS = -15, MEMORY_LEVEL = 8 };

@@ -1,5 +1,5 @@
 /* Zip archives in memory by minizip, which is loaded when it is first needed: entries stored or deflated, of any size
- * (zip64), not encrypted. */
+ * (zip64), not encrypted. npz.c uses it. */
 #ifndef ND4C_IO_ZIP_H
 #define ND4C_IO_ZIP_H
 
@@ -11,16 +11,16 @@
 
 /* One file in an archive. */
 typedef struct nd4c_zip_entry {
-  uint64_t in_directory, number; /* where minizip finds its record */
-  size_t size;                   /* unpacked: no more than what the packed bytes can give */
+  uint64_t in_directory, number; /* position of its record, for minizip */
+  size_t size;                   /* unpacked: at most what the packed bytes can unpack to */
   bool deflated;
 } nd4c_zip_entry;
 
-/* Told of every entry in turn; the name is lent. What it returns but OK ends the reading. */
+/* Called for every entry in turn; the name is borrowed. A status other than OK ends the reading. */
 typedef nd4c_status nd4c_zip_visit(void *user, nd4c_span name, const nd4c_zip_entry *entry);
 
-/* Reads the directory: `begin` is told how many entries there are, no more than the file has room for. LIBRARY, MEMORY,
- * FORMAT, UNSUPPORTED (encryption, other compressions). */
+/* Reads the directory. First calls `begin` with the number of entries, which is at most what the file has room for.
+ * LIBRARY, MEMORY, FORMAT, UNSUPPORTED (encryption, other compressions). */
 nd4c_status nd4c_zip_list(nd4c_span file, nd4c_status (*begin)(void *user, int64_t count), nd4c_zip_visit *visit,
                           void *user);
 /* The first `size` bytes of an entry; all of them are checked against its checksum. LIBRARY, MEMORY, FORMAT. Any
@@ -29,7 +29,7 @@ nd4c_status nd4c_zip_read(nd4c_span file, const nd4c_zip_entry *entry, void *to,
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
 
-/* An archive that is put together; zero-initialised is empty. It must not move. */
+/* An archive under construction; zero-initialised is empty. It must not move. */
 typedef struct nd4c_zip_writer {
   void *handle;
   nd4c_text file;
@@ -38,10 +38,10 @@ typedef struct nd4c_zip_writer {
 
 /* Entries that minizip can write: it has 16 bits for their number. */
 enum { ND4C_ZIP_WRITTEN_MOST = 0xffff };
-/* Appends a file; its name is `name` and `ending` behind it. ARGUMENT for names of 64 KiB, MEMORY, LIBRARY. */
+/* Appends a file named `name` followed by `ending`. ARGUMENT for names of 64 KiB, MEMORY, LIBRARY. */
 nd4c_status nd4c_zip_add(nd4c_zip_writer *writer, const char *name, const char *ending, nd4c_span bytes,
                          bool compressed);
-/* Appends the directory: writer->file is whole then. MEMORY, LIBRARY. */
+/* Appends the directory, which completes writer->file. MEMORY, LIBRARY. */
 nd4c_status nd4c_zip_finish(nd4c_zip_writer *writer);
 void nd4c_zip_writer_free(nd4c_zip_writer *writer);
 
