@@ -1,5 +1,5 @@
-/* Compiling ahead of time: a plan is made as far as its pieces, which are compiled for a target and written into a
- * file. A plan in another process comes to the same pieces, and finds them there by what they are. */
+/* nd4c_plan_compile, compiling ahead of time: makes a plan up to its pieces, compiles them for a target and writes them
+ * to a file. A plan in another process gets the same pieces, and finds them in the file by their identity. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -50,7 +50,7 @@ nd4c_status nd4c_plan_read_compiled(nd4c_plan *plan, const char *path) {
 
 void nd4c_plan_drop_compiled(nd4c_plan *plan) {
   void *bytes = NULL;
-  memcpy(&bytes, &plan->file.file, sizeof bytes); /* nothing but this writes or frees it */
+  memcpy(&bytes, &plan->file.file, sizeof bytes); /* only this code writes or frees it */
   nd4c_deallocate(bytes);
   plan->file = (nd4c_compile_source){0};
 }
@@ -88,7 +88,7 @@ static nd4c_status check(const nd4c_plan_options *options, const char *target, c
   return ND4C_OK;
 }
 
-/* A context on the device, or on the host where the device is not here. */
+/* A context on the device, or on the host if this machine lacks the device. */
 static nd4c_status make_context(nd4c_device *target, bool here, nd4c_context **context) {
   nd4c_device *device = target;
   if (!here) {

@@ -1,5 +1,5 @@
-/* The last stage of a plan: room for what a run is given, and the mode, which binds everything that runs alike each
- * time. */
+/* The last stage of creating a plan: allocates room for a run's arguments, and chooses the mode, which binds everything
+ * that is equal in all runs. */
 #include "base/status.h"
 #include "graph/plan.h"
 

@@ -1,3 +1,4 @@
+/* See passes.h. */
 #include "graph/passes.h"
 
 #include "base/status.h"
@@ -20,9 +21,9 @@ static const pass passes[] = {
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 _Static_assert(PASS_COUNT <= (int)ND4C_PASS_RECORDS, "room for a record of each pass");
 
-/* Where constants are computed and kept: the plan's device, or the host where each node has a place of its own. From
- * there every device takes them once; from another device the host would have to fetch what it needs itself. On the
- * host, too, where another process is to come to the same constants. */
+/* Where constants are computed and kept: on the plan's device, or on the host if the plan has a placement. Each device
+ * then copies them from the host once; from another device, the host would have to fetch the ones it needs. Also on the
+ * host if another process must compute the same constants. */
 static nd4c_status find_context(const nd4c_plan *plan, nd4c_context **context) {
   *context = plan->context;
   if (plan->placement == NULL && !plan->portable) {

@@ -1,14 +1,15 @@
-/* The passes: each rewrites the plan's graph and keeps its meaning. They run in the order of this list. */
+/* The passes: each rewrites the plan's graph and preserves its meaning. nd4c_plan_create runs them in the order of this
+ * list. */
 #ifndef ND4C_GRAPH_PASSES_H
 #define ND4C_GRAPH_PASSES_H
 
 #include "graph/plan.h"
 #include "graph/ir/rewrite.h"
 
-/* Which plans a pass runs on. A plan whose pieces are compiled ahead has no device to ask. */
+/* Which plans a pass runs on. A plan that is compiled ahead of time has no device to ask. */
 typedef enum nd4c_pass_where {
   ND4C_PASS_ANY,   /* every plan; constants are computed where all its nodes can fetch them */
-  ND4C_PASS_DEVICE /* plans of one device, which the pass asks: another device may want the opposite */
+  ND4C_PASS_DEVICE /* plans of one device, whose kernels the pass asks; another device may prefer the opposite */
 } nd4c_pass_where;
 
 /* X(name, where, doc line): src/graph/passes/<name>.c defines nd4c_pass_<name>. `where` is a nd4c_pass_where. */

@@ -1,3 +1,4 @@
+/* See plan.h. */
 #include "graph/plan.h"
 
 #include "base/alloc.h"
@@ -85,7 +86,7 @@ static const nd4c_compile_request *request_of(const nd4c_plan_options *options) 
   return options != NULL && ND4C_HAS_FIELD(options, compile) ? options->compile : NULL;
 }
 
-/* The context that the plan is on: the caller's, or where a placement names one device, that device's beside it. */
+/* The plan's context: the caller's, or a new one if a placement names a single other device. */
 static nd4c_status settle(nd4c_plan *plan, nd4c_context *asked, const nd4c_placement *placement) {
   nd4c_device *single = placement != NULL ? nd4c_placement_single(placement) : NULL;
   nd4c_context *context = asked;

@@ -1,4 +1,4 @@
-/* The report of a plan: what the passes did, what runs where and why, what memory it takes. */
+/* nd4c_plan_report: what the passes did, what runs where and why, how much memory it takes. */
 #include <string.h>
 
 #include "array/shape.h"
@@ -51,7 +51,7 @@ static void print_operands(const nd4c_plan *plan, const nd4c_step *step, nd4c_te
   }
 }
 
-/* The constants that the step reads packed, and how they are arranged. */
+/* The constants that the step reads packed, and their layouts. */
 static void print_forms(const nd4c_graph_node *node, const nd4c_choice *choice, nd4c_text *text) {
   for (int32_t i = 0; i < choice->form_count; ++i) {
     char layout[64];
@@ -160,7 +160,7 @@ static bool reaches(const nd4c_plan *plan, int32_t option) {
   return any;
 }
 
-/* Options that no compiler was given. `*count`: lines so far. */
+/* Options that reached no compiler. `*count`: lines so far. */
 static void print_lost_options(const nd4c_plan *plan, int32_t *count, nd4c_text *text) {
   for (int32_t i = 0; plan->compile != NULL && i < plan->compile->option_count; ++i) {
     if (!reaches(plan, i)) {

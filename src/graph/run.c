@@ -1,5 +1,5 @@
-/* Running a plan: everything is checked before anything is computed; what does not lie as the steps expect is copied.
- */
+/* nd4c_plan_run: checks everything before it computes anything, and copies arrays whose layout the steps do not
+ * expect. */
 #include <string.h>
 
 #include "array/shape.h"
@@ -68,12 +68,12 @@ static bool may_share(const nd4c_array *a, const nd4c_array *b) {
   return left_begin < right_begin + (uintptr_t)right->bytes && right_begin < left_begin + (uintptr_t)left->bytes;
 }
 
-/* True if the array lies as steps read and write. */
+/* True if the array has the layout that steps read and write. */
 static bool lies_right(const nd4c_plan *plan, const nd4c_array *array) {
   return array->contiguous && (!plan->whole || array->offset == 0);
 }
 
-/* True if steps may write straight into the given output. */
+/* True if steps may write directly to the given output. */
 static bool fits(const nd4c_plan *plan, const nd4c_array *output, int32_t index, const nd4c_array *const *inputs,
                  int32_t input_count, nd4c_array *const *outputs) {
   bool free_standing = lies_right(plan, output);
@@ -89,11 +89,11 @@ static bool fits(const nd4c_plan *plan, const nd4c_array *output, int32_t index,
 static nd4c_status make_fresh(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_array **array) {
   const nd4c_graph_value *value = &plan->graph->values[port->value];
   const nd4c_slot *root = &plan->slots[plan->slots[port->value].root];
-  nd4c_device *device = plan->places[root->place].device; /* of the step that makes it */
+  nd4c_device *device = plan->places[root->place].device; /* of the step that produces it */
   return nd4c_array_empty(value->dtype, value->rank, value->shape, device, array);
 }
 
-/* As make_fresh, the plan's own: not in the workspace that the caller has just entered. */
+/* As make_fresh, for arrays that the plan keeps: never in a workspace that the caller has entered. */
 static nd4c_status make_staging(const nd4c_plan *plan, const nd4c_graph_port *port, nd4c_array **array) {
   nd4c_array *fresh = NULL;
   ND4C_TRY(make_fresh(plan, port, &fresh));
@@ -106,10 +106,10 @@ static nd4c_status make_staging(const nd4c_plan *plan, const nd4c_graph_port *po
   return ND4C_OK;
 }
 
-/* On the context's device; one without a kernel for it leaves it to the host, unless the context forbids that copies
- * move. */
+/* Copies on the context's device, or on the host if the device has no kernel for it and the context allows
+ * transfers. */
 static nd4c_status copy_array(nd4c_context *context, const nd4c_array *from, nd4c_array *to) {
-  nd4c_array *given = to; /* its owner may have given it back */
+  nd4c_array *given = to; /* its owner may have released it */
   const nd4c_status status = nd4c_call_inside(context, ND4C_OP_copy, from, &given);
   return status == ND4C_UNSUPPORTED && context->transfer != ND4C_TRANSFER_NONE ? nd4c_copy_by_host(from, to) : status;
 }
@@ -149,14 +149,14 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
   return ND4C_OK;
 }
 
-/* Where it was computed, as what needs no staging. */
+/* On the device that computed it, like outputs without staging. */
 static nd4c_status deliver_staged(const nd4c_plan *plan, int32_t index, nd4c_array *output) {
   const nd4c_graph_port *port = &plan->graph->outputs.items[index];
   nd4c_context *context = plan->places[plan->slots[plan->slots[port->value].root].place].context;
   return copy_array(context, plan->output_arrays[index], output);
 }
 
-/* Copies what was staged, then hands out what is fresh; nothing is handed out if a copy fails. */
+/* Copies staged outputs, then returns fresh ones; returns none if a copy fails. */
 static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output_count) {
   for (int32_t i = 0; i < output_count; ++i) {
     if (outputs[i] != NULL && plan->output_arrays[i] != outputs[i]) {
@@ -172,8 +172,8 @@ static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output
   return ND4C_OK;
 }
 
-/* A run that failed behind its first step may have written part of the arrays that the caller gave. Where it failed in
- * delivering, some of those that were staged have this run's values and others older ones. */
+/* A run that fails after its first step may have written part of the caller's outputs. If copying staged outputs
+ * failed, some of them have this run's values and others older ones. */
 static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int32_t output_count, bool delivering,
                          nd4c_status status) {
   for (int32_t i = 0; i < output_count && (plan->began || delivering); ++i) {

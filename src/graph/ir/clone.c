@@ -1,4 +1,4 @@
-/* A graph copied whole, so that passes can rewrite it. */
+/* Copies a whole graph, so that passes can rewrite the copy. */
 #include "base/status.h"
 #include "graph/ir/graph.h"
 #include "graph/ir/ports.h"

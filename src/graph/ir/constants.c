@@ -1,4 +1,4 @@
-/* Reading and making constants for passes, in double precision. */
+/* Reads and makes constants for passes, in double precision (rewrite.h). */
 #include <string.h>
 
 #include "base/alloc.h"

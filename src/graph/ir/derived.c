@@ -1,3 +1,4 @@
+/* See derived.h. */
 #include "graph/ir/derived.h"
 
 #include <string.h>
@@ -9,19 +10,20 @@
 
 typedef struct entry {
   struct entry *next;
-  nd4c_array *from, *array; /* one reference each: while the entry lives no other storage has the address of `from`'s */
-  nd4c_form *mark; /* of the contents of `from` that `array` was computed from */
+  nd4c_array *from, *array; /* one reference each: while the entry exists no other storage has the address of that of
+                               `from` */
+  nd4c_form *mark; /* marks the contents of `from` from which `array` was computed */
   int32_t uses;
   int64_t channels;
   bool scales, shifts;
-  double numbers[]; /* scale, then shift, as far as they are there */
+  double numbers[]; /* scale, then shift, if they are given */
 } entry;
 
 static nd4c_lock entries_lock = ND4C_LOCK_INIT;
 static entry *entries;
 static nd4c_once fork_once = ND4C_ONCE_INIT;
 
-/* In the child another thread, which is not here, may have held the lock. */
+/* In a child of fork, a thread of the parent may have held the lock. */
 static void fork_in_child(void) {
   nd4c_lock_init(&entries_lock);
 }
@@ -66,7 +68,7 @@ nd4c_array *nd4c_derived_find(const nd4c_derived_key *key) {
 bool nd4c_derived_add(const nd4c_derived_key *key, nd4c_array *array) {
   const size_t bytes = (size_t)key->channels * sizeof(double);
   const size_t lists = (key->scale != NULL ? 1U : 0U) + (key->shift != NULL ? 1U : 0U);
-  nd4c_array *from = NULL; /* a handle of our own: the caller's may be const */
+  nd4c_array *from = NULL; /* a new handle, because the caller's may be const */
   entry *e = nd4c_allocate(sizeof *e + lists * bytes);
   nd4c_form *mark = e == NULL ? NULL : nd4c_mark_make(key->from);
   if (mark == NULL || nd4c_array_view(key->from, key->from->rank, key->from->shape, key->from->strides,

@@ -1,24 +1,25 @@
-/* Constants that passes compute from other constants, shared by the plans that need the same: a model's plans for other
- * shapes fold the same normalisation into the same weights. They then share what kernels pack of them, too. */
+/* Constants that passes compute from other constants, shared by all plans that need the same ones: a model's plans for
+ * different shapes fold the same normalisation into the same weights. The plans then also share the packed forms. */
 #ifndef ND4C_GRAPH_DERIVED_H
 #define ND4C_GRAPH_DERIVED_H
 
 #include "array/array.h"
 #include "nd4c/status.h"
 
-/* from * scale + shift by channel. Equal keys give equal constants: the numbers decide, and the array behind `from`,
- * while its contents stay: what was computed before they were written is not found any more. */
+/* from * scale + shift by channel. Equal keys give equal constants. A key consists of the numbers and of the array
+ * behind `from`; when that array is written, results computed before are no longer found. */
 typedef struct nd4c_derived_key {
   const nd4c_array *from;
   int64_t channels;
   const double *scale, *shift; /* NULL: all 1, all 0 */
 } nd4c_derived_key;
 
-/* What another plan in use has computed for the key: one reference, and one use, for the caller; NULL: nothing. */
+/* The array that another live plan has computed for the key, with one reference and one use for the caller; NULL if
+ * there is none. */
 nd4c_array *nd4c_derived_find(const nd4c_derived_key *key);
-/* Offers an array that was computed for the key to other plans, with one use. False without memory for the note. */
+/* Offers an array that was computed for the key to other plans, with one use. False if memory is exhausted. */
 bool nd4c_derived_add(const nd4c_derived_key *key, nd4c_array *array);
-/* Ends one use of an array that was found or added. The last one forgets it. */
+/* Ends one use of an array that was found or added. After the last use it is forgotten. */
 void nd4c_derived_drop(const nd4c_array *array);
 
 #endif

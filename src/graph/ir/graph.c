@@ -1,4 +1,4 @@
-/* The builder: every op is checked and its outputs are inferred when it is recorded. */
+/* The builder of graphs (nd4c/graph.h): checks each op and infers its outputs when it is recorded. */
 #include "graph/ir/graph.h"
 
 #include <string.h>
@@ -189,7 +189,7 @@ static nd4c_status copy_attr(nd4c_graph *graph, nd4c_attr_value *value) {
   switch (value->kind) {
     case ND4C_ATTR_INTS:
       if (value->as.ints == NULL) {
-        return ND4C_OK; /* left out, which a list of no values is not */
+        return ND4C_OK; /* omitted, unlike an empty list */
       }
       value->as.ints = nd4c_region_copy(&graph->region, value->as.ints, value->count, sizeof *value->as.ints);
       return value->as.ints != NULL ? ND4C_OK : nd4c_error_code();
@@ -225,7 +225,7 @@ nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_a
   return ND4C_OK;
 }
 
-/* Adds the values of a node's outputs; on failure none is left behind. */
+/* Adds the values of a node's outputs: all of them, or none after a failure. */
 static nd4c_status add_outputs(nd4c_graph *graph, const nd4c_inferred *inferred, int32_t count, nd4c_value *outputs) {
   int32_t before = graph->value_count;
   for (int32_t i = 0; i < count; ++i) {
@@ -240,7 +240,8 @@ static nd4c_status add_outputs(nd4c_graph *graph, const nd4c_inferred *inferred,
   return ND4C_OK;
 }
 
-/* Everything of a checked and inferred node that can fail, in an order that leaves the graph as it was if it does. */
+/* All steps that may fail for a checked and inferred node, in an order that leaves the graph unchanged after a
+ * failure. */
 static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_value *inputs,
                             const nd4c_attr_value *attrs, const char *label, const nd4c_inferred *inferred) {
   ND4C_TRY(
@@ -258,7 +259,7 @@ static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_
   return ND4C_OK;
 }
 
-/* Strings, and what is computed from them, are no device's. */
+/* No device computes strings, or anything from strings. */
 static bool is_of_the_host(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
                            int32_t input_count, const nd4c_inferred *inferred) {
   bool strings = def->info.category == ND4C_CATEGORY_TEXT || inferred[0].dtype == ND4C_UTF8;

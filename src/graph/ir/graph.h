@@ -1,4 +1,4 @@
-/* A graph as the passes and the plan see it: values and nodes by index, nodes in an order in which they can be run. */
+/* A graph as passes and plans use it: values and nodes by index, nodes in a valid order of execution. */
 #ifndef ND4C_GRAPH_GRAPH_H
 #define ND4C_GRAPH_GRAPH_H
 
@@ -7,27 +7,27 @@
 #include "nd4c/graph.h"
 #include "ops/op.h"
 
-/* Exactly one of these holds: it is an input (input >= 0), a constant (constant != NULL), or an output of a node
- * (producer >= 0). */
+/* A value is exactly one of: an input (input >= 0), a constant (constant != NULL), an output of a node (producer >=
+ * 0). */
 typedef struct nd4c_graph_value {
   nd4c_dtype dtype;
   int32_t rank;
   int64_t size;
   const int64_t *shape; /* in the graph's region */
   nd4c_array *constant; /* one reference */
-  bool derived;         /* the constant is one of derived.h, and this is a use of it */
+  bool derived;         /* the constant is from derived.h, and this value holds a use of it */
   int32_t input;        /* position among the graph's inputs, -1: none */
   int32_t producer;     /* node, -1: none */
-  const int32_t *order; /* wished memory order of the axes, slowest first; NULL: C. Set by the layout pass */
+  const int32_t *order; /* preferred memory order of the axes, slowest first; NULL: C order. Set by the layout pass */
 } nd4c_graph_value;
 
 typedef struct nd4c_graph_node {
-  const nd4c_op_def *def; /* NULL: removed by a pass, until the nodes are compacted */
+  const nd4c_op_def *def; /* NULL: removed by a pass; the list is compacted later */
   int32_t input_count, output_count;
-  nd4c_value *inputs; /* in the region; ND4C_VALUE_NONE for an optional input left out */
+  nd4c_value *inputs; /* in the region; ND4C_VALUE_NONE for an omitted optional input */
   nd4c_value *outputs;
-  nd4c_attr_value *attrs; /* in the order of the schema, all set; lists in the region */
-  const char *label;      /* "" if none was given */
+  nd4c_attr_value *attrs; /* in the schema's order, all set; lists in the region */
+  const char *label;      /* "" if it has none */
   const char *fused;      /* ops this node stands for ("conv + batch_norm + relu"), NULL: itself */
 } nd4c_graph_node;
 
@@ -60,20 +60,20 @@ struct nd4c_graph {
 nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
                                  nd4c_value *value);
 
-/* Infers what a node gives; fills `outputs` (def->info.output_count of them). `what` names the node in errors. */
+/* Infers the outputs of a node; fills def->info.output_count entries of `outputs`. `what` names the node in errors. */
 nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
                              int32_t input_count, const nd4c_attr_value *attrs, nd4c_inferred *outputs);
 
 /* Copies attribute values with everything they point to into the graph's region. */
 nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_attr_value *from, nd4c_attr_value **to);
 
-/* A graph of its own with the same content; constants are shared. */
+/* A copy of the graph, which shares the constants. */
 nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone);
 
 /* HANDLE or NULL_ARGUMENT. */
 nd4c_status nd4c_graph_check(const nd4c_graph *graph);
 
-/* Gap-free strides of a value in its wished order. */
+/* Gap-free strides of a value in its preferred order. */
 void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides);
 
 /* Describes a value as an operand: dtype, shape and size; constants with their flag. strides and data stay NULL. */

@@ -1,3 +1,4 @@
+/* See ports.h. */
 #include "graph/ir/ports.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Named inputs and outputs of a graph. */
+/* The named inputs and outputs of a graph, for the builder. */
 #ifndef ND4C_GRAPH_PORTS_H
 #define ND4C_GRAPH_PORTS_H
 

@@ -1,3 +1,4 @@
+/* See rewrite.h. */
 #include "graph/ir/rewrite.h"
 
 #include <stdio.h>
@@ -126,8 +127,8 @@ static bool gives_same(const nd4c_rewrite *rewrite, const nd4c_graph_node *node,
          memcmp(inferred.shape, output->shape, (size_t)output->rank * sizeof *output->shape) == 0;
 }
 
-/* Removes the makers of a removed node's inputs that nobody reads any more, so that uses stay true for the next pattern
- * of this pass. What lies further back is removed when the pass ends. */
+/* Removes the producers of a removed node's inputs if they have no reader left, so that use counts are correct for the
+ * next pattern of this pass. Nodes further back are removed when the pass ends. */
 static void remove_unread(nd4c_rewrite *rewrite, const nd4c_graph_node *removed) {
   for (int32_t i = 0; i < removed->input_count; ++i) {
     int32_t producer = removed->inputs[i] < 0 ? -1 : rewrite->graph->values[removed->inputs[i]].producer;

@@ -1,5 +1,6 @@
-/* Mode "arrays": any other device, or several. Steps are submitted to their context's stream through array handles,
- * which carry coherence and fences; the run returns when everything is submitted. */
+/* Mode "arrays": for all plans that no faster mode can run, also on several devices. Each step is submitted to its
+ * context's stream through array handles, with their coherence and fences. The run returns when all steps are
+ * submitted. */
 #include <string.h>
 
 #include "base/status.h"
@@ -91,7 +92,7 @@ static nd4c_status prepare(nd4c_plan *plan) {
 
 /* -- running ----------------------------------------------------------------------------------------------------- */
 
-/* Handles of what lies in the caller's arrays, for this run. */
+/* Makes handles of the slots in the caller's arrays, for this run. */
 static nd4c_status make_outside(nd4c_plan *plan, int32_t index) {
   const nd4c_slot *slot = &plan->slots[index];
   const nd4c_slot *root = &plan->slots[slot->root];
@@ -141,7 +142,7 @@ static nd4c_status run_plain_step(nd4c_plan *plan, nd4c_step *step) {
                       step->input_count, plan->step_outputs, NULL, NULL);
 }
 
-/* What is copied for a step that runs where the plan's user placed it is what he asked for. */
+/* The program asked for copies for a step that runs on the device where its placement put it. */
 static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
   bool placed = nd4c_tracer_is_on() && plan->place_count > 1 && step->declined == NULL;
   if (placed) {
@@ -154,8 +155,8 @@ static nd4c_status run_step(nd4c_plan *plan, nd4c_step *step) {
   return status;
 }
 
-/* Nothing of an earlier run matters in there, least of all its failure: as far as coherence and poison go, this is a
- * new write after everything that was submitted. */
+/* The storage's contents and failures of earlier runs do not matter: for coherence and poison this is a new write after
+ * all submitted work. */
 static nd4c_status renew(const nd4c_context *context, nd4c_storage *storage) {
   nd4c_replica_view view;
   nd4c_shared_fence *fence = NULL;

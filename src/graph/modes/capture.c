@@ -1,6 +1,6 @@
-/* Mode "capture": as mode "stream", on a device that records work. The first run with some addresses enqueues step by
- * step, which also lets kernels' libraries do what they do once; the next run with the same addresses records the steps
- * and launches them, and so do those behind it, as one piece of work each. */
+/* Mode "capture": as mode "stream", on a device that records work. The first run with given addresses enqueues step by
+ * step, in which kernels' libraries also do their one-time initialisation. The next run with the same addresses records
+ * the steps and launches the recording; later runs launch it again. */
 #include <stdio.h>
 
 #include "base/config/config.h"
@@ -53,7 +53,7 @@ static nd4c_status record_steps(nd4c_plan *plan, nd4c_stream stream) {
   for (int32_t i = 0; i < plan->step_count; ++i) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = stream;
-    step->call.point = i + 1; /* a launch says what comes on top */
+    step->call.point = i + 1; /* a launch adds its offset to them */
     nd4c_status status = nd4c_driver_kernel_run(step->choice->kernel, &step->call);
     step->call.stream = plan->context->stream;
     if (status != ND4C_OK) {
@@ -91,7 +91,7 @@ static nd4c_status launch(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-/* The plan runs on without recording: the report and the log tell why. */
+/* The plan continues without recording; the report and the log say why. */
 static void give_up(nd4c_plan *plan) {
   nd4c_plan_stream *own = plan->stream;
   own->gave_up = true;
@@ -103,7 +103,7 @@ static void give_up(nd4c_plan *plan) {
 
 static nd4c_status enqueue(nd4c_plan *plan) {
   nd4c_plan_stream *own = plan->stream;
-  if (own->moved || own->gave_up || nd4c_tracer_is_on()) { /* the tracer is to see each step */
+  if (own->moved || own->gave_up || nd4c_tracer_is_on()) { /* the tracer must see each step */
     return nd4c_stream_enqueue(plan);
   }
   if (!own->recorded) {

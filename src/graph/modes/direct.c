@@ -1,5 +1,5 @@
-/* Mode "direct": a synchronous device whose memory has addresses. The calls were built when the plan was made; a run
- * puts in the addresses of what the caller gave and calls one kernel after another. */
+/* Mode "direct": for a synchronous device whose memory has addresses. The calls are built when the plan is created; a
+ * run patches in the addresses of the caller's arrays and calls one kernel after another. */
 #include <stdio.h>
 
 #include "base/os.h"
@@ -10,9 +10,9 @@
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
 
-/* Address of an array on the plan's device. The common case reads two fields; otherwise another device holds the newest
- * contents, and the storage is brought over. Outputs count as written from here on, before the kernels run: eager
- * copies wait for the end of the run. */
+/* Address of an array on the plan's device. The common case reads two fields; otherwise another device has the current
+ * contents, which are copied. Outputs count as written from here on, before the kernels run; eager copies wait for the
+ * end of the run. */
 static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_access access, char **address,
                           bool *committed) {
   int64_t offset = nd4c_array_offset_bytes(array);
@@ -101,7 +101,7 @@ static nd4c_status run(nd4c_plan *plan) {
   return ND4C_OK;
 }
 
-/* The arena stays where it is, and so do what lies in it and each step's scratch. */
+/* The addresses of the arena, of values in it and of each step's scratch are the same in all runs. */
 static nd4c_status prepare(nd4c_plan *plan) {
   ND4C_TRY(nd4c_patches_make(plan));
   char *arena = plan->places[0].arena == NULL ? NULL : plan->places[0].arena->address;

@@ -29,7 +29,7 @@ nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan) {
   return nd4c_fail(ND4C_INTERNAL, "plan: no mode runs it, the last one refuses: %s", reason);
 }
 
-/* Calls that are built once name what may stop the thread that runs them now. */
+/* Prebuilt calls get the cancellation of the thread that runs them now. */
 static void bind_cancellation(nd4c_plan *plan) {
   const nd4c_cancellation_scope *scope = nd4c_cancellation_current();
   if (ND4C_LIKELY(plan->cancellation == scope)) {

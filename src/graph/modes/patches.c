@@ -1,3 +1,4 @@
+/* See patches.h. */
 #include "graph/modes/patches.h"
 
 #include "base/status.h"
@@ -10,7 +11,7 @@ static nd4c_value operand(const nd4c_step *step, int32_t index) {
   return index < step->input_count ? step->inputs[index] : step->outputs[index - step->input_count];
 }
 
-/* The list that an operand belongs to; NULL: its place never changes. */
+/* The list that an operand belongs to; NULL: its address never changes. */
 static nd4c_patch_list *list_of(nd4c_plan *plan, nd4c_value value) {
   if (value < 0) {
     return NULL;

@@ -1,6 +1,6 @@
-/* Mode "stream": one asynchronous device. Its steps, by kernels and executables, were built when the plan was
- * made, as in mode "direct". A run acquires the storages of the inputs, the outputs and the arena once, enqueues one
- * call after another without a lock or a fence, and records one fence for all of them. */
+/* Mode "stream": for one asynchronous device. Its steps are built when the plan is created, as in mode "direct". A run
+ * acquires the storages of the inputs, the outputs and the arena once, enqueues one call after another without locks or
+ * fences, and records a single fence for all of them. */
 #include "graph/modes/stream.h"
 
 #include <stdio.h>
@@ -96,7 +96,7 @@ static nd4c_status take_nothing(const nd4c_plan *plan, nd4c_stream_body *body) {
   return ND4C_OK;
 }
 
-/* What a step works in: the host's memory and the device's. */
+/* Scratch of a step, on the host and on the device. */
 typedef struct scratch_need {
   int64_t host;
   nd4c_scratch_range device;
@@ -138,7 +138,7 @@ static int64_t bytes_of(const nd4c_stream_body *body) {
   return bytes;
 }
 
-/* Gives the body to the latest run: a stream ends its work in order, so that no run needs it after that one. */
+/* Makes the latest run release the body: work on a stream ends in order, so no other run needs it longer. */
 static void drop_body(nd4c_plan_stream *stream) {
   if (stream->body != NULL && stream->last != NULL) {
     nd4c_fence_keep(stream->last, stream->body, bytes_of(stream->body), free_body);
@@ -159,7 +159,7 @@ static void apply(const nd4c_patch *patch, const nd4c_replica_view *view, int64_
   patch->tensor->data = view->address == NULL ? NULL : (char *)view->address + bytes;
 }
 
-/* Where buffers are whole, the values stay where they are. */
+/* On devices with whole buffers the values keep their buffers. */
 static void bind_buffers(const nd4c_plan *plan) {
   const nd4c_stream_body *body = plan->stream->body;
   for (int32_t i = 0; body->block_count > 0 && i < plan->arena_patches.count; ++i) {
@@ -184,7 +184,7 @@ static void bind_nothing(const nd4c_plan *plan) {
   }
 }
 
-/* Lets the stream come after what brought the constants to the device. */
+/* Makes the stream wait for the copies of constants to the device. */
 static nd4c_status wait_for_constants(const nd4c_plan *plan) {
   for (int32_t i = 0; i < plan->slot_count; ++i) {
     if (plan->slots[i].kind == ND4C_SLOT_CONSTANT && plan->slots[i].bound) {
@@ -205,7 +205,7 @@ static void give_scratch(const nd4c_stream_body *body, nd4c_step *step) {
   step->call.scratch_buffer_bytes = range.best > 0 ? nd4c_scratch_granted(body->scratch, &range) : 0;
 }
 
-/* Takes the calls to the context's stream. A body of its own: the one before may still be in use on another stream. */
+/* Rebinds the calls to the context's stream, in a new body: runs on another stream may still use the previous one. */
 static nd4c_status bind(nd4c_plan *plan) {
   nd4c_plan_stream *stream = plan->stream;
   drop_body(stream);
@@ -262,7 +262,7 @@ static void note_move(nd4c_plan_stream *stream) {
   stream->recorded = false;
 }
 
-/* The arena is where it was, unless it had to make room for something else since. */
+/* The arena keeps its buffer, unless the memory was taken from it to make room since. */
 static nd4c_status acquire_arena(nd4c_plan *plan, nd4c_submission *submission) {
   nd4c_replica_view *known = &plan->stream->arena, view;
   ND4C_TRY(
@@ -278,7 +278,7 @@ static nd4c_status acquire_arena(nd4c_plan *plan, nd4c_submission *submission) {
   return ND4C_OK;
 }
 
-/* Operand `index` of the run: inputs first, then outputs; the submission has the arena behind them. */
+/* Operand `index` of the run: inputs first, then outputs; in the submission the arena follows. */
 static nd4c_array *operand_array(const nd4c_plan *plan, int32_t index) {
   const int32_t inputs = plan->graph->inputs.count;
   return index < inputs ? plan->input_arrays[index] : plan->output_arrays[index - inputs];
@@ -370,7 +370,7 @@ static nd4c_status run_traced(const nd4c_plan *plan, int32_t index) {
   return status;
 }
 
-/* The call that could not be enqueued; what was enqueued before it ends first. */
+/* Reports the call that could not be enqueued, after the calls before it have ended. */
 static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_status status) {
   nd4c_submission_settle(plan->context, status);
   char text[256];
@@ -405,7 +405,7 @@ static nd4c_status commit_output(nd4c_plan *plan, int32_t output, nd4c_submissio
       stream->after[count++] = before[i];
     }
   }
-  if (before[inputs + output] != NULL) { /* what the run does not write of it stays */
+  if (before[inputs + output] != NULL) { /* parts that the run does not write keep their contents */
     stream->after[count++] = before[inputs + output];
   }
   nd4c_shared_fence *part = NULL;
@@ -419,7 +419,8 @@ static nd4c_status commit_output(nd4c_plan *plan, int32_t output, nd4c_submissio
   return ND4C_OK;
 }
 
-/* Records the end of the run and tells every storage. A failure to note what an output depends on is the run's. */
+/* Records the run's fence and tells every storage. The run fails if there is no memory to note an output's
+ * dependencies. */
 static nd4c_status commit(nd4c_plan *plan, nd4c_submission *submission) {
   nd4c_plan_stream *stream = plan->stream;
   const int32_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
@@ -469,7 +470,7 @@ nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *p
   status = status == ND4C_OK ? submit(plan, &submission, enqueue) : status;
   nd4c_submission_end(&submission);
   if (scratch != NULL) {
-    nd4c_scratch_return(scratch, plan->stream->last); /* after a failure nothing is under way behind that */
+    nd4c_scratch_return(scratch, plan->stream->last); /* after a failure no later work is in flight */
   }
   return status;
 }

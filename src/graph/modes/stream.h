@@ -9,14 +9,14 @@
 #include "device/memory/scratch.h"
 #include "graph/plan.h"
 
-/* What work in flight needs of the plan: it outlives the plan until the last run has ended. */
+/* The parts of a plan that work in flight needs. They outlive the plan until its last run has ended. */
 typedef struct nd4c_stream_body {
   nd4c_device *device, *host;
   nd4c_block host_scratch; /* node NULL: none. All steps share it: a stream runs one after another */
-  nd4c_scratch *scratch;   /* the stream's, held, since calls and what was recorded of them name it; NULL: none */
+  nd4c_scratch *scratch;   /* the stream's scratch, held because calls and recordings refer to it; NULL: none */
   int32_t block_count;
-  nd4c_block *blocks;    /* where buffers are whole: those of the plan's values; no run acquires them */
-  nd4c_block nothing;    /* a buffer for values without elements to name; node NULL: there are none */
+  nd4c_block *blocks;    /* with whole buffers: the buffers of the plan's values; runs do not acquire them */
+  nd4c_block nothing;    /* a buffer to which values without elements refer; node NULL: there are none */
   nd4c_capture *capture; /* NULL: nothing was recorded */
   int32_t kept_count;
   struct {
@@ -25,7 +25,7 @@ typedef struct nd4c_stream_body {
   } kept[]; /* by step: one reference to either */
 } nd4c_stream_body;
 
-/* Where an operand was in the latest run. */
+/* The buffer of an operand in the latest run. */
 typedef struct nd4c_stream_place {
   nd4c_buffer buffer;
   int64_t offset; /* bytes */
@@ -39,12 +39,12 @@ typedef struct nd4c_plan_stream {
   nd4c_shared_fence *last;   /* of the latest run; NULL: none yet */
   nd4c_fence_steps *steps;   /* a part for each output */
   bool *needs;               /* by output, then by input: whether the output depends on the input */
-  nd4c_replica_view arena;   /* where it was in the latest run */
+  nd4c_replica_view arena;   /* its buffer in the latest run */
   nd4c_stream_place *known;  /* by operand, see operand_array in stream.c */
-  bool moved;                /* in this run something is elsewhere than in the one before it */
+  bool moved;                /* an operand of this run has another buffer than in the previous run */
   nd4c_shared_fence **after; /* room for a part's */
   /* Mode capture. */
-  bool recorded; /* the recording names everything where it is */
+  bool recorded; /* the recording refers to the current buffers */
   bool gave_up;  /* recording failed: it is not tried again */
   char reason[512];
   int64_t runs, recordings, launches;
@@ -54,8 +54,8 @@ typedef struct nd4c_plan_stream {
 bool nd4c_stream_usable(const nd4c_plan *plan, char *reason, size_t reason_size);
 nd4c_status nd4c_stream_prepare(nd4c_plan *plan);
 void nd4c_stream_release(nd4c_plan *plan);
-/* Acquires, takes numbers for the steps, lets `enqueue` enqueue all of them on the context's stream, and commits. A
- * failure of `enqueue` leaves nothing under way. */
+/* Acquires, takes numbers for the steps, calls `enqueue` to enqueue all of them on the context's stream, and commits.
+ * After a failure of `enqueue` no work is in flight. */
 nd4c_status nd4c_stream_run(nd4c_plan *plan, nd4c_status (*enqueue)(nd4c_plan *plan));
 /* Enqueues the steps one after another. */
 nd4c_status nd4c_stream_enqueue(nd4c_plan *plan);

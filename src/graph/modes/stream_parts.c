@@ -1,4 +1,5 @@
-/* Which steps and inputs each output of a plan depends on, so that a failure reaches no other output. */
+/* Finds which steps and inputs each output of a plan depends on, so that a failure affects only the outputs that depend
+ * on it. */
 #include "base/status.h"
 #include "graph/modes/stream.h"
 
@@ -27,7 +28,7 @@ static void join(const tracing *work, uint64_t *to, const uint64_t *from) {
   }
 }
 
-/* What the step's results depend on goes into `row`, then to each memory that the step writes. */
+/* Computes the dependencies of the step's results in `row`, then adds them to each memory that the step writes. */
 static void trace_step(const tracing *work, int32_t index, uint64_t *row) {
   const nd4c_plan *plan = work->plan;
   const nd4c_step *step = &plan->steps[index];

@@ -1,3 +1,4 @@
+/* Removes nodes that no other node and no output reads. */
 #include "graph/passes.h"
 
 /* Closing any rewrite removes what nobody reads; this pass asks for nothing else, so that the report shows it alone. */

@@ -1,4 +1,4 @@
-/* y = scale x + shift by channel, with constants, folded into the convolution or batch_norm that makes x. Covers
+/* Folds y = scale x + shift by channel, with constants, into the convolution or batch_norm that produces x. Covers
  * batch_norm itself and multiply, divide, add and subtract of [c, 1, 1]-shaped constants. Computed in double. */
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static void affine_free(affine *map) {
 
 /* -- recognising -------------------------------------------------------------------------------------------------- */
 
-/* Numbers of a constant that varies along axis 1 of `like` alone, one a channel; NULL if it is none. */
+/* Numbers, one for each channel, of a constant that varies only along axis 1 of `like`; NULL if it is not such a
+ * constant. */
 static double *channel_numbers(const nd4c_rewrite *rewrite, nd4c_value value, const nd4c_graph_value *like,
                                nd4c_status *status) {
   *status = ND4C_OK;
@@ -67,7 +68,7 @@ static double *make_numbers(int64_t count, double number, nd4c_status *status) {
   return numbers;
 }
 
-/* Fills the map of a batch_norm; map->source stays NONE if its parameters are no constants. */
+/* Fills the map of a batch_norm; map->source stays NONE if its parameters are not constants. */
 static nd4c_status read_batch_norm(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, affine *map) {
   enum { SCALE, BIAS, MEAN, VARIANCE, PARAMETERS };
   static const int32_t positions[PARAMETERS] = {ND4C_IN_batch_norm_scale, ND4C_IN_batch_norm_bias,
@@ -100,8 +101,8 @@ static nd4c_status read_batch_norm(const nd4c_rewrite *rewrite, const nd4c_graph
   return status;
 }
 
-/* multiply, divide, add or subtract with a channel constant at input 1, or, where it commutes or is a subtract, at 0.
- */
+/* multiply, divide, add or subtract with a channel constant at input 1 or, for commutative ops and subtract, at input
+ * 0. */
 static nd4c_status read_binary(const nd4c_rewrite *rewrite, const nd4c_graph_node *node, affine *map) {
   const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]];
   nd4c_op op = node->def->info.op;
@@ -146,13 +147,13 @@ static nd4c_status read_affine(const nd4c_rewrite *rewrite, const nd4c_graph_nod
 
 /* -- folding ------------------------------------------------------------------------------------------------------ */
 
-/* What another plan has computed, as a constant of this one; *made stays NONE if there is nothing. */
+/* Reuses an array that another plan has computed, as a constant of this one; *made stays NONE if there is none. */
 static nd4c_status find_derived(nd4c_rewrite *rewrite, const nd4c_derived_key *key, nd4c_value *made) {
   nd4c_array *array = nd4c_derived_find(key);
   if (array == NULL) {
     return ND4C_OK;
   }
-  nd4c_array_retain(array); /* rewrite_constant takes one over */
+  nd4c_array_retain(array); /* rewrite_constant takes over one reference */
   nd4c_status status = nd4c_rewrite_constant(rewrite, array, made);
   if (status == ND4C_OK) {
     rewrite->graph->values[*made].derived = true;
@@ -196,7 +197,7 @@ static nd4c_status map_constant(nd4c_rewrite *rewrite, nd4c_value old, const aff
   if (found == ND4C_VALUE_NONE) {
     ND4C_TRY(compute_constant(rewrite, old, &key, &found));
     nd4c_graph_value *value = &rewrite->graph->values[found];
-    ND4C_TRY(nd4c_storage_own(value->constant->storage)); /* other plans do not know of this thread's workspace */
+    ND4C_TRY(nd4c_storage_own(value->constant->storage)); /* other plans use it outside this thread's workspace */
     value->derived = nd4c_derived_add(&key, value->constant);
   }
   *made = found;

@@ -1,12 +1,12 @@
-/* Nodes of constants alone are computed now, by the ops themselves. Large results are left to the run: a constant costs
- * memory as long as the plan lives. */
+/* Computes nodes whose inputs are all constants, with eager calls. Large results are left to the run, because a
+ * constant takes memory as long as the plan exists. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/passes.h"
 
 enum { LIMIT_ELEMENTS = 1 << 22 };
 
-/* True if all inputs are constants and the result is small, or no larger than what it is made from. */
+/* True if all inputs are constants and the result is small, or not larger than the inputs. */
 static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int64_t given = 0;
   for (int32_t i = 0; i < node->input_count; ++i) {

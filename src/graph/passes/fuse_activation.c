@@ -1,10 +1,10 @@
-/* relu, gelu, sigmoid and tanh merged into the conv or linear before them. */
+/* Merges relu, gelu, sigmoid and tanh into the conv or linear before them. */
 #include <string.h>
 
 #include "base/status.h"
 #include "graph/passes.h"
 
-/* Value of the attribute `activation` for a node, NONE if it is no activation. */
+/* Value of the attribute `activation` for a node; NONE if the node is not an activation. */
 static int64_t activation_of(const nd4c_graph_node *node) {
   switch (node->def->info.op) {
     case ND4C_OP_relu:

@@ -1,10 +1,10 @@
-/* An add of two values of one shape, merged as the addend into the conv or linear that makes one of them. */
+/* Merges an add of two values of equal shape, as the addend, into the conv or linear that produces one of them. */
 #include <string.h>
 
 #include "base/status.h"
 #include "graph/passes.h"
 
-/* conv and linear share the positions of bias and addend, which lets one function serve both. */
+/* conv and linear have bias and addend at the same positions, so one function serves both. */
 _Static_assert((int)ND4C_IN_conv_addend == (int)ND4C_IN_linear_addend, "positions of conv and linear");
 _Static_assert((int)ND4C_IN_conv_bias == (int)ND4C_IN_linear_bias, "positions of conv and linear");
 
@@ -13,7 +13,7 @@ static int64_t activation_of(const nd4c_graph_node *node) {
   return node->attrs[conv ? ND4C_ATTR_conv_activation : ND4C_ATTR_linear_activation].as.i;
 }
 
-/* The conv or linear that makes the value and can take an addend. */
+/* The conv or linear that produces the value and can take an addend. */
 static const nd4c_graph_node *find_host(const nd4c_rewrite *rewrite, nd4c_value value) {
   const nd4c_graph_node *node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_conv);
   node = node != NULL ? node : nd4c_rewrite_producer(rewrite, value, ND4C_OP_linear);
@@ -33,7 +33,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
     return ND4C_OK;
   }
   const nd4c_graph_node *hosts[] = {find_host(rewrite, sum->inputs[0]), find_host(rewrite, sum->inputs[1])};
-  /* Of two, the later: the other one is computed by then anyway. */
+  /* If both operands qualify, takes the later one: the other is already computed by then. */
   int32_t side = hosts[1] != NULL && (hosts[0] == NULL || hosts[1] > hosts[0]) ? 1 : 0;
   const nd4c_graph_node *host = hosts[side];
   if (host == NULL) {

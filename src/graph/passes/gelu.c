@@ -1,4 +1,4 @@
-/* The product of x, 1 + erf(x / sqrt 2) and 0.5, in any order and nesting: gelu. */
+/* Recognises the product of x, 1 + erf(x / sqrt 2) and 0.5, in any order and nesting, as gelu. */
 #include <math.h>
 
 #include "base/status.h"
@@ -6,7 +6,7 @@
 
 enum { FACTORS = 3 };
 
-/* Constants are written with float32's precision in models. */
+/* Models have constants with float32's precision. */
 static bool is_about(double number, double expected) {
   return fabs(number - expected) <= 1e-5 * fabs(expected);
 }
@@ -49,7 +49,7 @@ static nd4c_value scaled_source(const nd4c_rewrite *rewrite, nd4c_value value) {
   return ND4C_VALUE_NONE;
 }
 
-/* x if the value is 1 + erf(x / sqrt 2), read nowhere else in between; else NONE. */
+/* x if the value is 1 + erf(x / sqrt 2) and its intermediate values have no other reader; else NONE. */
 static nd4c_value erf_source(const nd4c_rewrite *rewrite, nd4c_value value) {
   const nd4c_graph_node *sum = nd4c_rewrite_producer(rewrite, value, ND4C_OP_add);
   for (int32_t i = 0; sum != NULL && nd4c_rewrite_is_single(rewrite, value) && i < 2; ++i) {

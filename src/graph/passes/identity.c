@@ -1,4 +1,4 @@
-/* Nodes that give their first input back: copies, and shape ops and casts that change nothing. */
+/* Removes nodes that return their first input: copies, and shape ops and casts that change nothing. */
 #include <string.h>
 
 #include "base/status.h"
@@ -16,7 +16,7 @@ static bool permutes_nothing(const nd4c_graph_node *node, const nd4c_graph_value
   return true;
 }
 
-/* True if every step of the slice is forward: with an unchanged shape nothing is left out, then. */
+/* True if all steps of the slice are positive: with an unchanged shape, the slice then has all elements. */
 static bool steps_forward(const nd4c_graph_node *node) {
   const nd4c_attr_value *steps = &node->attrs[ND4C_ATTR_slice_steps];
   for (int32_t i = 0; i < steps->count; ++i) {

@@ -1,4 +1,5 @@
-/* (x - m) / sqrt(mean((x - m)^2) + epsilon) * scale + bias with m = mean(x), all by elementary ops: layer_norm. */
+/* (x - m) / sqrt(mean((x - m)^2) + epsilon) * scale + bias with m = mean(x), composed of elementary ops, becomes
+ * layer_norm. */
 #include <string.h>
 
 #include "base/status.h"
@@ -11,7 +12,7 @@ typedef struct match {
   double epsilon;
 } match;
 
-/* The producer of a value that nobody but the pattern reads. */
+/* The producer of a value that only the pattern reads. */
 static const nd4c_graph_node *inner(const match *found, nd4c_value value, nd4c_op op) {
   return nd4c_rewrite_is_single(found->rewrite, value) ? nd4c_rewrite_producer(found->rewrite, value, op) : NULL;
 }
@@ -56,7 +57,7 @@ static bool is_centred(match *found, nd4c_value value, int32_t axis) {
   return true;
 }
 
-/* The value whose square this is, NONE if it is no square. */
+/* The value of which this is the square; NONE if it is not a square. */
 static nd4c_value square_root_of(const match *found, nd4c_value value) {
   double two = 0;
   const nd4c_graph_node *node = inner(found, value, ND4C_OP_square);
@@ -88,7 +89,7 @@ static bool is_deviation(match *found, nd4c_value value, nd4c_value *centred, in
   return false;
 }
 
-/* True if nothing but the pattern reads what it computes on the way: x - m once or twice, m as often as that. */
+/* True if only the pattern reads its intermediate values: x - m once or twice, and m as often. */
 static bool is_closed(const match *found, nd4c_value first, nd4c_value second) {
   const int32_t *uses = found->rewrite->uses;
   bool same = first == second;

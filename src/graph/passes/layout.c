@@ -1,6 +1,6 @@
-/* Memory order of the values around convolutions. Shapes stay as they are; strides change. A conv's output gets the
- * order that the kernel likes, what is computed from it by ops that follow their inputs' order gets the same, and what
- * must be in C order (outputs of the graph) stays so. */
+/* Chooses the memory order of values around convolutions. Shapes stay; strides change. A conv's output gets the order
+ * that its kernel prefers. Ops that follow their inputs' order pass it on. Values that must be in C order, such as
+ * outputs of the graph, stay in C order. */
 #include <string.h>
 
 #include "array/narrow.h"
@@ -35,7 +35,7 @@ static nd4c_status describe(layout *work, nd4c_value value, nd4c_tensor *tensor)
   return ND4C_OK;
 }
 
-/* Asks the conv's kernel; *found false: no wish. */
+/* Asks the conv's kernel; *found false: no preference. */
 static nd4c_status ask(layout *work, const nd4c_graph_node *node, int32_t *order, bool *found) {
   const nd4c_context *context = work->rewrite->context;
   nd4c_tensor inputs[ND4C_IN_conv_count], output;
@@ -58,7 +58,7 @@ static nd4c_status ask(layout *work, const nd4c_graph_node *node, int32_t *order
   return ND4C_OK;
 }
 
-/* The order that an input has and the output could share. */
+/* The order of an input that the output could have, too. */
 static const int32_t *inherited(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int32_t rank = graph->values[node->outputs[0]].rank;
   int32_t looked_at = node->def->order == ND4C_ORDER_FIRST ? 1 : node->input_count;
@@ -71,7 +71,7 @@ static const int32_t *inherited(const nd4c_graph *graph, const nd4c_graph_node *
   return NULL;
 }
 
-/* A reshape back from a shuffle of channels: its copy may as well be written in the order of the conv before it. */
+/* The reshape at the end of a channel shuffle copies anyway, so its output can have the order of the conv before it. */
 static const int32_t *through_views(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int32_t rank = graph->values[node->outputs[0]].rank;
   for (int32_t steps = 0; steps < 8; ++steps) {

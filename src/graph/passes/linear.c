@@ -1,8 +1,8 @@
-/* A matmul with a constant matrix, and a constant vector added to its last axis: linear. */
+/* Turns a matmul with a constant matrix, and the addition of a constant vector along the last axis, into linear. */
 #include "base/status.h"
 #include "graph/passes.h"
 
-/* The added constant as a vector of `count`, as a view; NULL array if it is none. */
+/* The added constant as a vector of `count`, as a view; a NULL array if it is not one. */
 static nd4c_status vector_of(const nd4c_rewrite *rewrite, nd4c_value value, int64_t count, nd4c_array **vector) {
   const nd4c_graph_value *info = &rewrite->graph->values[value];
   *vector = NULL;
@@ -14,7 +14,7 @@ static nd4c_status vector_of(const nd4c_rewrite *rewrite, nd4c_value value, int6
   return nd4c_array_as_strided(info->constant, 1, &count, &stride, 0, vector);
 }
 
-/* The product as a linear without bias: from a matmul with a constant matrix, or a linear that has none yet. */
+/* The product as a linear without bias: from a matmul with a constant matrix, or from a linear that has no bias yet. */
 static bool find_product(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_value *inputs, nd4c_attr_value *attrs,
                          const nd4c_graph_node **product) {
   if (!nd4c_rewrite_is_single(rewrite, value)) {
@@ -28,7 +28,7 @@ static bool find_product(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_val
     *product = node;
     const nd4c_array *w = values[inputs[1]].constant;
     return w != NULL && values[inputs[1]].rank == 2 && values[inputs[0]].rank >= 2 &&
-           (w->storage->flags & ND4C_STORAGE_ENCODED) == 0; /* which matmul reads as it is */
+           (w->storage->flags & ND4C_STORAGE_ENCODED) == 0; /* which matmul reads in place */
   }
   node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_linear);
   if (node == NULL || nd4c_node_input(node, ND4C_IN_linear_bias) >= 0 ||

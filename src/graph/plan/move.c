@@ -1,10 +1,10 @@
-/* A plan on one context after another: a model's plans serve all contexts that are alike. */
+/* nd4c_plan_move: moves a plan to another context. A model's plans serve all contexts with equal settings. */
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "graph/plan.h"
 
-/* Constants that making the plan sent to a device, or had kernels pack, have no fence that a run on another stream
- * looks at: they are waited for, once, and a failure is that of the plan. */
+/* Runs on another stream do not check the fences of constants that were copied or packed when the plan was created, so
+ * these are waited for once. A failure is the plan's. */
 static nd4c_status finish_making(const nd4c_plan_place *place) {
   if (!place->device->description.asynchronous) {
     return ND4C_OK;
@@ -53,7 +53,7 @@ nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context) {
     return ND4C_OK;
   }
   nd4c_context *own = context;
-  if (plan->device != context->device) { /* a placement has put the whole plan on another device */
+  if (plan->device != context->device) { /* a placement put the whole plan on another device */
     ND4C_TRY(nd4c_routing_context(context, plan->device, &own));
   }
   plan->context = nd4c_context_retain(own);

@@ -1,9 +1,9 @@
-/* Which nodes of a plan become segments: regions are offered to the device's compilers, one after the other.
+/* Decides which nodes of a plan become segments: offers regions to the device's compilers, one after the other.
  *
- * A region is a set of nodes that no path through other nodes leaves and enters again, so whatever a compiler takes
- * out of it can run as one if that holds inside the region, which is checked. Nodes that nothing offers (islands: what
- * an earlier compiler took) separate regions: a node's level counts how often a path to it has entered islands, and
- * the nodes of one level are a region. */
+ * A region is a set of nodes such that no path leaves it and enters it again. A piece of a region can therefore run as
+ * one if the same holds for the piece inside the region, which is checked. Islands, nodes that an earlier compiler
+ * took, are not offered and separate regions: a node's level is the largest number of islands that a path to it enters,
+ * and the nodes of one level are a region. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct partitioning {
 
 /* -- regions ----------------------------------------------------------------------------------------------------- */
 
-/* What a node that reads this one is at least: behind an island one level further. */
+/* The minimum level of a reader of this node: one more after an island. */
 static int32_t level_behind(const partitioning *work, int32_t node, bool island) {
   const nd4c_plan *plan = work->plan;
   int32_t segment = plan->segment_of[node];
@@ -47,7 +47,8 @@ static int32_t level_of(const partitioning *work, int32_t node) {
   return level;
 }
 
-/* Segments stand together, so that each is complete before what reads it comes. Returns the highest level. */
+/* Computes levels. The nodes of a segment are adjacent, so each segment is complete before its readers. Returns the
+ * highest level. */
 static int32_t find_levels(const partitioning *work) {
   nd4c_plan *plan = work->plan;
   int32_t highest = 0;
@@ -87,8 +88,8 @@ static bool has_kernels(const partitioning *work, int32_t node) {
   return count > 0;
 }
 
-/* A single node is left to the choice of its step if there are kernels for it, unless the compiler says that it is the
- * cheaper way. */
+/* A piece of one node is left to kernel choice if there are kernels for it, unless the compiler says that it is
+ * cheaper. */
 static bool is_worth_a_segment(const partitioning *work, const nd4c_answer *answer, int32_t piece) {
   if (answer->pieces[piece].node_count > 1 || (answer->pieces[piece].flags & ND4C_PIECE_CHEAPER) != 0) {
     return true;
@@ -100,7 +101,7 @@ static bool is_worth_a_segment(const partitioning *work, const nd4c_answer *answ
   return !has_kernels(work, work->nodes[node]);
 }
 
-/* Its nodes are on offer again, for the compilers that come after this one. */
+/* Its nodes are offered to the next compilers again. */
 static nd4c_status note_piece_declined(const partitioning *work, const int32_t *nodes, int32_t count) {
   nd4c_plan *plan = work->plan;
   char reason[512];
@@ -113,8 +114,8 @@ static nd4c_status note_piece_declined(const partitioning *work, const int32_t *
   return ND4C_OK;
 }
 
-/* Makes a segment of the piece, unless its compiler says that it cannot compile it after all. Later compilers do not
- * change the order of the nodes inside a segment, so that what is compiled here is what runs. */
+/* Makes a segment of the piece, unless its compiler cannot compile it after all. Later compilers do not change the
+ * order of nodes inside a segment, so the code compiled here is what runs. */
 static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answer, int32_t piece) {
   nd4c_plan *plan = work->plan;
   const int32_t count = answer->pieces[piece].node_count;
@@ -215,7 +216,7 @@ static nd4c_status apply_order(const partitioning *work) {
   return ND4C_OK;
 }
 
-/* Moves nodes so that those of each segment stand together. */
+/* Reorders nodes so that those of each segment are adjacent. */
 static nd4c_status order_nodes(const partitioning *work) {
   const nd4c_plan *plan = work->plan;
   int32_t crossed = -1;
@@ -250,7 +251,7 @@ static nd4c_status ask_compiler(partitioning *work) {
   return order_nodes(work);
 }
 
-/* Values that segments read, and values that never leave one. */
+/* Marks values that segments read, and values that never leave a segment. */
 static nd4c_status mark_values(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
   plan->fed = nd4c_region_take(&plan->region, graph->value_count, sizeof *plan->fed);
@@ -275,7 +276,7 @@ static nd4c_status mark_values(nd4c_plan *plan) {
   for (int32_t i = 0; i < graph->outputs.count; ++i) {
     plan->hidden[graph->outputs.items[i].value] = false;
   }
-  /* Compilers were told C order, whatever kernels around a conv like. */
+  /* Compilers expect C order, whatever order kernels around a conv prefer. */
   for (int32_t i = 0; i < graph->value_count; ++i) {
     const int32_t producer = graph->values[i].producer;
     if (plan->fed[i] || (producer >= 0 && plan->segment_of[producer] >= 0)) {

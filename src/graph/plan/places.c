@@ -1,4 +1,4 @@
-/* Plans over several devices: which node runs where, what crosses from one device to another. */
+/* Plans over several devices: where each node runs, and which values cross from one device to another. */
 #include <string.h>
 
 #include "base/status.h"
@@ -34,7 +34,7 @@ nd4c_device *nd4c_placement_single(const nd4c_placement *placement) {
 
 /* -- nodes ------------------------------------------------------------------------------------------------------- */
 
-/* Position of the device's place, made if there is none yet. */
+/* Position of the device's place, which is added if there is none yet. */
 static nd4c_status find_place(nd4c_plan *plan, nd4c_device *device, int32_t *place) {
   for (*place = 0; *place < plan->place_count; ++*place) {
     if (plan->places[*place].device == device) {
@@ -45,7 +45,8 @@ static nd4c_status find_place(nd4c_plan *plan, nd4c_device *device, int32_t *pla
     return nd4c_fail(ND4C_ARGUMENT, "placement: more than %d devices", ND4C_PLAN_PLACES);
   }
   ND4C_TRY(nd4c_device_check(device, "placement"));
-  /* One of the plan's context: it has its settings, and whoever waits for the context waits for it, too. */
+  /* A context that belongs to the plan's: it has the same settings, and waiting for the plan's context waits for it,
+   * too. */
   nd4c_context *route = NULL;
   ND4C_TRY(nd4c_routing_context(plan->context, device, &route));
   plan->places[plan->place_count++] = (nd4c_plan_place){.device = device, .context = nd4c_context_retain(route)};
@@ -91,7 +92,7 @@ void nd4c_plan_add_helper(nd4c_plan *plan) {
       (nd4c_plan_place){.device = plan->helper->device, .context = nd4c_context_retain(plan->helper)};
 }
 
-/* A constant that is a view gets an array of its own. */
+/* A constant that is a view is copied to a separate array. */
 static nd4c_status copy_constant(nd4c_graph_value *value) {
   nd4c_array *copy = NULL;
   nd4c_array *given = value->constant;
@@ -101,7 +102,7 @@ static nd4c_status copy_constant(nd4c_graph_value *value) {
   return ND4C_OK;
 }
 
-/* Where a device takes whole buffers alone, all values lie in C order and begin with their memory. */
+/* For a device that takes only whole buffers, all values are in C order and begin at offset 0. */
 nd4c_status nd4c_plan_make_whole(nd4c_plan *plan) {
   plan->whole = plan->helper != NULL && plan->helper->device->description.whole_buffers;
   for (int32_t i = 0; i < plan->place_count; ++i) {
@@ -121,7 +122,7 @@ int32_t nd4c_plan_place_of(const nd4c_plan *plan, int32_t index) {
   if (plan->place_of == NULL) {
     return 0;
   }
-  if (index >= plan->placed_count) { /* a copy into an output, added later: where its input is made */
+  if (index >= plan->placed_count) { /* a copy to an output, added later: runs where its input is produced */
     const nd4c_slot *root = &plan->slots[plan->slots[plan->graph->nodes[index].inputs[0]].root];
     int32_t producer = plan->graph->values[root - plan->slots].producer;
     return producer < 0 || producer >= plan->placed_count ? 0 : plan->place_of[producer];
@@ -172,7 +173,7 @@ void nd4c_plan_split_slots(nd4c_plan *plan) {
   }
 }
 
-/* Position of the device that has the root's value before anybody asks for it; -1: none of the plan's. */
+/* Position of the device that has the root's value before the first copy; -1: none of the plan's. */
 static int32_t home_of(const nd4c_plan *plan, const nd4c_slot *root) {
   if (root->kind != ND4C_SLOT_CONSTANT) {
     return root->kind == ND4C_SLOT_INPUT ? 0 : root->place;
@@ -186,7 +187,7 @@ static int32_t home_of(const nd4c_plan *plan, const nd4c_slot *root) {
   return -1;
 }
 
-/* True if an earlier constant lies in the same storage: one copy brings both. */
+/* True if an earlier constant is in the same storage: one copy serves both. */
 static bool is_repeated(const nd4c_plan *plan, int32_t slot) {
   const nd4c_slot *root = &plan->slots[slot];
   for (int32_t i = 0; i < slot && root->kind == ND4C_SLOT_CONSTANT; ++i) {

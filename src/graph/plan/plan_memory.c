@@ -1,3 +1,4 @@
+/* See plan_memory.h. */
 #include "graph/plan/plan_memory.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ static int by_size(const void *a, const void *b) {
   return left->first != right->first ? (left->first < right->first ? -1 : 1) : (left < right ? -1 : left > right);
 }
 
-/* Puts `block` into the smallest gap between the placed blocks that live at the same time; `placed` is sorted by
+/* Places `block` in the smallest fitting gap between placed blocks with overlapping lifetimes; `placed` is sorted by
  * offset. */
 static void place_block(nd4c_plan_block *const *placed, int32_t count, nd4c_plan_block *block) {
   int64_t end = 0, best = -1, best_gap = INT64_MAX;
@@ -46,7 +47,7 @@ static void insert_by_offset(nd4c_plan_block **placed, int32_t count, nd4c_plan_
   placed[at] = block;
 }
 
-/* Rounds sizes up and makes sure that even all blocks side by side can be addressed. */
+/* Rounds sizes up and checks that even all blocks side by side can be addressed. */
 static nd4c_status round_sizes(nd4c_plan_block *blocks, int32_t count) {
   int64_t total = 0;
   for (int32_t i = 0; i < count; ++i) {
@@ -109,7 +110,7 @@ int32_t nd4c_plan_share_buffers(nd4c_plan_block *blocks, int32_t count, int64_t 
 /* Blocks by slot: slots that share a block (computed in place) have the same number. */
 typedef struct planning {
   nd4c_plan *plan;
-  nd4c_plan_block *blocks; /* slots' first, then one a step for scratch */
+  nd4c_plan_block *blocks; /* one for each slot, then one for each step's scratch */
   int32_t block_count;
   int32_t *block_of; /* by slot, -1: none */
   int32_t place;     /* whose arena it is */
@@ -147,12 +148,12 @@ static bool same_layout(const nd4c_slot *a, const nd4c_slot *b) {
   return true;
 }
 
-/* The input over which step `index` can compute its output, or -1: it dies there, lies exactly like the output, and no
- * other operand reads the same memory in another way. */
+/* The input whose memory step `index` can reuse for its output, or -1. The input's last use is this step, its layout
+ * equals the output's, and no other operand reads the memory with another layout. */
 static int32_t find_in_place(const planning *work, int32_t index) {
   const nd4c_plan *plan = work->plan;
   const nd4c_step *step = &plan->steps[index];
-  /* An addend is not computed over, even where it dies: kernels may keep partial sums in the output. */
+  /* The memory of an addend is not reused, because kernels may keep partial sums in the output. */
   if (step->segment != NULL || step->output_count != 1 ||
       plan->graph->nodes[step->node].def->alias != ND4C_ALIAS_SAME) {
     return -1;
@@ -164,7 +165,7 @@ static int32_t find_in_place(const planning *work, int32_t index) {
     }
     const nd4c_slot *input = &plan->slots[step->inputs[i]];
     const nd4c_slot *root = &plan->slots[input->root];
-    /* Empty slots stay where they are made, whoever reads them. */
+    /* Empty slots stay at the place that produces them. */
     bool fits = root->kind == ND4C_SLOT_ARENA && root->place == work->place && work->last_use[input->root] == index &&
                 input->offset == 0 && root->bytes == output->bytes && same_layout(input, output);
     for (int32_t k = 0; k < step->input_count && fits; ++k) {
@@ -201,7 +202,7 @@ static void add_output(planning *work, int32_t index, nd4c_value value) {
   work->block_count += 1;
 }
 
-/* The buffers of a device that takes none but whole ones. Calls have scratch of their own there. */
+/* The buffers of a device that takes only whole ones. Scratch is not among them: calls have it separately. */
 static nd4c_status plan_buffers(planning *work, nd4c_plan_place *place) {
   nd4c_plan *plan = work->plan;
   nd4c_region region = {0};
@@ -227,7 +228,7 @@ static nd4c_status plan_buffers(planning *work, nd4c_plan_place *place) {
   return ND4C_OK;
 }
 
-/* One device's arena. Scratch is in it where runs go by addresses; elsewhere it is the call's own. */
+/* One device's arena. It includes scratch if runs use addresses; otherwise calls have scratch separately. */
 static nd4c_status plan_blocks(planning *work) {
   nd4c_plan *plan = work->plan;
   nd4c_plan_place *place = &plan->places[work->place];

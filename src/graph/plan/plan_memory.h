@@ -1,5 +1,5 @@
-/* Where the values of a plan lie: blocks with known lifetimes in one arena, or in whole buffers. Pure arithmetic;
- * nd4c_plan_make_memory applies it to each device of a plan. */
+/* Placement of a plan's values: blocks with known lifetimes in one arena, or in whole buffers. Pure arithmetic, which
+ * nd4c_plan_make_memory applies to each device of a plan. */
 #ifndef ND4C_GRAPH_PLAN_MEMORY_H
 #define ND4C_GRAPH_PLAN_MEMORY_H
 
@@ -21,8 +21,8 @@ typedef struct nd4c_plan_block {
  * are placed first, each into the smallest gap that fits (greedy best fit). MEMORY, OVERFLOW. */
 nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64_t *bytes);
 
-/* Gives the blocks, in order of their first steps, whole buffers: those of the same size that do not live at the same
- * time share one. buffer_bytes has room for `count`; returns how many buffers there are. */
+/* Assigns whole buffers to the blocks, in order of their first steps: blocks of equal size with disjoint lifetimes
+ * share one. buffer_bytes has room for `count`; returns the number of buffers. */
 int32_t nd4c_plan_share_buffers(nd4c_plan_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last);
 
 #endif

@@ -1,5 +1,5 @@
-/* Segments: runs of nodes that the device's compiler takes as one. Inside a segment every value is C-contiguous and has
- * no memory of the plan's; what enters and leaves has a slot. */
+/* Segments: runs of nodes that a compiler of the device compiles as one piece. Inside a segment every value is
+ * C-contiguous and takes no memory of the plan; inputs and outputs have slots. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* -- describing --------------------------------------------------------------------------------------------------- */
 
-/* Operand of a node inside a segment: C-contiguous, but constants as they are. */
+/* Operand of a node inside a segment: C-contiguous, except constants, which keep their strides. */
 static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tensor) {
   nd4c_graph_describe(plan->graph, value, tensor);
   if (value < 0) {
@@ -25,7 +25,7 @@ static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tens
   if (constant != NULL) {
     memcpy(strides, constant->strides, (size_t)tensor->rank * sizeof *strides);
     ND4C_TRY(nd4c_constant_bind(plan->context, &(nd4c_constant_input){constant, 0}, tensor));
-    if (plan->slots != NULL) { /* not while compilers are asked what they take */
+    if (plan->slots != NULL) { /* not while compilers are asked for partitions */
       plan->slots[value].bound = true;
     }
   } else {
@@ -63,8 +63,7 @@ static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* The segment while it is put together. `number_of` maps values of the graph to values of the segment, -1: not in it.
- */
+/* The segment under construction. `number_of` maps values of the graph to values of the segment, -1: not in it. */
 typedef struct assembly {
   nd4c_plan *plan;
   const int32_t *nodes;
@@ -96,7 +95,7 @@ static nd4c_status allocate_assembly(assembly *work) {
   return ND4C_OK;
 }
 
-/* Values that a node outside, or the caller, reads. The nodes inside are in the graph's order. */
+/* Finds values that a node outside or the caller reads. The nodes inside are in the graph's order. */
 static void find_leaving(const assembly *work) {
   const nd4c_graph *graph = work->plan->graph;
   int32_t inside = 0;
@@ -237,7 +236,7 @@ nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *input
   return ND4C_OK;
 }
 
-/* The piece was to come from a file: what was done instead is told, or strictness makes it an error. */
+/* The file of executables lacks the piece: reports that it was compiled instead, or fails in a strict context. */
 static nd4c_status note_missing(nd4c_plan *plan, nd4c_plan_segment *segment) {
   if (plan->context->strict) {
     return nd4c_fail(ND4C_STRICT, "%s has no executable for a segment of %d nodes by %s", plan->file.file_name,
@@ -315,7 +314,7 @@ void nd4c_plan_release_segments(nd4c_plan *plan) {
   }
 }
 
-/* `outputs`: the arrays of the step's outputs; NULL where it returns none. */
+/* `outputs`: the arrays of the step's outputs; NULL if the executable does not return outputs. */
 static nd4c_status execute(const nd4c_plan *plan, const nd4c_step *step, nd4c_array *const *outputs,
                            nd4c_submission *submission) {
   const nd4c_executable_info *info = &step->segment->info;
@@ -364,7 +363,7 @@ static void release_compiled(void *compiled) {
   nd4c_compiled_release(compiled);
 }
 
-/* What was given to a segment that failed may have been written in part. */
+/* A segment that failed may have written part of its outputs. */
 static nd4c_status fail_outputs(const nd4c_plan *plan, const nd4c_step *step, nd4c_status status) {
   for (int32_t i = 0; i < step->output_count; ++i) {
     nd4c_storage_poison(plan->slot_arrays[step->outputs[i]]->storage, status, nd4c_error_message());

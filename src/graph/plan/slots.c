@@ -1,4 +1,4 @@
-/* Slots: which values share memory, and how each lies in it. Views cost nothing at run time: they are resolved here. */
+/* Slots: which values share memory, and the layout of each. Views are resolved here and cost nothing at run time. */
 #include <string.h>
 
 #include "array/narrow.h"
@@ -119,7 +119,7 @@ static bool is_possible(const nd4c_plan *plan, const nd4c_graph_node *node, cons
                           nd4c_shape_is_contiguous(value->rank, value->shape, strides));
 }
 
-/* The node was placed on a device that takes parts of buffers, and has no kernels for an op that it sees as a view. */
+/* The node is placed on a device that takes parts of buffers, which has no kernel for an op that is a view there. */
 static bool is_left_to_copy(const nd4c_plan *plan, int32_t index) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   if (plan->place_of == NULL || index >= plan->placed_count || node->input_count != 1) {
@@ -131,7 +131,7 @@ static bool is_left_to_copy(const nd4c_plan *plan, int32_t index) {
   return !device->description.whole_buffers && count == 0;
 }
 
-/* The node is from now on a copy of a view of its input: another device of the plan takes the result as a whole
+/* Turns the node into a copy of a view of its input, because another device of the plan needs the result as a whole
  * buffer. */
 static nd4c_status copy_view(nd4c_plan *plan, int32_t index, const int64_t *strides, int64_t offset) {
   nd4c_graph *graph = plan->graph;
@@ -148,7 +148,7 @@ static nd4c_status copy_view(nd4c_plan *plan, int32_t index, const int64_t *stri
   return ND4C_OK;
 }
 
-/* Compilers take contiguous operands: a view that is not is computed if a segment reads it. */
+/* Compilers take contiguous operands, so a non-contiguous view is computed if a segment reads it. */
 static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   int64_t strides[ND4C_MAX_RANK];
@@ -172,7 +172,8 @@ static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
   return in_segment(plan, index) ? ND4C_OK : copy_through_view(plan, index);
 }
 
-/* True if writing the root is writing the output: the value covers its root in C order, and nobody else claimed it. */
+/* True if writing the root writes the output: the value covers its root in C order, and no other output uses the
+ * root. */
 static bool covers_root(const nd4c_plan *plan, const nd4c_slot *slot) {
   const nd4c_slot *root = &plan->slots[slot->root];
   return root->kind == ND4C_SLOT_ARENA && slot->contiguous && root->contiguous && slot->offset == 0 &&
@@ -212,7 +213,7 @@ nd4c_status nd4c_plan_copy_view(nd4c_plan *plan, int32_t index, bool *copied) {
 
 nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
-  /* One more for each copy that an output may need, and for each node that becomes a copy through or of a view. */
+  /* One more for each copy that an output may need, and for each node that becomes a copy to or of a view. */
   int64_t most = (int64_t)graph->value_count + graph->outputs.count + graph->node_count;
   plan->slots = nd4c_region_take(&plan->region, most, sizeof *plan->slots);
   if (plan->slots == NULL) {

@@ -1,4 +1,4 @@
-/* Steps: every node that computes gets its operands described and a prepared choice. */
+/* Steps: describes the operands of every node that computes, and prepares its choice. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -49,7 +49,7 @@ static const nd4c_constant_input *constants_of(nd4c_plan *plan, const nd4c_step 
   return items;
 }
 
-/* Whether the device takes the operands as they lie. */
+/* Whether the device takes the operands with their layouts. */
 static bool fits_whole(const nd4c_plan *plan, const nd4c_step *step) {
   bool whole = true;
   for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
@@ -60,8 +60,8 @@ static bool fits_whole(const nd4c_plan *plan, const nd4c_step *step) {
   return whole;
 }
 
-/* A choice on one of the plan's devices. Where another may take the step, constants are brought only to one that can
- * use them. */
+/* Makes a choice on one of the plan's devices. If another device may take the step instead, constants are copied only
+ * to a device that can use them. */
 static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant_input *items, nd4c_step *step) {
   const nd4c_context *context = plan->places[place].context;
   step->place = place;
@@ -87,7 +87,7 @@ static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant
   return ND4C_OK;
 }
 
-/* Where the node was placed; else, and told, on the plan's device and then on the others. */
+/* Tries the device of the node's placement; then, with a line in the report, the plan's device and the others. */
 static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
   int32_t wanted = nd4c_plan_place_of(plan, step->node);
   const nd4c_constant_input *items = constants_of(plan, step);
@@ -140,7 +140,8 @@ static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step)
   return ND4C_OK;
 }
 
-/* What no device of the plan has a kernel for may still be a view of its input where buffers have parts. */
+/* If no device of the plan has a kernel, the node may still be a view of its input on a device that takes parts of
+ * buffers. */
 static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
   bool copied = false;
   ND4C_TRY(prepare_step(plan, index, step));
