@@ -1,4 +1,5 @@
-/* Eager calls: one lookup when the signature is known, the whole way otherwise. */
+/* Eager calls: one lookup if the signature is cached; otherwise inference, choice and execution. The functions of ops.h
+ * and nd4c_op_call come here. */
 #include <string.h>
 
 #include "array/array.h"
@@ -74,7 +75,7 @@ static nd4c_status run_with_scratch(nd4c_cached_call *entry, int64_t bytes) {
   return status;
 }
 
-/* Fills in the addresses of the inputs; false if one needs a coherence step. */
+/* Writes the addresses of the inputs; false if one needs a coherence step. */
 static inline bool patch_inputs(nd4c_cached_call *entry, const nd4c_array *const *inputs) {
   for (int32_t i = 0; i < entry->input_count; ++i) {
     if (inputs[i] != NULL) {
@@ -88,8 +89,8 @@ static inline bool patch_inputs(nd4c_cached_call *entry, const nd4c_array *const
   return true;
 }
 
-/* Runs a cached call on storages that are ready on a synchronous device; *done false leaves everything to the slow way.
- */
+/* Runs a cached call on storages that are ready on a synchronous device. *done false: the slow path must do
+ * everything. */
 static nd4c_status call_cached(nd4c_cached_call *entry, const nd4c_context *context, const nd4c_array *const *inputs,
                                nd4c_array **outputs, bool *done) {
   *done = false;
@@ -166,12 +167,13 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
   return status;
 }
 
-/* The arrays that the kernel writes: given ones where that is safe, fresh ones otherwise. */
+/* The arrays that the kernel writes: the caller's where that is safe, else fresh ones. */
 static nd4c_status make_targets(nd4c_pending *p) {
   int32_t count = p->def->info.output_count;
   for (int32_t i = 0; i < p->input_count; ++i) {
     if (p->inputs[i] != NULL) {
-      nd4c_storage_use(p->inputs[i]->storage, p->context->device); /* not to make room for the results */
+      nd4c_storage_use(p->inputs[i]->storage, p->context->device); /* so that making room for the results does not take
+                                                                      it */
     }
   }
   for (int32_t i = 0; i < count; ++i) {
@@ -209,7 +211,7 @@ static nd4c_status choose(nd4c_pending *p, nd4c_choice **choice) {
   return status;
 }
 
-/* Hands targets to the caller: a fresh one as it is, one that stands in for a given output by a copy. */
+/* Gives targets to the caller: a fresh one directly, one that replaces a given output by a copy. */
 static nd4c_status deliver(nd4c_pending *p) {
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     if (p->outputs[i] != NULL && p->outputs[i] != p->targets[i]) {
@@ -235,7 +237,7 @@ static bool has_true_shapes(const nd4c_pending *p) {
   return has;
 }
 
-/* The part of a target that was written, as an array of its own: a view if it is most of what was allocated. */
+/* The written part of a target as an array: a view if it is most of the allocation, else a copy. */
 static nd4c_status shrink_target(nd4c_pending *p, int32_t at) {
   nd4c_array *whole = p->targets[at], *part = NULL;
   const nd4c_inferred *inferred = &p->inferred[at];
@@ -257,8 +259,8 @@ static nd4c_status shrink_target(nd4c_pending *p, int32_t at) {
   return ND4C_OK;
 }
 
-/* What the kernel wrote is a part of what it was given. Shapes that do not depend on data are not its to tell: they are
- * as inferred, whatever it wrote. */
+/* Checks that the kernel's true shapes lie within the inferred ones. Shapes that do not depend on data stay as
+ * inferred, whatever the kernel wrote. */
 static nd4c_status check_true_shape(nd4c_pending *p, int32_t at) {
   nd4c_inferred *told = &p->inferred[at];
   const int64_t *largest = p->targets[at]->shape;
@@ -305,7 +307,7 @@ static nd4c_status compute_true_shapes(nd4c_pending *p, nd4c_choice *choice) {
   return deliver(p);
 }
 
-/* Into fresh arrays, which are then handed over or copied. */
+/* Computes into fresh arrays, which are then returned or copied. */
 static nd4c_status compute_on_host(nd4c_pending *p, nd4c_host_op_function function) {
   for (int32_t i = 0; i < p->def->info.output_count; ++i) {
     if (p->outputs[i] != NULL && p->inferred[i].dtype == ND4C_UTF8) {
@@ -347,7 +349,7 @@ static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   } else {
     ND4C_TRY(choose(p, &choice));
   }
-  /* The cache does not tell a view that begins elsewhere from a whole buffer. */
+  /* The cache does not distinguish a view with an offset from a whole buffer. */
   bool remembered = in_place && key != 0 && p->known == NULL && !p->context->device->description.whole_buffers;
   if (ND4C_UNLIKELY(has_true_shapes(p))) {
     if (remembered) { /* now, while the target has the largest shape */
@@ -371,7 +373,7 @@ static nd4c_status compute(nd4c_pending *p, uint64_t key) {
   return deliver(p);
 }
 
-/* Result of an op that can be a view: the view itself, or its elements copied into the output given. */
+/* Result of an op that can be a view: the view, or a copy of its elements to the given output. */
 static nd4c_status deliver_view(nd4c_pending *p, nd4c_array *view) {
   if (p->outputs[0] == NULL) {
     p->outputs[0] = view;
@@ -382,7 +384,7 @@ static nd4c_status deliver_view(nd4c_pending *p, nd4c_array *view) {
   return status;
 }
 
-/* The input's elements in C order, seen with the output's shape: any reshape is a view of that. */
+/* Copies the input to C order, of which every reshape is a view. */
 static nd4c_status copy_then_view(const nd4c_pending *p, const nd4c_inference *inference, nd4c_array **view) {
   nd4c_array *copy = NULL;
   const nd4c_inferred *inferred = &inference->outputs[0];
@@ -432,7 +434,7 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
                                           uint64_t key, nd4c_choice *known) {
   const nd4c_op_def *def = nd4c_op_get_def(op);
   ND4C_TRY(nd4c_pending_check(op, def, inputs, input_count, outputs));
-  nd4c_status asked = nd4c_cancellation_poll(); /* before views, and what the host computes, which submit nothing */
+  nd4c_status asked = nd4c_cancellation_poll(); /* before views and host ops, which submit nothing */
   if (ND4C_UNLIKELY(asked != ND4C_OK)) {
     return nd4c_fail_prefix(asked, "%s", def->info.name);
   }
@@ -469,7 +471,7 @@ static ND4C_NOINLINE nd4c_status call_new(nd4c_context *context, nd4c_op op, con
   return status;
 }
 
-/* Whether the arguments are sound enough to hash: everything else is the slow way's to refuse. */
+/* Whether the arguments are valid enough to hash; the slow path refuses invalid ones. */
 static inline bool is_hashable(const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs) {
   if (input_count <= 0 || input_count > ND4C_CACHED_INPUTS || inputs == NULL || outputs == NULL) {
     return false;
@@ -496,7 +498,8 @@ static inline nd4c_status call_here(nd4c_context *context, nd4c_op op, int32_t a
       if (done || status != ND4C_OK) {
         return status;
       }
-      known = nd4c_choice_retain(entry->choice); /* making results may run the program's code, which may evict it */
+      known = nd4c_choice_retain(entry->choice); /* allocating results may run the program's code, which may evict the
+                                                    entry */
     }
   }
   nd4c_status status = call_new(context, op, inputs, input_count, attrs, outputs, key, known);
@@ -505,7 +508,7 @@ static inline nd4c_status call_here(nd4c_context *context, nd4c_op op, int32_t a
 }
 
 nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call) {
-  /* An entry of its own for each device with calls in flight: what is computed here and there evicts nothing. */
+  /* A separate entry for each device, so that calls on several devices do not evict each other. */
   uint64_t here = nd4c_device_is_immediate(context->device)
                       ? 0
                       : ((uint64_t)context->device->number + 1) * UINT64_C(0x9fb21c651e98df25);
@@ -513,8 +516,7 @@ nd4c_status nd4c_call_on(nd4c_context *context, const nd4c_eager_call *call) {
                    call->key == 0 ? 0 : call->key ^ here);
 }
 
-/* A routed call whose vote is remembered with its entry, as fast as one that is not routed; *status is set where it
- * says true. */
+/* A routed call whose decision is in its entry, as fast as one without routing; *status is set if it returns true. */
 static inline bool call_decided(nd4c_context *context, nd4c_cached_call *entry, const nd4c_array *const *inputs,
                                 nd4c_array **outputs, nd4c_status *status) {
   nd4c_context *route = context;

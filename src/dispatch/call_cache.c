@@ -1,3 +1,4 @@
+/* See call_cache.h. */
 #include "dispatch/call_cache.h"
 
 #include <string.h>
@@ -10,12 +11,12 @@
 #include "base/recycle.h"
 #include "device/stream/thread.h"
 
-/* As many chains as entries at most, so that most have one. The room is fixed: who looks up asks for no size. */
+/* As many chains as entries, so that most have one entry. The number is fixed, so a lookup reads no size. */
 typedef struct call_cache {
   nd4c_cached_call *chains[ND4C_CACHE_ENTRIES];
   int32_t count;
   uint32_t epoch; /* of all entries */
-  uint32_t hand;  /* the chain that loses an entry next */
+  uint32_t hand;  /* the chain from which the next entry is evicted */
 } call_cache;
 
 static inline uint64_t mix(uint64_t hash, uint64_t word) {
@@ -46,7 +47,7 @@ static int64_t payload_bytes(const nd4c_attr_value *value) {
       return 0;
     case ND4C_ATTR_INTS:
     case ND4C_ATTR_FLOATS:
-      /* A list that is missing, or of negative length, is inference's to refuse. */
+      /* Inference refuses a list that is missing or has a negative length. */
       return value->as.ints != NULL && value->count > 0 ? (int64_t)sizeof(int64_t) * value->count : 0;
     case ND4C_ATTR_STRING:
       return value->as.string != NULL ? (int64_t)strlen(value->as.string) + 1 : 0;
@@ -71,7 +72,7 @@ static uint64_t mix_attrs(uint64_t hash, const nd4c_attr_value *attrs, int32_t c
 
 uint64_t nd4c_call_key(nd4c_op op, const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                        int32_t attr_count, const nd4c_array *output) {
-  /* Signatures are hashes already: turning between them is all that is left to do. */
+  /* Signatures are hashes already, so a rotation between them suffices. */
   uint64_t hash = op * UINT64_C(0x9fb21c651e98df25);
   for (int32_t i = 0; i < input_count; ++i) {
     hash = (hash << 11 | hash >> 53) + (inputs[i] != NULL ? inputs[i]->signature : 1);
@@ -85,7 +86,7 @@ static inline uint64_t slot_of(uint64_t key) {
   return (key ^ key >> 32) >> 7 & (ND4C_CACHE_ENTRIES - 1);
 }
 
-/* The hash picks; equality is what decides. */
+/* The hash selects the chain; equality decides. */
 static inline bool same_layout(const nd4c_array *array, const nd4c_tensor *tensor) {
   if (array == NULL) {
     return tensor->dtype == ND4C_DTYPE_NONE;
@@ -112,7 +113,7 @@ static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32
       return false;
     }
     if (is_list(&a[i]) && (a[i].as.ints == NULL) != (b[i].as.ints == NULL)) {
-      return false; /* one is left out, the other given and empty */
+      return false; /* one is omitted, the other is given and empty */
     }
     if (bytes == 0 ? a[i].as.i != b[i].as.i && !is_list(&a[i])
                    : memcmp(a[i].as.ints, b[i].as.ints, (size_t)bytes) != 0) {
@@ -135,7 +136,7 @@ static inline nd4c_cached_call *entry_of(uint64_t key) {
   return entry;
 }
 
-/* Everything but the key, the device, the width and who sent it there. */
+/* Compares everything except the key, the device, the width and the routing object. */
 static inline bool is_same_call(const nd4c_cached_call *entry, const nd4c_context *context, nd4c_op op,
                                 const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                                 int32_t attr_count, const nd4c_array *output) {
@@ -207,8 +208,8 @@ static void destroy_cache(void *calls) {
   nd4c_deallocate(calls);
 }
 
-/* Where keys point is as good as chance: of more calls in turn than there is room for, most are still found, whereas
- * the oldest of all would always be the next that is asked for. */
+/* Evicts as good as randomly. If a program repeats more calls than there is room for, most of them are still found;
+ * evicting the oldest would always evict the call that comes next. */
 static void make_room(call_cache *cache) {
   while (cache->count >= ND4C_CACHE_ENTRIES) {
     nd4c_cached_call **chain = &cache->chains[cache->hand];
@@ -227,7 +228,7 @@ static nd4c_cached_call **make_place(call_cache *cache, uint64_t key, uint32_t e
   }
   nd4c_cached_call **chain = &cache->chains[slot_of(key)];
   for (nd4c_cached_call **link = chain; *link != NULL; link = &(*link)->next) {
-    if ((*link)->key == key) { /* of the same call elsewhere, or with another width */
+    if ((*link)->key == key) { /* of the same call on another device or with another width */
       drop(cache, link);
       break;
     }
@@ -248,7 +249,7 @@ static call_cache *get_cache(void) {
   return thread->calls;
 }
 
-/* Bytes that the entry needs behind itself: attributes with their lists, then shapes and strides. */
+/* Bytes that follow the entry: attributes with their lists, then shapes and strides. */
 static int64_t tail_bytes(const nd4c_array *const *inputs, int32_t input_count, const nd4c_array *output,
                           const nd4c_attr_value *attrs, int32_t attr_count) {
   int64_t bytes = (int64_t)sizeof(nd4c_attr_value) * attr_count;
@@ -312,7 +313,8 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
                                     const nd4c_array *output) {
   int32_t attr_count = def->info.attr_count;
   int64_t tail_size = tail_bytes(inputs, input_count, output, attrs, attr_count);
-  /* More calls in turn than there is room for take each other's places: no reason to ask the system at each turn. */
+  /* If more calls repeat than there is room for, entries replace each other; reusing the memory avoids an allocation
+   * each time. */
   nd4c_cached_call *entry = tail_size < 0 ? NULL : nd4c_recycle_take(sizeof *entry + (size_t)tail_size);
   if (entry == NULL) {
     return NULL;
@@ -345,8 +347,7 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
   return entry;
 }
 
-/* Packed elements have no byte address that an entry could count with, and encoded arrays may have no address: those
- * calls go the whole way. */
+/* Packed elements have no byte address, and encoded arrays may have none: such calls take the slow path. */
 static bool has_packed(const nd4c_array *const *inputs, int32_t input_count, const nd4c_array *output) {
   bool packed = nd4c_dtype_is_packed(output->dtype);
   for (int32_t i = 0; i < input_count; ++i) {

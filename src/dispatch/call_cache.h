@@ -1,7 +1,7 @@
-/* Cache of eager calls: what inference, routing and kernel choice found for a signature, one lookup away. Each thread
- * has its own, so a hit takes no lock and entries may be patched in place. It holds as many as ND4C_CACHE_ENTRIES,
- * whatever their hashes, of some 1 KiB and what their kernels prepared; then each new one takes another's place. A
- * change of the configuration, which makes all of them useless, empties it before the next one comes in. */
+/* Cache of eager calls: the results of inference, routing and kernel choice for a signature. Each thread has its own,
+ * so a hit takes no lock, and entries may be patched in place. It holds ND4C_CACHE_ENTRIES entries of about 1 KiB, plus
+ * the state of their kernels; after that each new entry replaces another. A change of configuration invalidates all
+ * entries, and the next insertion removes them. */
 #ifndef ND4C_DISPATCH_CALL_CACHE_H
 #define ND4C_DISPATCH_CALL_CACHE_H
 
@@ -19,9 +19,10 @@ typedef struct nd4c_cached_call {
   int32_t width;
   bool deterministic, strict;
   bool fresh;           /* the output is made by the call */
-  bool shape_from_data; /* the output's shape is known after the run: the entry knows the choice and the largest */
-  /* The routing object, by its number, that sends calls here whose inputs are here alone, and for how many calls more
-   * until it votes again; 0: none. */
+  bool shape_from_data; /* the output's shape is known only after the run: the entry has the choice and the largest
+                           shape */
+  /* Number of the routing object that sends calls here if their inputs are current only here, 0: none; and the number
+   * of calls until it votes again. */
   uint32_t routing;
   int32_t uses;
   int32_t input_count, attr_count;
@@ -38,26 +39,25 @@ typedef struct nd4c_cached_call {
   struct nd4c_cached_call *next; /* of those whose keys have the same place */
 } nd4c_cached_call;
 
-/* Hash of what a call's signature consists of. */
+/* Hash of a call's signature. */
 uint64_t nd4c_call_key(nd4c_op op, const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                        int32_t attr_count, const nd4c_array *output);
 
-/* The entry of exactly this signature and these circumstances, or NULL. */
+/* The entry of this signature, context and configuration, or NULL. */
 nd4c_cached_call *nd4c_call_cache_find(uint64_t key, const nd4c_context *context, nd4c_op op,
                                        const nd4c_array *const *inputs, int32_t input_count,
                                        const nd4c_attr_value *attrs, int32_t attr_count, const nd4c_array *output);
 
-/* As above, whatever the device, where the context's routing object decided for it. */
+/* As nd4c_call_cache_find, for the device on which the context's routing object decided. */
 nd4c_cached_call *nd4c_call_cache_find_decided(uint64_t key, const nd4c_context *context, uint32_t routing, nd4c_op op,
                                                const nd4c_array *const *inputs, int32_t input_count,
                                                const nd4c_attr_value *attrs, int32_t attr_count,
                                                const nd4c_array *output);
 
-/* Notes in the entry that a call of this key left on `device` what the routing object decided; false: there is none. */
+/* Notes the routing object's decision in the entry of this key for `device`; false: there is no such entry. */
 bool nd4c_call_cache_decide(uint64_t key, const nd4c_device *device, uint32_t routing, int32_t uses);
 
-/* Remembers a call that was just made; takes over `choice` (also if there is no room or memory: then it is released).
- */
+/* Adds a call that was just made. Takes over `choice`, and releases it if there is no room or memory. */
 void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_op_def *def,
                          const nd4c_array *const *inputs, int32_t input_count, const nd4c_attr_value *attrs,
                          const nd4c_array *output, bool fresh, bool shape_from_data, nd4c_choice *choice);

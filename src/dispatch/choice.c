@@ -1,3 +1,4 @@
+/* See choice.h. */
 #include "dispatch/choice.h"
 
 #include <stdio.h>
@@ -17,20 +18,21 @@
 
 enum { REASON_SIZE = 512 };
 
-/* How each candidate fared, for the error text and for explain. */
+/* The verdict on each candidate, for the error text and for explain. */
 typedef struct search {
   const nd4c_context *context;
   const nd4c_call *call;
   const nd4c_constants *constants; /* NULL: none */
-  bool encoded;                    /* some input is QUANTISED: `plain` is the call for kernels that do not read those */
+  bool encoded;                    /* an input is QUANTISED: `plain` is the call for kernels that do not read such
+                                      inputs */
   nd4c_call plain;
   const nd4c_compile_request *request; /* NULL: none */
   nd4c_engine_rules rules;
-  nd4c_text *trail; /* NULL: nobody reads it */
-  bool explains;    /* who is taken is told, too; an error text has nobody who was */
+  nd4c_text *trail; /* NULL: no text is wanted */
+  bool explains;    /* includes the candidate that is taken, which error texts never have */
 } search;
 
-/* Ops of several results are chosen for at each call, and few notes are ever read: copied, not formatted. */
+/* Calls with several results choose each time, and notes are rarely read: they are copied, not formatted. */
 static void note(const search *s, const char *name, const char *engine, const char *verdict) {
   const char *const parts[] = {"  ", name, " (engine ", engine, "): ", verdict, "\n"};
   for (size_t i = 0; s->trail != NULL && i < sizeof parts / sizeof parts[0]; ++i) {
@@ -48,14 +50,14 @@ static bool reads_quantised(const nd4c_kernel *kernel) {
   return ND4C_HAS_FIELD(kernel, flags) && (kernel->flags & ND4C_KERNEL_READS_QUANTISED) != 0;
 }
 
-/* The call as the kernel is shown it: operands of a layout that it does not read are STRIDED. */
+/* The call that the kernel gets: operands with a layout that it does not read are STRIDED. */
 static const nd4c_call *call_for(const search *s, const nd4c_kernel *kernel) {
   return s->encoded && !reads_quantised(kernel) ? &s->plain : s->call;
 }
 
 /* Whether the kernel may compute the call; the reason if not. */
 static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, size_t reason_size) {
-  /* Without inputs the first output's dtype stands for what kernels declare. */
+  /* Without inputs, kernels declare the dtypes of the first output. */
   nd4c_dtype dtype = s->call->input_count > 0 ? s->call->inputs[0].dtype : s->call->outputs[0].dtype;
   reason[0] = '\0';
   if (nd4c_engine_is_disabled(&s->rules, kernel->engine)) {
@@ -74,13 +76,13 @@ static bool is_usable(const search *s, const nd4c_kernel *kernel, char *reason, 
   if (kernel->usable == NULL || kernel->usable(&call, reason, reason_size)) {
     return true;
   }
-  reason[reason_size - 1] = '\0'; /* whatever a plug-in wrote */
+  reason[reason_size - 1] = '\0'; /* a plug-in may have written anything */
   nd4c_text_clean(reason, false);
   return false;
 }
 
-/* Asks how much memory of the host and of the device runs work in; a kernel that cannot tell, or asks for what no
- * machine has, is passed over. */
+/* Asks how much scratch of the host and of the device a run needs. Skips a kernel that fails or asks for an impossible
+ * amount. */
 static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choice *choice, bool *taken) {
   const nd4c_kernel *kernel = choice->kernel;
   choice->scratch_bytes = kernel->scratch_bytes != NULL ? kernel->scratch_bytes(call) : 0;
@@ -104,15 +106,15 @@ static nd4c_status ask_scratch(const search *s, const nd4c_call *call, nd4c_choi
   choice->encoded = 0;
   choice->device_scratch = (nd4c_scratch_range){0, 0};
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
-    return status; /* the choice ends, and its forms with it */
+    return status; /* the choice is released, with its forms */
   }
   note(s, kernel->name, kernel->engine, nd4c_error_message());
   nd4c_choice_drop_forms(choice);
   return ND4C_OK;
 }
 
-/* Prepares a kernel for the call. A kernel that cannot is passed over like one that is not usable; only a lack of
- * memory ends the search. */
+/* Prepares a kernel for the call. A kernel whose preparation fails is skipped like one that is not usable; only
+ * exhausted memory ends the search. */
 static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choice *choice, bool *taken) {
   *taken = false;
   bool declined = false;
@@ -147,8 +149,8 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   return ask_scratch(s, &prepared, choice, taken);
 }
 
-/* Asks the kernels from the highest priority down; only those of the forced engine if `forced_only`. Where an operand
- * is QUANTISED: those that read it (`reading`), or the others. */
+/* Asks the kernels from the highest priority down; only those of the forced engine if `forced_only`. If an operand is
+ * QUANTISED, asks those that read it (`reading`) or the others. */
 static nd4c_status ask_kernels(const search *s, bool forced_only, bool reading, nd4c_choice *choice, bool *taken) {
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(s->context->device, s->call->op->op, &count);
@@ -179,7 +181,7 @@ static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *c
   return *taken ? ND4C_OK : ask_kernels(s, forced_only, false, choice, taken);
 }
 
-/* Looks for QUANTISED operands. The search ends with search_end. */
+/* Looks for QUANTISED operands. search_end must follow. */
 static nd4c_status search_begin(search *s) {
   nd4c_engine_rules_read(&s->rules);
   for (int32_t i = 0; i < s->call->input_count && !s->encoded; ++i) {
@@ -239,7 +241,7 @@ static void make_segment(const nd4c_call *const *node, int32_t *values, const in
                             .outputs = lists[1]};
 }
 
-/* Whether the compiler takes the one node of the segment; notes why not. */
+/* Whether the compiler takes the segment's only node; notes why not. */
 static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
                                 const nd4c_compile_options *options, bool *takes) {
   nd4c_answer answer;
@@ -261,8 +263,8 @@ static bool has_fitting_outputs(const nd4c_call *call) {
   return fitting;
 }
 
-/* Has the compiler compile the segment if it takes it. One that fails is passed over like one that does not take it;
- * only a lack of memory ends the search. */
+/* Compiles the segment if the compiler takes it. A compiler that fails is skipped like one that declines; only
+ * exhausted memory ends the search. */
 static nd4c_status try_compiler(const search *s, const nd4c_compiler *compiler, const nd4c_segment *segment,
                                 nd4c_choice *choice, bool *taken) {
   nd4c_compile_room room;
@@ -345,7 +347,7 @@ static nd4c_status fail_unsupported(const search *s) {
                    s->context->device->name, trail);
 }
 
-/* What SD_KERNEL_DISABLE_ENGINES asks for in vain is reported, or strictness makes it an error. */
+/* Reports names in SD_KERNEL_DISABLE_ENGINES that cannot be applied, or fails in a strict context. */
 static nd4c_status check_disabled(const search *s) {
   nd4c_engine_refusal refusal;
   for (size_t position = 0; !s->context->unasked && nd4c_engine_next_refusal(&s->rules, &position, &refusal);) {
@@ -360,7 +362,8 @@ static nd4c_status check_disabled(const search *s) {
   return ND4C_OK;
 }
 
-/* The forced engine serves, or the next one does and that is reported, or strictness makes it an error. */
+/* Uses the forced engine. If it cannot serve the call, uses the next one and reports that, or fails in a strict
+ * context. */
 static nd4c_status find_choice(const search *s, nd4c_choice *choice) {
   bool taken = false, forced = s->rules.forced[0] != '\0';
   char reason[REASON_SIZE];
@@ -423,7 +426,7 @@ void nd4c_choice_release(nd4c_choice *choice) {
   if (choice == NULL || atomic_fetch_sub(&choice->references, 1) != 1) {
     return;
   }
-  bool forked = nd4c_device_is_forked(choice->device); /* then the driver keeps what it made */
+  bool forked = nd4c_device_is_forked(choice->device); /* the driver then keeps its state */
   if (!forked && choice->kernel != NULL && choice->kernel->unprepare != NULL && choice->state != NULL) {
     choice->kernel->unprepare(choice->state);
   }
@@ -524,7 +527,7 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
   return text->failed ? nd4c_fail_memory("an explanation", text->capacity) : ND4C_OK;
 }
 
-/* A lack of memory counts as no: the choice itself will tell. */
+/* Exhausted memory counts as no; making the choice will report it. */
 static bool some_compiler_takes(const search *s) {
   int32_t count = 0, *values = NULL;
   const nd4c_compiler *const *compilers = nd4c_device_compilers(s->context->device, &count);
@@ -562,7 +565,7 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call,
 
 bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes) {
   if (context->device->description.whole_buffers) {
-    return false; /* C order is all that it takes */
+    return false; /* it takes only C order */
   }
   search s = {.context = context, .call = call};
   nd4c_engine_rules_read(&s.rules);

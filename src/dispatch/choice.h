@@ -1,6 +1,5 @@
-/* Kernel choice: from a call without data to a prepared way to run it. Eager calls cache choices; plans keep one a
- * step.
- */
+/* Kernel choice: picks and prepares what computes a call, before its data are known. Eager calls cache choices; plans
+ * keep one for each step. */
 #ifndef ND4C_DISPATCH_CHOICE_H
 #define ND4C_DISPATCH_CHOICE_H
 
@@ -13,7 +12,7 @@
 #include "nd4c/plugin.h"
 #include "ops/op.h"
 
-/* Constants that a choice has packed at most; the others it reads as they are. */
+/* Maximum number of constants that a choice packs; it reads further ones unpacked. */
 enum { ND4C_CHOICE_FORMS = 4 };
 
 /* A prepared way to run calls of one signature on one device: a kernel with its state, or a compiled one-node segment.
@@ -26,52 +25,52 @@ typedef struct nd4c_choice {
   nd4c_compiled *compiled; /* one reference */
   int64_t scratch_bytes;             /* of the host's memory */
   nd4c_scratch_range device_scratch; /* of the device's */
-  uint64_t encoded;                  /* inputs, by bit, that the kernel reads as they are encoded */
+  uint64_t encoded;                  /* inputs, by bit, that the kernel reads encoded */
   int32_t form_count;
   int32_t form_inputs[ND4C_CHOICE_FORMS]; /* the input that each stands for */
   nd4c_form *forms[ND4C_CHOICE_FORMS];    /* packed constants, one reference each */
 } nd4c_choice;
 
-/* The constant behind an input of a call that is chosen for; array NULL: it is none, or left out. */
+/* The constant behind an input of the call; array NULL: the input is not a constant, or omitted. */
 typedef struct nd4c_constant_input {
   const nd4c_array *array;
   int64_t offset; /* of the input's element 0, in elements from the array's */
 } nd4c_constant_input;
 
-/* The CONSTANT inputs of a call. Choosing fills `inputs`, which are the call's own, with where they are for what was
- * taken: packed, or as they are. */
+/* The CONSTANT inputs of a call. Making a choice fills `inputs`, the call's own tensors, with the places of the
+ * constants that the taken kernel reads, packed or not. */
 typedef struct nd4c_constants {
   nd4c_tensor *inputs;
   const nd4c_constant_input *items; /* by input */
 } nd4c_constants;
 
-/* Picks and prepares for `call`, whose tensors carry dtype, shape, strides and flags. `constants`: what its CONSTANT
- * inputs are; NULL: it has none.
- * Honours SD_KERNEL_FORCE_ENGINE, SD_KERNEL_DISABLE_ENGINES, determinism and strictness (STRICT: forced engine cannot).
- * UNSUPPORTED if nothing computes the call, with each candidate's reason. `request`: for compilers; NULL: none. */
+/* Picks and prepares for `call`, whose tensors have dtype, shape, strides and flags. `constants`: the arrays of its
+ * CONSTANT inputs; NULL: it has none. Honours SD_KERNEL_FORCE_ENGINE, SD_KERNEL_DISABLE_ENGINES, determinism and
+ * strictness (STRICT: the forced engine cannot serve). UNSUPPORTED if nothing computes the call; the text has each
+ * candidate's reason. `request`: for compilers; NULL: none. */
 nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
                              const nd4c_compile_request *request, nd4c_choice **choice);
 nd4c_choice *nd4c_choice_retain(nd4c_choice *choice);
 void nd4c_choice_release(nd4c_choice *choice);
 
-/* Runs `call` (state, stream, device, width are filled in from the choice and the context; scratch is the caller's, at
- * least scratch_bytes). */
+/* Runs `call`. Sets state, stream, device and width from the choice and the context; the caller provides scratch of at
+ * least scratch_bytes. */
 nd4c_status nd4c_choice_run(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
 
-/* The run of a compiled choice for `call`, filled in as nd4c_choice_run does. */
+/* The execution of a compiled choice for `call`, filled in as by nd4c_choice_run. */
 nd4c_execution nd4c_choice_execution(const nd4c_choice *choice, const nd4c_context *context, nd4c_call *call);
 
-/* True if some kernel, or the device's compiler, says that it can compute the call. Prepares nothing. */
+/* True if a kernel or a compiler of the device says that it can compute the call. Prepares nothing. */
 bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call, const nd4c_compile_request *request);
 
 /* Engine and kernel name of a choice. */
 const char *nd4c_choice_engine(const nd4c_choice *choice);
 const char *nd4c_choice_name(const nd4c_choice *choice);
 
-/* One line a candidate: taken, or why not. *taken: somebody was. */
+/* One line for each candidate: taken, or why not. *taken: whether one was taken. */
 nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *taken);
 
-/* The order that the best usable kernel would like for the outputs; false: no wish. */
+/* The memory order that the best usable kernel prefers for the outputs; false: no preference. */
 bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *call, int32_t *axes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Collectives: operations of a group's member are submissions to its context. */
+/* Collectives (nd4c/collective.h): each operation of a group's member is a submission to its context. */
 #include "nd4c/collective.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ enum { ALIVE = 0x47726f70, DEAD = 0x64656164 };
 
 struct nd4c_group {
   _Atomic uint32_t magic;
-  _Atomic int32_t references; /* the owner's, and one for each operation under way */
+  _Atomic int32_t references; /* the owner's reference, and one for each operation in flight */
   nd4c_context *context;      /* one reference */
   nd4c_member member;
   int32_t rank, count;
@@ -131,7 +131,7 @@ typedef enum collective { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, SEN
 
 static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "send", "receive"};
 
-/* One operation: what it reads and writes, NULL: nothing. */
+/* One operation, with the arrays that it reads and writes; NULL: none. */
 typedef struct operation {
   collective kind;
   nd4c_collective_reduction reduction;
@@ -181,7 +181,7 @@ static nd4c_status acquire(nd4c_submission *submission, const nd4c_array *array,
                                                           access == ND4C_ACCESS_READ ? "input" : "output", 0, access);
 }
 
-/* A failure behind the first command may have left part of the result. */
+/* A failure after the first command may have written part of the result. */
 static nd4c_status fail_result(const operation *o, nd4c_status status) {
   const bool refused = status >= 200 && status < 300;
   if (!refused && o->to != NULL) {
@@ -199,7 +199,7 @@ static nd4c_status submit(nd4c_group *group, const operation *o, nd4c_submission
   if (o->to != NULL) {
     ND4C_TRY(acquire(submission, o->to, nd4c_submission_output_access(o->to), &to));
   }
-  if (group->context->timeline != NULL) { /* a wait for what came before must not be one for other ranks */
+  if (group->context->timeline != NULL) { /* so that waiting for earlier work does not wait for other ranks */
     nd4c_timeline_stand_apart(group->context->timeline);
   }
   nd4c_error_expect();
@@ -254,7 +254,7 @@ static nd4c_status check_peer(const nd4c_group *group, int32_t peer, collective 
                          itself ? " is the calling one" : "", group->count - 1);
 }
 
-/* What is written in place, or given for a result. */
+/* Checks an array that is written in place or given for a result. */
 static nd4c_status check_written(const nd4c_array *array, collective kind) {
   if ((array->storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
     return nd4c_fail(ND4C_READ_ONLY, "%s: the array to be written is read-only", names[kind]);
@@ -290,7 +290,7 @@ static nd4c_status find_result(const nd4c_group *group, collective kind, nd4c_dt
                           names[kind], (*result)->rank, (long long)(*result)->size);
 }
 
-/* Runs with an input in C order. A fresh result is handed out if that succeeded. */
+/* Runs with an input in C order. Returns a fresh result only after success. */
 static nd4c_status run_into(nd4c_group *group, operation *o, const nd4c_array *array, nd4c_array **result) {
   nd4c_array *copy = NULL;
   nd4c_status status = ND4C_OK;

@@ -1,3 +1,4 @@
+/* See constants.h. */
 #include "dispatch/constants.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ void nd4c_constants_show(const nd4c_context *context, const nd4c_call *call, con
   }
 }
 
-/* Those that have no place yet. */
+/* Copies those that are not on the device yet. */
 static nd4c_status bind_rest(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
   for (int32_t i = 0; i < call->input_count; ++i) {
     if (constants->items[i].array != NULL && constants->inputs[i].layout == ND4C_LAYOUT_STRIDED) {
@@ -82,7 +83,7 @@ typedef struct packing {
   nd4c_layout layout;
 } packing;
 
-/* What the plug-in wrote, against the input. */
+/* Checks the layout that the plug-in wrote against the input. */
 static nd4c_status check_layout(const packing *p) {
   char what[160];
   const nd4c_tensor *tensor = &p->call->inputs[p->input];
@@ -93,7 +94,7 @@ static nd4c_status check_layout(const packing *p) {
   }
   int64_t size = 1;
   for (int32_t i = 0; i < p->layout.rank; ++i) {
-    size *= p->layout.shape[i]; /* the check has seen that the whole fits; of OPAQUE it need not */
+    size *= p->layout.shape[i]; /* checked above, except for OPAQUE */
     if (size > tensor->size) {
       break;
     }
@@ -156,7 +157,7 @@ static nd4c_status get_form(const packing *p, nd4c_form **out) {
                                      .device = p->context->device,
                                      .engine = p->kernel->engine,
                                      .layout = &p->layout};
-  ND4C_TRY(check_layout(p)); /* before anything counts on its numbers */
+  ND4C_TRY(check_layout(p)); /* before any code relies on its numbers */
   *out = nd4c_form_find(&request);
   if (*out != NULL) {
     return ND4C_OK;
@@ -177,7 +178,7 @@ static bool is_memory(nd4c_status status) {
   return status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
 }
 
-/* Which constants the kernel wants packed: at most as many as a choice holds. No input has a place meanwhile. */
+/* Which constants the kernel wants packed: at most as many as a choice holds. Inputs have no data during this. */
 static int32_t ask_wishes(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
                           const nd4c_kernel *kernel, packing *wishes) {
   int32_t count = 0;
@@ -209,7 +210,7 @@ static nd4c_status place_wishes(const packing *wishes, int32_t count, const nd4c
       choice->forms[choice->form_count++] = form;
     }
   }
-  for (int32_t i = 0; i < choice->form_count; ++i) { /* pack sees no other input packed */
+  for (int32_t i = 0; i < choice->form_count; ++i) { /* pack sees all other inputs unpacked */
     nd4c_form_describe(choice->forms[i], &constants->inputs[choice->form_inputs[i]]);
   }
   return ND4C_OK;

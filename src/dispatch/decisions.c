@@ -1,3 +1,4 @@
+/* See decisions.h. */
 #include "dispatch/decisions.h"
 
 #include <stddef.h>
@@ -7,7 +8,7 @@
 #include "base/config/config.h"
 #include "device/stream/thread.h"
 
-/* A decision lies in one of the WINDOW rows from where its key points. */
+/* A decision is in one of the WINDOW rows that start at its key's index. */
 enum { FEWEST = 256, MOST = 4096, WINDOW = 8 };
 
 typedef struct table {
@@ -42,7 +43,7 @@ void nd4c_decisions_forget(uint64_t key, uint32_t routing) {
   }
 }
 
-/* The row for a decision: its own, or one that holds nothing of use; NULL: all are taken. */
+/* The row for a decision: its current one, or one without a valid decision; NULL: all are taken. */
 static nd4c_decision *find_place(table *t, uint64_t key, uint32_t routing) {
   nd4c_decision *place = NULL;
   for (uint32_t i = 0; i < WINDOW; ++i) {
@@ -64,7 +65,7 @@ static nd4c_decision *find_least_used(table *t, uint64_t key) {
   return least;
 }
 
-/* Four times as many rows, with all that is of use; the table as it is if there is no memory. */
+/* Grows to four times as many rows, keeping valid decisions; leaves the table unchanged if memory is exhausted. */
 static table *grow(nd4c_thread *thread) {
   table *old = thread->decisions;
   size_t rows = old != NULL ? ((size_t)old->mask + 1) * 4 : FEWEST;

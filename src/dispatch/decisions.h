@@ -1,5 +1,5 @@
-/* Where routed calls were sent before, by the call and the places of its inputs. Each thread has its own table, so a
- * hit takes no lock; it grows from 8 to 128 KiB, with as many decisions as that holds. */
+/* Cached routing decisions, keyed by the call and the places of its inputs. Each thread has its own table, so a hit
+ * takes no lock; it grows from 8 to 128 KiB. routed.c uses it. */
 #ifndef ND4C_DISPATCH_DECISIONS_H
 #define ND4C_DISPATCH_DECISIONS_H
 
@@ -10,17 +10,17 @@
 
 typedef struct nd4c_decision {
   uint64_t key;
-  uint32_t epoch, routing; /* of the configuration; number of the routing object */
-  int32_t uses;            /* left until the next vote */
+  uint32_t epoch, routing; /* epoch of the configuration; number of the routing object */
+  int32_t uses;            /* uses left until the next vote */
   nd4c_device *device;
 } nd4c_decision;
 
-/* The thread's decision of the routing object of this number, with uses left; NULL: none. The next nd4c_decisions_add
- * may move it. */
+/* The thread's decision by the routing object with this number that has uses left; NULL: none. The next
+ * nd4c_decisions_add may move it. */
 nd4c_decision *nd4c_decisions_find(uint64_t key, uint32_t routing);
-/* The next call is voted for. */
+/* Drops the decision, so that the next call votes. */
 void nd4c_decisions_forget(uint64_t key, uint32_t routing);
-/* Remembers one; without memory it does not. */
+/* Adds a decision, if there is memory. */
 void nd4c_decisions_add(uint64_t key, uint32_t routing, nd4c_device *device, int32_t uses);
 
 #endif

@@ -1,3 +1,4 @@
+/* See engines.h. */
 #include "dispatch/engines.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "nd4c/device.h"
 #include "nd4c/op_schema.h"
 
-/* X(group, members): names that stand for several engines, as in the reference. */
+/* X(group, members): names that stand for several engines, as in ND4J. */
 #define ENGINE_GROUPS(X)                   \
   X("cpu", "reference,simd,openblas,fftw") \
   X("cuda", "cuda,cublas,cudnn")
@@ -62,7 +63,7 @@ bool nd4c_engine_is_disabled(const nd4c_engine_rules *rules, const char *engine)
 
 /* -- what cannot be applied ----------------------------------------------------------------------------------- */
 
-/* Engine `index` of all backends that told theirs; NULL past the last. */
+/* Engine `index` of all backends with known engines; NULL past the last. */
 static const char *engine_at(int32_t index) {
   for (int32_t i = 0; i < nd4c_backend_count(); ++i) {
     nd4c_backend_status status = {.struct_size = sizeof status};
@@ -79,10 +80,11 @@ static const char *engine_at(int32_t index) {
   return NULL;
 }
 
-/* Engines that a build may leave out. */
+/* Engines that a build may omit. */
 #define OPTIONAL_ENGINES "openblas,onednn,fftw"
 
-/* Groups, their members and optional engines are known where they are not, too: one setting serves several machines. */
+/* Groups, their members and optional engines are known names even where they are absent, so that one setting serves
+ * several machines. */
 static bool is_known(const char *name) {
 #define GROUP_KNOWN(group, members)                       \
   if (list_has(group, name) || list_has(members, name)) { \
@@ -102,7 +104,7 @@ static bool is_known(const char *name) {
   return false;
 }
 
-/* True if an engine of that name or group is here. */
+/* True if this machine has an engine of that name or group. */
 static bool is_here(const char *name) {
   const char *engine = NULL;
   for (int32_t i = 0; (engine = engine_at(i)) != NULL; ++i) {
@@ -113,7 +115,7 @@ static bool is_here(const char *name) {
   return false;
 }
 
-/* `what` and the engines here. A plug-in that is not opened has not told its engines. */
+/* `what` and the engines of this machine. The engines of an unopened plug-in are not known. */
 static void list_engines(const char *what, char *reason, size_t size) {
   const char *engine = NULL;
   size_t used = (size_t)snprintf(reason, size, "%s; engines are: ", what);
@@ -137,7 +139,7 @@ static void explain_absent(char *reason, size_t size) {
   list_engines("not here", reason, size);
 }
 
-/* The list's item at *position or behind it; false at the end. A longer name than any engine's is cut. */
+/* The list's next item from *position on; false at the end. A name longer than any engine's is cut. */
 static bool next_item(const char *list, size_t *position, char *name) {
   *position += strspn(list + *position, separators);
   const char *item = list + *position;
@@ -186,7 +188,7 @@ const char *nd4c_engine_forced_reason(const nd4c_engine_rules *rules, char *buff
   return buffer;
 }
 
-/* Forced names that no engine here has. */
+/* Forced names that no engine of this machine has. */
 static void print_forced(const nd4c_engine_rules *rules, nd4c_text *text) {
   char name[ND4C_ENGINE_NAME_SIZE], reason[256];
   for (size_t position = 0; next_item(rules->forced, &position, name);) {
@@ -197,7 +199,7 @@ static void print_forced(const nd4c_engine_rules *rules, nd4c_text *text) {
   }
 }
 
-/* Disabling what is not here is applied, but may be a mistake all the same. */
+/* Disabling an absent engine has no effect, but may be a mistake. */
 static void print_disabled(const nd4c_engine_rules *rules, nd4c_text *text) {
   char name[ND4C_ENGINE_NAME_SIZE];
   nd4c_engine_refusal refusal;
@@ -233,7 +235,7 @@ typedef struct difference {
   int64_t count;
 } difference;
 
-/* Under the lock. What does not fit any more is counted, not dropped without a word. */
+/* Under the lock. Entries that do not fit are counted, not dropped silently. */
 static nd4c_lock lock = ND4C_LOCK_INIT;
 static difference differences[DIFFERENCE_LIMIT];
 static int difference_count;

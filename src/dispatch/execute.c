@@ -1,3 +1,4 @@
+/* See execute.h. */
 #include "dispatch/execute.h"
 
 #include "base/alloc.h"
@@ -73,16 +74,16 @@ static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) 
   return ND4C_OK;
 }
 
-/* A kernel that failed may have written part of its outputs: unless what they held before is on another device, too,
- * they have no value until something writes them again. */
+/* A kernel that failed may have written part of its outputs. They have no value until they are written again, unless
+ * their previous value is current on another device. */
 static void poison_outputs(const nd4c_context *context, nd4c_array *const *outputs, int32_t count, nd4c_status status) {
   for (int32_t i = 0; i < count; ++i) {
     nd4c_storage_fail_write(outputs[i]->storage, context->device, status, nd4c_error_message());
   }
 }
 
-/* Kernels read arguments before they write: these codes mean that nothing was touched. What enqueues may run out of
- * memory at any of its commands. */
+/* Kernels check arguments before they write, so these codes mean that nothing was written. A kernel that enqueues may
+ * run out of memory at any of its commands. */
 static bool is_refusal(const nd4c_context *context, nd4c_status status) {
   bool memory = status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
   return (status >= 200 && status < 300) || (memory && context->stream == NULL);
@@ -104,7 +105,7 @@ static void release_choice(void *choice) {
   nd4c_choice_release(choice);
 }
 
-/* Tells the storages that the work is under way, or done on a synchronous device. */
+/* Tells the storages that the work is in flight, or done on a synchronous device. */
 static nd4c_status commit(const execution *e, nd4c_submission *submission) {
   nd4c_shared_fence *fence = NULL;
   nd4c_status status = nd4c_submission_record(submission, NULL, &fence);

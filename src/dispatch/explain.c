@@ -1,4 +1,4 @@
-/* nd4c_explain: why a call would run where it runs. */
+/* nd4c_explain: where a call would run, and why. */
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"

@@ -1,5 +1,6 @@
-/* nd4c_array_to_device, _read and _write: bytes in C order are copied from where they are; what is strided is put in
- * order there first, by the op copy, or in its places, so that no more travels than the elements have. */
+/* nd4c_array_to_device, _read and _write. Arrays in C order are copied directly. A strided array is first made
+ * contiguous on its own device, by the op copy, or is scattered there after the copy, so that only the elements' bytes
+ * are transferred. */
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
@@ -10,23 +11,23 @@
 #include "nd4c/context.h"
 #include "nd4c/ops.h"
 
-/* The device lacks the op for this dtype or these strides, or memory for it: the host does without. */
+/* The device lacks the op for this dtype or these strides, or the memory: the host does the work instead. */
 static bool is_lack(nd4c_status status) {
   return status == ND4C_UNSUPPORTED || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
 }
 
 static nd4c_status order_on(nd4c_device *device, const nd4c_array *from, nd4c_array *to) {
   nd4c_context *context = NULL;
-  ND4C_TRY(nd4c_context_acquire(device, &context)); /* routes nothing: the op runs here */
+  ND4C_TRY(nd4c_context_acquire(device, &context)); /* without routing: the op runs on this context */
   context->unasked = true;
   nd4c_status status = nd4c_copy_on(context, from, &to);
   nd4c_status released = nd4c_context_release(context);
   ND4C_TRY(status);
   ND4C_TRY(released);
-  return nd4c_array_wait(to); /* what fails in flight is told here */
+  return nd4c_array_wait(to); /* reports failures in flight */
 }
 
-/* The elements in C order on a device where they are; NULL: it lacks the op for them, or the memory. */
+/* The elements in C order on a device where they are current; NULL: the device lacks the op or the memory. */
 static nd4c_status make_ordered(nd4c_device *device, const nd4c_array *from, nd4c_array **out) {
   nd4c_array *ordered = NULL;
   *out = NULL;
@@ -57,7 +58,7 @@ static nd4c_status order_and_send(nd4c_device *source, const nd4c_array *from, n
 static nd4c_status copy_strided(nd4c_array *to, const nd4c_array *from) {
   nd4c_device *target = atomic_load(&to->storage->device);
   nd4c_device *source = nd4c_storage_nearest(from->storage, target);
-  /* A broadcast view has elements of the storage several times: the storage travels faster. */
+  /* A broadcast view repeats elements of the storage, so copying the storage is faster. */
   bool shrinks = nd4c_dtype_bytes(from->dtype, from->size) <= from->storage->bytes;
   if (nd4c_device_is_immediate(source) || (source != target && !shrinks) || source->description.whole_buffers) {
     return nd4c_array_copy_packed(to, from);
@@ -74,7 +75,7 @@ nd4c_status nd4c_array_to_device(const nd4c_array *array, nd4c_device *device, n
   if (array->dtype == ND4C_UTF8) {
     return nd4c_fail(ND4C_DTYPE, "nd4c_array_to_device: strings live on the host");
   }
-  ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told before anything is made */
+  ND4C_TRY(nd4c_storage_wait(array->storage)); /* reports a failure before anything is allocated */
   nd4c_array *copy = NULL;
   nd4c_status status = nd4c_array_empty(array->dtype, array->rank, array->shape, device, &copy);
   if (status != ND4C_OK) {
@@ -104,7 +105,7 @@ nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
   return status;
 }
 
-/* The elements travel in order, and the array's device puts them in their places. UNSUPPORTED and the other codes of
+/* Copies the elements in C order to the array's device, which scatters them. UNSUPPORTED and the other codes of
  * is_lack: nothing was written. */
 static nd4c_status scatter_on(nd4c_device *device, nd4c_array *array, const void *data) {
   nd4c_array *ordered = NULL;

@@ -1,3 +1,4 @@
+/* See host_ops.h. */
 #include "dispatch/host_ops.h"
 
 #include "device/provider/contents.h"
@@ -30,7 +31,7 @@ nd4c_host_op_function nd4c_host_op_find(const nd4c_pending *p) {
   return NULL;
 }
 
-/* Here, because every program that calls ops is linked with this file: an entry of a static library is there only if
- * its file is. */
+/* The entry is here because every program that calls ops links this file: in a static library an entry exists only if
+ * its file is linked. */
 static const nd4c_content_hook contents = {nd4c_array_read};
 ND4C_HOOK(content_hooks, nd4c_content_hook, contents);

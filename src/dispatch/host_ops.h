@@ -1,12 +1,12 @@
-/* Ops that code of the library itself computes, not a kernel of a device: those on strings, which live on the host, and
- * those whose results have no bound that inference could give. */
+/* Ops that the library computes itself, without a kernel of a device: ops on strings, which live on the host, and ops
+ * whose results have no bound that inference could give. call.c asks. */
 #ifndef ND4C_DISPATCH_HOST_OPS_H
 #define ND4C_DISPATCH_HOST_OPS_H
 
 #include "dispatch/pending.h"
 
-/* Makes every p->targets[i], a fresh array on the host in C order, and sets p->inferred[i].shape where it depends on
- * data. What a failure leaves in targets is released by the caller, and what was taken from p->work given back. */
+/* Makes every p->targets[i], a fresh array on the host in C order, and sets p->inferred[i].shape if it depends on data.
+ * After a failure the caller releases the targets and frees p->work. */
 typedef nd4c_status (*nd4c_host_op_function)(nd4c_pending *p);
 
 /* X(op, function, when): nd4c_host_<function> computes the op: ALWAYS, or for STRINGS, if an input or the first output
@@ -35,7 +35,7 @@ typedef nd4c_status (*nd4c_host_op_function)(nd4c_pending *p);
 ND4C_HOST_OPS(ND4C_HOST_OP_DECLARE)
 #undef ND4C_HOST_OP_DECLARE
 
-/* NULL if kernels compute the call. The call is inferred. */
+/* NULL if kernels compute the call. The call's outputs are already inferred. */
 nd4c_host_op_function nd4c_host_op_find(const nd4c_pending *p);
 
 #endif

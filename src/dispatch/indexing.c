@@ -1,4 +1,4 @@
-/* Items into a plan, and nd4c_array_get. */
+/* Turns index items into an indexing plan; nd4c_array_get. */
 #include "dispatch/indexing.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static nd4c_status check_choice(const nd4c_index *item, int32_t number, const ch
   return ND4C_OK;
 }
 
-/* Axes of the array that an item is for. */
+/* Number of axes of the array that an item covers. */
 static inline nd4c_status count_axes(const nd4c_index *item, int32_t number, const char *name, int32_t *axes,
                                      int32_t *ellipses) {
   switch (item->kind) {
@@ -97,7 +97,7 @@ static inline nd4c_status take_slice(nd4c_index_plan *plan, const nd4c_index *it
   } else {
     plan->offset += first * stride;
   }
-  /* A step that overflows is longer than any axis, so that one element at most is left. */
+  /* A step that overflows is longer than any axis, so at most one element is left. */
   if (!nd4c_checked_multiply(stride, step, &plan->strides[plan->rank])) {
     plan->strides[plan->rank] = stride;
   }
@@ -117,8 +117,8 @@ static nd4c_status take_new_axis(nd4c_index_plan *plan) {
 
 enum { NO_CHOICE, INSIDE, BEHIND, SEPARATED };
 
-/* Whether choices and integers stand side by side, as NumPy sees it: an ellipsis separates them even where it is for no
- * axis, and integers count although they choose from no axis of the view. */
+/* Whether choices and integers are adjacent by NumPy's rules: an ellipsis separates them even if it covers no axis, and
+ * integers count although they choose from no axis of the view. */
 static inline void take_neighbour(nd4c_index_plan *plan, bool chooses) {
   if (!chooses) {
     plan->neighbourhood = plan->neighbourhood == INSIDE ? BEHIND : plan->neighbourhood;
@@ -141,8 +141,8 @@ static nd4c_status check_mask(const nd4c_index_plan *plan, const nd4c_array *mas
   return ND4C_OK;
 }
 
-/* A mask without elements chooses nothing, of however long an axis: NumPy and the Array API let its extents of 0 pass.
- */
+/* A mask without elements chooses nothing from an axis of any length: NumPy and the Array API accept its extents of
+ * 0. */
 static void narrow_to_mask(nd4c_index_plan *plan, const nd4c_array *mask) {
   memcpy(&plan->shape[plan->rank - mask->rank], mask->shape, (size_t)mask->rank * sizeof *mask->shape);
   plan->empty = true;
@@ -295,8 +295,8 @@ nd4c_status nd4c_array_get(const nd4c_array *array, const nd4c_index *items, int
   return status;
 }
 
-/* More items are never right: each is for an axis of the array, makes one of the result, or is a choice or an ellipsis.
- */
+/* More items are always an error: each covers an axis of the array, adds one to the result, or is a choice or an
+ * ellipsis. */
 enum { ITEMS_AT_MOST = 3 * ND4C_MAX_RANK + 1 };
 
 nd4c_array *nd4c_array_at(const nd4c_array *array, const nd4c_index *items) {

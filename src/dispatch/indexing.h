@@ -1,4 +1,4 @@
-/* What getting and setting by index items share. */
+/* Types and functions that nd4c_array_get and nd4c_array_set share. */
 #ifndef ND4C_DISPATCH_INDEXING_H
 #define ND4C_DISPATCH_INDEXING_H
 
@@ -9,15 +9,15 @@
 typedef struct nd4c_index_choice {
   const nd4c_array *array;
   bool is_mask;
-  int32_t axis;  /* of the plan's view, the first that it chooses from */
-  int32_t given; /* the same axis of the array as the caller counts */
+  int32_t axis;  /* first axis of the plan's view that it chooses from */
+  int32_t given; /* the same axis in the caller's numbering of the array's axes */
 } nd4c_index_choice;
 
-/* Items read once: the view that the basic ones make, in which axes under choices are whole. */
+/* The plan of an indexing: the view that the basic items make, in which axes under choices are whole. */
 typedef struct nd4c_index_plan {
   const char *name; /* of the function, for texts */
   const nd4c_array *array;
-  int32_t next; /* axis of the array that the next item is for */
+  int32_t next; /* axis of the array that the next item covers */
   int32_t rank;
   int64_t offset;
   bool empty;
@@ -45,14 +45,14 @@ typedef struct nd4c_index_places {
   int32_t position; /* of the common shape's axes in the result */
 } nd4c_index_places;
 
-/* Reads masks. Whatever the status, nd4c_index_places_clear gives back what it holds. */
+/* Reads masks. nd4c_index_places_clear must follow, also after a failure. */
 nd4c_status nd4c_index_places_make(const nd4c_index_plan *plan, nd4c_index_places *places);
 void nd4c_index_places_clear(nd4c_index_places *places);
 /* All indices in one array, positions in its last axis. */
 nd4c_status nd4c_index_places_pack(const nd4c_index_places *places, nd4c_array **packed);
 /* The view with the axes chosen from in front. */
 nd4c_status nd4c_index_places_front(const nd4c_index_places *places, const nd4c_array *view, nd4c_array **front);
-/* After an op found an index out of range: says which in the caller's axes. Returns `status`. */
+/* After an op has found an index out of range: names it in the caller's numbering of axes. Returns `status`. */
 nd4c_status nd4c_index_places_blame(const nd4c_index_places *places, nd4c_status status);
 
 /* *out = array with the `count` axes at `from` moved to `to`, both counted among the other axes; a view. */

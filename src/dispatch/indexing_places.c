@@ -11,7 +11,7 @@ enum { TEXT_SIZE = 128 };
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
 
-/* Notes that indices, whose reference is taken over, choose from one axis of the plan's view. */
+/* Notes indices, of which it takes over the reference, that choose from one axis of the plan's view. */
 static void add_axis(nd4c_index_places *places, const nd4c_index_plan *plan, const nd4c_index_choice *choice,
                      int32_t behind, nd4c_array *indices) {
   places->axes[places->count] = choice->axis + behind;
@@ -48,7 +48,7 @@ static nd4c_status add_array(nd4c_index_places *places, const nd4c_index_plan *p
   return ND4C_OK;
 }
 
-/* A 0-d mask chooses from no axis: it makes one, of length 1 or 0. */
+/* A 0-d mask chooses from no axis, but adds one, of length 1 or 0. */
 static nd4c_status add_truth(nd4c_index_places *places, const nd4c_array *mask) {
   bool truth = false;
   ND4C_TRY(nd4c_array_read(mask, &truth, sizeof truth));

@@ -48,7 +48,7 @@ static nd4c_status check_target(const nd4c_array *array, const nd4c_array *value
   return ND4C_OK;
 }
 
-/* The value seen with a shape; axes of length 1 that are too many in front do not count. */
+/* A view of the value with a shape; drops surplus leading axes of length 1. */
 static nd4c_status fit_value(const nd4c_array *value, int32_t rank, const int64_t *shape, nd4c_array **fitted) {
   int64_t strides[ND4C_MAX_RANK];
   int32_t extra = value->rank > rank ? value->rank - rank : 0, own = value->rank - extra;
@@ -74,7 +74,7 @@ static bool is_shaped_alike(const nd4c_array *a, const nd4c_array *b) {
   return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
-/* *out = the value in the array's dtype and in memory of its own if it shares the array's. */
+/* *out = the value in the array's dtype, copied if it shares memory with the array. */
 static nd4c_status ready_value(const nd4c_array *array, const nd4c_array *value, nd4c_array **out) {
   if (value->dtype != array->dtype) {
     return nd4c_cast(value, array->dtype, out);
@@ -87,8 +87,9 @@ static nd4c_status ready_value(const nd4c_array *array, const nd4c_array *value,
 
 /* -- into a view --------------------------------------------------------------------------------------------------- */
 
-/* Whether the value lies in host memory, as the view wants it, and the view's storage elsewhere, while the thread
- * computes on the host: then bytes go there. The op copy would bring the whole storage to the host. */
+/* Whether the value is in host memory with the view's dtype and shape, the view's storage is on another device, and the
+ * thread computes on the host. The bytes are then written there, since the op copy would copy the whole storage to the
+ * host. */
 static bool goes_as_bytes(const nd4c_array *view, const nd4c_array *value) {
   nd4c_context *context = NULL;
   return atomic_load(&view->storage->address) == NULL && atomic_load(&value->storage->address) != NULL &&
@@ -146,15 +147,15 @@ static bool write_element(const nd4c_index_plan *plan, const nd4c_array *value) 
 
 /* -- under a mask -------------------------------------------------------------------------------------------------- */
 
-/* Whether the value is the same along the axis that the mask's elements make, so that nobody needs to count them. */
+/* Whether the value is constant along the axis of the mask's elements, so that they need not be counted. */
 static bool is_same_everywhere(const nd4c_index_plan *plan, const nd4c_array *value) {
   int32_t result_rank = plan->rank - plan->choices[0].array->rank + 1;
   int32_t at = plan->position - (result_rank - value->rank);
   return at < 0 || (at < value->rank && value->shape[at] == 1);
 }
 
-/* The value in the shape that broadcasts to the view: the mask's one axis becomes as many of length 1 as the mask has,
- * where the mask stands. */
+/* The value in a shape that broadcasts to the view: the single axis of the mask's elements becomes as many axes of
+ * length 1 as the mask has. */
 static nd4c_status spread_value(const nd4c_index_plan *plan, const nd4c_array *value, nd4c_array **out) {
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
   int32_t axis = plan->choices[0].axis, axes = plan->choices[0].array->rank, rank = 0;
@@ -244,7 +245,7 @@ static nd4c_status fill_each(const nd4c_index_plan *plan, nd4c_array *view, cons
 
 /* -- to places ----------------------------------------------------------------------------------------------------- */
 
-/* The shape of x[items]: the view's axes that nobody chooses from, and the common ones of the indices among them. */
+/* The shape of x[items]: the view's axes that no item chooses from, with the common axes of the indices among them. */
 static nd4c_status result_shape(const nd4c_index_places *places, const nd4c_array *view, int32_t *rank,
                                 int64_t *shape) {
   bool chosen[ND4C_MAX_RANK] = {false};
@@ -266,7 +267,7 @@ static nd4c_status result_shape(const nd4c_index_places *places, const nd4c_arra
   return ND4C_OK;
 }
 
-/* 0-d masks alone: everything, or nothing. `updates` has the axis that they make. */
+/* Only 0-d masks: they choose everything or nothing. `updates` has the axis that they add. */
 static nd4c_status put_all(const nd4c_index_places *places, nd4c_array *view, const nd4c_array *updates) {
   nd4c_array *whole = NULL;
   if (updates->size == 0) {

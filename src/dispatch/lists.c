@@ -1,4 +1,4 @@
-/* One array as several, and several made alike. */
+/* nd4c/lists.h: functions that return several arrays as views. */
 #include "nd4c/lists.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static nd4c_status check_arrays(const char *name, const nd4c_array *const *xs, i
   return ND4C_OK;
 }
 
-/* Gives back the first `made` of the outputs when a later one failed. */
+/* Releases the first `made` outputs after a later one has failed. */
 static nd4c_status finish(nd4c_status status, nd4c_array **outputs, int32_t made) {
   for (int32_t i = 0; i < made && status != ND4C_OK; ++i) {
     nd4c_array_release(outputs[i]);

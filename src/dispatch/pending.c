@@ -1,3 +1,4 @@
+/* See pending.h. */
 #include "dispatch/pending.h"
 
 #include "array/narrow.h"

@@ -1,3 +1,4 @@
+/* See routed.h. */
 #include "dispatch/routed.h"
 
 #include <stdio.h>
@@ -12,13 +13,13 @@
 #include "dispatch/engines.h"
 #include "dispatch/pending.h"
 
-/* A vote is as long as twenty small calls, and seldom says anything else of them than before. */
+/* A vote takes as long as twenty small calls, and rarely changes their device. */
 enum { USES = 256, SMALL_USES = 4096, REASON_SIZE = 512, OUTPUTS = 8 };
 
 /* -- decisions that are remembered -------------------------------------------------------------------------------- */
 
-/* Where the inputs are: the device of the newest value, and all devices where it is current. A strict context is told
- * failures that others are spared: its decisions are its own. */
+/* Hashes the places of the inputs: the device of the newest value, and all devices where it is current. Strictness is
+ * part of the key, because a strict context fails where others fall back. */
 static inline uint64_t mix_places(uint64_t key, const nd4c_context *context, const nd4c_eager_call *call) {
   key ^= context->strict ? UINT64_C(0xd6e8feb86659fd93) : 0;
   for (int32_t i = 0; i < call->input_count; ++i) {
@@ -42,7 +43,7 @@ static bool are_alone_on(const nd4c_device *device, const nd4c_eager_call *call)
   return alone;
 }
 
-/* With the call itself where it is a quick one, which then needs no lookup here (call.c); else in the table. */
+/* Stores the decision in the call's cache entry if the fast path (call.c) can use it there, else in the table. */
 static void remember(const nd4c_context *context, const nd4c_eager_call *call, uint64_t key, nd4c_device *device,
                      int32_t uses) {
   uint32_t routing = context->routing->number;
@@ -54,7 +55,7 @@ static void remember(const nd4c_context *context, const nd4c_eager_call *call, u
 
 /* -- one device ------------------------------------------------------------------------------------------------ */
 
-/* A given output that a failing device could spoil: part of a storage, or what is still to be read. */
+/* A given output that a failing device could spoil: part of a storage, or an array that is still to be read. */
 static bool is_at_risk(const nd4c_eager_call *call, const nd4c_array *output) {
   if (!output->contiguous || output->offset != 0 ||
       nd4c_dtype_bytes(output->dtype, output->size) != output->storage->bytes) {
@@ -78,7 +79,7 @@ static bool has_output_at_risk(const nd4c_eager_call *call, int32_t count) {
   return false;
 }
 
-/* What another device may do better. */
+/* Failures after which another device may succeed. */
 static bool is_failure(nd4c_status status) {
   return status == ND4C_DEVICE || status == ND4C_DEVICE_LOST || status == ND4C_MEMORY || status == ND4C_MEMORY_CAP;
 }
@@ -91,10 +92,10 @@ static nd4c_status hand_over_on_host(nd4c_context *context, const nd4c_array *fr
   return nd4c_call_inside(on_host, ND4C_OP_copy, from, to);
 }
 
-/* Copies a result into the array that was given for it; what `route` fails at, the host does. */
+/* Copies a result to the array that was given for it; on the host, if the copy fails on `route`. */
 static nd4c_status hand_over(nd4c_context *context, nd4c_context *route, const nd4c_array *from, nd4c_array **to) {
   if (context->routing->wait) {
-    return hand_over_on_host(context, from, to); /* a copy that fails in flight would leave nothing of `to` */
+    return hand_over_on_host(context, from, to); /* a copy that fails in flight would destroy the contents of `to` */
   }
   bool had_value = !nd4c_storage_is_poisoned((*to)->storage);
   nd4c_status status = nd4c_call_inside(route, ND4C_OP_copy, from, to);
@@ -107,7 +108,7 @@ static nd4c_status hand_over(nd4c_context *context, nd4c_context *route, const n
   return status;
 }
 
-/* Whether a result has no value because an input has none, which no other device could do better. */
+/* Whether a result has no value because an input has none: then no other device can compute it either. */
 static bool has_lost_input(const nd4c_eager_call *call) {
   bool lost = false;
   for (int32_t i = 0; i < call->input_count && !lost; ++i) {
@@ -116,7 +117,7 @@ static bool has_lost_input(const nd4c_eager_call *call) {
   return lost;
 }
 
-/* nd4c_call_on, and to the end where the routing waits: what fails in flight is then the call's failure, and leaves no
+/* nd4c_call_on; if the routing waits, also waits for the work, so that a failure in flight is the call's and leaves no
  * result. */
 static nd4c_status call_to_the_end(const nd4c_routing *routing, nd4c_context *route, const nd4c_op_def *def,
                                    const nd4c_eager_call *call) {
@@ -143,12 +144,12 @@ static nd4c_status call_to_the_end(const nd4c_routing *routing, nd4c_context *ro
       call->outputs[i] = NULL;
     }
   }
-  /* An input's way to the device may have failed, where the input itself is whole. */
+  /* The copy of an input to the device may have failed, although the input itself is intact. */
   first = first == ND4C_POISONED && !has_lost_input(call) ? ND4C_DEVICE : first;
   return nd4c_fail(first, "%s", text);
 }
 
-/* Into fresh arrays first: should the device fail, what was given is as it was. */
+/* Computes into fresh arrays first, so that the given outputs are unchanged if the device fails. */
 static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const nd4c_op_def *def,
                              const nd4c_eager_call *call) {
   int32_t count = def->info.output_count;
@@ -201,7 +202,7 @@ static nd4c_status fail_transfer(const nd4c_routing *routing, const nd4c_op_info
   return status;
 }
 
-/* Keeps the devices where nothing needs to be copied. */
+/* Keeps only the devices that need no copies. */
 static void drop_remote(nd4c_ballot *ballot) {
   int32_t kept = 0;
   for (int32_t i = 0; i < ballot->count; ++i) {
@@ -212,12 +213,12 @@ static void drop_remote(nd4c_ballot *ballot) {
   ballot->count = kept;
 }
 
-/* How those before the last one fared. */
+/* The outcomes on devices before the last one. */
 typedef struct chain {
   nd4c_text trail; /* a line each */
   int32_t failed;
-  nd4c_status first;    /* of what failed or declined first */
-  nd4c_device *earlier; /* failed before the vote: not asked again; NULL: none */
+  nd4c_status first;    /* of the first device that failed or declined */
+  nd4c_device *earlier; /* the device that failed before the vote, not asked again; NULL: none */
   char earlier_reason[REASON_SIZE];
 } chain;
 
@@ -227,19 +228,19 @@ static void note(chain *c, const nd4c_device *device, nd4c_status status) {
   c->failed += is_failure(status);
 }
 
-/* Whether the device was asked for: in a list of the op's or category's own, or by its type. */
+/* Whether the device was asked for: in the op's or category's own list, or by its type. */
 static bool is_preferred(const nd4c_routing *routing, const nd4c_ballot *ballot, const nd4c_device *device) {
   nd4c_routing_policy by_type =
       device->description.type == ND4C_DEVICE_CPU ? ND4C_ROUTING_PREFER_CPU : ND4C_ROUTING_PREFER_GPU;
   return ballot->own_list || routing->policy == by_type;
 }
 
-/* Who failed, or was preferred and declined, is told. */
+/* Reports devices that failed, and preferred devices that declined. */
 static void report(const nd4c_op_info *op, const nd4c_device *device, const nd4c_device *applied, const char *reason) {
   nd4c_report_difference(op->name, device->name, applied->name, reason);
 }
 
-/* The place of a device that was asked for and lost the vote for lack of room alone; 0: there is none. */
+/* The position of a device that was asked for and lost the vote only for lack of room; 0: there is none. */
 static int32_t find_crowded_out(const nd4c_routing *routing, const nd4c_ballot *ballot) {
   for (int32_t i = 1; i < ballot->count; ++i) {
     const nd4c_vote *vote = &ballot->votes[i];
@@ -250,7 +251,7 @@ static int32_t find_crowded_out(const nd4c_routing *routing, const nd4c_ballot *
   return 0;
 }
 
-/* A strict context hears from the device itself that it has no room. */
+/* In a strict context the device itself reports that it has no room. */
 static void ask_crowded_out_first(const nd4c_routing *routing, nd4c_ballot *ballot) {
   int32_t at = find_crowded_out(routing, ballot);
   nd4c_vote vote = ballot->votes[at];
@@ -293,7 +294,7 @@ static nd4c_status run_chain(nd4c_context *context, const nd4c_op_def *def, cons
     bool alone = ballot->count == 1 && c->earlier == NULL;
     told[i] = failed || is_preferred(context->routing, ballot, vote->device);
     if ((!failed && status != ND4C_UNSUPPORTED) || (told[i] && context->strict) || alone) {
-      return status; /* the call's own fault, or nobody else may be asked */
+      return status; /* the call itself is wrong, or no other device may be asked */
     }
     (void)snprintf(reasons[i], sizeof reasons[i], "%s", nd4c_error_message());
     note(c, vote->device, status);
@@ -313,7 +314,7 @@ static void drop_device(nd4c_ballot *ballot, const nd4c_device *device) {
   ballot->count = kept;
 }
 
-/* failed: a device where the call failed just now, with `failure` and its text; NULL: none. */
+/* failed: a device on which the call has just failed, with `failure` and its text; NULL: none. */
 static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call, uint64_t key,
                               nd4c_device *failed, nd4c_status failure) {
   const nd4c_routing *routing = context->routing;
@@ -341,7 +342,8 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
   if (status == ND4C_OK) {
     report_crowded_out(routing, &def->info, &ballot, used);
   }
-  bool voted_freely = c.failed == 0 && find_crowded_out(routing, &ballot) == 0; /* else it may end better next time */
+  bool voted_freely = c.failed == 0 && find_crowded_out(routing, &ballot) == 0; /* otherwise the next attempt may
+                                                                                   succeed */
   if (status == ND4C_OK && voted_freely && routing->transfer) {
     bool small = ballot.input_bytes > 0 && ballot.input_bytes <= routing->small_bytes;
     remember(context, call, key, used, small ? SMALL_USES : USES);
@@ -350,7 +352,7 @@ static nd4c_status call_voted(nd4c_context *context, const nd4c_op_def *def, con
   return status;
 }
 
-/* After `device` was tried without a vote: what others may do better is voted for. */
+/* After `device` has failed without a vote: votes among the others, if one of them may succeed. */
 static nd4c_status go_on(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call, uint64_t key,
                          nd4c_device *device, nd4c_status status) {
   if (ND4C_LIKELY(status == ND4C_OK)) {
@@ -364,7 +366,7 @@ static nd4c_status go_on(nd4c_context *context, const nd4c_op_def *def, const nd
 
 /* -- entry ----------------------------------------------------------------------------------------------------- */
 
-/* False: the plain way is to refuse it. */
+/* False: the call is invalid; the path without routing refuses it. */
 static bool is_sound(const nd4c_op_def *def, const nd4c_eager_call *call) {
   if (def == NULL || call->outputs == NULL || call->input_count < 0 ||
       (call->inputs == NULL && call->input_count > 0) || def->info.output_count > OUTPUTS) {
@@ -378,7 +380,8 @@ static bool is_sound(const nd4c_op_def *def, const nd4c_eager_call *call) {
   return true;
 }
 
-/* The device of calls that nothing is voted for: strings live on the host, views stay where they are; NULL: others. */
+/* The device of calls without a vote: strings are computed on the host, views stay on their device; NULL: other
+ * calls. */
 static nd4c_device *find_fixed(const nd4c_op_def *def, const nd4c_eager_call *call, bool *view) {
   for (int32_t i = 0; i < call->input_count; ++i) {
     if (call->inputs[i] != NULL && call->inputs[i]->dtype == ND4C_UTF8) {

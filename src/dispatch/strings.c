@@ -1,5 +1,5 @@
-/* An op that moves elements does not look at them. So numbers go through it in place of strings, and tell afterwards
- * which string stands where. They count from 1: where an op puts zeros (pad), there are empty strings. */
+/* Ops that only move elements do not look at them, so the op is run on the strings' numbers, which then say where each
+ * string goes. Numbers count from 1; zeros that an op adds (pad) become empty strings. */
 #include "dispatch/strings.h"
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 typedef struct string_move {
   nd4c_pending *p;
   nd4c_device *host;
-  const nd4c_array **inputs;                /* stand-ins for strings, and the other inputs themselves */
+  const nd4c_array **inputs;                /* numbers in place of strings; the other inputs unchanged */
   nd4c_array *picked[ND4C_PENDING_OUTPUTS]; /* numbers of strings, counted through all inputs; other results */
 } string_move;
 
@@ -97,7 +97,7 @@ static nd4c_status collect_result(string_move *m, int32_t at) {
   return ND4C_OK;
 }
 
-/* Results are handed over when all of them are there. */
+/* Results are given to the caller when all of them exist. */
 static nd4c_status collect(string_move *m) {
   int32_t count = m->p->def->info.output_count;
   for (int32_t i = 0; i < count; ++i) {

@@ -1,11 +1,11 @@
-/* Ops that move strings. */
+/* Ops that move strings, for host_ops.h. */
 #ifndef ND4C_DISPATCH_STRINGS_H
 #define ND4C_DISPATCH_STRINGS_H
 
 #include "dispatch/pending.h"
 
 /* Computes a call whose result is utf8 into a fresh array on the host, where strings live. UNSUPPORTED if an output is
- * given: the table of a utf8 array stands before its bytes and cannot be written piecemeal. */
+ * given: the table of a utf8 array precedes its bytes, so it cannot be replaced in place. */
 nd4c_status nd4c_strings_compute(nd4c_pending *p);
 
 #endif

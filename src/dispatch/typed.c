@@ -50,7 +50,7 @@
 #define COUNT_OUT(name)
 #define COUNT(op, kind, name, ...) COUNT_##kind(name)
 
-/* A variadic op passes its caller's list on. */
+/* A variadic op passes on its caller's list. */
 #define LIST_IN(name)
 #define LIST_OPT(name)
 #define LIST_VAR(name) list_ = name;

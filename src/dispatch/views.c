@@ -1,3 +1,4 @@
+/* See views.h. */
 #include "dispatch/views.h"
 
 nd4c_status nd4c_view_make(const nd4c_op_def *def, const nd4c_inference *inference, const nd4c_array *input,

@@ -1,4 +1,4 @@
-/* Ops whose result is a view of their first input. */
+/* Ops whose result is a view of their first input, for call.c. */
 #ifndef ND4C_DISPATCH_VIEWS_H
 #define ND4C_DISPATCH_VIEWS_H
 

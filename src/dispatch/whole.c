@@ -1,3 +1,4 @@
+/* See whole.h. */
 #include "dispatch/whole.h"
 
 #include <string.h>
@@ -50,8 +51,7 @@ bool nd4c_whole_would_help(const nd4c_context *context, const nd4c_call *call) {
   return differs && nd4c_choice_is_possible(context, &ordered, NULL);
 }
 
-/* A context that forbids copies between devices is to refuse what lies elsewhere, as ever: with the words of an
- * acquisition. */
+/* A context that forbids copies between devices must refuse operands on other devices, with the usual text. */
 static nd4c_status check_transfer(const nd4c_context *context, const nd4c_op_def *def, const nd4c_array *array,
                                   int32_t index) {
   nd4c_replica_view view;
@@ -86,14 +86,15 @@ nd4c_status nd4c_copy_by_host(const nd4c_array *from, nd4c_array *to) {
   nd4c_device *host = NULL;
   nd4c_context *context = NULL;
   ND4C_TRY(nd4c_device_host(&host));
-  ND4C_TRY(nd4c_context_acquire(host, &context)); /* routes nothing: the op runs there */
+  ND4C_TRY(nd4c_context_acquire(host, &context)); /* without routing: the op runs there */
   context->unasked = true;
   const nd4c_status status = nd4c_call_inside(context, ND4C_OP_copy, from, &to);
   const nd4c_status released = nd4c_context_release(context);
   return status != ND4C_OK ? status : released;
 }
 
-/* The host puts the results in their places: the device cannot reach into a buffer, or has no kernel for it. */
+/* The host copies the results to their places, because the device cannot write inside a buffer or has no kernel for
+ * it. */
 static nd4c_status hand_over(const nd4c_eager_call *call, nd4c_array *const *fresh, int32_t count) {
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
@@ -104,7 +105,7 @@ static nd4c_status hand_over(const nd4c_eager_call *call, nd4c_array *const *fre
   return status;
 }
 
-/* All results are there and fit before the first array that was given is written. */
+/* All results exist and fit before the first given output is written. */
 static nd4c_status compute_aside(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
                                  const nd4c_array *const *inputs) {
   const int32_t count = def->info.output_count;

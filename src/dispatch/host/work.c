@@ -1,3 +1,4 @@
+/* See work.h. */
 #include "dispatch/host/work.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* JPEG by libjpeg-turbo, PNG by libpng, WebP by libwebp: libraries with functions that take and give bytes. */
+/* JPEG by libjpeg-turbo, PNG by libpng, WebP by libwebp: libraries whose functions take and return bytes. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/image/decode.h"

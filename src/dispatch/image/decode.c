@@ -1,3 +1,4 @@
+/* See decode.h. */
 #include "dispatch/image/decode.h"
 
 #include "base/alloc.h"
@@ -67,7 +68,7 @@ static nd4c_status decode(nd4c_picture_bytes file, nd4c_picture *picture) {
 
 /* -- the op ------------------------------------------------------------------------------------------------------- */
 
-/* The pixels in the format that was asked for. Grey as ITU-R 601 has it, in 16-bit fractions. */
+/* The pixels in the requested format. Grey by the weights of ITU-R 601, in 16-bit fractions. */
 static void convert(const nd4c_picture *picture, int64_t format, uint8_t *to) {
   int64_t count = picture->width * picture->height;
   for (int64_t i = 0; i < count; ++i) {

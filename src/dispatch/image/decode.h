@@ -1,5 +1,5 @@
-/* Pictures in files' formats. Each decoder gives 8-bit red, green, blue; what a file says beside that (alpha, profiles,
- * gamma) is left aside. The libraries are looked for when they are first needed. */
+/* Decoders of picture files, for the op decode_image. Each gives 8-bit red, green and blue, and ignores alpha,
+ * profiles and gamma. Their libraries are loaded when they are first needed. */
 #ifndef ND4C_DISPATCH_IMAGE_DECODE_H
 #define ND4C_DISPATCH_IMAGE_DECODE_H
 
@@ -11,7 +11,7 @@
 #include "dispatch/host/work.h"
 #include "nd4c/status.h"
 
-/* A decoded picture; pixels are rows of 3 bytes a pixel, in the work space. */
+/* A decoded picture; pixels are rows of 3 bytes a pixel, in the call's scratch. */
 typedef struct nd4c_picture {
   int64_t width, height;
   uint8_t *pixels;
@@ -24,11 +24,11 @@ typedef struct nd4c_picture_bytes {
   size_t size;
 } nd4c_picture_bytes;
 
-/* Checks the extents, of which a hostile file may say anything. */
+/* Checks the extents, which a hostile file may set to anything. */
 nd4c_status nd4c_picture_check(uint64_t width, uint64_t height);
-/* Does that, and makes room. */
+/* Checks the extents and allocates the pixels. */
 nd4c_status nd4c_picture_make(nd4c_picture *picture, uint64_t width, uint64_t height);
-/* FORMAT with the decoder's words. */
+/* FORMAT with the decoder's message. */
 nd4c_status nd4c_picture_fail(const char *format, const char *words);
 
 /* X(name): nd4c_decode_<name> reads a whole file of a format. */

@@ -1,4 +1,4 @@
-/* BMP and PNM: pixels as they are, which no library is needed for. */
+/* BMP and PNM: uncompressed pixels, decoded without a library. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/image/decode.h"
@@ -111,16 +111,16 @@ static bool pnm_number(nd4c_picture_bytes file, size_t *at, uint32_t limit, uint
   return *at > begin && value <= limit;
 }
 
-/* Where the samples stand and how. */
+/* Position and format of the samples. */
 typedef struct pnm_layout {
   int kind; /* 1 to 6 */
   size_t at;
   uint32_t width, most;
 } pnm_layout;
 
-/* The next sample of a text or of bytes, as it is. */
+/* The next sample, from text or bytes, unscaled. */
 static bool pnm_sample(nd4c_picture_bytes file, pnm_layout *layout, uint32_t *sample) {
-  if (layout->kind == 1) { /* digits, 1 for black, which may stand without space between */
+  if (layout->kind == 1) { /* digits, 1 for black, possibly without white space between them */
     while (layout->at < file.size && is_space(file.data[layout->at])) {
       ++layout->at;
     }

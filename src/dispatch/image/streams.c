@@ -1,4 +1,4 @@
-/* TIFF by libtiff, JPEG 2000 by OpenJPEG: libraries that read through functions of ours. */
+/* TIFF by libtiff, JPEG 2000 by OpenJPEG: libraries that read through callbacks. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "dispatch/image/decode.h"
 
-/* A file with a place to read from next, and the library's words about it. */
+/* A file with its read position, and the library's message. */
 typedef struct stream {
   nd4c_picture_bytes file;
   uint64_t at;
@@ -54,7 +54,7 @@ static int tiff_map(void *user, void **base, uint64_t *size) {
 static void tiff_unmap(void *user, void *base, uint64_t size) {
   (void)user, (void)base, (void)size;
 }
-/* Keeps what the library says from stderr. */
+/* Keeps the library's messages from stderr. */
 static int tiff_error(void *tiff, void *user, const char *module, const char *format, va_list arguments)
     ND4C_PRINTF(4, 0);
 static int tiff_error(void *tiff, void *user, const char *module, const char *format, va_list arguments) {
@@ -292,7 +292,7 @@ nd4c_status nd4c_decode_jpeg2000(nd4c_picture_bytes file, nd4c_picture *picture)
   int (*setup)(void *, void *);
   union {
     uint64_t aligned;
-    char bytes[PARAMETERS_SIZE]; /* opj_dparameters_t has less; only the library looks into it */
+    char bytes[PARAMETERS_SIZE]; /* opj_dparameters_t is smaller; only the library reads it */
   } parameters;
   stream s = {.file = file};
   ND4C_TRY(nd4c_codec_load(&jp2));

@@ -1,4 +1,4 @@
-/* Comparing, joining, and what changes each string by itself. */
+/* Ops that compare and join strings, and ops that change each string by itself. */
 #include "base/status.h"
 #include "dispatch/text/text.h"
 

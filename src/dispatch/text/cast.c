@@ -1,4 +1,4 @@
-/* cast from and to strings: numbers as NumPy's str() writes them and its parsers read them. */
+/* cast from and to strings: writes numbers as NumPy's str() and reads what its parsers read. */
 #include <string.h>
 
 #include "array/element.h"
@@ -103,7 +103,7 @@ static bool same_word(const char *word, const char *lower) {
   return *word == *lower;
 }
 
-/* What float() of Python reads, but for digits grouped by underscores. */
+/* Reads what Python's float() reads, except digits grouped by underscores. */
 static bool parse_real(const char *word, nd4c_dtype dtype, void *element) {
   char *end = NULL;
   if (*word == '\0' || strpbrk(word, "xXpP(") != NULL) {

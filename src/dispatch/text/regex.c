@@ -1,4 +1,4 @@
-/* regex_full_match, by PCRE2, which is looked for when it is first needed. Its limits keep a hostile pattern from
+/* regex_full_match, by PCRE2, which is loaded when it is first needed. PCRE2's limits keep a hostile pattern from
  * running for long. */
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const uint32_t compile_options = 0x80000000U   /* PCRE2_ANCHORED */
                                         | 0x20000000U /* PCRE2_ENDANCHORED */
                                         | 0x00080000U /* PCRE2_UTF */
                                         | 0x00100000U /* PCRE2_NEVER_BACKSLASH_C */;
-static const uint32_t match_options = 0x40000000U /* PCRE2_NO_UTF_CHECK: arrays hold nothing else */;
+static const uint32_t match_options = 0x40000000U /* PCRE2_NO_UTF_CHECK: arrays hold only UTF-8 */;
 
 /* X(name, result, parameters) */
 #define FUNCTIONS(X)                                                                                                \
@@ -40,7 +40,7 @@ typedef struct pcre2 {
 #undef MEMBER
 } pcre2;
 
-/* A function's address through the pointer to data that the loader gives. */
+/* Converts the data pointer that the loader returns to a function's address. */
 typedef union symbol {
   void *address;
 #define MEMBER(name, result, parameters) result(*name) parameters;

@@ -8,7 +8,7 @@
 
 /* -- string_split ------------------------------------------------------------------------------------------------- */
 
-/* What is left of a string to cut. */
+/* The rest of a string to split. */
 typedef struct cutter {
   nd4c_string rest, delimiter; /* delimiter of length 0: runs of white space */
   int64_t cuts;                /* that may still be made, -1: any number */

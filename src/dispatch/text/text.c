@@ -1,3 +1,4 @@
+/* See text.h. */
 #include "dispatch/text/text.h"
 
 #include <string.h>

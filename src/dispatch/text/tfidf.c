@@ -1,5 +1,5 @@
-/* tfidf_vectorizer: n-grams are looked up in sorted lists, one for each length. Strings count as the numbers of the
- * pool's words that they are. */
+/* tfidf_vectorizer: looks n-grams up in sorted lists, one for each length. Each string is replaced by the number of the
+ * pool's word that it equals. */
 #include <stdlib.h>
 #include <string.h>
 
