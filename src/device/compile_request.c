@@ -1,3 +1,4 @@
+/* See compile_request.h. */
 #include "device/compile_request.h"
 
 #include <string.h>
@@ -118,7 +119,7 @@ nd4c_status nd4c_compile_request_copy(const char *function, const nd4c_compile_r
 
 /* -- telling ------------------------------------------------------------------------------------------------------ */
 
-/* The key as the engine's compiler gets it; NULL: it does not. */
+/* The key as the engine's compiler gets it; NULL: the compiler does not get it. */
 static const char *key_for(const char *key, const char *engine) {
   const size_t length = strlen(engine);
   if (strncmp(key, engine, length) == 0 && key[length] == '.' && key[length + 1] != '\0') {

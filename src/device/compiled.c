@@ -1,3 +1,4 @@
+/* See compiled.h. */
 #include "device/compiled.h"
 
 #include <string.h>
@@ -9,8 +10,8 @@
 #include "device/compute.h"
 #include "device/memory/scratch.h"
 
-/* Executables that may serve other extents and are alive. The list holds no reference: the last release, under the same
- * lock, takes an executable out. */
+/* Live executables that may serve other extents. The list holds no references: the last release removes an executable
+ * under the same lock. */
 static nd4c_lock list_lock = ND4C_LOCK_INIT;
 static nd4c_compiled *list;
 
@@ -23,7 +24,7 @@ static nd4c_status describe(const nd4c_compiler *compiler, nd4c_executable execu
   return nd4c_driver_answer(compiler->describe(compiler->data, executable, info), "describe");
 }
 
-/* Sizes that make no sense would be asked for at every run. */
+/* Refuses invalid sizes here, because every run would ask for them. */
 static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_device *device,
                               const nd4c_executable_info *info) {
   if ((info->flags & ND4C_EXECUTABLE_RETURNS_OUTPUTS) != 0 &&
@@ -44,7 +45,7 @@ static nd4c_status check_info(const nd4c_compiler *compiler, const nd4c_device *
                      (long long)info->device_scratch_best, (long long)most);
 }
 
-/* Takes an executable over; releases it if this fails. */
+/* Takes over an executable; releases it after a failure. */
 static nd4c_status adopt(const nd4c_compiler *compiler, nd4c_device *device, nd4c_executable executable,
                          nd4c_compiled **out) {
   nd4c_compiled *compiled = NULL;
@@ -75,7 +76,7 @@ static nd4c_status adopt(const nd4c_compiler *compiler, nd4c_device *device, nd4
 
 /* -- sharing ------------------------------------------------------------------------------------------------------- */
 
-/* The tensor of a value of the segment, from a node that reads or makes it. */
+/* The tensor of a value of the segment, from a node that reads or produces it. */
 static void find_tensor(const nd4c_segment *segment, int32_t value, nd4c_tensor *tensor) {
   *tensor = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
   for (int32_t i = 0; i < segment->node_count; ++i) {
@@ -115,7 +116,7 @@ static nd4c_compiled *find_shared(const nd4c_compiler *compiler, const nd4c_devi
   return NULL;
 }
 
-/* One that is alive, or NULL. */
+/* A live executable for the segment, or NULL. */
 static nd4c_status look_for_shared(const nd4c_compiler *compiler, const nd4c_device *device,
                                    const nd4c_segment *segment, const unsigned char *pattern, size_t bytes,
                                    nd4c_compiled **compiled, nd4c_executable_info *info) {
@@ -182,8 +183,8 @@ nd4c_compiled *nd4c_compiled_retain(nd4c_compiled *compiled) {
   return compiled;
 }
 
-/* True if that was the last reference of a shared one, which is then in no list any more: who looks for one takes a
- * reference under the same lock. */
+/* Drops a reference; true if it was the last one of a shared executable, which is then off the list. Lookups take
+ * references under the same lock. */
 static bool drop_shared(nd4c_compiled *compiled) {
   nd4c_lock_acquire(&list_lock);
   bool last = atomic_fetch_sub(&compiled->references, 1) == 1;

@@ -1,3 +1,4 @@
+/* See compute.h. */
 #include "device/compute.h"
 
 #include <stdarg.h>
@@ -9,8 +10,8 @@
 #include "device/provider/compilers.h"
 #include "device/plugin_ops.h"
 
-/* Built-in op numbers grow by hand and stay small; the index is a plain array over them, with the ops of plug-ins
- * behind. */
+/* Built-in op numbers are assigned by hand and stay small: the index is a plain array over them, followed by the ops of
+ * plug-ins. */
 enum { OP_NUMBER_LIMIT = 1024, LINE_SIZE = 512, KERNEL_NAME_SIZE = 128 };
 
 #define CHECK_NUMBER(number, version, name, ...) _Static_assert((number) < OP_NUMBER_LIMIT, "raise the limit: " #name);
@@ -36,12 +37,12 @@ struct nd4c_compute {
   const nd4c_compiler **compilers;
   bool *own; /* by compiler */
   int32_t compiler_count;
-  const nd4c_compute *before; /* the one whose place it took */
-  int32_t dropped; /* kernels that were left out, and why the first one was: */
+  const nd4c_compute *before; /* the one that it replaced */
+  int32_t dropped; /* number of refused kernels, and the reason of the first one: */
   char first_dropped[LINE_SIZE];
 };
 
-/* Place of an op in the index; one that a compute made earlier does not reach is beyond its op_count. */
+/* Position of an op in the index; beyond op_count for an op that was added after this compute was made. */
 static int32_t place_of(nd4c_op op) {
   const bool foreign = op >= ND4C_OP_PLUGIN && op - ND4C_OP_PLUGIN < ND4C_PLUGIN_OP_LIMIT;
   return op < OP_NUMBER_LIMIT ? (int32_t)op
@@ -51,7 +52,7 @@ static int32_t place_of(nd4c_op op) {
 
 /* -- what is accepted ---------------------------------------------------------------------------------------------- */
 
-/* The op of that name and version. False: *found is one of another version, or none. */
+/* The op with that name and version. False: *found is another version, or none. */
 static bool find_name(const char *name, uint32_t version, op_name *found) {
   for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; ++i) {
     if (strcmp(op_names[i].name, name) == 0) {
@@ -78,13 +79,13 @@ static bool has_engine(const nd4c_contribution *contribution, const char *engine
   return false;
 }
 
-/* What gathering left out, as lines for people. */
+/* Refused kernels and compilers, as lines for reports. */
 typedef struct omissions {
-  nd4c_compute *compute; /* counts kernels, and keeps the first line of one */
+  nd4c_compute *compute; /* counts kernels, and keeps the line of the first */
   nd4c_text *lines;
 } omissions;
 
-/* Texts of the plug-in's may stand in it: what is cut or does not fit into a line is made fit. */
+/* The text may contain the plug-in's texts, so it is sanitised and cut to one line. */
 static const char *add_line(omissions *left_out, const char *provider, const char *format, va_list arguments,
                             char line[LINE_SIZE]) {
   (void)vsnprintf(line, LINE_SIZE, format, arguments);
@@ -114,7 +115,7 @@ static void leave_compiler_out(omissions *left_out, const char *provider, const 
   va_end(arguments);
 }
 
-/* Explanations, traces and reports show a kernel's name as it is. */
+/* Explanations, traces and reports print a kernel's name unchanged. */
 static bool is_line(const char *name) {
   size_t length = 0;
   for (size_t bytes; length < KERNEL_NAME_SIZE && (bytes = nd4c_text_character(name + length)) > 0;) {
@@ -123,7 +124,7 @@ static bool is_line(const char *name) {
   return length > 0 && length < KERNEL_NAME_SIZE && name[length] == '\0';
 }
 
-/* The op of a kernel; NONE with a line that says why the kernel is left out. */
+/* The op of a kernel; NONE, with a line that says why the kernel is refused. */
 static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd4c_kernel *kernel,
                      omissions *left_out) {
   const char *provider = source->provider;
@@ -201,7 +202,7 @@ static counts count_all(const nd4c_compute_source *sources, int32_t count) {
   return all;
 }
 
-/* Stable: what stands first stays first among equals. */
+/* Stable sort: equal ones keep their order. */
 static void insert_kernel(const nd4c_kernel **group, int32_t count, const nd4c_kernel *kernel) {
   int32_t at = count;
   for (; at > 0 && group[at - 1]->priority < kernel->priority; --at) {
@@ -270,7 +271,8 @@ nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count,
   const counts all = count_all(sources, count);
   nd4c_compute *compute = nd4c_allocate_zeroed(1, sizeof *compute);
   nd4c_op *ops = nd4c_allocate_zeroed((size_t)all.kernels + 1, sizeof *ops);
-  const int32_t op_count = OP_NUMBER_LIMIT + nd4c_plugin_ops_count(); /* under the registry's lock: it stays */
+  const int32_t op_count = OP_NUMBER_LIMIT + nd4c_plugin_ops_count(); /* under the registry's lock, so it cannot
+                                                                         change */
   int32_t *filled = nd4c_allocate_zeroed((size_t)op_count, sizeof *filled);
   if (compute != NULL) {
     compute->op_count = op_count;

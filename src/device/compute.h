@@ -1,6 +1,6 @@
-/* What computes on the devices of one backend: the engines, kernels and compilers of all contributions to it, merged
- * and in order. The registry makes one when the backend opens, and another when a plug-in adds to it later. One never
- * changes and lives as long as the process, so that a device may show it to any thread without a lock. */
+/* The engines, kernels and compilers of all contributions to one backend, merged and ordered. The registry builds one
+ * when the backend opens, and another when a plug-in adds to it later. It is immutable and lives as long as the
+ * process, so threads read it from the device without a lock. */
 #ifndef ND4C_DEVICE_COMPUTE_H
 #define ND4C_DEVICE_COMPUTE_H
 
@@ -9,29 +9,29 @@
 
 typedef struct nd4c_compute nd4c_compute;
 
-/* One contribution that takes part. */
+/* One contribution to merge. */
 typedef struct nd4c_compute_source {
   const char *provider;                   /* for texts */
-  const nd4c_contribution *contribution; /* checked, as long as this library's struct */
-  bool own;                              /* of the provider that brings the devices */
+  const nd4c_contribution *contribution; /* checked, with the size of this library's struct */
+  bool own;                              /* from the provider that brings the devices */
 } nd4c_compute_source;
 
-/* Merges what the sources bring; `left_out` gets a line for each kernel and compiler that is not accepted. `before`:
- * the one whose place it takes, which it refers to from now on and which stays; NULL: none. */
+/* Merges the sources; `left_out` gets a line for each refused kernel and compiler. `before`: the one that it replaces,
+ * which it refers to and which stays alive; NULL: none. */
 nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count, const nd4c_compute *before,
                               nd4c_text *left_out, nd4c_compute **compute);
-/* Of one that no device has shown yet. NULL is fine. */
+/* Frees one that no device uses yet. NULL is fine. */
 void nd4c_compute_free(nd4c_compute *compute);
 
 /* Kernels of an op, from the highest priority down. */
 const nd4c_kernel *const *nd4c_compute_kernels(const nd4c_compute *compute, nd4c_op op, int32_t *count);
-/* How many kernels were left out; *first: why the first of them was, "" without one. */
+/* Number of refused kernels; *first: the reason of the first one, "" if there is none. */
 int32_t nd4c_compute_dropped(const nd4c_compute *compute, const char **first);
 /* Compilers, from the highest priority down. */
 const nd4c_compiler *const *nd4c_compute_compilers(const nd4c_compute *compute, int32_t *count);
-/* Whether the compiler came with the devices: it knows how they allocate buffers. */
+/* Whether the devices' own provider brings the compiler, which then knows how they allocate buffers. */
 bool nd4c_compute_owns(const nd4c_compute *compute, const nd4c_compiler *compiler);
-/* Every dtype of some kernel's first input; 0 without kernels. */
+/* The dtypes of all kernels' first inputs; 0 without kernels. */
 nd4c_dtype_set nd4c_compute_dtypes(const nd4c_compute *compute);
 
 #endif

@@ -1,6 +1,6 @@
-/* Calls of a backend's functions whose answers are checked: a handle that is NULL after OK is a failure, a failure has
- * a text, and its status is one that nd4c knows. The end of a process (closing.c) asks synchronize itself: no caller
- * waits for an answer there. */
+/* Checked calls of a backend's functions: a NULL handle after OK becomes a failure, every failure has a text, and its
+ * status is one of nd4c's. All of src calls backends through these, except closing.c, which calls synchronize directly
+ * at process exit because no caller needs the answer. */
 #ifndef ND4C_DEVICE_DRIVER_H
 #define ND4C_DEVICE_DRIVER_H
 
@@ -13,7 +13,7 @@ static inline nd4c_status nd4c_driver_answer(nd4c_status status, const char *wha
   return ND4C_LIKELY(status == ND4C_OK) ? ND4C_OK : nd4c_provider_failed(status, what);
 }
 
-/* As above, for a function that gives a handle. */
+/* As above, for a function that returns a handle. */
 static inline nd4c_status nd4c_driver_handle(nd4c_status status, const void *handle, const char *what) {
   ND4C_TRY(nd4c_driver_answer(status, what));
   return ND4C_LIKELY(handle != NULL) ? ND4C_OK : nd4c_fail(ND4C_DEVICE, "%s gave no handle, and no failure", what);
@@ -39,18 +39,18 @@ static inline nd4c_status nd4c_driver_buffer_allocate(const nd4c_device *device,
   return nd4c_driver_handle(status, *buffer, "buffers.allocate");
 }
 
-/* The work that used it has ended. */
+/* Frees a buffer; the work that used it has ended. */
 static inline void nd4c_driver_buffer_free(const nd4c_device *device, nd4c_buffer buffer) {
   device->ops->buffers->free(device->handle, buffer);
 }
 
-/* Whether buffers can be ended behind work that is under way, by the next function. */
+/* Whether the device can free buffers in stream order, by the next function. */
 static inline bool nd4c_driver_frees_on_streams(const nd4c_device *device) {
   const nd4c_buffer_ops *buffers = device->ops->buffers;
   return device->description.asynchronous && ND4C_HAS_FIELD(buffers, free_on) && buffers->free_on != NULL;
 }
 
-/* All the work that uses it is on the stream. */
+/* Frees a buffer in stream order; all work that uses it is on the stream. */
 static inline void nd4c_driver_buffer_free_on(const nd4c_device *device, nd4c_buffer buffer, nd4c_stream stream) {
   device->ops->buffers->free_on(device->handle, buffer, stream);
 }
@@ -72,7 +72,7 @@ static inline nd4c_status nd4c_driver_stream_create(const nd4c_device *device, n
   return nd4c_driver_handle(status, *stream, "stream_create");
 }
 
-/* Where the backend has stream_create_with. */
+/* Only if the backend has stream_create_with. */
 static inline nd4c_status nd4c_driver_stream_create_with(const nd4c_device *device, const nd4c_stream_options *options,
                                                          nd4c_stream *stream) {
   *stream = NULL;
@@ -81,7 +81,7 @@ static inline nd4c_status nd4c_driver_stream_create_with(const nd4c_device *devi
   return nd4c_driver_handle(status, *stream, "stream_create_with");
 }
 
-/* Where the backend has stream_wrap. */
+/* Only if the backend has stream_wrap. */
 static inline nd4c_status nd4c_driver_stream_wrap(const nd4c_device *device, void *native, nd4c_stream *stream) {
   *stream = NULL;
   nd4c_error_expect();
@@ -96,14 +96,14 @@ static inline nd4c_status nd4c_driver_fence_record(const nd4c_device *device, nd
   return nd4c_driver_handle(status, *fence, "fence_record");
 }
 
-/* *failed: zeros unless the device tells which calls failed. */
+/* *failed: zeros unless the device reports which calls failed. */
 static inline nd4c_status nd4c_driver_fence_wait_range(const nd4c_device *device, nd4c_fence fence,
                                                        nd4c_failed_range *failed) {
   *failed = (nd4c_failed_range){0, 0};
   nd4c_error_expect();
   const nd4c_status status = nd4c_driver_answer(device->ops->fence_wait(device->handle, fence, failed), "fence_wait");
   if (failed->first < 1 || failed->last < failed->first) {
-    *failed = (nd4c_failed_range){0, 0}; /* it makes no sense: not known */
+    *failed = (nd4c_failed_range){0, 0}; /* an invalid range counts as unknown */
   }
   return status;
 }
@@ -139,7 +139,7 @@ static inline nd4c_status nd4c_driver_copy_to_host(const nd4c_device *device, nd
   return nd4c_driver_answer(device->ops->copy_to_host(device->handle, stream, to, from, offset, bytes), "copy_to_host");
 }
 
-/* What follows is optional for a backend: the caller has seen that the function is there. */
+/* The functions below are optional for a backend; the caller has checked that they are set. */
 
 static inline nd4c_status nd4c_driver_copy_within(const nd4c_device *device, nd4c_stream stream, nd4c_buffer to,
                                                   int64_t to_offset, nd4c_buffer from, int64_t from_offset,
@@ -160,7 +160,7 @@ static inline nd4c_status nd4c_driver_copy_between(const nd4c_device *device, nd
                             "copy_between");
 }
 
-/* UNSUPPORTED, also where the backend has no such function: nothing was enqueued. */
+/* UNSUPPORTED, also if the backend has no such function: nothing was enqueued. */
 static inline nd4c_status nd4c_driver_stream_wait_other(const nd4c_device *device, nd4c_stream stream,
                                                         const nd4c_device *from_device, nd4c_fence fence) {
   if (device->backend != from_device->backend || device->ops->stream_wait_other == NULL) {
@@ -192,7 +192,8 @@ static inline nd4c_status nd4c_driver_memory_available(const nd4c_device *device
              : nd4c_fail(ND4C_DEVICE, "memory_available gave %lld bytes, expected 0 or more", (long long)*bytes);
 }
 
-/* -- timing: the caller has seen that the device has it ------------------------------------------------------------ */
+/* -- timing: the caller has checked that the device has it
+ * ------------------------------------------------------------ */
 
 static inline nd4c_status nd4c_driver_timing_end(const nd4c_device *device, nd4c_stream stream, nd4c_timing *timing) {
   *timing = NULL;
@@ -214,7 +215,8 @@ static inline nd4c_status nd4c_driver_timing_read(const nd4c_device *device, nd4
                            (long long)span->busy);
 }
 
-/* -- capture: the caller has seen that the device has it ----------------------------------------------------------- */
+/* -- capture: the caller has checked that the device has it
+ * ----------------------------------------------------------- */
 
 static inline nd4c_status nd4c_driver_capture_begin(const nd4c_device *device, nd4c_stream stream) {
   nd4c_error_expect();
@@ -237,7 +239,7 @@ static inline nd4c_status nd4c_driver_capture_instantiate(const nd4c_device *dev
   return nd4c_driver_handle(status, *launchable, "capture.instantiate");
 }
 
-/* UNSUPPORTED: the launchable is as before. */
+/* UNSUPPORTED: the launchable is unchanged. */
 static inline nd4c_status nd4c_driver_capture_update(const nd4c_device *device, nd4c_launchable launchable,
                                                      nd4c_recording recording) {
   nd4c_error_expect();
@@ -250,7 +252,8 @@ static inline nd4c_status nd4c_driver_capture_launch(const nd4c_device *device, 
   return nd4c_driver_answer(device->ops->capture->launch(device->handle, launchable, stream, points), "capture.launch");
 }
 
-/* -- external memory: the caller has seen that the device has it -------------------------------------------------- */
+/* -- external memory: the caller has checked that the device has it
+ * -------------------------------------------------- */
 
 static inline nd4c_status nd4c_driver_import_memory(const nd4c_device *device, const nd4c_external *external,
                                                     nd4c_buffer *buffer) {
@@ -260,14 +263,14 @@ static inline nd4c_status nd4c_driver_import_memory(const nd4c_device *device, c
   return nd4c_driver_handle(status, *buffer, "external.import_memory");
 }
 
-/* Of external memory: the largest page of any machine. */
+/* Maximum alignment of external memory: the largest page of any machine. */
 #define ND4C_DRIVER_ALIGNMENT (INT64_C(1) << 30)
 
 static inline bool nd4c_driver_is_alignment(int64_t alignment) {
   return alignment >= 0 && alignment <= ND4C_DRIVER_ALIGNMENT && (alignment & (alignment - 1)) == 0;
 }
 
-/* What is refused of an answer is given back to the device. */
+/* A refused answer is released to the device. */
 static inline nd4c_status nd4c_driver_export_memory(const nd4c_device *device, nd4c_buffer buffer,
                                                     nd4c_external *external) {
   const nd4c_external_kind kind = external->kind;
@@ -295,7 +298,7 @@ static inline nd4c_status nd4c_driver_host_register(const nd4c_device *device, v
                             "external.host_register");
 }
 
-/* OK where the backend has no such function. */
+/* OK if the backend has no such function. */
 static inline nd4c_status nd4c_driver_synchronize(const nd4c_device *device) {
   nd4c_error_expect();
   return device->ops->synchronize == NULL ? ND4C_OK

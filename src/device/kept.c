@@ -1,6 +1,6 @@
-/* Executables that outlive the process: those of a file that was compiled ahead of time, and the cache, a directory
- * with a file for each, named by what the piece is, who compiled it and its fingerprint. What the cache gives is
- * checked as anything from elsewhere; a file that is no use is a line in the log, and the piece is compiled anew. */
+/* Executables that outlive the process: those in a file that was compiled ahead of time, and the cache, a directory
+ * with one file for each executable, named by the piece's identity, its compiler and the fingerprint. Files of the
+ * cache are checked like any other input; an unusable file is logged, and the piece is compiled again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* A piece under the name that files know it by. */
+/* A piece with the identity by which files name it. */
 typedef struct piece {
   const nd4c_compiler *compiler;
   void *handle; /* of the device or target */
@@ -43,7 +43,7 @@ static nd4c_status take_fingerprint(piece *p) {
              : nd4c_fail(ND4C_DEVICE, "the fingerprint of compiler %s is no line of printable ASCII", compiler->engine);
 }
 
-/* *known false: the piece has no name. */
+/* *known false: the piece has no identity. */
 static nd4c_status name_piece(piece *p, const nd4c_array *const *constants, bool *known) {
   ND4C_TRY(nd4c_segment_identity(p->segment, p->options, constants, &p->identity, known));
   return *known ? take_fingerprint(p) : ND4C_OK;
@@ -73,7 +73,7 @@ static nd4c_status load(const piece *p, const nd4c_executable_entry *entry, nd4c
 
 /* -- a file that was compiled ahead of time ------------------------------------------------------------------------ */
 
-/* *executable NULL after OK: the file has none for the piece. */
+/* *executable is NULL after OK if the file has none for the piece. */
 static nd4c_status load_ahead(const piece *p, const nd4c_compile_source *source, nd4c_executable *executable) {
   nd4c_executable_entry entry;
   *executable = NULL;
@@ -94,7 +94,7 @@ static nd4c_status load_ahead(const piece *p, const nd4c_compile_source *source,
 
 /* -- the cache ---------------------------------------------------------------------------------------------------- */
 
-/* False: there is none. */
+/* False: there is no cache. */
 static bool find_directory(char *path, size_t size) {
   (void)nd4c_config_string(ND4C_CONFIG_COMPILE_CACHE, path, size);
   if (path[0] == '\0') {
@@ -117,7 +117,7 @@ static bool name_file(const piece *p, const char *directory, char *path, size_t 
   return length > 0 && (size_t)length < size;
 }
 
-/* Any entry of another name, or of another fingerprint, was put there by something else. */
+/* An entry with another identity or fingerprint was not written by nd4c. */
 static nd4c_status load_bytes(const piece *p, const void *bytes, int64_t size, nd4c_executable *executable) {
   nd4c_executable_entry entry;
   int64_t at = 0;
@@ -136,7 +136,7 @@ static int64_t limit(void) {
   return nd4c_config_int(ND4C_CONFIG_COMPILE_LIMIT);
 }
 
-/* False: there is no file, or none of use, which is told. */
+/* False: there is no file, or an unusable one, which is logged. */
 static bool load_cached(const piece *p, const char *path, nd4c_executable *executable) {
   static const nd4c_os_allocator allocator = {.allocate = take_bytes, .free = nd4c_deallocate};
   void *bytes = NULL;
@@ -144,7 +144,7 @@ static bool load_cached(const piece *p, const char *path, nd4c_executable *execu
   nd4c_status status = nd4c_os_read_own_file(path, (size_t)limit(), &allocator, &bytes, &size);
   if (status == ND4C_IO) {
     nd4c_error_clear();
-    return false; /* as a rule since there is none; else writing it will say more */
+    return false; /* usually because it does not exist; for other causes, writing it reports more */
   }
   status = status == ND4C_OK ? load_bytes(p, bytes, (int64_t)size, executable) : status;
   nd4c_deallocate(bytes);
@@ -169,7 +169,7 @@ static nd4c_status write_cached(const piece *p, const char *directory, const cha
   return status;
 }
 
-/* Keeping it may fail, which is told: there is the executable all the same. */
+/* Writing it to the cache may fail, which is only logged, since the executable exists. */
 static nd4c_status obtain_cached(const piece *p, const char *directory, nd4c_executable *executable) {
   char path[PATH_SIZE];
   if (!name_file(p, directory, path, sizeof path)) {
@@ -191,7 +191,8 @@ static nd4c_status obtain_cached(const piece *p, const char *directory, nd4c_exe
 
 /* -- both ---------------------------------------------------------------------------------------------------------- */
 
-/* Without a name the piece is compiled, unless a file was given, whose caller is to know why it does not serve. */
+/* A piece without identity is compiled, unless the caller gave a file: then it must learn why the file does not
+ * serve. */
 static nd4c_status name_or_tell(piece *p, const nd4c_compile_source *source, bool *known) {
   const nd4c_status status = name_piece(p, source != NULL ? source->constants : NULL, known);
   if (status == ND4C_OK || (source != NULL && source->file != NULL)) {

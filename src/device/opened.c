@@ -1,4 +1,4 @@
-/* Devices of opened backends: which there are, what each one says of itself. */
+/* The list of devices of opened backends, and nd4c_device_get_info. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 #include "device/registry/candidate.h"
 #include "device/device.h"
 
-/* Devices of opened backends, in the order of their opening; the first place is kept for the host's own, whenever that
- * opens: nobody sees an index before. Written under the registry's lock, read without one: first the entry, then the
- * count. */
+/* Devices of opened backends, in the order of their opening. The first entry is reserved for the host, since
+ * nd4c_device_at gives no index before the host is open. Written under the registry's lock, first the entry, then the
+ * count, and read without a lock. */
 enum { DEVICE_LIMIT = 256 };
 static nd4c_device *_Atomic opened[DEVICE_LIMIT];
 static _Atomic int32_t opened_count = 1;
 
-/* The same devices by address, in the first free place from their own on. Nothing is ever taken out. */
+/* The same devices in a hash table by address, with linear probing. Entries are never removed. */
 enum { PLACES = 4 * DEVICE_LIMIT };
 static const nd4c_device *_Atomic places[PLACES];
 
@@ -86,7 +86,7 @@ bool nd4c_device_is_named(const nd4c_device *device) {
   size_t length = strlen(device->name);
   for (const char *at = strstr(text, device->name); at != NULL; at = strstr(at + 1, device->name)) {
     bool begins = at == text || !isalnum((unsigned char)at[-1]);
-    if (begins && !isdigit((unsigned char)at[length])) { /* opencl:1 is not in opencl:10 */
+    if (begins && !isdigit((unsigned char)at[length])) { /* opencl:1 must not match opencl:10 */
       return true;
     }
   }

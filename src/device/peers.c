@@ -1,3 +1,4 @@
+/* See peers.h. */
 #include "device/peers.h"
 
 #include <stddef.h>
@@ -23,7 +24,7 @@ void nd4c_peers_free(nd4c_device *device) {
   device->peer_count = 0;
 }
 
-/* What the backend says, if it makes sense. */
+/* The backend's answer, if it is valid. */
 static nd4c_status ask(const nd4c_device *device, const nd4c_device *other, nd4c_peer_link *link) {
   const nd4c_device_ops *ops = device->ops;
   *link = (nd4c_peer_link){.struct_size = ND4C_SIZE_OF(nd4c_peer_link)};

@@ -1,3 +1,4 @@
+/* See plugin_ops.h. */
 #include "device/plugin_ops.h"
 
 #include <stdatomic.h>
@@ -8,7 +9,7 @@
 #include "base/text.h"
 #include "device/provider/provider_check.h"
 
-/* A place is written before `published` counts it, and never again. */
+/* An entry is written once, before `published` counts it. */
 static const nd4c_op_def *defs[ND4C_PLUGIN_OP_LIMIT];
 static _Atomic int32_t published;
 

@@ -1,4 +1,4 @@
-/* Host access to the elements of arrays. */
+/* Host access to the elements of arrays: nd4c_array_data, _item and the host's part of reading and writing. */
 #include <stddef.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@
 #include "device/access/write.h"
 
 enum { ELEMENT_BYTES = 16 }; /* of the largest dtype */
-enum { MOST_RUNS = 16 };     /* that are written one by one where an array is: each is waited for */
+enum { MOST_RUNS = 16 };     /* limit of parts that are written one by one on another device, since each is waited
+                                for */
 
 nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void **address) {
   nd4c_device *host = NULL;
@@ -33,10 +34,11 @@ nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void *
   return ND4C_OK;
 }
 
-/* The bytes between which a strided array's elements lie, the first of them counted from element 0. */
+/* The range of bytes that a strided array's elements span; its first byte is relative to element 0. */
 static void find_span(const nd4c_array *array, int64_t *first, int64_t *bytes) {
   int64_t element = nd4c_dtype_size(array->dtype), low = 0, high = 0;
-  (void)nd4c_layout_bounds(array->rank, array->shape, array->strides, &low, &high); /* it is an array: they are known */
+  (void)nd4c_layout_bounds(array->rank, array->shape, array->strides, &low, &high); /* cannot fail for an existing
+                                                                                       array */
   *first = array->contiguous ? 0 : low * element;
   *bytes = array->contiguous ? nd4c_dtype_bytes(array->dtype, array->size) : (high - low + 1) * element;
 }
@@ -153,7 +155,7 @@ nd4c_status nd4c_array_read_here(const nd4c_array *array, void *data, size_t byt
   return ND4C_OK;
 }
 
-/* The elements that lie together at the end of the shape: a strided array is so many of such runs. */
+/* Length of the contiguous runs at the end of the shape, of which a strided array consists. */
 static int64_t run_length(const nd4c_array *array) {
   int64_t run = 1;
   for (int32_t axis = array->rank - 1; axis >= 0 && (array->shape[axis] == 1 || array->strides[axis] == run); --axis) {
@@ -175,7 +177,7 @@ static nd4c_status write_runs(const nd4c_array *array, int64_t run, const char *
   return ND4C_OK;
 }
 
-/* Writes few and short parts of an array that is elsewhere where it is. *done false: nothing was written. */
+/* Writes a few short parts of an array on another device in place. *done false: nothing was written. */
 static nd4c_status write_apart(const nd4c_array *array, const void *data, int64_t bytes, bool *done) {
   const int64_t run = array->contiguous ? array->size : run_length(array);
   *done = array->size / run <= MOST_RUNS && nd4c_storage_writes_apart(array->storage, bytes, array->size / run);
@@ -189,7 +191,7 @@ static nd4c_status write_apart(const nd4c_array *array, const void *data, int64_
 static nd4c_status write_elements(nd4c_array *array, const void *data, size_t bytes) {
   const nd4c_storage *storage = array->storage;
   if (array->contiguous && (int64_t)bytes == storage->bytes && atomic_load(&storage->address) == NULL) {
-    /* The whole storage gets a new value where it is; what it held, or failed to get, does not matter. */
+    /* Gives the whole storage a new value on its device; its old value or failure does not matter. */
     return nd4c_array_write_contiguous(array, data, (int64_t)bytes);
   }
   bool done = false;
@@ -222,7 +224,7 @@ nd4c_status nd4c_array_write_here(nd4c_array *array, const void *data, size_t by
     return ND4C_OK;
   }
   ND4C_TRY(check_output(data, "nd4c_array_write", "data"));
-  bool alone = atomic_load(&array->storage->address) != NULL; /* no other replica is current: none has to follow */
+  bool alone = atomic_load(&array->storage->address) != NULL; /* no other replica is current, so none must be updated */
   ND4C_TRY(write_elements(array, data, bytes));
   if (!alone) {
     nd4c_array_written(array);
@@ -245,10 +247,11 @@ bool nd4c_array_takes_scattered(const nd4c_array *array, size_t bytes) {
          nd4c_storage_writes_apart(array->storage, (int64_t)bytes, 1);
 }
 
-/* One that shares a byte with others is read with them. */
+/* An element that shares a byte with others is read with them. */
 static nd4c_status read_element(const nd4c_array *array, int64_t number, double *value) {
   const nd4c_dtype_info *info = nd4c_dtype_get_info(array->dtype);
-  int64_t block = number / info->block_elements; /* packed ones begin with a whole block, others are blocks of one */
+  int64_t block = number / info->block_elements; /* packed arrays begin at a whole block; other dtypes have blocks of
+                                                    one element */
   _Alignas(max_align_t) unsigned char bytes[ELEMENT_BYTES] = {0};
   ND4C_TRY(nd4c_storage_read_piece(array->storage, nd4c_array_offset_bytes(array) + block * info->block_bytes,
                                    info->block_bytes, bytes));

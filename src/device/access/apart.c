@@ -1,4 +1,4 @@
-/* Parts of a storage that the host reads or writes where the contents are, while the rest stays there. */
+/* Parts of a storage that the host reads or writes on the device where the contents are, without copying the rest. */
 #include <string.h>
 
 #include "base/os.h"
@@ -9,10 +9,10 @@
 #include "device/storage/transfer_stream.h"
 #include "device/trace/tracer.h"
 
-/* A transfer costs what so many bytes do, however few it has. */
+/* The cost of a small transfer, in bytes. */
 enum { PIECE_COST = 256 };
 
-/* Not more than a quarter of the storage, which is dear whatever it is. */
+/* At most a quarter of the storage: more is expensive in any case. */
 static int64_t cost_of(const nd4c_storage *storage, int64_t bytes, int64_t pieces) {
   int64_t most = storage->bytes / 4, cost = pieces > most / PIECE_COST ? most : pieces * PIECE_COST;
   return bytes > cost ? bytes : cost;
@@ -53,7 +53,7 @@ static nd4c_status read_piece(nd4c_storage_body *body, nd4c_device *host, int64_
   nd4c_replica_use(source);
   ND4C_TRY(nd4c_transfer_to_host(source->device, &piece, to, bytes));
   if (begin != 0 && source->device != host) {
-    nd4c_tracer_ask(body); /* what comes back to the device later is no return of this */
+    nd4c_tracer_ask(body); /* a later copy to the device is no return of this one */
     nd4c_tracer_copy(begin, body, source->device, host, bytes);
     nd4c_tracer_ask(NULL);
   }
@@ -95,7 +95,7 @@ bool nd4c_storage_writes_apart(nd4c_storage *storage, int64_t bytes, int64_t pie
 static nd4c_status write_to(nd4c_storage_body *body, nd4c_replica *replica, nd4c_device *host, int64_t offset,
                             int64_t bytes, const void *from) {
   const nd4c_block piece = piece_of(replica, offset);
-  nd4c_fence_settle(replica->written); /* the source's is known to be well, and the others came from it */
+  nd4c_fence_settle(replica->written); /* the source's write has succeeded, and the other replicas are copies of it */
   nd4c_readers_settle(&replica->readers);
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   nd4c_replica_use(replica);
@@ -108,8 +108,8 @@ static nd4c_status write_to(nd4c_storage_body *body, nd4c_replica *replica, nd4c
   return ND4C_OK;
 }
 
-/* Those current replicas that got the part stay current. If none did the last failure is told, and each is as it was
- * but for the part. */
+/* Current replicas that received the part stay current. If none did, reports the last failure; all replicas stay
+ * current, the part undefined. */
 static void keep_written(nd4c_storage_body *body) {
   nd4c_replica *only = NULL;
   int current = 0;

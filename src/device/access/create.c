@@ -1,4 +1,4 @@
-/* Making arrays. */
+/* Creates arrays: nd4c_array_empty, _zeros, _full, _wrap and the others of nd4c/array.h. */
 #include <string.h>
 
 #include "array/array.h"
@@ -51,12 +51,12 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   if (status != ND4C_OK) {
     nd4c_storage_release(storage);
   } else if (nd4c_tracer_is_on()) {
-    nd4c_tracer_write(storage, device); /* what lay at this address before is another story */
+    nd4c_tracer_write(storage, device); /* events of an earlier storage at this address do not count */
   }
   return status;
 }
 
-/* Gives a fresh array its contents, or drops it. */
+/* Fills a fresh array, or releases it after a failure. */
 static nd4c_status fill_fresh(nd4c_array **out, nd4c_array *array, nd4c_status status) {
   if (status != ND4C_OK) {
     nd4c_array_release(array);
@@ -71,15 +71,15 @@ nd4c_status nd4c_array_empty(nd4c_dtype dtype, int32_t rank, const int64_t *shap
   nd4c_array *array = NULL;
   ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_empty", out != NULL ? &array : NULL));
   if (dtype == ND4C_UTF8) {
-    /* "Without defined contents" must still be text: all strings empty. */
+    /* Undefined contents must still be valid text, so all strings are empty. */
     memset(nd4c_array_address(array, 1), 0, (size_t)array->storage->bytes);
   }
   *out = array;
   return ND4C_OK;
 }
 
-/* Writes an element, or what elements share a byte, all over a fresh array: by its device where that can. `zero`: all
- * its bits are. */
+/* Fills a fresh array with an element, or with the elements that share a byte; on its device, if the device can.
+ * `zero`: all bits are 0. */
 static nd4c_status fill_array(nd4c_array *array, const void *element, bool zero) {
   int64_t size = nd4c_dtype_bytes(array->dtype, 1), bytes = nd4c_dtype_bytes(array->dtype, array->size);
   char *host = atomic_load(&array->storage->address);
@@ -96,7 +96,7 @@ static nd4c_status fill_array(nd4c_array *array, const void *element, bool zero)
     return ND4C_OK;
   }
   if (device->ops->fill != NULL) {
-    /* Another thread that needs room may send the array elsewhere meanwhile, which may be to a device without. */
+    /* Another thread that needs memory may move the array meanwhile, to a device without `fill`. */
     nd4c_status status = nd4c_storage_fill(array->storage, bytes, element, (int32_t)size);
     if (status != ND4C_UNSUPPORTED) {
       return status;
@@ -152,7 +152,7 @@ nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64
     return fill_fresh(out, array, nd4c_fail_memory("filling an array", (size_t)bytes));
   }
   if (bytes > 0) {
-    host[bytes - 1] = 0; /* a packed array's last byte may have bits without an element */
+    host[bytes - 1] = 0; /* the last byte of a packed array may have unused bits */
   }
   for (int64_t i = 0; i < count; ++i) {
     nd4c_element_set(dtype, host, i, start + (double)i * step);
@@ -195,7 +195,7 @@ nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_array_wrap: data at %p is not aligned to %d bytes as %s needs", data,
                      nd4c_dtype_get_info(dtype)->alignment, nd4c_dtype_name(dtype));
   }
-  static unsigned char nothing; /* an address for storages without bytes */
+  static unsigned char nothing; /* the address of storages without bytes */
   char *begin = data != NULL ? (char *)data + first : (char *)&nothing;
   nd4c_storage *storage = NULL;
   ND4C_TRY(nd4c_storage_wrap(begin, dtype, bytes, read_only, NULL, NULL, &storage));
@@ -205,7 +205,7 @@ nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape
     nd4c_storage_release(storage);
     return status;
   }
-  /* Only now: the callback is not called when wrapping fails. */
+  /* Set last, because the callback must not be called if wrapping fails. */
   nd4c_storage_set_release(storage, release, user);
   return ND4C_OK;
 }

@@ -1,4 +1,4 @@
-/* Exchange with other libraries through DLPack. */
+/* Exchange with other libraries through DLPack: implements nd4c/dlpack.h. */
 #include "nd4c/dlpack.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ static void delete_managed(void *user) {
   }
 }
 
-/* The device here whose memory DLPack calls so, among those that import addresses; NULL: none, or several. */
+/* The device with this DLPack type and index, among those that import addresses; NULL: none, or several. */
 static nd4c_device *find_device(nd4c_dl_device wanted) {
   nd4c_device *found = NULL, *device = NULL;
   int32_t position = 0, count = 0;
@@ -149,7 +149,7 @@ nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out) {
                          (managed->flags & DL_READ_ONLY) != 0, delete_managed, managed, out);
 }
 
-/* What an exported tensor keeps alive. */
+/* The objects that an exported tensor keeps alive. */
 typedef struct dl_export {
   nd4c_dl_managed managed;
   nd4c_array *array;

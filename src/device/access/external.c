@@ -1,4 +1,4 @@
-/* Arrays over external memory, and arrays' memory for others. */
+/* Arrays over external memory, and exporting arrays' memory: implements nd4c/external.h. */
 #include "device/access/external.h"
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ static bool is_pointer(nd4c_external_kind kind) {
   return kind == ND4C_EXTERNAL_HOST_POINTER || kind == ND4C_EXTERNAL_DEVICE_POINTER;
 }
 
-/* What is asked for and can be had, before anything is read of it but its size. */
+/* Checks the struct's size, then whether the device imports the kind. */
 static nd4c_status check_kind(const nd4c_device *device, const nd4c_external *external) {
   char names[NAMES_SIZE];
   if (!ND4C_HAS_FIELD(external, user)) {
@@ -80,8 +80,7 @@ static nd4c_status check_numbers(const nd4c_external *e) {
   return ND4C_OK;
 }
 
-/* Fills in the alignment that address or offset show; the memory's beginning must have the one that is claimed, and the
- * dtype's. */
+/* Derives the alignment from address or offset. The first byte must have the claimed alignment and the dtype's. */
 static nd4c_status settle_alignment(nd4c_external *e, nd4c_dtype dtype) {
   enum { MOST = 4096 };
   const uint64_t place = is_pointer(e->kind) ? (uint64_t)(uintptr_t)e->pointer : (uint64_t)e->offset;
@@ -138,7 +137,8 @@ static nd4c_status import_array(nd4c_device *device, nd4c_dtype dtype, int32_t r
     nd4c_storage_release(storage);
     return status;
   }
-  nd4c_storage_set_release(storage, external->release, external->user); /* only now: not where importing fails */
+  nd4c_storage_set_release(storage, external->release, external->user); /* set last, because release must not be called
+                                                                           if importing fails */
   return ND4C_OK;
 }
 
@@ -158,7 +158,7 @@ nd4c_status nd4c_array_from_external(nd4c_device *device, nd4c_dtype dtype, int3
 
 /* -- for others ---------------------------------------------------------------------------------------------------- */
 
-/* What was given away, until its release. */
+/* An export, until its release. */
 typedef struct given {
   nd4c_array *array;
   nd4c_release_callback release; /* the device's */
@@ -191,7 +191,7 @@ static nd4c_status name_memory(nd4c_device *device, const nd4c_replica_view *vie
   return ND4C_OK;
 }
 
-/* Contents elsewhere are given up only once the device has named the memory. */
+/* Other replicas become invalid only after the device has exported the memory. */
 static nd4c_status pin_and_name(nd4c_array *array, nd4c_device *device, nd4c_external *made) {
   nd4c_replica_view view;
   ND4C_TRY(nd4c_array_pin_place(array, device, &view));

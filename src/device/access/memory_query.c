@@ -1,4 +1,4 @@
-/* What programs ask of a device's memory: its state, what can be given back, the leak report. */
+/* Queries of a device's memory for programs: nd4c_memory_get_info, _trim and _report. */
 #include <string.h>
 
 #include "base/threads/pages.h"
@@ -31,8 +31,9 @@ nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *in
   if (info->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_memory_info)", info->struct_size);
   }
-  nd4c_storage_collect(false); /* what was released while work was pending, and is idle now, is not alive */
-  nd4c_fence_collect(device);  /* nor is what finished work kept */
+  nd4c_storage_collect(false); /* blocks that were released while work was pending and are idle now do not count as
+                                  live */
+  nd4c_fence_collect(device);  /* nor do blocks that finished work kept */
   int64_t bytes = 0, count = 0, total = 0, hits = 0, cached = 0, imported_count = 0, imported_bytes = 0;
   nd4c_imports_count(device, &imported_count, &imported_bytes);
   if (holds_small_storages(device)) {
@@ -86,7 +87,7 @@ nd4c_status nd4c_memory_trim(nd4c_device *device, int64_t keep_bytes) {
   if (keep_bytes == 0) {
     nd4c_staging_trim(device);
     nd4c_pages_trim();
-    nd4c_recycle_trim(); /* last: what goes above gives its records back */
+    nd4c_recycle_trim(); /* last, because the calls above return records */
   }
   return ND4C_OK;
 }

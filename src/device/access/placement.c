@@ -1,4 +1,4 @@
-/* Where arrays are, and bringing them elsewhere. */
+/* Where arrays are, and moving them: nd4c_array_state, _migrate and _prefetch. */
 #include "array/array.h"
 #include "base/status.h"
 #include "device/context/context.h"
@@ -15,7 +15,7 @@ bool nd4c_array_is_ready(const nd4c_array *array, const nd4c_device *device) {
          nd4c_storage_is_ready(array->storage, device);
 }
 
-/* The device that is meant by `device`; strings are refused anywhere but on the host. */
+/* Resolves `device`, NULL included; refuses strings on any device except the host. */
 static nd4c_status find_target(const nd4c_array *array, const char *function, nd4c_device **device) {
   nd4c_device *host = NULL;
   if (*device == NULL) {
@@ -49,7 +49,7 @@ static nd4c_status bring(const nd4c_array *array, const char *function, nd4c_dev
 nd4c_status nd4c_array_migrate(const nd4c_array *array, nd4c_device *device) {
   ND4C_TRY(nd4c_array_check(array, "nd4c_array_migrate: array"));
   ND4C_TRY(bring(array, "nd4c_array_migrate", device, nd4c_storage_migrate));
-  if (nd4c_tracer_is_on()) { /* also where nothing had to be copied: what began before is no round trip any more */
+  if (nd4c_tracer_is_on()) { /* also if nothing had to be copied: it ends a round trip that an earlier copy began */
     nd4c_tracer_write(array->storage, nd4c_array_device(array));
   }
   return ND4C_OK;

@@ -1,4 +1,4 @@
-/* Printing: what is shown is brought to the host, src/array/format.c makes the text. */
+/* nd4c_array_format: copies the shown elements to the host, where src/array/format.c makes the text. */
 #include "array/array.h"
 #include "array/format.h"
 #include "array/narrow.h"
@@ -9,7 +9,7 @@
 #include "device/storage/storage.h"
 #include "device/access/write.h"
 
-/* The elements that a summary shows, read from where they are, run by run along the last axis. */
+/* Reads the elements that a summary shows from their device, run by run along the last axis. */
 typedef struct gathering {
   const nd4c_array *array;
   int64_t element; /* bytes of one */
@@ -44,7 +44,7 @@ static nd4c_status gather(gathering *g, int32_t axis, int64_t offset) {
   return ND4C_OK;
 }
 
-/* *done: there is a text, or a failure. False: nothing is cut, or the storage may as well come whole. */
+/* *done: there is a text, or a failure. False: nothing is summarised, or copying the whole storage is as cheap. */
 static nd4c_status format_gathered(const nd4c_array *array, const nd4c_print_options *options, char **text,
                                    bool *done) {
   gathering g = {.array = array, .element = nd4c_dtype_size(array->dtype)};
@@ -58,7 +58,7 @@ static nd4c_status format_gathered(const nd4c_array *array, const nd4c_print_opt
   int64_t shown = 1;
   for (int32_t axis = 0; axis < array->rank; ++axis) {
     if (!nd4c_checked_multiply(shown, g.counts[axis], &shown) || shown > array->storage->bytes) {
-      return ND4C_OK; /* a broadcast view, which has elements of the storage several times */
+      return ND4C_OK; /* a broadcast view, which repeats elements of the storage */
     }
   }
   int64_t bytes = shown * g.element;

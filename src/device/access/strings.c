@@ -1,4 +1,4 @@
-/* Arrays of utf8 strings: a table of offset and length for each element, then the bytes, in one host storage. */
+/* Arrays of utf8 strings: one host storage with a table of offset and length for each element, then the bytes. */
 #include <string.h>
 
 #include "array/array.h"

@@ -1,3 +1,4 @@
+/* See context.h. */
 #include "device/context/context.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ nd4c_transfer nd4c_context_default_transfer(void) {
                                      : ND4C_TRANSFER_ON_DEMAND;
 }
 
-/* Takes over the stream, NULL on a synchronous device, also where it fails. */
+/* Takes over the stream (NULL on a synchronous device), even if it fails. */
 static nd4c_status make_on(nd4c_device *device, nd4c_stream stream, int32_t width, bool deterministic, bool strict,
                            nd4c_context **out) {
   nd4c_context *context = nd4c_allocate_zeroed(1, sizeof *context);
@@ -111,7 +112,7 @@ nd4c_context *nd4c_context_retain(nd4c_context *context) {
   return context;
 }
 
-/* Waits for the context's work, without a word about how it ended. */
+/* Waits for the context's work and ignores its outcome. */
 static nd4c_status settle_stream(const nd4c_context *context) {
   nd4c_shared_fence *fence = NULL;
   ND4C_TRY(nd4c_fence_place(context->timeline, "synchronize", &fence));
@@ -139,7 +140,7 @@ void nd4c_context_drop(nd4c_context *context) {
   nd4c_context_forget(context);
   nd4c_routing_forget(context);
   if (context->stream != NULL) {
-    (void)settle_stream(context); /* how it ended is for those to learn who ask the arrays or the device */
+    (void)settle_stream(context); /* the arrays and the device report its outcome */
     nd4c_stream_drop(context->device, context->stream);
   }
   nd4c_deallocate(context);
@@ -182,7 +183,7 @@ nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
     return ND4C_MEMORY;
   }
   if (context == thread->own) {
-    context = NULL; /* what nd4c_context_current gave before anything was entered */
+    context = NULL; /* the context that nd4c_context_current returns before any was entered */
   }
   nd4c_context *before = thread->entered;
   if (context != NULL) {
@@ -198,7 +199,8 @@ nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
   return ND4C_OK;
 }
 
-/* What routes the thread's own context: what was chosen for it, else the default; one reference or NULL. */
+/* The routing of the thread's default context: the one chosen for it, else the process's default; one reference or
+ * NULL. */
 static nd4c_status find_routing(const nd4c_context *own, nd4c_routing **routing) {
   if (own->routing_chosen) {
     *routing = nd4c_routing_retain(own->routing);

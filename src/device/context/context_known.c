@@ -1,11 +1,11 @@
-/* Which contexts there are: a pointer that a caller gives is looked up here before anything behind it is. */
+/* The table of live contexts: a caller's pointer is looked up here before it is dereferenced. */
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/context/context.h"
 #include "device/context/scope.h"
 #include "device/stream/thread.h"
 
-/* All contexts by address, in lists that their next_known make. */
+/* All contexts in a hash table by address, chained by next_known. */
 enum { BUCKETS = 256 };
 static nd4c_lock known_lock = ND4C_LOCK_INIT; /* guards the lists */
 static nd4c_context *buckets[BUCKETS];
@@ -19,7 +19,7 @@ void nd4c_context_note(nd4c_context *context) {
   nd4c_lock_release(&known_lock);
 }
 
-/* Every thread looks again. Under the lock. */
+/* Makes every thread look contexts up again. Under the lock. */
 static void change_epoch(void) {
   atomic_fetch_add_explicit(&nd4c_contexts_epoch, 1, memory_order_relaxed);
 }
@@ -48,7 +48,7 @@ void nd4c_context_unremember(nd4c_thread *thread, const nd4c_context *context) {
   }
 }
 
-/* Under the lock, as who looks a context up remembers it there: none that has ended is remembered behind this. */
+/* Under the lock, like lookups that remember a context: no thread remembers the ended one afterwards. */
 bool nd4c_context_end(nd4c_context *context) {
   nd4c_lock_acquire(&known_lock);
   bool first = !atomic_exchange(&context->ended, true);
@@ -57,8 +57,8 @@ bool nd4c_context_end(nd4c_context *context) {
   return first;
 }
 
-/* Why the calling thread may not use the context; NULL: it may, and remembers that. Looks behind no pointer that is not
- * known. */
+/* Why the calling thread may not use the context; NULL: it may, and remembers that. Never dereferences an unknown
+ * pointer. */
 static const char *look_up(const nd4c_context *context) {
   nd4c_thread *thread = nd4c_thread_get();
   const char *reason = "is no context, or no longer: nd4c_context_create or nd4c_context_acquire gives one";

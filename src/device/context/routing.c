@@ -1,4 +1,4 @@
-/* The routing object and where its settings come from. */
+/* The routing object, and the default one from the properties: implements nd4c/routing.h. */
 #include "device/context/routing.h"
 
 #include <stddef.h>
@@ -221,7 +221,7 @@ nd4c_status nd4c_routing_list_op(nd4c_routing *routing, nd4c_op op, nd4c_device 
 
 /* -- properties ----------------------------------------------------------------------------------------------- */
 
-/* Adds a line for nd4c_report_applied; the log has it whole where the lines become too many. */
+/* Adds a line for nd4c_report_applied. The log gets all lines, if there are too many for the report. */
 static void note_absent(const char *device, const char *reason, char *absent, size_t size) {
   size_t used = strlen(absent);
   (void)snprintf(absent + used, size - used, "nd4c.routing.devices: requested %.31s, applied left out: %.400s\n",
@@ -229,7 +229,7 @@ static void note_absent(const char *device, const char *reason, char *absent, si
   nd4c_log_write(ND4C_LOG_WARNING, "routing", "nd4c.routing.devices: %s is left out: %s", device, reason);
 }
 
-/* The devices that nd4c.routing.devices names, in its order; lines about those that are absent. */
+/* The devices that nd4c.routing.devices names, in its order, and lines about absent ones. */
 static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t absent_size) {
   char names[TEXT_SIZE];
   (void)nd4c_config_string(ND4C_CONFIG_ROUTING_DEVICES, names, sizeof names);
@@ -241,8 +241,8 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
       return nd4c_fail(ND4C_CONFIG, "nd4c.routing.devices: more than %d", ND4C_ROUTING_DEVICES);
     }
     if (length > 0) {
-      /* One setting serves machines with and without a backend: what is known and cannot be used here is left out. A
-       * name that nobody has is a mistake, and a strict process wants what it names. */
+      /* One setting may serve machines with and without a backend, so known devices that cannot be used are skipped. An
+       * unknown name is an error; in strict mode, so is a device that cannot be used. */
       bool unusable;
       nd4c_status status = nd4c_registry_find(name, &list->devices[list->count], &unusable);
       char words[TEXT_SIZE];
@@ -250,7 +250,7 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
       if (unusable && !nd4c_config_bool(ND4C_CONFIG_STRICT)) {
         note_absent(name, words, absent, absent_size);
       } else if (status != ND4C_OK) {
-        /* Not as a prefix, which NO_BACKEND has none of: this property is where the fault is. */
+        /* A new text, because NO_BACKEND texts take no prefix, and this property is the cause. */
         return nd4c_fail(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s", words);
       }
       for (int32_t i = 0; status == ND4C_OK && i < list->count; ++i) {
@@ -283,7 +283,7 @@ static nd4c_status read_creation(nd4c_routing_options *options) {
   return ND4C_OK;
 }
 
-/* What the properties ask for: one reference, or NULL if that is no routing. */
+/* The routing that the properties ask for: one reference, or NULL for none. */
 static nd4c_status read_properties(nd4c_routing **routing) {
   char policy[TEXT_SIZE];
   *routing = NULL;
@@ -319,7 +319,7 @@ nd4c_status nd4c_routing_get_default(nd4c_routing **routing) {
   nd4c_lock_release(&lock);
   nd4c_routing *read = NULL, *old = NULL;
   if (stale) {
-    ND4C_TRY(read_properties(&read)); /* not under the lock: devices are opened */
+    ND4C_TRY(read_properties(&read)); /* not under the lock, because it opens devices */
   }
   nd4c_lock_acquire(&lock);
   if (stale) {

@@ -1,4 +1,4 @@
-/* Routing as the library sees it: the object, the vote, the contexts that routed calls run on. */
+/* Routing inside the library: the object, the vote, the contexts on which routed calls run. src/dispatch calls it. */
 #ifndef ND4C_DEVICE_ROUTING_H
 #define ND4C_DEVICE_ROUTING_H
 
@@ -18,9 +18,9 @@ typedef struct nd4c_route_list {
 
 /* Immutable once `in_use`: read without a lock. */
 struct nd4c_routing {
-  struct nd4c_routing *next_known; /* under the lock of the known ones, as is `held` */
-  bool held;                       /* by the caller who made it, until nd4c_routing_destroy */
-  uint32_t number;                 /* unique in the process: part of remembered decisions */
+  struct nd4c_routing *next_known; /* under the lock of the known routing objects, as is `held` */
+  bool held;                       /* by the caller that created it, until nd4c_routing_destroy */
+  uint32_t number;                 /* unique in the process: part of cached decisions */
   _Atomic int32_t references;
   _Atomic bool in_use;
   nd4c_routing_policy policy;
@@ -33,35 +33,35 @@ struct nd4c_routing {
   nd4c_route_list op_lists[ND4C_ROUTING_OPS];
   nd4c_op ops[ND4C_ROUTING_OPS];
   int32_t op_count;
-  /* A line about each device that a property names and that cannot be used on this machine: the others serve. */
+  /* One line for each device that a property names and that cannot be used; the others are used. */
   char absent[2048];
-  bool absent_told; /* to nd4c_report_applied; under the lock of the default */
+  bool absent_told; /* reported to nd4c_report_applied; under the lock of the default */
 };
 
-/* Looks the pointer up before anything behind it. */
+/* Looks the pointer up before dereferencing it. */
 nd4c_status nd4c_routing_check(const nd4c_routing *routing, const char *function);
-/* References beside the caller's hold. */
+/* References besides the caller's. */
 nd4c_routing *nd4c_routing_retain(nd4c_routing *routing);
 void nd4c_routing_release(nd4c_routing *routing);
 
-/* nd4c_routing_set_op for an op that is known. */
+/* nd4c_routing_set_op for a valid op. */
 nd4c_status nd4c_routing_list_op(nd4c_routing *routing, nd4c_op op, nd4c_device *const *devices, int32_t count);
 
-/* The default of the process: one reference, NULL: none. Fails where a property names a device that is not there. */
+/* The process's default: one reference, NULL: none. Fails if a property names an unknown device. */
 nd4c_status nd4c_routing_get_default(nd4c_routing **routing);
 
-/* What the properties' list names and this machine lacks, once. */
+/* Reports the devices that the property lists and this machine lacks, once. */
 void nd4c_routing_tell_absent(nd4c_text *text);
 
-/* One device's part in a vote. */
+/* One device in a vote. */
 typedef struct nd4c_vote {
   nd4c_device *device;
   int32_t rank;         /* position in its list */
-  double score, wanted; /* with room or without; had there been room */
-  int64_t local_bytes;  /* of the inputs, current here */
-  int64_t beside_bytes; /* of these, copies of what was written elsewhere */
+  double score, wanted; /* score; score if it had room */
+  int64_t local_bytes;  /* bytes of the inputs that are current there */
+  int64_t beside_bytes; /* of these, replicas of arrays last written on other devices */
   int64_t free_bytes;   /* -1: unknown */
-  bool fits, has_all;   /* room for the largest input; every input is current here */
+  bool fits, has_all;   /* it has room for the largest input; every input is current there */
 } nd4c_vote;
 
 typedef struct nd4c_ballot {
@@ -71,19 +71,19 @@ typedef struct nd4c_ballot {
   bool small, own_list;
 } nd4c_ballot;
 
-/* op NULL: an array of `bytes` is made, there are no inputs. */
+/* Votes. op NULL: for a new array of `bytes`, without inputs. */
 void nd4c_routing_vote(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_array *const *inputs,
                        int32_t input_count, int64_t bytes, nd4c_ballot *ballot);
 
 /* The device of a fresh array in this context. */
 nd4c_status nd4c_routing_place(const nd4c_context *context, int64_t bytes, nd4c_device **device);
 
-/* The context on `device` that `context` routes calls to, made when first needed. */
+/* The context on `device` to which `context` routes calls; created when first needed. */
 nd4c_status nd4c_routing_context(nd4c_context *context, nd4c_device *device, nd4c_context **routed);
 
-/* Waits for what was routed from the context; the first failure that nobody has seen. */
+/* Waits for work that was routed from the context; returns the first unreported failure. */
 nd4c_status nd4c_routing_synchronize(nd4c_context *context);
-/* Drops the context's routing and the contexts that it routed to. */
+/* Releases the context's routing and the contexts to which it routed. */
 void nd4c_routing_forget(nd4c_context *context);
 
 const char *nd4c_routing_policy_name(nd4c_routing_policy policy);

@@ -1,9 +1,9 @@
-/* The contexts that a routed context sends its calls to: one a device, with a stream of its own. A context is used by
- * one thread at a time, and these are reached through it alone: no lock. */
+/* The contexts to which a routed context sends its calls: one for each device, with its own stream. They need no lock,
+ * because only the routed context uses them, on one thread at a time. */
 #include "base/status.h"
 #include "device/context/routing.h"
 
-/* True if every call goes to the same device, and ends as a plain one does. */
+/* True if every call goes to the same device and behaves like an unrouted one. */
 static bool has_no_choice(const nd4c_routing *routing) {
   bool plain = !routing->wait || nd4c_device_is_immediate(routing->devices.devices[0]);
   bool none = routing->devices.count == 1 && routing->op_count == 0 && routing->transfer && plain;
@@ -22,7 +22,7 @@ void nd4c_context_route(nd4c_context *context, nd4c_routing *routing) {
     bool here = routing->devices.devices[0] == context->device;
     if (here || nd4c_routing_context(context, routing->devices.devices[0], &only) == ND4C_OK) {
       context->only_route = here ? context : only;
-    } /* else each call tries again, and tells */
+    } /* otherwise each call tries again and reports it */
   }
   nd4c_routing_release(old);
 }
@@ -51,7 +51,7 @@ nd4c_status nd4c_routing_context(nd4c_context *context, nd4c_device *device, nd4
     route->next_route = context->routes;
     context->routes = route;
   }
-  /* Each time: the thread's own context follows the configuration. */
+  /* In each call, because the thread's default context follows the configuration. */
   route->width = device == context->device ? context->width : nd4c_context_default_width(device);
   route->deterministic = context->deterministic;
   route->strict = context->strict;

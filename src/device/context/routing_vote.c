@@ -5,7 +5,7 @@
 #include "device/context/routing.h"
 #include "device/storage/storage.h"
 
-/* What a property of a device counts. */
+/* Weights of a device's properties. */
 typedef struct weights {
   double local, free, rank, gpu, cpu;
 } weights;
@@ -41,7 +41,7 @@ static bool is_current(const nd4c_array *array, const nd4c_device *device) {
     return true;
   }
   if (atomic_load(&array->storage->address) != NULL) {
-    return false; /* alone on another device; small storages have no more to tell */
+    return false; /* current only on another device; small storages have no further state */
   }
   char state = nd4c_storage_state(array->storage, device);
   return state == 'M' || state == 'S';
@@ -55,8 +55,8 @@ static int64_t free_bytes(const nd4c_device *device) {
 
 enum { COMPARED = 64 };
 
-/* The inputs that show the same bytes as an earlier one, a bit each: they count once. Only among the first inputs,
- * since each is compared with all before it. */
+/* The inputs with the same bytes as an earlier one, one bit each, which count once. Only for the first inputs, since
+ * each is compared with all before it. */
 static uint64_t find_repeated(const nd4c_array *const *inputs, int32_t count) {
   uint64_t repeated = 0;
   for (int32_t i = 1; i < count && i < COMPARED; ++i) {
@@ -100,8 +100,8 @@ static void sort(nd4c_ballot *ballot) {
   }
 }
 
-/* Looking at a value from elsewhere makes a copy there, which shall not draw the next op after it: of two devices with
- * all inputs the one where they were written is ahead. */
+/* Reading a value on another device makes a replica there, which must not attract the next op: of two devices with all
+ * inputs, the one where they were written leads. */
 static double score(const nd4c_ballot *ballot, const nd4c_vote *vote, const weights *w, int64_t most_free) {
   double bytes = (double)vote->local_bytes - (double)vote->beside_bytes / 8;
   double local = ballot->input_bytes > 0 ? bytes / (double)ballot->input_bytes : 0;

@@ -1,3 +1,4 @@
+/* See scope.h. */
 #include "device/context/scope.h"
 
 #include "base/config/config.h"
@@ -6,7 +7,7 @@
 #include "device/context/routing.h"
 #include "device/trace/tracer.h"
 
-/* Every context that is lent or waits to be lent again. */
+/* All contexts that are lent or idle. */
 static nd4c_lock made_lock = ND4C_LOCK_INIT;
 static nd4c_context *made;
 
@@ -83,7 +84,7 @@ bool nd4c_scope_is_held(const nd4c_thread *thread, const nd4c_context *context) 
   return scope != NULL;
 }
 
-/* Why a context cannot be released; looks behind no pointer but those that are known. */
+/* Why a context cannot be released; never dereferences an unknown pointer. */
 static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context) {
   int32_t inside = 0;
   for (const nd4c_context *scope = thread->scope; scope != NULL; scope = scope->outer) {
@@ -110,7 +111,7 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
                    idle ? "was given back already" : "is another thread's, which must give it back");
 }
 
-/* Restores what was before the thread's innermost scope and gives its context back. */
+/* Restores the context before the thread's innermost scope and releases the scope's context. */
 static void pop(nd4c_thread *thread) {
   nd4c_context *context = thread->scope;
   if (thread->entered != NULL) {
@@ -121,10 +122,10 @@ static void pop(nd4c_thread *thread) {
   nd4c_context_unremember(thread, context);
   context->previous = context->outer = NULL;
   if (context->routing != NULL) {
-    context->routing_chosen = false; /* the next one to hold it asked for none */
+    context->routing_chosen = false; /* the next holder has not asked for it */
     nd4c_context_route(context, NULL);
   }
-  /* A plan made on it goes on using it: then it is the plan's from now on. */
+  /* A plan still uses it: from now on the plan owns it. */
   bool shared = atomic_load(&context->references) > 1;
   nd4c_lock_acquire(&made_lock);
   context->owner = NULL;
@@ -152,7 +153,7 @@ nd4c_status nd4c_context_release(nd4c_context *context) {
   return ND4C_OK;
 }
 
-/* Gives back everything that a thread about to end holds, and leaves what it entered. */
+/* When a thread ends: releases the contexts that it holds, and leaves the one that it entered. */
 static void abandon(nd4c_thread *thread) {
   while (thread->scope != NULL) {
     pop(thread);

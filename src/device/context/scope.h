@@ -1,13 +1,13 @@
-/* Contexts that nd4c_context_acquire lends to threads. */
+/* Contexts that nd4c_context_acquire lends to threads. context.c and memory trimming use it. */
 #ifndef ND4C_DEVICE_SCOPE_H
 #define ND4C_DEVICE_SCOPE_H
 
 #include "device/context/context.h"
 #include "device/stream/thread.h"
 
-/* Whether the thread, which is the calling one, has acquired the context and not given it back. */
+/* Whether the calling thread, `thread`, has acquired the context and not released it. */
 bool nd4c_scope_is_held(const nd4c_thread *thread, const nd4c_context *context);
-/* Frees the device's idle contexts with their streams. */
+/* Frees the device's idle contexts and their streams. */
 void nd4c_scope_trim(const nd4c_device *device);
 
 #endif

@@ -1,3 +1,4 @@
+/* See held.h. */
 #include "device/memory/held.h"
 
 #include "base/alloc.h"
@@ -10,25 +11,26 @@
 
 struct nd4c_device_memory {
   nd4c_device *device; /* NULL: it was closed */
-  nd4c_block block;    /* node NULL: the memory is counted alone */
+  nd4c_block block;    /* node NULL: the memory is only counted */
   int64_t bytes;
   const char *origin; /* interned */
   void (*give_way)(void *owner, int64_t bytes);
   void *owner;
-  uint64_t asked; /* the round in which it was asked last */
+  uint64_t asked; /* the round in which its holder was asked last */
   struct nd4c_device_memory *next;
 };
 
-/* Guards what follows; held while nothing else is called. */
+/* Guards the fields below; no other function is called under it. */
 static nd4c_lock lock = ND4C_LOCK_INIT;
 static nd4c_condition changed = ND4C_CONDITION_INIT;
 static nd4c_device_memory *list; /* the newest first */
-static nd4c_device_memory *running; /* whose give_way is; NULL: none's, or it has been given back from within */
-static bool asking;                 /* a thread is asking */
+static nd4c_device_memory *running; /* the piece whose give_way is running; NULL: none, or the callback has given it
+                                       already */
+static bool asking;                 /* a thread is asking holders */
 static uint64_t rounds;
 static nd4c_once forks_once = ND4C_ONCE_INIT;
 static _Thread_local bool inside;       /* of a give_way */
-static _Thread_local bool given_within; /* something was given there */
+static _Thread_local bool given_within; /* the callback gave something */
 
 static void lock_list(void) {
   nd4c_lock_acquire(&lock);
@@ -38,7 +40,7 @@ static void unlock_list(void) {
   nd4c_lock_release(&lock);
 }
 
-/* The thread that was asking is not there. */
+/* In a child of fork the asking thread does not exist. */
 static void reset_child(void) {
   asking = inside;
   running = inside ? running : NULL;
@@ -155,7 +157,7 @@ static void unlink_memory(const nd4c_device_memory *memory) {
   *link = memory->next;
 }
 
-/* Of a piece that is in no list. */
+/* For a piece that is in no list. */
 static void end(nd4c_device *device, nd4c_block block, int64_t bytes) {
   nd4c_memory_count_held(device, -bytes);
   if (block.node != NULL) {
@@ -189,7 +191,7 @@ static void give(nd4c_device_memory *memory) {
 const nd4c_host_device_memory nd4c_held_table = {
     .struct_size = ND4C_SIZE_OF(nd4c_host_device_memory), .count = count, .allocate = allocate, .give = give};
 
-/* The oldest piece of the device that may give way and was not asked in this round. Under the lock. */
+/* The oldest piece of the device with a give_way that was not asked in this round. Under the lock. */
 static nd4c_device_memory *next_to_ask(const nd4c_device *device) {
   nd4c_device_memory *found = NULL;
   for (nd4c_device_memory *at = list; at != NULL; at = at->next) {
@@ -200,7 +202,7 @@ static nd4c_device_memory *next_to_ask(const nd4c_device *device) {
   return found;
 }
 
-/* Under the lock, which the function that is called does not see. */
+/* Called under the lock, which is released around the callback. */
 static void ask(nd4c_device_memory *memory, int64_t bytes) {
   void (*const give_way)(void *, int64_t) = memory->give_way;
   void *owner = memory->owner;
@@ -264,7 +266,7 @@ void nd4c_held_print(const nd4c_device *device, nd4c_text *text) {
   nd4c_lock_release(&lock);
 }
 
-/* Takes a piece of the device out of the list; false: there is none. The record stays the backend's to give. */
+/* Removes a piece of the device from the list; false: there is none. The backend still gives the record. */
 static bool take_out(const nd4c_device *device, nd4c_block *block, int64_t *bytes) {
   nd4c_lock_acquire(&lock);
   nd4c_device_memory *found = list;

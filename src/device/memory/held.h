@@ -1,23 +1,23 @@
-/* Memory of devices that backends hold beside arrays: host->device_memory (nd4c/plugin/memory.h). */
+/* Device memory that backends hold besides arrays: implements host->device_memory (nd4c/plugin/memory.h). Memory
+ * managers ask it for memory. */
 #ifndef ND4C_DEVICE_HELD_H
 #define ND4C_DEVICE_HELD_H
 
 #include "base/text.h"
 #include "device/device.h"
 
-/* What plug-ins are given. */
+/* The table for plug-ins. */
 extern const nd4c_host_device_memory nd4c_held_table;
 
-/* Asks backends for memory that they hold on the device, until so many bytes were given back or all were asked. Whether
- * it is worth another attempt: something was given back, here or by another thread that was asking. Nothing is asked
- * from within such a request. */
+/* Asks backends to free memory that they hold on the device, until that many bytes were freed or all were asked. True
+ * if another attempt is worthwhile: something was freed, by this thread or by another one that was asking. Does nothing
+ * inside a give_way. */
 bool nd4c_held_give_way(nd4c_device *device, int64_t bytes);
-/* MEMORY while the calling thread is in a give_way: memory is not asked for there. */
+/* MEMORY while the calling thread is in a give_way, which must not request memory. */
 nd4c_status nd4c_held_check(void);
-/* Lists what is only counted: "2 x 4096 bytes held for ORIGIN". */
+/* Lists memory that is only counted: "2 x 4096 bytes held for ORIGIN". */
 void nd4c_held_print(const nd4c_device *device, nd4c_text *text);
-/* Forgets what is held on a device that closes: buffers become the manager's, and a later give frees the record
- * alone. */
+/* Forgets the pieces on a closing device: buffers go to the manager, and a later give frees only the record. */
 void nd4c_held_abandon(nd4c_device *device);
 
 #endif

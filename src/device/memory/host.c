@@ -1,3 +1,4 @@
+/* See host.h. */
 #include "device/stream/cancellation.h"
 #include "device/memory/held.h"
 #include "device/memory/host.h"
@@ -62,8 +63,8 @@ static bool host_config_number(const char *property, int64_t *number) {
   return key >= 0 && nd4c_config_number(key, number);
 }
 
-/* What backends allocate at every call comes and goes as our own records do. The size stands before the block, since
- * they give it back without. */
+/* Blocks of backends are recycled like nd4c's own records. The size is stored before the block, because backends free
+ * without a size. */
 typedef struct block_head {
   _Alignas(max_align_t) size_t bytes;
 } block_head;
@@ -95,8 +96,8 @@ static const char *host_cpu_level(void) {
   return nd4c_cpu_level_name(nd4c_cpu_get_level());
 }
 
-/* Work space of a kernel that comes and goes with every call. What is small comes from the C library's heap, a mapping
- * of its own would waste most of a page's worth; the block that was taken stands before the space. */
+/* Scratch that a kernel allocates and frees in every call. Small blocks come from the heap, because a mapping would
+ * waste most of a page; the start of the allocation is stored before the block. */
 enum { HEAP_ALIGNMENT = 64, BEFORE_SPACE = HEAP_ALIGNMENT + sizeof(void *) };
 enum { PAGES_FROM = ND4C_RECYCLE_LARGEST - BEFORE_SPACE + 1 };
 
@@ -122,7 +123,7 @@ static void host_free_pages(void *memory, size_t bytes) {
   }
 }
 
-/* Buffers of devices, which the device's memory manager keeps: here nothing is. */
+/* Buffers of devices are not recycled here, because the device's memory manager caches them. */
 static void *host_allocate_buffer(size_t bytes) {
   return bytes < PAGES_FROM ? nd4c_allocate_aligned(HEAP_ALIGNMENT, bytes) : nd4c_pages_map(bytes);
 }

@@ -1,3 +1,4 @@
+/* See memory.h. */
 #include "device/memory/memory_body.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static nd4c_lock managers_lock = ND4C_LOCK_INIT; /* guards the list; taken befor
 static struct nd4c_memory_manager *managers;
 static nd4c_once managers_once = ND4C_ONCE_INIT;
 
-/* A child of fork computes on the host: its books are in order, and no thread that is not there holds a lock. */
+/* A child of fork computes on the host: the hooks keep its accounts consistent and its locks free. */
 static void lock_all(void) {
   nd4c_lock_acquire(&managers_lock);
   for (struct nd4c_memory_manager *manager = managers; manager != NULL; manager = manager->next) {
@@ -55,7 +56,7 @@ static void list_remove(node_list *list, nd4c_block_node *node) {
   *(node->newer != NULL ? &node->newer->older : &list->newest) = node->older;
 }
 
-/* Class of a request, and how many bytes its blocks have. */
+/* Size class of a request, and the bytes of its blocks. */
 static int32_t find_class(int64_t bytes, int64_t *granted) {
   if (bytes == 0) {
     *granted = 0;
@@ -106,7 +107,7 @@ nd4c_device *nd4c_memory_find_device(const char *backend, const void *handle) {
   return found;
 }
 
-/* Takes the oldest cached block out of the books; the caller frees it outside the lock. NULL if none. */
+/* Removes the oldest cached block from the accounts; the caller frees it outside the lock. NULL if there is none. */
 static nd4c_block_node *take_oldest(struct nd4c_memory_manager *manager) {
   nd4c_block_node *node = manager->cached.oldest;
   if (node == NULL) {
@@ -158,7 +159,7 @@ void nd4c_memory_manager_free(struct nd4c_memory_manager *manager) {
   }
 }
 
-/* `asked` of the bytes that do not fit were asked for, the rest is rounding. */
+/* `asked` bytes were requested; the rest of the bytes that do not fit is rounding. */
 static nd4c_status fail_cap(struct nd4c_memory_manager *manager, int64_t live, int64_t cached, int64_t bytes,
                             int64_t asked, int64_t cap) {
   char arenas[64] = "", held[64] = "", rounded[64] = "";
@@ -206,7 +207,7 @@ static bool ask_for_room(nd4c_reclaim_order order, const nd4c_device *device, in
   return gave;
 }
 
-/* Ends what was released while work on it was pending. */
+/* Frees blocks that were released while work on them was pending. */
 static void collect_released(bool wait) {
   ND4C_HOOK_EACH(reclaimers, nd4c_reclaimer, r) {
     if (r->collect != NULL) {
@@ -215,7 +216,7 @@ static void collect_released(bool wait) {
   }
 }
 
-/* Whether something gave way on the device for `bytes` more: then it is worth another attempt. */
+/* Asks the reclaimers to free `bytes` on the device. True if another attempt is worthwhile. */
 static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin) {
   if (ask_for_room(ND4C_RECLAIM_ARENAS, manager->device, bytes) ||
       ask_for_room(ND4C_RECLAIM_FORMS, manager->device, bytes) || nd4c_held_give_way(manager->device, bytes)) {
@@ -235,7 +236,7 @@ static bool make_room(struct nd4c_memory_manager *manager, int64_t bytes, const 
   return spilled;
 }
 
-/* Makes room under the cap for `bytes` by trimming, then by what gives way; counts them as live on success. */
+/* Makes room under the cap for `bytes`, by trimming and then by the reclaimers; counts them as live on success. */
 static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_t asked, const char *origin,
                            int64_t *counter) {
   ND4C_TRY(nd4c_held_check());
@@ -252,12 +253,13 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
     if (fits) {
       return ND4C_OK;
     }
-    bool hopeless = attempt >= 1 && bytes > cap; /* the cache is within the cap, and no wait would help */
+    bool hopeless = attempt >= 1 && bytes > cap; /* the request alone exceeds the cap, so neither trimming nor waiting
+                                                    helps */
     if (hopeless || (attempt >= 2 && !make_room(manager, live + bytes - cap, origin))) {
       return fail_cap(manager, live, cached, bytes, asked, cap);
     }
     if (attempt == 1) {
-      nd4c_fence_settle_all(manager->device); /* whose work needs memory until then */
+      nd4c_fence_settle_all(manager->device); /* whose work needs the memory until then */
     }
     collect_released(attempt == 1);
     nd4c_scratch_collect(manager->device);
@@ -271,7 +273,7 @@ static void unreserve(struct nd4c_memory_manager *manager, int64_t bytes, int64_
   nd4c_lock_release(&manager->lock);
 }
 
-/* What was granted counts for the peak, not what was only asked for. Under the lock. */
+/* The peak counts granted bytes, not requested ones. Under the lock. */
 static void note_peak(struct nd4c_memory_manager *manager) {
   int64_t live = manager->live_bytes + manager->reserved_bytes;
   manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
@@ -304,7 +306,7 @@ void nd4c_memory_unhold(nd4c_device *device, int64_t bytes) {
 
 static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t size_class) {
   nd4c_lock_acquire(&manager->lock);
-  /* Over the cap, because that was lowered: then the cache is what goes first. */
+  /* The cap was lowered below the usage: the cache is freed first. */
   int64_t held = manager->live_bytes + manager->reserved_bytes + manager->cached_bytes;
   bool usable = manager->cap_bytes == 0 || held <= manager->cap_bytes;
   nd4c_block_node *node = usable ? manager->bins[size_class] : NULL;
@@ -320,13 +322,14 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
   return node;
 }
 
-/* Whether the empty device could have so many bytes in one piece, as far as is known. */
+/* Whether the device, if it were empty, could allocate that many bytes in one piece, as far as is known. */
 static bool is_possible(const nd4c_device *device, int64_t bytes) {
   int64_t total = nd4c_device_memory_bytes(device), largest = device->description.largest_bytes;
   return (total <= 0 || bytes <= total) && (largest <= 0 || bytes <= largest);
 }
 
-/* A buffer for a node, with its address. What is cached, or pending work uses, gives way if that is missing. */
+/* A buffer for a node, with its address. If the device is out of memory, frees cached and pending blocks and tries
+ * again. */
 static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_memory_request *request, int64_t bytes,
                                nd4c_block_node *node) {
   nd4c_device *device = manager->device;
@@ -367,7 +370,7 @@ static nd4c_status make_buffer(struct nd4c_memory_manager *manager, const nd4c_m
   return status;
 }
 
-/* `bytes`: those of the request, rounded up. */
+/* `bytes`: the rounded size of the request. */
 static nd4c_status allocate_node(struct nd4c_memory_manager *manager, int32_t size_class, int64_t bytes,
                                  const nd4c_memory_request *request, nd4c_block_node **out) {
   nd4c_device *device = manager->device;

@@ -1,4 +1,4 @@
-/* A memory manager as its two files see it: memory.c allocates and frees, memory_query.c reports and sets limits. */
+/* The inside of a memory manager, for memory*.c in this folder and access/memory_query.c. */
 #ifndef ND4C_DEVICE_MEMORY_BODY_H
 #define ND4C_DEVICE_MEMORY_BODY_H
 
@@ -14,8 +14,8 @@ enum {
   SUBCLASS_SHIFT = 3,
   SUBCLASSES = 1 << SUBCLASS_SHIFT,
   CLASS_COUNT = (62 - SMALLEST_SHIFT) * SUBCLASSES,
-  CLASS_NOTHING = CLASS_COUNT, /* storages without bytes: a buffer to name, which counts as nothing */
-  CLASS_ADOPTED = -1           /* an executable made it: freed, never cached */
+  CLASS_NOTHING = CLASS_COUNT, /* class of storages without bytes: a buffer that counts as 0 bytes */
+  CLASS_ADOPTED = -1           /* adopted from an executable: freed, never cached */
 };
 
 /* One block of the device, alive or cached. */
@@ -35,11 +35,11 @@ typedef struct node_list {
 
 struct nd4c_memory_manager {
   nd4c_device *device;
-  nd4c_lock lock; /* guards everything below; never held while the backend or a callback runs */
+  nd4c_lock lock; /* guards the fields below; never held while the backend or a callback runs */
   nd4c_block_node *bins[CLASS_COUNT + 1];
   node_list cached, alive;
   int64_t live_bytes, cached_bytes, reserved_bytes, peak_bytes, cap_bytes, cache_limit;
-  int64_t configured_cap; /* what the property said last */
+  int64_t configured_cap; /* the property's last value */
   _Atomic uint32_t limit_epoch;
   _Atomic uint32_t cap_epoch;
   int64_t live_count, total_count, cache_hits;
@@ -50,7 +50,7 @@ struct nd4c_memory_manager {
   struct nd4c_memory_manager *next; /* under managers_lock */
 };
 
-/* Gives cached blocks back to the device, the oldest first, until at most so many bytes are cached; 0: all. */
+/* Frees cached blocks, the oldest first, until at most that many bytes are cached; 0: all. */
 void nd4c_memory_manager_trim(struct nd4c_memory_manager *manager, int64_t keep_bytes);
 /* Takes up a change of the properties that cap the device; what nd4c_memory_set_cap said holds until then. */
 void nd4c_memory_manager_refresh_cap(struct nd4c_memory_manager *manager);

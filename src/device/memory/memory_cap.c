@@ -1,4 +1,4 @@
-/* Which cap configuration gives a device, and whether there is room under it. */
+/* The configured cap of a device, and the room under it. */
 #include "base/config/config.h"
 #include "base/config/config_family.h"
 #include "base/config/log.h"
@@ -32,7 +32,7 @@ void nd4c_memory_tell_idle_caps(const char *backend, const nd4c_device *devices,
 bool nd4c_memory_has_room(const nd4c_device *device, int64_t bytes) {
   int64_t remaining = 0;
   if (bytes > INT64_C(1) << 60) {
-    return false; /* whose size in the cache would pass what there are numbers for */
+    return false; /* whose rounded size would overflow */
   }
   return nd4c_memory_remaining(device, &remaining) == ND4C_OK && nd4c_memory_granted(bytes) <= remaining;
 }

@@ -1,4 +1,4 @@
-/* What is counted of a device's memory, and how much is left of it: for the parts that take some, and for programs. */
+/* The counts of a device's memory and the memory that remains, for allocators, routing and programs. */
 #include "base/status.h"
 #include "device/stream/closing.h"
 #include "device/driver.h"
@@ -13,11 +13,11 @@ void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
   nd4c_lock_release(&manager->lock);
 }
 
-/* What the device itself could still give; its total less what nd4c holds where it does not tell. */
+/* The device's free memory; if it does not report that, its total less what nd4c holds. */
 static nd4c_status device_remaining(const nd4c_device *device, int64_t live, int64_t cached, int64_t *bytes) {
   if (device->ops->memory_available != NULL && !nd4c_device_is_forked(device)) {
     ND4C_TRY(nd4c_driver_memory_available(device, bytes));
-    *bytes += *bytes < INT64_MAX - cached ? cached : INT64_MAX - *bytes; /* comes back before a request fails */
+    *bytes += *bytes < INT64_MAX - cached ? cached : INT64_MAX - *bytes; /* freed before a request fails */
     return ND4C_OK;
   }
   int64_t total = nd4c_device_memory_bytes(device);

@@ -1,11 +1,11 @@
-/* Life of a device's memory manager; its use is memory.h. */
+/* Creation and destruction of a device's memory manager, for the registry; memory.h has its use. */
 #ifndef ND4C_DEVICE_MEMORY_MANAGER_H
 #define ND4C_DEVICE_MEMORY_MANAGER_H
 
 #include "device/device.h"
 
 nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_manager **manager);
-/* Returns everything cached to the device; nothing may be alive. NULL is fine. */
+/* Frees all cached blocks; no block may be live. NULL is fine. */
 void nd4c_memory_manager_free(struct nd4c_memory_manager *manager);
 
 #endif

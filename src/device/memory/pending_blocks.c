@@ -1,3 +1,4 @@
+/* See pending_blocks.h. */
 #include "device/memory/pending_blocks.h"
 
 #include "base/os.h"
@@ -8,7 +9,7 @@
 typedef struct pending_block {
   nd4c_device *device;
   nd4c_block block;
-  nd4c_readers users; /* the work that is pending, reading or writing */
+  nd4c_readers users; /* the pending work that reads or writes it */
   struct pending_block *next;
 } pending_block;
 
@@ -16,8 +17,7 @@ typedef struct pending_bin {
   pending_block *oldest, *newest;
 } pending_bin;
 
-/* Bytes from which on a sweep makes vendor fences: that of fewer is known as free when a fence is made for another
- * reason. */
+/* Bytes from which a sweep records vendor fences; smaller blocks wait until a fence is recorded for another reason. */
 enum { WORTH_ASKING = 1 << 20 };
 
 /* By device and size. */
@@ -56,7 +56,7 @@ static void push(pending_block *pending) {
   nd4c_lock_release(&lock);
 }
 
-/* Takes the block behind `before`, or the oldest one for NULL, out of its bin. Under the lock. */
+/* Removes the block after `before`, or the oldest one for NULL, from its bin. Under the lock. */
 static pending_block *unlink_next(pending_bin *bin, pending_block *before) {
   pending_block **link = before != NULL ? &before->next : &bin->oldest;
   pending_block *found = *link;
@@ -88,7 +88,7 @@ static void give_back(pending_block *pending) {
   nd4c_recycle_give(pending, sizeof *pending);
 }
 
-/* The oldest block of a bin, taken out. NULL: there is none. */
+/* Removes the oldest block of a bin. NULL: there is none. */
 static pending_block *take_oldest(pending_bin *bin) {
   nd4c_lock_acquire(&lock);
   pending_block *oldest = bin->oldest != NULL ? unlink_next(bin, NULL) : NULL;
@@ -109,7 +109,7 @@ static int64_t count_bin(const pending_bin *bin) {
 static void collect(bool wait, bool ask) {
   for (int b = 0; b < BIN_COUNT && atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; ++b) {
     pending_block *pending = NULL;
-    /* Each block is looked at once: what is still pending goes to the end. */
+    /* Checks each block once; blocks with pending work go to the end. */
     for (int64_t left = count_bin(&bins[b]); left > 0 && (pending = take_oldest(&bins[b])) != NULL; --left) {
       if (wait) {
         nd4c_readers_settle(&pending->users);
@@ -123,7 +123,7 @@ static void collect(bool wait, bool ask) {
   }
 }
 
-/* The oldest block of the size whose work is all on the stream. stream NULL: the oldest one. */
+/* The oldest block of the size whose pending work is all on the stream. stream NULL: the oldest block. */
 static pending_block *find(const nd4c_device *device, nd4c_stream stream, int64_t bytes) {
   pending_block *found = NULL, *before = NULL;
   int looked = 0;
@@ -165,7 +165,7 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
   return true;
 }
 
-/* The first block in a bin all of whose work is on the stream, taken out. NULL: there is none. */
+/* Removes the first block of a bin whose pending work is all on the stream. NULL: there is none. */
 static pending_block *take_on(pending_bin *bin, const nd4c_device *device, nd4c_stream stream) {
   pending_block *found = NULL, *before = NULL;
   nd4c_lock_acquire(&lock);
@@ -186,7 +186,7 @@ bool nd4c_pending_blocks_free_on(nd4c_device *device, nd4c_stream stream) {
   for (int b = 0; b < BIN_COUNT; ++b) {
     for (pending_block *found; (found = take_on(&bins[b], device, stream)) != NULL;) {
       nd4c_memory_free_on(device, &found->block, stream);
-      push(found); /* its work may need what a fence keeps: without a block it waits on for that alone */
+      push(found); /* its work may need what a fence keeps, so the record stays without a block */
       any = true;
     }
   }

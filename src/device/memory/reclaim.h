@@ -1,5 +1,5 @@
-/* What gives memory of a device back when a request does not fit. The memory managers ask; arenas, packed constants and
- * storages, which lie above them, answer with an entry each:
+/* Reclaimers free memory of a device when a request does not fit. Memory managers call them; arenas, packed constants
+ * and storages, which are layers above, have one entry each:
  *
  *     static const nd4c_reclaimer arenas = {.order = ND4C_RECLAIM_ARENAS, .give_way = nd4c_workspace_give_way};
  *     ND4C_HOOK(reclaimers, nd4c_reclaimer, arenas); */
@@ -12,20 +12,20 @@
 #include "base/hook.h"
 #include "device/device.h"
 
-/* Who is asked first: what costs least to do without. Memory that backends hold comes between FORMS and REPLICAS. */
+/* The order of the calls, the cheapest memory first. Memory that backends hold comes between FORMS and REPLICAS. */
 typedef enum nd4c_reclaim_order {
   ND4C_RECLAIM_ARENAS,   /* of workspaces that no thread has entered */
   ND4C_RECLAIM_FORMS,    /* packed constants that no plan uses */
-  ND4C_RECLAIM_REPLICAS, /* idle arrays, which go to the host: only where nd4c.device.memory.spill is set */
+  ND4C_RECLAIM_REPLICAS, /* idle arrays, which move to the host: only if nd4c.device.memory.spill is set */
   ND4C_RECLAIM_ORDERS
 } nd4c_reclaim_order;
 
 typedef struct nd4c_reclaimer {
   nd4c_reclaim_order order;
-  /* Frees memory of the device, if that can be at least `bytes`. False: nothing was freed. Called without a lock. */
+  /* Frees memory of the device, if possible at least `bytes`. False: nothing was freed. Called without locks. */
   bool (*give_way)(const nd4c_device *device, int64_t bytes);
-  /* Ends what was released and waited for its work; wait: waits for that work. The caller may hold a lock: no callback
-   * of the user's runs. NULL: there is no such thing. */
+  /* Frees memory that was released while work was pending; wait: waits for that work. The caller may hold a lock, so it
+   * must not run callbacks of the program. NULL: nothing of that kind. */
   void (*collect)(bool wait);
 } nd4c_reclaimer;
 

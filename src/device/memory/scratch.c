@@ -1,3 +1,4 @@
+/* See scratch.h. */
 #include "device/memory/scratch.h"
 
 #include <stdatomic.h>
@@ -11,7 +12,7 @@
 #include "device/stream/closing.h"
 
 struct nd4c_scratch_pool {
-  nd4c_lock lock;          /* guards the list; held while nothing else is called */
+  nd4c_lock lock;          /* guards the list; no other function is called under it */
   nd4c_condition returned; /* some block was */
   nd4c_scratch *list;
   _Atomic int64_t bytes;
@@ -42,7 +43,7 @@ void nd4c_scratch_pool_free(struct nd4c_scratch_pool *pool) {
 int64_t nd4c_scratch_limit(nd4c_device *device) {
   int64_t limit = INT64_MAX;
   if (nd4c_memory_remaining(device, &limit) != ND4C_OK) {
-    limit = INT64_MAX; /* a driver that does not tell */
+    limit = INT64_MAX; /* the driver does not report it */
   }
   const int64_t largest = device->description.largest_bytes, most = nd4c_config_int(ND4C_CONFIG_DEVICE_SCRATCH);
   limit = largest > 0 && largest < limit ? largest : limit;
@@ -67,22 +68,22 @@ nd4c_status nd4c_scratch_check_host(const char *who, int64_t bytes) {
                    who, (long long)bytes, (long long)ND4C_SCRATCH_MOST);
 }
 
-/* What the range wants where memory is not short. */
+/* The size of a block for the range when memory is not short. */
 static int64_t preferred(const nd4c_scratch_range *range) {
   const int64_t most = nd4c_config_int(ND4C_CONFIG_DEVICE_SCRATCH);
   const int64_t best = most > 0 && most < range->best ? most : range->best;
   return best > range->least ? best : range->least;
 }
 
-/* The most of `wanted` that there is room for beside what others have, whatever sizes are rounded to; at least
- * `least`. */
+/* The largest part of `wanted`, but at least `least`, that fits, rounding included, without taking memory from
+ * others. */
 static int64_t roomy(const nd4c_device *device, int64_t least, int64_t wanted) {
   int64_t room = 0;
   if (least >= wanted || nd4c_memory_has_room(device, wanted) || nd4c_memory_remaining(device, &room) != ND4C_OK) {
     return wanted;
   }
   const int64_t largest = device->description.largest_bytes;
-  room -= room / 8; /* what rounding up may take */
+  room -= room / 8; /* what rounding up may add */
   room = largest > 0 && largest < room ? largest : room;
   room = room < wanted ? room : wanted;
   return room > least ? room : least;
@@ -90,8 +91,8 @@ static int64_t roomy(const nd4c_device *device, int64_t least, int64_t wanted) {
 
 /* -- the list ------------------------------------------------------------------------------------------------------ */
 
-/* The largest idle block of the stream, lent from here on, if it has so many bytes. *crowded: smaller ones are idle,
- * too, which the stream has no use for any more. */
+/* Lends the largest idle block of the stream, if it has that many bytes. *crowded: smaller blocks are idle, too, which
+ * the stream no longer needs. */
 static nd4c_scratch *lend_idle(struct nd4c_scratch_pool *pool, nd4c_stream stream, int64_t least, bool *crowded) {
   nd4c_scratch *found = NULL;
   int32_t spare = 0;
@@ -111,7 +112,7 @@ static nd4c_scratch *lend_idle(struct nd4c_scratch_pool *pool, nd4c_stream strea
   return found;
 }
 
-/* Takes what one has been lent back; under the lock. True: it is out of the list, for the caller to free. */
+/* Takes back a lent block; under the lock. True: it is off the list, and the caller frees it. */
 static bool put_back(struct nd4c_scratch_pool *pool, nd4c_scratch *scratch, bool unwanted) {
   scratch->lent = false;
   nd4c_condition_wake_all(&pool->returned);
@@ -127,8 +128,8 @@ static bool put_back(struct nd4c_scratch_pool *pool, nd4c_scratch *scratch, bool
   return true;
 }
 
-/* Of a block that is in no list. The fence may be the one whose settling let a plan go: its work has ended then, and
- * its lock is taken. */
+/* Frees a block that is in no list. If settling the block's fence released a plan, the fence's work has ended and its
+ * lock is held. */
 static void free_scratch(nd4c_scratch *scratch) {
   if (!nd4c_fence_is_ready(scratch->last)) {
     nd4c_fence_settle(scratch->last);
@@ -138,8 +139,8 @@ static void free_scratch(nd4c_scratch *scratch) {
   nd4c_recycle_give(scratch, sizeof *scratch);
 }
 
-/* Frees idle blocks that no work uses: of `stream` those with less than `below` bytes; stream NULL: of all streams.
- * Each is lent while it is looked at, since its fence asks the driver. */
+/* Frees idle blocks that no work uses: blocks of `stream` with less than `below` bytes; stream NULL: of all streams.
+ * Each is lent while its fence is queried, which calls the driver. */
 static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
   struct nd4c_scratch_pool *pool = device->scratch;
   nd4c_scratch *looked = NULL;
@@ -170,7 +171,7 @@ static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
 
 /* -- lending ------------------------------------------------------------------------------------------------------- */
 
-/* A block of its own, lent. */
+/* Allocates a block and lends it. */
 static nd4c_status allocate(nd4c_device *device, nd4c_stream stream, int64_t bytes, const char *who,
                             nd4c_scratch **out) {
   struct nd4c_scratch_pool *pool = device->scratch;
@@ -198,7 +199,7 @@ static nd4c_status allocate(nd4c_device *device, nd4c_stream stream, int64_t byt
   return ND4C_OK;
 }
 
-/* A fresh block of `wanted` bytes, or, where those would take room from others, whatever does for the range. */
+/* Allocates `wanted` bytes or, if that would take memory from others, the largest size in the range that does not. */
 static nd4c_status make(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range, int64_t wanted,
                         const char *who, nd4c_scratch **out) {
   bool crowded = false;
@@ -285,7 +286,7 @@ int64_t nd4c_scratch_bytes(const nd4c_device *device) {
   return atomic_load_explicit(&device->scratch->bytes, memory_order_relaxed);
 }
 
-/* Takes the scratch of a stream that is about to end out of the pool: what is lent goes when it is returned. */
+/* Removes the scratch of a stream that is about to be destroyed; lent blocks are freed when they are returned. */
 static void *detach(nd4c_device *device, nd4c_stream stream) {
   struct nd4c_scratch_pool *pool = device->scratch;
   nd4c_scratch *detached = NULL, *next = NULL;

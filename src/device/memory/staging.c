@@ -1,3 +1,4 @@
+/* See staging.h. */
 #include "device/memory/staging.h"
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@ enum { IDLE_LIMIT = 8, SPARE_LIMIT = 8 };
 
 struct nd4c_staging {
   nd4c_device *device;
-  nd4c_lock lock; /* guards the rest; not held while the backend runs */
+  nd4c_lock lock; /* guards the fields below; not held while the backend runs */
   int32_t count;
   int32_t spared; /* lent for work under way */
   nd4c_staging_buffer idle[IDLE_LIMIT];
@@ -35,7 +36,7 @@ nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **out) {
   return ND4C_OK;
 }
 
-/* False: there is none. */
+/* False: there is no buffer. */
 static bool take_idle(struct nd4c_staging *staging, nd4c_staging_buffer *buffer) {
   nd4c_lock_acquire(&staging->lock);
   bool found = staging->count > 0;
@@ -110,7 +111,7 @@ void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer) {
   }
 }
 
-/* Counts one more that is lent for work under way; false: there are as many as may be. */
+/* Counts another buffer that is lent for work in flight; false: the limit is reached. */
 static bool reserve_spare(struct nd4c_staging *staging) {
   nd4c_lock_acquire(&staging->lock);
   const bool more = staging->spared < SPARE_LIMIT;
@@ -133,7 +134,7 @@ bool nd4c_staging_take_spare(nd4c_device *device, nd4c_staging_buffer *buffer) {
   }
   bool reserved = reserve_spare(staging);
   if (!reserved) {
-    nd4c_fence_collect(device); /* work that has ended keeps its buffers until its fence is looked at */
+    nd4c_fence_collect(device); /* finished work keeps its buffers until its fence is queried */
     reserved = reserve_spare(staging);
   }
   if (reserved && !nd4c_staging_take(device, buffer)) {

@@ -1,3 +1,4 @@
+/* See answer.h. */
 #include "device/provider/answer.h"
 
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 
 enum { REASON_LIMIT = 1024 };
 
-/* The first fault counts; the compiler gets a status and may go on. */
+/* The first error counts; the compiler gets a status and may continue. */
 static nd4c_status refuse(nd4c_answer *answer, const char *format, ...) ND4C_PRINTF(2, 3);
 static nd4c_status refuse(nd4c_answer *answer, const char *format, ...) {
   if (answer->refusal[0] == '\0') {
@@ -68,13 +69,13 @@ static nd4c_status decline(nd4c_partition *partition, int32_t node, const char *
   }
   memcpy(copy, reason, length);
   copy[length] = '\0';
-  answer->reasons[node] = nd4c_text_clean(copy, false); /* reports have a line for each */
+  answer->reasons[node] = nd4c_text_clean(copy, false); /* reports have a line for each node */
   return ND4C_OK;
 }
 
 /* -- checking ---------------------------------------------------------------------------------------------------- */
 
-/* Nodes of the region that make what each node reads. */
+/* The nodes of the region that produce each node's inputs. */
 static nd4c_status list_edges(const nd4c_segment *region, int32_t **first_before, int32_t **before) {
   int64_t edges = 0;
   for (int32_t i = 0; i < region->node_count; ++i) {
@@ -110,7 +111,7 @@ static nd4c_status list_edges(const nd4c_segment *region, int32_t **first_before
   return ND4C_OK;
 }
 
-/* Pieces of one node each, and a single piece of everything, cannot cross. */
+/* Pieces of one node, and a single piece of all nodes, cannot cross. */
 static bool needs_order(const nd4c_answer *answer) {
   int32_t largest = 0;
   for (int32_t i = 0; i < answer->piece_count; ++i) {

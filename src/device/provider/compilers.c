@@ -1,8 +1,9 @@
+/* See compilers.h. */
 #include "device/provider/compilers.h"
 
 #include <stdio.h>
 
-/* What is of no use alone. */
+/* Functions that require each other. */
 static bool has_all_or_none(const nd4c_compiler *compiler, char *reason, size_t reason_size) {
   if (!ND4C_HAS_FIELD(compiler, load)) {
     return true;

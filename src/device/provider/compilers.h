@@ -1,11 +1,11 @@
-/* What is asked of every compiler before it is used. */
+/* Checks of compilers' tables, before a compiler is used. */
 #ifndef ND4C_DEVICE_COMPILERS_H
 #define ND4C_DEVICE_COMPILERS_H
 
 #include "device/device.h"
 
 
-/* Whether a table has what is required; writes why not. */
+/* Whether a table has all required fields; writes why not. */
 bool nd4c_compiler_is_complete(const nd4c_compiler *compiler, char *reason, size_t reason_size);
 /* Whether its executables can be written and loaded. */
 bool nd4c_compiler_keeps(const nd4c_compiler *compiler);

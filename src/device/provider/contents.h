@@ -1,6 +1,6 @@
-/* Reading the elements of an array on whichever device they are, for parts below dispatch, where nd4c_array_read
- * stands: it may compute the order of elements by ops. Strings and pictures that the host works on, and constants that
- * tell segments apart, are read so. */
+/* Reads the elements of an array on any device, for layers below dispatch. nd4c_array_read is in dispatch, because it
+ * may run ops to put elements in order. Host ops on strings and pictures, and the comparison of constants in segments,
+ * use it. */
 #ifndef ND4C_DEVICE_CONTENTS_H
 #define ND4C_DEVICE_CONTENTS_H
 

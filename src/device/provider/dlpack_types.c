@@ -1,5 +1,4 @@
-/* Which of DLPack's types a device's memory has: for exchange with other libraries, and for what devices say of
- * themselves. */
+/* The DLPack type of a device's memory, for dlpack.c and nd4c_device_get_info. */
 #include "device/provider/dlpack_types.h"
 
 #include "device/device.h"

@@ -1,4 +1,4 @@
-/* DLPack's numbers for where memory is (DLDeviceType in dlpack.h of version 1.1). */
+/* DLPack's numbers for kinds of memory (DLDeviceType in dlpack.h of version 1.1). */
 #ifndef ND4C_DEVICE_DLPACK_TYPES_H
 #define ND4C_DEVICE_DLPACK_TYPES_H
 

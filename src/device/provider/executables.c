@@ -1,3 +1,4 @@
+/* See executables.h. */
 #include "device/provider/executables.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static nd4c_status refuse(int64_t at, const char *what) {
   return nd4c_fail(ND4C_FORMAT, "a file of executables, byte %lld: %s", (long long)at, what);
 }
 
-/* A text of `size` bytes with its end, printable. */
+/* Reads a printable text of `size` bytes, including its NUL. */
 static bool is_text(const uint8_t *at, uint64_t size) {
   for (uint64_t i = 0; i + 1 < size; ++i) {
     if (at[i] < ' ' || at[i] > '~') {
@@ -59,7 +60,7 @@ static bool is_text(const uint8_t *at, uint64_t size) {
   return size > 1 && at[size - 1] == 0;
 }
 
-/* Moves *at to the next multiple of the alignment, over zeros. */
+/* Moves *at over zeros to the next multiple of the alignment. */
 static bool skip_padding(const uint8_t *bytes, uint64_t size, uint64_t *at) {
   for (; *at % ALIGNMENT != 0; ++*at) {
     if (*at >= size || bytes[*at] != 0) {
@@ -69,7 +70,7 @@ static bool skip_padding(const uint8_t *bytes, uint64_t size, uint64_t *at) {
   return true;
 }
 
-/* One entry; *at: where it begins, and then where the next one does. */
+/* Reads one entry; *at is its start, and then the start of the next one. */
 static nd4c_status read_entry(const uint8_t *bytes, uint64_t size, uint64_t *at, nd4c_executable_entry *entry) {
   const uint64_t begin = *at;
   if (size - begin < ENTRY) {
@@ -156,7 +157,7 @@ static nd4c_status append(nd4c_executables_writer *writer, const void *bytes, in
 
 static nd4c_status sink_write(nd4c_sink *sink, const void *bytes, int64_t size) {
   nd4c_executables_writer *writer = (nd4c_executables_writer *)sink;
-  nd4c_status status = writer->refused; /* what comes behind a gap is no use */
+  nd4c_status status = writer->refused; /* data after a gap is useless */
   if (status == ND4C_OK) {
     status = bytes == NULL && size != 0 ? nd4c_fail(ND4C_NULL_ARGUMENT, "sink.write: bytes is NULL")
              : size < 0 ? nd4c_fail(ND4C_ARGUMENT, "sink.write: size is %lld, expected 0 or more", (long long)size)

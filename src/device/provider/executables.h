@@ -1,4 +1,4 @@
-/* Files of executables, one or several each: what the cache keeps, and what is compiled ahead of time.
+/* Files of executables: the cache's, with one executable each, and those that were compiled ahead of time.
  *
  * All numbers are little-endian. Header, 64 bytes: "nd4cexe" and a zero; version (4 bytes); number of entries (4); size
  * of the file (8); SHA-256 of all behind the header (32); 8 zeros. Entry: identity of the piece (32); sizes of the
@@ -22,9 +22,9 @@ typedef struct nd4c_executable_entry {
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Whether the bytes are such a file: FORMAT with the place and what was expected. */
+/* Checks the bytes: FORMAT with the offset and what was expected. */
 nd4c_status nd4c_executables_check(const void *bytes, int64_t size);
-/* The entry at *position, 0 first, of bytes that were checked; false behind the last one. */
+/* The entry at *position (first 0) of checked bytes; false after the last one. */
 bool nd4c_executables_next(const void *bytes, int64_t size, int64_t *position, nd4c_executable_entry *entry);
 
 /* -- writing ------------------------------------------------------------------------------------------------------ */
@@ -34,15 +34,15 @@ typedef struct nd4c_executables_writer {
   nd4c_text text;
   int64_t limit;
   int32_t count;
-  nd4c_status refused; /* what the sink answered last, unless OK: the compiler may have kept that to itself */
+  nd4c_status refused; /* the sink's last failure, which the compiler may have ignored */
 } nd4c_executables_writer;
 
-/* `limit`: bytes of the file at most. */
+/* `limit`: maximum size of the file. */
 void nd4c_executables_begin(nd4c_executables_writer *writer, int64_t limit);
-/* An entry of what the compiler writes of the executable. A failure leaves the writer as it was. */
+/* Adds an entry with the serialised executable. A failure leaves the writer unchanged. */
 nd4c_status nd4c_executables_add(nd4c_executables_writer *writer, const nd4c_digest *identity,
                                  const nd4c_compiler *compiler, const char *fingerprint, nd4c_executable executable);
-/* Completes the file; *bytes is the writer's. MEMORY. */
+/* Completes the file; the writer owns *bytes. MEMORY. */
 nd4c_status nd4c_executables_end(nd4c_executables_writer *writer, const void **bytes, int64_t *size);
 void nd4c_executables_free(nd4c_executables_writer *writer);
 

@@ -1,4 +1,4 @@
-/* Words for the kinds that the backend ABI numbers: types of devices, kinds of external memory. */
+/* Names of the kinds that the backend ABI numbers: types of devices, kinds of external memory. */
 #include <stddef.h>
 
 #include "base/text.h"

@@ -1,3 +1,4 @@
+/* See provider_check.h. */
 #include "device/provider/provider_check.h"
 
 #include <stdio.h>
@@ -48,7 +49,7 @@ const char *nd4c_provider_words(const char *words) {
 nd4c_status nd4c_provider_failed(nd4c_status status, const char *what) {
   const bool known = strcmp(nd4c_status_name(status), "?") != 0;
   const bool worded = nd4c_error_answer() == status && nd4c_error_message()[0] != '\0';
-  nd4c_error_clean(); /* names that the plug-in gave may stand in words of nd4c's */
+  nd4c_error_clean(); /* nd4c's texts may contain names from the plug-in */
   if (known && worded) {
     return status;
   }
@@ -275,7 +276,7 @@ static bool is_pci_address(const char *text) {
          strspn(rest + 4, digits) == 2 && rest[6] == '.' && rest[7] >= '0' && rest[7] <= '7' && rest[8] == '\0';
 }
 
-/* What can be imported and exported must be known kinds, with the functions for them; addresses nd4c exports itself. */
+/* Imports and exports must be known kinds, with the functions for them; nd4c itself exports addresses. */
 static nd4c_status check_exchange(const nd4c_candidate *candidate, const nd4c_device_description *description) {
   const uint32_t named = ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_DESCRIPTOR) | ND4C_EXTERNAL_BIT(ND4C_EXTERNAL_NATIVE);
   const uint32_t pointers =

@@ -1,4 +1,4 @@
-/* What nd4c accepts of a plug-in's ops. */
+/* Checks of a plug-in's ops (provider_check.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "device/provider/provider_check.h"
 
-/* An op that is looked at, and where. */
+/* The op under check, and its position. */
 typedef struct place {
   const char *from; /* the plug-in */
   int32_t number;
@@ -47,7 +47,7 @@ static bool is_op_name(const char *name) {
   return length > 0 && length < ND4C_PLUGIN_OP_NAME_SIZE && dots > 0 && !begins;
 }
 
-/* Names of ONNX's own domains and of this library stay free for what they may become. */
+/* ONNX's domains and nd4c's namespace are reserved for future use. */
 static bool is_reserved(const char *name) {
   static const char *const namespaces[] = {"nd4c.", "ai.onnx."};
   for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; ++i) {
@@ -99,7 +99,7 @@ static nd4c_status check_numbers(const place *p) {
   return ND4C_OK;
 }
 
-/* Strings are computed by the library alone, and packed elements have no address. */
+/* Only the library computes strings, and packed elements have no address. */
 static nd4c_status check_dtypes(const place *p) {
   const nd4c_dtype_set set = p->op->dtypes;
   for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; ++dtype) {
@@ -151,7 +151,7 @@ static nd4c_status check_inputs(const place *p) {
   return ND4C_OK;
 }
 
-/* Lists of ops show presets as they are. */
+/* Lists of ops print presets unchanged. */
 static bool is_clean(const char *text) {
   const char *shown = nd4c_provider_words(text);
   return shown != NULL && strcmp(shown, text) == 0;
@@ -205,7 +205,7 @@ static nd4c_status fail_reference(const place *p, const char *expected) {
   return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: its reference kernel %s", p->from, p->op->name, expected);
 }
 
-/* It is the floor: what may decline, be disabled or lack a dtype is none. */
+/* The reference kernel is the last resort, so it must not decline, be disabled or lack a dtype. */
 static nd4c_status check_reference(const place *p) {
   const nd4c_kernel *kernel = p->op->reference;
   if (kernel != NULL && !ND4C_HAS_FIELD(kernel, run)) {

@@ -1,4 +1,4 @@
-/* What nd4c accepts of the properties that a provider declares. */
+/* Checks of the properties that a provider declares (provider_check.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static char capital_letter(char c) {
   return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c == '-' || c == '.' ? '_' : c;
 }
 
-/* Whether the text is the prefix, the provider's name as `letter` writes it, the separator, and at least one more
+/* Whether the text consists of the prefix, the provider's name mapped by `letter`, the separator, and at least one more
  * character of the set. */
 static bool is_in_space(const char *text, const char *prefix, const char *provider, char (*letter)(char),
                         char separator, const char *set) {
@@ -46,7 +46,7 @@ static bool are_words(const char *words) {
   return length > 0 && words[0] != ',' && words[length - 1] != ',' && strstr(words, ",,") == NULL;
 }
 
-/* Whether the text may be shown as it is: it is one line of UTF-8, and not too long. */
+/* Whether the text is printable: one line of UTF-8, and not too long. */
 static bool is_line(const char *text) {
   const char *clean = nd4c_provider_words(text);
   return clean != NULL && strcmp(clean, text) == 0;
@@ -100,7 +100,7 @@ static nd4c_status check_value(const char *from, const nd4c_plugin_property *pro
   return ND4C_OK;
 }
 
-/* Whether an earlier property of the table bears one of the names. */
+/* Whether an earlier property of the table has one of the names. */
 static const char *repeated(const nd4c_plugin_property *const *properties, int32_t at) {
   for (int32_t i = 0; i < at; ++i) {
     if (strcmp(properties[i]->name, properties[at]->name) == 0) {

@@ -1,4 +1,4 @@
-/* Segments as bytes: what two of them have in common that differ in extents alone, and what one of them is. */
+/* Segments as bytes: the pattern, equal for segments that differ only in extents, and the identity (compiled.h). */
 #include <string.h>
 
 #include "array/array.h"
@@ -94,7 +94,7 @@ static void add_options(nd4c_text *text, const nd4c_compile_options *options, bo
   }
 }
 
-/* False if something of the segment is not compared. */
+/* False if a part of the segment cannot be compared. */
 static bool add_segment(nd4c_text *text, const nd4c_segment *segment, const nd4c_compile_options *options, bool exact) {
   bool shared = true;
   add_options(text, options, exact);
@@ -140,7 +140,7 @@ static bool is_constant(const nd4c_segment *segment, int32_t value) {
   return false;
 }
 
-/* In C order, wherever they are. */
+/* Reads the elements in C order, from any device. */
 static nd4c_status hash_contents(nd4c_hasher *hasher, const nd4c_array *array) {
   const size_t bytes = (size_t)nd4c_dtype_bytes(array->dtype, array->size);
   const void *ready = atomic_load(&array->storage->address);

@@ -1,3 +1,4 @@
+/* See builtins.h. */
 #include "device/registry/builtins.h"
 
 #include <stddef.h>

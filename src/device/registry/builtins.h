@@ -1,5 +1,5 @@
-/* Providers that are part of this library, by name and entry. The list comes from the build (backends/CMakeLists.txt).
- */
+/* Providers in this library, by name and entry function, for the registry. The build makes the list
+ * (backends/CMakeLists.txt). */
 #ifndef ND4C_DEVICE_BUILTINS_H
 #define ND4C_DEVICE_BUILTINS_H
 

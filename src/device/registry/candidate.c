@@ -1,3 +1,4 @@
+/* See candidate.h. */
 #include "device/registry/candidate.h"
 
 #include <stdio.h>
@@ -79,12 +80,12 @@ static nd4c_status load_plugin(nd4c_candidate *candidate) {
                      "visible?",
                      candidate->path, ND4C_PLUGIN_ENTRY);
   }
-  /* The library stays loaded for the life of the process: its tables are referred to from now on. */
+  /* The library stays loaded for the life of the process, because nd4c now refers to its tables. */
   memcpy(&candidate->entry, &symbol, sizeof symbol);
   return ND4C_OK;
 }
 
-/* Copies of the provider's tables, so that a field which it lacks reads as zero. */
+/* Copies the provider's tables, so that fields that it lacks are zero. */
 static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *provider) {
   const size_t count = (size_t)provider->contribution_count;
   candidate->contributions = nd4c_allocate_zeroed(count + 1, sizeof *candidate->contributions);
@@ -235,8 +236,8 @@ static nd4c_status start_backend(nd4c_candidate *candidate) {
   return nd4c_candidate_open_devices(candidate);
 }
 
-/* What may come back, memory or a device, is for the next attempt, which goes on from here. Everything else is final
- * for this process. */
+/* After a temporary failure (memory or a device) the next attempt continues from here. Every other failure is final for
+ * this process. */
 static nd4c_status stop_backend(nd4c_candidate *candidate, nd4c_status status) {
   const bool retries = status == ND4C_MEMORY || nd4c_candidate_has_hope(candidate);
   nd4c_candidate_close_devices(candidate);

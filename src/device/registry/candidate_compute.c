@@ -1,4 +1,4 @@
-/* From contributions to what a backend's devices compute with. Under the registry's lock. */
+/* Merges contributions into the compute of a backend's devices (compute.h). Under the registry's lock. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "device/registry/candidate_list.h"
 
-/* What gathering works on. */
+/* The state of gathering contributions. */
 typedef struct gathering {
   const nd4c_candidate *target;
   nd4c_compute_source *sources;
@@ -33,14 +33,13 @@ static bool contributes(const nd4c_candidate *provider, const nd4c_candidate *ta
   return false;
 }
 
-/* Ops are computed by the CPU's devices at least. */
+/* The CPU's devices must compute every op. */
 static bool brings_ops_for(const nd4c_candidate *provider, const nd4c_candidate *target) {
   return provider->references != NULL && nd4c_text_equals_any_case(provider->references->backend, target->name);
 }
 
-/* Starts a provider whose contributions are wanted. One that cannot is absent, and says why. A cheap probe that found
- * no file keeps none away: the loader may know places that a search for files does not, and kernels decline by
- * themselves. */
+/* Opens a provider whose contributions are needed; after a failure it is absent, with the reason. A cheap probe that
+ * found no file does not exclude it: the loader may search further places, and its kernels can decline. */
 static bool start(nd4c_candidate *provider) {
   if (provider->started) {
     return true;
@@ -88,8 +87,7 @@ static void add_sources(gathering *work, const nd4c_candidate *provider) {
   }
 }
 
-/* Candidates that were found but not loaded have not said what they bring: opening one of these by name is what loads
- * it. */
+/* The contents of plug-ins that were found but not loaded are unknown: opening one by name loads it. */
 static nd4c_status gather(gathering *work, nd4c_compute **compute) {
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     work->room += nd4c_candidates_at(i)->provider.contribution_count + 1; /* its ops' reference kernels */
@@ -130,7 +128,7 @@ nd4c_status nd4c_candidate_gather(nd4c_candidate *candidate) {
   }
   nd4c_deallocate(candidate->left_out);
   candidate->left_out = left_out;
-  candidate->compute = compute; /* the one before stays: choices refer to it, and threads may be reading it */
+  candidate->compute = compute; /* the previous one stays, because choices refer to it and threads may be reading it */
   for (int32_t i = 0; i < candidate->device_count; ++i) {
     atomic_store_explicit(&candidate->devices[i].compute, compute, memory_order_release);
   }
@@ -175,14 +173,14 @@ nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider) {
   bool reached = false;
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     nd4c_candidate *target = nd4c_candidates_at(i);
-    /* Kernels of any contribution may be for an op that was not known before. */
+    /* Any contribution may have kernels for an op that is only now known. */
     if (target->opened && (contributes(provider, target) || provider->references != NULL)) {
       ND4C_TRY(nd4c_candidate_gather(target));
       reached = true;
     }
   }
   if (reached) {
-    atomic_fetch_add(&nd4c_config_epoch, 1); /* threads choose anew: their cached calls do not know of it */
+    atomic_fetch_add(&nd4c_config_epoch, 1); /* invalidates cached calls, so that threads choose again */
   }
   return ND4C_OK;
 }

@@ -1,5 +1,4 @@
-/* The devices of a candidate: each is opened and checked by itself, so that one which fails leaves its siblings alone.
- */
+/* The devices of a candidate: each is opened and checked separately, so that a failure does not affect its siblings. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +29,7 @@ static void identify(nd4c_device *device) {
   }
 }
 
-/* What a device is called is known before it is opened. */
+/* A device's name is known before it is opened. */
 static void name_device(nd4c_candidate *candidate, int32_t index) {
   static _Atomic int32_t next_number;
   nd4c_device *device = &candidate->devices[index];
@@ -52,7 +51,7 @@ static void write_uuid(nd4c_device *device) {
   }
 }
 
-/* What the backend says of the device, with words that may be shown. */
+/* The backend's description of the device, with printable texts. */
 static nd4c_status describe(const nd4c_candidate *candidate, nd4c_device *device) {
   nd4c_device_description *description = &device->description;
   description->struct_size = ND4C_SIZE_OF(nd4c_device_description);
@@ -107,7 +106,7 @@ static void stop_device(nd4c_candidate *candidate, nd4c_device *device) {
   memset(&device->description, 0, sizeof device->description);
 }
 
-/* The words of the thread's error, with the device's name, on one line. */
+/* The thread's error text with the device's name, on one line. */
 static void keep_reason(const nd4c_device *device, nd4c_opening *opening) {
   const char *words = nd4c_error_message();
   (void)snprintf(opening->reason, sizeof opening->reason, "%s%s%s", nd4c_device_is_named(device) ? "" : device->name,
@@ -119,7 +118,7 @@ static void keep_reason(const nd4c_device *device, nd4c_opening *opening) {
 static nd4c_status open_device(nd4c_candidate *candidate, int32_t index) {
   nd4c_device *device = &candidate->devices[index];
   nd4c_opening *opening = &candidate->openings[index];
-  nd4c_error_clear(); /* a backend may fail without words */
+  nd4c_error_clear(); /* a backend may fail without a text */
   opening->status = start_device(candidate, device);
   opening->usable = opening->status == ND4C_OK;
   opening->retries = opening->status == ND4C_MEMORY || opening->status == ND4C_DEVICE_LOST;
@@ -132,7 +131,7 @@ static nd4c_status open_device(nd4c_candidate *candidate, int32_t index) {
 
 /* -- all of them ------------------------------------------------------------------------------------------------- */
 
-/* The words of all that cannot be used, with `between` behind each but the last. Returns how many those are. */
+/* The texts of all unusable devices, separated by `between`. Returns their number. */
 static int32_t print_unusable(const nd4c_candidate *candidate, const char *between, char *text, size_t size) {
   int32_t count = 0;
   size_t used = 0;

@@ -1,3 +1,4 @@
+/* See candidate_list.h. */
 #include "device/registry/candidate_list.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* Device types that have a priority: a backend of that name is listed where it is absent, too, and looked for as the
- * plug-in libnd4c_<name>.so. */
+/* Device types with a priority: a backend of that name is listed even if it is absent, and searched as the plug-in
+ * libnd4c_<name>.so. */
 typedef struct expected {
   const char *name;
   nd4c_device_type type;
@@ -64,7 +65,8 @@ static nd4c_status add_candidate(nd4c_candidate **out) {
 
 /* -- built in ------------------------------------------------------------------------------------------------------ */
 
-/* Reads the provider's tables and asks its cheap probe. A refusal is the candidate's, not the caller's. */
+/* Reads the provider's tables and calls its cheap probe. A refusal is noted in the candidate; it is no failure of the
+ * caller. */
 static nd4c_status add_builtin(const nd4c_builtin *row) {
   nd4c_candidate *candidate = NULL;
   ND4C_TRY(add_candidate(&candidate));
@@ -127,7 +129,7 @@ static nd4c_status add_expected(const expected *row) {
 
 /* -- plug-ins ------------------------------------------------------------------------------------------------------ */
 
-/* *same: the absent candidate whose name the plug-in bears, else NULL. */
+/* *same: the absent candidate with the plug-in's name, else NULL. */
 static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same) {
   if (strchr(candidate->path, '/') == NULL) {
     return nd4c_fail(ND4C_ARGUMENT, "plug-in path '%s': expected an absolute path or one containing a '/'",
@@ -145,7 +147,7 @@ static nd4c_status load_plugin(nd4c_candidate *candidate, nd4c_candidate **same)
   return nd4c_candidate_register(candidate);
 }
 
-/* A refused plug-in has given no name to go by: it bears its file's, which no backend has. */
+/* A refused plug-in has no trusted name, so it gets its file's name, which no backend has. */
 static void name_after_file(nd4c_candidate *candidate) {
   const char *slash = strrchr(candidate->path, '/');
   (void)snprintf(candidate->name, sizeof candidate->name, "%.*s", ND4C_BACKEND_NAME_SIZE - 1,
@@ -158,8 +160,7 @@ static void free_candidate(nd4c_candidate *candidate) {
   nd4c_deallocate(candidate);
 }
 
-/* A copy would leave pointers into the old one: to its operations, those of its buffers, of capture and of timing, and
- * contributions. */
+/* After a copy, pointers to operations, buffers, capture, timing and contributions would refer to the old candidate. */
 static nd4c_candidate *replace(nd4c_candidate *absent, nd4c_candidate *loaded) {
   nd4c_deallocate(absent->path);
   *absent = *loaded;
@@ -187,7 +188,8 @@ static nd4c_candidate *find_file(const char *path) {
   return NULL;
 }
 
-/* The file of a candidate: loaded already, nothing changes; one that was only looked for so far is loaded now. */
+/* The path is the file of a candidate: if it is loaded, nothing changes; if it was only found so far, it is loaded
+ * now. */
 static nd4c_status load_present(nd4c_candidate *present, nd4c_candidate **out) {
   if (present->provider.struct_size != 0) {
     return ND4C_OK;
@@ -254,8 +256,8 @@ static bool has_path(const char *path) {
   return false;
 }
 
-/* Plug-ins named by configuration. One that is refused does not stop the others: it is a candidate that says why it is
- * absent. */
+/* Loads the plug-ins that the configuration names. A refused one does not stop the others: it becomes a candidate that
+ * says why it is absent. */
 static nd4c_status load_configured(void) {
   static const char separators[] = ", ";
   char list[PATH_SIZE];
@@ -272,7 +274,7 @@ static nd4c_status load_configured(void) {
   return ND4C_OK;
 }
 
-/* In the order of the device types, then what has another name. */
+/* In the order of the device types, then candidates with other names. */
 nd4c_status nd4c_candidates_probe(void) {
   if (probed) {
     return ND4C_OK;
@@ -280,7 +282,7 @@ nd4c_status nd4c_candidates_probe(void) {
   ND4C_TRY(nd4c_properties_use());
   for (int32_t i = 0; i < KNOWN_COUNT; ++i) {
     const nd4c_builtin *row = nd4c_builtins_find(known[i].name);
-    if (nd4c_candidates_find(known[i].name) == NULL) { /* else an earlier attempt ended for want of memory behind it */
+    if (nd4c_candidates_find(known[i].name) == NULL) { /* otherwise an earlier attempt ran out of memory after this */
       nd4c_status status = row != NULL ? add_builtin(row) : known[i].priority >= 0 ? add_expected(&known[i]) : ND4C_OK;
       ND4C_TRY(status);
     }

@@ -1,5 +1,5 @@
-/* The targets of a candidate: devices that are not here. Each has a record as devices have, of which compilers are
- * given the handle. It has no memory and no streams, and is in no list: nothing runs there. */
+/* The targets of a candidate: devices that this machine lacks. Each has a device record, whose handle compilers get. It
+ * has no memory and no streams, and is in no list, because nothing runs there. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -85,6 +85,6 @@ nd4c_status nd4c_candidate_find_target(nd4c_candidate *candidate, const char *na
                      candidate->target_count, candidate->targets[candidate->target_count - 1].name);
   }
   *target = &candidate->targets[index];
-  atomic_store(&(*target)->compute, candidate->compute); /* plug-ins may have added to it */
+  atomic_store(&(*target)->compute, candidate->compute); /* plug-ins may have added kernels or compilers */
   return ND4C_OK;
 }

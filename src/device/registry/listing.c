@@ -1,5 +1,4 @@
-/* The devices that a program can ask for by number: the host's own, which is opened for that, and all that were opened
- * since. */
+/* nd4c_device_count and nd4c_device_at: the host, which they open, and all devices that were opened since. */
 #include "base/status.h"
 #include "device/device.h"
 

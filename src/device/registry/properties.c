@@ -1,3 +1,4 @@
+/* See properties.h. */
 #include "device/registry/properties.h"
 
 #include <stdatomic.h>
@@ -27,11 +28,11 @@ bool nd4c_properties_declare(const nd4c_provider *provider, const nd4c_config_de
 
 /* -- built in ------------------------------------------------------------------------------------------------------ */
 
-/* Guards the declaration of built-in providers, which happens before any plug-in's. */
+/* Guards the declaration of built-in providers' properties, which precedes any plug-in's. */
 static nd4c_lock builtins_lock = ND4C_LOCK_INIT;
 static _Atomic bool builtins_declared;
 
-/* A built-in provider that is refused here is refused by the registry, too, which tells why. */
+/* The registry also refuses a built-in provider that is refused here, and reports why. */
 static nd4c_status declare_builtin(const nd4c_builtin *builtin) {
   const nd4c_provider *given = NULL;
   if (builtin->entry(nd4c_host_table(), &given) != ND4C_OK || nd4c_provider_check(builtin->name, given) != ND4C_OK) {
@@ -61,7 +62,7 @@ static ND4C_NOINLINE nd4c_status declare_builtins(void) {
   }
   nd4c_lock_release(&builtins_lock);
   if (first) {
-    nd4c_config_tell_declared(NULL); /* the application's log callback may come back here */
+    nd4c_config_tell_declared(NULL); /* the application's log callback may call this again */
   }
   return status;
 }

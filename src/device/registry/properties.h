@@ -1,5 +1,5 @@
-/* Properties of providers: built-in ones are declared before anything reads or sets a property, those of a plug-in when
- * it is accepted. Implements nd4c/config.h. */
+/* Properties of providers. Those of built-in providers are declared before any property is read or set, those of a
+ * plug-in when it is accepted. Implements nd4c/config.h. */
 #ifndef ND4C_DEVICE_PROPERTIES_H
 #define ND4C_DEVICE_PROPERTIES_H
 
@@ -10,10 +10,10 @@
  * Any thread; no lock of the registry is taken. */
 nd4c_status nd4c_properties_use(void);
 
-/* What may fail about declaring a provider's properties, whose tables are checked: NAME, ABI, MEMORY. Free *prepared
- * with nd4c_deallocate. Under the registry's lock. */
+/* The part of declaring a provider's properties that may fail: NAME, ABI, MEMORY. Its tables were checked. Free
+ * *prepared with nd4c_deallocate. Under the registry's lock. */
 nd4c_status nd4c_properties_prepare(const char *from, const nd4c_provider *provider, nd4c_config_definition **prepared);
-/* Declares what was prepared, under the same holding of the lock; false if all of it was declared before. */
+/* Declares the prepared properties, without releasing the lock in between; false if all were declared before. */
 bool nd4c_properties_declare(const nd4c_provider *provider, const nd4c_config_definition *prepared);
 
 #endif

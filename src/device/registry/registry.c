@@ -1,3 +1,4 @@
+/* See registry.h. */
 #include "device/registry/registry.h"
 
 #include <stdio.h>
@@ -13,9 +14,9 @@
 #include "device/registry/candidate_list.h"
 #include "device/trace/tracer.h"
 
-/* Guards the candidates and everything below. Recursive, because opening a backend may come back through the public
- * API. Candidates are never removed and devices never closed: borrowed pointers to them stay good for the life of the
- * process. */
+/* Guards the candidates and the variables below. Recursive, because a backend may call the public API while it is
+ * opened. Candidates are never removed and devices never closed, so borrowed pointers to them are valid for the life of
+ * the process. */
 static nd4c_lock lock;
 static nd4c_once lock_once = ND4C_ONCE_INIT;
 static nd4c_candidate *selected;
@@ -63,7 +64,7 @@ static nd4c_status fail_without_backend(const char *forced) {
   return status;
 }
 
-/* Asks the candidate whether it is there by request only, and keeps why. */
+/* Asks the candidate whether it is available by request only, and keeps the reason. */
 static bool is_by_request(nd4c_candidate *candidate) {
   bool (*ask)(char *, size_t) = candidate->disabled ? NULL : candidate->backend.by_request_only;
   if (ask != NULL) {
@@ -75,13 +76,13 @@ static bool is_by_request(nd4c_candidate *candidate) {
   return by_request;
 }
 
-/* Whether the candidate takes part in the choice by priority. */
+/* Whether the candidate may become the default by its priority. */
 static bool is_eligible(nd4c_candidate *candidate) {
   return nd4c_candidate_has_devices(candidate) && nd4c_candidate_is_possible(candidate) &&
          candidate->verdict != ND4C_VERDICT_COMPILE_ONLY && !is_by_request(candidate);
 }
 
-/* Opens downwards from the highest priority until one passes. */
+/* Opens candidates from the highest priority down until one passes its check. */
 static nd4c_status select_by_priority(nd4c_candidate **out) {
   bool passed_over[ND4C_CANDIDATE_LIMIT] = {false};
   for (;;) {
@@ -97,18 +98,19 @@ static nd4c_status select_by_priority(nd4c_candidate **out) {
     }
     nd4c_candidate *candidate = nd4c_candidates_at(best);
     nd4c_status status = nd4c_candidate_open(candidate);
-    if (status == ND4C_OK && is_eligible(candidate)) { /* open, it knows better than before */
+    if (status == ND4C_OK && is_eligible(candidate)) { /* after open its answer is exact */
       *out = candidate;
       return ND4C_OK;
     }
     if (status == ND4C_MEMORY && !(candidate->started && candidate->type != ND4C_DEVICE_CPU)) {
       return status;
     }
-    passed_over[best] = true; /* a device whose memory others hold is as good as none */
+    passed_over[best] = true; /* a device without free memory is unusable */
   }
 }
 
-/* What configuration asks for in vain: values that nobody can read and, where strict, plug-ins that were refused. */
+/* Fails for configuration that cannot be applied: values that do not parse and, in strict mode, refused plug-ins and
+ * undeclared properties. */
 static nd4c_status check_requests(void) {
   ND4C_TRY(nd4c_config_check_environment());
   const int64_t rank = nd4c_config_int(ND4C_CONFIG_PROCESS_RANK), count = nd4c_config_int(ND4C_CONFIG_PROCESS_COUNT);
@@ -119,7 +121,7 @@ static nd4c_status check_requests(void) {
                      (long long)rank, (long long)count);
   }
   ND4C_TRY(nd4c_candidates_probe());
-  ND4C_TRY(nd4c_config_check_environment()); /* now with what plug-ins declare */
+  ND4C_TRY(nd4c_config_check_environment()); /* again, now with the properties of plug-ins */
   char waiting[64];
   if (nd4c_config_bool(ND4C_CONFIG_STRICT) && nd4c_config_waits(waiting, sizeof waiting)) {
     return nd4c_fail(ND4C_STRICT, "%s is set, but no provider that was loaded declares it", waiting);
@@ -195,8 +197,8 @@ nd4c_status nd4c_device_host(nd4c_device **device) {
   return ND4C_OK;
 }
 
-/* "name" or "name:index" into its parts; an index that no device could have becomes one that none has. A device has
- * one name: 0 is not written 00. */
+/* Splits "name" or "name:index"; an index that is too large becomes one that no device has. A device has only one name,
+ * so 00 is not accepted for 0. */
 static bool split_name(const char *name, char *backend, size_t size, int64_t *index) {
   const char *colon = strchr(name, ':');
   size_t length = colon != NULL ? (size_t)(colon - name) : strlen(name);
@@ -215,7 +217,7 @@ static bool split_name(const char *name, char *backend, size_t size, int64_t *in
   return colon == NULL || (colon[1] != '\0' && (colon[1] != '0' || colon[2] == '\0'));
 }
 
-/* Devices that are not opened are not counted: the backend's name stands for them. */
+/* Devices of unopened backends are not known; the backend's name stands for them. */
 static nd4c_status fail_unknown_device(const char *name) {
   nd4c_text text = {0};
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
@@ -294,14 +296,14 @@ nd4c_status nd4c_backend_probe(bool verify) {
     if (!nd4c_candidate_has_devices(c)) {
       c->verdict = c->tried ? c->verdict : nd4c_candidate_probe(c, true, c->reason, sizeof c->reason);
     } else if (nd4c_candidate_is_possible(c)) {
-      (void)nd4c_candidate_open(c); /* the outcome is in its verdict and reason */
+      (void)nd4c_candidate_open(c); /* the outcome is in the candidate's verdict and reason */
     }
   }
   release_lock();
   return status;
 }
 
-/* Of those that bring devices, or of those that contribute alone, the one at an index; NULL past the end. */
+/* The candidate at an index, among those with devices or among those that only contribute; NULL past the end. */
 static nd4c_candidate *listed_at(bool devices, int32_t index) {
   for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
     if (nd4c_candidate_has_devices(nd4c_candidates_at(i)) == devices && index-- == 0) {
@@ -329,7 +331,7 @@ int32_t nd4c_contributor_count(void) {
   return count_listed(false);
 }
 
-/* The first backend that the candidate has no devices of and computes for. */
+/* The first other backend to whose devices the candidate contributes. */
 static const char *contributes_to(const nd4c_candidate *candidate) {
   for (int32_t i = 0; i < candidate->provider.contribution_count; ++i) {
     if (candidate->contributions[i].backend != NULL) {
@@ -341,7 +343,7 @@ static const char *contributes_to(const nd4c_candidate *candidate) {
 
 static nd4c_status fill_status(nd4c_candidate *c, nd4c_backend_status *status) {
   (void)is_by_request(c);
-  /* Devices that are tried again change the words while a caller may be reading what was handed out. */
+  /* Interned, because trying devices again changes the text while a caller may be reading it. */
   const char *reason = nd4c_text_intern(c->reason), *unusable = nd4c_text_intern(c->unusable);
   const char *left_out = nd4c_text_intern(c->left_out != NULL ? c->left_out : "");
   const char *by_request = nd4c_text_intern(c->by_request);
@@ -414,7 +416,7 @@ nd4c_status nd4c_backend_load(const char *path) {
     selected_epoch = keeps ? atomic_load(&nd4c_config_epoch) : selected_epoch;
   }
   if (status == ND4C_OK && candidate != NULL && keeps) {
-    /* What has been selected stays so: arrays and choices refer to it. */
+    /* The selected default never changes, because arrays and choices refer to it. */
     nd4c_log_write(ND4C_LOG_INFO, "registry", "backend %s was loaded after %s had been selected", candidate->name,
                    selected->name);
   }

@@ -1,4 +1,5 @@
-/* The registry: candidates in probe order, and which one computes by default. */
+/* The registry: candidates in probe order, and the default device. Other parts of the library use it to find
+ * devices. */
 #ifndef ND4C_DEVICE_REGISTRY_H
 #define ND4C_DEVICE_REGISTRY_H
 
@@ -6,13 +7,12 @@
 
 #include "device/device.h"
 
-/* As nd4c_device_find. *unusable: the failure is that of a backend which is known, and which or whose device cannot be
- * used on this machine or is not there; false where the name is nobody's, and where memory ran out, which may come
- * back. */
+/* As nd4c_device_find. *unusable: the backend is known, but it or its device is missing or cannot be used on this
+ * machine; false if the name is unknown, or if memory was exhausted, which may be temporary. */
 nd4c_status nd4c_registry_find(const char *name, nd4c_device **device, bool *unusable);
 
-/* A device to compile for, by name: one that is here, or the target of a backend that only compiles (handle and
- * description alone: no memory, no streams, *here false). As nd4c_device_find otherwise. */
+/* The device to compile for, by name: a device of this machine, or a target of a backend that only compiles (only
+ * handle and description, no memory, no streams, *here false). Otherwise as nd4c_device_find. */
 nd4c_status nd4c_registry_find_target(const char *name, nd4c_device **target, bool *here);
 
 #endif

@@ -1,3 +1,4 @@
+/* The check of a device after it was opened: copies numbers there, adds them and reads the sum. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -20,12 +21,12 @@ typedef struct check {
   nd4c_device *device;
   nd4c_stream stream;
   nd4c_buffer buffers[OPERANDS];
-  nd4c_buffer replaced; /* by one that an executable returned; NULL: none */
+  nd4c_buffer replaced; /* the buffer that an executable returned; NULL: none */
   nd4c_tensor tensors[OPERANDS];
-  float result[COUNT]; /* here, because a copy in flight may outlive the function that asked for it */
+  float result[COUNT]; /* here, because a copy in flight may outlive the function that enqueued it */
 } check;
 
-/* The check stands below src/ops, so it describes `add` itself; name and version are the table's. */
+/* The check is in a layer below src/ops, so it describes `add` itself, with the table's name and version. */
 static const nd4c_op_input add_inputs[] = {{"a", false, false}, {"b", false, false}};
 #define VERSION_ROW(number, version, name, ...) VERSION_##name = version,
 enum { ND4C_OP_TABLE(VERSION_ROW) };
@@ -85,7 +86,7 @@ static void note(char declined[ND4C_REASON_SIZE], const char *reason) {
   (void)snprintf(declined, ND4C_REASON_SIZE, "%.*s", ND4C_REASON_SIZE - 1, reason);
 }
 
-/* What one call works in, as it asked. */
+/* The scratch of one call. */
 typedef struct room {
   void *host;
   nd4c_block block;
@@ -103,7 +104,7 @@ static nd4c_status take_room(check *c, int64_t host_bytes, int64_t device_bytes,
   return device_bytes > 0 ? nd4c_memory_allocate(c->device, &request, &taken->block) : ND4C_OK;
 }
 
-/* The work in it has ended. */
+/* Frees the scratch; the work that used it has ended. */
 static void give_room(check *c, room *taken) {
   nd4c_deallocate(taken->host);
   if (taken->block.node != NULL) {
@@ -111,7 +112,7 @@ static void give_room(check *c, room *taken) {
   }
 }
 
-/* What the kernel says that it works in: the most of it, which 16 bytes of operands make small. */
+/* Allocates the scratch that the kernel asks for, at its best size, which is small for 16 bytes of operands. */
 static nd4c_status ask_room(check *c, const nd4c_kernel *kernel, const nd4c_call *call, int64_t *host_bytes,
                             int64_t *device_bytes) {
   nd4c_scratch_range range = {0, 0};
@@ -143,7 +144,7 @@ static nd4c_status run_prepared(check *c, const nd4c_kernel *kernel, nd4c_call *
   return status;
 }
 
-/* *computed false: the kernel declines, in `usable` or in `prepare`; `declined` says why. */
+/* *computed false: the kernel declines, in `usable` or `prepare`; `declined` says why. */
 static nd4c_status try_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *call, char declined[ND4C_REASON_SIZE],
                               bool *computed) {
   call->data = kernel->data;
@@ -152,7 +153,7 @@ static nd4c_status try_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *ca
     return ND4C_OK;
   }
   if (kernel->usable != NULL && !kernel->usable(call, declined, ND4C_REASON_SIZE)) {
-    declined[ND4C_REASON_SIZE - 1] = '\0'; /* whatever a plug-in wrote */
+    declined[ND4C_REASON_SIZE - 1] = '\0'; /* a plug-in may have written anything */
     nd4c_text_clean(declined, false);
     return ND4C_OK;
   }
@@ -171,7 +172,7 @@ static nd4c_status try_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *ca
   return status;
 }
 
-/* From the lowest priority up: that opens no library that no caller has asked for yet. */
+/* From the lowest priority up, so that no vendor's library is opened before a program needs it. */
 static nd4c_status try_kernels(check *c, nd4c_call *call, char declined[ND4C_REASON_SIZE], bool *computed) {
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(c->device, ND4C_OP_add, &count);
@@ -181,7 +182,7 @@ static nd4c_status try_kernels(check *c, nd4c_call *call, char declined[ND4C_REA
   return ND4C_OK;
 }
 
-/* The buffer takes the place of the result's, which goes at the end of the check. */
+/* The returned buffer replaces the result's, and is freed at the end of the check. */
 static nd4c_status take_returned(check *c, const nd4c_compiler *compiler, const nd4c_returned_buffer *returned) {
   if (returned->buffer == NULL) {
     return nd4c_fail(ND4C_DEVICE, "execute of %s returned no buffer for output 0, and no failure", compiler->engine);
@@ -224,7 +225,7 @@ static nd4c_status execute(check *c, const nd4c_compiler *compiler, nd4c_compile
   return status;
 }
 
-/* *computed false: the compiler does not take the addition, or cannot compile it. */
+/* *computed false: the compiler declines the addition or cannot compile it. */
 static nd4c_status try_compiler(check *c, const nd4c_compiler *compiler, const nd4c_call *call,
                                 char declined[ND4C_REASON_SIZE], bool *computed) {
   static const int32_t inputs[] = {0, 1}, outputs[] = {2};
@@ -271,7 +272,7 @@ static nd4c_status try_compilers(check *c, const nd4c_call *call, char declined[
   return ND4C_OK;
 }
 
-/* Nothing adds two numbers. Kernels that were left out are a likely cause. */
+/* No kernel or compiler adds two numbers; refused kernels are a likely cause. */
 static nd4c_status fail_without_kernel(const nd4c_device *device, const char *declined) {
   const char *first = "";
   char left_out[512] = "";
@@ -286,7 +287,7 @@ static nd4c_status fail_without_kernel(const nd4c_device *device, const char *de
                          left_out);
 }
 
-/* Whether the device computes something else than additions of float32. */
+/* Whether the device computes anything besides additions of float32. */
 static bool has_others(const nd4c_device *device) {
   int32_t compilers = 0;
   (void)nd4c_device_compilers(device, &compilers);
@@ -318,8 +319,9 @@ static nd4c_call make_call(const check *c) {
                      .width = 1};
 }
 
-/* A device that has other ops and no kernel for adding float32 is checked as far as it goes, also where its compilers
- * do not take an addition: what was copied there is copied back. A kernel for it that declines lacks what it needs. */
+/* A device with other ops, but without a kernel that adds float32, is checked only by copying numbers there and back,
+ * even if its compilers decline the addition. A kernel for the addition that declines counts as a failure of the
+ * device. */
 static nd4c_status compute(check *c, bool *computed) {
   char declined[ND4C_REASON_SIZE] = "";
   *computed = false;
@@ -328,7 +330,7 @@ static nd4c_status compute(check *c, bool *computed) {
   ND4C_TRY(try_kernels(c, &call, declined, computed));
   const bool lacks = declined[0] != '\0';
   if (!*computed) {
-    call = make_call(c); /* nothing of a kernel's is in it */
+    call = make_call(c); /* no kernel has written it */
     ND4C_TRY(try_compilers(c, &call, declined, computed));
   }
   if (*computed) {
@@ -342,7 +344,7 @@ nd4c_status nd4c_device_verify(nd4c_device *device, bool *added) {
   check c = {.device = device};
   nd4c_status status = compute(&c, added);
   if (c.stream != NULL) {
-    device->ops->stream_destroy(device->handle, c.stream); /* from here on nothing touches the operands any more */
+    device->ops->stream_destroy(device->handle, c.stream); /* from here on no work uses the operands */
   }
   for (int i = 0; i < OPERANDS; ++i) {
     if (c.buffers[i] != NULL) {

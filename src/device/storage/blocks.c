@@ -1,4 +1,4 @@
-/* Arrays of quantised blocks. */
+/* nd4c_array_from_blocks: arrays of quantised blocks. */
 #include <stdio.h>
 
 #include "array/shape.h"

@@ -1,3 +1,4 @@
+/* See cargo.h. */
 #include "device/storage/cargo.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "device/memory/staging.h"
 #include "device/stream/fence.h"
 
-/* What has so few bytes is put behind the cargo's own record, which is recycled. */
+/* So few bytes are stored after the cargo's own record, which is recycled. */
 enum { SMALL_BYTES = 32 * 1024, MOST_BUFFERS = 4 };
 
 struct nd4c_cargo {
@@ -41,7 +42,7 @@ void nd4c_cargo_free(void *argument) {
   nd4c_recycle_give(cargo, cargo->size);
 }
 
-/* As many as there are pieces, if there are so many to spare. */
+/* One for each piece, if that many are free. */
 static void take_buffers(nd4c_cargo *cargo, int64_t pieces) {
   const int64_t wanted = pieces < MOST_BUFFERS ? pieces : MOST_BUFFERS;
   bool found = true;
@@ -51,7 +52,7 @@ static void take_buffers(nd4c_cargo *cargo, int64_t pieces) {
   }
 }
 
-/* The end of a piece whose buffer is needed for another one. */
+/* Waits for a piece whose buffer is needed for the next one. */
 static nd4c_status wait_for(const nd4c_cargo *cargo, nd4c_fence *fence) {
   if (*fence == NULL) {
     return ND4C_OK;
@@ -62,7 +63,7 @@ static nd4c_status wait_for(const nd4c_cargo *cargo, nd4c_fence *fence) {
   return status;
 }
 
-/* The caller's fence tells the failures of the last pieces: these have none of their own. */
+/* The last pieces have no fence of their own: the caller's fence reports their failures. */
 static nd4c_status send_pieces(const nd4c_cargo *cargo, nd4c_stream stream, const nd4c_block *to, const char *from,
                                int64_t bytes, nd4c_fence *fences) {
   int32_t turn = 0;

@@ -1,5 +1,5 @@
-/* Copies that are sent: the host puts the bytes into memory of nd4c's, from where the device takes them. The memory
- * that they came from may change at once. */
+/* Cargos: the host copies bytes to memory of nd4c, from which the device copies them asynchronously. The source may
+ * change as soon as the call returns. replica_copy.c uses them. */
 #ifndef ND4C_DEVICE_CARGO_H
 #define ND4C_DEVICE_CARGO_H
 

@@ -1,3 +1,4 @@
+/* See codec.h. */
 #include "device/storage/codec.h"
 
 #include "base/status.h"

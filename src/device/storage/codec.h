@@ -1,4 +1,4 @@
-/* Libraries of file formats, loaded when they are first needed. */
+/* Run-time libraries of file formats (pictures, JSON, zip, regular expressions), loaded when they are first needed. */
 #ifndef ND4C_DEVICE_CODEC_H
 #define ND4C_DEVICE_CODEC_H
 
@@ -11,7 +11,7 @@
 /* A library that is loaded once, and the addresses of its symbols. */
 enum { ND4C_CODEC_SYMBOLS = 28 };
 typedef struct nd4c_codec {
-  const char *file, *package; /* "libpng16.so.16", and who brings it */
+  const char *file, *package; /* "libpng16.so.16", and the package that has it */
   const char *const *symbols; /* ends with NULL */
   nd4c_lock lock;
   bool loaded;

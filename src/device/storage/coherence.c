@@ -1,4 +1,4 @@
-/* Which replica of a storage is current, and what is copied when another is needed. */
+/* Coherence of a storage's replicas: which one is current, and which copies a use needs (storage.h). */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -137,14 +137,14 @@ nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *repl
 
 /* -- acquire and commit ------------------------------------------------------------------------------------------ */
 
-/* Whether a copy would be needed where none is to be made. */
+/* Whether the use needs a copy, although the context forbids copies. */
 static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *replica, const nd4c_device *device) {
   if (replica != NULL && nd4c_replica_is_there(replica) && replica->state != 'I') {
     return ND4C_OK;
   }
   const nd4c_device *from = atomic_load(&body->base.device);
   if (body->encoding != NULL && from == device && nd4c_storage_find_current(body) == NULL) {
-    return ND4C_OK; /* it is decoded where it is */
+    return ND4C_OK; /* it is decoded on the host */
   }
   return nd4c_fail(ND4C_UNSUPPORTED,
                    "its contents are on %s and needed on %s, and transfers are off (none, by the context's option "
@@ -152,7 +152,7 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
                    from->name, device->name);
 }
 
-/* Makes what is read current for work on the device. */
+/* Makes a storage that is read current for work on the device. */
 static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when) {
   if (replica->copied && !replica->device->description.asynchronous) {
     ND4C_TRY(nd4c_storage_await(body, replica->written));
@@ -187,7 +187,7 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
     ND4C_TRY(prepare_read(body, replica, when));
   }
   if (device->description.asynchronous) {
-    body->wrote_apart = 0; /* had the parts been written on the host, all of it would travel back now */
+    body->wrote_apart = 0; /* otherwise the whole storage would have to be copied back now */
   }
   ND4C_TRY(nd4c_replica_order_after(body, replica, device, stream, access != ND4C_ACCESS_READ));
   nd4c_replica_use(replica);
@@ -232,7 +232,7 @@ nd4c_status nd4c_storage_acquire(nd4c_storage *storage, nd4c_device *device, nd4
 
 static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_shared_fence *fence) {
   nd4c_forms_detach(body);
-  nd4c_replica_release_fences(written); /* the new fence lies behind all of them on the stream */
+  nd4c_replica_release_fences(written); /* the new fence comes after all of them on the stream */
   written->written = nd4c_fence_retain(fence);
   written->fresh = false;
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
@@ -245,7 +245,7 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   body->read_apart = body->wrote_apart = 0;
   atomic_store(&body->base.device, written->device);
   if (!nd4c_device_is_immediate(written->device)) {
-    atomic_store_explicit(&body->base.lent, false, memory_order_relaxed); /* the address no longer holds */
+    atomic_store_explicit(&body->base.lent, false, memory_order_relaxed); /* the address is no longer valid */
   }
   nd4c_storage_update_address(body);
 }
@@ -356,7 +356,7 @@ void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device) {
   if (replica != NULL) {
     let_go(replica);
     replica->pinned += replica->pinned < UINT32_MAX;
-    nd4c_storage_attach(body); /* its end is to undo this */
+    nd4c_storage_attach(body); /* the end of the use undoes this */
   }
   nd4c_storage_unlock(body);
 }
@@ -380,7 +380,7 @@ void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *te
   nd4c_storage_unlock(body);
 }
 
-/* The device's replica is no longer current where another one is; false: there is none. */
+/* Makes the device's replica stale if another one is current; false: there is none. */
 static bool leave_to_others(nd4c_storage_body *body, const nd4c_device *device) {
   nd4c_replica *suspect = nd4c_replica_find(body, device), *other = &body->first;
   while (other != NULL && (other == suspect || other->state == 'I')) {
@@ -441,7 +441,7 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage) {
   return status;
 }
 
-/* A new value for the storage, made by `fill` (from NULL) or copied from a block of the device `from`. */
+/* Writes a new value to the storage: by `fill` (from NULL) or by a copy from a block of the device `from`. */
 typedef struct new_value {
   nd4c_device *from;
   nd4c_block block;
@@ -450,7 +450,7 @@ typedef struct new_value {
   int64_t bytes;
 } new_value;
 
-/* A new value is no part of a round trip of what was there before. */
+/* A new value ends round trips of the old one. */
 static void trace_new_value(int64_t begin, const nd4c_storage_body *body, const new_value *value,
                             const nd4c_device *device) {
   if (value->from != NULL && value->from != device) {

@@ -1,3 +1,4 @@
+/* See encoded.h. */
 #include "device/storage/encoded.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ nd4c_status nd4c_encoded_create(const nd4c_layout *layout, const void *blocks, n
   nd4c_encoding *encoding = NULL;
   int64_t size = 1;
   for (int32_t i = 0; i < layout->rank; ++i) {
-    size *= layout->shape[i]; /* the caller has made an array's shape of it: it fits */
+    size *= layout->shape[i]; /* cannot overflow, since the caller has made an array's shape of it */
   }
   ND4C_TRY(nd4c_device_host(&host));
   ND4C_TRY(make_encoding(host, layout, blocks, &encoding));
@@ -76,7 +77,7 @@ void nd4c_encoded_free(nd4c_storage_body *body) {
 
 /* -- what kernels are shown ---------------------------------------------------------------------------------------- */
 
-/* All of the layout's elements, in C order or, of a matrix, turned. */
+/* Whether the tensor has all elements of the layout, in C order or as a transposed matrix. */
 static bool is_all(const nd4c_layout *layout, const nd4c_tensor *tensor) {
   const size_t bytes = (size_t)layout->rank * sizeof *tensor->shape;
   if (tensor->rank != layout->rank || tensor->dtype != layout->dtype) {

@@ -1,5 +1,5 @@
-/* Encoded storages: their contents are quantised blocks in the host's memory, and nothing writes them. Kernels that
- * read such blocks get them; whatever else uses the storage gets a replica, decoded when it is first needed. */
+/* Encoded storages: their contents are quantised blocks in the host's memory, and immutable. Kernels that read such
+ * blocks get them; every other use gets a decoded replica, made when it is first needed. */
 #ifndef ND4C_DEVICE_ENCODED_H
 #define ND4C_DEVICE_ENCODED_H
 
@@ -10,20 +10,20 @@
 
 struct nd4c_storage_body;
 
-/* A storage whose contents are a copy of `blocks`, layout->bytes of them. The layout is sound. */
+/* A storage whose contents are a copy of layout->bytes bytes at `blocks`. The layout is valid. */
 nd4c_status nd4c_encoded_create(const nd4c_layout *layout, const void *blocks, nd4c_storage **storage);
-/* NULL: the storage is none. It lives as long as the storage. */
+/* The storage's layout, valid as long as the storage; NULL: it is not encoded. */
 const nd4c_layout *nd4c_encoded_layout(const nd4c_storage *storage);
 
-/* Shows a tensor of the storage, whose element 0 is at `offset`, as it is encoded: layout, arrangement and the blocks.
- * False, and the tensor stays as it is, unless it is all of the storage in C order, or a matrix turned, and the device
- * is the host's. */
+/* Fills layout, arrangement and data of a tensor of the storage, whose element 0 is at `offset`, with the blocks.
+ * False, with the tensor unchanged, unless the tensor is the whole storage in C order or as a transposed matrix, and
+ * the device is the host. */
 bool nd4c_encoded_show(const nd4c_storage *storage, int64_t offset, const nd4c_device *device, nd4c_tensor *tensor);
 
 /* Decodes the contents into a replica on the host, which is then the only current one. Under the storage's lock; puts
  * the operation off while that replica has no memory. */
 nd4c_status nd4c_encoded_decode(struct nd4c_storage_body *body);
-/* Frees the blocks of a storage that ends. */
+/* Frees the blocks when the storage is freed. */
 void nd4c_encoded_free(struct nd4c_storage_body *body);
 
 #endif

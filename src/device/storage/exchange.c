@@ -1,9 +1,9 @@
-/* A new value that comes with a block of its own. */
+/* nd4c_storage_exchange: a new value in a block that replaces the storage's. */
 #include "device/storage/storage.h"
 #include "device/storage/storage_body.h"
 
-/* Another use between acquire and commit has the old block's handle. What lies in a workspace, or is foreign, has none
- * of its own. */
+/* The block stays if another use between acquire and commit has its handle, or if it is foreign or part of a
+ * workspace. */
 static bool may_go(const nd4c_storage_body *body, const nd4c_replica *replica) {
   const bool foreign = replica == &body->first && (body->base.flags & ND4C_STORAGE_FOREIGN) != 0;
   return replica->block.node != NULL && !replica->pinned && !foreign && replica->holds <= 1;

@@ -1,3 +1,4 @@
+/* See forms.h. */
 #include "device/storage/forms.h"
 
 #include <string.h>
@@ -11,8 +12,8 @@
 
 struct nd4c_form {
   int32_t users;
-  bool doubtful; /* without a fingerprint, and the storage may have been written through an address */
-  bool printed;  /* `fingerprint` is that of the contents that were packed */
+  bool doubtful; /* has no fingerprint, and the storage may have been written through an address */
+  bool printed;  /* `fingerprint` is the hash of the packed contents */
   uint64_t fingerprint[2];
   nd4c_storage_body *body;  /* NULL: detached */
   nd4c_form *next;          /* of the same storage */
@@ -28,8 +29,8 @@ struct nd4c_form {
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
 };
 
-/* Guards every form's users, links and body, and every storage's list. Taken last: nothing is locked, allocated or
- * freed while it is held. */
+/* Guards every form's users, links and body, and every storage's list. Taken last: no lock is taken and no memory
+ * allocated or freed under it. */
 static nd4c_lock forms_lock = ND4C_LOCK_INIT;
 static nd4c_form *idle_oldest, *idle_newest; /* those without users */
 static _Atomic int64_t packed_count;
@@ -62,7 +63,7 @@ static void link_to_storage(nd4c_form *form, nd4c_storage_body *body) {
   atomic_store_explicit(&body->forms, form, memory_order_release);
 }
 
-/* The storage may end as soon as its list is empty: that is the last that is done to it. */
+/* The storage may be freed as soon as its list is empty, so this is the last access to it. */
 static void unlink_from_storage(nd4c_form *form) {
   nd4c_storage_body *body = form->body;
   if (body == NULL) {
@@ -80,7 +81,7 @@ static void unlink_from_storage(nd4c_form *form) {
   first->next = form->next;
 }
 
-/* Marks have no device, and match no request. */
+/* Marks have no device and match no request. */
 static inline bool is_mark(const nd4c_form *form) {
   return form->device == NULL;
 }
@@ -124,7 +125,7 @@ static void take_fingerprint(const unsigned char *bytes, int64_t count, uint64_t
   print[1] = fold(print[1], words[1]);
 }
 
-/* Memory of the host with the contents, complete; NULL: there is none. The storage is locked. */
+/* Complete contents in host memory; NULL: there are none. The storage is locked. */
 static const unsigned char *find_on_host(const nd4c_storage_body *body) {
   const nd4c_replica *replica = &body->first;
   while (replica != NULL &&
@@ -134,7 +135,7 @@ static const unsigned char *find_on_host(const nd4c_storage_body *body) {
   return replica != NULL ? replica->block.address : NULL;
 }
 
-/* That of the bytes between the first and the last element; false where the host has none of its own to read. */
+/* Hash of the bytes between the first and the last element; false if the host has no replica to read. */
 static bool fingerprint_of(const nd4c_form_request *request, uint64_t *print) {
   nd4c_storage_body *body = (nd4c_storage_body *)request->storage;
   const int64_t element = nd4c_dtype_size(request->tensor->dtype);
@@ -146,7 +147,7 @@ static bool fingerprint_of(const nd4c_form_request *request, uint64_t *print) {
   const unsigned char *address = atomic_load_explicit(&request->storage->address, memory_order_acquire);
   const bool direct = address != NULL;
   if (!direct) {
-    nd4c_storage_lock(body); /* until the bytes have been read: the replica may be dropped */
+    nd4c_storage_lock(body); /* held until the bytes have been read, because the replica may be dropped */
     address = find_on_host(body);
   }
   if (address != NULL) {
@@ -169,7 +170,7 @@ static bool matches(const nd4c_form *form, const nd4c_form_request *request, uin
          strcmp(form->engine, request->engine) == 0 && nd4c_layout_equal(&form->layout, request->layout);
 }
 
-/* A match, with one user more. `hash`: the layout's. Under the lock. */
+/* A matching form, with another user. `hash`: the layout's. Under the lock. */
 static nd4c_form *take_match(const nd4c_form_request *request, uint64_t hash) {
   nd4c_form *form = atomic_load_explicit(&((nd4c_storage_body *)request->storage)->forms, memory_order_relaxed);
   while (form != NULL && !matches(form, request, hash)) {
@@ -187,8 +188,8 @@ static void detach_one(nd4c_form *form) {
   nd4c_lock_release(&forms_lock);
 }
 
-/* Whether the contents may be others than those that were packed. A form that another choice uses is no exception: what
- * was written since is what the next plan computes with. */
+/* Whether the contents may differ from the packed ones. Also checked for forms in use by another choice, because the
+ * next plan must compute with what was written since. */
 static bool has_changed(const nd4c_form *form, const nd4c_form_request *request) {
   uint64_t print[2];
   return form->printed && (!fingerprint_of(request, print) || memcmp(print, form->fingerprint, sizeof print) != 0);
@@ -323,7 +324,7 @@ void nd4c_form_release(nd4c_form *form) {
   }
 }
 
-/* Takes a form without users out of all lists and puts it in front of *gone. Under the lock. */
+/* Removes a form without users from all lists and prepends it to *gone. Under the lock. */
 static void take_out(nd4c_form *form, nd4c_form **gone) {
   idle_remove(form);
   unlink_from_storage(form);

@@ -1,3 +1,4 @@
+/* See imported.h. */
 #include "device/storage/imported.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,7 @@
 typedef struct imported {
   nd4c_storage_body body;
   nd4c_external_kind kind;
-  struct imported *next, *previous; /* of all that are alive, under the lock */
+  struct imported *next, *previous; /* list of all imported storages, under the lock */
 } imported;
 
 static nd4c_lock lock = ND4C_LOCK_INIT; /* guards the list; nothing is called under it */
@@ -109,7 +110,7 @@ nd4c_status nd4c_storage_import(nd4c_device *device, nd4c_dtype dtype, const nd4
   body->base.address = nd4c_device_is_immediate(device) ? body->first.block.address : NULL;
   list(storage);
   if (nd4c_tracer_is_on()) {
-    nd4c_tracer_write(body, device); /* what lay at this address before is another story */
+    nd4c_tracer_write(body, device); /* events of an earlier storage at this address do not count */
   }
   *out = &body->base;
   return ND4C_OK;

@@ -1,4 +1,5 @@
-/* Storages over external memory that a device imported: the first replica is the memory, and stays where it is. */
+/* Storages over external memory that a device imported: their first replica is that memory, and is never moved.
+ * access/external.c makes them. */
 #ifndef ND4C_DEVICE_IMPORTED_H
 #define ND4C_DEVICE_IMPORTED_H
 
@@ -6,14 +7,14 @@
 #include "device/storage/storage.h"
 #include "nd4c/external.h"
 
-/* A storage with one reference. The caller has checked the numbers and that the device imports the kind. The owner's
- * release is not taken over: nd4c_storage_set_release does that when nothing can fail any more. */
+/* A storage with one reference. The caller has checked the numbers and that the device imports the kind. Does not take
+ * over the owner's release: nd4c_storage_set_release does, when nothing can fail any more. */
 nd4c_status nd4c_storage_import(nd4c_device *device, nd4c_dtype dtype, const nd4c_external *external,
                                 nd4c_storage **storage);
 
-/* Counts those that are alive on a device. Takes a lock under which nothing else is called. */
+/* Counts the live ones of a device. Takes a lock under which no other function is called. */
 void nd4c_imports_count(const nd4c_device *device, int64_t *count, int64_t *bytes);
-/* Writes a line for each that is alive on the device. */
+/* Writes a line for each live one of the device. */
 void nd4c_imports_report(const nd4c_device *device, nd4c_text *report);
 
 #endif

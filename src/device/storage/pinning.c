@@ -1,3 +1,4 @@
+/* See pinning.h. */
 #include "device/storage/pinning.h"
 
 #include "base/status.h"
@@ -10,7 +11,7 @@ static nd4c_status wait_for_value(nd4c_replica_view *view) {
   return status;
 }
 
-/* Makes the device's replica the only one that is current. */
+/* Makes the device's replica the only current one. */
 static nd4c_status take_for_writing(nd4c_storage *storage, nd4c_device *device, nd4c_replica_view *view) {
   ND4C_TRY(nd4c_storage_acquire(storage, device, NULL, ND4C_ACCESS_READ_WRITE, ND4C_TRANSFER_ON_DEMAND, view));
   nd4c_status status = wait_for_value(view);
@@ -27,9 +28,10 @@ static nd4c_status take_for_writing(nd4c_storage *storage, nd4c_device *device, 
 
 nd4c_status nd4c_array_pin_place(nd4c_array *array, nd4c_device *device, nd4c_replica_view *view) {
   nd4c_storage *storage = array->storage;
-  ND4C_TRY(nd4c_storage_own(storage)); /* the receiver keeps the address: it must not end with a scope */
+  ND4C_TRY(nd4c_storage_own(storage)); /* the receiver keeps the address, so the memory must not end with a workspace's
+                                          scope */
   ND4C_TRY(nd4c_storage_acquire(storage, device, NULL, ND4C_ACCESS_READ, ND4C_TRANSFER_ON_DEMAND, view));
-  nd4c_storage_pin(storage, device); /* before another thread that needs room can send it elsewhere */
+  nd4c_storage_pin(storage, device); /* before another thread that needs memory can move it */
   const nd4c_status status = wait_for_value(view);
   if (status != ND4C_OK) {
     nd4c_storage_unpin(storage, device);

@@ -1,5 +1,5 @@
-/* How the contents of a storage get from one replica to another. A copy is enqueued wherever a device can make it while
- * the host goes on: the target's `written` is its end, and work that uses the target comes after that. Its bytes come
+/* Copies the contents of a storage from one replica to another. If a device can copy asynchronously, the copy is
+ * enqueued: the target's `written` is its fence, and work that uses the target waits for it. Its bytes come
  *
  *     from memory of nd4c's, into which the host put them (cargo.h)     what is small, and what a device takes fastest
  *                                                                       from page-locked memory
@@ -19,20 +19,20 @@
 #include "device/stream/stream_pool.h"
 #include "device/trace/tracer.h"
 
-/* Complete when this returns. */
+/* Blocks until the copy is complete. */
 static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target) {
   ND4C_TRY(nd4c_storage_settle_source(body, source));
   ND4C_TRY(nd4c_storage_await_replica(body, target)); /* what still reads what was here before */
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
-  nd4c_replica_release_fences(target); /* they have ended, and how is nothing to the new contents */
+  nd4c_replica_release_fences(target); /* they have ended, and their outcome does not matter to the new contents */
   if (begin != 0) {
     nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
   }
   return ND4C_OK;
 }
 
-/* The device that can copy between the two by itself while the host goes on; NULL if the host must carry. */
+/* The device that can copy between the two asynchronously; NULL if the copy must pass through the host. */
 static nd4c_device *find_carrier(nd4c_device *from, nd4c_device *to) {
   bool from_host = nd4c_device_is_immediate(from), to_host = nd4c_device_is_immediate(to);
   if ((from_host || nd4c_transfer_is_direct(from, to)) && to->description.asynchronous) {
@@ -49,7 +49,7 @@ bool nd4c_replica_can_follow(const nd4c_replica *source, nd4c_device *device) {
          (nd4c_fence_is_of(source->written, source->device) && nd4c_transfer_is_direct(source->device, device));
 }
 
-/* Whether the user has an address of the replica's memory, through which he may write without a call of nd4c's. */
+/* Whether the program has an address of the replica's memory and may write through it at any time. */
 static bool is_lent(const nd4c_storage_body *body, const nd4c_replica *replica) {
   bool foreign = replica == &body->first && (body->base.flags & ND4C_STORAGE_FOREIGN) != 0;
   bool given_out =
@@ -57,13 +57,13 @@ static bool is_lent(const nd4c_storage_body *body, const nd4c_replica *replica) 
   return foreign || given_out || replica->pinned;
 }
 
-/* Source memory that is read later stays until then: the host does not run ahead by more than this. */
+/* Memory that enqueued copies still read cannot be freed: limits how far the host runs ahead. */
 static bool runs_far_ahead(void) {
   static const int64_t most = INT64_C(64) << 20;
   return nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > most;
 }
 
-/* A copy that is being enqueued. */
+/* A copy while it is enqueued. */
 typedef struct copy {
   nd4c_storage_body *body;
   nd4c_replica *source, *target;
@@ -119,8 +119,8 @@ static nd4c_status enqueue_direct(copy *c) {
   return status;
 }
 
-/* Between the host and a device. UNSUPPORTED, too, while the host's memory is being unregistered: a copy that the host
- * waits for goes around it. */
+/* Enqueues a copy between the host and a device. Also UNSUPPORTED while the host's memory is being unregistered: a
+ * blocking copy then uses other memory. */
 static nd4c_status enqueue_from_or_to_host(copy *c) {
   const nd4c_block *from = &c->source->block, *to = &c->target->block;
   const int64_t bytes = c->body->base.bytes;
@@ -224,11 +224,11 @@ static nd4c_status copy_later(copy *c) {
     status = nd4c_fence_record(c->carrier, c->stream, "copy", &c->source->written, 1, &fence);
   }
   if (status != ND4C_OK) {
-    nd4c_stream_drop_copy(c->carrier, c->stream, &c->use); /* which waits for what was enqueued */
+    nd4c_stream_drop_copy(c->carrier, c->stream, &c->use); /* which waits for the enqueued work */
     nd4c_cargo_free(c->cargo);
     return fail_copy(c, status);
   }
-  nd4c_host_use_end(&c->use); /* before owners of memory are called, who may unregister some */
+  nd4c_host_use_end(&c->use); /* before release callbacks run, which may unregister memory */
   nd4c_fence_settle_earlier(fence);
   nd4c_stream_give(c->carrier, c->stream);
   if (begin != 0) {

@@ -1,10 +1,10 @@
-/* Copies between the replicas of a storage; all under the storage's lock. */
+/* Copies between the replicas of a storage, for coherence.c and residence.c; all under the storage's lock. */
 #ifndef ND4C_DEVICE_REPLICA_COPY_H
 #define ND4C_DEVICE_REPLICA_COPY_H
 
 #include "device/storage/storage_body.h"
 
-/* When a copy has to be done. */
+/* When a copy must be complete. */
 typedef enum nd4c_bring {
   ND4C_BRING_NOW,       /* when nd4c_replica_bring returns */
   ND4C_BRING_REQUESTED, /* later where the devices can: the user knows of it, and leaves memory of the host's alone */
@@ -15,7 +15,7 @@ typedef enum nd4c_bring {
  * if they are current. Puts the operation off where the host has to wait for submitted work before it copies. */
 nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when);
 
-/* Whether a copy for work on `device` can be enqueued while what writes the contents of `source` is still under way. */
+/* Whether a copy for work on `device` can be enqueued while the work that writes `source` is in flight. */
 bool nd4c_replica_can_follow(const nd4c_replica *source, nd4c_device *device);
 
 #endif

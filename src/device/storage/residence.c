@@ -1,4 +1,4 @@
-/* Where the replicas of storages are, and which of them go: migration, prefetching, spilling. */
+/* Where storages have replicas: migration, prefetching, and spilling when memory is short. */
 
 #include "base/alloc.h"
 #include "base/os_lock.h"
@@ -11,9 +11,9 @@
 #include "device/storage/storage_source.h"
 
 /* The replicas on each device whose memory is not the host's: candidates for spilling. One lock for all devices, held
- * while one is spilled, so that a storage cannot go meanwhile (its end begins with unlisting). Recursive, because
- * finding room on the host may end other storages. Order: a storage's lock first, then this one; who holds this one
- * only tries storages' locks. */
+ * while a replica is spilled, so that its storage cannot be freed meanwhile (freeing begins with unlisting). Recursive,
+ * because allocating on the host may free other storages. Order: a storage's lock first, then this one; code that holds
+ * this one only tries storages' locks. */
 static nd4c_lock residents_lock;
 static nd4c_once residents_once = ND4C_ONCE_INIT;
 
@@ -178,7 +178,7 @@ void nd4c_replica_drop_fresh(nd4c_storage_body *body) {
 
 /* -- by request -------------------------------------------------------------------------------------------------- */
 
-/* The replica on `device`, current or on its way. A failure leaves no fresh memory behind. */
+/* Makes the replica on `device` current, possibly by a copy in flight. A failure leaves no fresh memory. */
 static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, nd4c_bring when, nd4c_replica **out) {
   if (body->poison != ND4C_OK) {
     nd4c_replica_drop_fresh(body);
@@ -203,7 +203,7 @@ static nd4c_status bring_to(nd4c_storage_body *body, nd4c_device *device, nd4c_b
   return status;
 }
 
-/* Foreign memory is its owner's, and a pinned replica a plan's: they stay as good as the one that is current now. */
+/* Replicas in foreign memory and pinned ones must not be freed: they stay current, too. */
 static bool must_stay(const nd4c_storage_body *body, const nd4c_replica *replica) {
   return replica->pinned || (replica == &body->first && (body->base.flags & ND4C_STORAGE_FOREIGN) != 0);
 }
@@ -289,7 +289,7 @@ char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_storage_lock(body);
   const nd4c_replica *replica = nd4c_replica_find(body, device);
   bool there = replica != NULL && nd4c_replica_is_there(replica) &&
-               (replica->state != 'I' || body->base.bytes > 0); /* no memory is held for nothing */
+               (replica->state != 'I' || body->base.bytes > 0); /* so that no unused memory is held */
   char state = there ? replica->state : '-';
   nd4c_storage_unlock(body);
   return state;
@@ -332,8 +332,8 @@ static bool is_elsewhere(const nd4c_storage_body *body, const nd4c_replica *than
   return found;
 }
 
-/* Whether somebody is between acquiring the storage on some device and telling that he is done: what he writes there
- * must not be overwritten by what is saved from here. */
+/* Whether a use of the storage on any device is between acquire and commit: saving this replica must not overwrite what
+ * that use writes. */
 static bool is_held(const nd4c_storage_body *body) {
   bool held = false;
   for (const nd4c_replica *replica = &body->first; replica != NULL && !held; replica = replica->next) {
@@ -366,10 +366,11 @@ static bool take_if_idle(nd4c_replica *replica) {
   return usable;
 }
 
-/* The replica used least lately that may go; `alone`: those without another copy count, too. */
+/* The least recently used replica that may be spilled; `alone`: includes replicas without another copy. */
 static nd4c_replica *find_idle(const nd4c_device *device, bool alone) {
   nd4c_replica *best = NULL;
-  uint64_t least = UINT64_MAX; /* read under the lock of each: somebody may be using the best so far again */
+  uint64_t least = UINT64_MAX; /* read under each one's lock, because another thread may use the best candidate
+                                  meanwhile */
   for (nd4c_replica *replica = device->residents; replica != NULL; replica = replica->next_there) {
     if (!take_if_idle(replica)) {
       continue;
@@ -383,7 +384,7 @@ static nd4c_replica *find_idle(const nd4c_device *device, bool alone) {
   return best;
 }
 
-/* The same, its storage locked. One that somebody begins to use meanwhile is not waited for. */
+/* The same, with its storage locked. Skips a replica that another thread starts to use meanwhile. */
 static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
   enum { ATTEMPTS = 4 };
   for (int i = 0; i < ATTEMPTS; ++i) {
@@ -395,7 +396,7 @@ static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
   return NULL;
 }
 
-/* Sends the only current replica to the host. */
+/* Copies the only current replica to the host. */
 static nd4c_status save_to_host(nd4c_storage_body *body) {
   nd4c_device *host = NULL;
   nd4c_replica *there = NULL;
@@ -407,7 +408,7 @@ static nd4c_status save_to_host(nd4c_storage_body *body) {
   return bring_to(body, host, ND4C_BRING_NOW, &there);
 }
 
-/* A device where the contents are, complete there if there is one. */
+/* A device with the contents, preferably one where they are complete. */
 static nd4c_device *current_device(nd4c_storage_body *body) {
   const nd4c_replica *found = NULL;
   for (const nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
@@ -442,8 +443,8 @@ nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica) {
   return ND4C_OK;
 }
 
-/* Frees one replica with its storage's lock held, which is let go of. Returns the bytes; 0: the host cannot take the
- * contents; -1: there are none, the work that should have written them failed. */
+/* Frees one replica. The storage's lock is held and is released here. Returns the bytes; 0: the host cannot take the
+ * contents; -1: there are no contents, because the work that should have written them failed. */
 static int64_t evict(nd4c_replica *replica) {
   nd4c_storage_body *body = replica->body;
   int64_t bytes = replica->block.bytes;
@@ -464,7 +465,7 @@ int64_t nd4c_storage_spill(const nd4c_device *device, int64_t bytes) {
     while (freed < bytes && (victim = find_victim(device, alone == 1)) != NULL) {
       int64_t got = evict(victim);
       if (got == 0) {
-        break; /* the host cannot take it: nothing else will fit either */
+        break; /* the host cannot take it, so it cannot take others either */
       }
       freed += got > 0 ? got : 0;
     }

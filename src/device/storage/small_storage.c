@@ -1,3 +1,4 @@
+/* See small_storage.h. */
 #include "device/storage/small_storage.h"
 
 #include "base/alloc.h"
@@ -7,7 +8,7 @@
 enum { FREE_LIMIT = 4096 };
 
 static inline void bump(_Atomic int64_t *counter, int64_t by) {
-  /* Written by one thread alone: no read-modify-write instruction is needed. */
+  /* Written by only one thread, so no read-modify-write instruction is needed. */
   atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
@@ -23,7 +24,7 @@ static void give_back(nd4c_small_storage *storage) {
 static void destroy_small(nd4c_storage *base) {
   nd4c_small_storage *storage = (nd4c_small_storage *)base;
   nd4c_storage_body *body = &storage->body;
-  /* An address means: alone on the host, nothing pending. */
+  /* An address means: current only on the host, nothing pending. */
   bool plain = atomic_load_explicit(&base->address, memory_order_relaxed) != NULL && !nd4c_storage_is_attached(body);
   if (!plain && !nd4c_storage_body_end(body)) {
     return;
@@ -82,7 +83,7 @@ static inline nd4c_status hand_out(nd4c_thread *thread, nd4c_small_storage *stor
   return ND4C_OK;
 }
 
-/* Where the thread has none that was used before. Apart from the usual way, which then saves no registers. */
+/* For an empty list. A separate function, so that the common path saves no registers. */
 static ND4C_NOINLINE nd4c_status create_new(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **out) {
   nd4c_thread *thread = nd4c_thread_get();
   if (thread == NULL) {

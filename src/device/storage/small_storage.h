@@ -1,5 +1,5 @@
-/* Small storages of the host device: header and data in one block, recycled through a list of each thread's own, so
- * that a fresh 8-element result costs no lock and no system call. */
+/* Small storages of the host: header and data in one block, recycled in per-thread lists, so that a fresh result of 8
+ * elements costs no lock and no system call. storage.c makes them. */
 #ifndef ND4C_DEVICE_SMALL_STORAGE_H
 #define ND4C_DEVICE_SMALL_STORAGE_H
 

@@ -1,3 +1,4 @@
+/* See storage.h. */
 #include "device/storage/storage.h"
 
 #include "base/alloc.h"
@@ -15,14 +16,14 @@
 #include "device/stream/shared_locks.h"
 #include "device/trace/tracer.h"
 
-/* Locks of storages, chosen by address: a storage is small and there are many; work under the lock is rare. */
+/* Locks of storages, shared and selected by address: storages are small and many, and work under their lock is rare. */
 enum { LOCK_COUNT = 64 };
 static nd4c_lock locks[LOCK_COUNT];
 static nd4c_once locks_once = ND4C_ONCE_INIT;
 
 static nd4c_lock grave_lock = ND4C_LOCK_INIT;
 static nd4c_storage_body *graves;
-static _Atomic int64_t buried_bytes; /* of those in there, and of none that is being looked at */
+static _Atomic int64_t buried_bytes; /* bytes of the storages in the list; excludes one that is being examined */
 
 static void make_locks(void) {
   for (int i = 0; i < LOCK_COUNT; ++i) {
@@ -81,7 +82,7 @@ void nd4c_storage_body_reset(nd4c_storage_body *body) {
   atomic_store_explicit(&body->attached, false, memory_order_relaxed);
 }
 
-/* Gives the replica's block away with its fences, the write's among the readers'. */
+/* Hands over the replica's block with its fences, the writer's and the readers'. */
 static bool give_block_away(nd4c_replica *replica) {
   if (replica->block.node == NULL || !replica->device->description.asynchronous) {
     return false;
@@ -125,7 +126,7 @@ void nd4c_storage_body_settle(nd4c_storage_body *body) {
   }
 }
 
-/* Makes known what has ended. */
+/* Settles fences whose work has ended. */
 static void ask(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     (void)nd4c_replica_is_idle(replica);
@@ -224,7 +225,7 @@ nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype,
   return body;
 }
 
-/* Whether every block's origin is to be recorded; then small arrays are ordinary blocks too. */
+/* Whether to record every block's origin; small arrays are then ordinary blocks, too. */
 static _Atomic uint64_t origins_known; /* the configuration's epoch + 1 above, the value in bit 0 */
 
 static ND4C_NOINLINE bool look_for_origins(uint64_t epoch) {
@@ -239,7 +240,7 @@ static inline bool origins_are_recorded(void) {
   return ND4C_LIKELY(known >> 1 == epoch) ? (known & 1) != 0 : look_for_origins(epoch);
 }
 
-/* Memory for a storage that work on `stream` writes first; with stream NULL the first writer is not known. */
+/* Memory for a storage that work on `stream` writes first; stream NULL: the first writer is unknown. */
 static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
                                const char *origin) {
   nd4c_device *device = first->device;
@@ -248,7 +249,7 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dty
     if (stream != NULL && nd4c_pending_blocks_take(device, stream, bytes, origin, &first->block, &first->readers)) {
       return ND4C_OK;
     }
-    nd4c_pending_blocks_sweep(); /* so that the manager may have one in its cache */
+    nd4c_pending_blocks_sweep(); /* so that the manager's cache may get one */
   }
   const nd4c_memory_request request = {.bytes = bytes,
                                        .origin = origin,
@@ -277,7 +278,7 @@ nd4c_status nd4c_storage_create_own(nd4c_device *device, nd4c_stream stream, nd4
   return ND4C_OK;
 }
 
-/* In the thread's workspace, if it is in one. */
+/* From the thread's workspace, if it has entered one. */
 static ND4C_NOINLINE nd4c_status create_block(nd4c_device *device, nd4c_stream stream, nd4c_dtype dtype, int64_t bytes,
                                               const char *origin, nd4c_storage **storage) {
   nd4c_thread *thread = nd4c_thread_current;

@@ -1,5 +1,5 @@
-/* The whole of a storage, for the files of src/device that keep it: storage.c its life, coherence.c which replica is
- * current and what is copied, residence.c where replicas are and which of them go. */
+/* The complete storage, for the files of src/device that implement it: storage.c its life, coherence.c the states of
+ * replicas and copies, residence.c the places of replicas and spilling. */
 #ifndef ND4C_DEVICE_STORAGE_BODY_H
 #define ND4C_DEVICE_STORAGE_BODY_H
 
@@ -14,8 +14,8 @@ struct nd4c_storage_body;
 /* The bytes of a storage on one device. */
 typedef struct nd4c_replica {
   nd4c_device *device;
-  nd4c_block block; /* all zero: it was here and went (see nd4c_replica_is_there) */
-  char state;       /* 'M' the only current one, 'S' current like others, 'I' stale */
+  nd4c_block block; /* all zero: the replica was dropped (see nd4c_replica_is_there) */
+  char state;       /* 'M' the only current one, 'S' one of several current ones, 'I' stale */
   bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
   uint32_t pinned;  /* number of those who rely on where it is: not dropped unless 0 */
   bool eager;       /* the write that is under way asks that other replicas follow */
@@ -30,7 +30,7 @@ typedef struct nd4c_replica {
   nd4c_readers readers;
   struct nd4c_replica *next;
   struct nd4c_storage_body *body;                   /* while listed */
-  struct nd4c_replica *next_there, *previous_there; /* residents of the device, under their lock */
+  struct nd4c_replica *next_there, *previous_there; /* links of the device's residents, under their lock */
 } nd4c_replica;
 
 /* Replicas, states and fences are guarded by the storage's lock (one of a fixed set, by address); `base` as its comment
@@ -51,7 +51,7 @@ typedef struct nd4c_storage_body {
   /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
    * read without one by the thread that ends the storage. See nd4c_storage_attach. */
   _Atomic bool attached;
-  struct nd4c_encoding *encoding;  /* of an encoded storage; then there may be no current replica */
+  struct nd4c_encoding *encoding;  /* of an encoded storage, which may have no current replica */
   struct nd4c_form *_Atomic forms; /* packed forms of the contents; under the lock of forms.c */
 } nd4c_storage_body;
 
@@ -110,21 +110,22 @@ void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, boo
 /* Makes a body for its first use: one reference, first replica on `device` without a block. */
 void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
                              uint32_t flags, void (*destroy)(nd4c_storage *storage));
-/* One of its own kind, with `destroy` that of ordinary storages; NULL: no memory, which the thread's error tells. */
+/* Allocates an ordinary storage; NULL if memory is exhausted, with the thread's error set. */
 nd4c_storage_body *nd4c_storage_body_make(nd4c_device *device, nd4c_dtype dtype, int64_t bytes, uint32_t flags);
-/* Drops everything that a storage holds beyond its first replica's block: other replicas, fences, texts. */
+/* Frees everything except the first replica's block: other replicas, fences, texts. */
 void nd4c_storage_body_reset(nd4c_storage_body *body);
-/* Of a storage that ends: true if nothing of it has to wait for pending work. Blocks of asynchronous devices on which
- * work is pending go to the pending blocks, with its fences; those beside foreign memory stay until that goes. */
+/* For a storage without references: true if nothing has to wait for pending work. Blocks of asynchronous devices with
+ * pending work move to the pending blocks, with their fences; replicas of foreign memory stay until that memory is
+ * released. */
 bool nd4c_storage_body_let_go(nd4c_storage_body *body);
-/* Waits for the work on the storage, however it ends. */
+/* Waits for the work on the storage and ignores its outcome. */
 void nd4c_storage_body_settle(nd4c_storage_body *body);
-/* Keeps a storage whose work is pending until nd4c_storage_collect finds it idle. */
+/* Keeps a storage with pending work until nd4c_storage_collect finds it idle. */
 void nd4c_storage_bury(nd4c_storage_body *body);
-/* The end of a storage without references, up to its first replica's block, which is the caller's to free.
- * False: work is pending on it; it was buried, and is destroyed again later. */
+/* Frees a storage without references except its first replica's block, which the caller frees. False: work is pending;
+ * the storage was buried, and will be destroyed later. */
 bool nd4c_storage_body_end(nd4c_storage_body *body);
-/* Of all that are kept so, and of the pending blocks. */
+/* Total bytes of buried storages and of pending blocks. */
 int64_t nd4c_storage_buried_bytes(void);
 
 /* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */
@@ -144,19 +145,19 @@ nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *repl
 int32_t nd4c_replica_count_readers(void);
 /* The end of a copy that is known to have ended; if it failed the replica is stale. */
 void nd4c_replica_settle_copy(nd4c_replica *replica);
-/* Publishes or withdraws the address through which the host may use the storage without asking. */
+/* Publishes or withdraws the address through which the host may use the storage directly. */
 void nd4c_storage_update_address(nd4c_storage_body *body);
 nd4c_status nd4c_storage_fail_poisoned(const nd4c_storage_body *body);
 
 /* -- residence.c; all under the storage's lock -------------------------------------------------------------------- */
 
-/* Whether there are bytes behind the replica. */
+/* Whether the replica has memory. */
 static inline bool nd4c_replica_is_there(const nd4c_replica *replica) {
   return replica->block.node != NULL || replica->block.address != NULL || replica->block.buffer != NULL;
 }
-/* Makes it the one used last of all: it was made, acquired, uploaded to, brought there by request. */
+/* Marks it as the most recently used: it was made, acquired, written or prefetched. */
 void nd4c_replica_use(nd4c_replica *replica);
-/* No pending work on it. */
+/* Whether it has no pending work. */
 bool nd4c_replica_is_idle(nd4c_replica *replica);
 void nd4c_replica_release_fences(nd4c_replica *replica);
 /* Makes the replica on a device, which is stale, with memory that is had without a wait. */
@@ -168,16 +169,16 @@ nd4c_status nd4c_replica_install(nd4c_storage_body *body, nd4c_device *device, n
 void nd4c_replica_drop_fresh(nd4c_storage_body *body);
 /* Frees the block of a replica that is idle, and the replica unless it is the first. */
 void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica);
-/* Drops a replica that is idle after its contents went to the host, unless they are elsewhere or there are none (a
- * poisoned storage). Counts as spilled. */
+/* Drops an idle replica, after copying its contents to the host if no other device has them (a poisoned storage has
+ * none). Counts as spilled. */
 nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica);
-/* Puts a replica with a block of its device's manager among those that spilling considers, and takes it out again.
- * Needs no lock of the storage. */
+/* Adds a replica with a block of its device's manager to the residents, which spilling considers, and removes it. Needs
+ * no lock of the storage. */
 void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica);
 void nd4c_replica_unlist(nd4c_replica *replica);
-/* nd4c_storage_forget_locks for the lock of all residents. */
+/* nd4c_storage_forget_locks for the residents' lock. */
 void nd4c_residents_forget_lock(void);
-/* The beginning of a storage's end: from here on nobody finds its replicas by their device. */
+/* First step of freeing a storage: its replicas can no longer be found through their device. */
 void nd4c_storage_unlist(nd4c_storage_body *body);
 
 #endif

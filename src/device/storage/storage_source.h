@@ -1,5 +1,5 @@
-/* Where the memory of a thread's new storages comes from while it is in a workspace. storage.c asks; workspaces, which
- * lie above, are the only source. */
+/* The source of memory for a thread's new storages while it has entered a workspace. storage.c asks; workspaces, a
+ * layer above, are the only source. */
 #ifndef ND4C_DEVICE_STORAGE_SOURCE_H
 #define ND4C_DEVICE_STORAGE_SOURCE_H
 
@@ -11,14 +11,15 @@
 #include "device/stream/thread.h"
 
 typedef struct nd4c_storage_source {
-  /* A storage for the thread, which has entered a workspace. *taken false: none is to be had of it for that device. */
+  /* Makes a storage for the thread, which has entered a workspace. *taken false: the workspace does not serve that
+   * device. */
   nd4c_status (*allocate)(nd4c_thread *thread, nd4c_device *device, nd4c_dtype dtype, int64_t bytes, const char *origin,
                           bool *taken, nd4c_storage **storage);
-  /* Gives a storage of the source memory of its own; any other is left as it is. */
+  /* Moves a storage of the source to separate memory; leaves any other unchanged. */
   nd4c_status (*move_out)(nd4c_storage *storage);
-  /* Forgets a storage whose contents are on other devices alone. Any other is left as it is. */
+  /* Forgets a storage whose contents are only on other devices; leaves any other unchanged. */
   void (*part)(nd4c_storage *storage);
-  /* Waits for the work on storages without references, and ends them. Called without a lock. */
+  /* Waits for the work on storages without references, and frees them. Called without locks. */
   void (*collect)(void);
 } nd4c_storage_source;
 

@@ -1,3 +1,4 @@
+/* See transfer_stream.h. */
 #include "device/storage/transfer_stream.h"
 
 #include <string.h>
@@ -11,9 +12,9 @@
 #include "device/stream/host_ranges.h"
 #include "device/stream/stream_pool.h"
 
-/* Transfers run on streams of their own, which are kept for the next one: work that is queued elsewhere neither delays
- * them nor are its failures theirs. Each piece of a transfer ends in a fence, so that a stream is given back clean; one
- * on which something failed is not. */
+/* Transfers run on separate, pooled streams: work on other streams neither delays them nor passes its failures to them.
+ * Each piece of a transfer ends in a fence, so streams return to the pool without pending failures; a stream on which a
+ * piece failed is destroyed. */
 
 /* One side of a transfer between host memory and a block; the other side is the block. */
 typedef struct transfer {
@@ -78,7 +79,7 @@ static nd4c_status begin_piece(const transfer *t, piece *p, int64_t at, int64_t 
   return nd4c_driver_fence_record(t->device, t->stream, &p->fence);
 }
 
-/* While the device copies one buffer the host fills, or empties, the other. */
+/* While the device copies one buffer, the host fills or empties the other. */
 static nd4c_status copy_in_pieces(const transfer *t, piece *pieces, int count, int64_t bytes) {
   int turn = 0;
   for (int64_t at = 0; at < bytes; at += ND4C_STAGING_BYTES) {
@@ -99,15 +100,15 @@ static bool take_staging(nd4c_device *device, piece *p) {
   return taken;
 }
 
-/* What a transfer has until its stream is given back. */
+/* The resources of a transfer until it returns its stream. */
 typedef struct means {
   piece pieces[2];
   nd4c_host_use use;
-  char *pages; /* ordinary memory through which it goes; NULL: none */
+  char *pages; /* ordinary memory that the transfer passes through; NULL: none */
   size_t page_bytes;
 } means;
 
-/* Through memory of nd4c's that is not page-locked either. */
+/* Copies through memory of nd4c that is not page-locked. */
 static nd4c_status copy_through_pages(const transfer *t, means *m, int64_t bytes) {
   m->page_bytes = (size_t)(bytes < ND4C_STAGING_BYTES ? bytes : ND4C_STAGING_BYTES);
   m->pages = nd4c_host_table()->allocate_pages(m->page_bytes);
@@ -142,7 +143,7 @@ static nd4c_status copy_on_stream(const transfer *t, means *m, int64_t bytes) {
   return copy_in_pieces(t, m->pieces, m->pieces[1].buffer != NULL ? 2 : 1, bytes);
 }
 
-/* The stream is given back before, and has ended if something failed. */
+/* The stream was returned before; after a failure its work has ended. */
 static void give_means(nd4c_device *device, means *m) {
   for (int i = 0; i < 2; ++i) {
     if (m->pieces[i].fence != NULL) {
@@ -176,14 +177,14 @@ static nd4c_status run_transfer(transfer *t, int64_t bytes) {
     nd4c_host_use_end(&m.use);
     nd4c_stream_give(device, t->stream);
   } else {
-    nd4c_stream_drop_copy(device, t->stream, &m.use); /* waits: nothing refers to host memory any more */
+    nd4c_stream_drop_copy(device, t->stream, &m.use); /* waits, so that no work refers to host memory any more */
   }
   give_means(device, &m);
   return status == ND4C_OK ? status
                            : nd4c_device_fail_prefix(status, device, "with", "copy of %lld bytes", (long long)bytes);
 }
 
-/* Host memory of which it is known that a transfer only reads it. */
+/* Casts away const for host memory that a transfer only reads. */
 static char *only_read(const void *host) {
   char *address;
   memcpy(&address, &host, sizeof address);
@@ -212,8 +213,8 @@ nd4c_status nd4c_transfer_to_host(nd4c_device *device, const nd4c_block *from, v
 
 /* -- by way of the host ------------------------------------------------------------------------------------------ */
 
-/* From a device to another through buffers of the host's: while one of them goes up the next piece comes down into the
- * other. */
+/* Copies from one device to another through two buffers of the host: while one is copied to the target, the next piece
+ * is copied to the other. */
 typedef struct relay {
   transfer down, up;
   nd4c_device *lender; /* of the buffers, page-locked; NULL: ordinary memory */
@@ -290,7 +291,7 @@ static void end_relay_stream(const transfer *t, nd4c_status status) {
   if (status == ND4C_OK) {
     nd4c_stream_give(t->device, t->stream);
   } else {
-    nd4c_stream_drop(t->device, t->stream); /* waits: the buffers are nobody's behind it */
+    nd4c_stream_drop(t->device, t->stream); /* waits, so that no work uses the buffers afterwards */
   }
 }
 
@@ -313,7 +314,7 @@ static nd4c_status copy_through_host(nd4c_device *from_device, const nd4c_block 
 
 /* -- by the devices themselves ----------------------------------------------------------------------------------- */
 
-/* What a device does with its own memory, or with that of another device of its backend. */
+/* A copy or fill by a device in its own memory, or from another device of its backend. */
 typedef struct local {
   nd4c_device *device;
   nd4c_device *from_device; /* whose `from` is */
@@ -322,7 +323,7 @@ typedef struct local {
   const void *pattern;
   int32_t pattern_bytes;
   int64_t bytes;
-  const nd4c_fence *waits; /* of from_device's that is not `device`: the copy comes after them */
+  const nd4c_fence *waits; /* fences of from_device, if it is not `device`: the copy waits for them */
   int32_t wait_count;
 } local;
 

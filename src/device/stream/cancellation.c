@@ -1,3 +1,4 @@
+/* See cancellation.h. */
 #include "device/stream/cancellation.h"
 
 #include "base/alloc.h"
@@ -8,7 +9,7 @@ enum { ALIVE = 0x43616e63, DEAD = 0x64656164 };
 
 struct nd4c_cancellation {
   _Atomic uint32_t magic;
-  _Atomic int32_t references; /* the owner's, and one for each time that it is entered */
+  _Atomic int32_t references; /* the owner's reference, and one for each time that it is entered */
   _Atomic bool requested;
   _Atomic int64_t deadline; /* nd4c_os_nanoseconds; 0: none */
 };
@@ -130,7 +131,7 @@ static void leave_last(nd4c_cancellation_scope *scope) {
   drop(scope->entered[--scope->count]);
 }
 
-/* Also one that was destroyed meanwhile: the thread holds a reference. */
+/* Leaves a destroyed cancellation, too: the thread holds a reference. */
 nd4c_status nd4c_cancellation_leave(nd4c_cancellation *cancellation) {
   const nd4c_thread *thread = nd4c_thread_current;
   nd4c_cancellation_scope *scope = thread != NULL ? thread->cancellations : NULL;

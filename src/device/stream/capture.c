@@ -1,3 +1,4 @@
+/* See capture.h. */
 #include "device/stream/capture.h"
 
 #include "base/alloc.h"
@@ -58,11 +59,11 @@ void nd4c_capture_abandon(nd4c_capture *capture) {
   if (!nd4c_device_is_forked(capture->device)) {
     capture->device->ops->capture->abandon(capture->device->handle, capture->stream);
   }
-  nd4c_stream_drop(capture->device, capture->stream); /* what the failure left on it is not known */
+  nd4c_stream_drop(capture->device, capture->stream); /* the failure leaves the stream in an unknown state */
   capture->stream = NULL;
 }
 
-/* The launchable that is there takes the recording, or another one replaces it. */
+/* Updates the launchable with the recording, or replaces it by a new one. */
 static nd4c_status use(nd4c_capture *capture, nd4c_recording recording, nd4c_shared_fence *last) {
   const nd4c_device *device = capture->device;
   if (capture->launchable != NULL && device->ops->capture->update != NULL) {

@@ -1,10 +1,10 @@
-/* Why a device takes no more work, and how a process ends while others of its threads submit.
+/* Closes devices when the process ends, while other threads may still submit, or forks (closing.h).
  *
  *   exit begins -> devices refuse new work -> a helper thread waits for the work in flight -> exit goes on
  *                                              (at most nd4c.device.exit.wait seconds)
  *
- * Nothing here takes the registry's lock: a thread that opens a backend may hold it for long, and devices are listed
- * without it. */
+ * This file never takes the registry's lock, because a thread that opens a backend may hold it for long; devices are
+ * listed without it. */
 #include "device/stream/closing.h"
 
 #include "base/config/config.h"
@@ -60,7 +60,7 @@ static void fork_in_child(void) {
 
 /* -- the end of the process ---------------------------------------------------------------------------------------- */
 
-/* Waits for what every device has in flight. False: none had anything. */
+/* Waits for the work in flight on all devices. False: there was none. */
 static bool settle_devices(void) {
   bool any = false;
   int32_t position = 0;
@@ -76,9 +76,9 @@ static bool settle_devices(void) {
 }
 
 static _Atomic bool settled;
-static _Atomic bool gave_up; /* waiting, or was told not to wait */
+static _Atomic bool gave_up; /* it is waiting, or nd4c.device.exit.wait is 0 */
 
-/* A thread that had asked a device just before it closed submits once more: its work is in flight a moment later. */
+/* A thread that checked a device just before it closed may submit once more, so its work may appear a moment later. */
 static void settle(void *others) {
   bool any = settle_devices() || others != NULL;
   while (any && others != NULL) {

@@ -1,3 +1,4 @@
+/* See fence.h. */
 #include "device/stream/fence.h"
 
 #include <stdio.h>
@@ -54,7 +55,7 @@ static nd4c_status make_fence(nd4c_timeline *timeline, const char *op, nd4c_shar
   return ND4C_OK;
 }
 
-/* Whether the parent of this forked process recorded it, and had not seen its end. */
+/* Whether the parent of this child recorded the fence and had not settled it before the fork. */
 static bool is_orphan(const nd4c_shared_fence *fence) {
   return nd4c_device_is_forked(fence->device) && !atomic_load(&fence->done);
 }
@@ -74,7 +75,7 @@ nd4c_shared_fence *nd4c_fence_retain(nd4c_shared_fence *fence) {
   return fence;
 }
 
-/* The timeline holds a reference until the outcome is known: nothing is waited for here. */
+/* Never waits, because the timeline holds a reference until the outcome is known. */
 void nd4c_fence_release(nd4c_shared_fence *fence) {
   if (fence == NULL || atomic_fetch_sub_explicit(&fence->entry.references, 1, memory_order_acq_rel) != 1) {
     return;
@@ -82,7 +83,7 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   if (fence->run == NULL && atomic_load(&fence->done) && fence->status != ND4C_OK) {
     nd4c_fence_unlist_failed(fence);
   }
-  for (int32_t i = 0; i < fence->after_count; ++i) { /* of one that was not put on its timeline */
+  for (int32_t i = 0; i < fence->after_count; ++i) { /* for a fence that is not on its timeline */
     nd4c_fence_release(fence->after[i]);
   }
   nd4c_lock_destroy(&fence->lock);
@@ -101,7 +102,7 @@ static nd4c_status refuse_forked(const nd4c_device *device) {
 
 static void settle_finished(nd4c_timeline *timeline);
 
-/* Puts it on its timeline; the caller's reference ends where that fails. */
+/* Puts it on its timeline; after a failure the caller's reference is released. */
 static nd4c_status put(nd4c_shared_fence *fence, bool now, nd4c_shared_fence **out) {
   nd4c_status status = nd4c_timeline_append(fence->timeline, &fence->entry, fence->count, now);
   if (status != ND4C_OK) {
@@ -146,8 +147,8 @@ nd4c_status nd4c_fence_submit(nd4c_timeline *timeline, const nd4c_fence_work *wo
   fence->first = work->first;
   fence->count = work->count;
   fence->steps = nd4c_fence_steps_retain(work->steps);
-  /* The vendor's fence of a run is made at once, so that a wait for the run does not include the next one. So is that
-   * of work without numbers, so that its failure is not taken for one of what comes behind it. */
+  /* Records the vendor's fence of a run at once, so that waiting for the run does not include the next one. Does the
+   * same for work without numbers, so that its failure is not attributed to later work. */
   return append(fence, work->steps != NULL || work->count == 0, out);
 }
 
@@ -178,7 +179,7 @@ void nd4c_fence_keep(nd4c_shared_fence *fence, void *kept, int64_t bytes, void (
   nd4c_lock_release(&fence->lock);
   if (done) {
     release(kept);
-  } else if (bytes > 0) { /* memory is to be known as free when it is */
+  } else if (bytes > 0) { /* so that memory is known to be free as soon as it is */
     nd4c_timeline_mark(fence->timeline);
   }
 }
@@ -206,7 +207,7 @@ static const nd4c_timeline_failure *find_first(const nd4c_timeline_failure *fail
   return first;
 }
 
-/* The name of the step that has a point; NULL: there is none. */
+/* The name of the step with a point; NULL: there is none. */
 static const char *name_step(const nd4c_shared_fence *fence, int64_t point) {
   return fence->steps == NULL ? NULL : nd4c_fence_steps_get_name(fence->steps, (int32_t)(point - fence->first + 1));
 }
@@ -232,7 +233,7 @@ static void end_work(nd4c_shared_fence *fence) {
   }
 }
 
-/* The first failure in a run that is the part's business; NULL: none is. */
+/* The first failure in a run on which the part depends; NULL: there is none. */
 static const nd4c_timeline_failure *find_failure(const nd4c_shared_fence *run, int32_t part) {
   const nd4c_timeline_failure *found = NULL;
   for (const nd4c_timeline_failure *at = run->failed; at != NULL; at = at->next) {
@@ -246,7 +247,7 @@ static const nd4c_timeline_failure *find_failure(const nd4c_shared_fence *run, i
   return found;
 }
 
-/* Waits for the run of a part, which is settled without the part. */
+/* Waits for the run of a part; settling the run does not settle the part. */
 static void end_run(nd4c_shared_fence *part) {
   const nd4c_shared_fence *run = part->run;
   nd4c_fence_settle(part->run);
@@ -263,7 +264,7 @@ static void end_run(nd4c_shared_fence *part) {
   }
 }
 
-/* Long chains lead to a failure, too: what is between them is left out. */
+/* A long chain may lead to a failure; the text leaves out the middle. */
 static void poison(nd4c_shared_fence *fence, const nd4c_shared_fence *after) {
   char text[ND4C_FENCE_TEXT_SIZE];
   const int begin = snprintf(text, sizeof text, "%.60s: an input was left without a value: ", fence->op);
@@ -274,7 +275,7 @@ static void poison(nd4c_shared_fence *fence, const nd4c_shared_fence *after) {
   fence->root = (size_t)begin;
 }
 
-/* The first input that has no value fails what is made of it. */
+/* The first input without a value makes the result fail. */
 static void end_inputs(nd4c_shared_fence *fence) {
   for (int32_t i = 0; i < fence->after_count; ++i) {
     nd4c_shared_fence *after = fence->after[i];
@@ -284,8 +285,8 @@ static void end_inputs(nd4c_shared_fence *fence) {
   }
 }
 
-/* How many fences' locks the thread holds, and the settled ones, retained, whose `kept` is still to be released: that
- * may submit, wait, and end a stream. */
+/* The number of fences' locks that the thread holds, and the settled fences, retained, whose `kept` must still be
+ * released: releasing may submit, wait, and destroy a stream. */
 static _Thread_local int32_t settling, releasing;
 static _Thread_local nd4c_shared_fence *unreleased;
 static _Atomic int32_t unreleased_count; /* of all threads */
@@ -302,7 +303,7 @@ static void release_kept(void) {
   }
 }
 
-/* A child of fork has none of the other threads. */
+/* The other threads do not exist in a child of fork. */
 static void forget_other_threads(void) {
   atomic_store(&unreleased_count, 0);
 }
@@ -311,7 +312,7 @@ static void watch_forks(void) {
   nd4c_os_on_fork(forget_other_threads);
 }
 
-/* What other threads are giving back may be what this one waits for. */
+/* Memory that other threads are about to release may be what this one waits for. */
 static void wait_for_releases(void) {
   enum { NAP = 20000 };
   while (settling == 0 && releasing == 0 && atomic_load(&unreleased_count) > 0) {
@@ -345,8 +346,8 @@ static void end_fence(nd4c_shared_fence *fence) {
   atomic_store(&fence->done, true);
 }
 
-/* Waits for the work and for the inputs' fences, keeps the outcome, and gives back what the work needed. While a
- * fence's lock is held, those of fences are taken that were recorded before it. */
+/* Settles the fence: waits for the work and for the inputs' fences, stores the outcome, and releases what the work
+ * needed. While it holds a fence's lock, it takes only locks of fences that were recorded before. */
 static void settle(nd4c_shared_fence *fence) {
   nd4c_lock_acquire(&fence->lock);
   settling += 1;
@@ -358,9 +359,9 @@ static void settle(nd4c_shared_fence *fence) {
   release_kept();
 }
 
-/* One after another from the oldest on, so that settling one finds those done that it came after: without this a chain
- * of submissions would be a recursion as deep as it is long. Between timelines the recursion ends, since each fence
- * only comes after those that were recorded before it. */
+/* Settles fences from the oldest on, so that each finds its predecessors settled: otherwise a chain of submissions
+ * would be a recursion as deep as the chain is long. Between timelines the recursion ends, since each fence depends
+ * only on fences that were recorded before. */
 static bool settle_up_to(nd4c_timeline *timeline, int64_t order, bool finished) {
   bool any = false;
   nd4c_timeline_entry *entry = NULL;
@@ -377,7 +378,7 @@ static bool settle_up_to(nd4c_timeline *timeline, int64_t order, bool finished) 
   return any;
 }
 
-/* What is known to have ended. */
+/* Settles fences that are known to have ended. */
 static void settle_finished(nd4c_timeline *timeline) {
   (void)settle_up_to(timeline, INT64_MAX, true);
 }
@@ -439,7 +440,7 @@ nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence) {
   return status == ND4C_OK ? ND4C_OK : nd4c_fail(status, "%s", nd4c_fence_text(fence));
 }
 
-/* What comes after work that may wait for other ranks may wait for them, too. */
+/* Work that depends on work that may wait for other ranks may wait for them, too. */
 static nd4c_status stand_apart_as(nd4c_timeline *awaited, nd4c_device *device, nd4c_stream stream) {
   nd4c_timeline *timeline = NULL;
   if (!nd4c_timeline_stands_apart(awaited)) {
@@ -530,7 +531,7 @@ nd4c_status nd4c_fence_drain(nd4c_device *device) {
   nd4c_shared_fence *fence = NULL;
   while ((fence = nd4c_fence_next_failed(fence, device)) != NULL) {
     const nd4c_status status = nd4c_fence_outcome(fence);
-    /* The root of a chain of failures is the report, not what came to depend on it. */
+    /* Reports the root of a chain of failures, not the work that depends on it. */
     if (status != ND4C_OK && (first == ND4C_OK || (first == ND4C_POISONED && status != ND4C_POISONED))) {
       first = status;
       (void)snprintf(text, sizeof text, "%s", nd4c_fence_text(fence));

@@ -1,15 +1,15 @@
-/* Fences whose work failed, and failures that were reported to no one before their fence went away. */
+/* Lists of failed fences, and of failures that were not reported before their fence was freed. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/os.h"
 #include "device/stream/fence_body.h"
 
-/* Fences alive that are known to have failed, the newest first, for nd4c_fence_drain. */
+/* Live fences that are known to have failed, the newest first, for nd4c_fence_drain. */
 static nd4c_lock failed_lock = ND4C_LOCK_INIT;
 static nd4c_shared_fence *failed_list;
 
-/* Failures of fences that went away before anyone asked: the oldest of each device. */
+/* Failures of fences that were freed before any caller asked: the oldest of each device. */
 enum { LOST_LIMIT = 16 };
 static struct {
   const nd4c_device *device;
@@ -25,7 +25,7 @@ static void unlock_failed(void) {
   nd4c_lock_release(&failed_lock);
 }
 
-/* A child of fork finds the list in order. */
+/* The hook keeps the list consistent in a child of fork. */
 static void watch_forks(void) {
   nd4c_os_around_fork(lock_failed, unlock_failed);
 }
@@ -92,7 +92,7 @@ nd4c_shared_fence *nd4c_fence_next_failed(nd4c_shared_fence *newer, const nd4c_d
   nd4c_shared_fence *fence = newer != NULL ? newer->next : failed_list;
   for (; fence != NULL && found == NULL; fence = fence->next) {
     int32_t references = atomic_load(&fence->entry.references);
-    /* A fence whose last reference is being dropped is still listed for a moment: it must not come back to life. */
+    /* A fence whose last reference is being dropped may still be listed: it must not be retained again. */
     while (fence->device == device && !fence->seen && references > 0 && found == NULL) {
       if (atomic_compare_exchange_weak(&fence->entry.references, &references, references + 1)) {
         found = fence;

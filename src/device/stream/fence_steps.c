@@ -1,3 +1,4 @@
+/* See fence_steps.h. */
 #include "device/stream/fence_steps.h"
 
 #include <stdatomic.h>

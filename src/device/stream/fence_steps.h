@@ -1,5 +1,5 @@
-/* What the results of a run of numbered calls depend on. A plan makes one table; the fences of all its runs share it,
- * and may outlive the plan. */
+/* The dependencies of a run's results on its numbered calls. A plan makes one table; the fences of all its runs share
+ * it, and may outlive the plan. */
 #ifndef ND4C_DEVICE_FENCE_STEPS_H
 #define ND4C_DEVICE_FENCE_STEPS_H
 
@@ -8,20 +8,20 @@
 
 #include "nd4c/status.h"
 
-/* Reference-counted. Filled by the thread that makes it, unchanged afterwards. */
+/* Reference-counted. The creating thread fills it; it is immutable afterwards. */
 typedef struct nd4c_fence_steps nd4c_fence_steps;
 
-/* A table for calls with points 1 .. step_count and so many parts. Nothing depends on anything, no step has a name. One
- * reference. MEMORY. */
+/* A table for calls with points 1 .. step_count and part_count parts, without dependencies and names. One reference.
+ * MEMORY. */
 nd4c_status nd4c_fence_steps_make(int32_t step_count, int32_t part_count, nd4c_fence_steps **steps);
 /* Names a step for the text of a failure; copies the name. MEMORY. */
 nd4c_status nd4c_fence_steps_set_name(nd4c_fence_steps *steps, int32_t point, const char *name);
-/* Lets a part depend on a step. */
+/* Makes a part depend on a step. */
 void nd4c_fence_steps_add(nd4c_fence_steps *steps, int32_t part, int32_t point);
-/* NULL for a point out of range. */
+/* The name of a step; NULL for a point out of range. */
 const char *nd4c_fence_steps_get_name(const nd4c_fence_steps *steps, int32_t point);
-/* Whether the part depends on a step of that range. first 0: it is not known which steps failed, which is true of any
- * part. */
+/* Whether the part depends on a step of that range. first 0: the failed steps are unknown, so every part may depend on
+ * them. */
 bool nd4c_fence_steps_depends(const nd4c_fence_steps *steps, int32_t part, int32_t first, int32_t last);
 /* NULL is fine for both. */
 nd4c_fence_steps *nd4c_fence_steps_retain(nd4c_fence_steps *steps);

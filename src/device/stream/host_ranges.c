@@ -1,3 +1,4 @@
+/* See host_ranges.h. */
 #include "device/stream/host_ranges.h"
 
 #include "base/alloc.h"
@@ -10,9 +11,9 @@
 #include "nd4c/external.h"
 
 typedef enum range_state {
-  REGISTERING, /* the driver is doing it: copies are those of ordinary memory */
+  REGISTERING, /* the driver is registering it: copies treat it as ordinary memory */
   READY,
-  LEAVING /* no use begins; the driver gets the memory back when those that had begun have ended */
+  LEAVING /* no new uses begin; the driver unregisters the memory when the earlier ones have ended */
 } range_state;
 
 typedef struct host_range {
@@ -23,9 +24,9 @@ typedef struct host_range {
   struct host_range *next;
 } host_range;
 
-/* Guards the list, and which devices' uses are awaited; nothing is called under it. */
+/* Guards the list, and the flags of devices whose uses are awaited; no other function is called under it. */
 static nd4c_lock lock = ND4C_LOCK_INIT;
-static nd4c_condition answered = ND4C_CONDITION_INIT; /* a device's uses are awaited no more */
+static nd4c_condition answered = ND4C_CONDITION_INIT; /* signalled when a device's uses are no longer awaited */
 static host_range *ranges;
 static _Atomic int32_t range_count;
 static nd4c_once forks_once = ND4C_ONCE_INIT;
@@ -38,7 +39,7 @@ static void unlock_ranges(void) {
   nd4c_lock_release(&lock);
 }
 
-/* A child of fork has none of the other threads, whose uses would never end. */
+/* The other threads do not exist in a child of fork, so their uses would never end. */
 static void forget_uses(void) {
   int32_t position = 0;
   for (nd4c_device *device; (device = nd4c_devices_next(&position)) != NULL;) {
@@ -95,8 +96,9 @@ static bool registers(const nd4c_device *device) {
   return device->ops->external != NULL && device->ops->external->host_register != NULL;
 }
 
-/* Ordinary memory counts, too: it may be registered, and unregistered, before the driver has been given the copy. The
- * use counts before the ranges are looked at, so that a thread which marks a range finds it, or it finds the mark. */
+/* Uses of ordinary memory count, too: it may be registered and unregistered before the driver gets the copy. The use is
+ * counted before the ranges are read, so that either a thread that marks a range sees the use, or the use sees the
+ * mark. */
 bool nd4c_host_use_begin(nd4c_host_use *use, nd4c_device *device, const void *memory, int64_t bytes) {
   *use = (nd4c_host_use){0};
   if (!registers(device)) {
@@ -122,7 +124,7 @@ void nd4c_host_use_end(nd4c_host_use *use) {
 
 /* -- registering --------------------------------------------------------------------------------------------------- */
 
-/* Puts the range in the list, not ready yet; false if it meets another one of the device. */
+/* Adds the range to the list, not ready yet; false if it overlaps another one of the device. */
 static bool add(host_range *made) {
   nd4c_once_run(&forks_once, watch_forks);
   lock_ranges();
@@ -195,7 +197,7 @@ nd4c_status nd4c_host_register(nd4c_device *device, void *pointer, int64_t bytes
 
 /* -- unregistering ------------------------------------------------------------------------------------------------- */
 
-/* The range that begins there, in which no use begins from here on; NULL: there is none. */
+/* Finds the range that begins at the pointer and blocks new uses of it; NULL: there is none. */
 static host_range *retire(const nd4c_device *device, const void *pointer) {
   lock_ranges();
   host_range *range = ranges;
@@ -217,8 +219,8 @@ static void await_turn(const nd4c_device *device, int32_t turn) {
   }
 }
 
-/* Waits until the device's uses have ended that began before this, and not for those that begin meanwhile: they count
- * in the other turn. First for the few that read the turn before it last changed and counted behind that. */
+/* Waits for the device's uses that began before this call, but not for those that begin meanwhile, which count in the
+ * other turn. First waits for the few uses that read the turn before it last changed and were counted afterwards. */
 static void await_uses(nd4c_device *device) {
   struct nd4c_host_uses *uses = &device->host_uses;
   lock_ranges();
@@ -237,13 +239,13 @@ static void await_uses(nd4c_device *device) {
   unlock_ranges();
 }
 
-/* False: the work will not end, and the process ends without it; the memory stays registered. */
+/* False: the work will not end before the process exits, and the memory stays registered. */
 static bool await_work(nd4c_device *device) {
   if (!nd4c_device_is_given_up(device)) {
     await_uses(device);
   }
   if (!nd4c_device_is_given_up(device)) {
-    (void)nd4c_fence_settle_all(device); /* copies that go on by themselves */
+    (void)nd4c_fence_settle_all(device); /* asynchronous copies */
   }
   return !nd4c_device_is_given_up(device);
 }

@@ -1,9 +1,9 @@
-/* Host memory that is registered for a device (nd4c_host_register): copies of it pass through no staging buffer. And
- * the uses of host memory by a device's driver, for which unregistering waits:
+/* Host memory that is registered for a device (nd4c_host_register) and is copied without staging buffers; and the uses
+ * of host memory by a device's driver, for which unregistering waits:
  *
  *     use begins -> the driver is given the memory -> the copy's fence is recorded, or the copy has ended -> use ends
  *
- * No owner of memory is called during a use, so that its release callback may unregister memory. */
+ * No release callback runs during a use, so that a callback may unregister memory. */
 #ifndef ND4C_DEVICE_HOST_RANGES_H
 #define ND4C_DEVICE_HOST_RANGES_H
 
@@ -15,15 +15,16 @@ typedef struct nd4c_host_use {
   int32_t turn;
 } nd4c_host_use;
 
-/* Whether these bytes lie in a range of the device, from which it copies fastest without a detour. The answer may be
- * out of date a moment later. Takes a lock where anything is registered at all. */
+/* Whether these bytes lie in a registered range of the device, which it copies directly. The answer may be out of date
+ * at once. Takes a lock only if any range is registered. */
 bool nd4c_host_range_holds(const nd4c_device *device, const void *memory, int64_t bytes);
 
-/* Before the driver is given host memory that nd4c did not allocate for copying. False, and no use: some of the bytes
- * lie in a range that is being unregistered, and the driver must not be given them. Never waits. Takes a lock where
- * anything is registered at all, and counts where the device registers memory. */
+/* Begins a use, before the driver gets host memory that nd4c did not allocate for copying. False, with no use begun:
+ * some of the bytes are being unregistered, and the driver must not get them. Never waits. Takes a lock only if any
+ * range is registered, and counts only if the device can register memory. */
 bool nd4c_host_use_begin(nd4c_host_use *use, nd4c_device *device, const void *memory, int64_t bytes);
-/* When the copy's fence is on its timeline, or the copy has ended. NULL, and one that has ended, are fine. */
+/* Ends a use, when the copy's fence is on its timeline or the copy has ended. NULL, and a use that has ended, are
+ * fine. */
 void nd4c_host_use_end(nd4c_host_use *use);
 
 #endif

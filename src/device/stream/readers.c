@@ -1,3 +1,4 @@
+/* See readers.h. */
 #include "device/stream/readers.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ static void forget_first(nd4c_readers *readers, int32_t count) {
   }
 }
 
-/* Work of one stream ends in order: mostly these are all. `ask`: those that are not known to be ready are asked. */
+/* Work of one stream ends in order, so this usually finds all. `ask`: also queries fences that are not known to be
+ * ready. */
 static void forget_ready_first(nd4c_readers *readers, bool ask) {
   nd4c_shared_fence **fences = fences_of(readers);
   int32_t ready = 0;
@@ -48,7 +50,7 @@ static void forget_ready_first(nd4c_readers *readers, bool ask) {
   }
 }
 
-/* Those behind one of a slower stream, too. */
+/* Also finds those listed after a fence of a slower stream. */
 static void forget_ready(nd4c_readers *readers) {
   nd4c_shared_fence **fences = fences_of(readers);
   int32_t kept = 0;
@@ -62,7 +64,7 @@ static void forget_ready(nd4c_readers *readers) {
   readers->count = kept;
 }
 
-/* Without memory what is there has to do. */
+/* If memory is exhausted, the existing room must suffice. */
 static void grow(nd4c_readers *readers) {
   const int32_t room = room_of(readers);
   nd4c_shared_fence **made = nd4c_recycle_take_raw(bytes_of(2 * room));
@@ -78,7 +80,7 @@ static inline bool is_full(const nd4c_readers *readers, int32_t most) {
   return readers->count >= most || readers->count == room_of(readers);
 }
 
-/* Puts the fence in the place of one that it stands for; false: there is none. */
+/* Replaces an older fence of the same timeline by the fence; false: there is none. */
 static bool replace(nd4c_readers *readers, nd4c_shared_fence *fence) {
   nd4c_shared_fence **fences = fences_of(readers);
   for (int32_t i = readers->count - 1; i >= 0; --i) {
@@ -116,7 +118,7 @@ nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, nd4c_shared_f
   forget_ready_first(readers, false);
   if (is_full(readers, most)) {
     forget_ready(readers);
-    /* Half full is cause enough: the next look at all of them is then far away. */
+    /* Sweeps when half full, so that the next sweep is far away. */
     if (most > room_of(readers) && readers->count > room_of(readers) / 2) {
       grow(readers);
     }

@@ -1,6 +1,6 @@
-/* The unfinished work that reads a replica: who writes there next comes after all of it. Kept in the order in which it
- * was enqueued; all under the storage's lock. A newer fence of a timeline stands for the older ones: a timeline asks
- * its vendor fences in order, so that a position counts as ended with all before it, also where work failed. */
+/* The fences of unfinished work that reads a replica: the next writer waits for all of them. In the order in which the
+ * work was enqueued; all under the storage's lock. A newer fence of a timeline replaces the older ones: a timeline
+ * queries its vendor fences in order, so a position counts as ended only with all earlier ones, even after failures. */
 #ifndef ND4C_DEVICE_READERS_H
 #define ND4C_DEVICE_READERS_H
 
@@ -11,9 +11,9 @@ enum { ND4C_READERS_FEW = 4, ND4C_READERS_MOST = 256 };
 /* Zeroed: none. */
 typedef struct nd4c_readers {
   int32_t count, room; /* room of `many` */
-  int32_t replaced;    /* fences that others stand for, none of which was forgotten since */
+  int32_t replaced;    /* number of fences that newer ones have replaced since a fence was last forgotten */
   nd4c_shared_fence *few[ND4C_READERS_FEW];
-  nd4c_shared_fence **many; /* instead of `few`, recycled; NULL: these do */
+  nd4c_shared_fence **many; /* replaces `few`, recycled; NULL: `few` suffices */
 } nd4c_readers;
 
 /* Whether there is room for the fence beside `most` others, FEW to MOST; forgets those that have ended. NULL: there is.
@@ -24,11 +24,11 @@ nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, nd4c_shared_f
 /* Retains the fence, and forgets those that it stands for. Waits for nothing where nd4c_readers_find_excess has just
  * said that there is room. */
 void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
-/* Whether all are ready; forgets those that were so first. Asks as nd4c_fence_is_ready does. */
+/* Whether all are ready; forgets the leading ready ones. Queries as nd4c_fence_is_ready does. */
 bool nd4c_readers_are_done(nd4c_readers *readers);
-/* The same as far as it is known, see nd4c_fence_is_known. */
+/* The same without querying, see nd4c_fence_is_known. */
 bool nd4c_readers_are_known(nd4c_readers *readers);
-/* Waits for all, however they end. */
+/* Waits for all and ignores their outcomes. */
 void nd4c_readers_settle(const nd4c_readers *readers);
 /* Lets work on `stream` come after all, see nd4c_fence_enqueue_wait. *on_host: a fence, not retained, that the host has
  * to wait for before it calls this again; NULL: there is none. */

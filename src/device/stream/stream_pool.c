@@ -1,3 +1,4 @@
+/* See stream_pool.h. */
 #include "device/stream/stream_pool.h"
 
 #include "base/alloc.h"
@@ -14,7 +15,7 @@ enum { IDLE_LIMIT = 32, ROOM = 256 };
 
 struct nd4c_stream_pool {
   nd4c_device *device;
-  nd4c_lock lock; /* guards the rest; not held while the backend runs */
+  nd4c_lock lock; /* guards the fields below; not held while the backend runs */
   int32_t count, oldest;
   nd4c_stream idle[ROOM]; /* a ring: the one given back first, whose work is likeliest done, is taken first */
 };
@@ -147,7 +148,7 @@ static void free_detached(void *const detached[ND4C_STREAM_HOOKS]) {
 void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use) {
   if (stream != NULL && !nd4c_device_is_forked(device)) {
     void *detached[ND4C_STREAM_HOOKS] = {NULL};
-    detach_all(device, stream, detached); /* behind the end the handle may be another stream's */
+    detach_all(device, stream, detached); /* after it is destroyed, its handle may name another stream */
     nd4c_fence_end_stream(device, stream, use);
     free_detached(detached);
   }

@@ -1,4 +1,5 @@
-/* Idle streams of one device, kept for whoever needs one next: making one costs a driver call or a thread. */
+/* Pool of idle streams of one device, because creating a stream costs a driver call or a thread. Contexts, plans and
+ * transfers take streams here. */
 #ifndef ND4C_DEVICE_STREAM_POOL_H
 #define ND4C_DEVICE_STREAM_POOL_H
 
@@ -6,9 +7,10 @@
 #include "device/device.h"
 #include "device/stream/host_ranges.h"
 
-/* What belongs to a stream and lies above it: scratch. */
+/* Objects of higher layers that belong to a stream: its scratch. */
 typedef struct nd4c_stream_hook {
-  void *(*detach)(nd4c_device *device, nd4c_stream stream); /* the stream is about to end; its work may not have */
+  void *(*detach)(nd4c_device *device, nd4c_stream stream); /* the stream is about to be destroyed; its work may be in
+                                                               flight */
   void (*free)(void *detached);                             /* the stream's work has ended. NULL is fine */
 } nd4c_stream_hook;
 enum { ND4C_STREAM_HOOKS = 1 }; /* at most */
@@ -16,26 +18,26 @@ ND4C_HOOK_LIST(stream_hooks, nd4c_stream_hook);
 
 /* *pool NULL on a synchronous device. */
 nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **pool);
-/* Destroys what is idle. NULL is fine. */
+/* Destroys the pool and its idle streams. NULL is fine. */
 void nd4c_stream_pool_free(struct nd4c_stream_pool *pool);
 
-/* An idle stream, or a fresh one; NULL on a synchronous device. DEVICE if the device is closed (closing.h). Work that
- * its last user left may still be queued. */
+/* Takes an idle stream, or creates one; NULL on a synchronous device. DEVICE if the device is closed (closing.h). Work
+ * of its last user may still be queued. */
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream);
 /* A stream on which nothing is under way, for work whose end the host waits for: it waits for nothing else. */
 nd4c_status nd4c_stream_take_idle(nd4c_device *device, nd4c_stream *stream);
 /* A stream for a context, which is not the pool's: with the priority, and with times where the tracer is on. NULL on a
  * synchronous device. ARGUMENT: the device has no such priority; DEVICE if it is closed. */
 nd4c_status nd4c_stream_open(nd4c_device *device, int32_t priority, nd4c_stream *stream);
-/* A handle for a stream of the application's, which nd4c_stream_drop leaves alone. UNSUPPORTED: the device takes none.
- */
+/* Makes a handle for a stream of the application, which nd4c_stream_drop does not destroy. UNSUPPORTED: the device
+ * takes no such streams. */
 nd4c_status nd4c_stream_wrap(nd4c_device *device, void *native, nd4c_stream *stream);
-/* Gives a stream back whose last piece of work is behind a fence, so that no failure is left on it. NULL is fine. */
+/* Returns a stream whose last work has a fence, so that no failure remains on it. NULL is fine. */
 void nd4c_stream_give(nd4c_device *device, nd4c_stream stream);
-/* Destroys a stream, with its scratch, of which it is not known what it holds; waits for its work. NULL is fine. In a
- * child of fork the parent's streams are left alone. */
+/* Destroys a stream in an unknown state, with its scratch; waits for its work. NULL is fine. In a child of fork it does
+ * nothing to the parent's streams. */
 void nd4c_stream_drop(nd4c_device *device, nd4c_stream stream);
-/* The same after a copy that failed: its use of host memory ends when the stream's work has. */
+/* The same after a failed copy, whose use of host memory ends with the stream's work. */
 void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use);
 /* Destroys the idle streams of the device. */
 void nd4c_stream_trim(nd4c_device *device);

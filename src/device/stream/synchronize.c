@@ -1,4 +1,4 @@
-/* Waiting for all the work of a device. */
+/* nd4c_device_synchronize: waits for all work of a device. */
 #include "base/status.h"
 #include "device/stream/closing.h"
 #include "device/driver.h"

@@ -1,3 +1,4 @@
+/* See thread.h. */
 #include "device/stream/thread.h"
 
 #include "base/alloc.h"
@@ -10,7 +11,7 @@ static nd4c_once key_once = ND4C_ONCE_INIT;
 static nd4c_thread_key key;
 static nd4c_lock list_lock = ND4C_LOCK_INIT;
 static nd4c_thread *list;
-/* Shares of threads that ended, under list_lock. */
+/* Accounts of threads that have ended, under list_lock. */
 static int64_t ended_live_bytes, ended_live_count, ended_total_count, ended_hits;
 
 ND4C_FAST_THREAD_LOCAL nd4c_thread *nd4c_thread_current;

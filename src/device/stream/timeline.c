@@ -1,3 +1,4 @@
+/* See timeline.h. */
 #include "device/stream/timeline.h"
 
 #include "base/alloc.h"
@@ -6,8 +7,8 @@
 #include "device/stream/shared_locks.h"
 #include "device/stream/timeline_body.h"
 
-/* Submissions without a vendor fence before one is recorded unasked: what they keep can then go without a wait. And
- * submissions that have not ended before the host waits for the oldest vendor fence. */
+/* Number of submissions without a vendor fence after which one is recorded, so that what they keep can be released
+ * without a wait; and number of unfinished submissions after which the host waits for the oldest vendor fence. */
 enum { CADENCE = 512, AHEAD = 2048 };
 
 /* -- all timelines ------------------------------------------------------------------------------------------------- */
@@ -26,7 +27,7 @@ static void unlock_registry(void) {
   nd4c_lock_release(&registry_lock);
 }
 
-/* A child of fork finds the registry in order. */
+/* The hook keeps the registry consistent in a child of fork. */
 static void watch_forks(void) {
   nd4c_os_around_fork(lock_registry, unlock_registry);
 }
@@ -102,7 +103,7 @@ void nd4c_timeline_release(nd4c_timeline *timeline) {
   nd4c_deallocate(timeline);
 }
 
-/* One whose last reference is being dropped is still listed for a moment: it must not come back to life. */
+/* A timeline whose last reference is being dropped may still be listed: it must not be retained again. */
 static bool try_retain(nd4c_timeline *timeline) {
   int32_t references = atomic_load(&timeline->references);
   while (references > 0) {
@@ -183,7 +184,7 @@ static void list_entry(nd4c_timeline *timeline, nd4c_timeline_entry *entry, int6
   note_oldest(timeline);
 }
 
-/* Whether each submission has a vendor fence of its own. */
+/* Whether each submission gets its own vendor fence. */
 static bool is_exact(const nd4c_timeline *timeline) {
   return !nd4c_timeline_tells_points(timeline) || atomic_load(&timeline->ended) < timeline->apart_until ||
          timeline->end <= timeline->fenced_until;

@@ -1,4 +1,4 @@
-/* The vendor's fences of a timeline, and the failures that they tell. */
+/* The vendor's fences of a timeline, and the failures that they report. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 #include "device/stream/shared_locks.h"
 #include "device/stream/timeline_body.h"
 
-/* Failures that are asked of one fence at most: a device may never end telling them. */
+/* Limit of failures read from one fence, in case a device never stops reporting them. */
 enum { ND4C_FENCE_FAILURES = 4096 };
 
 /* -- failures ------------------------------------------------------------------------------------------------------ */
@@ -26,7 +26,7 @@ static bool has_points(const nd4c_timeline_failure *failure) {
   return failure->points.first > 0;
 }
 
-/* Several failures become one without a text and without points. */
+/* Merges several failures into one without text and points. */
 static void note_spare(nd4c_timeline *timeline, nd4c_status status, int64_t after, int64_t until) {
   nd4c_timeline_failure *spare = &timeline->spare;
   const bool fresh = spare->status == ND4C_OK;
@@ -35,7 +35,7 @@ static void note_spare(nd4c_timeline *timeline, nd4c_status status, int64_t afte
   spare->until = fresh || until > spare->until ? until : spare->until;
 }
 
-/* The thread's error text is that of the failure. NULL without memory. */
+/* The failure's text is the thread's error text. NULL if memory is exhausted. */
 static nd4c_timeline_failure *make_failure(nd4c_status status, nd4c_failed_range points) {
   nd4c_timeline_failure *made = nd4c_allocate_zeroed(1, sizeof *made);
   if (made != NULL) {
@@ -62,7 +62,7 @@ static void push(nd4c_timeline *timeline, nd4c_timeline_failure *failure, nd4c_s
   timeline->failures = failure;
 }
 
-/* What a vendor fence tells. `lost`: a failure for which there was no memory, or OK. */
+/* Reads the failures of a vendor fence. `lost`: a failure that was dropped because memory was exhausted, or OK. */
 typedef struct told {
   nd4c_timeline_failure *list;
   nd4c_status lost;
@@ -78,7 +78,7 @@ static void add(told *all, nd4c_status status, nd4c_failed_range points) {
   all->list = made;
 }
 
-/* One by one, no more than a limit: what is left then failed, too, and counts as not known. */
+/* Reads them one by one, up to a limit; any others count as failures of unknown calls. */
 static told listen_to_each(const nd4c_device *device, nd4c_fence handle) {
   told each = {NULL, ND4C_OK};
   nd4c_failed_range points;
@@ -94,7 +94,7 @@ static told listen_to_each(const nd4c_device *device, nd4c_fence handle) {
   return each;
 }
 
-/* Blocks until the fence is ready. */
+/* Blocks until the fence is signalled. */
 static told listen(const nd4c_timeline *timeline, nd4c_fence handle) {
   const nd4c_device *device = timeline->device;
   told all = {NULL, ND4C_OK};
@@ -119,7 +119,7 @@ static bool touches(const nd4c_timeline_failure *failure, int64_t first, int64_t
   return has_points(failure) && failure->points.first <= last && failure->points.last >= first;
 }
 
-/* The part of a failure that concerns these points. NULL without memory. */
+/* The part of a failure that concerns these points. NULL if memory is exhausted. */
 static nd4c_timeline_failure *cut(const nd4c_timeline_failure *failure, int64_t first, int64_t last) {
   nd4c_timeline_failure *made = nd4c_allocate_zeroed(1, sizeof *made);
   if (made != NULL) {
@@ -144,7 +144,7 @@ nd4c_timeline_failure *nd4c_timeline_take_failures(nd4c_timeline *timeline, int6
     }
     if (failure->points.first >= first && failure->points.last <= last) {
       *link = failure->next;
-    } else { /* others' points are in it, too */
+    } else { /* it has points of others, too */
       link = &failure->next;
       const nd4c_timeline_failure *whole = failure;
       failure = cut(whole, first, last);
@@ -218,7 +218,7 @@ nd4c_status nd4c_timeline_record(nd4c_timeline *timeline) {
   return ND4C_OK;
 }
 
-/* Without a vendor fence under way what is marked has ended. */
+/* Without a pending vendor fence, all marked positions have ended. */
 static void advance(nd4c_timeline *timeline, int64_t position) {
   atomic_store(&timeline->ended, timeline->first != NULL ? position : timeline->marked);
   nd4c_condition_wake_all(&timeline->changed);
@@ -228,8 +228,8 @@ void nd4c_timeline_cover(nd4c_timeline *timeline) {
   if (timeline->marked == timeline->end || nd4c_timeline_record(timeline) == ND4C_OK) {
     return;
   }
-  /* The work ends here; once it has, a fence may be had that tells how. What failed in the work says more than what
-   * recording failed with. */
+  /* Waits for the work; afterwards recording a fence may succeed, which reports the outcome. A failure of the work is
+   * more specific than the failure of recording. */
   nd4c_status status = nd4c_driver_synchronize(timeline->device);
   status = status == ND4C_OK ? nd4c_timeline_record(timeline) : status;
   if (status == ND4C_OK) {
@@ -245,7 +245,7 @@ void nd4c_timeline_cover(nd4c_timeline *timeline) {
   advance(timeline, atomic_load(&timeline->ended));
 }
 
-/* Takes the oldest vendor fence off, which no thread is busy with. Releases the lock while it waits. */
+/* Removes the oldest vendor fence that no other thread is handling. Releases the lock while it waits. */
 static void end_first(nd4c_timeline *timeline) {
   nd4c_vendor_fence *mark = timeline->first;
   mark->busy = true;
@@ -319,8 +319,8 @@ bool nd4c_timeline_has_ended(nd4c_timeline *timeline, int64_t position) {
   return ask(timeline, position, true);
 }
 
-/* A program that reads what it submitted a step ago, behind the next step, would wait for both each time: from then on
- * submissions have vendor fences of their own, for longer each time that it happens. */
+/* A program that submits a step and then reads the previous one would wait for both each time. After such a wait,
+ * submissions get their own vendor fences, each time for longer. */
 static void note_late(nd4c_timeline *timeline, int64_t position) {
   enum { FIRST_SPAN = 64, DOUBLINGS = 8 };
   if (position < timeline->end) {
@@ -378,7 +378,7 @@ bool nd4c_timeline_is_idle(nd4c_device *device, nd4c_stream stream) {
 
 void nd4c_timeline_wait_all(nd4c_timeline *timeline) {
   nd4c_lock_acquire(&timeline->lock);
-  timeline->end += 1; /* for what was enqueued and not submitted */
+  timeline->end += 1; /* for work that was enqueued but not submitted */
   wait_until(timeline, timeline->end);
   nd4c_lock_release(&timeline->lock);
 }
@@ -391,7 +391,7 @@ static nd4c_status wait_on(const nd4c_timeline *timeline, const nd4c_device *dev
              : nd4c_driver_stream_wait_other(device, stream, timeline->device, handle);
 }
 
-/* Each vendor fence up to the position: one that failed may be ready before what stands before it. */
+/* Checks each vendor fence up to the position, because a failed one may be signalled before earlier ones. */
 nd4c_status nd4c_timeline_enqueue_wait(nd4c_timeline *timeline, int64_t position, const nd4c_device *device,
                                        nd4c_stream stream) {
   nd4c_status status = ND4C_OK;
@@ -409,7 +409,7 @@ nd4c_status nd4c_timeline_enqueue_wait(nd4c_timeline *timeline, int64_t position
   return status;
 }
 
-/* Vendor fences that cover what stands up to the position. Under the lock. */
+/* The vendor fences that cover positions up to this one. Under the lock. */
 static int32_t count_marks(const nd4c_timeline *timeline, int64_t position) {
   int32_t count = 0;
   int64_t at = atomic_load(&timeline->ended);

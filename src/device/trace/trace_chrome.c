@@ -1,5 +1,5 @@
-/* The events in the JSON that chrome://tracing and Perfetto load: a process, numbered behind the rank, one row a
- * thread. */
+/* Writes events as the JSON that chrome://tracing and Perfetto load: one process, numbered by the rank, with one row
+ * for each thread. */
 #include "base/alloc.h"
 #include "base/config/config.h"
 #include "base/status.h"
@@ -11,7 +11,7 @@ typedef struct chrome {
   bool any;
 } chrome;
 
-/* A JSON string: names come from backends, which may be anybody's. */
+/* A JSON string: names come from backends, which are untrusted. */
 static void print_string(nd4c_text *text, const char *string) {
   nd4c_text_append(text, "\"", 1);
   for (const char *c = string; *c != '\0'; ++c) {
@@ -29,7 +29,7 @@ static void print_field(nd4c_text *text, const char *name, const char *value) {
   print_string(text, value);
 }
 
-/* Microseconds, to the nanosecond; JSON's decimal point whatever the locale's is. */
+/* Microseconds with three decimals; always with a point, independent of the locale. */
 static void print_time(nd4c_text *text, const char *name, int64_t nanoseconds) {
   int64_t size = nanoseconds < 0 ? -nanoseconds : nanoseconds;
   nd4c_text_print(text, ",\"%s\":%s%lld.%03d", name, nanoseconds < 0 ? "-" : "", (long long)(size / 1000),
@@ -52,7 +52,7 @@ static void open_event(chrome *out, int32_t thread, const nd4c_trace_event *even
   out->any = true;
 }
 
-/* What the device did, on a row of its own behind those of threads. */
+/* The device's time, on a separate row after those of threads. */
 static void print_device_time(chrome *out, const nd4c_trace_event *event) {
   enum { DEVICE_ROWS = 1000000 };
   nd4c_trace_event work = *event;
@@ -88,7 +88,7 @@ static void print_event(void *user, int32_t thread, const nd4c_trace_event *even
       print_field(text, "op", event->op != NULL ? event->op : "");
       break;
     case ND4C_TRACE_WRITE:
-      return; /* the round trips' business */
+      return; /* only for round trips */
   }
   nd4c_text_print(text, "}%s}",
                   event->kind == ND4C_TRACE_EXECUTE || event->kind == ND4C_TRACE_COPY ? "" : ",\"s\":\"t\"");

@@ -1,4 +1,4 @@
-/* The tracer's sums and its table. */
+/* nd4c_trace_report and _get_totals: sums and the table. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct op_row {
   const nd4c_device *device;
   const char *op;
   int64_t count, nanoseconds;
-  int64_t told, device_nanoseconds; /* of executions whose device told its time */
+  int64_t told, device_nanoseconds; /* of executions for which the device reported its time */
 } op_row;
 
 typedef struct memory_row {
@@ -35,20 +35,20 @@ typedef struct thread_row {
 } thread_row;
 
 typedef struct summary {
-  copy_row *copies, *transitions; /* of transitions the count alone */
+  copy_row *copies, *transitions; /* transitions have only a count */
   op_row *ops;
   memory_row *memory;
   thread_row *threads;
   int32_t copy_count, transition_count, op_count, memory_count, thread_count;
   int64_t dropped;
-  nd4c_trace_event *moves; /* copies and writes, by themselves for the round trips */
+  nd4c_trace_event *moves; /* copies and writes, kept separately for round trips */
   int64_t move_count, move_capacity;
   nd4c_round_trip *trips;
   int32_t trip_count;
   bool failed; /* no memory */
 } summary;
 
-/* One more zeroed row at the end of a list; NULL without memory. */
+/* Appends a zeroed row to a list; NULL if memory is exhausted. */
 static void *add_row(summary *s, void **rows, int32_t *count, size_t size) {
   void *grown = nd4c_reallocate(*rows, ((size_t)*count + 1) * size);
   if (grown == NULL) {
@@ -79,7 +79,7 @@ static copy_row *find_pair(summary *s, copy_row **pairs, int32_t *count, const n
   return row;
 }
 
-/* Threads are visited one after the other: the last row is the thread's, or there is none yet. */
+/* Threads are visited one after the other, so the thread's row is the last one or does not exist yet. */
 static thread_row *find_thread(summary *s, int32_t number) {
   if (s->thread_count > 0 && s->threads[s->thread_count - 1].number == number) {
     return &s->threads[s->thread_count - 1];
@@ -137,7 +137,8 @@ static void keep_move(summary *s, int32_t thread, const nd4c_trace_event *event)
   }
   nd4c_trace_event *kept = &s->moves[s->move_count++];
   *kept = *event;
-  kept->call = event->call == 0 ? 0 : event->call | (uint64_t)thread << 32; /* calls of threads are told apart */
+  kept->call = event->call == 0 ? 0 : event->call | (uint64_t)thread << 32; /* so that calls of different threads are
+                                                                               distinguished */
 }
 
 static void add_to_thread(thread_row *row, const nd4c_trace_event *event) {
@@ -267,7 +268,7 @@ static int most_used(const void *a, const void *b) {
   return device != 0 ? device : (right->count > left->count) - (right->count < left->count);
 }
 
-/* Threads that did the most first. */
+/* The busiest threads first. */
 static int most_events(const void *a, const void *b) {
   const thread_row *left = a, *right = b;
   int64_t lefts = left->executions + left->copies + left->allocations;
@@ -295,7 +296,7 @@ static void print_copies(const summary *s, nd4c_text *text) {
   }
 }
 
-/* What the milliseconds of a row are, unless the call's were the work's. */
+/* Says what a row's milliseconds measure, if not the work itself. */
 static void print_what_that_is(const op_row *row, nd4c_text *text) {
   if (row->told > 0) {
     nd4c_text_print(text, " on the device");
@@ -341,7 +342,7 @@ static void print_thread(const thread_row *row, nd4c_text *text, const char *nam
                   (long long)row->allocated_bytes, (long long)row->frees);
 }
 
-/* The busiest threads, and the others together. */
+/* The busiest threads, and the sum of the others. */
 static void print_threads(const summary *s, nd4c_text *text) {
   enum { SHOWN = 16, NAME_SIZE = 32 };
   char name[NAME_SIZE];

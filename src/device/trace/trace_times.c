@@ -1,3 +1,4 @@
+/* See trace_times.h. */
 #include "device/trace/trace_times.h"
 
 #include "base/status.h"
@@ -27,7 +28,7 @@ nd4c_timing nd4c_trace_times_end(nd4c_trace_times *times) {
   return nd4c_driver_timing_end(device, times->stream, &timing) == ND4C_OK ? timing : NULL;
 }
 
-/* Under the lock. Lets the oldest go; a device that is closed is not called. */
+/* Under the lock. Gives up the oldest; does not call a closed device. */
 static void drop_oldest(nd4c_trace_times *times) {
   const nd4c_device *device = times->items[times->first].device;
   if (atomic_load(&device->closed) == ND4C_DEVICE_TAKES_WORK) {
@@ -37,7 +38,7 @@ static void drop_oldest(nd4c_trace_times *times) {
   times->count -= 1;
 }
 
-/* The device's clock is another one than the host's: what both know is when the first command was enqueued. */
+/* The device's clock differs from the host's: the time at which the first command was enqueued relates the two. */
 static void write_times(nd4c_trace_event *event, const nd4c_timing_span *span) {
   event->time = ND4C_TRACE_DEVICE_TIME;
   event->device_nanoseconds = span->busy;
@@ -50,7 +51,7 @@ static bool may_be_asked(const nd4c_device *device, nd4c_trace_asking how) {
   return closed == ND4C_DEVICE_TAKES_WORK || (closed == ND4C_DEVICE_ENDS && how == ND4C_TRACE_LAST);
 }
 
-/* Streams end their work in an order of their own, but a thread mostly uses one: the oldest is asked first. */
+/* A thread mostly uses one stream, so the oldest execution has most likely ended and is queried first. */
 void nd4c_trace_times_resolve(nd4c_trace_times *times, nd4c_trace_asking how) {
   while (times->count > 0) {
     const nd4c_device *device = times->items[times->first].device;

@@ -1,21 +1,22 @@
-/* Round trips, as include/nd4c/trace.h defines them, out of copies and writes in the order of time. */
+/* Finds round trips, as nd4c/trace.h defines them, in copies and writes in order of time. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/trace/trace_text.h"
 
-/* What is known of a storage: how its bytes came to `away`. */
+/* State of a storage: how its bytes came to `away`. */
 typedef struct visit {
   const void *storage; /* NULL: empty */
   const nd4c_device *home, *away;
   const char *op;
-  const char *kind; /* "bounce": copied there; "spill": to make room; "detour": computed there from what was; NULL:
-                     * nothing */
-  int64_t bytes;    /* that went from home to away */
+  const char *kind; /* "bounce": copied there; "spill": copied to make room; "detour": computed there from copied
+                       inputs; NULL: none */
+  int64_t bytes;    /* bytes copied from home to away */
 } visit;
 
-/* Storages by address. A storage's first event after it was made is a write, which forgets what lay there before. */
+/* Storages by address. The first event of a new storage is a write, which resets the state of an earlier one at its
+ * address. */
 typedef struct visits {
   visit *rows;
   int64_t capacity; /* a power of two, at least twice as many as there are storages */
@@ -36,7 +37,7 @@ static bool same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Merged with what is alike; false without memory. */
+/* Adds a round trip, merged with equal ones; false if memory is exhausted. */
 static bool add_trip(nd4c_round_trip **trips, int32_t *count, const visit *trip, int64_t bytes) {
   for (int32_t i = 0; i < *count; ++i) {
     nd4c_round_trip *known = &(*trips)[i];
@@ -58,8 +59,8 @@ static bool add_trip(nd4c_round_trip **trips, int32_t *count, const visit *trip,
   return true;
 }
 
-/* The copy that nobody asked for, for the execution that ends in the write at `index`, from another device to where it
- * ran; NULL: none. The events of one execution stand close together: those of its thread are never far. */
+/* The implicit copy of an input, from another device to where it ran, for the execution that ends in the write at
+ * `index`; NULL: none. The events of one execution are close together. */
 static const nd4c_trace_event *copy_for(const nd4c_trace_event *const *events, int64_t index) {
   enum { NEAR = 256 };
   const nd4c_trace_event *write = events[index];
@@ -95,7 +96,7 @@ static bool take_event(const visits *all, const nd4c_trace_event *const *events,
     return true;
   }
   if (event->asked) {
-    *row = (visit){.storage = event->storage}; /* from here on it is where the user wants it */
+    *row = (visit){.storage = event->storage}; /* from here on it is where the program wants it */
     return true;
   }
   if (row->kind != NULL && row->away == event->from && row->home == event->to) {

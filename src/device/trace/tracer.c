@@ -1,4 +1,4 @@
-/* Recording: each thread appends to chunks of its own; whoever reads sees what is published by a chunk's count. */
+/* Recording: each thread appends to its own chunks; readers see the events that a chunk's count publishes. */
 #include "device/trace/tracer.h"
 
 #include <stdio.h>
@@ -19,19 +19,19 @@ enum { CHUNK_EVENTS = 512, THREAD_EVENTS = 1 << 20, PATH_SIZE = 4096 };
 
 typedef struct chunk {
   struct chunk *_Atomic next;
-  _Atomic int32_t count; /* events that are whole */
+  _Atomic int32_t count; /* number of complete events */
   nd4c_trace_event events[CHUNK_EVENTS];
 } chunk;
 
-/* The part of a thread's events that is one recording's, and of those that were dropped; open-ended while it goes on.
- */
+/* The range of a thread's events, and of dropped ones, that belongs to one recording; open-ended while the recording is
+ * on. */
 typedef struct span {
   int64_t from, to, dropped_from, dropped_to;
 } span;
 
 static const span nothing, everything = {.to = INT64_MAX, .dropped_to = INT64_MAX};
 
-/* One thread's events. Only the owner appends; the list, `ended` and what is freed are under the lock. */
+/* One thread's events. Only the owner appends; the list, `ended` and freeing are under the lock. */
 typedef struct thread_trace {
   struct thread_trace *next;
   uint32_t generation;
@@ -47,7 +47,7 @@ typedef struct thread_trace {
   const void *asked;        /* see nd4c_tracer_ask */
   const char *room;         /* see nd4c_tracer_make_room */
   bool placed;              /* see nd4c_tracer_place */
-  const nd4c_device *where; /* of the execution before */
+  const nd4c_device *where; /* device of the previous execution */
   nd4c_trace_times times;
 } thread_trace;
 
@@ -57,9 +57,9 @@ static nd4c_lock lock = ND4C_LOCK_INIT;
 static thread_trace *list;
 static int32_t thread_count;
 static _Atomic uint32_t generation; /* of the last start */
-/* Each forgets all events when it starts, unless the other goes on. */
+/* The recordings of the program and of the property. Starting one discards all events, unless the other is on. */
 static struct recording {
-  bool on, known; /* known: what it recorded is there */
+  bool on, known; /* known: its events exist */
   int64_t origin;
   char file[PATH_SIZE];
 } recordings[ND4C_TRACE_RECORDINGS];
@@ -93,7 +93,7 @@ static void make_key(void) {
   (void)nd4c_thread_key_make(&key, end_thread);
 }
 
-/* The calling thread's buffer, emptied if it is of an earlier recording; NULL without memory. */
+/* The calling thread's buffer, emptied if it is from an earlier recording; NULL if memory is exhausted. */
 static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
   nd4c_once_run(&key_once, make_key);
   thread_trace *trace = mine;
@@ -143,7 +143,7 @@ static bool add_chunk(thread_trace *trace) {
   return true;
 }
 
-/* Where the event is now, for as long as the recording is kept; NULL: it was dropped. */
+/* The stored event, valid as long as the recording is kept; NULL: it was dropped. */
 static nd4c_trace_event *record(thread_trace *trace, const nd4c_trace_event *event) {
   int32_t count = trace->last != NULL ? atomic_load_explicit(&trace->last->count, memory_order_relaxed) : CHUNK_EVENTS;
   if (count == CHUNK_EVENTS) {
@@ -293,7 +293,7 @@ void nd4c_tracer_free(const nd4c_device *device, int64_t bytes) {
 
 /* -- start, stop ---------------------------------------------------------------------------------------------- */
 
-/* Under the lock: buffers of threads that ended are of no use any more; the others empty theirs themselves. */
+/* Under the lock: frees the buffers of threads that have ended; the others empty theirs themselves. */
 static void forget_ended(void) {
   thread_trace **link = &list;
   while (*link != NULL) {
@@ -354,7 +354,7 @@ static nd4c_status start(nd4c_trace_recording which, const char *path) {
 }
 
 nd4c_status nd4c_trace_start(const char *path) {
-  nd4c_tracer_follow_config(); /* the property's recording has begun before */
+  nd4c_tracer_follow_config(); /* the property's recording has already begun */
   return start(ND4C_TRACE_PROGRAM, path);
 }
 
@@ -386,7 +386,7 @@ int32_t nd4c_tracer_threads(void) {
   return count;
 }
 
-/* The events of one thread within a span. A transition from an execution before the span is none. */
+/* The events of one thread within a span. A change from an execution before the span is no transition. */
 static void visit_span(const thread_trace *trace, const span *s, nd4c_trace_visitor visit, void *user) {
   int64_t at_event = 0;
   bool executed = false;
@@ -468,7 +468,7 @@ nd4c_status nd4c_trace_stop(char **table) {
 
 /* -- by the property ------------------------------------------------------------------------------------------ */
 
-/* Ends a recording that the property began: the table, and why there is no file, go to stderr. */
+/* Ends the property's recording: prints the table, and the reason if there is no file, to stderr. */
 static void stop_and_tell(void) {
   char *table = NULL;
   if (stop(ND4C_TRACE_PROPERTY, &table) != ND4C_OK) {
@@ -504,7 +504,7 @@ void nd4c_tracer_follow_config(void) {
 
 static ND4C_AT_UNLOAD void tell_at_end(void) {
   if (!recordings[ND4C_TRACE_PROPERTY].on) {
-    nd4c_tracer_follow_config(); /* who never asked for a device is told that nothing ran */
+    nd4c_tracer_follow_config(); /* a program that never used a device gets a table that says that nothing ran */
   }
   if (recordings[ND4C_TRACE_PROPERTY].on) {
     stop_and_tell();

@@ -1,4 +1,5 @@
-/* Recording for include/nd4c/trace.h. Callers ask nd4c_tracer_is_on first: one relaxed load. */
+/* Recording events for nd4c/trace.h. src/device, submit and dispatch call it, after nd4c_tracer_is_on, which is one
+ * relaxed load. */
 #ifndef ND4C_DEVICE_TRACER_H
 #define ND4C_DEVICE_TRACER_H
 
@@ -19,12 +20,12 @@ typedef enum nd4c_trace_kind {
 } nd4c_trace_kind;
 
 typedef enum nd4c_trace_time {
-  ND4C_TRACE_WHOLE_TIME,      /* the work's: the device is synchronous */
-  ND4C_TRACE_SUBMISSION_TIME, /* until it was submitted; the device told nothing, or not yet */
-  ND4C_TRACE_DEVICE_TIME      /* the same, and the device told its own */
+  ND4C_TRACE_WHOLE_TIME,      /* the time of the work: the device is synchronous */
+  ND4C_TRACE_SUBMISSION_TIME, /* the time until submission; the device has not reported a time */
+  ND4C_TRACE_DEVICE_TIME      /* the time until submission; the device has reported its own */
 } nd4c_trace_time;
 
-/* What may be recorded at the same time: what the program started, and what the property did. */
+/* The recordings that may be on at the same time: the program's and the property's. */
 typedef enum nd4c_trace_recording {
   ND4C_TRACE_PROGRAM,
   ND4C_TRACE_PROPERTY,
@@ -40,11 +41,11 @@ typedef struct nd4c_trace_event {
   const char *op, *kernel;
   const void *storage; /* COPY, WRITE */
   int64_t bytes;
-  bool asked;  /* COPY: the user named the storage and the device */
-  bool placed; /* COPY: for an op that runs where a placement of the user's put it */
+  bool asked;  /* COPY: the program asked for it explicitly */
+  bool placed; /* COPY: for an op that runs where the program's placement put it */
   bool room;   /* COPY: to make room, for `op` */
-  /* EXECUTE: what `nanoseconds` are, and what the device told beside: how long it worked, and when it began, on the
-   * host's clock as near as can be told, and for how long until all was over. */
+  /* EXECUTE: the meaning of `nanoseconds`, and the device's times: how long it worked, when it began (approximately, on
+   * the host's clock), and how long until the end. */
   nd4c_trace_time time;
   int64_t device_nanoseconds, device_begin, device_span;
 } nd4c_trace_event;
@@ -55,37 +56,38 @@ static inline bool nd4c_tracer_is_on(void) {
   return ND4C_UNLIKELY(atomic_load_explicit(&nd4c_tracer_on, memory_order_relaxed));
 }
 
-/* Around the execution of one op on the calling thread: copies in between are the op's. `storages` are those that it
- * wrote; device NULL: it failed and is not recorded. context: whose stream the work goes to. */
+/* Begin and end the execution of one op on the calling thread: copies in between belong to the op. `storages`: those
+ * that it wrote; device NULL: it failed and is not recorded. context: the one to whose stream the work goes. */
 int64_t nd4c_tracer_begin(const char *op, const struct nd4c_context *context);
 void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, const char *kernel,
                      const void *const *storages, int32_t storage_count);
-/* A copy that began at `begin` (nd4c_os_nanoseconds) and is over. */
+/* Records a copy that began at `begin` (nd4c_os_nanoseconds) and has ended. */
 void nd4c_tracer_copy(int64_t begin, const void *storage, const nd4c_device *from, const nd4c_device *to,
                       int64_t bytes);
-/* From here on copies of this storage on the calling thread are the user's wish; NULL: no longer. Others that are made
- * meanwhile, to make room, are not. */
+/* From now on, copies of this storage on the calling thread count as explicit; NULL: no longer. Copies of other
+ * storages, made meanwhile to make room, do not. */
 void nd4c_tracer_ask(const void *storage);
-/* Whether from here on the calling thread's ops run where a placement of the user's put them. */
+/* Sets whether, from now on, the calling thread's ops run where the program's placement put them. */
 void nd4c_tracer_place(bool placed);
-/* From here on copies on the calling thread make room for what the op at work needs or, outside of ops, `origin`; NULL:
- * no longer. */
+/* From now on, copies on the calling thread make room for the current op or, outside ops, for `origin`; NULL: no
+ * longer. */
 void nd4c_tracer_make_room(const char *origin);
-/* The host gave a storage a new value. */
+/* Records that the host gave a storage a new value. */
 void nd4c_tracer_write(const void *storage, const nd4c_device *device);
 void nd4c_tracer_allocate(const nd4c_device *device, int64_t bytes, const char *origin);
 void nd4c_tracer_free(const nd4c_device *device, int64_t bytes);
 
-/* Writes down what devices have told by now; before the end of the process, while they still can be asked. */
+/* Stores the times that devices have reported; called before the end of the process, while devices can still be
+ * queried. */
 void nd4c_tracer_settle(void);
 
-/* Takes up nd4j.multibackend.trace when it changed. Cheap otherwise; failures go to the log. */
+/* Applies a change of nd4j.multibackend.trace. Cheap if there is none; logs failures. */
 void nd4c_tracer_follow_config(void);
 
-/* The recording that the program is told about: its own if it started one, else the property's. */
+/* The recording for the program's queries: its own if it has started one, else the property's. */
 nd4c_trace_recording nd4c_tracer_shown(void);
-/* Calls `visit` for every event of a recording, thread by thread, in the order of each; numbers of threads begin at 1.
- * `thread`: that one's alone, 0: all. Holds the tracer's lock. Returns how many events were dropped. */
+/* Calls `visit` for every event of a recording, thread by thread, in each thread's order; threads are numbered from 1.
+ * `thread`: only that one, 0: all. Holds the tracer's lock. Returns the number of dropped events. */
 typedef void (*nd4c_trace_visitor)(void *user, int32_t thread, const nd4c_trace_event *event);
 int64_t nd4c_tracer_visit(nd4c_trace_recording recording, int32_t thread, nd4c_trace_visitor visit, void *user);
 /* When the recording began. */

@@ -1,3 +1,4 @@
+/* See workspace.h. */
 #include "device/workspace/workspace.h"
 
 #include "base/alloc.h"
@@ -9,7 +10,7 @@
 #include "device/storage/storage.h"
 #include "device/storage/transfer_stream.h"
 
-/* Taken for lists alone: no array is made, copied or waited for under it. */
+/* Guards lists only: no array is made, copied or waited for under it. */
 static nd4c_lock lists_lock = ND4C_LOCK_INIT;
 static nd4c_condition stage_changed = ND4C_CONDITION_INIT;
 
@@ -47,7 +48,7 @@ static void free_block(nd4c_device *device, nd4c_block *block) {
   }
 }
 
-/* Its block is no part of an arena's any more. Under the lock. */
+/* Notes that its block is no longer part of an arena. Under the lock. */
 static void leave_arena(nd4c_workspace_storage *storage) {
   if (storage->arena != NULL) {
     --storage->arena->pieces;
@@ -68,7 +69,7 @@ static void free_all(struct nd4c_workspace *workspace) {
   nd4c_deallocate(workspace);
 }
 
-/* The record goes back to its workspace, or with it. */
+/* Returns the record to its workspace, or frees it with the workspace. */
 static void return_record(struct nd4c_workspace *workspace, nd4c_workspace_storage *storage) {
   nd4c_workspace_lock();
   storage->next = workspace->unused;
@@ -80,7 +81,7 @@ static void return_record(struct nd4c_workspace *workspace, nd4c_workspace_stora
   }
 }
 
-/* Ends a storage whose stage the caller has set to ENDING, or puts it where it waits for its work. */
+/* Frees a storage whose stage the caller has set to ENDING, or queues it until its work has ended. */
 static void end(nd4c_workspace_storage *storage) {
   nd4c_storage_body *body = &storage->body;
   nd4c_storage_unlist(body);
@@ -156,7 +157,7 @@ nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *work
     if (found != NULL || !ending) {
       break;
     }
-    nd4c_condition_wait(&stage_changed, &lists_lock); /* another thread is at it */
+    nd4c_condition_wait(&stage_changed, &lists_lock); /* another thread is handling it */
   }
   if (found != NULL && claim) {
     ++found->movers;
@@ -183,7 +184,7 @@ static nd4c_workspace_storage *take_record(struct nd4c_workspace *workspace) {
 
 /* -- arenas ------------------------------------------------------------------------------------------------------ */
 
-/* The arena's memory is taken from it, for good. Under the lock; the caller frees it without. */
+/* Takes the arena's memory away permanently. Under the lock; the caller frees it without the lock. */
 static nd4c_block give_up(nd4c_workspace_arena *arena) {
   nd4c_block block = arena->block;
   arena->block = (nd4c_block){0};
@@ -191,7 +192,7 @@ static nd4c_block give_up(nd4c_workspace_arena *arena) {
   return block;
 }
 
-/* Of a workspace that this thread has entered. */
+/* For a workspace that this thread has entered. */
 static void make_block(nd4c_workspace_arena *arena, int64_t bytes) {
   nd4c_block block = {0};
   if (bytes == 0 || arena->given_up || !nd4c_memory_has_room(arena->device, bytes)) {
@@ -211,7 +212,7 @@ static void make_block(nd4c_workspace_arena *arena, int64_t bytes) {
   nd4c_workspace_unlock();
 }
 
-/* Gives up the arenas on the device of all workspaces that no thread has entered. False: there were none. */
+/* Frees the arenas on the device of all workspaces that no thread has entered. False: there were none. */
 static bool give_way(const nd4c_device *device, int64_t bytes) {
   (void)bytes;
   bool given = false;
@@ -255,13 +256,13 @@ static nd4c_workspace_arena *find_arena(struct nd4c_workspace *workspace, nd4c_d
   return arena;
 }
 
-/* Pieces keep the device's alignment, and cache lines apart. */
+/* Pieces have the device's alignment and do not share cache lines. */
 static int64_t round_up(const nd4c_device *device, int64_t bytes) {
   int64_t step = device->description.alignment > 64 ? device->description.alignment : 64;
   return (bytes / step + 1) * step;
 }
 
-/* Memory of its own. An arena in which nothing lies gives way to it. */
+/* Allocates individually. An empty arena is freed if that is necessary. */
 static nd4c_status place_outside(nd4c_workspace_arena *arena, nd4c_storage_body *body, const char *origin) {
   nd4c_block empty = {0};
   const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = origin, .dtype = body->base.dtype};
@@ -368,7 +369,7 @@ void nd4c_workspace_free(struct nd4c_workspace *workspace) {
 
 /* -- moving out -------------------------------------------------------------------------------------------------- */
 
-/* The device has no memory for what leaves the arena: it goes to the host. Under the storage's lock. */
+/* The device has no memory for contents that leave the arena: moves them to the host. Under the storage's lock. */
 static nd4c_status move_home(nd4c_storage_body *body, nd4c_status refused) {
   nd4c_device *host = NULL;
   nd4c_replica *first = &body->first;
@@ -377,7 +378,7 @@ static nd4c_status move_home(nd4c_storage_body *body, nd4c_status refused) {
   }
   nd4c_error_clear();
   nd4c_status status = nd4c_replica_evict(body, first);
-  if (status != ND4C_OK && body->poison != ND4C_OK) { /* it had no contents, as is known now */
+  if (status != ND4C_OK && body->poison != ND4C_OK) { /* it turns out to have no contents */
     status = nd4c_replica_evict(body, first);
   }
   return status;
@@ -393,7 +394,7 @@ static nd4c_status replace_block(nd4c_storage_body *body, nd4c_status refused, n
   ND4C_TRY(nd4c_storage_await_all(body));
   nd4c_storage_body_settle(body);
   if (first->state == 'I') {
-    nd4c_replica_drop(body, first); /* the contents are elsewhere */
+    nd4c_replica_drop(body, first); /* the contents are on another device */
     return ND4C_OK;
   }
   if (refused != ND4C_OK) {
@@ -411,7 +412,7 @@ static nd4c_status replace_block(nd4c_storage_body *body, nd4c_status refused, n
   return ND4C_OK;
 }
 
-/* Ends a claim. `out`: nothing of the storage is in the arena any more; `counts`: it was moved. */
+/* Ends a claim. `out`: the storage is no longer in the arena; `counts`: it was moved. */
 static void end_claim(nd4c_workspace_storage *storage, bool out, bool counts) {
   nd4c_workspace_lock();
   struct nd4c_workspace *workspace = storage->workspace;
@@ -424,7 +425,7 @@ static void end_claim(nd4c_workspace_storage *storage, bool out, bool counts) {
     last = --workspace->storages == 0 && workspace->gone;
   }
   bool ended = --storage->movers == 0 && storage->stage == ND4C_STAGE_ENDED;
-  if (ended) { /* the last reference went meanwhile */
+  if (ended) { /* the last reference was released meanwhile */
     storage->stage = ND4C_STAGE_ENDING;
   }
   nd4c_condition_wake_all(&stage_changed);

@@ -1,6 +1,5 @@
-/* Workspaces as src/device sees them: workspace.c has the arenas and the storages in them, workspace_scope.c the
- * scopes.
- */
+/* Workspaces inside src/device (nd4c/workspace.h): workspace.c has the arenas and the storages in them,
+ * workspace_scope.c the scopes. */
 #ifndef ND4C_DEVICE_WORKSPACE_H
 #define ND4C_DEVICE_WORKSPACE_H
 
@@ -11,23 +10,24 @@
 
 enum { ND4C_WORKSPACE_DEPTH = 16, ND4C_WORKSPACE_NAME_SIZE = 64 };
 
-/* The end of a storage in a workspace. It does not wait in the graves while its scope is open, because other threads
- * empty them: who leaves the scope must see what is still pending. */
+/* How a storage in a workspace is freed. While its scope is open it is not queued with other buried storages, because
+ * other threads empty that queue, and the thread that leaves the scope must see which storages are pending. */
 typedef enum nd4c_workspace_stage {
-  ND4C_STAGE_ALIVE,  /* or in the graves, its scope closed */
-  ND4C_STAGE_ENDING, /* somebody is finding out whether work on it is pending, and ends it if not */
-  ND4C_STAGE_ENDED   /* pending, or being moved out: who leaves the scope, needs memory or moved it ends it */
+  ND4C_STAGE_ALIVE,  /* or buried, after its scope was closed */
+  ND4C_STAGE_ENDING, /* a thread is checking whether work on it is pending, and frees it if not */
+  ND4C_STAGE_ENDED   /* pending, or being moved out: the thread that leaves the scope, needs memory or has moved it
+                        frees it */
 } nd4c_workspace_stage;
 
-/* A storage in a workspace. Its first replica's block is a part of the arena's (node NULL), or its own if it did not
- * fit. */
+/* A storage in a workspace. Its first replica's block is part of the arena's (node NULL), or a separate one if it did
+ * not fit. */
 typedef struct nd4c_workspace_storage {
   nd4c_storage_body body;
-  struct nd4c_workspace *workspace;   /* NULL: moved out, an ordinary storage but for its end */
+  struct nd4c_workspace *workspace;   /* NULL: moved out; only its freeing differs from an ordinary storage's */
   int32_t depth;                      /* of the scope that it was made in */
   nd4c_workspace_stage stage;         /* this and the next: under the lock */
-  struct nd4c_workspace_arena *arena; /* of which its block is, or was, a part; NULL: none. Under the lock */
-  int32_t movers;                     /* threads that are just moving it out: it does not end meanwhile */
+  struct nd4c_workspace_arena *arena; /* the arena that has or had its block; NULL: none. Under the lock */
+  int32_t movers;                     /* number of threads that are moving it out: it is not freed meanwhile */
   const char *origin;
   struct nd4c_workspace_storage *next, *previous; /* alive; next also: unused records */
 } nd4c_workspace_storage;
@@ -35,11 +35,11 @@ typedef struct nd4c_workspace_storage {
 typedef struct nd4c_workspace_arena {
   nd4c_device *device;
   nd4c_block block; /* node NULL: none yet */
-  int64_t used;     /* by the open scopes; beyond the block: what did not fit */
+  int64_t used;     /* bytes used by open scopes; more than the block has if arrays did not fit */
   int64_t cycle_peak, peak;
   int64_t spilled_count, spilled_bytes;
-  int32_t pieces; /* storages whose `arena` it is; this and whether there is a block change under the lock */
-  bool given_up;  /* its memory was needed, or not to be had: there is none any more */
+  int32_t pieces; /* number of storages with this `arena`; it and the presence of a block change under the lock */
+  bool given_up;  /* its memory was taken or could not be allocated; it stays without */
   int64_t marks[ND4C_WORKSPACE_DEPTH]; /* `used` when each scope began */
   struct nd4c_workspace_arena *next;
 } nd4c_workspace_arena;
@@ -50,8 +50,8 @@ typedef struct nd4c_workspace_frame {
   struct nd4c_workspace_frame *outer; /* the thread's next scope outwards */
 } nd4c_workspace_frame;
 
-/* Lists and counts of storages are guarded by one lock of workspace.c's, since any thread may release an array; the
- * rest is the entering thread's. */
+/* One lock in workspace.c guards lists and counts of storages, since any thread may release an array; only the entering
+ * thread uses the rest. */
 struct nd4c_workspace {
   nd4c_outliving outliving;
   const nd4c_device *device;
@@ -59,10 +59,10 @@ struct nd4c_workspace {
   char name[ND4C_WORKSPACE_NAME_SIZE]; /* "": not a named one */
   nd4c_workspace_arena *arenas;
   nd4c_workspace_storage *alive, *unused;
-  int64_t storages; /* alive or just ending */
+  int64_t storages; /* alive or being freed */
   bool gone;        /* the last storage frees it */
   int64_t cycles, moved_count;
-  nd4c_thread *owner; /* who has entered it; under the lock */
+  nd4c_thread *owner; /* the thread that has entered it; under the lock */
   int32_t depth;
   nd4c_workspace_frame frames[ND4C_WORKSPACE_DEPTH];
   struct nd4c_workspace *next_named; /* of the thread */
@@ -77,21 +77,21 @@ struct nd4c_workspace *nd4c_workspace_first(void);
 /* A storage in the thread's innermost scope; *taken false: its workspace is not for that device, nothing was done. */
 nd4c_status nd4c_workspace_allocate(nd4c_thread *thread, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
                                     const char *origin, bool *taken, nd4c_storage **storage);
-/* Gives a storage that is in a workspace memory of its own; any other is left as it is. */
+/* Moves a storage of a workspace to separate memory; leaves any other unchanged. */
 nd4c_status nd4c_workspace_move_out(nd4c_storage *storage);
-/* Takes a storage out of the workspace that it is in, if any, once its contents are on other devices alone. */
+/* Removes a storage from its workspace, if it is in one, after its contents have moved to other devices. */
 void nd4c_workspace_part(nd4c_storage *storage);
-/* One storage with references that was made in the innermost scope; NULL: none, and nothing there is pending: that was
- * waited for. `claim`: it is kept until nd4c_workspace_move_claimed, which must follow. */
+/* A storage with references that was made in the innermost scope; NULL: there is none, and all pending work there has
+ * been waited for. `claim`: keeps it until nd4c_workspace_move_claimed, which must follow. */
 nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *workspace, bool claim);
 nd4c_status nd4c_workspace_move_claimed(nd4c_workspace_storage *storage);
-/* Waits for the work on one storage, made in a scope of `depth` or deeper, that has no references any more, and ends
- * it. False: there is none. Under the lock, which is let go of meanwhile if true. */
+/* Waits for the work on one storage without references, made in a scope of `depth` or deeper, and frees it. False:
+ * there is none. Under the lock, which it releases meanwhile if it returns true. */
 bool nd4c_workspace_end_one(struct nd4c_workspace *workspace, int32_t depth);
-/* Makes the arenas as large as the cycle that ended needed. One for which there is no room goes: what it held would be
- * missing where arrays have memory of their own. */
+/* Resizes the arenas to the needs of the cycle that ended. An arena for which there is no room is freed, so that its
+ * memory is available for individual allocations. */
 void nd4c_workspace_grow(struct nd4c_workspace *workspace);
-/* Frees it now, or with its last storage. */
+/* Frees the workspace now, or with its last storage. */
 void nd4c_workspace_free(struct nd4c_workspace *workspace);
 
 #endif

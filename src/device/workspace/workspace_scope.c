@@ -1,4 +1,4 @@
-/* Scopes of workspaces: entering and leaving, the threads' named ones. */
+/* Scopes of workspaces: entering and leaving, and threads' named workspaces. Implements nd4c/workspace.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const char *describe(const nd4c_workspace *workspace, char text[DESCRIBED
   return text;
 }
 
-/* Looks behind no pointer that is not known. */
+/* Never dereferences an unknown pointer. */
 static nd4c_status check(const nd4c_workspace *workspace, const char *function) {
   if (workspace == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: workspace is NULL", function);
@@ -106,7 +106,7 @@ nd4c_status nd4c_workspace_named(const char *name, const nd4c_workspace_options 
   return ND4C_OK;
 }
 
-/* Waits for the work on storages that have no references any more, and ends them. Called without the lock. */
+/* Waits for the work on storages without references, and frees them. Called without the lock. */
 static void collect(void) {
   nd4c_workspace_lock();
   for (nd4c_workspace *workspace = known; workspace != NULL;) {
@@ -213,7 +213,7 @@ static nd4c_status refuse_survivors(const nd4c_workspace *workspace) {
   return status;
 }
 
-/* Deals with what outlives the innermost scope. */
+/* Handles arrays that outlive the innermost scope. */
 static nd4c_status clear_scope(nd4c_workspace *workspace) {
   nd4c_storage_collect(false);
   if (workspace->outliving == ND4C_OUTLIVING_REFUSED) {
@@ -223,7 +223,7 @@ static nd4c_status clear_scope(nd4c_workspace *workspace) {
   while ((survivor = nd4c_workspace_find_survivor(workspace, true)) != NULL) {
     int64_t bytes = survivor->body.base.bytes;
     const char *origin = survivor->origin;
-    nd4c_status status = nd4c_workspace_move_claimed(survivor); /* after which it may be gone */
+    nd4c_status status = nd4c_workspace_move_claimed(survivor); /* after which it may be freed */
     if (status != ND4C_OK) {
       char text[DESCRIBED];
       return nd4c_fail_prefix(status, "nd4c_workspace_leave: %s: moving an array of %lld bytes from %s out",
@@ -233,7 +233,7 @@ static nd4c_status clear_scope(nd4c_workspace *workspace) {
   return ND4C_OK;
 }
 
-/* The innermost scope, in which nothing is alive any more, is closed. */
+/* Closes the innermost scope, which has no live arrays any more. */
 static void close_scope(nd4c_thread *thread, nd4c_workspace *workspace) {
   thread->workspace = workspace->frames[workspace->depth - 1].outer;
   for (nd4c_workspace_arena *arena = workspace->arenas; arena != NULL; arena = arena->next) {
@@ -277,18 +277,18 @@ nd4c_workspace *nd4c_workspace_current(void) {
   return thread != NULL && thread->workspace != NULL ? thread->workspace->workspace : NULL;
 }
 
-/* A thread ends: its scopes are left, its named workspaces go. */
+/* When a thread ends: leaves its scopes and destroys its named workspaces. */
 static void abandon(nd4c_thread *thread) {
   while (thread->workspace != NULL) {
     nd4c_workspace *workspace = thread->workspace->workspace;
-    workspace->outliving = ND4C_OUTLIVING_MOVED_OUT; /* there is nobody to refuse it to */
+    workspace->outliving = ND4C_OUTLIVING_MOVED_OUT; /* there is no caller to report a refusal to */
     if (clear_scope(workspace) == ND4C_OK) {
       close_scope(thread, workspace);
     } else { /* no memory: the arenas stay until their last array goes */
       thread->workspace = thread->workspace->outer;
       nd4c_workspace_lock();
       workspace->owner = --workspace->depth > 0 ? thread : NULL;
-      while (nd4c_workspace_end_one(workspace, workspace->depth)) { /* nobody leaves this scope any more */
+      while (nd4c_workspace_end_one(workspace, workspace->depth)) { /* no thread will leave this scope */
       }
       nd4c_workspace_unlock();
     }
