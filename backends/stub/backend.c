@@ -1,4 +1,4 @@
-/* The stub backend as nd4c sees it: the exported entry function and the backend table. */
+/* The entry function and the tables of the stub backend, a plug-in of the tests (stub.h). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static const nd4c_engine *const cut_engines[] = {&compiler_engine, &cut_engine};
 static const nd4c_compiler *const compilers[] = {&stub_compiler};
 static const nd4c_kernel *const *families[1];
 
-/* What a broken plug-in would say; STUB_LIE names the lie. */
+/* Tables of broken plug-ins; STUB_LIE selects one. */
 static void lie(void) {
   if (lies("major")) {
     table.abi_major++;
@@ -232,11 +232,11 @@ static void lie(void) {
     cut_capture_ops.update = NULL; /* without what is optional: accepted */
     device_table.capture = &cut_capture_ops;
   } else if (lies("long_struct")) {
-    table.struct_size += 64; /* a newer header: its tail is to be ignored */
+    table.struct_size += 64; /* a newer header: nd4c must ignore its tail */
   }
 }
 
-/* Failures of a backend that does not say why. */
+/* Failures of a backend that sets no text. */
 static nd4c_status fail_in_silence(nd4c_status code, const char *format, ...) {
   (void)format;
   return code;

@@ -1,4 +1,5 @@
-/* Recordings: what would have been enqueued on a stream, kept without any hold on buffers, and launched again. */
+/* Recordings: the work that would have been enqueued on a stream, kept without references to buffers, and launched
+ * again. */
 #include <stdio.h>
 
 #include "stub.h"
@@ -8,7 +9,7 @@ typedef struct stub_node {
   stub_task task;
 } stub_node;
 
-/* Shared by a recording and the launchables that were given it; does not change once it was ended. */
+/* Shared by a recording and its launchables; immutable after the recording has ended. */
 struct stub_recording {
   nd4c_host_lock lock; /* guards references */
   int32_t references, count;

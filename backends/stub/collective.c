@@ -1,5 +1,5 @@
-/* Collectives among ranks of this process: the stream of each rank brings its elements to a table that all share, and
- * waits there for the others. */
+/* Collectives among ranks of this process: the stream of each rank puts its elements into a shared table and waits for
+ * the other ranks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,21 +7,21 @@
 
 typedef enum kind { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, MESSAGE } kind;
 
-/* One operation of all ranks, or one message. Made by the first rank that comes, freed by the last one that leaves. */
+/* One operation of all ranks, or one message. The first rank to join makes it, the last one to leave frees it. */
 typedef struct meeting {
   struct meeting *next;
   kind kind;
   int64_t number; /* of the operation, or of the message from `sender` to `receiver` */
   int32_t sender, receiver, reduction;
   nd4c_dtype dtype;
-  int64_t size; /* elements that each rank brings */
+  int64_t size; /* elements of each rank */
   int32_t expected, arrived, left;
-  bool differs;        /* a rank gives something else than the first one */
+  bool differs;        /* a rank's call differs from the first one's */
   stub_value **values; /* by rank; a message has one */
 } meeting;
 
-/* A group. Members hold one reference each, and so do their operations under way. It stays until each rank has come:
- * one that comes when the others have left finds what they did, that they gave the group up, say. */
+/* A group. Members and their operations in flight hold one reference each. It stays until every rank has joined: a rank
+ * that joins after the others have left still sees their state, for example an abort. */
 typedef struct team {
   struct team *next;
   nd4c_collective_id id;
@@ -37,7 +37,7 @@ typedef struct member {
   int64_t *sent, *received; /* messages, by peer */
 } member;
 
-/* Guards teams, meetings and the ids; whoever waits for others waits for `changed`. */
+/* Guards teams, meetings and the ids; ranks that wait for others wait for `changed`. */
 static nd4c_host_lock lock;
 static nd4c_host_condition changed;
 static team *teams;
@@ -158,11 +158,11 @@ static void abort_group(void *device, nd4c_member handle) {
 
 /* -- operations ---------------------------------------------------------------------------------------------------- */
 
-/* What a rank has in its stream. */
+/* The task of a rank in its stream. */
 typedef struct part {
   team *team; /* one reference */
   int32_t rank, root;
-  meeting wanted;        /* what it has to agree with */
+  meeting wanted;        /* what must be equal on all ranks */
   stub_operand from, to; /* dtype NONE: none */
 } part;
 
@@ -181,8 +181,8 @@ static bool is_same(const meeting *a, const meeting *b) {
          (a->kind != MESSAGE || (a->sender == b->sender && a->receiver == b->receiver));
 }
 
-/* Under the lock: the meeting, with this rank in it. NULL: no memory. Numbers say which operation it is: one of another
- * kind under the same number is a disagreement. */
+/* Under the lock: joins the meeting. NULL: memory is exhausted. Operations are numbered: different kinds under one
+ * number are a disagreement. */
 static meeting *arrive(part *p, stub_value *values) {
   meeting *m = p->team->meetings;
   while (m != NULL && !is_same(m, &p->wanted) &&
@@ -250,7 +250,7 @@ static stub_value reduce(const meeting *m, int64_t element) {
   return value;
 }
 
-/* What the rank gets, in C order. */
+/* The rank's result, in C order. */
 static void compute(const meeting *m, const part *p, stub_value *result) {
   const int64_t own = p->to.size;
   for (int64_t i = 0; i < own; i++) {
@@ -274,7 +274,7 @@ static void compute(const meeting *m, const part *p, stub_value *result) {
   }
 }
 
-/* Waits for all, takes the result. Under the lock, which waiting gives up. */
+/* Waits for all ranks and takes the result. Under the lock, which waiting releases. */
 static nd4c_status meet(part *p, meeting *m, stub_value *result) {
   while (m->arrived < m->expected && !p->team->aborted) {
     stub_host->threads->condition_wait(&changed, &lock);
@@ -309,7 +309,7 @@ static nd4c_status run(void *work) {
   if (m != NULL) {
     status = meet(p, m, result);
   } else {
-    p->team->aborted = true; /* the others are not to wait for what does not come */
+    p->team->aborted = true; /* so that the others do not wait for ever */
     stub_host->threads->condition_broadcast(&changed);
     stub_host->free(values);
   }

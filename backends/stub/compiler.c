@@ -1,4 +1,4 @@
-/* The compiler: keeps a copy of a segment's nodes, and private buffers for what stays inside it. */
+/* The stub's compiler: an executable is a copy of a segment's nodes, with private buffers for the values inside. */
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ nd4c_status stub_executable_create(const stub_executable *counts, stub_executabl
   return ND4C_OK;
 }
 
-/* One nanosecond for a thousand bytes that are touched, and ten for each node: the estimate of a toy. */
+/* A toy estimate: one nanosecond for a thousand bytes read or written, and ten for each node. */
 static int64_t cost_of(const nd4c_call *node) {
   int64_t bytes = 0;
   for (int32_t i = 0; i < node->input_count; i++) {
@@ -65,7 +65,7 @@ static bool supports(const nd4c_call *node, char *reason, size_t reason_size) {
   return stub_compute_usable(node, reason, reason_size);
 }
 
-/* The caller's option DECLINE names an op that is left to others. */
+/* The caller's option DECLINE names an op that the compiler declines. */
 static bool is_declined(const nd4c_call *node, const nd4c_compile_options *options, char *reason, size_t reason_size) {
   for (int32_t i = 0; i < options->option_count; i++) {
     if (strcmp(options->options[i].key, "DECLINE") == 0 && strcmp(options->options[i].value, node->op->name) == 0) {
@@ -77,7 +77,7 @@ static bool is_declined(const nd4c_call *node, const nd4c_compile_options *optio
   return false;
 }
 
-/* STUB_LIE: an answer that is no partition. *told: it was given. */
+/* STUB_LIE: an invalid answer. *told: it was given. */
 static nd4c_status lie(const nd4c_segment *region, nd4c_partition *answer, bool *told) {
   static const int32_t around[] = {0, 2}; /* of a chain, node 1 lies between them */
   const bool crossed = stub_lies("not_convex") && region->node_count >= 3, twice = stub_lies("twice");
@@ -86,7 +86,7 @@ static nd4c_status lie(const nd4c_segment *region, nd4c_partition *answer, bool 
   return status == ND4C_OK && twice ? answer->take(answer, around, 1, 1, 0) : status;
 }
 
-/* Runs of supported nodes that stand one behind the other: such a run is always convex. */
+/* Takes runs of consecutive supported nodes, which are always convex. */
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                              nd4c_partition *answer) {
   (void)data;
@@ -226,7 +226,7 @@ static nd4c_status execution_run(void *argument) {
   return status == ND4C_OK ? stub_scratch_end(&execution->scratch, stamp) : status;
 }
 
-/* What leaves the segment is the caller's, unless it is returned; every other result gets a buffer of its own, in C
+/* Outputs of the segment are the caller's, unless they are returned; every other result gets a private buffer in C
  * order. */
 static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inputs, const nd4c_tensor *outputs) {
   const stub_executable *executable = execution->executable;
@@ -298,7 +298,7 @@ static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executa
   return status;
 }
 
-/* What the call must carry. */
+/* Checks the fields that the call must have. */
 static nd4c_status check_execution(const stub_executable *executable, const nd4c_execution *execution) {
   bool counts =
       execution->input_count == executable->input_count && execution->output_count == executable->output_count;
@@ -307,7 +307,7 @@ static nd4c_status check_execution(const stub_executable *executable, const nd4c
              : stub_violation("an execution that does not fit its executable");
 }
 
-/* Outputs that are returned come without buffers, with places for those that the stub makes. */
+/* Outputs that the executable returns have no buffers, but entries for the stub's buffers. */
 static nd4c_status check_outputs(const nd4c_execution *call) {
   const bool places = ND4C_HAS_FIELD(call, returned) && call->returned != NULL;
   bool fits = places == stub_settings.returns;
@@ -317,7 +317,7 @@ static nd4c_status check_outputs(const nd4c_execution *call) {
   return fits ? ND4C_OK : stub_violation("outputs that do not fit how the executable gives them");
 }
 
-/* Outputs that nd4c owns from here on, or a lie about one. */
+/* Gives nd4c the buffers of outputs, or lies about one. */
 static void hand_over(stub_buffer *const *kept, int32_t count, nd4c_returned_buffer *returned) {
   for (int32_t i = 0; i < count; i++) {
     returned[i] = (nd4c_returned_buffer){kept[i]->handle, kept[i]->size};
@@ -333,7 +333,7 @@ static void hand_over(stub_buffer *const *kept, int32_t count, nd4c_returned_buf
   }
 }
 
-/* What was not enqueued hands over nothing. */
+/* Takes the buffers back if nothing was enqueued. */
 static void take_back(stub_buffer *const *kept, int32_t count) {
   for (int32_t i = 0; i < count; i++) {
     stub_buffer_done(kept[i]);

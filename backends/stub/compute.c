@@ -3,7 +3,7 @@
 
 #include "stub.h"
 
-/* What the stub leaves of an op, a flag each; ops that took more after the stub had learnt them. */
+/* Parts of ops that the stub does not support, one flag each. */
 enum {
   ALL = 0,
   NO_COMPLEX = 1,      /* complex x */
@@ -88,7 +88,7 @@ static bool scalar_bounds(const nd4c_call *call) {
   return true;
 }
 
-/* NULL, or what of the op's own the stub leaves. */
+/* NULL, or the part of the op that the stub does not support. */
 static const char *left_of(const stub_known *row, const nd4c_call *call) {
   nd4c_dtype dtype = call->inputs[0].dtype;
   bool is_complex = dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;

@@ -1,4 +1,4 @@
-/* What networks for images need beside windows: linear layers, normalisations by channel, the mean of each plane. */
+/* Ops of image networks, except windows: linear layers, normalisations by channel, the mean of each plane. */
 #include <math.h>
 
 #include "stub.h"

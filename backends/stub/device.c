@@ -44,7 +44,7 @@ static void device_close(void *device) {
   (void)device;
 }
 
-/* What a broken backend would say of a device; STUB_LIE names the lie. */
+/* Descriptions by a broken backend; STUB_LIE selects one. */
 static void lie(nd4c_device_description *description) {
   const char *about = stub_settings.lie;
   if (strcmp(about, "memory_bytes") == 0) {
@@ -125,7 +125,7 @@ nd4c_status stub_target_open(int32_t index, nd4c_device_description *description
   return status;
 }
 
-/* What nd4c promises of a descriptor. */
+/* Checks what nd4c promises about a descriptor. */
 static nd4c_status check_descriptor(const nd4c_buffer_descriptor *d) {
   const bool is_power = d->alignment > 0 && (d->alignment & (d->alignment - 1)) == 0;
   const bool is_array = d->dtype != ND4C_DTYPE_NONE;
@@ -337,7 +337,7 @@ static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to,
                                        .bytes = bytes});
 }
 
-/* Whether waits for other devices' fences are dropped, as a broken backend would. */
+/* Whether to drop waits for other devices' fences, as a broken backend would. */
 static bool is_hasty(void) {
   return strcmp(stub_settings.lie, "hasty") == 0;
 }
@@ -369,7 +369,7 @@ static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to
                                        .bytes = bytes});
 }
 
-/* The link is the faster the nearer their numbers are. */
+/* Links are faster between devices with closer numbers. */
 static nd4c_status peer(void *device, void *other, nd4c_peer_link *link) {
   nd4c_status status = stub_attempt(STUB_CALL_peer);
   const int32_t distance = stub_device_index(device) - stub_device_index(other);
@@ -486,13 +486,13 @@ static nd4c_status fence_wait(void *device, nd4c_fence fence, nd4c_failed_range 
   if (stub_lies("early")) {
     return ND4C_OK;
   }
-  nd4c_status status = stub_fence_wait((stub_fence *)fence, failed); /* a failure, too, tells that the work has ended */
+  nd4c_status status = stub_fence_wait((stub_fence *)fence, failed); /* the work has ended even if it failed */
   return status != ND4C_OK && !stub_lies("dropped") ? status : stub_attempt(STUB_CALL_fence_wait);
 }
 
 static nd4c_status fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed) {
   (void)device;
-  const bool endless = stub_fails(STUB_CALL_fence_failure); /* it tells its first failure again and again */
+  const bool endless = stub_fails(STUB_CALL_fence_failure); /* it reports its first failure again and again */
   return stub_fence_failure((stub_fence *)fence, endless ? 0 : index, failed);
 }
 

@@ -1,4 +1,4 @@
-/* Executables as bytes: numbers of 8 bytes and lists of them, in the order in which they are read again. */
+/* Serialised executables: numbers of 8 bytes and lists of them, in the order in which they are read. */
 #include <stdio.h>
 #include <string.h>
 
@@ -170,7 +170,7 @@ static void read_attr(reader *r, nd4c_attr_value *attr) {
   }
 }
 
-/* Room for what a node has, so that it can be released however far reading comes. */
+/* Allocates a node so that it can be released wherever reading fails. */
 static bool make_room(reader *r, stub_step *node, int32_t attrs) {
   node->work = stub_host->allocate(sizeof *node->work);
   if (node->work != NULL) {

@@ -1,5 +1,5 @@
-/* External memory: buffers over the host's memory, over mapped descriptors and over other buffers of the stub's; host
- * memory that is registered. */
+/* External memory: buffers over the host's memory, over mapped descriptors and over other buffers of the stub;
+ * registered host memory. */
 #include <string.h>
 
 #include "stub.h"
@@ -8,7 +8,7 @@ enum { ALIGNMENT = 16 }; /* that the stub wants of the host's memory */
 
 /* -- import -------------------------------------------------------------------------------------------------------- */
 
-/* What nd4c promises of external memory. */
+/* Checks what nd4c promises about external memory. */
 static nd4c_status check_external(const nd4c_external *e) {
   const bool is_power = e->alignment > 0 && (e->alignment & (e->alignment - 1)) == 0;
   const bool pointer = e->kind == ND4C_EXTERNAL_HOST_POINTER || e->kind == ND4C_EXTERNAL_DEVICE_POINTER;
@@ -218,7 +218,7 @@ struct stub_range {
   int32_t device;
   uintptr_t first;
   int64_t bytes;
-  int32_t uses; /* copies under way, and 1 until it is unregistered */
+  int32_t uses; /* copies in flight, and 1 until it is unregistered */
   bool ended;
   struct stub_range *next;
 };

@@ -1,4 +1,4 @@
-/* Fences: markers in a stream, and what failed before them. */
+/* Fences: markers in a stream, and the failures before them. */
 #include "fence.h"
 
 #include <stdio.h>

@@ -1,15 +1,15 @@
-/* Fences and the failures that they tell: what queue.c and fence.c share. */
+/* Fences and the failures that they report, for queue.c and fence.c. */
 #ifndef STUB_FENCE_H
 #define STUB_FENCE_H
 
 #include "stub.h"
 
-/* For so long a wait looks again before it sleeps: being woken costs tens of microseconds on a virtual machine, and a
- * test makes some hundred thousand short waits. It is a time and no number of turns: on a loaded machine a turn may
- * last milliseconds. */
+/* How long a wait spins before it sleeps: waking costs tens of microseconds on a virtual machine, and a test makes some
+ * hundred thousand short waits. It is a time and not a count, because one iteration may last milliseconds on a loaded
+ * machine. */
 enum { STUB_LOOK_NANOSECONDS = 50000 };
 
-/* Work that failed since a stream's last fence; the fence carries it away. */
+/* Failures since a stream's last fence; the next fence takes them. */
 typedef struct stub_failure {
   struct stub_failure *next;
   nd4c_status status;
@@ -41,9 +41,9 @@ nd4c_status stub_failures_tell(const stub_failures *failures, int32_t index, nd4
 /* One reference; NULL: there is no memory. */
 stub_fence *stub_fence_create(int32_t device);
 void stub_fence_retain(stub_fence *fence);
-/* Makes it ready; the failures are its own from then on. */
+/* Signals the fence, which takes over the failures. */
 void stub_fence_signal(stub_fence *fence, stub_failures failures);
-/* Returns when it is ready. */
+/* Blocks until it is signalled. */
 void stub_fence_block(stub_fence *fence);
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory that the stub holds beside arrays, counted by nd4c, when a test wants it to. */
+/* Memory that the stub holds besides arrays, counted by nd4c, on a test's command. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ static nd4c_status hold(int64_t bytes, bool with_buffer) {
     stub_host->free(added);
     return status;
   }
-  stub_buffer *buffer = with_buffer ? stub_buffer_use(handle) : NULL; /* which counts what is none of ours */
+  stub_buffer *buffer = with_buffer ? stub_buffer_use(handle) : NULL; /* which counts handles that are not the stub's */
   if (buffer != NULL) {
     if (buffer->size < bytes) {
       (void)stub_violation("a buffer of less than was asked for");

@@ -18,7 +18,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return stub_compute_usable(call, reason, reason_size);
 }
 
-/* What prepare saw: runs are to get the same. */
+/* The call that prepare saw: runs must get the same. */
 typedef struct prepared {
   int32_t layouts[STUB_INPUTS];
 } prepared;

@@ -1,5 +1,5 @@
-/* Buffers: blocks behind handles that are no addresses, their bytes scrambled, so that nobody reads them by accident.
- */
+/* Buffers: blocks behind handles that are not addresses. Their bytes are scrambled, so that accidental reads by the
+ * host are detected. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,7 +177,7 @@ void stub_buffer_done(stub_buffer *buffer) {
 
 void stub_buffer_drop(stub_buffer *buffer) {
   stub_lock(&lock);
-  /* One use is the owner's, one the caller's, who looked the handle up. */
+  /* One use belongs to the owner, one to the caller, which looked the handle up. */
   bool pending = buffer->uses > 2;
   buffer->freed = true;
   stub_unlock(&lock);

@@ -1,4 +1,4 @@
-/* Streams: one thread each, that runs tasks in order and late. */
+/* Streams: each has a thread that runs tasks in order, with a delay. */
 #include <stdio.h>
 #include <string.h>
 
@@ -127,7 +127,7 @@ static nd4c_status stream_loop(void *argument) {
     stub_host->threads->condition_broadcast(&stream->changed);
   }
   stub_unlock(&stream->lock);
-  return ND4C_OK; /* failures of the work are told by fences */
+  return ND4C_OK; /* fences report failures of the work */
 }
 
 nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **result) {
@@ -200,7 +200,7 @@ static bool drop_reference(stub_stream *stream) {
   return last;
 }
 
-/* What a broken backend does with work whose stream ends: the lie "drops". */
+/* The lie "drops": a broken backend that drops the work of a destroyed stream. */
 static void drop_work(stub_stream *stream) {
   stub_lock(&stream->lock);
   stub_entry *entry = stream->first;
@@ -427,7 +427,7 @@ typedef struct stub_leave {
   stub_buffer *buffer; /* one use of it, and its owner's */
 } stub_leave;
 
-/* What the stream did with the buffer is done: pending work on it is another stream's. */
+/* The stream's work on the buffer has ended: pending work on it is on another stream. */
 static nd4c_status leave_run(void *argument) {
   stub_leave *leave = argument;
   const int64_t bytes = leave->buffer->size;

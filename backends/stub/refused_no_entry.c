@@ -1,4 +1,4 @@
-/* A shared object that is no plug-in: it exports something else than nd4c_plugin_entry. */
+/* A shared object that is not a plug-in: it does not export nd4c_plugin_entry. For tests. */
 __attribute__((visibility("default"))) int nd4c_stub_is_no_plugin(void);
 
 int nd4c_stub_is_no_plugin(void) {

@@ -1,5 +1,5 @@
-/* A plug-in that the loader refuses: it needs a variable that nothing defines (a variable, so that lazy binding does
- * not put the failure off). */
+/* A plug-in that the loader refuses, for tests: it needs an undefined variable (not a function, because lazy binding
+ * would defer the failure). */
 #include "nd4c/plugin.h"
 
 extern const nd4c_provider nd4c_stub_defined_nowhere;

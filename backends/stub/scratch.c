@@ -1,5 +1,5 @@
-/* Scratch: work writes a number of its own into both ends of what it was given, and looks when it is done whether it is
- * still there. */
+/* Checks of scratch: each task writes a unique number to both ends of its scratch, and checks at its end that the
+ * numbers are unchanged. */
 #include "stub.h"
 
 static _Atomic int64_t next_stamp;

@@ -1,5 +1,5 @@
-/* Parts of the stub backend: a device that exists only to be strict. Its memory is its own (opaque handles, scrambled
- * bytes), its queue is late, and every call can be told to fail. */
+/* The stub backend: a device for tests that checks every promise of the ABI. Its memory has opaque handles and
+ * scrambled bytes, its queues run late, and a test can make every call fail. */
 #ifndef STUB_H
 #define STUB_H
 
@@ -13,7 +13,7 @@
 
 enum { STUB_RANK = 32, STUB_INPUTS = 64, STUB_TEXT = 512 };
 
-/* What the entry function was given; set before anything else runs. */
+/* The host table from the entry function; set before any other function runs. */
 extern const nd4c_host *stub_host;
 
 /* An axis that counts from the end if it is negative. */
@@ -30,9 +30,9 @@ static inline void stub_unlock(nd4c_host_lock *lock) {
 
 /* -- control.c: options, injected failures, counters ------------------------------------------------------------ */
 
-/* Calls that can be told to fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy there;
- * return_output, return_bytes, return_twice: an executable that hands over no buffer, too small a size, the first
- * buffer once more. */
+/* Calls that a test can make fail. in_flight: a kernel's or a segment's work in the queue; in_flight_copy: a copy
+ * there; return_output, return_bytes, return_twice: an executable that hands over no buffer, too small a size, the
+ * first buffer once more. */
 #define STUB_CALLS(X)    \
   X(entry)               \
   X(probe)               \
@@ -96,11 +96,11 @@ typedef enum stub_call {
       STUB_CALL_COUNT
 } stub_call;
 
-/* Things counted for the tests. direct_copies: those from and to registered host memory. violations: what a correct
- * caller never does (a buffer freed under pending work, a handle used after it was freed, an access outside a buffer,
- * two pieces of work at once in the same scratch). held, asked_to_give: pieces of memory beside arrays, and how often
- * nd4c asked for one. scratch_granted, scratch_limit: bytes that the latest call was given, and that the latest kernel
- * was told it may ask for. host_waits: waits of the host for a fence that was not ready. */
+/* Things counted for the tests. direct_copies: those from and to registered host memory. violations: errors of the
+ * caller (a buffer freed under pending work, a handle used after it was freed, an access outside a buffer, two pieces
+ * of work at once in the same scratch). held, asked_to_give: pieces of memory beside arrays, and how often nd4c asked
+ * for one. scratch_granted, scratch_limit: bytes that the latest call was given, and that the latest kernel was told it
+ * may ask for. host_waits: waits of the host for a fence that was not ready. */
 #define STUB_COUNTERS(X) \
   X(buffers)             \
   X(buffer_bytes)        \
@@ -145,8 +145,8 @@ typedef struct stub_options {
   bool whole;     /* kernels and executables take whole buffers in C order alone */
   bool tells;     /* failures have the points of their calls */
   bool swift;     /* what is submitted has run when the submission returns, unless a pause holds work */
-  bool slow;      /* every task and marker takes a fifth of a millisecond more */
-  bool addresses; /* buffers have addresses, which nobody but the stub can read */
+  bool slow;      /* every task and marker takes 0.2 ms longer */
+  bool addresses; /* buffers have addresses, which only the stub can read */
 } stub_options;
 
 extern stub_options stub_settings;
@@ -163,15 +163,15 @@ bool stub_fails(stub_call call);
 nd4c_status stub_attempt(stub_call call);
 void stub_count_add(stub_count counter, int64_t amount);
 void stub_count_set(stub_count counter, int64_t value);
-/* Notes that a caller broke the rules; returns INTERNAL with a text. */
+/* Notes an error of the caller; returns INTERNAL with a text. */
 nd4c_status stub_violation(const char *what);
-/* The pause that holds what is submitted now; 0: none does. */
+/* The pause that holds work submitted now; 0: none. */
 int64_t stub_gate_number(void);
 /* Blocks until the pause of that number is over. */
 void stub_gate_pass(int64_t number);
 /* Whether no pause holds work. */
 bool stub_gate_is_open(void);
-/* The host is about to wait for work that is not done: ends "pause until_wait". */
+/* Called before the host waits for unfinished work: ends "pause until_wait". */
 void stub_gate_host_waits(void);
 int64_t stub_delay(void);
 void stub_delay_set(int64_t microseconds);
@@ -204,9 +204,9 @@ bool stub_endless(void);
  *   "unhold"                    gives every piece back
  *   "give_way WAY"              what is done when nd4c asks for a piece: own (it is given back), all (all are), none,
  *                               or greedy (another one is asked for, which counts as a violation if it is granted)
- *   "idle 1"                    kernels do nothing and enqueue nothing, to measure what a call costs around them
- *   "endless 1"                 kernels work until the call's thread is cancelled, and return what they are told
- *   "reset"                     no failures, no delay, no pauses, the usual memory, no scratch, kernels that compute */
+ *   "idle 1" kernels do nothing and enqueue nothing, to measure what a call costs around them "endless 1" kernels run
+ *   until the call's thread is cancelled, and return that status "reset" no failures, no delay, no pauses, the usual
+ *   memory, no scratch, kernels that compute */
 ND4C_PLUGIN_EXPORT int32_t stub_control(const char *command);
 /* Value of a counter, or the number of calls of a call; -1 for an unknown name. */
 ND4C_PLUGIN_EXPORT int64_t stub_counter(const char *name);
@@ -257,9 +257,9 @@ void stub_buffer_retain(stub_buffer *buffer);
 void stub_buffer_done(stub_buffer *buffer);
 /* The owner gives it back; pending work on it is a violation. */
 void stub_buffer_drop(stub_buffer *buffer);
-/* From here on the handle is stale; work that is pending may use the buffer. */
+/* Makes the handle stale; pending work may still use the buffer. */
 void stub_buffer_retire(stub_buffer *buffer);
-/* Moves bytes in and out, unscrambled outside. INTERNAL (a violation) outside the buffer. */
+/* Copies bytes in and out, unscrambled outside. INTERNAL (a violation) outside the buffer. */
 nd4c_status stub_buffer_read(const stub_buffer *buffer, int64_t offset, void *to, int64_t bytes);
 nd4c_status stub_buffer_write(stub_buffer *buffer, int64_t offset, const void *from, int64_t bytes);
 
@@ -291,7 +291,7 @@ void *stub_stream_native(stub_stream *stream);
 void stub_stream_destroy(stub_stream *stream);
 /* Takes over the work even when it fails. stream NULL: runs at once. */
 nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);
-/* All of them, or none, with `points` added to those that they have. Takes over the work even when it fails. */
+/* Submits all tasks or none, and adds `points` to their points. Takes over the work even if it fails. */
 nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count, int64_t points);
 /* From here on submissions go into a recording, until it is ended and handed over. INTERNAL (a violation): it is being
  * recorded already, or not at all. */
@@ -313,7 +313,7 @@ nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
 /* See nd4c_device_ops.fence_failure. */
 nd4c_status stub_fence_failure(const stub_fence *fence, int32_t index, nd4c_failed_range *failed);
 void stub_fence_release(stub_fence *fence);
-/* Waits for every stream of the device. The first failure that no fence told. */
+/* Waits for every stream of the device. Returns the first failure that no fence has reported. */
 nd4c_status stub_synchronize(int32_t device);
 
 /* -- external.c: memory of others, memory for others ------------------------------------------------------------- */

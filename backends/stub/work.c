@@ -1,4 +1,4 @@
-/* A call as the queue keeps it: nothing in it belongs to the caller. */
+/* A call in the queue: a deep copy, independent of the caller's memory. */
 #include <string.h>
 
 #include "stub.h"
@@ -16,7 +16,7 @@ static bool copy_list(nd4c_attr_value *attr) {
     return true;
   }
   if (from == NULL) {
-    return true; /* left out, which a list of no values is not */
+    return true; /* omitted, unlike an empty list */
   }
   void *copy = stub_host->allocate(bytes + 1);
   if (copy != NULL && bytes > 0) {

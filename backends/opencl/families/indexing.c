@@ -367,7 +367,7 @@ static nd4c_status scatter_nd(const nd4c_cl_step *step) {
   return place(step, y, &u);
 }
 
-/* One value for all the slices: whoever comes last writes the same. */
+/* One value for all slices, so the order of the writes does not matter. */
 static nd4c_status index_fill(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];

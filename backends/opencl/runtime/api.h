@@ -1,5 +1,5 @@
-/* The part of OpenCL 1.2 that this backend uses, declared here so that it is built without OpenCL's headers. Types,
- * constants and functions bear the names of the specification. */
+/* The part of OpenCL 1.2 that this backend uses, declared here so that it builds without OpenCL's headers. Types,
+ * constants and functions have the specification's names. */
 #ifndef ND4C_BACKENDS_OPENCL_RUNTIME_API_H
 #define ND4C_BACKENDS_OPENCL_RUNTIME_API_H
 
@@ -166,7 +166,7 @@ enum {
 };
 
 #define CL_WAITS cl_uint, const cl_event *
-/* X(result, name, parameters): what is asked of the ICD loader; a library that lacks one of them is refused. */
+/* X(result, name, parameters): required functions of the ICD loader; a library that lacks one is refused. */
 #define ND4C_CL_SYMBOLS(X)                                                                                          \
   X(cl_int, clGetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))                                               \
   X(cl_int, clGetPlatformInfo, (cl_platform_id, cl_uint, size_t, void *, size_t *))                                 \
@@ -215,7 +215,7 @@ enum {
   X(cl_int, clFlush, (cl_command_queue))                                                                            \
   X(cl_int, clFinish, (cl_command_queue))
 
-/* The same, of functions without which a part of the backend is missing; NULL where the library lacks them. */
+/* The same for optional functions, without which a part of the backend is missing; NULL if the library lacks them. */
 #define ND4C_CL_OPTIONAL_SYMBOLS(X)                                                       \
   X(cl_int, clRetainCommandQueue, (cl_command_queue))                                     \
   X(cl_int, clGetCommandQueueInfo, (cl_command_queue, cl_uint, size_t, void *, size_t *)) \

@@ -1,9 +1,9 @@
-/* Built programs on disk: one file each, named by a hash of all that went into it. A file is believed only if its
- * header states the very same key and its bytes have the header's hash; the driver may refuse it still.
+/* Cache of built programs on disk: one file each, named by a hash of its key (source, options, device). A file is used
+ * only if its header has the same key and its bytes match the header's hash; the driver may still refuse it.
  *
- * Programs of PoCL are not kept here. It keeps them itself ($POCL_CACHE_DIR), machine code and all. To give a binary
- * it compiles each kernel of the program once more, for groups of any size: this took longer than the build and was
- * of no use, since it compiles for the group of the launch again. */
+ * Programs of PoCL are not cached here, because PoCL caches machine code itself ($POCL_CACHE_DIR). To return a binary,
+ * it would compile each kernel again for groups of any size: that took longer than the build and did not help, since
+ * PoCL compiles again for the group size of each launch. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct header {
 } header;
 static const char magic[8] = "nd4c-cl";
 
-/* Two runs of FNV-1a with different beginnings: 128 bits to tell sources apart. */
+/* Two FNV-1a hashes with different offsets: 128 bits, to distinguish sources. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
   const unsigned char *byte = bytes;
   for (size_t i = 0; i < size; i++) {
@@ -41,7 +41,7 @@ static void make_key(const nd4c_cl_device *device, const char *text, size_t text
                  (unsigned long long)hash_bytes(seed_b, text, text_size), (unsigned long long)text_size);
 }
 
-/* Directory of the cache, or false if there is to be none. */
+/* Directory of the cache; false if caching is off. */
 static bool find_directory(char *path) {
   (void)nd4c_cl_host->config("nd4c.opencl.cache", path, PATH_BYTES);
   if (strcmp(path, "off") == 0) {
@@ -78,7 +78,7 @@ void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_s
 
 /* -- loading --------------------------------------------------------------------------------------------- */
 
-/* The binary in a file that is sound and whose key is this one; NULL otherwise. */
+/* The binary in a valid file with this key; NULL otherwise. */
 static const unsigned char *find_binary(const void *file, int64_t bytes, const char *key, size_t *size) {
   const size_t key_bytes = strlen(key);
   header head;
@@ -121,7 +121,7 @@ bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_si
     return false;
   }
   make_key(device, text, text_size, options, key);
-  /* A program of somebody else's would run with this process's rights: only a file of this user's alone is read. */
+  /* A program runs with this process's rights, so only files that no other user can write are read. */
   void *file = NULL;
   int64_t bytes = 0;
   nd4c_status status =

@@ -1,4 +1,4 @@
-/* Devices as nd4c sees them. */
+/* The device functions of the ABI: opening and describing devices. */
 #include <stdio.h>
 #include <string.h>
 

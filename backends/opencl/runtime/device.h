@@ -1,5 +1,5 @@
-/* What the core of the OpenCL backend is made of: the loader, devices, buffers, streams, fences, programs. Kernel
- * families see opencl.h alone. */
+/* The core of the OpenCL backend: loader, devices, buffers, streams, fences, programs. The files of runtime/ include
+ * it; kernel families include only opencl.h. */
 #ifndef ND4C_BACKENDS_OPENCL_RUNTIME_DEVICE_H
 #define ND4C_BACKENDS_OPENCL_RUNTIME_DEVICE_H
 
@@ -28,7 +28,7 @@ typedef struct nd4c_cl_program nd4c_cl_program;
 
 struct nd4c_cl_device {
   char name[ND4C_CL_NAME]; /* "opencl:0" */
-  nd4c_status refusal;     /* OK, or why the device cannot be used: it keeps its number all the same */
+  nd4c_status refusal;     /* OK, or why the device cannot be used; it keeps its number */
   char refused[ND4C_CL_REASON];
   cl_platform_id platform;
   cl_device_id id;
@@ -36,7 +36,7 @@ struct nd4c_cl_device {
   int64_t memory_bytes;
   bool unified_memory, exact_division, can_reorder;
   bool has_priorities; /* of queues: cl_khr_priority_hints */
-  bool is_pocl; /* keeps what it builds on disk itself (cache.c) and need not read Clang's header (program.c) */
+  bool is_pocl; /* caches builds on disk itself (cache.c) and can build without Clang's header (program.c) */
   char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
   char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
   char description[2 * ND4C_CL_TEXT + 8];
@@ -44,14 +44,14 @@ struct nd4c_cl_device {
   uint8_t uuid[ND4C_DEVICE_UUID_BYTES];
   char pci[24], capability[16]; /* "" if unknown */
 
-  /* From here on: set while the device is open. */
+  /* The fields below are set while the device is open. */
   cl_context context;
   bool out_of_order;
   char base_options[ND4C_CL_TEXT];
   nd4c_host_lock program_lock; /* guards the two below; held while a program is built */
   bool own_declarations;       /* programs are built with builtins.cl in place of Clang's header */
   nd4c_cl_program *programs[ND4C_CL_PROGRAM_BUCKETS];
-  nd4c_host_lock order_lock;  /* guards the events of all buffers (out_of_order); taken behind a stream's lock */
+  nd4c_host_lock order_lock;  /* guards the events of all buffers (out_of_order); taken after a stream's lock */
   nd4c_host_lock stream_lock; /* guards streams */
   struct nd4c_stream_handle *streams;
   nd4c_host_lock pinned_lock; /* guards the next */
@@ -70,38 +70,39 @@ enum { ND4C_CL_LOG_ERROR = 1, ND4C_CL_LOG_WARNING = 2, ND4C_CL_LOG_INFO = 3 };
 nd4c_status nd4c_cl_loader_open(void);
 /* True if the loader's file is there; the path or the reason. Opens nothing. */
 bool nd4c_cl_loader_find(char *text, size_t text_size);
-/* "CL_OUT_OF_RESOURCES", or words for a code that is none of the specification's. */
+/* "CL_OUT_OF_RESOURCES", or a description for a code that the specification lacks. */
 const char *nd4c_cl_error_name(cl_int code);
 /* Fails with a text that names the device, the call and the code: DEVICE, DEVICE_LOST, or MEMORY where that is the
  * host's. */
 nd4c_status nd4c_cl_fail(const nd4c_cl_device *device, const char *call, cl_int code);
-/* The same of what a device needs to be opened: CL_OUT_OF_RESOURCES is MEMORY, too, and may be given back by others. */
+/* The same while a device is opened: CL_OUT_OF_RESOURCES is MEMORY, too, because other processes may free the
+ * resources. */
 nd4c_status nd4c_cl_fail_opening(const nd4c_cl_device *device, const char *call, cl_int code);
-/* The same where running out of memory is to be expected: MEMORY with `bytes` in the text. */
+/* The same for calls that may run out of memory: MEMORY with `bytes` in the text. */
 nd4c_status nd4c_cl_fail_allocation(const nd4c_cl_device *device, const char *call, cl_int code, int64_t bytes);
-/* A driver that says success and gives nothing. */
+/* Fails for a driver that reports success but returns nothing. */
 nd4c_status nd4c_cl_fail_nothing(const nd4c_cl_device *device, const char *call, const char *what);
 
 /* -- platform.c --------------------------------------------------------------------------------------------------- */
 
-/* Finds the devices of all platforms: GPUs and accelerators first, then processors. Once; later calls give the first
- * outcome again, and its text in reason. Those whose answers are refused are among them. */
+/* Finds the devices of all platforms: GPUs and accelerators first, then processors. Runs once; later calls return the
+ * first outcome, with its text in `reason`. Includes devices that are refused. */
 nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size);
 int32_t nd4c_cl_device_count(void);
 nd4c_cl_device *nd4c_cl_device_at(int32_t index);
-/* Asks a refused device anew; its status, with the text. */
+/* Queries a refused device again; returns its status, with the text. */
 nd4c_status nd4c_cl_device_read(nd4c_cl_device *device);
 /* by_request_only of nd4c_backend. */
 bool nd4c_cl_host_only(char *reason, size_t reason_size);
 
 /* -- queue.c: streams, commands and fences ------------------------------------------------------------------------ */
 
-/* Events of the work on a buffer that may still be under way; only with out-of-order queues. */
+/* Events of work on a buffer that may be in flight; only with out-of-order queues. */
 enum { ND4C_CL_READS = 8 };
 struct nd4c_buffer_handle {
   cl_mem memory;
   void *mapped;  /* kind HOST_PINNED: its address; else NULL */
-  bool is_hosts; /* over memory of the host's, which shows what was written when the buffer has ended */
+  bool is_hosts; /* over host memory, which has the written data at the latest when the buffer is freed */
   int64_t bytes;
   cl_event written;
   cl_event reads[ND4C_CL_READS];
@@ -113,7 +114,7 @@ typedef struct nd4c_cl_use {
   nd4c_cl_access access;
 } nd4c_cl_use;
 
-/* A command between the decision to enqueue it and the end of that: the stream's lock is held. */
+/* A command while it is enqueued: the stream's lock is held. */
 typedef struct nd4c_cl_command {
   nd4c_stream stream;
   cl_command_queue queue;
@@ -128,17 +129,17 @@ typedef struct nd4c_cl_command {
   cl_event event;            /* for the function to fill */
 } nd4c_cl_command;
 
-/* point: nd4c_call's; 0: none. A command of an op that uses a fault buffer is noted: the next fence reads it. Under the
- * same lock as the enqueuing, so that no fence comes between. */
+/* point: nd4c_call.point; 0: none. If the command's op uses a fault buffer, the next fence reads that buffer; noted
+ * under the lock of enqueuing, so that no fence comes in between. */
 void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const char *call, const char *op,
                            int64_t point, int32_t use_count, const nd4c_cl_use *uses);
-/* Takes what the function gave; the event belongs to the stream from then on. */
+/* Ends enqueuing with the function's result; the stream takes over the event. */
 nd4c_status nd4c_cl_command_end(nd4c_cl_command *command, cl_int code);
-/* The same, and returns when the command is done. */
+/* The same, and blocks until the command is done. */
 nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
-/* How the first of a call's commands failed, of those that are done; OK if none did. */
+/* The first failure among the finished commands of a call; OK if there is none. */
 nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream, int64_t point);
-/* A fault buffer for a launch (fault.c), which is enqueued next, or not: then the buffer is returned. */
+/* A fault buffer for a launch (fault.c), which the caller enqueues next; otherwise it returns the buffer. */
 nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
 void nd4c_cl_stream_return_fault(nd4c_stream stream, nd4c_buffer fault);
 /* Drops the events of a buffer that is freed. */
@@ -180,7 +181,7 @@ nd4c_status nd4c_cl_enqueue_fill(nd4c_stream stream, const char *op, int64_t poi
                                  int64_t bytes, const void *pattern, int32_t pattern_bytes);
 /* external.c */
 extern const nd4c_external_ops nd4c_cl_external_ops;
-/* Releases the queue behind pinned memory, of which none is left. */
+/* Releases the queue for pinned memory, after the last pinned buffer was freed. */
 void nd4c_cl_pinned_close(nd4c_cl_device *device);
 
 /* -- program.c, cache.c ------------------------------------------------------------------------------------------- */
@@ -197,14 +198,14 @@ struct nd4c_cl_kernel {
   char function[];
 };
 
-/* The program's binary from the directory of nd4c.opencl.cache, built and ready; false if it is not there or not good.
- * `text` and `options` are all that went into it. */
+/* Loads the program's binary from the directory of nd4c.opencl.cache and builds it; false if it is missing or invalid.
+ * `text` and `options` are the key. */
 bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                         cl_program *program);
-/* What becomes of the device's programs, behind "; ", for the engine's state. Makes the directory. */
+/* Describes the caching of the device's programs, after "; ", for the engine's state. Creates the directory. */
 void nd4c_cl_cache_state(const nd4c_cl_device *device, char *text, size_t text_size);
-/* Keeps the binary of a program, but on PoCL, which keeps it itself; what fails is logged, the first time as a warning,
- * for nothing depends on it. */
+/* Stores the binary of a program, except on PoCL, which caches itself. Failures are only logged, the first one as a
+ * warning, because the cache is optional. */
 void nd4c_cl_cache_store(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                          cl_program program);
 
@@ -222,7 +223,7 @@ extern const nd4c_device_ops nd4c_cl_device_ops;
 
 /* In the order in which they are preferred; of clblast.c and backend.c. */
 extern const nd4c_engine nd4c_cl_clblast_engine, nd4c_cl_opencl_engine;
-/* Empties what CLBlast keeps of compiled programs. */
+/* Empties CLBlast's cache of compiled programs. */
 void nd4c_cl_clblast_close(void);
 
 #endif

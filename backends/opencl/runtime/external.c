@@ -1,4 +1,4 @@
-/* External memory: the host's, which the driver uses where it is, and the vendor's handles. */
+/* External memory: host memory, which the driver uses in place, and the vendor's handles. */
 #include "backends/opencl/runtime/device.h"
 
 /* Kernels read vectors and whole words, as far as the end of the last one. */
@@ -111,7 +111,7 @@ static void release_handle(void *user) {
 }
 
 static nd4c_status export_memory(void *device, nd4c_buffer buffer, nd4c_external_kind kind, nd4c_external *external) {
-  (void)kind; /* the vendor's handle: nothing else is offered */
+  (void)kind; /* the vendor's handle, the only kind that is exported */
   const cl_int code = nd4c_cl.clRetainMemObject(buffer->memory);
   if (code != CL_SUCCESS) {
     return nd4c_cl_fail(device, "clRetainMemObject", code);

@@ -1,10 +1,10 @@
-/* Fault buffers, where kernels tell the first index that is out of range: read with a fence, then reset. What one says
- * is of use only where the reset before worked; else it may be what an op before that fence told. */
+/* Fault buffers, to which kernels write the first index out of range. A fence reads and resets them. A value is valid
+ * only if the previous reset succeeded; otherwise it may be from an op before that fence. */
 #include "backends/opencl/runtime/queue.h"
 
 #define FAULT_BYTES (ND4C_CL_FAULT_WORDS * (int64_t)sizeof(int32_t))
 
-/* Keeps what stands before and behind apart. Under the stream's lock. */
+/* Enqueues a barrier between earlier and later commands. Under the stream's lock. */
 static nd4c_status place_barrier(nd4c_stream stream) {
   cl_int code =
       stream->device->out_of_order ? nd4c_cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL) : CL_SUCCESS;
@@ -68,7 +68,8 @@ static bool is_free(const nd4c_cl_fault *fault) {
   return fault->promised == 0 && fault->suspects.op == NULL;
 }
 
-/* Counts all that the stream may make, once. Not under the stream's lock: nd4c may have to make room. */
+/* Counts the memory of all buffers that the stream may make, once. Not under the stream's lock, because nd4c may have
+ * to make room. */
 static nd4c_status count_buffers(nd4c_stream stream) {
   const nd4c_device_memory_request request = {.struct_size = ND4C_SIZE_OF(nd4c_device_memory_request),
                                               .backend = "opencl",
@@ -149,7 +150,7 @@ static nd4c_status read_words(nd4c_stream stream, nd4c_cl_fault *fault) {
   cl_int code = nd4c_cl.clEnqueueReadBuffer(stream->queue, fault->buffer->memory, 0, 0, sizeof reading->words,
                                             reading->words, 0, NULL, &reading->event);
   if (code != CL_SUCCESS || reading->event == NULL) {
-    (void)(code == CL_SUCCESS ? nd4c_cl.clFinish(stream->queue) : CL_SUCCESS); /* it may be under way */
+    (void)(code == CL_SUCCESS ? nd4c_cl.clFinish(stream->queue) : CL_SUCCESS); /* it may be in flight */
     nd4c_cl_host->free(reading);
     return code != CL_SUCCESS ? nd4c_cl_fail(stream->device, "clEnqueueReadBuffer", code)
                               : nd4c_cl_fail_nothing(stream->device, "clEnqueueReadBuffer", "no event");
@@ -177,7 +178,7 @@ nd4c_status nd4c_cl_fault_collect(nd4c_stream stream) {
   for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     status = read_words(stream, used[i]);
   }
-  /* Not by waiting for the reads' events: should one fail, the resets need not. */
+  /* A barrier instead of waiting for the reads' events, because a failed read must not make the resets fail. */
   status = status == ND4C_OK ? place_barrier(stream) : status;
   for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     status = reset(stream, used[i]);

@@ -1,4 +1,5 @@
-/* Fences: a marker behind everything in a queue, with the events of what was enqueued since the fence before. */
+/* Fences: a marker after everything in a queue, with the events of commands that were enqueued since the previous
+ * fence. */
 #include "backends/opencl/runtime/queue.h"
 
 static nd4c_status place_marker(nd4c_stream stream, nd4c_fence fence) {
@@ -46,7 +47,7 @@ nd4c_status nd4c_cl_fence_record(void *handle, nd4c_stream stream, nd4c_fence *o
   return ND4C_OK;
 }
 
-/* Where the driver cannot tell, this waits: whoever asks until it is ready would ask for good. */
+/* If the driver cannot say, this waits, because a caller that polls would otherwise poll for ever. */
 static bool is_ready(cl_event event) {
   cl_int status = nd4c_cl_event_status(event);
   if (status < CL_COMPLETE) {
@@ -58,7 +59,8 @@ static bool is_ready(cl_event event) {
 bool nd4c_cl_fence_query(void *device, nd4c_fence fence) {
   (void)device;
   bool ready = is_ready(fence->marker);
-  for (int32_t i = 0; ready && i < fence->count; i++) { /* a marker may fail before what it stands behind is done */
+  for (int32_t i = 0; ready && i < fence->count; i++) { /* a marker may fail before the commands that it follows are
+                                                           done */
     ready = is_ready(fence->entries[i].event);
   }
   for (const nd4c_cl_reading *reading = fence->readings; ready && reading != NULL; reading = reading->next) {
@@ -67,7 +69,7 @@ bool nd4c_cl_fence_query(void *device, nd4c_fence fence) {
   return ready;
 }
 
-/* All of them, since what follows a failure may still run, and memory is freed once this returns. */
+/* Waits for all commands, because those after a failure may still run, and memory is freed when this returns. */
 static cl_int wait_for_entries(nd4c_fence fence) {
   cl_int first = CL_SUCCESS;
   for (int32_t i = 0; i < fence->count; i++) {
@@ -77,8 +79,8 @@ static cl_int wait_for_entries(nd4c_fence fence) {
   return first;
 }
 
-/* A failure of the marker, or of waiting: nothing says what it is of. One that only comes from a command that failed
- * says nothing new. */
+/* A failure of the marker or of waiting has no known command. If it only results from a failed command, it is not
+ * reported. */
 static nd4c_status marker_outcome(const nd4c_cl_device *device, nd4c_fence fence, bool commands_failed) {
   enum { OF_WHAT_IT_WAITED_FOR = -14 }; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
   const nd4c_cl_entry marker = {fence->marker, "clEnqueueMarkerWithWaitList", NULL, 0};
@@ -90,7 +92,7 @@ static nd4c_status marker_outcome(const nd4c_cl_device *device, nd4c_fence fence
              : nd4c_cl_entry_outcome(device, &marker);
 }
 
-/* Failure `index` of a fence that is ready. */
+/* Failure `index` of a signalled fence. */
 static nd4c_status tell(const nd4c_cl_device *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed) {
   bool any = false;
   for (int32_t i = 0; i < fence->count; i++) {
@@ -155,11 +157,10 @@ void nd4c_cl_fence_destroy(void *device, nd4c_fence fence) {
 
 nd4c_status nd4c_cl_stream_wait_fence(void *handle, nd4c_stream stream, nd4c_fence fence) {
   nd4c_cl_device *device = handle;
-  /* What failed would spread its failure to work that has nothing to do with it, but commands that it stands behind may
-   * still be under way: the host waits for those. What is done is waited for like what is not, so that what it wrote is
-   * seen. */
+  /* A failed command would pass its failure to unrelated work that waits for it, but commands before it may be in
+   * flight: the host waits for those. Finished commands stay in the wait list, so that their writes are visible. */
   if (nd4c_cl_event_has_failed(fence->marker)) {
-    (void)wait_for_entries(fence); /* whoever waits for the fence itself is told */
+    (void)wait_for_entries(fence); /* waiting for the fence itself reports it */
     return ND4C_OK;
   }
   nd4c_cl_lock(&stream->lock);

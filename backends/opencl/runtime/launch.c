@@ -4,7 +4,7 @@
 
 #include "backends/opencl/runtime/device.h"
 
-/* Work items of a group where the caller leaves it open: the same for all sizes, since drivers compile for each. */
+/* Default work items of a group: one size for all launches, because drivers compile for each size. */
 enum { GROUP = 64, DIMS = 3 };
 
 void nd4c_cl_launch_begin(nd4c_cl_launch *launch, const nd4c_call *call, nd4c_cl_kernel *kernel) {
@@ -69,13 +69,13 @@ void nd4c_cl_arg_local(nd4c_cl_launch *launch, size_t bytes) {
   arg->at = -1;
 }
 
-/* The stream's fault buffer is put in by nd4c_cl_launch_run: an argument of no size. */
+/* An argument without size is the stream's fault buffer, which nd4c_cl_launch_run fills in. */
 void nd4c_cl_arg_fault(nd4c_cl_launch *launch) {
   struct nd4c_cl_arg *arg = add(launch);
   arg->at = -2;
 }
 
-/* Puts a fault buffer of the stream's where an argument asks for it, and lists the buffers that the launch uses. */
+/* Fills in the stream's fault buffer where an argument asks for it, and lists the buffers that the launch uses. */
 static nd4c_status resolve(nd4c_cl_launch *launch, int32_t *use_count, nd4c_cl_use *uses) {
   *use_count = 0;
   for (int32_t i = 0; i < launch->count; i++) {
@@ -175,7 +175,7 @@ nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t
   nd4c_status status = nd4c_cl_command_end_and_wait(
       &c, nd4c_cl.clEnqueueReadBuffer(c.queue, buffer->memory, 0, (size_t)offset, (size_t)bytes, to, c.wait_count,
                                       c.wait_list, &c.event));
-  /* A driver may read where a kernel before it failed: what came is nothing to go on with. */
+  /* A driver may execute the read although an earlier kernel failed: the data are then invalid. */
   return status == ND4C_OK ? nd4c_cl_stream_outcome(call->stream, call->point) : status;
 }
 

@@ -1,4 +1,4 @@
-/* The ICD loader: opened at run time, its functions by one list; error codes with their names. */
+/* The ICD loader, opened at run time, with its functions in one list; names of error codes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ nd4c_status nd4c_cl_loader_open(void) {
     library_name(name);
     status = nd4c_cl_host->library_open(name, &library);
     status = status == ND4C_OK ? fill_table(library, name) : status;
-    opened = status == ND4C_OK; /* and stays so: drivers do not outlive being unloaded */
+    opened = status == ND4C_OK; /* and stays loaded, because drivers crash when they are unloaded */
   }
   nd4c_cl_unlock(&lock);
   return status;

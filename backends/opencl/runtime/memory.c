@@ -190,7 +190,7 @@ static nd4c_status buffer_allocate(void *handle, const nd4c_buffer_descriptor *d
   }
 }
 
-/* Mapping is what makes the host's memory show what the device wrote. */
+/* Mapping makes the device's writes visible in the host's memory. */
 static void show_host(nd4c_cl_device *device, nd4c_buffer buffer) {
   nd4c_cl_lock(&device->pinned_lock);
   nd4c_status status = map(device, buffer);

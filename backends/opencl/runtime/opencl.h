@@ -1,4 +1,4 @@
-/* What the kernel families of the OpenCL backend are made of: devices, programs, launches. */
+/* The interface of the OpenCL backend's core for its kernel families: devices, programs, launches, walks. */
 #ifndef ND4C_BACKENDS_OPENCL_RUNTIME_OPENCL_H
 #define ND4C_BACKENDS_OPENCL_RUNTIME_OPENCL_H
 
@@ -16,7 +16,7 @@ extern const nd4c_host *nd4c_cl_host;
 typedef struct nd4c_cl_device nd4c_cl_device; /* call->device; device.h has its body */
 typedef struct nd4c_cl_kernel nd4c_cl_kernel;
 
-/* What families ask of a device. */
+/* Properties of a device for families. */
 typedef struct nd4c_cl_limits {
   bool has_fp64, has_fp16, has_int64_atomics, is_cpu;
   int64_t group_size;  /* work items of a group at most */
@@ -31,7 +31,7 @@ const nd4c_cl_limits *nd4c_cl_device_limits(const void *device);
 bool nd4c_cl_dtype_usable(const void *device, nd4c_dtype dtype, char *reason, size_t reason_size);
 /* "float32", "none" for no dtype. Static. */
 const char *nd4c_cl_dtype_name(nd4c_dtype dtype);
-/* nd4c_cl_dtype_usable of all operands of a call that are there. */
+/* nd4c_cl_dtype_usable of all given operands of a call. */
 bool nd4c_cl_call_usable(const nd4c_call *call, char *reason, size_t reason_size);
 /* The same of an op that is computed in float64, whatever its operands. */
 bool nd4c_cl_fp64_usable(const void *device, char *reason, size_t reason_size);
@@ -110,15 +110,15 @@ void nd4c_cl_arg_float(nd4c_cl_launch *launch, float value);
 void nd4c_cl_arg_double(nd4c_cl_launch *launch, double value); /* only where has_fp64 */
 void nd4c_cl_arg_bytes(nd4c_cl_launch *launch, const void *value, size_t size);
 void nd4c_cl_arg_local(nd4c_cl_launch *launch, size_t bytes);
-/* "__global int *fault": where the kernel tells with nd4c_fault_index (common.cl) that a value it met is out of range.
- * The op's outputs are then poisoned, with status INDEX and a text that names op, index and extent. */
+/* "__global int *fault": the kernel reports a value out of range here, with nd4c_fault_index (common.cl). The op's
+ * outputs are then poisoned, with status INDEX and a text that names op, index and extent. */
 void nd4c_cl_arg_fault(nd4c_cl_launch *launch);
 /* Enqueues on the call's stream. local NULL: any group size. In either case global is rounded up to whole groups:
  * kernels check their range. An extent of 0 enqueues nothing. */
 nd4c_status nd4c_cl_launch_run(nd4c_cl_launch *launch, int32_t dims, const int64_t *global, const int64_t *local);
-/* Waits for the stream and copies from a buffer to the host, or fails as what stands before it did: for ops whose
- * result's shape depends on data, and for those that judge their inputs' values before they go on (README.md lists
- * them). All others must not wait. */
+/* Waits for the stream and copies from a buffer to the host; fails if earlier work on the stream has failed. Only for
+ * ops whose output shape depends on data, and ops that check their inputs' values before they continue (README.md lists
+ * them). No other op may wait. */
 nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, void *to, int64_t bytes);
 /* Enqueues: bytes of a buffer set to a repeated pattern of 1, 2, 4 or 8 bytes. */
 nd4c_status nd4c_cl_fill(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, int64_t bytes, const void *pattern,
@@ -197,14 +197,14 @@ bool nd4c_cl_walk_strides(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape
 #define ND4C_CL_REALS (ND4C_CL_FLOATS | ND4C_CL_INTS)
 #define ND4C_CL_ALL (ND4C_CL_REALS | ND4C_DTYPE_BIT(ND4C_BOOL))
 
-/* Writes what a kernel works in that needs so many bytes and has no use for more; NULL: nothing. */
+/* Writes the scratch range of a kernel that needs exactly that many bytes; NULL: none. */
 static inline nd4c_status nd4c_cl_fixed_scratch(int64_t (*bytes)(const nd4c_call *call), const nd4c_call *call,
                                                 nd4c_scratch_range *range) {
   range->least = range->best = bytes != NULL ? bytes(call) : 0;
   return ND4C_OK;
 }
 
-/* opencl_<op>: a kernel of this engine. scratch: how many bytes of the device's memory a call works in, or NULL. */
+/* opencl_<op>: a kernel of this engine. scratch: bytes of device scratch that a call needs, or NULL. */
 #define ND4C_CL_KERNEL(op_name, dtype_set, usable_function, run_function, scratch_function) \
   static nd4c_status opencl_##op_name##_scratch(const nd4c_call *call, int64_t limit,       \
                                                 nd4c_scratch_range *range) {                \

@@ -1,4 +1,4 @@
-/* The devices of all platforms, as the drivers tell them: nothing that they say is believed unchecked. */
+/* Finds the devices of all platforms. Every answer of a driver is checked. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 
 enum { PLATFORMS = 32, DEVICES = 64, EXTENSION_BYTES = 64 * 1024 };
 
-static nd4c_host_lock lock; /* guards everything below until `searched` */
+static nd4c_host_lock lock; /* guards the variables below until `searched` */
 static bool searched;
 static nd4c_status outcome;
-static nd4c_status noted; /* why there is no device, where there is none */
+static nd4c_status noted; /* why there is no device, if there is none */
 static char outcome_text[ND4C_CL_REASON];
 static nd4c_cl_device *devices[DEVICES];
 static int32_t device_count;
@@ -18,7 +18,7 @@ static int32_t device_count;
 /* -- what a driver says ------------------------------------------------------------------------------------------- */
 
 /* A text of at most size - 1 bytes, terminated here whatever the driver does; longer ones are cut. Control characters
- * become blanks: texts go to terminals. Where there is none the text says why. `question`: call and constant. */
+ * become blanks: texts go to terminals. If the driver has none, the text says why. `question`: call and constant. */
 static bool take_text(const char *question, cl_int code, size_t given, char *raw, size_t raw_size, char *text,
                       size_t text_size) {
   if (code != CL_SUCCESS) {
@@ -56,7 +56,7 @@ static void device_text(cl_device_id id, cl_uint what, const char *question, cha
   (void)take_text(question, code, given, raw, sizeof raw, text, size);
 }
 
-/* What a driver gave for a number: its code, and how many bytes. */
+/* A driver's answer for a number: its code, and its size in bytes. */
 typedef struct answer {
   cl_int code;
   size_t bytes;
@@ -85,7 +85,7 @@ static bool device_number(cl_device_id id, cl_uint what, uint64_t *number) {
   return device_number_answered(id, what, number, &given);
 }
 
-/* The number, or `instead` where the driver has none or one beyond `most`. */
+/* The number, or `instead` if the driver has none or one above `most`. */
 static uint64_t number_or(cl_device_id id, cl_uint what, uint64_t most, uint64_t instead) {
   uint64_t number = 0;
   return device_number(id, what, &number) && number <= most ? number : instead;
@@ -145,7 +145,7 @@ static nd4c_status read_limits(nd4c_cl_device *device) {
   return ND4C_OK;
 }
 
-/* What tells this piece of hardware from others, where the driver has the extensions for it. */
+/* Identifies the unit (UUID, PCI address), if the driver has the extensions. */
 static void read_identity(nd4c_cl_device *device, const char *extensions) {
   size_t given = 0;
   device->has_uuid = has_word(extensions, "cl_khr_device_uuid") &&
@@ -233,7 +233,7 @@ static nd4c_status read_device(nd4c_cl_device *device) {
   }
   (void)snprintf(device->capability, sizeof device->capability, "%d.%d", version_of(device->version) / 10,
                  version_of(device->version) % 10);
-  /* X(constant, words): what must be there. */
+  /* X(constant, words): required features. */
 #define NEEDS(X)                                     \
   X(CL_DEVICE_AVAILABLE, "is not available")         \
   X(CL_DEVICE_COMPILER_AVAILABLE, "has no compiler") \
@@ -263,7 +263,7 @@ static nd4c_status read_device(nd4c_cl_device *device) {
 
 /* -- all of them -------------------------------------------------------------------------------------------------- */
 
-/* What keeps the devices of a platform, or all platforms, out of the list. */
+/* Why the devices of a platform, or of all platforms, are not listed. */
 static void note(const char *call, cl_int code, cl_uint count, int most) {
   if (code != CL_SUCCESS) {
     (void)snprintf(outcome_text, sizeof outcome_text, "opencl: %s: %d %s", call, (int)code, nd4c_cl_error_name(code));
@@ -290,7 +290,7 @@ static bool is_listed(cl_device_id id) {
   return listed;
 }
 
-/* One whose answers are refused takes its place and its number, too, so that the others keep theirs. */
+/* A refused device keeps its number, so that the numbers of the others do not change. */
 static nd4c_status add_device(cl_platform_id platform, cl_device_id id) {
   if (device_count == DEVICES || is_listed(id)) {
     return ND4C_OK;
@@ -307,7 +307,7 @@ static nd4c_status add_device(cl_platform_id platform, cl_device_id id) {
   return ND4C_OK;
 }
 
-/* The platform sorts its devices: one that fails to tell its kind stands where it always does. */
+/* Devices keep the platform's order, including one that fails to report its kind. */
 static nd4c_status search_platform(cl_platform_id platform, cl_bitfield kinds) {
   cl_device_id ids[DEVICES] = {NULL};
   cl_uint count = 0;
@@ -325,7 +325,7 @@ static nd4c_status search_platform(cl_platform_id platform, cl_bitfield kinds) {
   return status;
 }
 
-/* A platform that fails leaves the devices of the others; where there are none, its status is the outcome. */
+/* If a platform fails, the devices of the others are used; its status is the outcome only if there are none. */
 static nd4c_status search(void) {
   nd4c_status status = nd4c_cl_loader_open();
   if (status != ND4C_OK) {
@@ -362,7 +362,7 @@ nd4c_status nd4c_cl_platforms_open(char *reason, size_t reason_size) {
     outcome_text[0] = '\0';
     noted = ND4C_HARDWARE;
     outcome = search();
-    searched = outcome != ND4C_MEMORY; /* memory may come back */
+    searched = outcome != ND4C_MEMORY; /* memory may be freed by then */
     for (int32_t i = 0; !searched && i < device_count; i++) {
       nd4c_cl_host->free(devices[i]);
     }
@@ -437,7 +437,7 @@ static bool only_host_drivers(void) {
     return names_host_driver(vendors);
   }
   driver_count drivers = {.directory = vendors != NULL && vendors[0] != '\0' ? vendors : "/etc/OpenCL/vendors"};
-  /* A directory that is not there has no drivers. */
+  /* A missing directory has no drivers. */
   (void)nd4c_cl_host->files->list(drivers.directory, count_driver, &drivers);
   return drivers.found > 0 && drivers.found == drivers.hosts;
 }

@@ -1,4 +1,4 @@
-/* Programs: embedded sources behind common.cl, built once for each device and set of options. */
+/* Programs: embedded sources after common.cl, built once for each device and set of options. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -208,8 +208,8 @@ static nd4c_status build_text(nd4c_cl_device *device, const char *source, const 
   return status;
 }
 
-/* Where a program is built with the header and not without it, builtins.cl does not suit this version of the driver:
- * the programs to come are built with the header at once. */
+/* If a program builds with the header but not without it, builtins.cl does not fit this version of the driver: later
+ * programs are built with the header at once. */
 static nd4c_status build(nd4c_cl_device *device, const char *source, const char *options, cl_program *out) {
   nd4c_status status = build_text(device, source, options, device->own_declarations, out);
   if (status == ND4C_DEVICE && device->own_declarations) {

@@ -1,10 +1,10 @@
-/* Streams: a command queue each, and the events of what was enqueued since the last fence. */
+/* Streams: each has a command queue and the events of commands that were enqueued since the last fence. */
 #include <stdio.h>
 #include <string.h>
 
 #include "backends/opencl/runtime/queue.h"
 
-/* Events kept before those that succeeded are let go. */
+/* Number of kept events at which those of successful commands are released. */
 enum { PRUNE_FROM = 64 };
 
 static void release_event(cl_event event) {
@@ -47,7 +47,7 @@ cl_int nd4c_cl_event_wait(cl_event event) {
 
 /* -- order of commands in out-of-order queues ------------------------------------------------------------ */
 
-/* The first code that is no success. */
+/* The first code other than success. */
 static cl_int finish_queues(nd4c_cl_device *device) {
   cl_int first = CL_SUCCESS;
   nd4c_cl_lock(&device->stream_lock); /* keeps the streams alive */
@@ -59,12 +59,12 @@ static cl_int finish_queues(nd4c_cl_device *device) {
   return first;
 }
 
-/* The command that waits for a write sees what it wrote, also where that is done already. A write that failed would
- * spread its failure, which its own fence tells; but what it was to wait for, and nobody keeps, may still be under way:
- * that ends first. */
+/* A command waits for a write even if the write is done, so that its data are visible. A failed write would pass on its
+ * failure, which its own fence reports, so the command does not wait for it. But commands that the failed write waited
+ * for may be in flight, and their events are no longer kept: the host waits for those first. */
 static void wait_for_write(nd4c_cl_command *command, nd4c_buffer buffer) {
   if (buffer->written != NULL && nd4c_cl_event_has_failed(buffer->written)) {
-    (void)finish_queues(command->stream->device); /* a queue that cannot be waited for tells so by its fences */
+    (void)finish_queues(command->stream->device); /* the queue's fences report that waiting failed */
     release_event(buffer->written);
     buffer->written = NULL;
   }
@@ -73,7 +73,7 @@ static void wait_for_write(nd4c_cl_command *command, nd4c_buffer buffer) {
   }
 }
 
-/* A read that is done has nothing to show; what one that failed was to wait for is waited for by itself. */
+/* A finished read has no data to make visible; what a failed read waited for is waited for separately. */
 static void wait_for_reads(nd4c_cl_command *command, nd4c_buffer buffer) {
   for (int32_t r = 0; r < buffer->read_count; r++) {
     if (!nd4c_cl_event_is_over(buffer->reads[r])) {
@@ -82,8 +82,7 @@ static void wait_for_reads(nd4c_cl_command *command, nd4c_buffer buffer) {
   }
 }
 
-/* Reading waits for what writes, writing for what reads or writes. Under the order lock, which keeps the events alive.
- */
+/* Reads wait for writes; writes wait for reads and writes. Under the order lock, which keeps the events alive. */
 static void collect_waits(nd4c_cl_command *command) {
   for (int32_t i = 0; i < command->use_count; i++) {
     const nd4c_cl_use *use = &command->uses[i];
@@ -102,7 +101,7 @@ static void drop_reads(nd4c_buffer buffer) {
   buffer->read_count = 0;
 }
 
-/* Makes room by forgetting reads that are done; where none is, by waiting for the oldest. */
+/* Makes room by forgetting finished reads; if there are none, waits for the oldest. */
 static void add_read(nd4c_buffer buffer, cl_event event) {
   if (buffer->read_count == ND4C_CL_READS) {
     int32_t kept = 0;
@@ -173,7 +172,7 @@ void nd4c_cl_command_begin(nd4c_cl_command *command, nd4c_stream stream, const c
   }
 }
 
-/* Lets go what succeeded; failures stay for the fence. */
+/* Releases the events of successful commands; those of failed ones stay for the fence. */
 static void prune(nd4c_stream stream) {
   int32_t kept = 0;
   for (int32_t i = 0; i < stream->count; i++) {
@@ -211,7 +210,7 @@ nd4c_status nd4c_cl_entry_fail(const nd4c_cl_device *device, const nd4c_cl_entry
   char call[128];
   (void)snprintf(call, sizeof call, "%s%s%.60s", entry->call, entry->op != NULL ? " of " : "",
                  entry->op != NULL ? entry->op : "");
-  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* drivers find memory late */
+  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* drivers may allocate only when the command runs */
     return nd4c_cl_host->fail(ND4C_MEMORY, "%s: %s: %d %s", device->name, call, (int)code, nd4c_cl_error_name(code));
   }
   return nd4c_cl_fail(device, call, code);
@@ -245,7 +244,7 @@ static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
     const nd4c_cl_entry entry = {NULL, command->call, command->op, command->point};
     status = nd4c_cl_entry_fail(device, &entry, code);
   } else if (command->event == NULL) {
-    (void)nd4c_cl.clFinish(stream->queue); /* it is under way, and nothing marks its end */
+    (void)nd4c_cl.clFinish(stream->queue); /* it is in flight and has no event, so the host waits for the queue */
     status = nd4c_cl_fail_nothing(device, command->call, "no event");
   } else if (device->out_of_order) {
     note_order(command);
@@ -262,7 +261,7 @@ static nd4c_status end(nd4c_cl_command *command, cl_int code, bool keep) {
   if (status == ND4C_OK && keep) {
     if (make_room(stream)) {
       stream->entries[stream->count++] = (nd4c_cl_entry){command->event, command->call, command->op, command->point};
-    } else { /* without a place to remember it, it ends here */
+    } else { /* there is no room for its event, so the host waits for it here */
       status = finish_event(command);
       release_event(command->event);
     }

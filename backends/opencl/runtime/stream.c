@@ -1,4 +1,4 @@
-/* Queues with a priority, and those that the application owns. */
+/* Streams with a priority, and streams over the application's queues. */
 #include "backends/opencl/runtime/queue.h"
 
 /* A queue of the device; NULL after a failure. */
@@ -50,8 +50,8 @@ static nd4c_status ask(const nd4c_cl_device *device, cl_command_queue queue, cl_
   return code == CL_SUCCESS && given == size ? ND4C_OK : nd4c_cl_fail(device, "clGetCommandQueueInfo", code);
 }
 
-/* What is enqueued on a queue of another context would find no buffer of ours, and one whose commands run in any order
- * would not keep the order that nd4c counts on. */
+/* A queue of another context cannot use nd4c's buffers, and an out-of-order queue does not keep the order on which nd4c
+ * relies. */
 static nd4c_status check_queue(const nd4c_cl_device *device, cl_command_queue queue, bool *timed) {
   cl_context context = NULL;
   cl_device_id id = NULL;
@@ -93,7 +93,7 @@ nd4c_status nd4c_cl_stream_wrap(void *handle, void *native, nd4c_stream *stream)
   }
   bool timed = false;
   ND4C_BACKEND_TRY(check_queue(device, queue, &timed));
-  const cl_int code = nd4c_cl.clRetainCommandQueue(queue); /* given back by stream_destroy */
+  const cl_int code = nd4c_cl.clRetainCommandQueue(queue); /* released by stream_destroy */
   if (code != CL_SUCCESS) {
     return nd4c_cl_fail(device, "clRetainCommandQueue", code);
   }

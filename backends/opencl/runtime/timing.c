@@ -1,4 +1,4 @@
-/* When the device worked on commands: their events tell, where the queue was made for it. */
+/* Times of commands, from their events, if the queue was created with profiling. */
 #include <string.h>
 
 #include "backends/opencl/runtime/queue.h"

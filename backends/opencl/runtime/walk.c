@@ -6,7 +6,7 @@
 
 enum { MOST = 64 };
 
-/* Axes of extent 1 say nothing; two neighbours are one where every operand steps over them alike. */
+/* Axes of extent 1 are dropped; two neighbouring axes are merged if every operand steps over them uniformly. */
 static bool can_merge(int32_t count, int64_t (*strides)[MOST], int32_t outer, const int64_t *shape, int32_t inner) {
   for (int32_t k = 0; k < count; k++) {
     if (strides[k][outer] != strides[k][inner] * shape[inner]) {

@@ -1,4 +1,4 @@
-/* Matrix products by our own tiles, through any strides. */
+/* Matrix products by tiles, for operands with any strides. The families of contractions and convolutions use it. */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_GEMM_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_GEMM_H
 

@@ -1,3 +1,4 @@
+/* See judge.h. */
 #include "backends/opencl/support/judge.h"
 
 /* As judge.cl writes it, one for each tensor. */

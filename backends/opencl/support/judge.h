@@ -1,4 +1,4 @@
-/* Parameters that an op refuses by their values before it writes anything. */
+/* Checks of parameters' values on the device, for ops that refuse invalid values before they write anything. */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_JUDGE_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_JUDGE_H
 
@@ -6,22 +6,22 @@
 
 enum { ND4C_CL_JUDGED = 2 /* tensors at once */, ND4C_CL_JUDGE_BYTES = 16 * ND4C_CL_JUDGED /* of scratch */ };
 
-/* What an element may be; NaN is nothing. */
+/* The range of an element; NaN is always invalid. */
 typedef struct nd4c_cl_range {
   double least, most;
   bool whole;
 } nd4c_cl_range;
 
-/* The first element, in C order, that is not so, of the first tensor that has one. */
+/* The first invalid element, in C order, of the first tensor that has one. */
 typedef struct nd4c_cl_outlier {
   int32_t tensor; /* -1: there is none */
   int64_t place;
   double value;
 } nd4c_cl_outlier;
 
-/* Refuses where tensors cannot be judged: they are read as float64, at most 2^31 elements of each. */
+/* Refuses tensors that cannot be checked: they are read as float64, at most 2^31 elements of each. */
 nd4c_status nd4c_cl_judge_check(const nd4c_cl_step *step, int32_t count, const nd4c_tensor *const *tensors);
-/* Judges on the device, in the scratch buffer's first bytes, and waits for the verdict. */
+/* Checks on the device, with the verdict in the scratch buffer's first bytes, and waits for it. */
 nd4c_status nd4c_cl_judge(const nd4c_call *call, int32_t count, const nd4c_tensor *const *tensors,
                           const nd4c_cl_range *ranges, nd4c_cl_outlier *outlier);
 

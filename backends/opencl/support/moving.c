@@ -1,4 +1,4 @@
-/* What the families that move, pick, place and order elements share. */
+/* Functions that the families share which move, pick, place and order elements (moving.h). */
 #include "backends/opencl/support/moving.h"
 
 #include <stdarg.h>

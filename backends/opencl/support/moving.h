@@ -1,4 +1,4 @@
-/* What the families that move, pick, place and order elements share.
+/* Functions that the families share which move, pick, place and order elements.
  *
  * Elements that only move are opaque units of 1, 2, 4, 8 or 16 bytes: one program a width, whatever the dtype. */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_MOVING_H
@@ -11,8 +11,8 @@
   | ((bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : ND4C_DTYPE_BIT(number))
 #define ND4C_CL_MOVABLE (UINT64_C(0) ND4C_DTYPE_TABLE(ND4C_CL_MOVABLE_BIT))
 
-/* One pass over what a call does. Dry: nothing is enqueued, only what stands in the way of running is found and written
- * to `reason`; so that `usable` and `run` of a kernel are one function and cannot differ. */
+/* One pass over the steps of a call. A dry pass enqueues nothing and only writes to `reason` why the call cannot run.
+ * So one function serves as `usable` and `run` of a kernel, and the two cannot differ. */
 typedef struct nd4c_cl_step {
   const nd4c_call *call;
   char *reason; /* not NULL: dry */
