@@ -1,3 +1,4 @@
+/* See calls.h. */
 #include "calls.h"
 
 #include "measure.h"

@@ -1,3 +1,4 @@
+/* See limits.h. */
 #include "limits.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See measure.h. */
 #include "measure.h"
 
 #include <stdio.h>

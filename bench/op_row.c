@@ -1,3 +1,4 @@
+/* See op_row.h. */
 #include "op_row.h"
 
 #include <stdio.h>

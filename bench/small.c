@@ -1,3 +1,4 @@
+/* See small.h. */
 #include "small.h"
 
 #include "measure.h"

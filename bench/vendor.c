@@ -1,3 +1,4 @@
+/* See vendor.h. */
 #include "vendor.h"
 
 #include <dlfcn.h>

@@ -35,7 +35,8 @@ static inline nd4c_storage *nd4c_storage_retain(nd4c_storage *storage) {
 }
 
 static inline void nd4c_storage_release(nd4c_storage *storage) {
-  /* The only reference is ours: nobody else can change the count, so the costly locked subtraction is not needed. */
+  /* The caller holds the only reference, so no other thread can change the count, and no atomic subtraction is
+   * needed. */
   if (atomic_load_explicit(&storage->references, memory_order_acquire) == 1 ||
       atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) == 1) {
     storage->destroy(storage);

@@ -150,7 +150,7 @@ static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd
     return ND4C_OP_NONE;
   }
   if (!has_engine(source->contribution, kernel->engine)) {
-    leave_kernel_out(left_out, provider, "kernel %.60s of op %.60s: engine '%.60s' is none of the contribution's",
+    leave_kernel_out(left_out, provider, "kernel %.60s of op %.60s: engine '%.60s' is not one of the contribution's",
                      kernel->name, kernel->op, kernel->engine);
     return ND4C_OP_NONE;
   }
@@ -173,7 +173,7 @@ static bool is_complete(const nd4c_compute_source *source, int32_t number, const
   char problem[256];
   bool complete = nd4c_compiler_is_complete(compiler, problem, sizeof problem);
   if (complete && !has_engine(source->contribution, compiler->engine)) {
-    (void)snprintf(problem, sizeof problem, "its engine '%.60s' is none of the contribution's", compiler->engine);
+    (void)snprintf(problem, sizeof problem, "its engine '%.60s' is not one of the contribution's", compiler->engine);
     complete = false;
   }
   if (!complete) {

@@ -40,7 +40,7 @@ static nd4c_status take_fingerprint(piece *p) {
   }
   return sound
              ? ND4C_OK
-             : nd4c_fail(ND4C_DEVICE, "the fingerprint of compiler %s is no line of printable ASCII", compiler->engine);
+             : nd4c_fail(ND4C_DEVICE, "the fingerprint of compiler %s is not a line of printable ASCII", compiler->engine);
 }
 
 /* *known false: the piece has no identity. */
@@ -125,7 +125,7 @@ static nd4c_status load_bytes(const piece *p, const void *bytes, int64_t size, n
   const bool found = nd4c_executables_next(bytes, size, &at, &entry) && is_named(&entry, p) &&
                      strcmp(entry.fingerprint, p->fingerprint) == 0;
   return found ? load(p, &entry, executable)
-               : nd4c_fail(ND4C_FORMAT, "it holds another executable than its name says");
+               : nd4c_fail(ND4C_FORMAT, "it holds an executable that does not match its name");
 }
 
 static void *take_bytes(size_t bytes) {

@@ -77,7 +77,7 @@ nd4c_status nd4c_device_check(const nd4c_device *device, const char *function) {
   }
   return nd4c_device_is_known(device)
              ? ND4C_OK
-             : nd4c_fail(ND4C_HANDLE, "%s: %p is no device of an open backend: ask nd4c_device_find", function,
+             : nd4c_fail(ND4C_HANDLE, "%s: %p is not a device of an open backend: get one from nd4c_device_find", function,
                          (const void *)device);
 }
 

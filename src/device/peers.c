@@ -39,7 +39,7 @@ static nd4c_status ask(const nd4c_device *device, const nd4c_device *other, nd4c
                      other->name, (int)link->kind, link->rank, (int)ND4C_PEER_ACCESS, RANK_LIMIT);
   }
   if (link->kind == ND4C_PEER_COPY && ops->copy_between == NULL) {
-    return nd4c_fail(ND4C_ABI, "peer of %s to %s tells of copies, but the backend has no copy_between", device->name,
+    return nd4c_fail(ND4C_ABI, "peer of %s to %s reports copies, but the backend has no copy_between", device->name,
                      other->name);
   }
   return ND4C_OK;

@@ -274,7 +274,7 @@ static nd4c_status check_true_shape(nd4c_pending *p, int32_t at) {
   }
   char shape[128], limit[128];
   return fits ? ND4C_OK
-              : nd4c_fail(ND4C_DEVICE, "run told the shape %s of output %d, expected extents of 0 to those of %s",
+              : nd4c_fail(ND4C_DEVICE, "run reported the shape %s of output %d, expected extents of 0 to those of %s",
                           nd4c_shape_text(told->rank, told->shape, shape, sizeof shape), at,
                           nd4c_shape_text(told->rank, largest, limit, sizeof limit));
 }

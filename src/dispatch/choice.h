@@ -67,7 +67,7 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call,
 const char *nd4c_choice_engine(const nd4c_choice *choice);
 const char *nd4c_choice_name(const nd4c_choice *choice);
 
-/* One line for each candidate: taken, or why not. *taken: whether one was taken. */
+/* One line for each candidate: taken, or why not. *anybody: whether one was taken. */
 nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *taken);
 
 /* The memory order that the best usable kernel prefers for the outputs; false: no preference. */

@@ -117,7 +117,7 @@ static void print_no_segments(const nd4c_plan *plan, nd4c_text *text) {
   } else if (count == 0) {
     nd4c_text_print(text, "segments: none (no compiler on %s)", plan->device->name);
   } else if (plan->rules.forced[0] != '\0') {
-    nd4c_text_print(text, "segments: none (engine %s is requested, which is no compiler)", plan->rules.forced);
+    nd4c_text_print(text, "segments: none (engine %s is requested, which is not a compiler)", plan->rules.forced);
   } else {
     nd4c_text_print(text, "segments: none (disabled:");
     for (int32_t i = 0; i < count; ++i) {

@@ -88,7 +88,7 @@ static nd4c_status parse(const json_api *api, nd4c_span text, nd4c_json **out) {
   }
   if (at < text.size) {
     api->cJSON_Delete(value);
-    return nd4c_fail(ND4C_FORMAT, "JSON has %zu bytes behind its end at byte %zu, expected spaces", text.size - at, at);
+    return nd4c_fail(ND4C_FORMAT, "JSON has %zu bytes after its end at byte %zu, expected spaces", text.size - at, at);
   }
   *out = value;
   return ND4C_OK;

@@ -33,8 +33,8 @@ static nd4c_status string_from_ucs4(const unsigned char *from, int64_t bytes, in
   for (int64_t i = 0; i < count; i++) {
     uint32_t code = ucs4_at(from + i * UCS4_BYTES);
     if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-      return nd4c_fail(ND4C_FORMAT, "npy data: string %" PRId64 " holds %#" PRIx32 ", which is no code point", number,
-                       code);
+      return nd4c_fail(ND4C_FORMAT, "npy data: string %" PRId64 " holds %#" PRIx32 ", which is not a code point",
+                       number, code);
     }
     *length += (int64_t)nd4c_utf8_encode(code, to + *length);
   }

@@ -144,7 +144,7 @@ static nd4c_status find_dtype(nd4c_span descr, nd4c_npy_header *header) {
     header->swapped = order == '>' && info->bits > 8;
     return ND4C_OK;
   }
-  return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is no dtype of nd4c", nd4c_span_show(descr).text);
+  return nd4c_fail(ND4C_UNSUPPORTED, "npy header: descr %s is not a dtype of nd4c", nd4c_span_show(descr).text);
 }
 
 /* "[('float8_e4m3fn', '|V1')]", as nd4c writes narrow dtypes: the name of the single field is the dtype. */
@@ -164,7 +164,7 @@ static nd4c_status read_named_dtype(npy_cursor *cursor, nd4c_npy_header *header)
       return ND4C_OK;
     }
   }
-  return nd4c_fail(ND4C_UNSUPPORTED, "npy header, byte %td: a structured dtype, its field %s is no dtype of nd4c",
+  return nd4c_fail(ND4C_UNSUPPORTED, "npy header, byte %td: a structured dtype, its field %s is not a dtype of nd4c",
                    start - cursor->file, nd4c_span_show(name).text);
 }
 
@@ -214,7 +214,7 @@ static nd4c_status read_dictionary(npy_cursor *cursor, nd4c_npy_header *header) 
   }
   skip_space(cursor);
   if (cursor->at != cursor->end) {
-    return malformed(cursor, "nothing but spaces behind the dictionary");
+    return malformed(cursor, "only spaces after the dictionary");
   }
   if (seen != 7) {
     return nd4c_fail(ND4C_FORMAT, "npy header: %s is missing; expected descr, fortran_order and shape",

@@ -53,7 +53,7 @@ static nd4c_status find_dtype(const char *name, nd4c_dtype *dtype) {
       return ND4C_OK;
     }
   }
-  return nd4c_fail(ND4C_UNSUPPORTED, "dtype %s is none of this build's", nd4c_span_show(nd4c_span_of_text(name)).text);
+  return nd4c_fail(ND4C_UNSUPPORTED, "dtype %s is not in this build", nd4c_span_show(nd4c_span_of_text(name)).text);
 }
 
 /* Reads a list of integers from 0 on; *count is their number, and at most `most` are written. */
@@ -63,7 +63,7 @@ static nd4c_status read_integers(const nd4c_json *list, const char *what, int32_
   for (const nd4c_json *item = list->child; item != NULL; item = item->next) {
     double number = item->number;
     if (item->type != ND4C_JSON_NUMBER || !(number >= 0 && number <= EXACT) || number != (double)(int64_t)number) {
-      return nd4c_fail(ND4C_FORMAT, "%s: entry %d is no integer from 0 to 2^53", what, (int)*count);
+      return nd4c_fail(ND4C_FORMAT, "%s: entry %d is not an integer from 0 to 2^53", what, (int)*count);
     }
     if (*count == most) {
       return nd4c_fail(ND4C_FORMAT, "%s: more than %d entries", what, (int)most);
@@ -188,7 +188,7 @@ static nd4c_status check_places(nd4c_archive *archive, size_t data) {
     at += entry->size;
   }
   size_t end = archive->blob->bytes.size;
-  return at == end ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "%zu bytes behind the last tensor", end - at);
+  return at == end ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "%zu bytes after the last tensor", end - at);
 }
 
 static nd4c_status read_members(nd4c_archive *archive, const nd4c_json *header, size_t data) {

@@ -48,7 +48,7 @@ static nd4c_status prepare(const char *const *names, const nd4c_array *const *ar
                        nd4c_dtype_name(dtype));
     }
     if (strcmp(names[i], ND4C_SAFETENSORS_METADATA) == 0) {
-      return nd4c_fail(ND4C_ARGUMENT, "nd4c_safetensors_write: %s is no name of an array", name.text);
+      return nd4c_fail(ND4C_ARGUMENT, "nd4c_safetensors_write: %s is reserved and cannot name an array", name.text);
     }
     tensors[i] = (tensor){.name = names[i], .array = arrays[i], .rank = rank};
   }

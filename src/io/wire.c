@@ -78,8 +78,8 @@ static nd4c_status read_tag(const nd4c_wire *wire, const unsigned char **at, uin
   uint64_t tag = 0;
   ND4C_TRY(read_varint(wire, at, wire->end, &tag));
   if (tag > UINT32_MAX || tag >> 3 == 0 || (tag & 7) > ND4C_WIRE_FIXED32) {
-    return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": %" PRIu64 " is no field tag (in %s)", offset_of(wire, start), tag,
-                     wire->message);
+    return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": %" PRIu64 " is not a field tag (in %s)", offset_of(wire, start),
+                     tag, wire->message);
   }
   *number = (uint32_t)(tag >> 3);
   *type = (nd4c_wire_type)(tag & 7);

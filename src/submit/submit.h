@@ -10,7 +10,7 @@
  *     nd4c_submission_record         the fence behind what was enqueued; nothing on a synchronous device
  *     nd4c_submission_keep           what the work needs until it has ended
  *     nd4c_submission_commit         tells the storages what reads and writes them
- *     nd4c_submission_end            always: lets go of the rest
+ *     nd4c_submission_end            always: releases the rest
  *
  * If a function fails, the caller calls `end`, which cancels what was acquired. */
 #ifndef ND4C_SUBMIT_SUBMIT_H

@@ -74,9 +74,9 @@ static void test_good_values(void **state) {
 
 #define FILE_PATH "true, false, or a file's path with a '/' in it, such as ./trace.json"
 
-#define NO_DEVICE(name)                                                                                             \
-  "there is no property \"" name                                                                                    \
-  "\": behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an " \
+#define NO_DEVICE(name)                                                                                               \
+  "there is no property \"" name                                                                                      \
+  "\": after the prefix expected a device type (CPU, CUDA, ROCM, TPU, HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an " \
   "index from 0 to 31, as in nd4j.device.memory.cap.OPENCL.0"
 
 static const struct {

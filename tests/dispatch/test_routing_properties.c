@@ -18,7 +18,7 @@ static void what_cannot_be_served_is_named(void **state) {
   (void)state;
   static const wrong_value rows[] = {
       {"nd4c.routing.devices", "cpu:0,stub:1,CPU", ND4C_CONFIG,
-       "nd4c.routing.devices (ND4C_ROUTING_DEVICES): cpu:0 stands twice in the list"},
+       "nd4c.routing.devices (ND4C_ROUTING_DEVICES): cpu:0 is listed twice"},
       {"nd4c.routing.devices", "cpu:0,nosuch:0", ND4C_NO_BACKEND,
        "nd4c.routing.devices (ND4C_ROUTING_DEVICES): device 'nosuch:0'"},
       {"nd4c.routing.creation", "nosuch:0", ND4C_NO_BACKEND,

@@ -238,7 +238,7 @@ static void files_of_others_are_not_read(void **state) {
   lines = 0;
   plan_once(2, NULL, 1, 0);
   assert_int_equal(lines, 1);
-  assert_non_null(strstr(logged, "another executable than its name says"));
+  assert_non_null(strstr(logged, "an executable that does not match its name"));
 }
 
 static void failures_leave_a_compiled_plan(void **state) {

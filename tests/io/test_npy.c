@@ -66,8 +66,8 @@ static const header_case headers[] = {
     {"{'descr': '<f4', 'order': False, 'shape': (6,)}", 24, ND4C_FORMAT, "key 'order'"},
     {"{'descr': '<f4', 'fortran_order': false, 'shape': (6,)}", 24, ND4C_FORMAT, "expected True or False"},
     {"{'descr': '>f4', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_OK, "float32(1)"},
-    {"{'descr': '>U2', 'fortran_order': False, 'shape': (6,)}", 48, ND4C_UNSUPPORTED, "'>U2' is no dtype of nd4c"},
-    {"{'descr': '|O', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "'|O' is no dtype of nd4c"},
+    {"{'descr': '>U2', 'fortran_order': False, 'shape': (6,)}", 48, ND4C_UNSUPPORTED, "'>U2' is not a dtype of nd4c"},
+    {"{'descr': '|O', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "'|O' is not a dtype of nd4c"},
     {"{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", 16, ND4C_UNSUPPORTED, "'<f16' is no dtype"},
     {"{'descr': 'f4', 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "expected a byte order"},
     {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", 24, ND4C_UNSUPPORTED, "a structured dtype"},
@@ -145,7 +145,7 @@ static void checks_values(void **state) {
   size =
       build_file("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }", "\x00\xd8\x00\x00", 4, file, sizeof file);
   assert_int_equal(nd4c_npy_read_memory(file, size, &array), ND4C_FORMAT);
-  assert_string_equal(nd4c_error_message(), "npy data: string 0 holds 0xd800, which is no code point");
+  assert_string_equal(nd4c_error_message(), "npy data: string 0 holds 0xd800, which is not a code point");
   assert_null(array);
 }
 

@@ -160,7 +160,7 @@ static const contribution_case cases[] = {
     {"an engine that it does not list",
      "early",
      "CONTRIBUTOR_LIE=engine",
-     {"now: 4 4 by another", "engine 'another' is none of the contribution's"}},
+     {"now: 4 4 by another", "engine 'another' is not one of the contribution's"}},
     {"nothing to run",
      "early",
      "CONTRIBUTOR_LIE=run",
@@ -176,19 +176,20 @@ static const contribution_case cases[] = {
      "CONTRIBUTOR_LIE=odd_status",
      {"call 1: INTERNAL, code INTERNAL: add on cpu:0 (contributor.add): run returned 12345, which is no status of "
       "nd4c's\n",
-      "plan: INTERNAL: node 'sum' (add): run returned 12345, which is no status of nd4c's\n"}},
+      "plan: INTERNAL: node 'sum' (add): run returned 12345, which is not a status of nd4c\n"}},
     {"a shape that is told", "shape", "CONTRIBUTOR_LIE=shape_small", {"nonzero: OK: \n", "a sum of 1 elements"}},
     {"a shape beyond the largest",
      "shape",
      "CONTRIBUTOR_LIE=shape_large",
-     {"nonzero: DEVICE: nonzero on cpu:0 (contributor.nonzero): run told the shape (1000000, 1) of output 0, expected "
+     {"nonzero: DEVICE: nonzero on cpu:0 (contributor.nonzero): run reported the shape (1000000, 1) of output 0, "
+      "expected "
       "extents of 0 to those of (1, 4)\n",
       "!a sum"}},
     {"a second extent beyond it",
      "shape",
      "CONTRIBUTOR_LIE=shape_beyond",
      {"nonzero: DEVICE: nonzero on cpu:0 (contributor"}},
-    {"a negative extent", "shape", "CONTRIBUTOR_LIE=shape_negative", {"run told the shape (-1, 1) of output 0"}},
+    {"a negative extent", "shape", "CONTRIBUTOR_LIE=shape_negative", {"run reported the shape (-1, 1) of output 0"}},
     {"a backend that is not here",
      "late",
      "CONTRIBUTOR_LIE=elsewhere",

@@ -139,7 +139,7 @@ typedef struct hostile_case {
   const char *parts[6]; /* of the output, with '!' in front: must not be there */
 } hostile_case;
 
-#define SCRATCH "of the host's memory as scratch, which makes no sense: expected 0 to 72057594037927936"
+#define SCRATCH "of the host's memory as scratch: expected 0 to 72057594037927936"
 
 static const hostile_case cases[] = {
     {"say",

@@ -49,8 +49,8 @@ static void refuses_what_is_spoilt(void **state) {
               SPOIL(environment, "PATH", "variable \"PATH\""),
               SPOIL(environment, "ND4C_ACME-2_PACE", "expected ND4C_PROVIDER_NAME"),
               SPOIL(environment, "ND4C_ACME_2_pace", "in capitals"),
-              SPOIL(default_value, NULL, "default \"NULL\" is no value of its: expected slow,fast"),
-              SPOIL(default_value, "brisk", "default \"brisk\" is no value of its: expected slow,fast"),
+              SPOIL(default_value, NULL, "default \"NULL\" is not valid: expected slow,fast"),
+              SPOIL(default_value, "brisk", "default \"brisk\" is not valid: expected slow,fast"),
               SPOIL(words, "", "words are for a string"),
               SPOIL(words, "slow,,fast", "words are for a string"),
               SPOIL(words, "slow,Fast", "words are for a string"),
@@ -82,7 +82,7 @@ static void refuses_types_and_tables(void **state) {
   spoilt.type = ND4C_PROPERTY_INT;
   spoilt.words = NULL;
   assert_int_equal(check(&spoilt), ND4C_ABI);
-  assert_non_null(strstr(nd4c_error_message(), "default \"slow\" is no value of its: expected an integer"));
+  assert_non_null(strstr(nd4c_error_message(), "default \"slow\" is not valid: expected an integer"));
   spoilt = sound;
   spoilt.struct_size = offsetof(nd4c_plugin_property, meaning);
   assert_int_equal(check(&spoilt), ND4C_ABI);

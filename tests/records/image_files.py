@@ -80,7 +80,7 @@ def decode_image_refusals(s):
     yield refused(good[:18] + struct.pack("<i", -5) + good[22:], "extents of 0 or less")
     yield refused(good[:18] + struct.pack("<ii", 2**31 - 1, 2**31 - 1) + good[26:], "expected 1 to 268435456 pixels")
     yield refused(good[:28] + struct.pack("<H", 16) + good[30:], "BMP: 16 bits", "UNSUPPORTED")
-    yield refused(bmp(np.array([[3]]), 4, palette=np.zeros((2, 3), np.uint8)), "a colour that its palette lacks")
+    yield refused(bmp(np.array([[3]]), 4, palette=np.zeros((2, 3), np.uint8)), "a colour that is not in its palette")
     yield refused(b"P6 2 2 255\n" + b"\0" * 11, "the file ends in its pixels")
     yield refused(b"P6 2 -2 255\n", "no header of extents")
     yield refused(b"P5 99999999999 1 255\n", "no header of extents")

@@ -123,7 +123,7 @@ finds version open 'the library left out: '
 lie odd_name entry 'its name is not'
 lie null_provider entry 'gave no provider'
 lie type entry 'device type'
-lie verdict probe 'which is no verdict'
+lie verdict probe 'which is not a verdict'
 lie engines entry 'a count without a table'
 lie memory_bytes open 'memory'
 expect 1 env STUB_LIE=layout "$nd4c" plugin-check --section plans --ops matmul "$stub"

@@ -125,7 +125,7 @@ says err '^hint: nd4j.device.memory.cap.CPU.0 \(ND4J_DEVICE_MEMORY_CAP_CPU_0\) i
 # A file whose dtype nd4c does not read: 3, and the hint is about the file.
 LC_ALL=C sed "s/'<f4'/'|O4'/" "$digits/digits_images.npy" >"$work/objects.npy"
 expect 3 "$nd4c" run "$model" --input "image=$work/objects.npy"
-says err 'objects.npy.*is no dtype of nd4c'
+says err 'objects.npy.*is not a dtype of nd4c'
 says err "^hint: input 'image' is float32; in NumPy, save\('image.npy', array.astype\('float32'\)\)"
 lacks err 'nd4c ops'
 

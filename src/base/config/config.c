@@ -126,7 +126,7 @@ static bool value_read_environment(int key) {
 /* Reports a name with the family's prefix but no valid device: NAME, or CONFIG if it is in the environment. */
 static nd4c_status fail_device(nd4c_status code, const char *name) {
   return nd4c_fail(code,
-                   "there is no property \"%.200s\"%s: behind the prefix stand a device type (CPU, CUDA, ROCM, TPU, "
+                   "there is no property \"%.200s\"%s: after the prefix expected a device type (CPU, CUDA, ROCM, TPU, "
                    "HEXAGON, OPENCL, METAL, VULKAN, OTHER) and an index from 0 to %d, as in "
                    "nd4j.device.memory.cap.OPENCL.0",
                    name, code == ND4C_CONFIG ? " (in the environment, where capitals matter)" : "",

@@ -57,8 +57,9 @@ static void find_highest_level(void) {
     highest_level++;
   }
   if (highest_level + 1 < LEVELS) {
-    (void)snprintf(highest_reason, sizeof highest_reason, "%s wants %s, which processor or system lacks",
-                   level_names[highest_level + 1], lacking[highest_level + 1]);
+    (void)snprintf(highest_reason, sizeof highest_reason,
+                   "%s needs %s, which the processor or the operating system lacks", level_names[highest_level + 1],
+                   lacking[highest_level + 1]);
   } else {
     (void)snprintf(highest_reason, sizeof highest_reason, "the highest that nd4c has for this processor's family");
   }
@@ -223,9 +224,10 @@ const char *nd4c_cpu_level_reason(void) {
   if (nd4c_config_string(ND4C_CONFIG_CPU_LEVEL, NULL, 0) == 0 || wanted == highest) {
     return highest_reason;
   }
-  return wanted < 0         ? "nd4c.cpu.level names a level of another processor family: not applied"
-         : wanted > highest ? "nd4c.cpu.level names a level that processor or system lacks: not applied"
-                            : "nd4c.cpu.level asks for it";
+  return wanted < 0 ? "nd4c.cpu.level names a level of another processor family: not applied"
+         : wanted > highest
+             ? "nd4c.cpu.level names a level that the processor or the operating system lacks: not applied"
+             : "nd4c.cpu.level asks for it";
 }
 
 const char *nd4c_cpu_features(void) {

@@ -32,7 +32,7 @@ static const char *set_names(uint32_t set, char *text) {
 static nd4c_status check_known(nd4c_external_kind kind) {
   return kind >= ND4C_EXTERNAL_HOST_POINTER && kind <= ND4C_EXTERNAL_NATIVE
              ? ND4C_OK
-             : nd4c_fail(ND4C_ARGUMENT, "kind is %d, which is none of nd4c_external_kind", (int)kind);
+             : nd4c_fail(ND4C_ARGUMENT, "kind is %d, expected one of nd4c_external_kind", (int)kind);
 }
 
 /* -- from external memory ------------------------------------------------------------------------------------------ */

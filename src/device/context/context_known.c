@@ -61,7 +61,7 @@ bool nd4c_context_end(nd4c_context *context) {
  * pointer. */
 static const char *look_up(const nd4c_context *context) {
   nd4c_thread *thread = nd4c_thread_get();
-  const char *reason = "is no context, or no longer: nd4c_context_create or nd4c_context_acquire gives one";
+  const char *reason = "is not a context, or was destroyed: nd4c_context_create or nd4c_context_acquire gives one";
   nd4c_lock_acquire(&known_lock);
   const nd4c_context *found = buckets[nd4c_context_hash(context) % BUCKETS];
   while (found != NULL && found != context) {

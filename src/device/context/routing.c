@@ -91,7 +91,7 @@ static nd4c_status fill_list(const char *function, nd4c_device *const *devices, 
     ND4C_TRY(nd4c_device_check(devices[i], function));
     for (int32_t k = 0; k < i; ++k) {
       if (devices[k] == devices[i]) {
-        return nd4c_fail(ND4C_ARGUMENT, "%s: %s stands twice in the list", function, devices[i]->name);
+        return nd4c_fail(ND4C_ARGUMENT, "%s: %s is listed twice", function, devices[i]->name);
       }
     }
     filled.devices[i] = devices[i];
@@ -255,7 +255,7 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
       }
       for (int32_t i = 0; status == ND4C_OK && i < list->count; ++i) {
         if (list->devices[i] == list->devices[list->count]) {
-          return nd4c_fail(ND4C_CONFIG, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s stands twice in the list",
+          return nd4c_fail(ND4C_CONFIG, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s is listed twice",
                            list->devices[i]->name);
         }
       }

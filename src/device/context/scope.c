@@ -105,7 +105,7 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
   const char *device = known != NULL ? known->device->name : "";
   nd4c_lock_release(&made_lock);
   if (known == NULL) {
-    return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: this is no context that nd4c_context_acquire gave");
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: this is not a context from nd4c_context_acquire");
   }
   return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: the context on %s %s", device,
                    idle ? "was given back already" : "is another thread's, which must give it back");

@@ -54,7 +54,7 @@ nd4c_status nd4c_scratch_check(const char *who, const nd4c_scratch_range *range)
   const bool sound = range->least >= 0 && range->least <= range->best && range->best <= ND4C_SCRATCH_MOST;
   return sound ? ND4C_OK
                : nd4c_fail(ND4C_UNSUPPORTED,
-                           "%s asks for %lld to %lld bytes of scratch, which makes no sense: expected 0 to %lld, the "
+                           "%s asks for %lld to %lld bytes of scratch: expected 0 to %lld, the "
                            "least first",
                            who, (long long)range->least, (long long)range->best, (long long)ND4C_SCRATCH_MOST);
 }
@@ -64,7 +64,7 @@ nd4c_status nd4c_scratch_check_host(const char *who, int64_t bytes) {
              ? ND4C_OK
              : nd4c_fail(
                    ND4C_UNSUPPORTED,
-                   "%s asks for %lld bytes of the host's memory as scratch, which makes no sense: expected 0 to %lld",
+                   "%s asks for %lld bytes of the host's memory as scratch: expected 0 to %lld",
                    who, (long long)bytes, (long long)ND4C_SCRATCH_MOST);
 }
 

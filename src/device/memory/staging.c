@@ -15,7 +15,7 @@ struct nd4c_staging {
   nd4c_device *device;
   nd4c_lock lock; /* guards the fields below; not held while the backend runs */
   int32_t count;
-  int32_t spared; /* lent for work under way */
+  int32_t spared; /* lent for work in flight */
   nd4c_staging_buffer idle[IDLE_LIMIT];
 };
 

@@ -83,7 +83,7 @@ static nd4c_status read_entry(const uint8_t *bytes, uint64_t size, uint64_t *at,
     return refuse((int64_t)begin, "expected texts of at most 1024 bytes within the file");
   }
   if (!is_text(bytes + *at, engine) || !is_text(bytes + *at + engine, fingerprint)) {
-    return refuse((int64_t)*at, "expected an engine's name and a fingerprint, printable, with zeros behind them");
+    return refuse((int64_t)*at, "expected an engine's name and a fingerprint, printable, followed by zeros");
   }
   memcpy(entry->identity.bytes, bytes + begin, ND4C_DIGEST_BYTES);
   entry->engine = (const char *)bytes + *at;
@@ -95,7 +95,7 @@ static nd4c_status read_entry(const uint8_t *bytes, uint64_t size, uint64_t *at,
   entry->bytes = bytes + *at;
   entry->size = (int64_t)length;
   *at += length;
-  return skip_padding(bytes, size, at) ? ND4C_OK : refuse((int64_t)*at, "expected zeros behind an executable");
+  return skip_padding(bytes, size, at) ? ND4C_OK : refuse((int64_t)*at, "expected zeros after an executable");
 }
 
 static nd4c_status check_header(const uint8_t *bytes, int64_t size) {
@@ -127,7 +127,7 @@ nd4c_status nd4c_executables_check(const void *file, int64_t size) {
     ND4C_TRY(read_entry(bytes, (uint64_t)size, &at, &entry));
   }
   if (at != (uint64_t)size) {
-    return refuse((int64_t)at, "expected the end of the file behind the last entry");
+    return refuse((int64_t)at, "expected the end of the file after the last entry");
   }
   const nd4c_digest digest = digest_of(bytes, size);
   return memcmp(bytes + AT_DIGEST, digest.bytes, sizeof digest.bytes) == 0
@@ -197,7 +197,7 @@ static nd4c_status write_entry(nd4c_executables_writer *writer, const nd4c_diges
   if (writer->refused != ND4C_OK) {
     return nd4c_fail(
         writer->refused,
-        "serialise of %s went on after its sink had refused bytes (%s), and told no failure: the executable "
+        "serialise of %s went on after its sink had refused bytes (%s), and reported no failure: the executable "
         "is not written",
         compiler->engine, nd4c_status_text(writer->refused));
   }

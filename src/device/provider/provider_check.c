@@ -54,7 +54,7 @@ nd4c_status nd4c_provider_failed(nd4c_status status, const char *what) {
     return status;
   }
   return known ? nd4c_fail(status, "%s failed without a text: %s", what, nd4c_status_text(status))
-               : nd4c_fail(ND4C_INTERNAL, "%s returned %d, which is no status of nd4c's%s%s", what, (int)status,
+               : nd4c_fail(ND4C_INTERNAL, "%s returned %d, which is not a status of nd4c%s%s", what, (int)status,
                            worded ? ": " : "", worded ? nd4c_error_message() : "");
 }
 

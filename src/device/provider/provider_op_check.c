@@ -144,7 +144,7 @@ static nd4c_status check_inputs(const place *p) {
     }
     optional = optional || inputs[i].optional;
     if (optional && !inputs[i].optional) {
-      return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: input %s is required, but stands behind an optional one", p->from,
+      return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: input %s is required, but comes after an optional one", p->from,
                        p->op->name, inputs[i].name);
     }
   }
@@ -171,9 +171,9 @@ static const char *preset_problem(const nd4c_attr_value *preset) {
     case ND4C_ATTR_FLOATS:
       return preset->as.ints == NULL && preset->count == 0 ? NULL : "the preset of a list is NULL, with count 0";
     case ND4C_ATTR_STRING:
-      return is_clean(preset->as.string) ? NULL : "its preset is no line of valid UTF-8 of at most 500 bytes";
+      return is_clean(preset->as.string) ? NULL : "its preset is not a line of valid UTF-8 of at most 500 bytes";
     default:
-      return "its kind is none of INT, BOOL, FLOAT, INTS, FLOATS, STRING and DTYPE";
+      return "its kind is not one of INT, BOOL, FLOAT, INTS, FLOATS, STRING and DTYPE";
   }
 }
 

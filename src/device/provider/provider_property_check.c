@@ -88,7 +88,7 @@ static nd4c_status check_value(const char *from, const nd4c_plugin_property *pro
   }
   if (property->default_value == NULL || !is_line(property->default_value) ||
       !nd4c_config_value_parse(type, property->words, property->default_value, &number)) {
-    return nd4c_fail(ND4C_ABI, "plug-in %s: property %s: default \"%.80s\" is no value of its: expected %s", from,
+    return nd4c_fail(ND4C_ABI, "plug-in %s: property %s: default \"%.80s\" is not valid: expected %s", from,
                      property->name,
                      property->default_value != NULL ? nd4c_provider_words(property->default_value) : "NULL",
                      property->words != NULL ? property->words : nd4c_config_value_expectation(type));

@@ -196,7 +196,7 @@ nd4c_verdict nd4c_candidate_probe(const nd4c_candidate *candidate, bool verify, 
   reason[size - 1] = '\0';
   nd4c_text_clean(reason, false);
   if ((int)verdict < ND4C_VERDICT_ABSENT || (int)verdict > ND4C_VERDICT_VERIFIED) {
-    (void)snprintf(reason, size, "its probe answered %d, which is no verdict", (int)verdict);
+    (void)snprintf(reason, size, "its probe answered %d, which is not a verdict", (int)verdict);
     return ND4C_VERDICT_ABSENT;
   }
   if (verdict == ND4C_VERDICT_ABSENT && reason[0] == '\0') {

@@ -48,7 +48,7 @@ static nd4c_status copy_part(const transfer *t, void *host, int64_t at, int64_t 
   return finish(t, fence);
 }
 
-/* A piece under way through a staging buffer. */
+/* A piece in flight through a staging buffer. */
 typedef struct piece {
   char *buffer;
   nd4c_staging_buffer staging; /* whose memory that is; zeroed: ordinary memory */

@@ -117,7 +117,7 @@ nd4c_status nd4c_cancellation_enter(nd4c_cancellation *cancellation) {
   }
   nd4c_cancellation_scope *scope = thread->cancellations;
   if (scope->count == ND4C_CANCELLATION_DEPTH) {
-    return nd4c_fail(ND4C_ARGUMENT, "nd4c_cancellation_enter: the thread has entered %d, the most that it may",
+    return nd4c_fail(ND4C_ARGUMENT, "nd4c_cancellation_enter: the thread has entered %d cancellations, the limit",
                      ND4C_CANCELLATION_DEPTH);
   }
   atomic_fetch_add_explicit(&cancellation->references, 1, memory_order_relaxed);

@@ -194,7 +194,7 @@ int64_t nd4c_fence_kept_bytes(void) {
 static void fail_work(nd4c_shared_fence *fence, nd4c_status status, const char *op, const char *why) {
   char text[ND4C_FENCE_TEXT_SIZE];
   (void)snprintf(text, sizeof text, "%s failed on %s: %.400s", op != NULL ? op : fence->op, fence->device->name,
-                 why != NULL ? why : "there was no memory for the text that says why");
+                 why != NULL ? why : "there was no memory to store the reason");
   fence->status = status;
   fence->text = nd4c_duplicate_text(text);
 }

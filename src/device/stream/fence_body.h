@@ -38,7 +38,7 @@ struct nd4c_shared_fence {
 
 /* Of one that failed. */
 static inline const char *nd4c_fence_text(const nd4c_shared_fence *fence) {
-  return fence->text != NULL ? fence->text : "work failed, and there was no memory for the text that says why";
+  return fence->text != NULL ? fence->text : "work failed, and there was no memory to store the reason";
 }
 
 /* Adds a failed fence to the list that nd4c_fence_drain reads. */

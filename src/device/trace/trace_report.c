@@ -301,11 +301,11 @@ static void print_what_that_is(const op_row *row, nd4c_text *text) {
   if (row->told > 0) {
     nd4c_text_print(text, " on the device");
     if (row->told < row->count) {
-      nd4c_text_print(text, " (of %lld; it told nothing of the others)", (long long)row->told);
+      nd4c_text_print(text, " (of %lld; the device reported none for the others)", (long long)row->told);
     }
     nd4c_text_print(text, ", %.3f to submit", (double)row->nanoseconds / 1e6);
   } else if (row->device->description.asynchronous) {
-    nd4c_text_print(text, " to submit; the device told nothing");
+    nd4c_text_print(text, " to submit; the device reported no time");
   }
   nd4c_text_print(text, "\n");
 }

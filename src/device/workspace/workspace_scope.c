@@ -36,7 +36,7 @@ static nd4c_status check(const nd4c_workspace *workspace, const char *function) 
     found = found->next_known;
   }
   nd4c_workspace_unlock();
-  return found != NULL ? ND4C_OK : nd4c_fail(ND4C_HANDLE, "%s: this is no workspace, or it was destroyed", function);
+  return found != NULL ? ND4C_OK : nd4c_fail(ND4C_HANDLE, "%s: this is not a workspace, or it was destroyed", function);
 }
 
 nd4c_status nd4c_workspace_create(const nd4c_workspace_options *options, nd4c_workspace **out) {

@@ -77,7 +77,7 @@ nd4c_status nd4c_decode_bmp(nd4c_picture_bytes file, nd4c_picture *picture) {
     size_t row = header.offset + stride * (size_t)(header.top_down ? y : header.height - 1 - y);
     for (int64_t x = 0; x < header.width; ++x) {
       if (!bmp_pixel(file, &header, row, x, picture->pixels + 3 * (y * header.width + x))) {
-        return nd4c_picture_fail("BMP", "a colour that its palette lacks");
+        return nd4c_picture_fail("BMP", "a colour that is not in its palette");
       }
     }
   }

@@ -145,7 +145,7 @@ static nd4c_status cast_from_strings(nd4c_pending *p) {
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
   for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
     if (!parse(strings[i], dtype, (char *)data + i * bytes)) {
-      return nd4c_fail(ND4C_ARGUMENT, "cast: string %lld, '%.*s', is no number: expected one of %s", (long long)i,
+      return nd4c_fail(ND4C_ARGUMENT, "cast: string %lld, '%.*s', is not a number: expected one of %s", (long long)i,
                        (int)(strings[i].length < 64 ? strings[i].length : 64), strings[i].bytes,
                        nd4c_dtype_name(dtype));
     }

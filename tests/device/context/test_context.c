@@ -133,7 +133,7 @@ static void assert_refused(nd4c_context *foreign) {
     }
   }
   assert_int_equal(nd4c_square_on(foreign, one, &sum), ND4C_HANDLE);
-  assert_non_null(strstr(nd4c_error_message(), "is no context, or no longer"));
+  assert_non_null(strstr(nd4c_error_message(), "is not a context, or was destroyed"));
   nd4c_error_clear();
   assert_null(nd4c_context_device(foreign));
   assert_int_equal(nd4c_error_code(), ND4C_HANDLE);

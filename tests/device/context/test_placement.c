@@ -375,7 +375,7 @@ static void wrong_calls_are_refused(void **state) {
   assert_int_equal(nd4c_array_migrate(text, cpu), ND4C_OK);
   assert_int_equal(nd4c_array_migrate(NULL, cpu), ND4C_NULL_ARGUMENT);
   assert_int_equal(nd4c_array_migrate(a, (nd4c_device *)(void *)&text), ND4C_HANDLE);
-  assert_message("no device of an open backend");
+  assert_message("not a device of an open backend");
   assert_int_equal(nd4c_array_state(NULL, cpu), '-');
   assert_false(nd4c_array_is_ready(NULL, cpu));
   assert_int_equal(nd4c_array_migrate(a, NULL), ND4C_OK); /* the thread's context's: the host */

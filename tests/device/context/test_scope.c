@@ -72,8 +72,8 @@ static void wrong_releases_change_nothing(void **state) {
   (void)state;
   nd4c_context *a = acquired(stub_device), *b = acquired(second);
   assert_refused(nd4c_context_release(a), "1 context(s) acquired after this one on stub:0, the last on stub:1,");
-  assert_refused(nd4c_context_release(stub_context), "no context that nd4c_context_acquire gave");
-  assert_refused(nd4c_context_release((nd4c_context *)(void *)&a), "no context that nd4c_context_acquire gave");
+  assert_refused(nd4c_context_release(stub_context), "not a context from nd4c_context_acquire");
+  assert_refused(nd4c_context_release((nd4c_context *)(void *)&a), "not a context from nd4c_context_acquire");
   assert_int_equal(nd4c_context_release(NULL), ND4C_NULL_ARGUMENT);
   assert_refused(nd4c_context_destroy(b), "nd4c_context_release gives it back");
   assert_ptr_equal(nd4c_context_current(), b);
@@ -97,7 +97,7 @@ static void wrong_releases_change_nothing(void **state) {
   assert_ptr_equal(nd4c_context_current(), a);
   assert_int_equal(nd4c_context_release(a), ND4C_OK);
   nd4c_context *none = NULL;
-  assert_refused(nd4c_context_acquire((nd4c_device *)(void *)&a, &none), "no device of an open backend");
+  assert_refused(nd4c_context_acquire((nd4c_device *)(void *)&a, &none), "not a device of an open backend");
   assert_int_equal(nd4c_context_acquire(stub_device, NULL), ND4C_NULL_ARGUMENT);
   assert_null(none);
 }

@@ -101,9 +101,9 @@ static void hostile_answers_are_refused_whole(void **state) {
       {{.pieces = {{1, {0}, false}}, .status = ND4C_DEVICE}, "a compiler that fails"},
       {{.pieces = {{1, {0}, false}}, .status = ND4C_DEVICE, .wordless = true}, "partition failed without a text"},
       {{.pieces = {{1, {0}, false}}, .status = (nd4c_status)12345, .wordless = true},
-       "partition returned 12345, which is no status of nd4c's"},
+       "partition returned 12345, which is not a status of nd4c"},
       {{.pieces = {{1, {0}, false}}, .status = (nd4c_status)12345},
-       "partition returned 12345, which is no status of nd4c's: a compiler that fails"},
+       "partition returned 12345, which is not a status of nd4c: a compiler that fails"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     script s = cases[i].script;

@@ -175,7 +175,7 @@ static void foreign_handles_are_refused(void **state) {
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     assert_int_equal(refused[i], ND4C_HANDLE);
   }
-  assert_non_null(strstr(nd4c_error_message(), "is no device of an open backend"));
+  assert_non_null(strstr(nd4c_error_message(), "is not a device of an open backend"));
   assert_int_equal(nd4c_memory_reset_peak(NULL), ND4C_NULL_ARGUMENT);
   assert_non_null(strstr(nd4c_error_message(), "nd4c_memory_reset_peak"));
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);

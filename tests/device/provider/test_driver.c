@@ -232,9 +232,9 @@ static void a_failure_has_a_text(void **state) {
 
 static void an_unknown_status_is_told(void **state) {
   (void)state;
-  expect((nd4c_status)12345, NULL, ND4C_INTERNAL, " returned 12345, which is no status of nd4c's");
-  expect((nd4c_status)-7, NULL, ND4C_INTERNAL, " returned -7, which is no status of nd4c's");
-  expect((nd4c_status)12345, "why", ND4C_INTERNAL, " returned 12345, which is no status of nd4c's: why");
+  expect((nd4c_status)12345, NULL, ND4C_INTERNAL, " returned 12345, which is not a status of nd4c");
+  expect((nd4c_status)-7, NULL, ND4C_INTERNAL, " returned -7, which is not a status of nd4c");
+  expect((nd4c_status)12345, "why", ND4C_INTERNAL, " returned 12345, which is not a status of nd4c: why");
 }
 
 static void a_handle_comes_with_ok(void **state) {

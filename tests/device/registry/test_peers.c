@@ -72,7 +72,7 @@ static const struct {
      {"next: ABI: peer of stub:0 to stub:1 gave kind 77 and rank 1, expected 0 to 2 and 0 to 65535", "copied: OK 7",
       "later: none 0", "copied 0 times, violations 0"}},
     {"STUB_FAIL=peer:0:12345",
-     {"next: INTERNAL: peer returned 12345, which is no status of nd4c's", "copied: OK 7", "later: none 0",
+     {"next: INTERNAL: peer returned 12345, which is not a status of nd4c", "copied: OK 7", "later: none 0",
       "copied 0 times, violations 0"}},
     {"STUB_LIE=old_device", {"itself: access 0", "next: none 0", "copied: OK 7", "asked 0, copied 0 times"}},
 };

@@ -107,7 +107,7 @@ static void what_is_not_told_is_marked(void **state) {
     add_times(2);
     assert_int_equal(totals(stub_device).device_timed, 0);
     assert_int_equal(totals(stub_device).executions, 2);
-    assert_report(" to submit; the device told nothing\n");
+    assert_report(" to submit; the device reported no time\n");
     assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
     assert_int_equal(stub_control("reset"), ND4C_OK);
     assert_none_left();
@@ -132,7 +132,7 @@ static void failed_work_has_no_time(void **state) {
   assert_int_equal(nd4c_add_on(stub_context, two, two, &sum), ND4C_OK);
   assert_int_equal(totals(stub_device).executions, 2);
   assert_int_equal(totals(stub_device).device_timed, 1);
-  assert_report(" (of 1; it told nothing of the others)");
+  assert_report(" (of 1; the device reported none for the others)");
   assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
   nd4c_array_release(sum);
   nd4c_array_release(two);
@@ -173,8 +173,8 @@ static void a_process_tells_at_its_end(void **state) {
   static const struct {
     const char *variable, *words;
   } cases[] = {{"STUB_DELAY_US=2000", " on the device, "},
-               {"STUB_LIE=times", " to submit; the device told nothing"},
-               {"STUB_LIE=old_device", " to submit; the device told nothing"}};
+               {"STUB_LIE=times", " to submit; the device reported no time"},
+               {"STUB_LIE=old_device", " to submit; the device reported no time"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const char *environment[] = {"ND4J_MULTIBACKEND_TRACE=true", cases[i].variable, NULL};
     char output[CHILD_OUTPUT];

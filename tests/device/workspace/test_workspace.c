@@ -402,7 +402,7 @@ static void wrong_calls_are_refused(void **state) {
   assert_int_equal(nd4c_workspace_leave(workspace), ND4C_ARGUMENT);
   assert_message("nd4c_workspace_leave: workspace 'wrong' of stub:0: this thread has not entered it");
   assert_int_equal(nd4c_workspace_enter((nd4c_workspace *)(void *)buffer), ND4C_HANDLE);
-  assert_message("this is no workspace, or it was destroyed");
+  assert_message("this is not a workspace, or it was destroyed");
   assert_int_equal(nd4c_workspace_enter(NULL), ND4C_NULL_ARGUMENT);
   for (int i = 0; i < 16; i++) {
     assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);

@@ -263,7 +263,7 @@ void plugin_section_probe(plugin_check *check) {
     (void)plugin_check_that(check, kept, "probe wrote behind the %d bytes that it was given", REASON_SIZE);
     (void)plugin_check_that(check, memchr(reason, '\0', REASON_SIZE) != NULL, "probe did not end its reason by a zero");
     (void)plugin_check_that(check, verdict >= ND4C_VERDICT_ABSENT && verdict <= ND4C_VERDICT_VERIFIED,
-                            "probe answered %d, which is no verdict", verdict);
+                            "probe answered %d, which is not a verdict", verdict);
     (void)plugin_check_that(check, verdict != ND4C_VERDICT_ABSENT || reason[0] != '\0',
                             "probe answered ABSENT without a reason");
     plugin_check_note("probe(verify %s) took %.1f ms", verify != 0 ? "true" : "false", seconds * 1e3);
