@@ -188,7 +188,7 @@ static nd4c_status host_thread_join(nd4c_host_thread *thread) {
                        "thread passes",
                        thread->name);
   } else if (pthread_join(thread->thread, NULL) != 0) {
-    return nd4c_fail(ND4C_INTERNAL, "thread %s cannot be waited for: by itself, or a second time", thread->name);
+    return nd4c_fail(ND4C_INTERNAL, "thread %s cannot be joined: by itself, or a second time", thread->name);
   } else if (thread->status != ND4C_OK) {
     status = nd4c_fail(thread->status, "%s", thread->text);
   }

@@ -210,7 +210,7 @@ static inline nd4c_status nd4c_driver_timing_read(const nd4c_device *device, nd4
   const bool sound = !*ready || (span->begin <= span->end && span->busy >= 0 &&
                                  (span->submitted == 0 || span->submitted <= span->begin));
   return sound ? ND4C_OK
-               : nd4c_fail(ND4C_DEVICE, "timing.read gave %lld, %lld to %lld and %lld busy, which is in no order",
+               : nd4c_fail(ND4C_DEVICE, "timing.read gave %lld, %lld to %lld and %lld busy, which are not in order",
                            (long long)span->submitted, (long long)span->begin, (long long)span->end,
                            (long long)span->busy);
 }
@@ -287,7 +287,7 @@ static inline nd4c_status nd4c_driver_export_memory(const nd4c_device *device, n
     external->release(external->user);
   }
   return nd4c_fail(ND4C_DEVICE, "external.export_memory gave %s, and no failure",
-                   external->kind != kind ? "another kind than was asked for"
+                   external->kind != kind ? "a kind other than the requested one"
                    : !named               ? "no memory"
                                           : "odd numbers");
 }

@@ -66,7 +66,7 @@ bool nd4c_peers_reach(const nd4c_device *device, const nd4c_device *other) {
   int32_t answer;
   const nd4c_status status = find(device, other, &answer);
   if (status != ND4C_OK) {
-    nd4c_log_write(ND4C_LOG_WARNING, "device", "copies from %s to %s go by way of the host: %s", other->name,
+    nd4c_log_write(ND4C_LOG_WARNING, "device", "copies from %s to %s pass through the host: %s", other->name,
                    device->name, nd4c_error_message());
     if (status != ND4C_MEMORY) { /* it is not asked again for each copy */
       atomic_store_explicit(&device->peers[other->index], 1 + ND4C_PEER_NONE, memory_order_relaxed);

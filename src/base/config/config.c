@@ -143,7 +143,7 @@ static void tell_refused(int key) {
   nd4c_lock_release(&values_lock);
   if (refused) {
     nd4c_log_write(ND4C_LOG_WARNING, "config",
-                   "%s=\"%s\"%s is refused: expected %s; no device opens until that is mended",
+                   "%s=\"%s\"%s is refused: expected %s; no device opens until that is corrected",
                    early ? property_of(key) : environment_of(key), text, early ? "" : " in the environment",
                    value_expectation(key));
   }
@@ -171,7 +171,7 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
   }
   if (first && stray[0] != '\0') {
     nd4c_log_write(ND4C_LOG_WARNING, "config",
-                   "%s in the environment is refused: it caps no device; no device opens until that is mended", stray);
+                   "%s in the environment is refused: it caps no device; no device opens until that is corrected", stray);
   }
   return loaded ? ND4C_OK : nd4c_fail_memory("the configuration", 0);
 }

@@ -124,7 +124,7 @@ nd4c_status nd4c_array_full(nd4c_dtype dtype, int32_t rank, const int64_t *shape
                             nd4c_array **out) {
   unsigned char element[ELEMENT_BYTES] = {0};
   if (dtype == ND4C_UTF8) {
-    return nd4c_fail(ND4C_DTYPE, "nd4c_array_full: utf8 is not filled with a number");
+    return nd4c_fail(ND4C_DTYPE, "nd4c_array_full: a utf8 array cannot be filled with a number");
   }
   nd4c_array *array = NULL;
   ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_full", out != NULL ? &array : NULL));

@@ -133,7 +133,7 @@ nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out) {
                      tensor->device.device_type, tensor->device.device_id, DL_CPU);
   }
   if ((managed->flags & DL_SUB_BYTE) != 0) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: padded sub-byte types are not known here");
+    return nd4c_fail(ND4C_UNSUPPORTED, "DLPack: padded sub-byte types are not supported");
   }
   if (tensor->ndim < 0 || tensor->ndim > ND4C_MAX_RANK || (tensor->ndim > 0 && tensor->shape == NULL)) {
     return nd4c_fail(ND4C_SHAPE, "DLPack: %d axes%s, expected 0 to %d with a shape", tensor->ndim,

@@ -87,7 +87,7 @@ static nd4c_status settle_alignment(nd4c_external *e, nd4c_dtype dtype) {
   const int64_t needed = nd4c_dtype_get_info(dtype)->alignment;
   const int64_t shown = (int64_t)((place | MOST) & -(place | MOST));
   if (e->alignment > shown && (place & (uint64_t)(e->alignment - 1)) != 0) {
-    return nd4c_fail(ND4C_ARGUMENT, "memory at 0x%llx has not the alignment of %lld bytes that is claimed",
+    return nd4c_fail(ND4C_ARGUMENT, "memory at 0x%llx does not have the claimed alignment of %lld bytes",
                      (unsigned long long)place, (long long)e->alignment);
   }
   e->alignment = e->alignment != 0 ? e->alignment : shown;
@@ -180,7 +180,7 @@ static nd4c_status name_memory(nd4c_device *device, const nd4c_replica_view *vie
     return ND4C_OK;
   }
   if (view->buffer == NULL) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "small arrays of %s have no buffer to name", device->name);
+    return nd4c_fail(ND4C_UNSUPPORTED, "small arrays of %s have no buffer to export", device->name);
   }
   const int64_t bytes = made->bytes;
   made->bytes += view->offset;

@@ -152,7 +152,7 @@ nd4c_status nd4c_context_destroy(nd4c_context *context) {
   }
   ND4C_TRY(nd4c_context_check(context, "nd4c_context_destroy"));
   if (context->scoped) {
-    return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context is lent: nd4c_context_release gives it back");
+    return nd4c_fail(ND4C_HANDLE, "nd4c_context_destroy: the context is lent: nd4c_context_release releases it");
   }
   int32_t entered = atomic_load(&context->entered);
   if (entered != 0) {

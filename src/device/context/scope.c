@@ -91,7 +91,7 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
     if (scope == context) {
       return nd4c_fail(ND4C_HANDLE,
                        "nd4c_context_release: out of order: %d context(s) acquired after this one on %s, the last on "
-                       "%s, must be given back first",
+                       "%s, must be released first",
                        inside, context->device->name, thread->scope->device->name);
     }
     ++inside;
@@ -108,7 +108,7 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
     return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: this is not a context from nd4c_context_acquire");
   }
   return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: the context on %s %s", device,
-                   idle ? "was given back already" : "is another thread's, which must give it back");
+                   idle ? "was given back already" : "is held by another thread, which must release it");
 }
 
 /* Restores the context before the thread's innermost scope and releases the scope's context. */

@@ -55,7 +55,7 @@ static void watch_forks(void) {
 
 nd4c_status nd4c_held_check(void) {
   return ND4C_LIKELY(!inside) ? ND4C_OK
-                              : nd4c_fail(ND4C_MEMORY, "memory is asked for while some is being given back (give_way)");
+                              : nd4c_fail(ND4C_MEMORY, "memory was requested inside give_way");
 }
 
 static nd4c_status check(const nd4c_device_memory_request *request, nd4c_device **device) {

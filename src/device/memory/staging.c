@@ -87,7 +87,7 @@ bool nd4c_staging_take(nd4c_device *device, nd4c_staging_buffer *buffer) {
     return device->staging != NULL;
   }
   if (pin(device, buffer) != ND4C_OK) {
-    nd4c_log_write(ND4C_LOG_INFO, "memory", "no pinned memory for %s, copies go without: %s", device->name,
+    nd4c_log_write(ND4C_LOG_INFO, "memory", "no pinned memory for %s, copies do without: %s", device->name,
                    nd4c_error_message());
     *buffer = (nd4c_staging_buffer){0};
     return false;

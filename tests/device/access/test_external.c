@@ -290,7 +290,7 @@ static void refusals_release_nothing(void **state) {
   expect(ND4C_ARGUMENT, host, &external, 0, "not aligned to 4 bytes as float32");
   external = at((char *)memory + 4, BYTES);
   external.alignment = 8;
-  expect(ND4C_ARGUMENT, host, &external, 0, "alignment of 8 bytes that is claimed");
+  expect(ND4C_ARGUMENT, host, &external, 0, "claimed alignment of 8 bytes");
   external.alignment = INT64_C(1) << 62;
   expect(ND4C_ARGUMENT, host, &external, 0, "alignment is 4611686018427387904, expected a power of two of at most");
   external.alignment = 24;

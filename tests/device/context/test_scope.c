@@ -75,15 +75,15 @@ static void wrong_releases_change_nothing(void **state) {
   assert_refused(nd4c_context_release(stub_context), "not a context from nd4c_context_acquire");
   assert_refused(nd4c_context_release((nd4c_context *)(void *)&a), "not a context from nd4c_context_acquire");
   assert_int_equal(nd4c_context_release(NULL), ND4C_NULL_ARGUMENT);
-  assert_refused(nd4c_context_destroy(b), "nd4c_context_release gives it back");
+  assert_refused(nd4c_context_destroy(b), "nd4c_context_release releases it");
   assert_ptr_equal(nd4c_context_current(), b);
   assert_int_equal(nd4c_context_release(b), ND4C_OK);
   assert_refused(nd4c_context_release(b), "the context on stub:1 was given back already");
   assert_refused(nd4c_context_set_routing(b, NULL), "given back");
-  assert_refused(nd4c_context_enter(b, NULL), "given back, or another thread acquired it");
+  assert_refused(nd4c_context_enter(b, NULL), "released, or another thread acquired it");
   nd4c_array *x = NULL, *y = NULL;
   assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 3, NULL, &x), ND4C_OK);
-  assert_refused(nd4c_square_on(b, x, &y), "given back, or another thread acquired it");
+  assert_refused(nd4c_square_on(b, x, &y), "released, or another thread acquired it");
   assert_refused(nd4c_context_synchronize(b), "given back");
   assert_null(nd4c_context_device(b));
   assert_int_equal(nd4c_square_on(a, x, &y), ND4C_OK);
