@@ -134,13 +134,13 @@ static nd4c_status mark_output(nd4c_onnx_importer *importer, const nd4c_onnx_sco
 
 /* The declared dtypes of outputs that are arrays hold. */
 static nd4c_status check_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope) {
-  nd4c_onnx_emission emission = {.importer = importer, .scope = scope};
+  nd4c_onnx_emission emission = {.emitter = nd4c_onnx_emitter, .importer = importer, .scope = scope};
   for (int32_t i = 0; i < scope->graph->outputs.count; i++) {
     const nd4c_onnx_value_info *info = nd4c_onnx_graph_output(scope->graph, i);
     nd4c_onnx_operand operand = ND4C_ONNX_OPERAND_NONE;
     ND4C_TRY(read_output(importer, scope, info->value, &operand));
     if (importer->slots[operand].kind == ND4C_ONNX_KIND_ARRAY) {
-      ND4C_TRY(check_dtype(info, nd4c_onnx_operand_get(&emission, operand).dtype));
+      ND4C_TRY(check_dtype(info, nd4c_emitted_get(&emission.emitter, operand).dtype));
     }
   }
   return ND4C_OK;

@@ -16,23 +16,6 @@ enum { MOST_INPUTS = 64, MOST_ATTRS = 32, LABEL_SIZE = 256 };
 
 /* -- operands ------------------------------------------------------------------------------------------------- */
 
-nd4c_onnx_operand_info nd4c_onnx_operand_get(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {
-  const nd4c_onnx_operand_slot *slot = &emission->importer->slots[operand];
-  nd4c_onnx_operand_info info = {0};
-  const int64_t *shape = NULL;
-  if (slot->array != NULL) {
-    info.dtype = nd4c_array_dtype(slot->array);
-    info.rank = nd4c_array_rank(slot->array);
-    shape = nd4c_array_shape(slot->array);
-  } else if (slot->kind == ND4C_ONNX_KIND_ARRAY) {
-    (void)nd4c_graph_value_info(emission->importer->graph, slot->value, &info.dtype, &info.rank, &shape);
-  }
-  if (info.rank > 0) {
-    memcpy(info.shape, shape, (size_t)info.rank * sizeof *shape);
-  }
-  return info;
-}
-
 nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index) {
   return index < emission->input_count ? emission->inputs[index] : ND4C_ONNX_OPERAND_NONE;
 }
@@ -144,7 +127,7 @@ static nd4c_status compute(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < output_count; i++) {
     if (status == ND4C_OK) {
-      status = nd4c_onnx_constant(emission, results[i], &outputs[i]);
+      status = nd4c_emit_constant(&emission->emitter, results[i], &outputs[i]);
     } else {
       nd4c_array_release(results[i]);
     }
@@ -257,10 +240,10 @@ static nd4c_status record(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_o
 }
 
 static nd4c_status check_emitted(const nd4c_onnx_emission *emission, const nd4c_op_def *def,
-                                 const nd4c_onnx_operand *inputs, int32_t input_count, int32_t output_count) {
-  if (def == NULL || def->info.output_count != output_count || output_count > ND4C_ONNX_OUTPUTS) {
-    return nd4c_fail(ND4C_ARGUMENT, "%s has other outputs than the %d that the import expects",
-                     def == NULL ? "an op" : def->info.name, (int)output_count);
+                                 const nd4c_onnx_operand *inputs, int32_t input_count) {
+  if (def->info.output_count > ND4C_ONNX_OUTPUTS) {
+    return nd4c_fail(ND4C_UNSUPPORTED, "%s has %d outputs; an import takes at most %d", def->info.name,
+                     (int)def->info.output_count, (int)ND4C_ONNX_OUTPUTS);
   }
   for (int32_t i = 0; i < input_count; i++) {
     nd4c_onnx_kind kind = nd4c_onnx_operand_kind(emission, inputs[i]);
@@ -272,18 +255,20 @@ static nd4c_status check_emitted(const nd4c_onnx_emission *emission, const nd4c_
   return ND4C_OK;
 }
 
-nd4c_status nd4c_onnx_emit_outputs(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
-                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count,
-                                   nd4c_onnx_operand *outputs, int32_t output_count) {
+/* -- the emitter ----------------------------------------------------------------------------------------------- */
+
+static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4c_emitted *inputs, int32_t input_count,
+                        const nd4c_attr *attrs, int32_t attr_count, nd4c_emitted *outputs) {
+  nd4c_onnx_emission *emission = (nd4c_onnx_emission *)emitter;
   nd4c_value results[ND4C_ONNX_OUTPUTS];
+  int32_t output_count = def->info.output_count;
   bool folded = false;
-  const nd4c_op_def *def = nd4c_op_get_def(op);
-  ND4C_TRY(check_emitted(emission, def, inputs, input_count, output_count));
+  ND4C_TRY(check_emitted(emission, def, inputs, input_count));
   ND4C_TRY(try_folding(emission, def, inputs, input_count, attrs, attr_count, &folded, outputs));
   if (folded) {
     return ND4C_OK;
   }
-  nd4c_status status = record(emission, op, inputs, input_count, attrs, attr_count, results, output_count);
+  nd4c_status status = record(emission, def->info.op, inputs, input_count, attrs, attr_count, results, output_count);
   if (status == ND4C_UNSUPPORTED && !emission->importer->needs_values) {
     /* What no graph can hold, a shape that depends on data for one, may be computed. */
     emission->importer->needs_values = true;
@@ -296,96 +281,39 @@ nd4c_status nd4c_onnx_emit_outputs(nd4c_onnx_emission *emission, nd4c_op op, con
   return status;
 }
 
-nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
-                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output) {
-  return nd4c_onnx_emit_outputs(emission, op, inputs, input_count, attrs, attr_count, output, 1);
+static nd4c_status add_constant(nd4c_emitter *emitter, nd4c_array *array, nd4c_emitted *output) {
+  return nd4c_onnx_add_array(((nd4c_onnx_emission *)emitter)->importer, array, output);
 }
 
-nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x,
-                                 nd4c_onnx_operand *output) {
-  return nd4c_onnx_emit(emission, op, &x, 1, NULL, 0, output);
-}
-
-nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand a, nd4c_onnx_operand b,
-                                  nd4c_onnx_operand *output) {
-  nd4c_onnx_operand inputs[2] = {a, b};
-  return nd4c_onnx_emit(emission, op, inputs, 2, NULL, 0, output);
-}
-
-nd4c_status nd4c_onnx_emit_with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, double value,
-                                       nd4c_onnx_operand *output) {
-  nd4c_onnx_operand scalar = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_scalar_like(emission, x, value, &scalar));
-  return nd4c_onnx_emit_binary(emission, op, x, scalar, output);
-}
-
-nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype,
-                                nd4c_onnx_operand *output) {
-  if (nd4c_onnx_operand_get(emission, x).dtype == dtype) {
-    *output = x;
-    return ND4C_OK;
+/* NONE and rank 0 for an operand that is no array. */
+static nd4c_emitted_info describe(const nd4c_emitter *emitter, nd4c_emitted operand) {
+  const nd4c_onnx_emission *emission = (const nd4c_onnx_emission *)emitter;
+  const nd4c_onnx_operand_slot *slot = &emission->importer->slots[operand];
+  nd4c_emitted_info info = {0};
+  const int64_t *shape = NULL;
+  if (slot->array != NULL) {
+    info.dtype = nd4c_array_dtype(slot->array);
+    info.rank = nd4c_array_rank(slot->array);
+    shape = nd4c_array_shape(slot->array);
+  } else if (slot->kind == ND4C_ONNX_KIND_ARRAY) {
+    (void)nd4c_graph_value_info(emission->importer->graph, slot->value, &info.dtype, &info.rank, &shape);
   }
-  nd4c_attr attr = nd4c_attr_of_dtype("dtype", dtype);
-  return nd4c_onnx_emit(emission, ND4C_OP_cast, &x, 1, &attr, 1, output);
+  if (info.rank > 0) {
+    memcpy(info.shape, shape, (size_t)info.rank * sizeof *shape);
+  }
+  return info;
 }
 
-nd4c_status nd4c_onnx_emit_reshape(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
-                                   const int64_t *shape, nd4c_onnx_operand *output) {
-  nd4c_attr attr = nd4c_attr_of_ints("shape", shape, rank);
-  return nd4c_onnx_emit(emission, ND4C_OP_reshape, &x, 1, &attr, 1, output);
-}
-
-nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
-                                     const int64_t *shape, nd4c_onnx_operand *output) {
-  nd4c_attr attr = nd4c_attr_of_ints("shape", shape, rank);
-  return nd4c_onnx_emit(emission, ND4C_OP_broadcast_to, &x, 1, &attr, 1, output);
-}
-
-nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
-                                const int64_t *axes, nd4c_onnx_operand *output) {
-  nd4c_attr attr = nd4c_attr_of_ints("axes", count > 0 ? axes : NULL, count);
-  return nd4c_onnx_emit(emission, op, &x, 1, &attr, 1, output);
-}
-
-nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
-                                  const int64_t *axes, bool keepdims, nd4c_onnx_operand *output) {
-  nd4c_attr attrs[] = {nd4c_attr_of_ints("axes", count > 0 ? axes : NULL, count),
-                       nd4c_attr_of_bool("keepdims", keepdims)}; /* ONNX: none named is all */
-  return nd4c_onnx_emit(emission, op, &x, 1, attrs, 2, output);
-}
-
-nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t start,
-                                 int64_t stop, int64_t step, nd4c_onnx_operand *output) {
-  nd4c_attr attrs[] = {nd4c_attr_of_ints("starts", &start, 1), nd4c_attr_of_ints("stops", &stop, 1),
-                       nd4c_attr_of_ints("axes", &axis, 1), nd4c_attr_of_ints("steps", &step, 1)};
-  return nd4c_onnx_emit(emission, ND4C_OP_slice, &x, 1, attrs, 4, output);
-}
+const nd4c_emitter nd4c_onnx_emitter = {.emit = emit, .constant = add_constant, .describe = describe};
 
 /* -- constants ------------------------------------------------------------------------------------------------ */
-
-nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, nd4c_onnx_operand *output) {
-  return nd4c_onnx_add_array(emission->importer, array, output);
-}
-
-nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_onnx_operand *output) {
-  nd4c_array *array = NULL;
-  nd4c_device *host = NULL;
-  ND4C_TRY(nd4c_device_host(&host));
-  ND4C_TRY(nd4c_array_scalar(dtype, value, host, &array));
-  return nd4c_onnx_constant(emission, array, output);
-}
-
-nd4c_status nd4c_onnx_scalar_like(nd4c_onnx_emission *emission, nd4c_onnx_operand like, double value,
-                                  nd4c_onnx_operand *output) {
-  return nd4c_onnx_scalar(emission, nd4c_onnx_operand_get(emission, like).dtype, value, output);
-}
 
 nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
                              nd4c_onnx_operand *output) {
   static const int64_t nothing;
   nd4c_array *array = NULL;
   ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, rank, &count, count > 0 ? values : &nothing, &array));
-  return nd4c_onnx_constant(emission, array, output);
+  return nd4c_emit_constant(&emission->emitter, array, output);
 }
 
 nd4c_status nd4c_onnx_read_array(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
@@ -439,7 +367,7 @@ nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_onnx_operan
 nd4c_status nd4c_onnx_sequence(nd4c_onnx_emission *emission, nd4c_dtype dtype, const nd4c_onnx_operand *items,
                                int32_t count, nd4c_onnx_operand *output) {
   for (int32_t i = 0; i < count; i++) {
-    nd4c_dtype found = nd4c_onnx_operand_get(emission, items[i]).dtype;
+    nd4c_dtype found = nd4c_emitted_get(&emission->emitter, items[i]).dtype;
     dtype = dtype == ND4C_DTYPE_NONE ? found : dtype;
     if (nd4c_onnx_operand_kind(emission, items[i]) != ND4C_ONNX_KIND_ARRAY || found != dtype) {
       return nd4c_fail(ND4C_FORMAT, "item %d of a sequence is %s; expected an array of %s", (int)i,

@@ -10,14 +10,16 @@
 #define ND4C_IO_ONNX_EMISSION_H
 
 #include "import/onnx/import.h"
+#include "ops/emitter.h"
 
-typedef int32_t nd4c_onnx_operand;
-#define ND4C_ONNX_OPERAND_NONE (-1)
+typedef nd4c_emitted nd4c_onnx_operand;
+#define ND4C_ONNX_OPERAND_NONE ND4C_EMITTED_NONE
 
 struct nd4c_onnx_importer;
 
-/* One node being imported. */
+/* One node being imported. Ops are made with the functions of ops/emitter.h. */
 typedef struct nd4c_onnx_emission {
+  nd4c_emitter emitter; /* nd4c_onnx_emitter; its values are operands */
   struct nd4c_onnx_importer *importer;
   const struct nd4c_onnx_scope *scope; /* the graph that the node stands in, and its values */
   const nd4c_onnx_node *node;
@@ -28,13 +30,9 @@ typedef struct nd4c_onnx_emission {
   uint64_t used[4];                /* bit n: attribute n was asked for; one that nobody asks for is refused */
 } nd4c_onnx_emission;
 
-/* Dtype and shape of an operand, by value; NONE and rank 0 for one that is no array. */
-typedef struct nd4c_onnx_operand_info {
-  nd4c_dtype dtype;
-  int32_t rank;
-  int64_t shape[ND4C_MAX_RANK];
-} nd4c_onnx_operand_info;
-nd4c_onnx_operand_info nd4c_onnx_operand_get(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
+/* Makes ops for the node of the emission that it is the first member of. */
+extern const nd4c_emitter nd4c_onnx_emitter;
+
 /* Input `index` of the node, ND4C_ONNX_OPERAND_NONE if left out or missing. */
 nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);
 
@@ -47,43 +45,7 @@ nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t 
 bool nd4c_onnx_wants(const nd4c_onnx_emission *emission, int32_t index);
 nd4c_onnx_kind nd4c_onnx_operand_kind(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 
-/* Emits an op of one output. */
-nd4c_status nd4c_onnx_emit(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
-                           int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_onnx_operand *output);
-/* Emits an op of several outputs: output_count of them, all that the op has. */
-nd4c_status nd4c_onnx_emit_outputs(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
-                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count,
-                                   nd4c_onnx_operand *outputs, int32_t output_count);
-/* The same for one or two inputs without attributes. */
-nd4c_status nd4c_onnx_emit_unary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x,
-                                 nd4c_onnx_operand *output);
-nd4c_status nd4c_onnx_emit_binary(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand a, nd4c_onnx_operand b,
-                                  nd4c_onnx_operand *output);
-/* x op value, the value in x's dtype. */
-nd4c_status nd4c_onnx_emit_with_scalar(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, double value,
-                                       nd4c_onnx_operand *output);
-/* Common ones. A cast to the dtype that x has is x. */
-nd4c_status nd4c_onnx_emit_cast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype,
-                                nd4c_onnx_operand *output);
-nd4c_status nd4c_onnx_emit_reshape(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
-                                   const int64_t *shape, nd4c_onnx_operand *output);
-nd4c_status nd4c_onnx_emit_broadcast(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int32_t rank,
-                                     const int64_t *shape, nd4c_onnx_operand *output);
-nd4c_status nd4c_onnx_emit_axes(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
-                                const int64_t *axes, nd4c_onnx_operand *output);
-/* A reduction over axes (count 0: all), keeping them or not. */
-nd4c_status nd4c_onnx_emit_reduce(nd4c_onnx_emission *emission, nd4c_op op, nd4c_onnx_operand x, int32_t count,
-                                  const int64_t *axes, bool keepdims, nd4c_onnx_operand *output);
-/* x[start:stop:step] on one axis. */
-nd4c_status nd4c_onnx_emit_slice(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t start,
-                                 int64_t stop, int64_t step, nd4c_onnx_operand *output);
-
-/* Constants. nd4c_onnx_constant takes over the reference, also when it fails. */
-nd4c_status nd4c_onnx_constant(nd4c_onnx_emission *emission, nd4c_array *array, nd4c_onnx_operand *output);
-nd4c_status nd4c_onnx_scalar(nd4c_onnx_emission *emission, nd4c_dtype dtype, double value, nd4c_onnx_operand *output);
-/* A 0-d constant of the dtype of `like`. */
-nd4c_status nd4c_onnx_scalar_like(nd4c_onnx_emission *emission, nd4c_onnx_operand like, double value,
-                                  nd4c_onnx_operand *output);
+/* A constant of int64, 0-d or 1-d. */
 nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t count, const int64_t *values,
                              nd4c_onnx_operand *output);
 
@@ -147,30 +109,5 @@ void nd4c_onnx_release(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 nd4c_status nd4c_onnx_pass(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 int32_t nd4c_onnx_mark(const nd4c_onnx_emission *emission);
 void nd4c_onnx_sweep(nd4c_onnx_emission *emission, int32_t mark);
-
-/* -- attributes for nd4c_onnx_emit ------------------------------------------------------------------------------- */
-
-static inline nd4c_attr nd4c_attr_of_int(const char *name, int64_t value) {
-  return (nd4c_attr){name, {.kind = ND4C_ATTR_INT, .as.i = value}};
-}
-static inline nd4c_attr nd4c_attr_of_bool(const char *name, bool value) {
-  return (nd4c_attr){name, {.kind = ND4C_ATTR_BOOL, .as.i = value}};
-}
-static inline nd4c_attr nd4c_attr_of_float(const char *name, double value) {
-  return (nd4c_attr){name, {.kind = ND4C_ATTR_FLOAT, .as.f = value}};
-}
-static inline nd4c_attr nd4c_attr_of_ints(const char *name, const int64_t *values, int32_t count) {
-  return (nd4c_attr){name, {.kind = ND4C_ATTR_INTS, .count = count, .as.ints = values}};
-}
-static inline nd4c_attr nd4c_attr_of_floats(const char *name, const double *values, int32_t count) {
-  return (nd4c_attr){name, {.kind = ND4C_ATTR_FLOATS, .count = count, .as.floats = values}};
-}
-/* text: NUL-terminated. */
-static inline nd4c_attr nd4c_attr_of_string(const char *name, const char *text) {
-  return (nd4c_attr){name, {.kind = ND4C_ATTR_STRING, .as.string = text}};
-}
-static inline nd4c_attr nd4c_attr_of_dtype(const char *name, nd4c_dtype dtype) {
-  return (nd4c_attr){name, {.kind = ND4C_ATTR_DTYPE, .as.i = dtype}};
-}
 
 #endif

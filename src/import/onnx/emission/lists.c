@@ -8,8 +8,8 @@ nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *val
   static const double nothing;
   nd4c_array *array = NULL;
   ND4C_TRY(nd4c_onnx_host_array(ND4C_FLOAT64, 1, &count, count > 0 ? values : &nothing, &array));
-  ND4C_TRY(nd4c_onnx_constant(emission, array, operand));
-  return nd4c_onnx_emit_cast(emission, *operand, dtype, operand);
+  ND4C_TRY(nd4c_emit_constant(&emission->emitter, array, operand));
+  return nd4c_emit_cast(&emission->emitter, *operand, dtype, operand);
 }
 
 nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
@@ -31,7 +31,7 @@ nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span 
   }
   nd4c_deallocate(texts);
   nd4c_deallocate(lengths);
-  return status == ND4C_OK ? nd4c_onnx_constant(emission, array, operand) : status;
+  return status == ND4C_OK ? nd4c_emit_constant(&emission->emitter, array, operand) : status;
 }
 
 nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
@@ -47,7 +47,7 @@ nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *
   if (size != NULL) {
     *size = nd4c_array_size(array);
   }
-  return nd4c_onnx_constant(emission, array, operand);
+  return nd4c_emit_constant(&emission->emitter, array, operand);
 }
 
 nd4c_status nd4c_onnx_get_word(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
@@ -67,7 +67,7 @@ nd4c_status nd4c_onnx_pick(nd4c_onnx_emission *emission, nd4c_onnx_operand list,
                            nd4c_onnx_operand *output) {
   nd4c_onnx_operand inputs[2] = {list, index};
   nd4c_attr axis = nd4c_attr_of_int("axis", 0);
-  return nd4c_onnx_emit(emission, ND4C_OP_gather, inputs, 2, &axis, 1, output);
+  return nd4c_emit(&emission->emitter, ND4C_OP_gather, inputs, 2, &axis, 1, output);
 }
 
 nd4c_status nd4c_onnx_class_labels(nd4c_onnx_emission *emission, const char *integers, nd4c_onnx_operand *labels,
@@ -87,5 +87,5 @@ nd4c_status nd4c_onnx_class_labels(nd4c_onnx_emission *emission, const char *int
 
 nd4c_status nd4c_onnx_best_class(nd4c_onnx_emission *emission, nd4c_onnx_operand scores, nd4c_onnx_operand *best) {
   nd4c_attr attrs[] = {nd4c_attr_of_int("axis", 1), nd4c_attr_of_bool("keepdims", false)};
-  return nd4c_onnx_emit(emission, ND4C_OP_argmax, &scores, 1, attrs, 2, best);
+  return nd4c_emit(&emission->emitter, ND4C_OP_argmax, &scores, 1, attrs, 2, best);
 }

@@ -129,7 +129,8 @@ static nd4c_status emit_row(nd4c_onnx_emission *emission) {
 /* `operands`: room for the inputs, then for the outputs. */
 static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node,
                              nd4c_onnx_operand *operands, int32_t output_room) {
-  nd4c_onnx_emission emission = {.importer = importer,
+  nd4c_onnx_emission emission = {.emitter = nd4c_onnx_emitter,
+                                 .importer = importer,
                                  .scope = scope,
                                  .node = node,
                                  .opset = node->opset,

@@ -50,7 +50,7 @@ nd4c_status nd4c_onnx_check_kernel_shape(nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_check_kernel_shape_of(nd4c_onnx_emission *emission, int32_t weights) {
   const int64_t *kernel = NULL;
   int32_t count = 0;
-  nd4c_onnx_operand_info w = nd4c_onnx_operand_get(emission, emission->inputs[weights]);
+  nd4c_emitted_info w = nd4c_emitted_get(&emission->emitter, emission->inputs[weights]);
   ND4C_TRY(nd4c_onnx_get_ints(emission, "kernel_shape", &kernel, &count));
   if (kernel == NULL) {
     return ND4C_OK;

@@ -9,7 +9,7 @@ static nd4c_status emit_leaky_relu(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 0.01, &alpha));
   nd4c_attr attr = nd4c_attr_of_float("alpha", alpha);
-  return nd4c_onnx_emit(emission, ND4C_OP_leaky_relu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_leaky_relu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_gelu(nd4c_onnx_emission *emission) {
@@ -21,7 +21,7 @@ static nd4c_status emit_gelu(nd4c_onnx_emission *emission) {
                      nd4c_span_show(approximate).text);
   }
   nd4c_attr attr = nd4c_attr_of_bool("approximate", is_tanh);
-  return nd4c_onnx_emit(emission, ND4C_OP_gelu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_gelu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* The row's op on the first input with up to two attributes of the node. A preset in text, since an attribute's name
@@ -39,8 +39,8 @@ static nd4c_status with_parameters(nd4c_onnx_emission *emission, int32_t count, 
     ND4C_TRY(nd4c_onnx_get_float(emission, parameters[i].onnx_name, parameters[i].preset, &value));
     attrs[i] = nd4c_attr_of_float(parameters[i].name, value);
   }
-  return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, emission->input_count, attrs, count,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count, attrs,
+                   count, &emission->outputs[0]);
 }
 
 /* Elu, Celu, Swish, SwiGLU. */
@@ -68,32 +68,32 @@ static nd4c_status emit_shrink(nd4c_onnx_emission *emission) {
   double lambd = 0;
   double bias = 0;
   nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, x).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, x).dtype;
   nd4c_dtype_kind kind = nd4c_dtype_get_info(dtype)->kind;
   ND4C_TRY(nd4c_onnx_get_float(emission, "lambd", 0.5, &lambd));
   ND4C_TRY(nd4c_onnx_get_float(emission, "bias", 0, &bias));
   if (kind == ND4C_KIND_INT || kind == ND4C_KIND_UINT) {
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, x, ND4C_FLOAT64, &x));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, x, ND4C_FLOAT64, &x));
   }
   nd4c_attr attrs[] = {nd4c_attr_of_float("lambd", lambd), nd4c_attr_of_float("bias", bias)};
-  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_shrink, &x, 1, attrs, 2, &x));
-  return nd4c_onnx_emit_cast(emission, x, dtype, &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_shrink, &x, 1, attrs, 2, &x));
+  return nd4c_emit_cast(&emission->emitter, x, dtype, &emission->outputs[0]);
 }
 
 static nd4c_status emit_prelu(nd4c_onnx_emission *emission) {
   enum { UNIDIRECTIONAL_SINCE = 7 };
   nd4c_onnx_operand slope = emission->inputs[1];
-  nd4c_onnx_operand_info x = nd4c_onnx_operand_get(emission, emission->inputs[0]);
-  nd4c_onnx_operand_info s = nd4c_onnx_operand_get(emission, slope);
+  nd4c_emitted_info x = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
+  nd4c_emitted_info s = nd4c_emitted_get(&emission->emitter, slope);
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_check_one_type(emission));
   if (emission->opset < UNIDIRECTIONAL_SINCE && s.rank == 1 && s.shape[0] != 1 && x.rank > 2) {
     for (int32_t i = 1; i < x.rank - 1; i++) {
       s.shape[i] = 1;
     }
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, slope, x.rank - 1, s.shape, &slope));
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, slope, x.rank - 1, s.shape, &slope));
   }
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_prelu, emission->inputs[0], slope, &emission->outputs[0]);
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_prelu, emission->inputs[0], slope, &emission->outputs[0]);
 }
 
 /* The axis of Softmax as the file has it: before opset 11 ONNX set no bounds, and the one axis may also begin behind
@@ -114,20 +114,21 @@ static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   bool flat = emission->opset < ONE_AXIS_SINCE;
   int64_t axis = 0;
   nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", flat ? 1 : -1, &axis));
   ND4C_TRY(check_softmax_axis(axis, info.rank, emission->opset));
   int64_t positive = axis < 0 ? axis + info.rank : axis;
   bool reshaped = flat && positive != info.rank - 1;
   if (reshaped) {
     nd4c_attr attr = nd4c_attr_of_int("axis", positive);
-    ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_flatten, &x, 1, &attr, 1, &x));
+    ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_flatten, &x, 1, &attr, 1, &x));
     positive = 1;
   }
   nd4c_attr attr = nd4c_attr_of_int("axis", positive);
-  ND4C_TRY(nd4c_onnx_emit(emission, emission->node->mapping->op, &x, 1, &attr, 1, &emission->outputs[0]));
-  return reshaped ? nd4c_onnx_emit_reshape(emission, emission->outputs[0], info.rank, info.shape, &emission->outputs[0])
-                  : ND4C_OK;
+  ND4C_TRY(nd4c_emit(&emission->emitter, emission->node->mapping->op, &x, 1, &attr, 1, &emission->outputs[0]));
+  return reshaped
+             ? nd4c_emit_reshape(&emission->emitter, emission->outputs[0], info.rank, info.shape, &emission->outputs[0])
+             : ND4C_OK;
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "import/onnx/file/dtype.h"
 #include "import/onnx/family.h"
+#include "import/onnx/file/dtype.h"
 
 static nd4c_status emit_attention(nd4c_onnx_emission *emission) {
   static const struct {
@@ -17,7 +17,7 @@ static nd4c_status emit_attention(nd4c_onnx_emission *emission) {
   int64_t value = 0, mode = 0;
   double scale = 0, softcap = 0;
   int32_t count = 0;
-  bool is_packed = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank == 3;
+  bool is_packed = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank == 3;
   nd4c_onnx_ignore(emission, "softmax_precision"); /* it is f64 */
   for (int32_t i = 0; i < 4; i++) {
     ND4C_TRY(nd4c_onnx_get_int(emission, ints[i].onnx, ints[i].preset, &value));
@@ -33,12 +33,12 @@ static nd4c_status emit_attention(nd4c_onnx_emission *emission) {
   attrs[count++] = nd4c_attr_of_float("softcap", softcap);
   attrs[count++] = nd4c_attr_of_bool("is_causal", value != 0);
   if (!nd4c_onnx_wants(emission, 1) && !nd4c_onnx_wants(emission, 2) && !nd4c_onnx_wants(emission, 3)) {
-    return nd4c_onnx_emit(emission, ND4C_OP_attention, emission->inputs, emission->input_count, attrs, count,
-                          &emission->outputs[0]);
+    return nd4c_emit(&emission->emitter, ND4C_OP_attention, emission->inputs, emission->input_count, attrs, count,
+                     &emission->outputs[0]);
   }
   attrs[count++] = nd4c_attr_of_int("scores_mode", mode);
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_attention_with_cache, emission->inputs, emission->input_count, attrs,
-                                count, emission->outputs, 4);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_attention_with_cache, emission->inputs, emission->input_count,
+                           attrs, count, emission->outputs, 4);
 }
 
 static nd4c_status emit_rotary(nd4c_onnx_emission *emission) {
@@ -48,8 +48,8 @@ static nd4c_status emit_rotary(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "interleaved", 0, &interleaved));
   nd4c_attr attrs[] = {nd4c_attr_of_int("heads", heads), nd4c_attr_of_int("rotary_dim", turned),
                        nd4c_attr_of_bool("interleaved", interleaved != 0)};
-  return nd4c_onnx_emit(emission, ND4C_OP_rotary_embedding, emission->inputs, emission->input_count, attrs, 3,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_rotary_embedding, emission->inputs, emission->input_count, attrs, 3,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_linear_attention(nd4c_onnx_emission *emission) {
@@ -74,8 +74,8 @@ static nd4c_status emit_linear_attention(nd4c_onnx_emission *emission) {
   }
   nd4c_attr attrs[] = {nd4c_attr_of_int("q_heads", q_heads), nd4c_attr_of_int("kv_heads", kv_heads),
                        nd4c_attr_of_float("scale", scale), nd4c_attr_of_int("update_rule", rule)};
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_linear_attention, emission->inputs, emission->input_count, attrs, 4,
-                                emission->outputs, 2);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_linear_attention, emission->inputs, emission->input_count, attrs,
+                           4, emission->outputs, 2);
 }
 
 /* -- FlexAttention: scores and shares pass through graphs of the node -- */
@@ -83,7 +83,7 @@ static nd4c_status emit_linear_attention(nd4c_onnx_emission *emission) {
 /* k or v [n, heads, t, head] with each head repeated: [n, heads * times, t, head]. */
 static nd4c_status repeat_heads(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t times,
                                 nd4c_onnx_operand *y) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   const int64_t *s = info.shape;
   const int64_t apart[5] = {s[0], s[1], 1, s[2], s[3]}, spread[5] = {s[0], s[1], times, s[2], s[3]};
   const int64_t joined[4] = {s[0], s[1] * times, s[2], s[3]};
@@ -91,9 +91,9 @@ static nd4c_status repeat_heads(nd4c_onnx_emission *emission, nd4c_onnx_operand 
   if (times == 1) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, x, 5, apart, y));
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, *y, 5, spread, y));
-  return nd4c_onnx_emit_reshape(emission, *y, 4, joined, y);
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, x, 5, apart, y));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, *y, 5, spread, y));
+  return nd4c_emit_reshape(&emission->emitter, *y, 4, joined, y);
 }
 
 /* Runs x through the graph in an attribute, if there is one. */
@@ -109,9 +109,9 @@ static nd4c_status modify(nd4c_onnx_emission *emission, const char *attribute, n
 
 /* The number of q's heads for each of k's and v's. */
 static nd4c_status heads_per_key(nd4c_onnx_emission *emission, int64_t *times) {
-  nd4c_onnx_operand_info info[3];
+  nd4c_emitted_info info[3];
   for (int32_t i = 0; i < 3; i++) {
-    info[i] = nd4c_onnx_operand_get(emission, emission->inputs[i]);
+    info[i] = nd4c_emitted_get(&emission->emitter, emission->inputs[i]);
     if (info[i].rank != 4) {
       return nd4c_fail(ND4C_SHAPE, "input %d has rank %d; expected 4: [batch, heads, length, head]", (int)i,
                        (int)info[i].rank);
@@ -129,7 +129,7 @@ static nd4c_status heads_per_key(nd4c_onnx_emission *emission, int64_t *times) {
 static nd4c_status emit_flex_attention(nd4c_onnx_emission *emission) {
   static const int64_t last_two[] = {0, 1, 3, 2};
   nd4c_onnx_operand operands[3], scores;
-  nd4c_dtype own = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype, wide = ND4C_DTYPE_NONE;
+  nd4c_dtype own = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype, wide = ND4C_DTYPE_NONE;
   int64_t precision = 0, times = 1;
   double scale = 0;
   ND4C_TRY(nd4c_onnx_get_float(emission, "scale", 0, &scale));
@@ -141,21 +141,21 @@ static nd4c_status emit_flex_attention(nd4c_onnx_emission *emission) {
     wide = own == ND4C_FLOAT64 ? own : ND4C_FLOAT32;
   }
   for (int32_t i = 0; i < 3; i++) {
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[i], wide, &operands[i]));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[i], wide, &operands[i]));
     ND4C_TRY(repeat_heads(emission, operands[i], i > 0 ? times : 1, &operands[i]));
   }
   if (scale == 0) {
-    scale = 1 / sqrt((double)nd4c_onnx_operand_get(emission, emission->inputs[0]).shape[3]);
+    scale = 1 / sqrt((double)nd4c_emitted_get(&emission->emitter, emission->inputs[0]).shape[3]);
   }
   nd4c_attr order = nd4c_attr_of_ints("axes", last_two, 4), last = nd4c_attr_of_int("axis", -1);
-  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_transpose, &operands[1], 1, &order, 1, &operands[1]));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, operands[0], operands[1], &scores));
-  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_multiply, scores, scale, &scores));
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_transpose, &operands[1], 1, &order, 1, &operands[1]));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, operands[0], operands[1], &scores));
+  ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_multiply, scores, scale, &scores));
   ND4C_TRY(modify(emission, "score_mod", &scores));
-  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_softmax, &scores, 1, &last, 1, &scores));
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_softmax, &scores, 1, &last, 1, &scores));
   ND4C_TRY(modify(emission, "prob_mod", &scores));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, scores, operands[2], &scores));
-  return nd4c_onnx_emit_cast(emission, scores, own, &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, scores, operands[2], &scores));
+  return nd4c_emit_cast(&emission->emitter, scores, own, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

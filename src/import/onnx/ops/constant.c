@@ -20,7 +20,7 @@ static nd4c_status floats_constant(nd4c_onnx_emission *emission, const nd4c_onnx
   }
   nd4c_status status = nd4c_onnx_host_array(ND4C_FLOAT32, 1, &count, narrow, &array);
   nd4c_deallocate(narrow);
-  return status != ND4C_OK ? status : nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+  return status != ND4C_OK ? status : nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
 }
 
 static nd4c_status strings_constant(nd4c_onnx_emission *emission, int32_t rank, int64_t count,
@@ -41,7 +41,7 @@ static nd4c_status strings_constant(nd4c_onnx_emission *emission, int32_t rank, 
   }
   nd4c_deallocate((void *)texts);
   nd4c_deallocate(lengths);
-  return status != ND4C_OK ? status : nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+  return status != ND4C_OK ? status : nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
 }
 
 /* A 0-d float32 or int64 of the exact attribute value. */
@@ -50,7 +50,7 @@ static nd4c_status scalar_constant(nd4c_onnx_emission *emission, const nd4c_onnx
   bool is_float = attribute->type == ND4C_ONNX_ATTR_FLOAT;
   const void *data = is_float ? (const void *)&attribute->f : (const void *)&attribute->i;
   ND4C_TRY(nd4c_onnx_host_array(is_float ? ND4C_FLOAT32 : ND4C_INT64, 0, NULL, data, &array));
-  return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+  return nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
 }
 
 static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
@@ -79,7 +79,7 @@ static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
   switch (attribute->type) {
     case ND4C_ONNX_ATTR_TENSOR:
       ND4C_TRY(nd4c_onnx_tensor_array(attribute->tensor, false, &array));
-      return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+      return nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
     case ND4C_ONNX_ATTR_FLOATS:
       return floats_constant(emission, attribute);
     case ND4C_ONNX_ATTR_INTS:
@@ -101,22 +101,22 @@ static nd4c_status emit_constant_of_shape(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[0], "the shape", ND4C_MAX_RANK, shape, &rank));
   const nd4c_onnx_attribute *value = nd4c_onnx_attribute_find(emission, "value");
   if (value == NULL) {
-    ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_FLOAT32, 0, &element));
+    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, 0, &element));
   } else if (value->type != ND4C_ONNX_ATTR_TENSOR || value->tensor == NULL || value->tensor->size != 1) {
     return nd4c_fail(ND4C_FORMAT, "attribute 'value' is no tensor of one element");
   } else {
     nd4c_array *array = NULL;
     ND4C_TRY(nd4c_onnx_tensor_array(value->tensor, false, &array));
-    ND4C_TRY(nd4c_onnx_constant(emission, array, &element));
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, element, 0, NULL, &element));
+    ND4C_TRY(nd4c_emit_constant(&emission->emitter, array, &element));
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, element, 0, NULL, &element));
   }
-  return nd4c_onnx_emit_broadcast(emission, element, rank, shape, &emission->outputs[0]);
+  return nd4c_emit_broadcast(&emission->emitter, element, rank, shape, &emission->outputs[0]);
 }
 
 static nd4c_status emit_shape(nd4c_onnx_emission *emission) {
   int64_t start = 0;
   int64_t end = 0;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "start", 0, &start));
   ND4C_TRY(nd4c_onnx_get_int(emission, "end", info.rank, &end));
   start = start < -info.rank ? 0 : start < 0 ? start + info.rank : start > info.rank ? info.rank : start;
@@ -125,19 +125,19 @@ static nd4c_status emit_shape(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status emit_size(nd4c_onnx_emission *emission) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   nd4c_array *array = NULL;
   int64_t size = 0;
   ND4C_TRY(nd4c_shape_size(info.dtype, info.rank, info.shape, &size));
   ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &size, &array));
-  return nd4c_onnx_constant(emission, array, &emission->outputs[0]);
+  return nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
 }
 
 /* int32 and int64 are counted in 64 bits, the others as the op arange does. */
 static nd4c_status emit_range(nd4c_onnx_emission *emission) {
   static const char *const names[3] = {"input 'start'", "input 'limit'", "input 'delta'"};
   static const char *const attr_names[3] = {"start", "stop", "step"};
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
   bool whole = dtype == ND4C_INT32 || dtype == ND4C_INT64;
   nd4c_attr attrs[4] = {[3] = nd4c_attr_of_dtype("dtype", dtype)};
   for (int32_t i = 0; i < 3; i++) {
@@ -155,14 +155,14 @@ static nd4c_status emit_range(nd4c_onnx_emission *emission) {
       attrs[i] = nd4c_attr_of_float(attr_names[i], number);
     }
   }
-  return nd4c_onnx_emit(emission, whole ? ND4C_OP_integer_range : ND4C_OP_arange, NULL, 0, attrs, 4,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, whole ? ND4C_OP_integer_range : ND4C_OP_arange, NULL, 0, attrs, 4,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
   int64_t number = 0;
   int64_t k = 0;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   nd4c_dtype dtype = info.dtype;
   ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
   ND4C_TRY(nd4c_onnx_get_int(emission, "k", 0, &k));
@@ -174,7 +174,7 @@ static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
   }
   nd4c_attr attrs[4] = {nd4c_attr_of_int("rows", info.shape[0]), nd4c_attr_of_int("columns", info.shape[1]),
                         nd4c_attr_of_int("k", k), nd4c_attr_of_dtype("dtype", dtype)};
-  return nd4c_onnx_emit(emission, ND4C_OP_eye, NULL, 0, attrs, 4, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_eye, NULL, 0, attrs, 4, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -51,7 +51,7 @@ static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_v
   }
   ND4C_TRY(nd4c_onnx_dtype_resolve(info->type, &dtype));
   ND4C_TRY(nd4c_onnx_host_array(dtype, info->rank + 1, shape, NULL, &array));
-  return nd4c_onnx_constant(emission, array, output);
+  return nd4c_emit_constant(&emission->emitter, array, output);
 }
 
 /* Stacks the items along a new axis, in reverse if asked. Lets go of them. */
@@ -60,14 +60,14 @@ static nd4c_status stack(nd4c_onnx_emission *emission, const nd4c_onnx_value_inf
   if (list->count == 0) {
     return stack_nothing(emission, info, axis, output);
   }
-  int32_t rank = nd4c_onnx_operand_get(emission, list->items[0]).rank + 1;
+  int32_t rank = nd4c_emitted_get(&emission->emitter, list->items[0]).rank + 1;
   if (axis < -rank || axis >= rank) {
     return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
   }
   axis += axis < 0 ? rank : 0;
   for (int32_t i = 0; i < list->count; i++) {
     nd4c_onnx_operand expanded = ND4C_ONNX_OPERAND_NONE;
-    ND4C_TRY(nd4c_onnx_emit_axes(emission, ND4C_OP_expand_dims, list->items[i], 1, &axis, &expanded));
+    ND4C_TRY(nd4c_emit_axes(&emission->emitter, ND4C_OP_expand_dims, list->items[i], 1, &axis, &expanded));
     nd4c_onnx_hold(emission, expanded);
     nd4c_onnx_release(emission, list->items[i]);
     list->items[i] = expanded;
@@ -78,7 +78,7 @@ static nd4c_status stack(nd4c_onnx_emission *emission, const nd4c_onnx_value_inf
     list->items[j] = swapped;
   }
   nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_concat, list->items, list->count, &attr, 1, output));
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_concat, list->items, list->count, &attr, 1, output));
   for (int32_t i = 0; i < list->count; i++) {
     nd4c_onnx_release(emission, list->items[i]);
   }
@@ -173,8 +173,8 @@ static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_
   nd4c_array *array = NULL;
   int32_t mark = nd4c_onnx_mark(emission);
   ND4C_TRY(nd4c_onnx_host_array(ND4C_INT64, 0, NULL, &number, &array));
-  ND4C_TRY(nd4c_onnx_constant(emission, array, &loop->inputs[0]));
-  ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_BOOL, 1, &loop->inputs[1]));
+  ND4C_TRY(nd4c_emit_constant(&emission->emitter, array, &loop->inputs[0]));
+  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_BOOL, 1, &loop->inputs[1]));
   ND4C_TRY(run_round(emission, loop));
   ND4C_TRY(nd4c_onnx_read_number(emission, loop->outputs[0], "the loop's condition", &condition));
   *goes_on = condition != 0;
@@ -256,14 +256,14 @@ static nd4c_status read_numbers(nd4c_onnx_emission *emission, const char *name, 
 /* x[index] on an axis, which disappears. */
 static nd4c_status select_one(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t index,
                               nd4c_onnx_operand *y) {
-  ND4C_TRY(nd4c_onnx_emit_slice(emission, x, axis, index, index + 1, 1, y));
-  return nd4c_onnx_emit_axes(emission, ND4C_OP_squeeze, *y, 1, &axis, y);
+  ND4C_TRY(nd4c_emit_slice(&emission->emitter, x, axis, index, index + 1, 1, y));
+  return nd4c_emit_axes(&emission->emitter, ND4C_OP_squeeze, *y, 1, &axis, y);
 }
 
 /* The axis of scanned input `index`, and how many rounds it asks for. */
 static nd4c_status scanned_length(nd4c_onnx_emission *emission, const scan *s, nd4c_onnx_operand x, int32_t index,
                                   int64_t *axis, int64_t *length) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   *axis = number_at(&s->input_axes, index);
   if (*axis < -info.rank || *axis >= info.rank) {
     return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", *axis, (int)info.rank);
@@ -318,16 +318,16 @@ static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_o
 
 /* x with zeros behind it on axis 0 up to `length`. */
 static nd4c_status pad_to(nd4c_onnx_emission *emission, int64_t length, nd4c_onnx_operand *x) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, *x);
   nd4c_onnx_operand parts[2] = {*x, ND4C_ONNX_OPERAND_NONE};
   if (info.rank == 0 || info.shape[0] == length) {
     return ND4C_OK;
   }
   info.shape[0] = length - info.shape[0];
-  ND4C_TRY(nd4c_onnx_scalar(emission, info.dtype, 0, &parts[1]));
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, parts[1], info.rank, info.shape, &parts[1]));
+  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 0, &parts[1]));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, parts[1], info.rank, info.shape, &parts[1]));
   nd4c_attr attr = nd4c_attr_of_int("axis", 0);
-  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 2, &attr, 1, x);
+  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 2, &attr, 1, x);
 }
 
 /* Opset 8: a batch on axis 0 of everything, each of its own length. */
@@ -336,7 +336,7 @@ static nd4c_status scan_batch(nd4c_onnx_emission *emission, scan *s, int64_t bat
   const nd4c_onnx_operand *inputs = emission->inputs + 1;
   int32_t input_count = s->loop.input_count;
   int32_t output_count = s->loop.output_count;
-  int64_t longest = nd4c_onnx_operand_get(emission, inputs[s->loop.carried]).shape[1];
+  int64_t longest = nd4c_emitted_get(&emission->emitter, inputs[s->loop.carried]).shape[1];
   for (int64_t b = 0; b < batch; b++) {
     for (int32_t i = 0; i < input_count; i++) {
       ND4C_TRY(select_one(emission, inputs[i], 0, b, &parts[i]));
@@ -359,7 +359,7 @@ static nd4c_status run_scan_8(nd4c_onnx_emission *emission, scan *s) {
   enum { BATCH_MOST = 4096 };
   int64_t lengths[BATCH_MOST];
   int32_t given = 0;
-  nd4c_onnx_operand_info first = nd4c_onnx_operand_get(emission, emission->inputs[1 + s->loop.carried]);
+  nd4c_emitted_info first = nd4c_emitted_get(&emission->emitter, emission->inputs[1 + s->loop.carried]);
   if (first.rank < 2 || first.shape[0] < 1 || first.shape[0] > BATCH_MOST) {
     return nd4c_fail(ND4C_SHAPE, "a scanned input of rank %d; expected a batch of 1 to %d and a sequence",
                      (int)first.rank, (int)BATCH_MOST);

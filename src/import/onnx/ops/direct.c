@@ -8,12 +8,12 @@
 /* ONNX promotes nothing: its constraint T binds all inputs of arithmetic, comparisons and products, but for the
  * condition of Where. nd4c's ops would promote. */
 static nd4c_status check_inputs_from(const nd4c_onnx_emission *emission, int32_t first) {
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[first]).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[first]).dtype;
   for (int32_t i = first + 1; i < emission->input_count; i++) {
     if (emission->inputs[i] == ND4C_ONNX_OPERAND_NONE) {
       continue;
     }
-    nd4c_dtype other = nd4c_onnx_operand_get(emission, emission->inputs[i]).dtype;
+    nd4c_dtype other = nd4c_emitted_get(&emission->emitter, emission->inputs[i]).dtype;
     if (other != dtype) {
       return nd4c_fail(ND4C_FORMAT, "input %s is %s, but input %s is %s; ONNX takes one dtype here: cast one of them",
                        nd4c_onnx_input_name(emission, first).text, nd4c_dtype_name(dtype),
@@ -38,14 +38,14 @@ static nd4c_status check_one_type(const nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_direct(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(check_one_type(emission));
-  return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, emission->input_count, NULL, 0,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count, NULL, 0,
+                   &emission->outputs[0]);
 }
 
 /* b with axes of length 1 behind it, so that its first axis stands at `axis` of a. */
 static nd4c_status align_legacy(nd4c_onnx_emission *emission, int64_t axis, nd4c_onnx_operand *b) {
-  nd4c_onnx_operand_info a_info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
-  nd4c_onnx_operand_info b_info = nd4c_onnx_operand_get(emission, *b);
+  nd4c_emitted_info a_info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
+  nd4c_emitted_info b_info = nd4c_emitted_get(&emission->emitter, *b);
   axis += axis < 0 ? a_info.rank : 0;
   if (axis < 0 || axis > a_info.rank - b_info.rank) {
     return nd4c_fail(ND4C_FORMAT, "attribute 'axis' is %" PRId64 "; expected 0 to %d", axis,
@@ -54,7 +54,7 @@ static nd4c_status align_legacy(nd4c_onnx_emission *emission, int64_t axis, nd4c
   for (int32_t i = b_info.rank; i < a_info.rank - (int32_t)axis; i++) {
     b_info.shape[i] = 1;
   }
-  return nd4c_onnx_emit_reshape(emission, *b, a_info.rank - (int32_t)axis, b_info.shape, b);
+  return nd4c_emit_reshape(&emission->emitter, *b, a_info.rank - (int32_t)axis, b_info.shape, b);
 }
 
 nd4c_status nd4c_onnx_emit_direct_legacy(nd4c_onnx_emission *emission) {
@@ -69,7 +69,8 @@ nd4c_status nd4c_onnx_emit_direct_legacy(nd4c_onnx_emission *emission) {
   if (broadcast != 0 && has_axis) {
     ND4C_TRY(align_legacy(emission, axis, &b));
   }
-  return nd4c_onnx_emit_binary(emission, emission->node->mapping->op, emission->inputs[0], b, &emission->outputs[0]);
+  return nd4c_emit_binary(&emission->emitter, emission->node->mapping->op, emission->inputs[0], b,
+                          &emission->outputs[0]);
 }
 
 nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission) {
@@ -82,7 +83,7 @@ nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission) {
   }
   ND4C_TRY(check_one_type(emission));
   for (int32_t i = 1; i < emission->input_count; i++) {
-    ND4C_TRY(nd4c_onnx_emit_binary(emission, emission->node->mapping->op, result, emission->inputs[i], &result));
+    ND4C_TRY(nd4c_emit_binary(&emission->emitter, emission->node->mapping->op, result, emission->inputs[i], &result));
   }
   emission->outputs[0] = result;
   return ND4C_OK;

@@ -9,12 +9,12 @@
 static nd4c_status emit_power(nd4c_onnx_emission *emission) {
   enum { TWO_TYPES_SINCE = 12 };
   nd4c_onnx_operand result = ND4C_ONNX_OPERAND_NONE;
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
   if (emission->opset < TWO_TYPES_SINCE) {
     ND4C_TRY(nd4c_onnx_check_one_type(emission));
   }
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_power, emission->inputs[0], emission->inputs[1], &result));
-  return nd4c_onnx_emit_cast(emission, result, dtype, &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_power, emission->inputs[0], emission->inputs[1], &result));
+  return nd4c_emit_cast(&emission->emitter, result, dtype, &emission->outputs[0]);
 }
 
 static nd4c_status emit_mean(nd4c_onnx_emission *emission) {
@@ -23,8 +23,8 @@ static nd4c_status emit_mean(nd4c_onnx_emission *emission) {
   if (emission->input_count == 1) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_onnx_scalar_like(emission, emission->outputs[0], emission->input_count, &count));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_divide, emission->outputs[0], count, &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit_scalar_like(&emission->emitter, emission->outputs[0], emission->input_count, &count));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_divide, emission->outputs[0], count, &emission->outputs[0]);
 }
 
 static nd4c_status emit_identity(nd4c_onnx_emission *emission) {
@@ -40,7 +40,7 @@ static nd4c_status clip_bound(nd4c_onnx_emission *emission, const char *name, nd
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_onnx_get_float(emission, name, 0, &value));
-  return nd4c_onnx_scalar_like(emission, emission->inputs[0], value, bound);
+  return nd4c_emit_scalar_like(&emission->emitter, emission->inputs[0], value, bound);
 }
 
 static nd4c_status emit_clip(nd4c_onnx_emission *emission) {
@@ -53,15 +53,15 @@ static nd4c_status emit_clip(nd4c_onnx_emission *emission) {
   }
   for (int32_t i = 1; i < 3; i++) {
     /* Some exporters write bounds as 1-D arrays of one element. */
-    if (operands[i] != ND4C_ONNX_OPERAND_NONE && nd4c_onnx_operand_get(emission, operands[i]).rank != 0) {
-      ND4C_TRY(nd4c_onnx_emit_reshape(emission, operands[i], 0, NULL, &operands[i]));
+    if (operands[i] != ND4C_ONNX_OPERAND_NONE && nd4c_emitted_get(&emission->emitter, operands[i]).rank != 0) {
+      ND4C_TRY(nd4c_emit_reshape(&emission->emitter, operands[i], 0, NULL, &operands[i]));
     }
   }
   if (operands[1] == ND4C_ONNX_OPERAND_NONE && operands[2] == ND4C_ONNX_OPERAND_NONE) {
     emission->outputs[0] = emission->inputs[0];
     return ND4C_OK;
   }
-  return nd4c_onnx_emit(emission, ND4C_OP_clip, operands, 3, NULL, 0, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_clip, operands, 3, NULL, 0, &emission->outputs[0]);
 }
 
 static nd4c_status emit_is_inf(nd4c_onnx_emission *emission) {
@@ -71,7 +71,7 @@ static nd4c_status emit_is_inf(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "detect_positive", 1, &positive));
   nd4c_attr attrs[] = {nd4c_attr_of_bool("detect_negative", negative != 0),
                        nd4c_attr_of_bool("detect_positive", positive != 0)};
-  return nd4c_onnx_emit(emission, ND4C_OP_is_inf, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_is_inf, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
 }
 
 /* Python's rest, or C's. */
@@ -82,8 +82,8 @@ static nd4c_status emit_mod(nd4c_onnx_emission *emission) {
   if (truncated != 0 && truncated != 1) {
     return nd4c_fail(ND4C_FORMAT, "attribute 'fmod' is %" PRId64 ", expected 0 or 1", truncated);
   }
-  return nd4c_onnx_emit_binary(emission, truncated != 0 ? ND4C_OP_fmod : ND4C_OP_remainder, emission->inputs[0],
-                               emission->inputs[1], &emission->outputs[0]);
+  return nd4c_emit_binary(&emission->emitter, truncated != 0 ? ND4C_OP_fmod : ND4C_OP_remainder, emission->inputs[0],
+                          emission->inputs[1], &emission->outputs[0]);
 }
 
 static nd4c_status emit_bit_shift(nd4c_onnx_emission *emission) {
@@ -95,8 +95,8 @@ static nd4c_status emit_bit_shift(nd4c_onnx_emission *emission) {
     return nd4c_fail(ND4C_FORMAT, "attribute 'direction' is '%s', expected 'LEFT' or 'RIGHT'",
                      nd4c_span_show(direction).text);
   }
-  return nd4c_onnx_emit_binary(emission, left ? ND4C_OP_bitwise_left_shift : ND4C_OP_bitwise_right_shift,
-                               emission->inputs[0], emission->inputs[1], &emission->outputs[0]);
+  return nd4c_emit_binary(&emission->emitter, left ? ND4C_OP_bitwise_left_shift : ND4C_OP_bitwise_right_shift,
+                          emission->inputs[0], emission->inputs[1], &emission->outputs[0]);
 }
 
 static nd4c_status emit_bit_cast(nd4c_onnx_emission *emission) {
@@ -105,7 +105,7 @@ static nd4c_status emit_bit_cast(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "to", 0, &number));
   ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
   nd4c_attr attr = nd4c_attr_of_dtype("dtype", dtype);
-  return nd4c_onnx_emit(emission, ND4C_OP_bit_cast, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_bit_cast, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* -- casts ---------------------------------------------------------------------------------------------------- */
@@ -132,26 +132,26 @@ static nd4c_status get_rounding(nd4c_onnx_emission *emission, int64_t *rounding)
 
 static nd4c_status cast_to(nd4c_onnx_emission *emission, nd4c_dtype dtype) {
   nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_dtype from = nd4c_onnx_operand_get(emission, x).dtype;
+  nd4c_dtype from = nd4c_emitted_get(&emission->emitter, x).dtype;
   int64_t saturate = 0, rounding = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "saturate", 1, &saturate));
   ND4C_TRY(get_rounding(emission, &rounding));
   bool from_narrow = nd4c_dtype_is_narrow(from), to_narrow = nd4c_dtype_is_narrow(dtype);
   if ((from == ND4C_UTF8 && to_narrow) || (from_narrow && dtype == ND4C_UTF8)) {
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, x, ND4C_FLOAT32, &x)); /* float32 holds all narrow numbers */
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, x, ND4C_FLOAT32, &x)); /* float32 holds all narrow numbers */
   }
   nd4c_dtype_kind kind = nd4c_dtype_get_info(dtype)->kind;
   if (to_narrow && kind != ND4C_KIND_FLOAT && nd4c_dtype_get_info(from)->kind == ND4C_KIND_FLOAT) {
     /* Out of range is undefined; ONNX's cases keep the low bits of the whole number, where nd4c would saturate. */
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, x, ND4C_INT32, &x));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, x, ND4C_INT32, &x));
   }
   bool float8 = to_narrow && !nd4c_dtype_is_packed(dtype);
   if (!float8 || from == dtype || (saturate != 0 && dtype != ND4C_FLOAT8_E8M0FNU)) {
-    return nd4c_onnx_emit_cast(emission, x, dtype, &emission->outputs[0]);
+    return nd4c_emit_cast(&emission->emitter, x, dtype, &emission->outputs[0]);
   }
   nd4c_attr attrs[] = {nd4c_attr_of_dtype("dtype", dtype), nd4c_attr_of_bool("saturate", saturate != 0),
                        nd4c_attr_of_int("rounding", rounding)};
-  return nd4c_onnx_emit(emission, ND4C_OP_cast_float8, &x, 1, attrs, 3, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_cast_float8, &x, 1, attrs, 3, &emission->outputs[0]);
 }
 
 static nd4c_status emit_cast(nd4c_onnx_emission *emission) {
@@ -163,7 +163,7 @@ static nd4c_status emit_cast(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status emit_cast_like(nd4c_onnx_emission *emission) {
-  return cast_to(emission, nd4c_onnx_operand_get(emission, emission->inputs[1]).dtype);
+  return cast_to(emission, nd4c_emitted_get(&emission->emitter, emission->inputs[1]).dtype);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

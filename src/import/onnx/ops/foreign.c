@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "import/onnx/file/dtype.h"
 #include "import/onnx/emission/emission.h"
+#include "import/onnx/file/dtype.h"
 #include "ops/op.h"
 
 /* -- binding ------------------------------------------------------------------------------------------------------- */
@@ -158,8 +158,8 @@ nd4c_status nd4c_onnx_emit_foreign(nd4c_onnx_emission *emission) {
     status = get_attr(emission, &info->attrs[i], &texts[i], &attrs[i].value);
   }
   if (status == ND4C_OK) {
-    status = nd4c_onnx_emit_outputs(emission, info->op, emission->inputs, emission->input_count, attrs,
-                                    info->attr_count, emission->outputs, info->output_count);
+    status = nd4c_emit_outputs(&emission->emitter, info->op, emission->inputs, emission->input_count, attrs,
+                               info->attr_count, emission->outputs, info->output_count);
   }
   for (int32_t i = 0; i < info->attr_count; i++) {
     nd4c_deallocate(texts[i]);

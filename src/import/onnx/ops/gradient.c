@@ -16,8 +16,8 @@ typedef struct backward {
 /* The gradient of input `index`. */
 typedef nd4c_status (*backward_rule)(const backward *step, int32_t index, nd4c_onnx_operand *gradient);
 
-#define UNARY(op, x, y) ND4C_TRY(nd4c_onnx_emit_unary(step->emission, ND4C_OP_##op, x, y))
-#define BINARY(op, a, b, y) ND4C_TRY(nd4c_onnx_emit_binary(step->emission, ND4C_OP_##op, a, b, y))
+#define UNARY(op, x, y) ND4C_TRY(nd4c_emit_unary(&step->emission->emitter, ND4C_OP_##op, x, y))
+#define BINARY(op, a, b, y) ND4C_TRY(nd4c_emit_binary(&step->emission->emitter, ND4C_OP_##op, a, b, y))
 
 static nd4c_status back_pass(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
   (void)index;
@@ -54,11 +54,11 @@ static nd4c_status back_divide(const backward *step, int32_t index, nd4c_onnx_op
 static nd4c_status back_matmul(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
   static const int64_t swapped[2] = {1, 0};
   nd4c_onnx_operand other = step->inputs[1 - index];
-  if (nd4c_onnx_operand_get(step->emission, step->inputs[0]).rank != 2 ||
-      nd4c_onnx_operand_get(step->emission, step->inputs[1]).rank != 2) {
+  if (nd4c_emitted_get(&step->emission->emitter, step->inputs[0]).rank != 2 ||
+      nd4c_emitted_get(&step->emission->emitter, step->inputs[1]).rank != 2) {
     return nd4c_fail(ND4C_UNSUPPORTED, "the gradient of a product of other than matrices");
   }
-  ND4C_TRY(nd4c_onnx_emit_axes(step->emission, ND4C_OP_transpose, other, 2, swapped, &other));
+  ND4C_TRY(nd4c_emit_axes(&step->emission->emitter, ND4C_OP_transpose, other, 2, swapped, &other));
   BINARY(matmul, index == 0 ? step->given : other, index == 0 ? other : step->given, gradient);
   return ND4C_OK;
 }
@@ -87,7 +87,7 @@ static nd4c_status back_sqrt(const backward *step, int32_t index, nd4c_onnx_oper
 static nd4c_status back_tanh(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
   nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
   (void)index;
-  ND4C_TRY(nd4c_onnx_scalar_like(step->emission, step->output, 1, &one));
+  ND4C_TRY(nd4c_emit_scalar_like(&step->emission->emitter, step->output, 1, &one));
   UNARY(square, step->output, gradient);
   BINARY(subtract, one, *gradient, gradient);
   BINARY(multiply, step->given, *gradient, gradient);
@@ -98,7 +98,7 @@ static nd4c_status back_tanh(const backward *step, int32_t index, nd4c_onnx_oper
 static nd4c_status back_sigmoid(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
   nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
   (void)index;
-  ND4C_TRY(nd4c_onnx_scalar_like(step->emission, step->output, 1, &one));
+  ND4C_TRY(nd4c_emit_scalar_like(&step->emission->emitter, step->output, 1, &one));
   BINARY(subtract, one, step->output, gradient);
   BINARY(multiply, step->output, *gradient, gradient);
   BINARY(multiply, step->given, *gradient, gradient);
@@ -109,9 +109,9 @@ static nd4c_status back_sigmoid(const backward *step, int32_t index, nd4c_onnx_o
 static nd4c_status back_relu(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
   nd4c_onnx_operand operands[3] = {ND4C_ONNX_OPERAND_NONE, step->given, ND4C_ONNX_OPERAND_NONE};
   (void)index;
-  ND4C_TRY(nd4c_onnx_emit_with_scalar(step->emission, ND4C_OP_greater, step->inputs[0], 0, &operands[0]));
-  ND4C_TRY(nd4c_onnx_scalar_like(step->emission, step->given, 0, &operands[2]));
-  return nd4c_onnx_emit(step->emission, ND4C_OP_where, operands, 3, NULL, 0, gradient);
+  ND4C_TRY(nd4c_emit_with_scalar(&step->emission->emitter, ND4C_OP_greater, step->inputs[0], 0, &operands[0]));
+  ND4C_TRY(nd4c_emit_scalar_like(&step->emission->emitter, step->given, 0, &operands[2]));
+  return nd4c_emit(&step->emission->emitter, ND4C_OP_where, operands, 3, NULL, 0, gradient);
 }
 
 static nd4c_status back_sin(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
@@ -143,8 +143,8 @@ static const struct {
 static nd4c_status sum_to(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *gradient) {
   int64_t axes[ND4C_MAX_RANK];
   int32_t count = 0;
-  nd4c_onnx_operand_info wanted = nd4c_onnx_operand_get(emission, x);
-  nd4c_onnx_operand_info given = nd4c_onnx_operand_get(emission, *gradient);
+  nd4c_emitted_info wanted = nd4c_emitted_get(&emission->emitter, x);
+  nd4c_emitted_info given = nd4c_emitted_get(&emission->emitter, *gradient);
   int32_t more = given.rank - wanted.rank;
   for (int32_t i = 0; i < given.rank; i++) {
     if (i < more || (wanted.shape[i - more] == 1 && given.shape[i] != 1)) {
@@ -154,8 +154,8 @@ static nd4c_status sum_to(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4
   if (count == 0) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_onnx_emit_reduce(emission, ND4C_OP_sum, *gradient, count, axes, true, gradient));
-  return nd4c_onnx_emit_reshape(emission, *gradient, wanted.rank, wanted.shape, gradient);
+  ND4C_TRY(nd4c_emit_reduce(&emission->emitter, ND4C_OP_sum, *gradient, count, axes, true, gradient));
+  return nd4c_emit_reshape(&emission->emitter, *gradient, wanted.rank, wanted.shape, gradient);
 }
 
 static nd4c_status find_rule(const nd4c_onnx_node *node, backward_rule *rule) {
@@ -188,7 +188,7 @@ static nd4c_status go_back(nd4c_onnx_emission *emission, const nd4c_onnx_node *n
     ND4C_TRY(rule(&step, i, &gradient));
     ND4C_TRY(sum_to(emission, step.inputs[i], &gradient));
     if (*sum != ND4C_ONNX_OPERAND_NONE) {
-      ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_add, *sum, gradient, &gradient));
+      ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_add, *sum, gradient, &gradient));
     }
     *sum = gradient;
   }
@@ -252,12 +252,12 @@ static nd4c_status is_on_the_way(const nd4c_onnx_node *node, const bool *is_x, c
 
 static nd4c_status give_gradients(nd4c_onnx_emission *emission, int32_t count, const nd4c_onnx_operand *gradients) {
   for (int32_t i = 0; i < count && i < emission->node->output_count; i++) {
-    nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[i]);
+    nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[i]);
     emission->outputs[i] = gradients[emission->node->inputs[i]];
     if (emission->outputs[i] == ND4C_ONNX_OPERAND_NONE) { /* y does not depend on it */
       nd4c_onnx_operand zero = ND4C_ONNX_OPERAND_NONE;
-      ND4C_TRY(nd4c_onnx_scalar(emission, info.dtype, 0, &zero));
-      ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zero, info.rank, info.shape, &emission->outputs[i]));
+      ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 0, &zero));
+      ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zero, info.rank, info.shape, &emission->outputs[i]));
     }
   }
   return ND4C_OK;
@@ -287,9 +287,9 @@ static nd4c_status differentiate(nd4c_onnx_emission *emission, bool *marks, nd4c
   }
   int32_t end = (int32_t)(emission->node - nd4c_onnx_graph_node(graph, 0));
   mark_dependent(graph, end, depends);
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, y);
-  ND4C_TRY(nd4c_onnx_scalar(emission, info.dtype, 1, &one));
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, one, info.rank, info.shape, &gradients[number]));
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, y);
+  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 1, &one));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, one, info.rank, info.shape, &gradients[number]));
   for (int32_t i = end - 1; i >= 0; i--) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, i);
     bool on_the_way = false;

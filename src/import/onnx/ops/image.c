@@ -53,8 +53,8 @@ static nd4c_status emit_plan(nd4c_onnx_emission *emission, const resize_plan *pl
                        nd4c_attr_of_bool("antialias", plan->antialias != 0),
                        nd4c_attr_of_int("aspect", plan->aspect),
                        nd4c_attr_of_float("extrapolation", plan->extrapolation)};
-  return nd4c_onnx_emit(emission, ND4C_OP_resize, inputs, plan->roi == ND4C_ONNX_OPERAND_NONE ? 1 : 2, attrs,
-                        sizeof attrs / sizeof attrs[0], &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_resize, inputs, plan->roi == ND4C_ONNX_OPERAND_NONE ? 1 : 2, attrs,
+                   sizeof attrs / sizeof attrs[0], &emission->outputs[0]);
 }
 
 static const char *const interpolations[] = {ND4C_INTERPOLATION_TABLE(ND4C_ONNX_WORD) NULL};
@@ -130,7 +130,7 @@ static nd4c_status emit_resize(nd4c_onnx_emission *emission) {
   }
   if (plan.size_count == 0 && plan.scale_count == 0) {
     emission->outputs[0] = emission->inputs[0]; /* of rank 0 */
-    return nd4c_onnx_operand_get(emission, emission->inputs[0]).rank == 0
+    return nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank == 0
                ? ND4C_OK
                : nd4c_fail(ND4C_FORMAT, "neither sizes nor scales are given");
   }
@@ -152,7 +152,7 @@ static nd4c_status emit_grid_sample(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "align_corners", 0, &align));
   nd4c_attr attrs[] = {nd4c_attr_of_int("mode", mode), nd4c_attr_of_int("padding", padding),
                        nd4c_attr_of_bool("align_corners", align != 0)};
-  return nd4c_onnx_emit(emission, ND4C_OP_grid_sample, emission->inputs, 2, attrs, 3, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_grid_sample, emission->inputs, 2, attrs, 3, &emission->outputs[0]);
 }
 
 static nd4c_status emit_affine_grid(nd4c_onnx_emission *emission) {
@@ -161,7 +161,7 @@ static nd4c_status emit_affine_grid(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'size'", 5, size, &count));
   ND4C_TRY(nd4c_onnx_get_int(emission, "align_corners", 0, &align));
   nd4c_attr attrs[] = {nd4c_attr_of_ints("size", size, count), nd4c_attr_of_bool("align_corners", align != 0)};
-  return nd4c_onnx_emit(emission, ND4C_OP_affine_grid, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_affine_grid, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
 }
 
 /* -- boxes ------------------------------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static nd4c_status emit_nms(nd4c_onnx_emission *emission) {
   }
   ND4C_TRY(nd4c_onnx_get_int(emission, "center_point_box", 0, &center));
   nd4c_attr attr = nd4c_attr_of_bool("center_point_box", center != 0);
-  return nd4c_onnx_emit(emission, ND4C_OP_nms, inputs, 5, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_nms, inputs, 5, &attr, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_roi_align(nd4c_onnx_emission *emission) {
@@ -197,7 +197,7 @@ static nd4c_status emit_roi_align(nd4c_onnx_emission *emission) {
   nd4c_attr attrs[] = {nd4c_attr_of_ints("size", size, 2), nd4c_attr_of_int("mode", mode),
                        nd4c_attr_of_int("sampling_ratio", ratio), nd4c_attr_of_float("spatial_scale", scale),
                        nd4c_attr_of_bool("half_pixel", half_pixel != 0)};
-  return nd4c_onnx_emit(emission, ND4C_OP_roi_align, emission->inputs, 3, attrs, 5, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_roi_align, emission->inputs, 3, attrs, 5, &emission->outputs[0]);
 }
 
 static nd4c_status emit_max_roi_pool(nd4c_onnx_emission *emission) {
@@ -207,7 +207,7 @@ static nd4c_status emit_max_roi_pool(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_ints(emission, "pooled_shape", &size, &count));
   ND4C_TRY(nd4c_onnx_get_float(emission, "spatial_scale", 1, &scale));
   nd4c_attr attrs[] = {nd4c_attr_of_ints("size", size, count), nd4c_attr_of_float("spatial_scale", scale)};
-  return nd4c_onnx_emit(emission, ND4C_OP_max_roi_pool, emission->inputs, 2, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_max_roi_pool, emission->inputs, 2, attrs, 2, &emission->outputs[0]);
 }
 
 static nd4c_status emit_image_decoder(nd4c_onnx_emission *emission) {
@@ -215,7 +215,7 @@ static nd4c_status emit_image_decoder(nd4c_onnx_emission *emission) {
   int64_t format = 0;
   ND4C_TRY(nd4c_onnx_get_word(emission, "pixel_format", "RGB", formats, &format));
   nd4c_attr attr = nd4c_attr_of_int("pixel_format", format);
-  return nd4c_onnx_emit(emission, ND4C_OP_decode_image, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_decode_image, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -18,7 +18,7 @@ static nd4c_status normalize(int64_t axis, int32_t rank, int64_t *normalized) {
 static nd4c_status concat(nd4c_onnx_emission *emission, const nd4c_onnx_operand *parts, int32_t count, int64_t axis,
                           nd4c_onnx_operand *y) {
   nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, count, &attr, 1, y);
+  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, count, &attr, 1, y);
 }
 
 static nd4c_status emit_concat(nd4c_onnx_emission *emission) {
@@ -52,7 +52,7 @@ static nd4c_status emit_split(nd4c_onnx_emission *emission) {
   int64_t lengths[MOST];
   int32_t count = 0;
   const int64_t *attribute = NULL;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "num_outputs", emission->node->output_count, &parts));
   ND4C_TRY(normalize(axis, info.rank, &axis));
@@ -80,8 +80,8 @@ static nd4c_status emit_split(nd4c_onnx_emission *emission) {
       return nd4c_fail(ND4C_SHAPE, "part %d of %" PRId64 " from %" PRId64 " on leaves the axis of %" PRId64, (int)i,
                        length, start, info.shape[axis]);
     }
-    ND4C_TRY(
-        nd4c_onnx_emit_slice(emission, emission->inputs[0], axis, start, start + length, 1, &emission->outputs[i]));
+    ND4C_TRY(nd4c_emit_slice(&emission->emitter, emission->inputs[0], axis, start, start + length, 1,
+                             &emission->outputs[i]));
     start += length;
   }
   return start == info.shape[axis]
@@ -154,14 +154,14 @@ static nd4c_status emit_slice(nd4c_onnx_emission *emission) {
                        nd4c_attr_of_ints("stops", bounds.stops, count),
                        nd4c_attr_of_ints("axes", bounds.axes, bounds.axis_count),
                        nd4c_attr_of_ints("steps", bounds.steps, bounds.step_count)};
-  return nd4c_onnx_emit(emission, ND4C_OP_slice, emission->inputs, 1, attrs, 4, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_slice, emission->inputs, 1, attrs, 4, &emission->outputs[0]);
 }
 
 static nd4c_status emit_gather(nd4c_onnx_emission *emission) {
   int64_t axis = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_onnx_emit(emission, ND4C_OP_gather, emission->inputs, 2, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_gather, emission->inputs, 2, &attr, 1, &emission->outputs[0]);
 }
 
 /* -- Pad ------------------------------------------------------------------------------------------------------ */
@@ -224,20 +224,20 @@ static nd4c_status emit_pad(nd4c_onnx_emission *emission) {
   int64_t mode = 0;
   double number = 0;
   nd4c_onnx_operand inputs[2] = {emission->inputs[0], ND4C_ONNX_OPERAND_NONE};
-  int32_t rank = nd4c_onnx_operand_get(emission, inputs[0]).rank;
+  int32_t rank = nd4c_emitted_get(&emission->emitter, inputs[0]).rank;
   ND4C_TRY(read_pad_mode(emission, &mode));
   ND4C_TRY(read_pads(emission, rank, pads));
   if (emission->opset < VALUE_IS_INPUT) {
     ND4C_TRY(nd4c_onnx_get_float(emission, "value", 0, &number));
     if (number != 0) {
-      ND4C_TRY(nd4c_onnx_scalar_like(emission, inputs[0], number, &inputs[1]));
+      ND4C_TRY(nd4c_emit_scalar_like(&emission->emitter, inputs[0], number, &inputs[1]));
     }
   } else {
     inputs[1] = nd4c_onnx_input(emission, 2);
   }
   nd4c_attr attrs[2] = {nd4c_attr_of_ints("pads", pads, 2 * rank), nd4c_attr_of_int("mode", mode)};
-  return nd4c_onnx_emit(emission, ND4C_OP_pad, inputs, inputs[1] == ND4C_ONNX_OPERAND_NONE ? 1 : 2, attrs, 2,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_pad, inputs, inputs[1] == ND4C_ONNX_OPERAND_NONE ? 1 : 2, attrs, 2,
+                   &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

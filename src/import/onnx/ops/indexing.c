@@ -10,7 +10,7 @@ static nd4c_status with_int(nd4c_onnx_emission *emission, nd4c_op op, int32_t in
   int64_t value = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, name, preset, &value));
   nd4c_attr attr = nd4c_attr_of_int(name, value);
-  return nd4c_onnx_emit(emission, op, emission->inputs, inputs, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, op, emission->inputs, inputs, &attr, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_gather_elements(nd4c_onnx_emission *emission) {
@@ -49,14 +49,14 @@ static nd4c_status emit_scatter_elements(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   ND4C_TRY(read_reduction(emission, &reduction));
   nd4c_attr attrs[2] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_int("reduction", reduction)};
-  return nd4c_onnx_emit(emission, ND4C_OP_scatter_elements, emission->inputs, 3, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_scatter_elements, emission->inputs, 3, attrs, 2, &emission->outputs[0]);
 }
 
 static nd4c_status emit_scatter_nd(nd4c_onnx_emission *emission) {
   int64_t reduction = 0;
   ND4C_TRY(read_reduction(emission, &reduction));
   nd4c_attr attr = nd4c_attr_of_int("reduction", reduction);
-  return nd4c_onnx_emit(emission, ND4C_OP_scatter_nd, emission->inputs, 3, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_scatter_nd, emission->inputs, 3, &attr, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_tensor_scatter(nd4c_onnx_emission *emission) {
@@ -71,7 +71,7 @@ static nd4c_status emit_tensor_scatter(nd4c_onnx_emission *emission) {
   nd4c_attr attrs[2] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_bool("circular", circular)};
   nd4c_onnx_operand inputs[3] = {emission->inputs[0], emission->inputs[1], nd4c_onnx_input(emission, 2)};
   int32_t count = inputs[2] == ND4C_ONNX_OPERAND_NONE ? 2 : 3;
-  return nd4c_onnx_emit(emission, ND4C_OP_tensor_scatter, inputs, count, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_tensor_scatter, inputs, count, attrs, 2, &emission->outputs[0]);
 }
 
 /* -- conditions and sequences ---------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static nd4c_status emit_compress(nd4c_onnx_emission *emission) {
   int64_t axis = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   nd4c_attr attr = nd4c_attr_of_ints("axes", &axis, given != NULL);
-  return nd4c_onnx_emit(emission, ND4C_OP_compress, emission->inputs, 2, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_compress, emission->inputs, 2, &attr, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_reverse_sequence(nd4c_onnx_emission *emission) {
@@ -90,7 +90,7 @@ static nd4c_status emit_reverse_sequence(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "batch_axis", 1, &batch));
   ND4C_TRY(nd4c_onnx_get_int(emission, "time_axis", 0, &time));
   nd4c_attr attrs[2] = {nd4c_attr_of_int("batch_axis", batch), nd4c_attr_of_int("time_axis", time)};
-  return nd4c_onnx_emit(emission, ND4C_OP_reverse_sequence, emission->inputs, 2, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_reverse_sequence, emission->inputs, 2, attrs, 2, &emission->outputs[0]);
 }
 
 /* -- what indices make ----------------------------------------------------------------------------------------- */
@@ -106,11 +106,11 @@ static nd4c_status emit_one_hot(nd4c_onnx_emission *emission) {
   if (!(depth >= 0) || depth > DEEPEST) {
     return nd4c_fail(ND4C_FORMAT, "a depth of %g; expected 0 to %d", depth, (int)DEEPEST);
   }
-  if (nd4c_onnx_operand_get(emission, inputs[0]).dtype != ND4C_INT32) {
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, inputs[0], ND4C_INT64, &inputs[0]));
+  if (nd4c_emitted_get(&emission->emitter, inputs[0]).dtype != ND4C_INT32) {
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, inputs[0], ND4C_INT64, &inputs[0]));
   }
   nd4c_attr attrs[2] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_int("depth", (int64_t)depth)};
-  return nd4c_onnx_emit(emission, ND4C_OP_one_hot, inputs, 2, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_one_hot, inputs, 2, attrs, 2, &emission->outputs[0]);
 }
 
 static nd4c_status emit_trilu(nd4c_onnx_emission *emission) {
@@ -122,8 +122,8 @@ static nd4c_status emit_trilu(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'k'", 1, &k, &count));
   }
   nd4c_attr attr = nd4c_attr_of_int("k", k);
-  return nd4c_onnx_emit(emission, upper != 0 ? ND4C_OP_triu : ND4C_OP_tril, emission->inputs, 1, &attr, 1,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, upper != 0 ? ND4C_OP_triu : ND4C_OP_tril, emission->inputs, 1, &attr, 1,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_col2im(nd4c_onnx_emission *emission) {
@@ -145,7 +145,7 @@ static nd4c_status emit_col2im(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_onnx_get_ints(emission, names[i], &values, &count));
     attrs[i + 2] = nd4c_attr_of_ints(names[i], values, count);
   }
-  return nd4c_onnx_emit(emission, ND4C_OP_col2im, emission->inputs, 1, attrs, 5, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_col2im, emission->inputs, 1, attrs, 5, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* The domain ai.onnx.ml: classical machine learning. Trees and support vectors stand in emit_trees.c and
  * emit_vectors.c. */
 #include "base/status.h"
-#include "import/onnx/family.h"
 #include "import/onnx/emission/lists.h"
+#include "import/onnx/family.h"
 
 /* -- lists --------------------------------------------------------------------------------------------------------- */
 
@@ -10,7 +10,8 @@
 static nd4c_status tensor_list(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand) {
   int64_t size = 0;
   ND4C_TRY(nd4c_onnx_tensor_constant(emission, name, operand, &size));
-  return *operand == ND4C_ONNX_OPERAND_NONE ? ND4C_OK : nd4c_onnx_emit_reshape(emission, *operand, 1, &size, operand);
+  return *operand == ND4C_ONNX_OPERAND_NONE ? ND4C_OK
+                                            : nd4c_emit_reshape(&emission->emitter, *operand, 1, &size, operand);
 }
 
 /* A list that stands in one of four attributes; NONE if it stands in none. */
@@ -39,7 +40,7 @@ static nd4c_status join(nd4c_onnx_emission *emission, nd4c_onnx_operand a, nd4c_
                         nd4c_onnx_operand *output) {
   nd4c_onnx_operand inputs[2] = {a, b};
   nd4c_attr axis = nd4c_attr_of_int("axis", along);
-  return nd4c_onnx_emit(emission, ND4C_OP_concat, inputs, 2, &axis, 1, output);
+  return nd4c_emit(&emission->emitter, ND4C_OP_concat, inputs, 2, &axis, 1, output);
 }
 
 /* -- labels ------------------------------------------------------------------------------------------------------- */
@@ -70,22 +71,22 @@ static nd4c_status default_label(nd4c_onnx_emission *emission, nd4c_dtype dtype,
 static nd4c_status encode(nd4c_onnx_emission *emission, nd4c_onnx_operand keys, nd4c_onnx_operand values,
                           const char *preset) {
   nd4c_onnx_operand fallback, index, inputs[2] = {emission->inputs[0], keys};
-  nd4c_onnx_operand_info key_info = nd4c_onnx_operand_get(emission, keys);
-  nd4c_onnx_operand_info value_info = nd4c_onnx_operand_get(emission, values);
+  nd4c_emitted_info key_info = nd4c_emitted_get(&emission->emitter, keys);
+  nd4c_emitted_info value_info = nd4c_emitted_get(&emission->emitter, values);
   if (key_info.shape[0] != value_info.shape[0]) {
     return nd4c_fail(ND4C_FORMAT, "%lld keys and %lld values; expected as many of each", (long long)key_info.shape[0],
                      (long long)value_info.shape[0]);
   }
   ND4C_TRY(default_label(emission, value_info.dtype, preset, &fallback));
   ND4C_TRY(join(emission, values, fallback, 0, &values));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_label_index, inputs[0], inputs[1], &index));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_label_index, inputs[0], inputs[1], &index));
   return nd4c_onnx_pick(emission, values, index, &emission->outputs[0]);
 }
 
 static nd4c_status count_up(nd4c_onnx_emission *emission, int64_t count, nd4c_onnx_operand *operand) {
   nd4c_array *array = NULL;
   ND4C_TRY(nd4c_array_arange(ND4C_INT64, 0, 1, count, NULL, &array));
-  return nd4c_onnx_constant(emission, array, operand);
+  return nd4c_emit_constant(&emission->emitter, array, operand);
 }
 
 /* Up to opset 1: strings to their positions in a list, and back. */
@@ -96,7 +97,7 @@ static nd4c_status emit_label_encoder_1(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_strings(emission, "classes_strings", &classes, &count));
   ND4C_TRY(nd4c_onnx_string_list(emission, classes, count, &names));
   ND4C_TRY(count_up(emission, count, &numbers));
-  bool strings = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype == ND4C_UTF8;
+  bool strings = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype == ND4C_UTF8;
   return encode(emission, strings ? names : numbers, strings ? numbers : names, "_Unused");
 }
 
@@ -122,7 +123,7 @@ static nd4c_status emit_category_mapper(nd4c_onnx_emission *emission) {
   if (strings == ND4C_ONNX_OPERAND_NONE || integers == ND4C_ONNX_OPERAND_NONE) {
     return nd4c_fail(ND4C_FORMAT, "%s is missing", strings == ND4C_ONNX_OPERAND_NONE ? names[3] : numbers[1]);
   }
-  bool to_integers = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype == ND4C_UTF8;
+  bool to_integers = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype == ND4C_UTF8;
   return encode(emission, to_integers ? strings : integers, to_integers ? integers : strings, "_Unused");
 }
 
@@ -136,16 +137,16 @@ static nd4c_status emit_one_hot_encoder(nd4c_onnx_emission *emission) {
   if (cats == ND4C_ONNX_OPERAND_NONE) {
     return nd4c_fail(ND4C_FORMAT, "categories are missing");
   }
-  int64_t count = nd4c_onnx_operand_get(emission, cats).shape[0], column = count + (zeros != 0);
-  if (nd4c_onnx_operand_get(emission, x).dtype != ND4C_UTF8) {
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, x, ND4C_INT64, &x));
+  int64_t count = nd4c_emitted_get(&emission->emitter, cats).shape[0], column = count + (zeros != 0);
+  if (nd4c_emitted_get(&emission->emitter, x).dtype != ND4C_UTF8) {
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, x, ND4C_INT64, &x));
   }
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_label_index, x, cats, &index));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_label_index, x, cats, &index));
   ND4C_TRY(count_up(emission, count, &numbers));
   ND4C_TRY(count_up(emission, column, &rows));
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, rows, 2, (int64_t[]){column, 1}, &rows));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_equal, rows, numbers, &table));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, table, ND4C_FLOAT32, &table));
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, rows, 2, (int64_t[]){column, 1}, &rows));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_equal, rows, numbers, &table));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, table, ND4C_FLOAT32, &table));
   return nd4c_onnx_pick(emission, table, index, &emission->outputs[0]);
 }
 
@@ -153,23 +154,23 @@ static nd4c_status emit_one_hot_encoder(nd4c_onnx_emission *emission) {
 
 static nd4c_status emit_array_feature_extractor(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand inputs[2] = {emission->inputs[0], emission->inputs[1]};
-  nd4c_onnx_operand_info x = nd4c_onnx_operand_get(emission, inputs[0]);
+  nd4c_emitted_info x = nd4c_emitted_get(&emission->emitter, inputs[0]);
   int64_t all = -1;
   if (x.rank == 1) {
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, inputs[0], 2, (int64_t[]){1, x.shape[0]}, &inputs[0]));
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[0], 2, (int64_t[]){1, x.shape[0]}, &inputs[0]));
   }
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, inputs[1], 1, &all, &inputs[1]));
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[1], 1, &all, &inputs[1]));
   nd4c_attr axis = nd4c_attr_of_int("axis", -1);
-  return nd4c_onnx_emit(emission, ND4C_OP_gather, inputs, 2, &axis, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_gather, inputs, 2, &axis, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_binarizer(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand y;
   double threshold = 0;
   ND4C_TRY(nd4c_onnx_get_float(emission, "threshold", 0, &threshold));
-  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_greater, emission->inputs[0], threshold, &y));
-  return nd4c_onnx_emit_cast(emission, y, nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype,
-                             &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater, emission->inputs[0], threshold, &y));
+  return nd4c_emit_cast(&emission->emitter, y, nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype,
+                        &emission->outputs[0]);
 }
 
 /* A list of floats for the last axis of x, in float32. */
@@ -183,11 +184,11 @@ static nd4c_status row_of(nd4c_onnx_emission *emission, const char *name, nd4c_o
 
 static nd4c_status emit_scaler(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand x, offset, scale;
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[0], ND4C_FLOAT32, &x));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[0], ND4C_FLOAT32, &x));
   ND4C_TRY(row_of(emission, "offset", &offset));
   ND4C_TRY(row_of(emission, "scale", &scale));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_subtract, x, offset, &x));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, scale, &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_subtract, x, offset, &x));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_multiply, x, scale, &emission->outputs[0]);
 }
 
 /* By the largest magnitude, the sum of magnitudes, or the length of each row; a row of zeros stays one. */
@@ -196,14 +197,14 @@ static nd4c_status emit_normalizer(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand x, size;
   int64_t norm = 0, axis = -1;
   ND4C_TRY(nd4c_onnx_get_word(emission, "norm", "MAX", norms, &norm));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[0], ND4C_FLOAT32, &x));
-  ND4C_TRY(nd4c_onnx_emit_unary(emission, norm == 2 ? ND4C_OP_square : ND4C_OP_abs, x, &size));
-  ND4C_TRY(nd4c_onnx_emit_reduce(emission, norm == 0 ? ND4C_OP_max : ND4C_OP_sum, size, 1, &axis, true, &size));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[0], ND4C_FLOAT32, &x));
+  ND4C_TRY(nd4c_emit_unary(&emission->emitter, norm == 2 ? ND4C_OP_square : ND4C_OP_abs, x, &size));
+  ND4C_TRY(nd4c_emit_reduce(&emission->emitter, norm == 0 ? ND4C_OP_max : ND4C_OP_sum, size, 1, &axis, true, &size));
   if (norm == 2) {
-    ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_sqrt, size, &size));
+    ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_sqrt, size, &size));
   }
-  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_maximum, size, 1e-30, &size));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_divide, x, size, &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_maximum, size, 1e-30, &size));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_divide, x, size, &emission->outputs[0]);
 }
 
 static nd4c_status emit_imputer(nd4c_onnx_emission *emission) {
@@ -213,7 +214,7 @@ static nd4c_status emit_imputer(nd4c_onnx_emission *emission) {
   int64_t integer = 0;
   double real = 0;
   nd4c_onnx_operand x = emission->inputs[0], values, missing;
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, x).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, x).dtype;
   ND4C_TRY(nd4c_onnx_get_ints(emission, "imputed_value_int64s", &integers, &integer_count));
   ND4C_TRY(nd4c_onnx_get_floats(emission, "imputed_value_floats", &floats, &float_count));
   ND4C_TRY(nd4c_onnx_get_int(emission, "replaced_value_int64", 0, &integer));
@@ -222,33 +223,33 @@ static nd4c_status emit_imputer(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_onnx_float_list(emission, floats, float_count, dtype, &values));
   } else {
     ND4C_TRY(nd4c_onnx_int64s(emission, 1, integer_count, integers, &values));
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, values, dtype, &values));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, values, dtype, &values));
   }
   if (float_count > 0 && real != real) {
-    ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_is_nan, x, &missing));
+    ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_is_nan, x, &missing));
   } else {
-    ND4C_TRY(
-        nd4c_onnx_emit_with_scalar(emission, ND4C_OP_equal, x, float_count > 0 ? real : (double)integer, &missing));
+    ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_equal, x, float_count > 0 ? real : (double)integer,
+                                   &missing));
   }
   nd4c_onnx_operand inputs[3] = {missing, values, x};
-  return nd4c_onnx_emit(emission, ND4C_OP_where, inputs, 3, NULL, 0, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_where, inputs, 3, NULL, 0, &emission->outputs[0]);
 }
 
 /* Each input cut, or filled up with zeros, to its number of columns. */
 static nd4c_status fit_columns(nd4c_onnx_emission *emission, int64_t columns, nd4c_onnx_operand *x) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, *x);
   nd4c_onnx_operand zeros;
   int64_t shape[2] = {info.rank > 0 ? info.shape[0] : 1, info.rank == 2 ? info.shape[1] : 1};
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, *x, ND4C_FLOAT32, x));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, *x, ND4C_FLOAT32, x));
   if (info.rank < 2) {
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, *x, 2, shape, x));
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, *x, 2, shape, x));
   }
   if (columns <= shape[1]) {
-    return columns == shape[1] ? ND4C_OK : nd4c_onnx_emit_slice(emission, *x, 1, 0, columns, 1, x);
+    return columns == shape[1] ? ND4C_OK : nd4c_emit_slice(&emission->emitter, *x, 1, 0, columns, 1, x);
   }
   shape[1] = columns - shape[1];
-  ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_FLOAT32, 0, &zeros));
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zeros, 2, shape, &zeros));
+  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, 0, &zeros));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zeros, 2, shape, &zeros));
   return join(emission, *x, zeros, 1, x);
 }
 

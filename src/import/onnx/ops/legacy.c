@@ -13,7 +13,7 @@ static nd4c_status emit_cast_named(nd4c_onnx_emission *emission) {
   for (int64_t number = 1; nd4c_onnx_dtype_get(number) != NULL; number++) {
     if (nd4c_span_is(name, nd4c_onnx_dtype_get(number)->name)) {
       ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
-      return nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &emission->outputs[0]);
+      return nd4c_emit_cast(&emission->emitter, emission->inputs[0], dtype, &emission->outputs[0]);
     }
   }
   return nd4c_fail(ND4C_FORMAT, "attribute 'to' is %s, which is no element type", nd4c_span_show(name).text);
@@ -21,7 +21,7 @@ static nd4c_status emit_cast_named(nd4c_onnx_emission *emission) {
 
 /* Axis 0 .. rank - 1 of input 0. */
 static nd4c_status check_axis(const nd4c_onnx_emission *emission, int64_t *axis) {
-  int32_t rank = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank;
+  int32_t rank = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank;
   if (*axis < -rank || *axis >= rank) {
     return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", *axis, (int)rank);
   }
@@ -58,7 +58,7 @@ static nd4c_status emit_split_first(nd4c_onnx_emission *emission) {
   int64_t start = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   ND4C_TRY(check_axis(emission, &axis));
-  int64_t extent = nd4c_onnx_operand_get(emission, emission->inputs[0]).shape[axis];
+  int64_t extent = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).shape[axis];
   if (emission->node->output_count < 1 || emission->node->output_count > PARTS_MOST) {
     return nd4c_fail(ND4C_FORMAT, "%d parts; expected 1 to %d", (int)emission->node->output_count, (int)PARTS_MOST);
   }
@@ -68,8 +68,8 @@ static nd4c_status emit_split_first(nd4c_onnx_emission *emission) {
       return nd4c_fail(ND4C_SHAPE, "part %d of %" PRId64 " from %" PRId64 " on leaves the axis of %" PRId64, (int)i,
                        lengths[i], start, extent);
     }
-    ND4C_TRY(
-        nd4c_onnx_emit_slice(emission, emission->inputs[0], axis, start, start + lengths[i], 1, &emission->outputs[i]));
+    ND4C_TRY(nd4c_emit_slice(&emission->emitter, emission->inputs[0], axis, start, start + lengths[i], 1,
+                             &emission->outputs[i]));
     start += lengths[i];
   }
   return start == extent ? ND4C_OK
@@ -82,7 +82,7 @@ static nd4c_status emit_tile_axis(nd4c_onnx_emission *emission) {
   double given_axis = 0;
   int64_t shape[ND4C_MAX_RANK + 1];
   nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "input 'tiles'", &tiles));
   ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[2], "input 'axis'", &given_axis));
   if (!(tiles >= 0 && tiles <= INT32_MAX) || !(given_axis >= -ND4C_MAX_RANK && given_axis < ND4C_MAX_RANK) ||
@@ -94,12 +94,12 @@ static nd4c_status emit_tile_axis(nd4c_onnx_emission *emission) {
   for (int32_t i = 0; i <= info.rank; i++) {
     shape[i] = i < axis ? info.shape[i] : i == axis ? (int64_t)tiles : info.shape[i - 1];
   }
-  ND4C_TRY(nd4c_onnx_emit_axes(emission, ND4C_OP_expand_dims, x, 1, &axis, &x));
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, x, info.rank + 1, shape, &x));
+  ND4C_TRY(nd4c_emit_axes(&emission->emitter, ND4C_OP_expand_dims, x, 1, &axis, &x));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, x, info.rank + 1, shape, &x));
   if (!nd4c_checked_multiply(info.shape[axis], (int64_t)tiles, &info.shape[axis])) {
     return nd4c_fail(ND4C_OVERFLOW, "%g tiles of %" PRId64, tiles, info.shape[axis]);
   }
-  return nd4c_onnx_emit_reshape(emission, x, info.rank, info.shape, &emission->outputs[0]);
+  return nd4c_emit_reshape(&emission->emitter, x, info.rank, info.shape, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

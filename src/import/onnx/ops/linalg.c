@@ -10,13 +10,13 @@ static nd4c_status scaled(nd4c_onnx_emission *emission, nd4c_onnx_operand x, dou
   if (factor == 1 || x == ND4C_ONNX_OPERAND_NONE) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_onnx_scalar_like(emission, x, factor, &scalar));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, scalar, y);
+  ND4C_TRY(nd4c_emit_scalar_like(&emission->emitter, x, factor, &scalar));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_multiply, x, scalar, y);
 }
 
 static nd4c_status transposed(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *y) {
   static const int64_t axes[2] = {1, 0};
-  return nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, x, 2, axes, y);
+  return nd4c_emit_axes(&emission->emitter, ND4C_OP_transpose, x, 2, axes, y);
 }
 
 /* alpha * a * b + beta * c. With alpha 1 and floats that is one `linear`. */
@@ -34,31 +34,32 @@ static nd4c_status emit_gemm(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_float(emission, "beta", 1, &beta));
   ND4C_TRY(nd4c_onnx_get_int(emission, "transA", 0, &transpose_a));
   ND4C_TRY(nd4c_onnx_get_int(emission, "transB", 0, &transpose_b));
-  if (nd4c_onnx_operand_get(emission, a).rank != 2 || nd4c_onnx_operand_get(emission, b).rank != 2) {
+  if (nd4c_emitted_get(&emission->emitter, a).rank != 2 || nd4c_emitted_get(&emission->emitter, b).rank != 2) {
     return nd4c_fail(ND4C_SHAPE, "A has rank %d and B rank %d; expected 2 and 2",
-                     (int)nd4c_onnx_operand_get(emission, a).rank, (int)nd4c_onnx_operand_get(emission, b).rank);
+                     (int)nd4c_emitted_get(&emission->emitter, a).rank,
+                     (int)nd4c_emitted_get(&emission->emitter, b).rank);
   }
   c = beta == 0 ? ND4C_ONNX_OPERAND_NONE : c;
   ND4C_TRY(scaled(emission, c, beta, &c));
   if (transpose_a != 0) {
     ND4C_TRY(transposed(emission, a, &a));
   }
-  bool floating = nd4c_dtype_get_info(nd4c_onnx_operand_get(emission, a).dtype)->kind == ND4C_KIND_FLOAT;
+  bool floating = nd4c_dtype_get_info(nd4c_emitted_get(&emission->emitter, a).dtype)->kind == ND4C_KIND_FLOAT;
   if (alpha == 1 && floating) {
     nd4c_onnx_operand operands[] = {a, b, c};
     nd4c_attr attr = nd4c_attr_of_bool("transpose_w", transpose_b != 0);
-    return nd4c_onnx_emit(emission, ND4C_OP_linear, operands, 3, &attr, 1, &emission->outputs[0]);
+    return nd4c_emit(&emission->emitter, ND4C_OP_linear, operands, 3, &attr, 1, &emission->outputs[0]);
   }
   nd4c_onnx_operand product = ND4C_ONNX_OPERAND_NONE;
   if (transpose_b != 0) {
     ND4C_TRY(transposed(emission, b, &b));
   }
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, a, b, &product));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, a, b, &product));
   ND4C_TRY(scaled(emission, product, alpha, &emission->outputs[0]));
   if (c == ND4C_ONNX_OPERAND_NONE) {
     return ND4C_OK;
   }
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_add, emission->outputs[0], c, &emission->outputs[0]);
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_add, emission->outputs[0], c, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

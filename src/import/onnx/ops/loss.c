@@ -25,15 +25,15 @@ static nd4c_status read_loss(nd4c_onnx_emission *emission, nd4c_attr *attrs) {
 static nd4c_status emit_nll(nd4c_onnx_emission *emission) {
   nd4c_attr attrs[2];
   ND4C_TRY(read_loss(emission, attrs));
-  return nd4c_onnx_emit(emission, ND4C_OP_nll_loss, emission->inputs, emission->input_count, attrs, 2,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_nll_loss, emission->inputs, emission->input_count, attrs, 2,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_cross_entropy(nd4c_onnx_emission *emission) {
   nd4c_attr attrs[2];
   ND4C_TRY(read_loss(emission, attrs));
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_softmax_cross_entropy, emission->inputs, emission->input_count, attrs,
-                                2, emission->outputs, 2);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_softmax_cross_entropy, emission->inputs, emission->input_count,
+                           attrs, 2, emission->outputs, 2);
 }
 
 /* -- optimisers: rate, step, all tensors, all their gradients, all states of one kind, ... ------------------------ */
@@ -43,7 +43,7 @@ enum { STATES_MOST = 2 };
 /* The rate and the step may be arrays of one number. */
 static nd4c_status read_scalars(nd4c_onnx_emission *emission, nd4c_onnx_operand *scalars) {
   for (int32_t i = 0; i < 2; i++) {
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, emission->inputs[i], 0, NULL, &scalars[i]));
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, emission->inputs[i], 0, NULL, &scalars[i]));
   }
   return ND4C_OK;
 }
@@ -64,7 +64,7 @@ static nd4c_status emit_optimizer(nd4c_onnx_emission *emission, nd4c_op op, int3
     }
     inputs[each] = scalars[0];
     inputs[each + 1] = scalars[1];
-    ND4C_TRY(nd4c_onnx_emit_outputs(emission, op, inputs, each + 2, attrs, attr_count, outputs, 1 + states));
+    ND4C_TRY(nd4c_emit_outputs(&emission->emitter, op, inputs, each + 2, attrs, attr_count, outputs, 1 + states));
     for (int32_t j = 0; j <= states; j++) {
       if (j * count + i < emission->node->output_count) {
         emission->outputs[j * count + i] = outputs[j];

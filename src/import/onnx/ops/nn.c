@@ -2,8 +2,8 @@
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "import/onnx/family.h"
 #include "import/onnx/emission/window.h"
+#include "import/onnx/family.h"
 
 static nd4c_status emit_conv(nd4c_onnx_emission *emission) {
   int64_t groups = 0;
@@ -12,8 +12,8 @@ static nd4c_status emit_conv(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_check_kernel_shape(emission));
   ND4C_TRY(nd4c_onnx_get_int(emission, "group", 1, &groups));
   window.attrs[window.count++] = nd4c_attr_of_int("groups", groups);
-  return nd4c_onnx_emit(emission, ND4C_OP_conv, emission->inputs, emission->input_count, window.attrs, window.count,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_conv, emission->inputs, emission->input_count, window.attrs,
+                   window.count, &emission->outputs[0]);
 }
 
 /* The indices count in all of x; they are made only if somebody may read them. */
@@ -23,12 +23,12 @@ static nd4c_status emit_max_pool(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "storage_order", 0, &storage_order));
   ND4C_TRY(nd4c_onnx_read_pool(emission, &window));
   if (!nd4c_onnx_wants(emission, 1)) {
-    return nd4c_onnx_emit(emission, ND4C_OP_max_pool, emission->inputs, 1, window.attrs, window.count,
-                          &emission->outputs[0]);
+    return nd4c_emit(&emission->emitter, ND4C_OP_max_pool, emission->inputs, 1, window.attrs, window.count,
+                     &emission->outputs[0]);
   }
   window.attrs[window.count++] = nd4c_attr_of_bool("column_major", storage_order != 0);
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_max_pool_with_indices, emission->inputs, 1, window.attrs,
-                                window.count, emission->outputs, 2);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_max_pool_with_indices, emission->inputs, 1, window.attrs,
+                           window.count, emission->outputs, 2);
 }
 
 static nd4c_status emit_average_pool(nd4c_onnx_emission *emission) {
@@ -37,21 +37,21 @@ static nd4c_status emit_average_pool(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_read_pool(emission, &window));
   ND4C_TRY(nd4c_onnx_get_int(emission, "count_include_pad", 0, &include));
   window.attrs[window.count++] = nd4c_attr_of_bool("count_include_pad", include != 0);
-  return nd4c_onnx_emit(emission, ND4C_OP_average_pool, emission->inputs, 1, window.attrs, window.count,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_average_pool, emission->inputs, 1, window.attrs, window.count,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_global_pool(nd4c_onnx_emission *emission) {
   int64_t axes[ND4C_MAX_RANK];
-  int32_t rank = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank;
+  int32_t rank = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank;
   if (rank < 3) {
     return nd4c_fail(ND4C_SHAPE, "the input has rank %d; expected 3 or more", (int)rank);
   }
   for (int32_t i = 2; i < rank; i++) {
     axes[i - 2] = i;
   }
-  return nd4c_onnx_emit_reduce(emission, emission->node->mapping->op, emission->inputs[0], rank - 2, axes, true,
-                               &emission->outputs[0]);
+  return nd4c_emit_reduce(&emission->emitter, emission->node->mapping->op, emission->inputs[0], rank - 2, axes, true,
+                          &emission->outputs[0]);
 }
 
 /* -- normalisations ------------------------------------------------------------------------------------------- */
@@ -59,15 +59,16 @@ static nd4c_status emit_global_pool(nd4c_onnx_emission *emission) {
 /* Statistics of x itself. Running ones may have another dtype than x. */
 static nd4c_status batch_norm_training(nd4c_onnx_emission *emission, double epsilon, double momentum) {
   nd4c_onnx_operand inputs[5];
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
-  nd4c_dtype running = nd4c_onnx_operand_get(emission, emission->inputs[3]).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
+  nd4c_dtype running = nd4c_emitted_get(&emission->emitter, emission->inputs[3]).dtype;
   for (int32_t i = 0; i < 5; i++) {
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[i], dtype, &inputs[i]));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[i], dtype, &inputs[i]));
   }
   nd4c_attr attrs[] = {nd4c_attr_of_float("epsilon", epsilon), nd4c_attr_of_float("momentum", momentum)};
-  ND4C_TRY(nd4c_onnx_emit_outputs(emission, ND4C_OP_batch_norm_training, inputs, 5, attrs, 2, emission->outputs, 3));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->outputs[1], running, &emission->outputs[1]));
-  return nd4c_onnx_emit_cast(emission, emission->outputs[2], running, &emission->outputs[2]);
+  ND4C_TRY(
+      nd4c_emit_outputs(&emission->emitter, ND4C_OP_batch_norm_training, inputs, 5, attrs, 2, emission->outputs, 3));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->outputs[1], running, &emission->outputs[1]));
+  return nd4c_emit_cast(&emission->emitter, emission->outputs[2], running, &emission->outputs[2]);
 }
 
 static nd4c_status emit_batch_norm(nd4c_onnx_emission *emission) {
@@ -93,35 +94,35 @@ static nd4c_status emit_batch_norm(nd4c_onnx_emission *emission) {
     return batch_norm_training(emission, epsilon, momentum);
   }
   nd4c_attr attr = nd4c_attr_of_float("epsilon", epsilon);
-  return nd4c_onnx_emit(emission, ND4C_OP_batch_norm, emission->inputs, 5, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_batch_norm, emission->inputs, 5, &attr, 1, &emission->outputs[0]);
 }
 
 /* x * scale + bias, both by channel (axis 1). */
 static nd4c_status scale_channels(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand scale,
                                   nd4c_onnx_operand bias, nd4c_onnx_operand *y) {
   int64_t shape[ND4C_MAX_RANK];
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   for (int32_t i = 1; i < info.rank; i++) {
     shape[i - 1] = i == 1 ? info.shape[1] : 1;
   }
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, scale, info.rank - 1, shape, &scale));
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, bias, info.rank - 1, shape, &bias));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, scale, y));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_add, *y, bias, y);
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, scale, info.rank - 1, shape, &scale));
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, bias, info.rank - 1, shape, &bias));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_multiply, x, scale, y));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_add, *y, bias, y);
 }
 
 /* InstanceNormalization: a layer norm over each image's channel. */
 static nd4c_status emit_instance_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
   nd4c_onnx_operand x = emission->inputs[0];
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
   if (info.rank < 3) {
     return nd4c_fail(ND4C_SHAPE, "the input has rank %d; expected 3 or more", (int)info.rank);
   }
   nd4c_attr attrs[] = {nd4c_attr_of_int("axis", 2), nd4c_attr_of_float("epsilon", epsilon)};
-  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_layer_norm, &x, 1, attrs, 2, &x));
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_layer_norm, &x, 1, attrs, 2, &x));
   return scale_channels(emission, x, emission->inputs[1], emission->inputs[2], &emission->outputs[0]);
 }
 
@@ -137,11 +138,11 @@ static nd4c_status emit_layer_norm(nd4c_onnx_emission *emission) {
   nd4c_attr attrs[] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_float("epsilon", epsilon),
                        nd4c_attr_of_dtype("dtype", dtype)};
   if (nd4c_onnx_wants(emission, 1) || nd4c_onnx_wants(emission, 2)) {
-    return nd4c_onnx_emit_outputs(emission, ND4C_OP_layer_norm_with_statistics, emission->inputs, emission->input_count,
-                                  attrs, 3, emission->outputs, 3);
+    return nd4c_emit_outputs(&emission->emitter, ND4C_OP_layer_norm_with_statistics, emission->inputs,
+                             emission->input_count, attrs, 3, emission->outputs, 3);
   }
-  return nd4c_onnx_emit(emission, ND4C_OP_layer_norm, emission->inputs, emission->input_count, attrs, 2,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_layer_norm, emission->inputs, emission->input_count, attrs, 2,
+                   &emission->outputs[0]);
 }
 
 /* x / sqrt(mean of x^2 + epsilon) * scale, the mean over the axes from `axis` on. */
@@ -152,7 +153,7 @@ static nd4c_status emit_rms_norm(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_onnx_operand below = ND4C_ONNX_OPERAND_NONE;
   nd4c_onnx_operand small = ND4C_ONNX_OPERAND_NONE;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   nd4c_onnx_ignore(emission, "stash_type");
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", -1, &axis));
@@ -163,22 +164,22 @@ static nd4c_status emit_rms_norm(nd4c_onnx_emission *emission) {
   for (int64_t i = axis; i < info.rank; i++) {
     axes[i - axis] = i;
   }
-  ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_square, x, &below));
-  ND4C_TRY(nd4c_onnx_emit_reduce(emission, ND4C_OP_mean, below, info.rank - (int32_t)axis, axes, true, &below));
-  ND4C_TRY(nd4c_onnx_scalar_like(emission, below, epsilon, &small));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_add, below, small, &below));
-  ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_sqrt, below, &below));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_divide, x, below, &x));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_multiply, x, emission->inputs[1], &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_square, x, &below));
+  ND4C_TRY(nd4c_emit_reduce(&emission->emitter, ND4C_OP_mean, below, info.rank - (int32_t)axis, axes, true, &below));
+  ND4C_TRY(nd4c_emit_scalar_like(&emission->emitter, below, epsilon, &small));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_add, below, small, &below));
+  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_sqrt, below, &below));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_divide, x, below, &x));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_multiply, x, emission->inputs[1], &emission->outputs[0]);
 }
 
 /* Up to opset 20 scale and bias are those of the groups. */
 static nd4c_status spread_groups(nd4c_onnx_emission *emission, int64_t groups, int64_t channels,
                                  nd4c_onnx_operand *list) {
   const int64_t column[2] = {groups, 1}, table[2] = {groups, channels / groups};
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, *list, 2, column, list));
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, *list, 2, table, list));
-  return nd4c_onnx_emit_reshape(emission, *list, 1, &channels, list);
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, *list, 2, column, list));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, *list, 2, table, list));
+  return nd4c_emit_reshape(&emission->emitter, *list, 1, &channels, list);
 }
 
 static nd4c_status emit_group_norm(nd4c_onnx_emission *emission) {
@@ -186,8 +187,8 @@ static nd4c_status emit_group_norm(nd4c_onnx_emission *emission) {
   double epsilon = 0;
   int64_t groups = 0;
   nd4c_onnx_operand inputs[3] = {emission->inputs[0], emission->inputs[1], emission->inputs[2]};
-  nd4c_onnx_operand_info x = nd4c_onnx_operand_get(emission, inputs[0]);
-  nd4c_onnx_operand_info scale = nd4c_onnx_operand_get(emission, inputs[1]);
+  nd4c_emitted_info x = nd4c_emitted_get(&emission->emitter, inputs[0]);
+  nd4c_emitted_info scale = nd4c_emitted_get(&emission->emitter, inputs[1]);
   nd4c_onnx_ignore(emission, "stash_type");
   ND4C_TRY(nd4c_onnx_get_float(emission, "epsilon", 1e-5, &epsilon));
   ND4C_TRY(nd4c_onnx_get_int(emission, "num_groups", 0, &groups));
@@ -203,7 +204,7 @@ static nd4c_status emit_group_norm(nd4c_onnx_emission *emission) {
     ND4C_TRY(spread_groups(emission, groups, x.shape[1], &inputs[2]));
   }
   nd4c_attr attrs[] = {nd4c_attr_of_int("groups", groups), nd4c_attr_of_float("epsilon", epsilon)};
-  return nd4c_onnx_emit(emission, ND4C_OP_group_norm, inputs, 3, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_group_norm, inputs, 3, attrs, 2, &emission->outputs[0]);
 }
 
 static nd4c_status emit_lp_norm(nd4c_onnx_emission *emission) {
@@ -212,7 +213,7 @@ static nd4c_status emit_lp_norm(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", -1, &axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "p", 2, &p));
   nd4c_attr attrs[] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_float("p", (double)p)};
-  return nd4c_onnx_emit(emission, ND4C_OP_lp_normalize, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_lp_normalize, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
 }
 
 static nd4c_status emit_standardize(nd4c_onnx_emission *emission) {
@@ -222,7 +223,7 @@ static nd4c_status emit_standardize(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_ints(emission, "axes", &axes, &count));
   nd4c_attr attrs[] = {axes != NULL ? nd4c_attr_of_ints("axes", axes, count) : nd4c_attr_of_ints("axes", preset, 3),
                        nd4c_attr_of_float("epsilon", 1e-9)}; /* of ONNX's own definition */
-  return nd4c_onnx_emit(emission, ND4C_OP_standardize, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_standardize, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
 }
 
 static nd4c_status emit_lrn(nd4c_onnx_emission *emission) {
@@ -239,7 +240,7 @@ static nd4c_status emit_lrn(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_float(emission, "bias", 1, &bias));
   nd4c_attr attrs[] = {nd4c_attr_of_int("size", size), nd4c_attr_of_float("alpha", alpha),
                        nd4c_attr_of_float("beta", beta), nd4c_attr_of_float("bias", bias)};
-  return nd4c_onnx_emit(emission, ND4C_OP_lrn, emission->inputs, 1, attrs, 4, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_lrn, emission->inputs, 1, attrs, 4, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

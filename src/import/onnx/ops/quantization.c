@@ -1,7 +1,7 @@
 /* Quantisation, products and convolutions of quantised numbers. */
 #include "base/status.h"
-#include "import/onnx/family.h"
 #include "import/onnx/emission/window.h"
+#include "import/onnx/family.h"
 
 /* An element type named by an attribute; NONE if it is not there or 0. */
 static nd4c_status get_dtype(nd4c_onnx_emission *emission, const char *name, nd4c_dtype *dtype) {
@@ -16,7 +16,7 @@ static nd4c_status get_grain(nd4c_onnx_emission *emission, nd4c_attr *attrs) {
   int64_t axis = 0, block = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 1, &axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "block_size", 0, &block));
-  axis = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank == 1 ? 0 : axis;
+  axis = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank == 1 ? 0 : axis;
   attrs[0] = nd4c_attr_of_int("axis", axis);
   attrs[1] = nd4c_attr_of_int("block_size", block);
   return ND4C_OK;
@@ -33,8 +33,8 @@ static nd4c_status emit_quantize(nd4c_onnx_emission *emission) {
   attrs[2] = nd4c_attr_of_dtype("dtype", dtype);
   attrs[3] = nd4c_attr_of_dtype("precision", precision);
   attrs[4] = nd4c_attr_of_bool("saturate", saturate != 0);
-  return nd4c_onnx_emit(emission, ND4C_OP_quantize_linear, emission->inputs, emission->input_count, attrs, 5,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_quantize_linear, emission->inputs, emission->input_count, attrs, 5,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_dequantize(nd4c_onnx_emission *emission) {
@@ -43,13 +43,13 @@ static nd4c_status emit_dequantize(nd4c_onnx_emission *emission) {
   ND4C_TRY(get_grain(emission, attrs));
   ND4C_TRY(get_dtype(emission, "output_dtype", &dtype));
   attrs[2] = nd4c_attr_of_dtype("dtype", dtype);
-  return nd4c_onnx_emit(emission, ND4C_OP_dequantize_linear, emission->inputs, emission->input_count, attrs, 3,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_dequantize_linear, emission->inputs, emission->input_count, attrs, 3,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_dynamic(nd4c_onnx_emission *emission) {
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_dynamic_quantize_linear, emission->inputs, 1, NULL, 0,
-                                emission->outputs, 3);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_dynamic_quantize_linear, emission->inputs, 1, NULL, 0,
+                           emission->outputs, 3);
 }
 
 static nd4c_status emit_byte_conv(nd4c_onnx_emission *emission) {
@@ -60,8 +60,8 @@ static nd4c_status emit_byte_conv(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_check_kernel_shape_of(emission, op == ND4C_OP_qlinear_conv ? 3 : 1));
   ND4C_TRY(nd4c_onnx_get_int(emission, "group", 1, &groups));
   window.attrs[window.count++] = nd4c_attr_of_int("groups", groups);
-  return nd4c_onnx_emit(emission, op, emission->inputs, emission->input_count, window.attrs, window.count,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, op, emission->inputs, emission->input_count, window.attrs, window.count,
+                   &emission->outputs[0]);
 }
 
 #define ROWS(X)                                               \

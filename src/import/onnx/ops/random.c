@@ -4,8 +4,8 @@
 
 #include "base/os.h"
 #include "base/status.h"
-#include "import/onnx/file/dtype.h"
 #include "import/onnx/family.h"
+#include "import/onnx/file/dtype.h"
 
 /* The state {key, counter} as an operand. Dropout's seed is an integer, the others' a float. */
 static nd4c_status emit_state(nd4c_onnx_emission *emission, nd4c_onnx_operand *state) {
@@ -46,7 +46,7 @@ static nd4c_status emit_shaped(nd4c_onnx_emission *emission, int32_t rank, const
   ND4C_TRY(emit_state(emission, &state));
   nd4c_attr attrs[] = {nd4c_attr_of_ints("shape", shape, rank), nd4c_attr_of_dtype("dtype", dtype),
                        nd4c_attr_of_float(first, a), nd4c_attr_of_float(second, b)};
-  return nd4c_onnx_emit(emission, op, &state, 1, attrs, 4, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, op, &state, 1, attrs, 4, &emission->outputs[0]);
 }
 
 static nd4c_status emit_random(nd4c_onnx_emission *emission) {
@@ -62,7 +62,7 @@ static nd4c_status emit_random(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status emit_random_like(nd4c_onnx_emission *emission) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   nd4c_dtype dtype;
   ND4C_TRY(get_dtype(emission, info.dtype, &dtype));
   return emit_shaped(emission, info.rank, info.shape, dtype);
@@ -71,10 +71,10 @@ static nd4c_status emit_random_like(nd4c_onnx_emission *emission) {
 static nd4c_status emit_bernoulli(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand inputs[2] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0]};
   nd4c_dtype dtype;
-  ND4C_TRY(get_dtype(emission, nd4c_onnx_operand_get(emission, inputs[1]).dtype, &dtype));
+  ND4C_TRY(get_dtype(emission, nd4c_emitted_get(&emission->emitter, inputs[1]).dtype, &dtype));
   ND4C_TRY(emit_state(emission, &inputs[0]));
   nd4c_attr attr = nd4c_attr_of_dtype("dtype", dtype);
-  return nd4c_onnx_emit(emission, ND4C_OP_random_bernoulli, inputs, 2, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_random_bernoulli, inputs, 2, &attr, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_multinomial(nd4c_onnx_emission *emission) {
@@ -86,7 +86,7 @@ static nd4c_status emit_multinomial(nd4c_onnx_emission *emission) {
   ND4C_TRY(emit_state(emission, &inputs[0]));
   nd4c_attr attrs[] = {nd4c_attr_of_dtype("dtype", dtype), nd4c_attr_of_int("samples", samples),
                        nd4c_attr_of_bool("logarithms", true)};
-  return nd4c_onnx_emit(emission, ND4C_OP_random_categorical, inputs, 2, attrs, 3, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_random_categorical, inputs, 2, attrs, 3, &emission->outputs[0]);
 }
 
 /* -- Dropout ---------------------------------------------------------------------------------------------------- */
@@ -99,12 +99,12 @@ static nd4c_status emit_training(nd4c_onnx_emission *emission, double ratio) {
   nd4c_onnx_operand outputs[2];
   nd4c_attr attr = nd4c_attr_of_float("rate", ratio);
   ND4C_TRY(emit_state(emission, &inputs[0]));
-  ND4C_TRY(nd4c_onnx_emit_outputs(emission, ND4C_OP_random_dropout, inputs, 2, &attr, 1, outputs, 2));
+  ND4C_TRY(nd4c_emit_outputs(&emission->emitter, ND4C_OP_random_dropout, inputs, 2, &attr, 1, outputs, 2));
   emission->outputs[0] = outputs[0];
   emission->outputs[1] = outputs[1];
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
   return emission->opset >= MASK_IS_BOOL ? ND4C_OK
-                                         : nd4c_onnx_emit_cast(emission, outputs[1], dtype, &emission->outputs[1]);
+                                         : nd4c_emit_cast(&emission->emitter, outputs[1], dtype, &emission->outputs[1]);
 }
 
 /* At inference nothing is dropped: y is x, and the mask is true everywhere (before opset 10: of x's dtype). */
@@ -113,7 +113,7 @@ static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
   double ratio = 0.5;
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_onnx_operand training = nd4c_onnx_input(emission, 2);
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   nd4c_onnx_ignore(emission, "seed");
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_float(emission, "ratio", 0.5, &ratio));
@@ -134,8 +134,8 @@ static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
     return ND4C_OK;
   }
   nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_scalar(emission, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
-  return nd4c_onnx_emit_broadcast(emission, one, info.rank, info.shape, &emission->outputs[1]);
+  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
+  return nd4c_emit_broadcast(&emission->emitter, one, info.rank, info.shape, &emission->outputs[1]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------- */

@@ -116,8 +116,8 @@ static nd4c_status emit_layer(nd4c_onnx_emission *emission, const char *flag, co
     ND4C_TRY(nd4c_onnx_get_int(emission, flag, 0, &value));
     l.attrs[l.count++] = nd4c_attr_of_bool(name, value != 0);
   }
-  return nd4c_onnx_emit_outputs(emission, emission->node->mapping->op, emission->inputs, emission->input_count, l.attrs,
-                                l.count, emission->outputs, outputs);
+  return nd4c_emit_outputs(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count,
+                           l.attrs, l.count, emission->outputs, outputs);
 }
 
 static nd4c_status emit_rnn(nd4c_onnx_emission *emission) {

@@ -64,7 +64,7 @@ static nd4c_status splice(nd4c_onnx_emission *emission, int32_t position, int32_
       spliced[length++] = items[i];
     }
   }
-  nd4c_dtype dtype = length == 0 ? nd4c_onnx_operand_get(emission, items[0]).dtype : ND4C_DTYPE_NONE;
+  nd4c_dtype dtype = length == 0 ? nd4c_emitted_get(&emission->emitter, items[0]).dtype : ND4C_DTYPE_NONE;
   nd4c_status status = nd4c_onnx_sequence(emission, dtype, spliced, length, &emission->outputs[0]);
   nd4c_deallocate(spliced);
   return status;
@@ -102,7 +102,7 @@ static nd4c_status emit_sequence_length(nd4c_onnx_emission *emission) {
   const nd4c_onnx_operand *items = NULL;
   int32_t count = 0;
   ND4C_TRY(read_sequence(emission, &items, &count));
-  return nd4c_onnx_scalar(emission, ND4C_INT64, count, &emission->outputs[0]);
+  return nd4c_emit_scalar(&emission->emitter, ND4C_INT64, count, &emission->outputs[0]);
 }
 
 /* -- splitting and joining ------------------------------------------------------------------------------------- */
@@ -124,16 +124,16 @@ static nd4c_status split_into(nd4c_onnx_emission *emission, const split_plan *pl
       return nd4c_fail(ND4C_SHAPE, "part %d of %" PRId64 " from %" PRId64 " on leaves the axis of %" PRId64, (int)i,
                        length, start, plan->extent);
     }
-    ND4C_TRY(nd4c_onnx_emit_slice(emission, emission->inputs[0], plan->axis, start, start + length, 1, &parts[i]));
+    ND4C_TRY(nd4c_emit_slice(&emission->emitter, emission->inputs[0], plan->axis, start, start + length, 1, &parts[i]));
     if (plan->squeeze) {
-      ND4C_TRY(nd4c_onnx_emit_axes(emission, ND4C_OP_squeeze, parts[i], 1, &plan->axis, &parts[i]));
+      ND4C_TRY(nd4c_emit_axes(&emission->emitter, ND4C_OP_squeeze, parts[i], 1, &plan->axis, &parts[i]));
     }
     start += length;
   }
   if (start != plan->extent) {
     return nd4c_fail(ND4C_SHAPE, "parts of %" PRId64 " in all; expected %" PRId64, start, plan->extent);
   }
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
   return nd4c_onnx_sequence(emission, dtype, parts, plan->count, &emission->outputs[0]);
 }
 
@@ -144,9 +144,10 @@ static nd4c_status read_split(nd4c_onnx_emission *emission, split_plan *plan, in
   if (split == ND4C_ONNX_OPERAND_NONE) {
     plan->count = plan->extent > INT32_MAX ? -1 : (int32_t)plan->extent;
   } else {
-    bool scalar = nd4c_onnx_operand_get(emission, split).rank == 0;
-    int32_t limit =
-        nd4c_onnx_operand_get(emission, split).rank == 1 ? (int32_t)nd4c_onnx_operand_get(emission, split).shape[0] : 1;
+    bool scalar = nd4c_emitted_get(&emission->emitter, split).rank == 0;
+    int32_t limit = nd4c_emitted_get(&emission->emitter, split).rank == 1
+                        ? (int32_t)nd4c_emitted_get(&emission->emitter, split).shape[0]
+                        : 1;
     ND4C_TRY(nd4c_onnx_read_ints(emission, split, "the lengths of the parts", limit, lengths, &count));
     plan->squeeze = false;
     plan->lengths = scalar ? NULL : lengths;
@@ -175,7 +176,7 @@ static nd4c_status emit_split_to_sequence(nd4c_onnx_emission *emission) {
   int64_t keepdims = 0;
   split_plan plan = {.each = 1};
   nd4c_onnx_operand split = nd4c_onnx_input(emission, 1);
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &plan.axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "keepdims", 1, &keepdims));
   if (plan.axis < -info.rank || plan.axis >= info.rank) {
@@ -185,8 +186,8 @@ static nd4c_status emit_split_to_sequence(nd4c_onnx_emission *emission) {
   plan.extent = info.shape[plan.axis];
   plan.squeeze = keepdims == 0;
   int64_t room = 1;
-  if (split != ND4C_ONNX_OPERAND_NONE && nd4c_onnx_operand_get(emission, split).rank == 1) {
-    room = nd4c_onnx_operand_get(emission, split).shape[0];
+  if (split != ND4C_ONNX_OPERAND_NONE && nd4c_emitted_get(&emission->emitter, split).rank == 1) {
+    room = nd4c_emitted_get(&emission->emitter, split).shape[0];
   }
   if (room > INT32_MAX) {
     return nd4c_fail(ND4C_OVERFLOW, "%" PRId64 " parts", room);
@@ -221,17 +222,17 @@ static nd4c_status emit_concat_from_sequence(nd4c_onnx_emission *emission) {
   }
   memcpy(parts, items, (size_t)count * sizeof *parts);
   nd4c_status status = ND4C_OK;
-  int32_t rank = nd4c_onnx_operand_get(emission, parts[0]).rank + (new_axis != 0);
+  int32_t rank = nd4c_emitted_get(&emission->emitter, parts[0]).rank + (new_axis != 0);
   if (axis < -rank || axis >= rank) {
     status = nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
   }
   axis += axis < 0 ? rank : 0;
   for (int32_t i = 0; i < count && new_axis != 0 && status == ND4C_OK; i++) {
-    status = nd4c_onnx_emit_axes(emission, ND4C_OP_expand_dims, parts[i], 1, &axis, &parts[i]);
+    status = nd4c_emit_axes(&emission->emitter, ND4C_OP_expand_dims, parts[i], 1, &axis, &parts[i]);
   }
   if (status == ND4C_OK) {
     nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-    status = nd4c_onnx_emit(emission, ND4C_OP_concat, parts, count, &attr, 1, &emission->outputs[0]);
+    status = nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, count, &attr, 1, &emission->outputs[0]);
   }
   nd4c_deallocate(parts);
   return status;
@@ -319,7 +320,7 @@ static nd4c_status emit_optional_has_element(nd4c_onnx_emission *emission) {
   if (nd4c_onnx_operand_kind(emission, x) == ND4C_ONNX_KIND_OPTIONAL) {
     ND4C_TRY(nd4c_onnx_items(emission, x, ND4C_ONNX_KIND_OPTIONAL, &items, &count));
   }
-  return nd4c_onnx_scalar(emission, ND4C_BOOL, count, &emission->outputs[0]);
+  return nd4c_emit_scalar(&emission->emitter, ND4C_BOOL, count, &emission->outputs[0]);
 }
 
 static nd4c_status emit_optional_get_element(nd4c_onnx_emission *emission) {

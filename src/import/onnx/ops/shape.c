@@ -11,7 +11,7 @@ static nd4c_status emit_reshape(nd4c_onnx_emission *emission) {
   int64_t allow_zero = 0;
   int32_t rank = 0;
   const int64_t *attribute = NULL;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(nd4c_onnx_get_int(emission, "allowzero", 0, &allow_zero));
   if (emission->opset < SHAPE_IS_INPUT) {
@@ -32,21 +32,21 @@ static nd4c_status emit_reshape(nd4c_onnx_emission *emission) {
     }
     shape[i] = shape[i] == 0 ? info.shape[i] : shape[i];
   }
-  return nd4c_onnx_emit_reshape(emission, emission->inputs[0], rank, shape, &emission->outputs[0]);
+  return nd4c_emit_reshape(&emission->emitter, emission->inputs[0], rank, shape, &emission->outputs[0]);
 }
 
 static nd4c_status emit_flatten(nd4c_onnx_emission *emission) {
   int64_t axis = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 1, &axis));
   nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_onnx_emit(emission, ND4C_OP_flatten, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_flatten, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_transpose(nd4c_onnx_emission *emission) {
   const int64_t *axes = NULL;
   int32_t count = 0;
   ND4C_TRY(nd4c_onnx_get_ints(emission, "perm", &axes, &count));
-  return nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, emission->inputs[0], count, axes, &emission->outputs[0]);
+  return nd4c_emit_axes(&emission->emitter, ND4C_OP_transpose, emission->inputs[0], count, axes, &emission->outputs[0]);
 }
 
 static nd4c_status emit_squeeze(nd4c_onnx_emission *emission) {
@@ -59,7 +59,7 @@ static nd4c_status emit_squeeze(nd4c_onnx_emission *emission) {
     emission->outputs[0] = emission->inputs[0];
     return ND4C_OK;
   }
-  return nd4c_onnx_emit_axes(emission, ND4C_OP_squeeze, emission->inputs[0], count, axes, &emission->outputs[0]);
+  return nd4c_emit_axes(&emission->emitter, ND4C_OP_squeeze, emission->inputs[0], count, axes, &emission->outputs[0]);
 }
 
 static nd4c_status emit_unsqueeze(nd4c_onnx_emission *emission) {
@@ -75,7 +75,8 @@ static nd4c_status emit_unsqueeze(nd4c_onnx_emission *emission) {
     emission->outputs[0] = emission->inputs[0];
     return ND4C_OK;
   }
-  return nd4c_onnx_emit_axes(emission, ND4C_OP_expand_dims, emission->inputs[0], count, axes, &emission->outputs[0]);
+  return nd4c_emit_axes(&emission->emitter, ND4C_OP_expand_dims, emission->inputs[0], count, axes,
+                        &emission->outputs[0]);
 }
 
 /* The shape given and the input's are broadcast against each other. */
@@ -83,7 +84,7 @@ static nd4c_status emit_expand(nd4c_onnx_emission *emission) {
   int64_t wanted[ND4C_MAX_RANK];
   int64_t shape[ND4C_MAX_RANK];
   int32_t count = 0;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, wanted, &count));
   int32_t rank = count > info.rank ? count : info.rank;
   for (int32_t i = 0; i < rank; i++) {
@@ -93,26 +94,26 @@ static nd4c_status emit_expand(nd4c_onnx_emission *emission) {
     int64_t b = from_input >= 0 ? info.shape[from_input] : 1;
     shape[i] = a == 1 ? b : a;
   }
-  return nd4c_onnx_emit_broadcast(emission, emission->inputs[0], rank, shape, &emission->outputs[0]);
+  return nd4c_emit_broadcast(&emission->emitter, emission->inputs[0], rank, shape, &emission->outputs[0]);
 }
 
 static nd4c_status emit_tile(nd4c_onnx_emission *emission) {
   int64_t repeats[ND4C_MAX_RANK];
   int32_t count = 0;
-  int32_t rank = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank;
+  int32_t rank = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank;
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'repeats'", ND4C_MAX_RANK, repeats, &count));
   if (count != rank) {
     return nd4c_fail(ND4C_SHAPE, "%d repeats for rank %d; expected one an axis", (int)count, (int)rank);
   }
   nd4c_attr attr = nd4c_attr_of_ints("repeats", repeats, count);
-  return nd4c_onnx_emit(emission, ND4C_OP_tile, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_tile, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* -- CenterCropPad --------------------------------------------------------------------------------------------- */
 
 /* One axis brought to `length`: the middle of it, or zeros on both sides; an odd one goes to the end. */
 static nd4c_status center_axis(nd4c_onnx_emission *emission, int64_t axis, int64_t length, nd4c_onnx_operand *x) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, *x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, *x);
   nd4c_onnx_operand parts[3] = {ND4C_ONNX_OPERAND_NONE, *x, ND4C_ONNX_OPERAND_NONE};
   int64_t extent = info.shape[axis];
   if (length < 0) {
@@ -120,16 +121,16 @@ static nd4c_status center_axis(nd4c_onnx_emission *emission, int64_t axis, int64
   }
   if (length <= extent) {
     int64_t start = (extent - length) / 2;
-    return nd4c_onnx_emit_slice(emission, *x, axis, start, start + length, 1, x);
+    return nd4c_emit_slice(&emission->emitter, *x, axis, start, start + length, 1, x);
   }
   nd4c_onnx_operand zero = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_scalar(emission, info.dtype, 0, &zero));
+  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 0, &zero));
   info.shape[axis] = (length - extent) / 2;
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zero, info.rank, info.shape, &parts[0]));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zero, info.rank, info.shape, &parts[0]));
   info.shape[axis] = length - extent - info.shape[axis];
-  ND4C_TRY(nd4c_onnx_emit_broadcast(emission, zero, info.rank, info.shape, &parts[2]));
+  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zero, info.rank, info.shape, &parts[2]));
   nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 3, &attr, 1, x);
+  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 3, &attr, 1, x);
 }
 
 static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
@@ -138,7 +139,7 @@ static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
   int32_t axis_count = 0;
   const int64_t *axes = NULL;
   nd4c_onnx_operand x = emission->inputs[0];
-  int32_t rank = nd4c_onnx_operand_get(emission, x).rank;
+  int32_t rank = nd4c_emitted_get(&emission->emitter, x).rank;
   ND4C_TRY(nd4c_onnx_get_ints(emission, "axes", &axes, &axis_count));
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'shape'", ND4C_MAX_RANK, lengths, &count));
   if (count != (axes == NULL ? rank : axis_count)) {
@@ -160,7 +161,7 @@ static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
 static nd4c_status emit_blocks(nd4c_onnx_emission *emission) {
   int64_t block = 0;
   nd4c_span mode;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "blocksize", 0, &block));
   ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "DCR", &mode));
   bool depth_first = nd4c_span_is(mode, "CRD");
@@ -171,7 +172,8 @@ static nd4c_status emit_blocks(nd4c_onnx_emission *emission) {
     return nd4c_fail(ND4C_SHAPE, "an input of rank %d; expected rank 4", (int)info.rank);
   }
   nd4c_attr attrs[2] = {nd4c_attr_of_int("block_size", block), nd4c_attr_of_bool("depth_first", depth_first)};
-  return nd4c_onnx_emit(emission, emission->node->mapping->op, emission->inputs, 1, attrs, 2, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, emission->node->mapping->op, emission->inputs, 1, attrs, 2,
+                   &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "import/onnx/file/dtype.h"
 #include "import/onnx/family.h"
+#include "import/onnx/file/dtype.h"
 
 /* -- pairs of reals --------------------------------------------------------------------------------------------- */
 
@@ -17,22 +17,22 @@ static nd4c_dtype transform_dtype(nd4c_dtype dtype) {
 /* x [..., 1] as real numbers [...], x [..., 2] as complex ones. */
 static nd4c_status numbers_of(nd4c_onnx_emission *emission, nd4c_onnx_operand x, bool *is_complex,
                               nd4c_onnx_operand *y) {
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, x);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
   int64_t parts = info.rank > 0 ? info.shape[info.rank - 1] : 0;
   if (info.rank < 2 || (parts != 1 && parts != 2)) {
     return nd4c_fail(ND4C_SHAPE, "the signal has rank %d and a last axis of %" PRId64 "; expected [..., 1] or [..., 2]",
                      (int)info.rank, parts);
   }
   *is_complex = parts == 2;
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, x, transform_dtype(info.dtype), y));
-  return *is_complex ? nd4c_onnx_emit_unary(emission, ND4C_OP_view_as_complex, *y, y)
-                     : nd4c_onnx_emit_reshape(emission, *y, info.rank - 1, info.shape, y);
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, x, transform_dtype(info.dtype), y));
+  return *is_complex ? nd4c_emit_unary(&emission->emitter, ND4C_OP_view_as_complex, *y, y)
+                     : nd4c_emit_reshape(&emission->emitter, *y, info.rank - 1, info.shape, y);
 }
 
 /* Complex numbers as pairs of a dtype. */
 static nd4c_status pairs_of(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype, nd4c_onnx_operand *y) {
-  ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_view_as_real, x, y));
-  return nd4c_onnx_emit_cast(emission, *y, dtype, y);
+  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_view_as_real, x, y));
+  return nd4c_emit_cast(&emission->emitter, *y, dtype, y);
 }
 
 static nd4c_status read_int(nd4c_onnx_emission *emission, int32_t input, const char *what, int64_t preset,
@@ -69,7 +69,7 @@ static nd4c_status emit_dft(nd4c_onnx_emission *emission) {
   int64_t inverse = 0, onesided = 0, axis = 0, length = -1;
   bool is_complex = false;
   nd4c_onnx_operand x = ND4C_ONNX_OPERAND_NONE;
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "inverse", 0, &inverse));
   ND4C_TRY(nd4c_onnx_get_int(emission, "onesided", 0, &onesided));
   ND4C_TRY(dft_axis(emission, info.rank, &axis));
@@ -81,16 +81,16 @@ static nd4c_status emit_dft(nd4c_onnx_emission *emission) {
   if (onesided != 0 && inverse == 0 && !is_complex) {
     op = ND4C_OP_rfft;
   }
-  ND4C_TRY(nd4c_onnx_emit(emission, op, &x, 1, attrs, 2, &x));
+  ND4C_TRY(nd4c_emit(&emission->emitter, op, &x, 1, attrs, 2, &x));
   if (onesided != 0 && inverse == 0 && is_complex) { /* not foreseen by the standard; its reference cuts */
-    int64_t points = nd4c_onnx_operand_get(emission, x).shape[axis];
-    ND4C_TRY(nd4c_onnx_emit_slice(emission, x, axis, 0, points / 2 + 1, 1, &x));
+    int64_t points = nd4c_emitted_get(&emission->emitter, x).shape[axis];
+    ND4C_TRY(nd4c_emit_slice(&emission->emitter, x, axis, 0, points / 2 + 1, 1, &x));
   }
   if (real_result) {
-    nd4c_onnx_operand_info result = nd4c_onnx_operand_get(emission, x);
+    nd4c_emitted_info result = nd4c_emitted_get(&emission->emitter, x);
     result.shape[result.rank++] = 1;
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, x, result.rank, result.shape, &x));
-    return nd4c_onnx_emit_cast(emission, x, info.dtype, &emission->outputs[0]);
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, x, result.rank, result.shape, &x));
+    return nd4c_emit_cast(&emission->emitter, x, info.dtype, &emission->outputs[0]);
   }
   return pairs_of(emission, x, info.dtype, &emission->outputs[0]);
 }
@@ -99,17 +99,17 @@ static nd4c_status emit_stft(nd4c_onnx_emission *emission) {
   int64_t onesided = 0, step = 0, length = -1;
   bool is_complex = false;
   nd4c_onnx_operand operands[2] = {ND4C_ONNX_OPERAND_NONE, nd4c_onnx_input(emission, 2)};
-  nd4c_onnx_operand_info info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "onesided", 1, &onesided));
   ND4C_TRY(read_int(emission, 1, "the frames' distance", 1, &step));
   ND4C_TRY(read_int(emission, 3, "the frames' length", -1, &length));
   ND4C_TRY(numbers_of(emission, emission->inputs[0], &is_complex, &operands[0]));
   if (operands[1] != ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, operands[1], transform_dtype(info.dtype), &operands[1]));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, operands[1], transform_dtype(info.dtype), &operands[1]));
   }
   const nd4c_attr attrs[] = {nd4c_attr_of_int("frame_length", length), nd4c_attr_of_int("frame_step", step),
                              nd4c_attr_of_bool("onesided", onesided != 0)};
-  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_stft, operands, 2, attrs, 3, &operands[0]));
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_stft, operands, 2, attrs, 3, &operands[0]));
   return pairs_of(emission, operands[0], info.dtype, &emission->outputs[0]);
 }
 
@@ -134,8 +134,9 @@ static nd4c_status emit_window(nd4c_onnx_emission *emission) {
   ND4C_TRY(output_dtype(emission, &dtype, &computed));
   const nd4c_attr attrs[] = {nd4c_attr_of_int("size", size), nd4c_attr_of_bool("periodic", periodic != 0),
                              nd4c_attr_of_dtype("dtype", computed), nd4c_attr_of_float("alpha", hamming_alpha)};
-  ND4C_TRY(nd4c_onnx_emit(emission, op, NULL, 0, attrs, op == ND4C_OP_hamming_window ? 4 : 3, &emission->outputs[0]));
-  return nd4c_onnx_emit_cast(emission, emission->outputs[0], dtype, &emission->outputs[0]);
+  ND4C_TRY(
+      nd4c_emit(&emission->emitter, op, NULL, 0, attrs, op == ND4C_OP_hamming_window ? 4 : 3, &emission->outputs[0]));
+  return nd4c_emit_cast(&emission->emitter, emission->outputs[0], dtype, &emission->outputs[0]);
 }
 
 static nd4c_status emit_mel_weight_matrix(nd4c_onnx_emission *emission) {
@@ -152,8 +153,8 @@ static nd4c_status emit_mel_weight_matrix(nd4c_onnx_emission *emission) {
   const nd4c_attr attrs[] = {nd4c_attr_of_int("mel_bins", filters),       nd4c_attr_of_int("dft_length", length),
                              nd4c_attr_of_float("sample_rate", hertz[0]), nd4c_attr_of_float("lower", hertz[1]),
                              nd4c_attr_of_float("upper", hertz[2]),       nd4c_attr_of_dtype("dtype", computed)};
-  ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_mel_weight_matrix, NULL, 0, attrs, 6, &emission->outputs[0]));
-  return nd4c_onnx_emit_cast(emission, emission->outputs[0], dtype, &emission->outputs[0]);
+  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_mel_weight_matrix, NULL, 0, attrs, 6, &emission->outputs[0]));
+  return nd4c_emit_cast(&emission->emitter, emission->outputs[0], dtype, &emission->outputs[0]);
 }
 
 static nd4c_status emit_einsum(nd4c_onnx_emission *emission) {
@@ -169,8 +170,8 @@ static nd4c_status emit_einsum(nd4c_onnx_emission *emission) {
   }
   equation[text.size] = '\0';
   const nd4c_attr attr = nd4c_attr_of_string("equation", equation);
-  return nd4c_onnx_emit(emission, ND4C_OP_einsum, emission->inputs, emission->input_count, &attr, 1,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_einsum, emission->inputs, emission->input_count, &attr, 1,
+                   &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ static nd4c_status emit_top_k(nd4c_onnx_emission *emission) {
   }
   nd4c_attr attrs[] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_int("k", k),
                        nd4c_attr_of_bool("largest", largest != 0)};
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_top_k, emission->inputs, 1, attrs, 3, emission->outputs, 2);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_top_k, emission->inputs, 1, attrs, 3, emission->outputs, 2);
 }
 
 static nd4c_status emit_unique(nd4c_onnx_emission *emission) {
@@ -36,7 +36,7 @@ static nd4c_status emit_unique(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "sorted", 1, &sorted));
   nd4c_attr attrs[] = {nd4c_attr_of_ints("axis", &axis, has_axis ? 1 : 0), nd4c_attr_of_bool("sorted", sorted != 0)};
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_unique, emission->inputs, 1, attrs, 2, emission->outputs, 4);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_unique, emission->inputs, 1, attrs, 2, emission->outputs, 4);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "import/onnx/family.h"
 #include "import/onnx/emission/lists.h"
+#include "import/onnx/family.h"
 
 /* An attribute's bytes, NUL-terminated; freed by the caller. */
 static nd4c_status copy_text(nd4c_span span, const char *what, char **text) {
@@ -31,8 +31,8 @@ static nd4c_status emit_string_split(nd4c_onnx_emission *emission) {
   nd4c_status status = copy_text(delimiter, "delimiter", &text);
   if (status == ND4C_OK) {
     nd4c_attr attrs[] = {nd4c_attr_of_string("delimiter", text), nd4c_attr_of_int("maxsplit", maxsplit)};
-    status =
-        nd4c_onnx_emit_outputs(emission, ND4C_OP_string_split, emission->inputs, 1, attrs, 2, emission->outputs, 2);
+    status = nd4c_emit_outputs(&emission->emitter, ND4C_OP_string_split, emission->inputs, 1, attrs, 2,
+                               emission->outputs, 2);
   }
   nd4c_deallocate(text);
   return status;
@@ -66,8 +66,8 @@ static nd4c_status emit_string_normalizer(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_onnx_string_list(emission, words, count, &inputs[1]));
   }
   nd4c_attr attrs[] = {nd4c_attr_of_int("change_case", change), nd4c_attr_of_bool("case_sensitive", sensitive != 0)};
-  return nd4c_onnx_emit(emission, ND4C_OP_string_normalizer, inputs, count > 0 ? 2 : 1, attrs, 2,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_string_normalizer, inputs, count > 0 ? 2 : 1, attrs, 2,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_regex_full_match(nd4c_onnx_emission *emission) {
@@ -77,7 +77,8 @@ static nd4c_status emit_regex_full_match(nd4c_onnx_emission *emission) {
   nd4c_status status = copy_text(pattern, "pattern", &text);
   if (status == ND4C_OK) {
     nd4c_attr attr = nd4c_attr_of_string("pattern", text);
-    status = nd4c_onnx_emit(emission, ND4C_OP_regex_full_match, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+    status =
+        nd4c_emit(&emission->emitter, ND4C_OP_regex_full_match, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
   }
   nd4c_deallocate(text);
   return status;
@@ -119,8 +120,8 @@ static nd4c_status emit_tfidf_vectorizer(nd4c_onnx_emission *emission) {
                        nd4c_attr_of_int("max_gram_length", most),
                        nd4c_attr_of_int("max_skip_count", skips),
                        nd4c_attr_of_int("mode", mode)};
-  return nd4c_onnx_emit(emission, ND4C_OP_tfidf_vectorizer, inputs, 2, attrs, sizeof attrs / sizeof attrs[0],
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_tfidf_vectorizer, inputs, 2, attrs, sizeof attrs / sizeof attrs[0],
+                   &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -28,14 +28,15 @@ enum {
 static nd4c_status emit_ensemble(nd4c_onnx_emission *emission, const nd4c_onnx_operand *inputs, int64_t targets,
                                  int64_t aggregate, nd4c_onnx_operand *y) {
   nd4c_attr attrs[] = {nd4c_attr_of_int("targets", targets), nd4c_attr_of_int("aggregate", aggregate)};
-  return nd4c_onnx_emit(emission, ND4C_OP_tree_ensemble, inputs, TREE_INPUTS, attrs, 2, y);
+  return nd4c_emit(&emission->emitter, ND4C_OP_tree_ensemble, inputs, TREE_INPUTS, attrs, 2, y);
 }
 
 static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t number, nd4c_onnx_operand *y) {
   nd4c_attr attr = nd4c_attr_of_int("transform", number);
   *y = x;
-  return number == ND4C_POST_TRANSFORM_NONE ? ND4C_OK
-                                            : nd4c_onnx_emit(emission, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
+  return number == ND4C_POST_TRANSFORM_NONE
+             ? ND4C_OK
+             : nd4c_emit(&emission->emitter, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
 }
 
 static const char *const aggregates[] = {ND4C_TREE_AGGREGATE_TABLE(ND4C_ONNX_WORD) NULL};
@@ -174,7 +175,7 @@ static nd4c_status read_floats(nd4c_onnx_emission *emission, const char *name, c
   ND4C_TRY(nd4c_onnx_tensor_constant(emission, tensor_name, &list, NULL));
   if (list != ND4C_ONNX_OPERAND_NONE) {
     nd4c_array *array = NULL;
-    ND4C_TRY(nd4c_onnx_emit_cast(emission, list, ND4C_FLOAT64, &list));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, list, ND4C_FLOAT64, &list));
     ND4C_TRY(nd4c_onnx_read_array(emission, list, tensor_name, &array));
     count = nd4c_array_size(array) == expected ? expected : -1;
     return count < 0 ? nd4c_fail(ND4C_FORMAT, "attribute %s: expected %d values", tensor_name, (int)expected)
@@ -366,11 +367,11 @@ static nd4c_status leaf_lists(nd4c_onnx_emission *emission, forest *f, nd4c_dtyp
 }
 
 static nd4c_status make_lists(nd4c_onnx_emission *emission, forest *f, nd4c_onnx_operand *inputs) {
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, inputs[X]).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, inputs[X]).dtype;
   inputs[MEMBERS] = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(branch_list(emission, f, feature_of, &inputs[FEATURES]));
   ND4C_TRY(branch_list(emission, f, mode_of, &inputs[MODES]));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, inputs[MODES], ND4C_UINT8, &inputs[MODES]));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, inputs[MODES], ND4C_UINT8, &inputs[MODES]));
   ND4C_TRY(branch_list(emission, f, yes_of, &inputs[TRUE_IDS]));
   ND4C_TRY(branch_list(emission, f, yes_is_leaf, &inputs[TRUE_LEAVES]));
   ND4C_TRY(branch_list(emission, f, no_of, &inputs[FALSE_IDS]));
@@ -388,12 +389,12 @@ static nd4c_status older_sums(nd4c_onnx_emission *emission, const char *const en
   const double *values = NULL;
   int32_t count = 0;
   forest f = {.count = 0};
-  nd4c_dtype given = nd4c_onnx_operand_get(emission, emission->inputs[0]).dtype;
+  nd4c_dtype given = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
   nd4c_dtype dtype = given == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32;
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, &inputs[X]));
-  if (nd4c_onnx_operand_get(emission, inputs[X]).rank == 1) {
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[0], dtype, &inputs[X]));
+  if (nd4c_emitted_get(&emission->emitter, inputs[X]).rank == 1) {
     int64_t shape[2] = {1, -1};
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, inputs[X], 2, shape, &inputs[X]));
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[X], 2, shape, &inputs[X]));
   }
   nd4c_status status = read_forest(emission, entries, &f);
   if (status == ND4C_OK) {
@@ -402,7 +403,7 @@ static nd4c_status older_sums(nd4c_onnx_emission *emission, const char *const en
   free_forest(&f);
   ND4C_TRY(status);
   ND4C_TRY(emit_ensemble(emission, inputs, targets, aggregate, y));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, *y, ND4C_FLOAT32, y));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, *y, ND4C_FLOAT32, y));
   ND4C_TRY(nd4c_onnx_get_floats(emission, "base_values", &values, &count));
   ND4C_TRY(nd4c_onnx_tensor_constant(emission, "base_values_as_tensor", &base, NULL));
   if (base == ND4C_ONNX_OPERAND_NONE && count > 0) {
@@ -411,8 +412,8 @@ static nd4c_status older_sums(nd4c_onnx_emission *emission, const char *const en
   if (base == ND4C_ONNX_OPERAND_NONE) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, base, ND4C_FLOAT32, &base));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_add, *y, base, y);
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, base, ND4C_FLOAT32, &base));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_add, *y, base, y);
 }
 
 static nd4c_status emit_tree_regressor(nd4c_onnx_emission *emission) {
@@ -444,12 +445,12 @@ static nd4c_status two_scores(nd4c_onnx_emission *emission, nd4c_onnx_operand su
                               nd4c_onnx_operand *scores) {
   nd4c_onnx_operand parts[2];
   nd4c_attr axis = nd4c_attr_of_int("axis", 1);
-  ND4C_TRY(nd4c_onnx_emit_slice(emission, sums, 1, 0, 1, 1, &parts[1]));
-  ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_negative, parts[1], &parts[0]));
+  ND4C_TRY(nd4c_emit_slice(&emission->emitter, sums, 1, 0, 1, 1, &parts[1]));
+  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_negative, parts[1], &parts[0]));
   if (post == ND4C_POST_TRANSFORM_NONE || post == ND4C_POST_TRANSFORM_PROBIT) {
-    ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_add, parts[0], 1, &parts[0]));
+    ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_add, parts[0], 1, &parts[0]));
   }
-  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 2, &axis, 1, scores);
+  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 2, &axis, 1, scores);
 }
 
 /* The scores that decide the label. Where the transform keeps their order, that is those before it, among which
@@ -476,7 +477,7 @@ static nd4c_status emit_tree_classifier(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_best_class(emission, deciding_scores(scores, emission->outputs[1], post), &best));
   if (classes < 2) { /* the positive class alone: 0 or 1 */
     emission->outputs[0] = best;
-    return nd4c_onnx_operand_get(emission, labels).dtype == ND4C_INT64
+    return nd4c_emitted_get(&emission->emitter, labels).dtype == ND4C_INT64
                ? ND4C_OK
                : nd4c_fail(ND4C_UNSUPPORTED, "one class with a name; expected two or more");
   }

@@ -8,18 +8,18 @@ static const char *const transforms[] = {ND4C_POST_TRANSFORM_TABLE(ND4C_ONNX_WOR
 
 static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t number, nd4c_onnx_operand *y) {
   nd4c_attr attr = nd4c_attr_of_int("transform", number);
-  return nd4c_onnx_emit(emission, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
+  return nd4c_emit(&emission->emitter, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
 }
 
 /* x as [n, features] in float32, or float64 if it is that. */
-static nd4c_status rows_of(nd4c_onnx_emission *emission, nd4c_onnx_operand *x, nd4c_onnx_operand_info *info) {
-  *info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+static nd4c_status rows_of(nd4c_onnx_emission *emission, nd4c_onnx_operand *x, nd4c_emitted_info *info) {
+  *info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   nd4c_dtype dtype = info->dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32;
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, emission->inputs[0], dtype, x));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[0], dtype, x));
   if (info->rank == 1) {
-    ND4C_TRY(nd4c_onnx_emit_reshape(emission, *x, 2, (int64_t[]){1, info->shape[0]}, x));
+    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, *x, 2, (int64_t[]){1, info->shape[0]}, x));
   }
-  *info = nd4c_onnx_operand_get(emission, *x);
+  *info = nd4c_emitted_get(&emission->emitter, *x);
   return info->rank == 2 ? ND4C_OK : nd4c_fail(ND4C_SHAPE, "x has %d axes; expected [n, features]", (int)info->rank);
 }
 
@@ -34,12 +34,12 @@ static nd4c_status table_of(nd4c_onnx_emission *emission, const char *name, nd4c
                      (long long)columns);
   }
   ND4C_TRY(nd4c_onnx_float_list(emission, values, count, dtype, table));
-  return nd4c_onnx_emit_reshape(emission, *table, 2, (int64_t[]){count / columns, columns}, table);
+  return nd4c_emit_reshape(&emission->emitter, *table, 2, (int64_t[]){count / columns, columns}, table);
 }
 
 static nd4c_status transpose(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *y) {
   static const int64_t order[2] = {1, 0};
-  return nd4c_onnx_emit_axes(emission, ND4C_OP_transpose, x, 2, order, y);
+  return nd4c_emit_axes(&emission->emitter, ND4C_OP_transpose, x, 2, order, y);
 }
 
 /* y + a list of floats, if there is one. */
@@ -51,17 +51,17 @@ static nd4c_status add_list(nd4c_onnx_emission *emission, const char *name, nd4c
   if (count == 0) {
     return ND4C_OK;
   }
-  ND4C_TRY(nd4c_onnx_float_list(emission, values, count, nd4c_onnx_operand_get(emission, *y).dtype, &list));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_add, *y, list, y);
+  ND4C_TRY(nd4c_onnx_float_list(emission, values, count, nd4c_emitted_get(&emission->emitter, *y).dtype, &list));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_add, *y, list, y);
 }
 
 static nd4c_status linear_scores(nd4c_onnx_emission *emission, int64_t rows, nd4c_onnx_operand *scores) {
   nd4c_onnx_operand x, table;
-  nd4c_onnx_operand_info info;
+  nd4c_emitted_info info;
   ND4C_TRY(rows_of(emission, &x, &info));
   ND4C_TRY(table_of(emission, "coefficients", info.dtype, rows, info.shape[1], &table));
   ND4C_TRY(transpose(emission, table, &table));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, x, table, scores));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, x, table, scores));
   return add_list(emission, "intercepts", scores);
 }
 
@@ -71,7 +71,7 @@ static nd4c_status emit_linear_regressor(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "targets", 1, &targets));
   ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
   ND4C_TRY(linear_scores(emission, targets, &y));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, y, ND4C_FLOAT32, &y));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, y, ND4C_FLOAT32, &y));
   return transform(emission, y, post, &emission->outputs[0]);
 }
 
@@ -79,23 +79,24 @@ static nd4c_status emit_linear_regressor(nd4c_onnx_emission *emission) {
 static nd4c_status both_signs(nd4c_onnx_emission *emission, nd4c_onnx_operand *scores) {
   nd4c_onnx_operand parts[2] = {ND4C_ONNX_OPERAND_NONE, *scores};
   nd4c_attr axis = nd4c_attr_of_int("axis", 1);
-  ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_negative, *scores, &parts[0]));
-  return nd4c_onnx_emit(emission, ND4C_OP_concat, parts, 2, &axis, 1, scores);
+  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_negative, *scores, &parts[0]));
+  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 2, &axis, 1, scores);
 }
 
 /* One score and one label: the label where the score says so, else 0. */
 static nd4c_status single_label(nd4c_onnx_emission *emission, nd4c_onnx_operand labels, double threshold) {
   nd4c_onnx_operand zero, inputs[3];
   int64_t all = -1;
-  if (nd4c_onnx_operand_get(emission, labels).dtype != ND4C_INT64) {
+  if (nd4c_emitted_get(&emission->emitter, labels).dtype != ND4C_INT64) {
     return nd4c_fail(ND4C_UNSUPPORTED, "one class with a name; expected two or more");
   }
-  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_greater_equal, emission->outputs[1], threshold, &inputs[0]));
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, inputs[0], 1, &all, &inputs[0]));
-  ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_INT64, 0, &zero));
+  ND4C_TRY(
+      nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater_equal, emission->outputs[1], threshold, &inputs[0]));
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[0], 1, &all, &inputs[0]));
+  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_INT64, 0, &zero));
   inputs[1] = labels;
   inputs[2] = zero;
-  return nd4c_onnx_emit(emission, ND4C_OP_where, inputs, 3, NULL, 0, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_where, inputs, 3, NULL, 0, &emission->outputs[0]);
 }
 
 static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
@@ -105,12 +106,12 @@ static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
   nd4c_onnx_ignore(emission, "multi_class"); /* ONNX Runtime does not look at it either */
   ND4C_TRY(linear_scores(emission, -1, &scores));
-  int64_t columns = nd4c_onnx_operand_get(emission, scores).shape[1];
+  int64_t columns = nd4c_emitted_get(&emission->emitter, scores).shape[1];
   if (columns == 1 && classes == 2) {
     ND4C_TRY(both_signs(emission, &scores));
     columns = 2;
   }
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, scores, ND4C_FLOAT32, &scores));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, scores, ND4C_FLOAT32, &scores));
   ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
   if (columns == 1) {
     return single_label(emission, labels, post == ND4C_POST_TRANSFORM_NONE ? 0 : 0.5);
@@ -138,12 +139,12 @@ static nd4c_status kernel_values(nd4c_onnx_emission *emission, nd4c_onnx_operand
   nd4c_attr attrs[] = {nd4c_attr_of_int("kernel", kernel), nd4c_attr_of_float("gamma", count > 0 ? parameters[0] : 0),
                        nd4c_attr_of_float("coef0", count > 0 ? parameters[1] : 0),
                        nd4c_attr_of_float("degree", count > 0 ? parameters[2] : 0)};
-  return nd4c_onnx_emit(emission, ND4C_OP_svm_kernel, inputs, 2, attrs, 4, y);
+  return nd4c_emit(&emission->emitter, ND4C_OP_svm_kernel, inputs, 2, attrs, 4, y);
 }
 
 static nd4c_status emit_svm_regressor(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand x, vectors, table, y;
-  nd4c_onnx_operand_info info;
+  nd4c_emitted_info info;
   int64_t supports = 0, one_class = 0, post = 0;
   ND4C_TRY(rows_of(emission, &x, &info));
   ND4C_TRY(nd4c_onnx_get_int(emission, "n_supports", 0, &supports));
@@ -160,15 +161,15 @@ static nd4c_status emit_svm_regressor(nd4c_onnx_emission *emission) {
   }
   ND4C_TRY(table_of(emission, "coefficients", info.dtype, 1, supports > 0 ? supports : info.shape[1], &table));
   ND4C_TRY(transpose(emission, table, &table));
-  ND4C_TRY(nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, x, table, &y));
+  ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, x, table, &y));
   ND4C_TRY(add_list(emission, "rho", &y));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, y, ND4C_FLOAT32, &y));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, y, ND4C_FLOAT32, &y));
   if (one_class != 0) { /* inside 1, outside -1 */
     nd4c_onnx_operand inputs[3];
-    ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_greater, y, 0, &inputs[0]));
-    ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_FLOAT32, 1, &inputs[1]));
-    ND4C_TRY(nd4c_onnx_scalar(emission, ND4C_FLOAT32, -1, &inputs[2]));
-    ND4C_TRY(nd4c_onnx_emit(emission, ND4C_OP_where, inputs, 3, NULL, 0, &y));
+    ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater, y, 0, &inputs[0]));
+    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, 1, &inputs[1]));
+    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, -1, &inputs[2]));
+    ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_where, inputs, 3, NULL, 0, &y));
   }
   return transform(emission, y, post, &emission->outputs[0]);
 }
@@ -224,30 +225,30 @@ static void fill_pairs(pairs *p) {
 static nd4c_status product(nd4c_onnx_emission *emission, nd4c_onnx_operand x, const double *values, int64_t rows,
                            int64_t columns, nd4c_onnx_operand *y) {
   nd4c_onnx_operand table;
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, x).dtype;
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, x).dtype;
   ND4C_TRY(nd4c_onnx_float_list(emission, values, rows * columns, dtype, &table));
-  ND4C_TRY(nd4c_onnx_emit_reshape(emission, table, 2, (int64_t[]){rows, columns}, &table));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_matmul, x, table, y);
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, table, 2, (int64_t[]){rows, columns}, &table));
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, x, table, y);
 }
 
 /* A pair's score above 0 is a vote for its first class, else for its second. */
 static nd4c_status count_votes(nd4c_onnx_emission *emission, const pairs *p, nd4c_onnx_operand scores,
                                nd4c_onnx_operand *votes) {
   nd4c_onnx_operand above, below, lost;
-  nd4c_dtype dtype = nd4c_onnx_operand_get(emission, scores).dtype;
-  ND4C_TRY(nd4c_onnx_emit_with_scalar(emission, ND4C_OP_greater, scores, 0, &above));
-  ND4C_TRY(nd4c_onnx_emit_unary(emission, ND4C_OP_logical_not, above, &below));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, above, dtype, &above));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, below, dtype, &below));
+  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, scores).dtype;
+  ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater, scores, 0, &above));
+  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_logical_not, above, &below));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, above, dtype, &above));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, below, dtype, &below));
   ND4C_TRY(product(emission, above, p->winners, p->count, p->classes, votes));
   ND4C_TRY(product(emission, below, p->losers, p->count, p->classes, &lost));
-  return nd4c_onnx_emit_binary(emission, ND4C_OP_add, *votes, lost, votes);
+  return nd4c_emit_binary(&emission->emitter, ND4C_OP_add, *votes, lost, votes);
 }
 
 static nd4c_status pair_scores(nd4c_onnx_emission *emission, pairs *p, nd4c_onnx_operand *scores,
                                nd4c_onnx_operand *votes) {
   nd4c_onnx_operand x, vectors;
-  nd4c_onnx_operand_info info;
+  nd4c_emitted_info info;
   ND4C_TRY(rows_of(emission, &x, &info));
   ND4C_TRY(read_pairs(emission, p));
   fill_pairs(p);
@@ -267,7 +268,7 @@ static nd4c_status class_scores(nd4c_onnx_emission *emission, int64_t count, nd4
   ND4C_TRY(nd4c_onnx_get_floats(emission, "prob_b", &b, &b_count));
   if (a_count > 0) {
     nd4c_attr attrs[] = {nd4c_attr_of_floats("prob_a", a, a_count), nd4c_attr_of_floats("prob_b", b, b_count)};
-    return nd4c_onnx_emit(emission, ND4C_OP_svm_probabilities, scores, 1, attrs, 2, scores);
+    return nd4c_emit(&emission->emitter, ND4C_OP_svm_probabilities, scores, 1, attrs, 2, scores);
   }
   return count == 1 ? both_signs(emission, scores) : ND4C_OK;
 }
@@ -287,7 +288,7 @@ static nd4c_status emit_svm_classifier(nd4c_onnx_emission *emission) {
   nd4c_deallocate(p.losers);
   ND4C_TRY(status);
   ND4C_TRY(class_scores(emission, p.count, &scores));
-  ND4C_TRY(nd4c_onnx_emit_cast(emission, scores, ND4C_FLOAT32, &scores));
+  ND4C_TRY(nd4c_emit_cast(&emission->emitter, scores, ND4C_FLOAT32, &scores));
   ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
   ND4C_TRY(nd4c_onnx_best_class(emission, votes, &best));
   return nd4c_onnx_pick(emission, labels, best, &emission->outputs[0]);

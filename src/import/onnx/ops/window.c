@@ -1,12 +1,12 @@
 /* Convolutions and pools beside the common ones. */
+#include "import/onnx/emission/window.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
-#include "import/onnx/emission/window.h"
 
 static nd4c_status emit_conv_transpose(nd4c_onnx_emission *emission) {
   int64_t groups = 0;
   const int64_t *shape = NULL;
-  int32_t count = 0, spatial = nd4c_onnx_operand_get(emission, emission->inputs[0]).rank - 2;
+  int32_t count = 0, spatial = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank - 2;
   nd4c_onnx_window window;
   ND4C_TRY(nd4c_onnx_read_window(emission, &window));
   ND4C_TRY(nd4c_onnx_check_kernel_shape(emission));
@@ -18,8 +18,8 @@ static nd4c_status emit_conv_transpose(nd4c_onnx_emission *emission) {
   }
   ND4C_TRY(nd4c_onnx_get_int(emission, "group", 1, &groups));
   window.attrs[window.count++] = nd4c_attr_of_int("groups", groups);
-  return nd4c_onnx_emit(emission, ND4C_OP_conv_transpose, emission->inputs, emission->input_count, window.attrs,
-                        window.count, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_conv_transpose, emission->inputs, emission->input_count, window.attrs,
+                   window.count, &emission->outputs[0]);
 }
 
 static nd4c_status emit_deformable_conv(nd4c_onnx_emission *emission) {
@@ -33,8 +33,8 @@ static nd4c_status emit_deformable_conv(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "offset_group", 1, &offset_groups));
   window.attrs[window.count++] = nd4c_attr_of_int("groups", groups);
   window.attrs[window.count++] = nd4c_attr_of_int("offset_groups", offset_groups);
-  return nd4c_onnx_emit(emission, ND4C_OP_deformable_conv, emission->inputs, emission->input_count, window.attrs,
-                        window.count, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_deformable_conv, emission->inputs, emission->input_count, window.attrs,
+                   window.count, &emission->outputs[0]);
 }
 
 static nd4c_status emit_causal_conv(nd4c_onnx_emission *emission) {
@@ -46,8 +46,8 @@ static nd4c_status emit_causal_conv(nd4c_onnx_emission *emission) {
                      nd4c_span_show(activation).text);
   }
   nd4c_attr attr = nd4c_attr_of_bool("silu", silu);
-  return nd4c_onnx_emit_outputs(emission, ND4C_OP_causal_conv_with_state, emission->inputs, emission->input_count,
-                                &attr, 1, emission->outputs, 2);
+  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_causal_conv_with_state, emission->inputs, emission->input_count,
+                           &attr, 1, emission->outputs, 2);
 }
 
 /* output_shape, input 2, is that of all axes. */
@@ -55,7 +55,7 @@ static nd4c_status emit_max_unpool(nd4c_onnx_emission *emission) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t count = 0;
   nd4c_onnx_window window = {.count = 0};
-  nd4c_onnx_operand_info x = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+  nd4c_emitted_info x = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_window_ints(emission, "strides", "strides", &window));
   ND4C_TRY(nd4c_onnx_window_ints(emission, "pads", "pads", &window));
   ND4C_TRY(nd4c_onnx_window_ints(emission, "kernel_shape", "kernel", &window));
@@ -69,8 +69,8 @@ static nd4c_status emit_max_unpool(nd4c_onnx_emission *emission) {
     }
     window.attrs[window.count++] = nd4c_attr_of_ints("output_shape", shape + 2, count - 2);
   }
-  return nd4c_onnx_emit(emission, ND4C_OP_max_unpool, emission->inputs, 2, window.attrs, window.count,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_max_unpool, emission->inputs, 2, window.attrs, window.count,
+                   &emission->outputs[0]);
 }
 
 /* p was a float in opset 1. */
@@ -90,15 +90,15 @@ static nd4c_status emit_lp_pool(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_read_pool(emission, &window));
   ND4C_TRY(read_power(emission, &p));
   window.attrs[window.count++] = nd4c_attr_of_float("p", p);
-  return nd4c_onnx_emit(emission, ND4C_OP_lp_pool, emission->inputs, 1, window.attrs, window.count,
-                        &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_lp_pool, emission->inputs, 1, window.attrs, window.count,
+                   &emission->outputs[0]);
 }
 
 static nd4c_status emit_global_lp_pool(nd4c_onnx_emission *emission) {
   double p = 0;
   ND4C_TRY(read_power(emission, &p));
   nd4c_attr attr = nd4c_attr_of_float("p", p);
-  return nd4c_onnx_emit(emission, ND4C_OP_global_lp_pool, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
+  return nd4c_emit(&emission->emitter, ND4C_OP_global_lp_pool, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
