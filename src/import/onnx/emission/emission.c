@@ -16,6 +16,10 @@ enum { MOST_INPUTS = 64, MOST_ATTRS = 32, LABEL_SIZE = 256 };
 
 /* -- operands ------------------------------------------------------------------------------------------------- */
 
+nd4c_status nd4c_onnx_claim(nd4c_onnx_emission *emission, size_t count, size_t size, const char *what, void *block) {
+  return nd4c_region_claim(&emission->region, count, size, what, block);
+}
+
 nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index) {
   return index < emission->input_count ? emission->inputs[index] : ND4C_ONNX_OPERAND_NONE;
 }

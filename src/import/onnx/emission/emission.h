@@ -9,6 +9,7 @@
 #ifndef ND4C_IO_ONNX_EMISSION_H
 #define ND4C_IO_ONNX_EMISSION_H
 
+#include "base/region.h"
 #include "import/onnx/import.h"
 #include "ops/emitter.h"
 
@@ -27,11 +28,15 @@ typedef struct nd4c_onnx_emission {
   int32_t input_count;
   const nd4c_onnx_operand *inputs; /* ND4C_ONNX_OPERAND_NONE: left out */
   nd4c_onnx_operand *outputs;      /* to be filled; room for all of the node's and of any op */
-  uint64_t used[4];                /* bit n: attribute n was asked for; one that nobody asks for is refused */
+  uint64_t used[4];                /* bit n: attribute n was asked for; one that is not is refused */
+  nd4c_region region;              /* what nd4c_onnx_claim gives */
 } nd4c_onnx_emission;
 
 /* Makes ops for the node of the emission that it is the first member of. */
 extern const nd4c_emitter nd4c_onnx_emitter;
+
+/* Zeroed memory until the node is imported: *block points to `count` items of `size` bytes. MEMORY, with `what`. */
+nd4c_status nd4c_onnx_claim(nd4c_onnx_emission *emission, size_t count, size_t size, const char *what, void *block);
 
 /* Input `index` of the node, ND4C_ONNX_OPERAND_NONE if left out or missing. */
 nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);

@@ -1,6 +1,5 @@
 #include "import/onnx/emission/lists.h"
 
-#include "base/alloc.h"
 #include "base/status.h"
 
 nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *values, int64_t count, nd4c_dtype dtype,
@@ -12,26 +11,24 @@ nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *val
   return nd4c_emit_cast(&emission->emitter, *operand, dtype, operand);
 }
 
-nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
-                                  nd4c_onnx_operand *operand) {
-  size_t room = (size_t)count + 1;
-  const char **texts = nd4c_allocate_zeroed(room, sizeof *texts);
-  int64_t *lengths = nd4c_allocate_zeroed(room, sizeof *lengths), shape = count;
+nd4c_status nd4c_onnx_strings(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t rank, int64_t count,
+                              nd4c_onnx_operand *operand) {
+  const char **texts = NULL;
+  int64_t *lengths = NULL;
   nd4c_array *array = NULL;
-  nd4c_status status = ND4C_OK;
-  if (texts == NULL || lengths == NULL) {
-    status = nd4c_fail_memory("strings", room * sizeof *texts);
-  }
-  for (int32_t i = 0; status == ND4C_OK && i < count; i++) {
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count + 1, sizeof *texts, "strings", &texts));
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count + 1, sizeof *lengths, "strings", &lengths));
+  for (int64_t i = 0; i < count; i++) {
     texts[i] = spans[i].size > 0 ? (const char *)spans[i].bytes : "";
     lengths[i] = (int64_t)spans[i].size;
   }
-  if (status == ND4C_OK) {
-    status = nd4c_array_from_strings(1, &shape, texts, lengths, &array);
-  }
-  nd4c_deallocate(texts);
-  nd4c_deallocate(lengths);
-  return status == ND4C_OK ? nd4c_emit_constant(&emission->emitter, array, operand) : status;
+  ND4C_TRY(nd4c_array_from_strings(rank, &count, texts, lengths, &array));
+  return nd4c_emit_constant(&emission->emitter, array, operand);
+}
+
+nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
+                                  nd4c_onnx_operand *operand) {
+  return nd4c_onnx_strings(emission, spans, 1, count, operand);
 }
 
 nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
@@ -48,19 +45,6 @@ nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *
     *size = nd4c_array_size(array);
   }
   return nd4c_emit_constant(&emission->emitter, array, operand);
-}
-
-nd4c_status nd4c_onnx_get_word(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
-                               const char *const *words, int64_t *number) {
-  nd4c_span word;
-  ND4C_TRY(nd4c_onnx_get_text(emission, attribute, preset, &word));
-  for (int64_t i = 0; words[i] != NULL; i++) {
-    if (nd4c_span_is(word, words[i])) {
-      *number = i;
-      return ND4C_OK;
-    }
-  }
-  return nd4c_fail(ND4C_FORMAT, "attribute %s is %s, which ONNX does not define", attribute, nd4c_span_show(word).text);
 }
 
 nd4c_status nd4c_onnx_pick(nd4c_onnx_emission *emission, nd4c_onnx_operand list, nd4c_onnx_operand index,

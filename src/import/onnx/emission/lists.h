@@ -1,21 +1,17 @@
-/* Words and lists in attributes, for the emit functions of several families. */
+/* Lists in attributes, for the emit functions of several families. */
 #ifndef ND4C_IO_ONNX_LISTS_H
 #define ND4C_IO_ONNX_LISTS_H
 
-#include "import/onnx/emission/emission.h"
-
-/* A row of the tables of modes in op_table.h as its name, for lists of words. */
-#define ND4C_ONNX_WORD(NAME, number, name) name,
-
-/* The number of an attribute's word in a list that ends with NULL. */
-nd4c_status nd4c_onnx_get_word(nd4c_onnx_emission *emission, const char *attribute, const char *preset,
-                               const char *const *words, int64_t *number);
+#include "import/onnx/emission/attributes.h"
 
 /* 1-D constants. */
 nd4c_status nd4c_onnx_float_list(nd4c_onnx_emission *emission, const double *values, int64_t count, nd4c_dtype dtype,
                                  nd4c_onnx_operand *operand);
 nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t count,
                                   nd4c_onnx_operand *operand);
+/* Strings as a constant of rank 1, or of rank 0 for a count of 1. */
+nd4c_status nd4c_onnx_strings(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t rank, int64_t count,
+                              nd4c_onnx_operand *operand);
 
 /* The tensor that an attribute holds, as a constant, and its number of elements (`size` may be NULL); NONE where the
  * node lacks the attribute. */

@@ -127,16 +127,12 @@ static nd4c_status emit_row(nd4c_onnx_emission *emission) {
 }
 
 /* `operands`: room for the inputs, then for the outputs. */
-static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node,
-                             nd4c_onnx_operand *operands, int32_t output_room) {
-  nd4c_onnx_emission emission = {.emitter = nd4c_onnx_emitter,
-                                 .importer = importer,
-                                 .scope = scope,
-                                 .node = node,
-                                 .opset = node->opset,
-                                 .input_count = node->input_count,
-                                 .inputs = operands,
-                                 .outputs = operands + node->input_count};
+static nd4c_status emit_into(nd4c_onnx_emission *emission, nd4c_onnx_operand *operands, int32_t output_room) {
+  nd4c_onnx_importer *importer = emission->importer;
+  const nd4c_onnx_scope *scope = emission->scope;
+  const nd4c_onnx_node *node = emission->node;
+  emission->inputs = operands;
+  emission->outputs = operands + node->input_count;
   for (int32_t i = 0; i < node->input_count; i++) {
     operands[i] = ND4C_ONNX_OPERAND_NONE;
     if (node->inputs[i] != ND4C_ONNX_NONE) {
@@ -144,13 +140,13 @@ static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_scope
     }
   }
   for (int32_t i = 0; i < output_room; i++) {
-    emission.outputs[i] = ND4C_ONNX_OPERAND_NONE;
+    emission->outputs[i] = ND4C_ONNX_OPERAND_NONE;
   }
   ND4C_TRY(check_references(scope, node));
-  ND4C_TRY(node->function != NULL ? emit_call(&emission) : emit_row(&emission));
+  ND4C_TRY(node->function != NULL ? emit_call(emission) : emit_row(emission));
   for (int32_t i = 0; i < node->output_count; i++) {
     if (node->outputs[i] != ND4C_ONNX_NONE) {
-      nd4c_onnx_scope_bind(importer, scope, node->outputs[i], emission.outputs[i]);
+      nd4c_onnx_scope_bind(importer, scope, node->outputs[i], emission->outputs[i]);
     }
   }
   return ND4C_OK;
@@ -158,6 +154,12 @@ static nd4c_status emit_into(nd4c_onnx_importer *importer, const nd4c_onnx_scope
 
 static nd4c_status emit_node(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const nd4c_onnx_node *node) {
   enum { FEW = 48 };
+  nd4c_onnx_emission emission = {.emitter = nd4c_onnx_emitter,
+                                 .importer = importer,
+                                 .scope = scope,
+                                 .node = node,
+                                 .opset = node->opset,
+                                 .input_count = node->input_count};
   nd4c_onnx_operand few[FEW];
   nd4c_onnx_operand *operands = few;
   int32_t output_room = node->output_count < ND4C_ONNX_OUTPUTS ? ND4C_ONNX_OUTPUTS : node->output_count;
@@ -167,16 +169,11 @@ static nd4c_status emit_node(nd4c_onnx_importer *importer, const nd4c_onnx_scope
     return nd4c_fail(ND4C_FORMAT, "more than %d nodes with all functions and loops inlined", (int)NODES_MOST);
   }
   if (count > FEW) {
-    operands = nd4c_allocate(count * sizeof *operands);
-    if (operands == NULL) {
-      return nd4c_fail_memory("the values of a node", count * sizeof *operands);
-    }
+    ND4C_TRY(nd4c_onnx_claim(&emission, count, sizeof *operands, "the values of a node", &operands));
   }
-  nd4c_status status = emit_into(importer, scope, node, operands, output_room);
+  nd4c_status status = emit_into(&emission, operands, output_room);
   nd4c_onnx_operands_sweep(importer, mark);
-  if (operands != few) {
-    nd4c_deallocate(operands);
-  }
+  nd4c_region_free(&emission.region);
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "%s at byte %" PRIu64, nd4c_onnx_node_show(scope->graph, node).text, node->offset);
   }

@@ -4,80 +4,20 @@
 #include "base/status.h"
 #include "import/onnx/family.h"
 
-static nd4c_status emit_leaky_relu(nd4c_onnx_emission *emission) {
-  double alpha = 0;
-  nd4c_onnx_ignore(emission, "consumed_inputs");
-  ND4C_TRY(nd4c_onnx_get_float(emission, "alpha", 0.01, &alpha));
-  nd4c_attr attr = nd4c_attr_of_float("alpha", alpha);
-  return nd4c_emit(&emission->emitter, ND4C_OP_leaky_relu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
-}
-
-static nd4c_status emit_gelu(nd4c_onnx_emission *emission) {
-  nd4c_span approximate;
-  ND4C_TRY(nd4c_onnx_get_text(emission, "approximate", "none", &approximate));
-  bool is_tanh = nd4c_span_is(approximate, "tanh");
-  if (!is_tanh && !nd4c_span_is(approximate, "none")) {
-    return nd4c_fail(ND4C_FORMAT, "attribute 'approximate' is %s, expected 'none' or 'tanh'",
-                     nd4c_span_show(approximate).text);
-  }
-  nd4c_attr attr = nd4c_attr_of_bool("approximate", is_tanh);
-  return nd4c_emit(&emission->emitter, ND4C_OP_gelu, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
-}
-
-/* The row's op on the first input with up to two attributes of the node. A preset in text, since an attribute's name
- * may differ from nd4c's. */
-typedef struct parameter {
-  const char *onnx_name, *name;
-  double preset;
-} parameter;
-
-static nd4c_status with_parameters(nd4c_onnx_emission *emission, int32_t count, const parameter *parameters) {
-  nd4c_attr attrs[2];
-  nd4c_onnx_ignore(emission, "consumed_inputs");
-  for (int32_t i = 0; i < count; i++) {
-    double value = 0;
-    ND4C_TRY(nd4c_onnx_get_float(emission, parameters[i].onnx_name, parameters[i].preset, &value));
-    attrs[i] = nd4c_attr_of_float(parameters[i].name, value);
-  }
-  return nd4c_emit(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count, attrs,
-                   count, &emission->outputs[0]);
-}
-
-/* Elu, Celu, Swish, SwiGLU. */
-static nd4c_status emit_alpha(nd4c_onnx_emission *emission) {
-  return with_parameters(emission, 1, (const parameter[]){{"alpha", "alpha", 1}});
-}
-
-static nd4c_status emit_hard_sigmoid(nd4c_onnx_emission *emission) {
-  return with_parameters(emission, 2, (const parameter[]){{"alpha", "alpha", 0.2}, {"beta", "beta", 0.5}});
-}
-
-static nd4c_status emit_selu(nd4c_onnx_emission *emission) {
-  bool old = emission->opset < 6;
-  return with_parameters(emission, 2,
-                         (const parameter[]){{"alpha", "alpha", old ? 1.6732 : 1.67326319217681884765625},
-                                             {"gamma", "gamma", old ? 1.0507 : 1.05070102214813232421875}});
-}
-
-static nd4c_status emit_thresholded_relu(nd4c_onnx_emission *emission) {
-  return with_parameters(emission, 1, (const parameter[]){{"alpha", "threshold", 1}});
-}
+static const char *const approximations[] = {"none", "tanh", NULL};
 
 /* Integers, which ONNX takes too, as float64: exact up to 2^53. */
 static nd4c_status emit_shrink(nd4c_onnx_emission *emission) {
-  double lambd = 0;
-  double bias = 0;
+  nd4c_onnx_attrs attrs;
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, x).dtype;
   nd4c_dtype_kind kind = nd4c_dtype_get_info(dtype)->kind;
-  ND4C_TRY(nd4c_onnx_get_float(emission, "lambd", 0.5, &lambd));
-  ND4C_TRY(nd4c_onnx_get_float(emission, "bias", 0, &bias));
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   if (kind == ND4C_KIND_INT || kind == ND4C_KIND_UINT) {
     ND4C_TRY(nd4c_emit_cast(&emission->emitter, x, ND4C_FLOAT64, &x));
   }
-  nd4c_attr attrs[] = {nd4c_attr_of_float("lambd", lambd), nd4c_attr_of_float("bias", bias)};
-  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_shrink, &x, 1, attrs, 2, &x));
-  return nd4c_emit_cast(&emission->emitter, x, dtype, &emission->outputs[0]);
+  ND4C_TRY(nd4c_onnx_emit_attrs(emission, ND4C_OP_shrink, &x, 1, &attrs));
+  return nd4c_emit_cast(&emission->emitter, emission->outputs[0], dtype, &emission->outputs[0]);
 }
 
 static nd4c_status emit_prelu(nd4c_onnx_emission *emission) {
@@ -120,40 +60,41 @@ static nd4c_status emit_softmax(nd4c_onnx_emission *emission) {
   int64_t positive = axis < 0 ? axis + info.rank : axis;
   bool reshaped = flat && positive != info.rank - 1;
   if (reshaped) {
-    nd4c_attr attr = nd4c_attr_of_int("axis", positive);
-    ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_flatten, &x, 1, &attr, 1, &x));
+    ND4C_TRY(nd4c_emit_along(&emission->emitter, ND4C_OP_flatten, &x, 1, positive, &x));
     positive = 1;
   }
-  nd4c_attr attr = nd4c_attr_of_int("axis", positive);
-  ND4C_TRY(nd4c_emit(&emission->emitter, emission->node->mapping->op, &x, 1, &attr, 1, &emission->outputs[0]));
-  return reshaped
-             ? nd4c_emit_reshape(&emission->emitter, emission->outputs[0], info.rank, info.shape, &emission->outputs[0])
-             : ND4C_OK;
+  ND4C_TRY(nd4c_emit_along(&emission->emitter, emission->node->mapping->op, &x, 1, positive, &x));
+  emission->outputs[0] = x;
+  return reshaped ? nd4c_emit_reshape(&emission->emitter, x, info.rank, info.shape, &emission->outputs[0]) : ND4C_OK;
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                      \
-  X(Tanh, 1, LAST, 1, 1, 1, direct, tanh)                            \
-  X(Sigmoid, 1, LAST, 1, 1, 1, direct, sigmoid)                      \
-  X(Relu, 1, LAST, 1, 1, 1, direct, relu)                            \
-  X(LeakyRelu, 1, LAST, 1, 1, 1, leaky_relu, NONE)                   \
-  X(PRelu, 1, LAST, 2, 2, 1, prelu, NONE)                            \
-  X(ThresholdedRelu, 10, LAST, 1, 1, 1, thresholded_relu, threshold) \
-  X(Elu, 1, LAST, 1, 1, 1, alpha, elu)                               \
-  X(Selu, 1, LAST, 1, 1, 1, selu, selu)                              \
-  X(Celu, 12, LAST, 1, 1, 1, alpha, celu)                            \
-  X(Gelu, 20, LAST, 1, 1, 1, gelu, NONE)                             \
-  X(HardSigmoid, 1, LAST, 1, 1, 1, hard_sigmoid, hard_sigmoid)       \
-  X(HardSwish, 14, LAST, 1, 1, 1, direct, hard_swish)                \
-  X(Softplus, 1, LAST, 1, 1, 1, direct, softplus)                    \
-  X(Softsign, 1, LAST, 1, 1, 1, direct, softsign)                    \
-  X(Mish, 18, LAST, 1, 1, 1, direct, mish)                           \
-  X(Swish, 24, LAST, 1, 1, 1, alpha, swish)                          \
-  X(SwiGLU, 28, LAST, 2, 2, 1, alpha, swiglu)                        \
-  X(Shrink, 9, LAST, 1, 1, 1, shrink, NONE)                          \
-  X(Softmax, 1, LAST, 1, 1, 1, softmax, softmax)                     \
-  X(LogSoftmax, 1, LAST, 1, 1, 1, softmax, log_softmax)              \
-  X(Hardmax, 1, LAST, 1, 1, 1, softmax, hardmax)
+#define ROWS                                                                                                       \
+  OP(Tanh, 1, LAST, 1, 1, 1, direct, tanh)                                                                         \
+  OP(Sigmoid, 1, LAST, 1, 1, 1, direct, sigmoid)                                                                   \
+  OP(Relu, 1, LAST, 1, 1, 1, direct, relu)                                                                         \
+  MAP(LeakyRelu, 1, LAST, 1, 1, 1, leaky_relu, ATTR("alpha", FLOAT, "alpha", 0.01), IGNORE("consumed_inputs"))     \
+  OP(PRelu, 1, LAST, 2, 2, 1, prelu, NONE)                                                                         \
+  MAP(ThresholdedRelu, 10, LAST, 1, 1, 1, threshold, ATTR("alpha", FLOAT, "threshold", 1))                         \
+  MAP(Elu, 1, LAST, 1, 1, 1, elu, ATTR("alpha", FLOAT, "alpha", 1), IGNORE("consumed_inputs"))                     \
+  MAP(Selu, 1, 5, 1, 1, 1, selu, ATTR("alpha", FLOAT, "alpha", 1.6732), ATTR("gamma", FLOAT, "gamma", 1.0507),     \
+      IGNORE("consumed_inputs"))                                                                                   \
+  MAP(Selu, 6, LAST, 1, 1, 1, selu, ATTR("alpha", FLOAT, "alpha", 1.67326319217681884765625),                      \
+      ATTR("gamma", FLOAT, "gamma", 1.05070102214813232421875))                                                    \
+  MAP(Celu, 12, LAST, 1, 1, 1, celu, ATTR("alpha", FLOAT, "alpha", 1))                                             \
+  MAP(Gelu, 20, LAST, 1, 1, 1, gelu, WORDS("approximate", "approximate", 0, approximations))                       \
+  MAP(HardSigmoid, 1, LAST, 1, 1, 1, hard_sigmoid, ATTR("alpha", FLOAT, "alpha", 0.2),                             \
+      ATTR("beta", FLOAT, "beta", 0.5), IGNORE("consumed_inputs"))                                                 \
+  OP(HardSwish, 14, LAST, 1, 1, 1, direct, hard_swish)                                                             \
+  OP(Softplus, 1, LAST, 1, 1, 1, direct, softplus)                                                                 \
+  OP(Softsign, 1, LAST, 1, 1, 1, direct, softsign)                                                                 \
+  OP(Mish, 18, LAST, 1, 1, 1, direct, mish)                                                                        \
+  MAP(Swish, 24, LAST, 1, 1, 1, swish, ATTR("alpha", FLOAT, "alpha", 1))                                           \
+  MAP(SwiGLU, 28, LAST, 2, 2, 1, swiglu, ATTR("alpha", FLOAT, "alpha", 1))                                         \
+  READ(Shrink, 9, LAST, 1, 1, 1, shrink, NONE, ATTR("lambd", FLOAT, "lambd", 0.5), ATTR("bias", FLOAT, "bias", 0)) \
+  OP(Softmax, 1, LAST, 1, 1, 1, softmax, softmax)                                                                  \
+  OP(LogSoftmax, 1, LAST, 1, 1, 1, softmax, log_softmax)                                                           \
+  OP(Hardmax, 1, LAST, 1, 1, 1, softmax, hardmax)
 
 ND4C_ONNX_FAMILY(activation, "", ROWS)

@@ -4,97 +4,32 @@
 #include "base/status.h"
 #include "import/onnx/family.h"
 #include "import/onnx/file/dtype.h"
+#include "ops/compose/compose.h"
+
+static const char *const update_rules[] = {ND4C_UPDATE_RULE_TABLE(ND4C_ONNX_WORD) NULL};
 
 static nd4c_status emit_attention(nd4c_onnx_emission *emission) {
-  static const struct {
-    const char *onnx, *name;
-    int64_t preset;
-  } ints[] = {{"left_window_size", "left_window", -1},
-              {"right_window_size", "right_window", -1},
-              {"q_num_heads", "q_heads", 0},
-              {"kv_num_heads", "kv_heads", 0}};
-  nd4c_attr attrs[9];
-  int64_t value = 0, mode = 0;
-  double scale = 0, softcap = 0;
-  int32_t count = 0;
-  bool is_packed = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank == 3;
-  nd4c_onnx_ignore(emission, "softmax_precision"); /* it is f64 */
-  for (int32_t i = 0; i < 4; i++) {
-    ND4C_TRY(nd4c_onnx_get_int(emission, ints[i].onnx, ints[i].preset, &value));
-    if (i < 2 || is_packed) { /* older models tell the heads beside 4 axes, too */
-      attrs[count++] = nd4c_attr_of_int(ints[i].name, value);
+  static const nd4c_onnx_rule heads[] = {ATTR("q_num_heads", INT, "q_heads", 0),
+                                         ATTR("kv_num_heads", INT, "kv_heads", 0)};
+  static const nd4c_onnx_rule mode = ATTR("qk_matmul_output_mode", INT, "scores_mode", 0);
+  nd4c_onnx_attrs attrs;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  for (int32_t i = 0; i < 2; i++) {
+    nd4c_onnx_ignore(emission, heads[i].onnx); /* older models tell the heads beside 4 axes, too */
+    if (nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank == 3) {
+      ND4C_TRY(nd4c_onnx_attrs_read(emission, &heads[i], &attrs));
     }
   }
-  ND4C_TRY(nd4c_onnx_get_float(emission, "scale", 0, &scale));
-  ND4C_TRY(nd4c_onnx_get_float(emission, "softcap", 0, &softcap));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "is_causal", 0, &value));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "qk_matmul_output_mode", 0, &mode));
-  attrs[count++] = nd4c_attr_of_float("scale", scale);
-  attrs[count++] = nd4c_attr_of_float("softcap", softcap);
-  attrs[count++] = nd4c_attr_of_bool("is_causal", value != 0);
-  if (!nd4c_onnx_wants(emission, 1) && !nd4c_onnx_wants(emission, 2) && !nd4c_onnx_wants(emission, 3)) {
-    return nd4c_emit(&emission->emitter, ND4C_OP_attention, emission->inputs, emission->input_count, attrs, count,
-                     &emission->outputs[0]);
+  nd4c_onnx_ignore(emission, mode.onnx);
+  bool more = nd4c_onnx_wants(emission, 1) || nd4c_onnx_wants(emission, 2) || nd4c_onnx_wants(emission, 3);
+  if (more) {
+    ND4C_TRY(nd4c_onnx_attrs_read(emission, &mode, &attrs));
   }
-  attrs[count++] = nd4c_attr_of_int("scores_mode", mode);
-  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_attention_with_cache, emission->inputs, emission->input_count,
-                           attrs, count, emission->outputs, 4);
-}
-
-static nd4c_status emit_rotary(nd4c_onnx_emission *emission) {
-  int64_t heads = 0, turned = 0, interleaved = 0;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "num_heads", 0, &heads));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "rotary_embedding_dim", 0, &turned));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "interleaved", 0, &interleaved));
-  nd4c_attr attrs[] = {nd4c_attr_of_int("heads", heads), nd4c_attr_of_int("rotary_dim", turned),
-                       nd4c_attr_of_bool("interleaved", interleaved != 0)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_rotary_embedding, emission->inputs, emission->input_count, attrs, 3,
-                   &emission->outputs[0]);
-}
-
-static nd4c_status emit_linear_attention(nd4c_onnx_emission *emission) {
-#define RULE_NAME(NAME, number, name) name,
-  static const char *const rules[] = {ND4C_UPDATE_RULE_TABLE(RULE_NAME)};
-#undef RULE_NAME
-  const int64_t rule_count = sizeof rules / sizeof rules[0];
-  int64_t q_heads = 0, kv_heads = 0, rule = 0;
-  double scale = 0;
-  nd4c_span name;
-  nd4c_onnx_ignore(emission, "chunk_size");
-  ND4C_TRY(nd4c_onnx_get_int(emission, "q_num_heads", 0, &q_heads));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "kv_num_heads", 0, &kv_heads));
-  ND4C_TRY(nd4c_onnx_get_float(emission, "scale", 0, &scale));
-  ND4C_TRY(nd4c_onnx_get_text(emission, "update_rule", "gated_delta", &name));
-  while (rule < rule_count && !nd4c_span_is(name, rules[rule])) {
-    rule++;
-  }
-  if (rule == rule_count) {
-    return nd4c_fail(ND4C_FORMAT, "attribute 'update_rule' is %s, expected linear, gated, delta or gated_delta",
-                     nd4c_span_show(name).text);
-  }
-  nd4c_attr attrs[] = {nd4c_attr_of_int("q_heads", q_heads), nd4c_attr_of_int("kv_heads", kv_heads),
-                       nd4c_attr_of_float("scale", scale), nd4c_attr_of_int("update_rule", rule)};
-  return nd4c_emit_outputs(&emission->emitter, ND4C_OP_linear_attention, emission->inputs, emission->input_count, attrs,
-                           4, emission->outputs, 2);
+  return nd4c_onnx_emit_attrs(emission, more ? ND4C_OP_attention_with_cache : ND4C_OP_attention, emission->inputs,
+                              emission->input_count, &attrs);
 }
 
 /* -- FlexAttention: scores and shares pass through graphs of the node -- */
-
-/* k or v [n, heads, t, head] with each head repeated: [n, heads * times, t, head]. */
-static nd4c_status repeat_heads(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t times,
-                                nd4c_onnx_operand *y) {
-  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
-  const int64_t *s = info.shape;
-  const int64_t apart[5] = {s[0], s[1], 1, s[2], s[3]}, spread[5] = {s[0], s[1], times, s[2], s[3]};
-  const int64_t joined[4] = {s[0], s[1] * times, s[2], s[3]};
-  *y = x;
-  if (times == 1) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, x, 5, apart, y));
-  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, *y, 5, spread, y));
-  return nd4c_emit_reshape(&emission->emitter, *y, 4, joined, y);
-}
 
 /* Runs x through the graph in an attribute, if there is one. */
 static nd4c_status modify(nd4c_onnx_emission *emission, const char *attribute, nd4c_onnx_operand *x) {
@@ -142,17 +77,18 @@ static nd4c_status emit_flex_attention(nd4c_onnx_emission *emission) {
   }
   for (int32_t i = 0; i < 3; i++) {
     ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[i], wide, &operands[i]));
-    ND4C_TRY(repeat_heads(emission, operands[i], i > 0 ? times : 1, &operands[i]));
+    if (i > 0 && times > 1) {
+      ND4C_TRY(nd4c_compose_repeat(&emission->emitter, operands[i], 1, times, &operands[i]));
+    }
   }
   if (scale == 0) {
     scale = 1 / sqrt((double)nd4c_emitted_get(&emission->emitter, emission->inputs[0]).shape[3]);
   }
-  nd4c_attr order = nd4c_attr_of_ints("axes", last_two, 4), last = nd4c_attr_of_int("axis", -1);
-  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_transpose, &operands[1], 1, &order, 1, &operands[1]));
+  ND4C_TRY(nd4c_emit_axes(&emission->emitter, ND4C_OP_transpose, operands[1], 4, last_two, &operands[1]));
   ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, operands[0], operands[1], &scores));
   ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_multiply, scores, scale, &scores));
   ND4C_TRY(modify(emission, "score_mod", &scores));
-  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_softmax, &scores, 1, &last, 1, &scores));
+  ND4C_TRY(nd4c_emit_along(&emission->emitter, ND4C_OP_softmax, &scores, 1, -1, &scores));
   ND4C_TRY(modify(emission, "prob_mod", &scores));
   ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, scores, operands[2], &scores));
   return nd4c_emit_cast(&emission->emitter, scores, own, &emission->outputs[0]);
@@ -160,11 +96,19 @@ static nd4c_status emit_flex_attention(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                       \
-  X(Attention, 23, LAST, 3, 7, 4, attention, NONE)    \
-  X(RotaryEmbedding, 23, LAST, 3, 4, 1, rotary, NONE) \
-  X(LinearAttention, 27, LAST, 3, 6, 2, linear_attention, NONE)
-#define PREVIEW_ROWS(X) X(FlexAttention, 1, LAST, 3, 3, 1, flex_attention, NONE)
+#define ROWS                                                                                                       \
+  READ(Attention, 23, LAST, 3, 7, 4, attention, NONE, ATTR("left_window_size", INT, "left_window", -1),            \
+       ATTR("right_window_size", INT, "right_window", -1), ATTR("scale", FLOAT, "scale", 0),                       \
+       ATTR("softcap", FLOAT, "softcap", 0), ATTR("is_causal", BOOL, "is_causal", 0), IGNORE("softmax_precision")) \
+  MAP(RotaryEmbedding, 23, LAST, 3, 4, 1, rotary_embedding, ATTR("num_heads", INT, "heads", 0),                    \
+      ATTR("rotary_embedding_dim", INT, "rotary_dim", 0), ATTR("interleaved", BOOL, "interleaved", 0))             \
+  MAP(LinearAttention, 27, LAST, 3, 6, 2, linear_attention, ATTR("q_num_heads", INT, "q_heads", 0),                \
+      ATTR("kv_num_heads", INT, "kv_heads", 0), ATTR("scale", FLOAT, "scale", 0),                                  \
+      WORDS("update_rule", "update_rule", ND4C_UPDATE_RULE_GATED_DELTA, update_rules), IGNORE("chunk_size"))
 
 ND4C_ONNX_FAMILY(attention, "", ROWS)
-ND4C_ONNX_FAMILY(attention_preview, "ai.onnx.preview", PREVIEW_ROWS)
+#define ATTENTION_PREVIEW_ROWS                                 \
+  CHAIN(FlexAttention, 1, LAST, 3, 3, 1, flex_attention, NONE, \
+        "transpose, matmul, multiply, softmax, matmul, with inner graphs between")
+
+ND4C_ONNX_FAMILY(attention_preview, "ai.onnx.preview", ATTENTION_PREVIEW_ROWS)

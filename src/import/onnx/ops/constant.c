@@ -1,48 +1,10 @@
 /* Ops whose result is known at import. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "array/shape.h"
-#include "base/alloc.h"
 #include "base/status.h"
+#include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
-
-/* A 1-D constant of an attribute's numbers. */
-static nd4c_status floats_constant(nd4c_onnx_emission *emission, const nd4c_onnx_attribute *attribute) {
-  int64_t count = attribute->count;
-  nd4c_array *array = NULL;
-  float *narrow = nd4c_allocate((size_t)count * sizeof *narrow);
-  if (narrow == NULL) {
-    return nd4c_fail_memory("a constant", (size_t)count * sizeof *narrow);
-  }
-  for (int64_t i = 0; i < count; i++) {
-    narrow[i] = (float)attribute->floats[i];
-  }
-  nd4c_status status = nd4c_onnx_host_array(ND4C_FLOAT32, 1, &count, narrow, &array);
-  nd4c_deallocate(narrow);
-  return status != ND4C_OK ? status : nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
-}
-
-static nd4c_status strings_constant(nd4c_onnx_emission *emission, int32_t rank, int64_t count,
-                                    const nd4c_span *strings) {
-  nd4c_array *array = NULL;
-  const char **texts = nd4c_allocate((size_t)count * sizeof *texts);
-  int64_t *lengths = nd4c_allocate((size_t)count * sizeof *lengths);
-  nd4c_status status = ND4C_OK;
-  if (texts == NULL || lengths == NULL) {
-    status = nd4c_fail_memory("a constant", (size_t)count * (sizeof *texts + sizeof *lengths));
-  }
-  for (int64_t i = 0; status == ND4C_OK && i < count; i++) {
-    texts[i] = (const char *)strings[i].bytes;
-    lengths[i] = (int64_t)strings[i].size;
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_array_from_strings(rank, &count, texts, lengths, &array);
-  }
-  nd4c_deallocate((void *)texts);
-  nd4c_deallocate(lengths);
-  return status != ND4C_OK ? status : nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
-}
 
 /* A 0-d float32 or int64 of the exact attribute value. */
 static nd4c_status scalar_constant(nd4c_onnx_emission *emission, const nd4c_onnx_attribute *attribute) {
@@ -81,13 +43,13 @@ static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
       ND4C_TRY(nd4c_onnx_tensor_array(attribute->tensor, false, &array));
       return nd4c_emit_constant(&emission->emitter, array, &emission->outputs[0]);
     case ND4C_ONNX_ATTR_FLOATS:
-      return floats_constant(emission, attribute);
+      return nd4c_onnx_float_list(emission, attribute->floats, attribute->count, ND4C_FLOAT32, &emission->outputs[0]);
     case ND4C_ONNX_ATTR_INTS:
       return nd4c_onnx_int64s(emission, 1, attribute->count, attribute->ints, &emission->outputs[0]);
     case ND4C_ONNX_ATTR_STRING:
-      return strings_constant(emission, 0, 1, &attribute->s);
+      return nd4c_onnx_strings(emission, &attribute->s, 0, 1, &emission->outputs[0]);
     case ND4C_ONNX_ATTR_STRINGS:
-      return strings_constant(emission, 1, attribute->count, attribute->strings);
+      return nd4c_onnx_strings(emission, attribute->strings, 1, attribute->count, &emission->outputs[0]);
     default:
       return scalar_constant(emission, attribute);
   }
@@ -101,15 +63,13 @@ static nd4c_status emit_constant_of_shape(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[0], "the shape", ND4C_MAX_RANK, shape, &rank));
   const nd4c_onnx_attribute *value = nd4c_onnx_attribute_find(emission, "value");
   if (value == NULL) {
-    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, 0, &element));
-  } else if (value->type != ND4C_ONNX_ATTR_TENSOR || value->tensor == NULL || value->tensor->size != 1) {
-    return nd4c_fail(ND4C_FORMAT, "attribute 'value' is no tensor of one element");
-  } else {
-    nd4c_array *array = NULL;
-    ND4C_TRY(nd4c_onnx_tensor_array(value->tensor, false, &array));
-    ND4C_TRY(nd4c_emit_constant(&emission->emitter, array, &element));
-    ND4C_TRY(nd4c_emit_reshape(&emission->emitter, element, 0, NULL, &element));
+    return nd4c_emit_full(&emission->emitter, ND4C_FLOAT32, 0, rank, shape, &emission->outputs[0]);
   }
+  if (value->type != ND4C_ONNX_ATTR_TENSOR || value->tensor == NULL || value->tensor->size != 1) {
+    return nd4c_fail(ND4C_FORMAT, "attribute 'value' is no tensor of one element");
+  }
+  ND4C_TRY(nd4c_onnx_tensor_constant(emission, "value", &element, NULL));
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, element, 0, NULL, &element));
   return nd4c_emit_broadcast(&emission->emitter, element, rank, shape, &emission->outputs[0]);
 }
 
@@ -160,31 +120,28 @@ static nd4c_status emit_range(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
-  int64_t number = 0;
-  int64_t k = 0;
+  nd4c_onnx_attrs attrs;
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
-  nd4c_dtype dtype = info.dtype;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "k", 0, &k));
-  if (number != 0) {
-    ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
-  }
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  ND4C_TRY(nd4c_onnx_get_dtype(emission, "dtype", info.dtype, &dtype));
   if (info.rank != 2) {
     return nd4c_fail(ND4C_SHAPE, "the input has rank %d; expected 2", (int)info.rank);
   }
-  nd4c_attr attrs[4] = {nd4c_attr_of_int("rows", info.shape[0]), nd4c_attr_of_int("columns", info.shape[1]),
-                        nd4c_attr_of_int("k", k), nd4c_attr_of_dtype("dtype", dtype)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_eye, NULL, 0, attrs, 4, &emission->outputs[0]);
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_int("rows", info.shape[0]));
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_int("columns", info.shape[1]));
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_dtype("dtype", dtype));
+  return nd4c_onnx_emit_attrs(emission, ND4C_OP_eye, NULL, 0, &attrs);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                 \
-  X(Constant, 1, LAST, 0, 0, 1, constant, NONE)                 \
-  X(ConstantOfShape, 9, LAST, 1, 1, 1, constant_of_shape, NONE) \
-  X(Shape, 1, LAST, 1, 1, 1, shape, NONE)                       \
-  X(Size, 1, LAST, 1, 1, 1, size, NONE)                         \
-  X(Range, 11, LAST, 3, 3, 1, range, NONE)                      \
-  X(EyeLike, 9, LAST, 1, 1, 1, eye_like, NONE)
+#define ROWS                                                                                           \
+  CHAIN(Constant, 1, LAST, 0, 0, 1, constant, NONE, "a constant of the graph")                         \
+  OP(ConstantOfShape, 9, LAST, 1, 1, 1, constant_of_shape, NONE)                                       \
+  CHAIN(Shape, 1, LAST, 1, 1, 1, shape, NONE, "a constant, for shapes are known when a graph is made") \
+  CHAIN(Size, 1, LAST, 1, 1, 1, size, NONE, "a constant, for shapes are known when a graph is made")   \
+  OP(Range, 11, LAST, 3, 3, 1, range, NONE)                                                            \
+  READ(EyeLike, 9, LAST, 1, 1, 1, eye_like, NONE, ATTR("k", INT, "k", 0))
 
 ND4C_ONNX_FAMILY(constant, "", ROWS)

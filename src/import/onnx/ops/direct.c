@@ -88,3 +88,9 @@ nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission) {
   emission->outputs[0] = result;
   return ND4C_OK;
 }
+
+nd4c_status nd4c_onnx_emit_mapped(nd4c_onnx_emission *emission) {
+  nd4c_onnx_attrs attrs;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  return nd4c_onnx_emit_attrs(emission, emission->node->mapping->op, emission->inputs, emission->input_count, &attrs);
+}

@@ -1,179 +1,26 @@
 /* Gradient, of the preview of the training domain: dy/dx for some x of the graph, by going backwards through the nodes
- * between. What it differentiates is the list of rules below. */
-#include <inttypes.h>
-
-#include "base/alloc.h"
+ * between. What it differentiates is what ops/gradient has rules for. */
+#include "ops/gradient/gradient.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
 
-/* One node on the way back. */
-typedef struct backward {
-  nd4c_onnx_emission *emission;
-  nd4c_onnx_operand inputs[2], output; /* what the node read and gave */
-  nd4c_onnx_operand given;             /* gradient of its output */
-} backward;
-
-/* The gradient of input `index`. */
-typedef nd4c_status (*backward_rule)(const backward *step, int32_t index, nd4c_onnx_operand *gradient);
-
-#define UNARY(op, x, y) ND4C_TRY(nd4c_emit_unary(&step->emission->emitter, ND4C_OP_##op, x, y))
-#define BINARY(op, a, b, y) ND4C_TRY(nd4c_emit_binary(&step->emission->emitter, ND4C_OP_##op, a, b, y))
-
-static nd4c_status back_pass(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  (void)index;
-  *gradient = step->given;
-  return ND4C_OK;
-}
-
-static nd4c_status back_negative(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  (void)index;
-  UNARY(negative, step->given, gradient);
-  return ND4C_OK;
-}
-
-static nd4c_status back_subtract(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  return index == 0 ? back_pass(step, index, gradient) : back_negative(step, index, gradient);
-}
-
-static nd4c_status back_multiply(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  BINARY(multiply, step->given, step->inputs[1 - index], gradient);
-  return ND4C_OK;
-}
-
-/* a / b: 1 / b and -(a / b) / b */
-static nd4c_status back_divide(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  BINARY(divide, step->given, step->inputs[1], gradient);
-  if (index == 1) {
-    BINARY(multiply, *gradient, step->output, gradient);
-    UNARY(negative, *gradient, gradient);
+/* The rule of the nd4c op that a node is, unchanged. */
+static nd4c_status find_rule(const nd4c_onnx_node *node, nd4c_gradient_rule *rule) {
+  const nd4c_onnx_mapping *row = node->mapping;
+  nd4c_op op = ND4C_OP_NONE;
+  if (node->function == NULL && node->input_count <= ND4C_GRADIENT_INPUTS) {
+    bool same = row->emit == nd4c_onnx_emit_direct || row->emit == nd4c_onnx_emit_direct_legacy;
+    op = same ? row->op : nd4c_span_is(node->op, "Identity") ? ND4C_OP_copy : ND4C_OP_NONE;
   }
-  return ND4C_OK;
-}
-
-/* a b: g b^T and a^T g */
-static nd4c_status back_matmul(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  static const int64_t swapped[2] = {1, 0};
-  nd4c_onnx_operand other = step->inputs[1 - index];
-  if (nd4c_emitted_get(&step->emission->emitter, step->inputs[0]).rank != 2 ||
-      nd4c_emitted_get(&step->emission->emitter, step->inputs[1]).rank != 2) {
-    return nd4c_fail(ND4C_UNSUPPORTED, "the gradient of a product of other than matrices");
-  }
-  ND4C_TRY(nd4c_emit_axes(&step->emission->emitter, ND4C_OP_transpose, other, 2, swapped, &other));
-  BINARY(matmul, index == 0 ? step->given : other, index == 0 ? other : step->given, gradient);
-  return ND4C_OK;
-}
-
-static nd4c_status back_exp(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  (void)index;
-  BINARY(multiply, step->given, step->output, gradient);
-  return ND4C_OK;
-}
-
-static nd4c_status back_log(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  (void)index;
-  BINARY(divide, step->given, step->inputs[0], gradient);
-  return ND4C_OK;
-}
-
-/* g / (2 y) */
-static nd4c_status back_sqrt(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  (void)index;
-  BINARY(add, step->output, step->output, gradient);
-  BINARY(divide, step->given, *gradient, gradient);
-  return ND4C_OK;
-}
-
-/* g (1 - y^2) */
-static nd4c_status back_tanh(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
-  (void)index;
-  ND4C_TRY(nd4c_emit_scalar_like(&step->emission->emitter, step->output, 1, &one));
-  UNARY(square, step->output, gradient);
-  BINARY(subtract, one, *gradient, gradient);
-  BINARY(multiply, step->given, *gradient, gradient);
-  return ND4C_OK;
-}
-
-/* g y (1 - y) */
-static nd4c_status back_sigmoid(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
-  (void)index;
-  ND4C_TRY(nd4c_emit_scalar_like(&step->emission->emitter, step->output, 1, &one));
-  BINARY(subtract, one, step->output, gradient);
-  BINARY(multiply, step->output, *gradient, gradient);
-  BINARY(multiply, step->given, *gradient, gradient);
-  return ND4C_OK;
-}
-
-/* g where x > 0 */
-static nd4c_status back_relu(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  nd4c_onnx_operand operands[3] = {ND4C_ONNX_OPERAND_NONE, step->given, ND4C_ONNX_OPERAND_NONE};
-  (void)index;
-  ND4C_TRY(nd4c_emit_with_scalar(&step->emission->emitter, ND4C_OP_greater, step->inputs[0], 0, &operands[0]));
-  ND4C_TRY(nd4c_emit_scalar_like(&step->emission->emitter, step->given, 0, &operands[2]));
-  return nd4c_emit(&step->emission->emitter, ND4C_OP_where, operands, 3, NULL, 0, gradient);
-}
-
-static nd4c_status back_sin(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  (void)index;
-  UNARY(cos, step->inputs[0], gradient);
-  BINARY(multiply, step->given, *gradient, gradient);
-  return ND4C_OK;
-}
-
-static nd4c_status back_cos(const backward *step, int32_t index, nd4c_onnx_operand *gradient) {
-  (void)index;
-  UNARY(sin, step->inputs[0], gradient);
-  BINARY(multiply, step->given, *gradient, gradient);
-  UNARY(negative, *gradient, gradient);
-  return ND4C_OK;
-}
-
-static const struct {
-  const char *op;
-  backward_rule rule;
-} rules[] = {{"Identity", back_pass}, {"Add", back_pass},     {"Sub", back_subtract},  {"Mul", back_multiply},
-             {"Div", back_divide},    {"Neg", back_negative}, {"MatMul", back_matmul}, {"Exp", back_exp},
-             {"Log", back_log},       {"Sqrt", back_sqrt},    {"Tanh", back_tanh},     {"Sigmoid", back_sigmoid},
-             {"Relu", back_relu},     {"Sin", back_sin},      {"Cos", back_cos}};
-
-/* -- the way back ---------------------------------------------------------------------------------------------- */
-
-/* What was broadcast from x's shape is summed back to it. */
-static nd4c_status sum_to(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *gradient) {
-  int64_t axes[ND4C_MAX_RANK];
-  int32_t count = 0;
-  nd4c_emitted_info wanted = nd4c_emitted_get(&emission->emitter, x);
-  nd4c_emitted_info given = nd4c_emitted_get(&emission->emitter, *gradient);
-  int32_t more = given.rank - wanted.rank;
-  for (int32_t i = 0; i < given.rank; i++) {
-    if (i < more || (wanted.shape[i - more] == 1 && given.shape[i] != 1)) {
-      axes[count++] = i;
-    }
-  }
-  if (count == 0) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_emit_reduce(&emission->emitter, ND4C_OP_sum, *gradient, count, axes, true, gradient));
-  return nd4c_emit_reshape(&emission->emitter, *gradient, wanted.rank, wanted.shape, gradient);
-}
-
-static nd4c_status find_rule(const nd4c_onnx_node *node, backward_rule *rule) {
-  for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-    if (node->function == NULL && node->domain.size == 0 && nd4c_span_is(node->op, rules[i].op) &&
-        node->input_count <= 2) {
-      *rule = rules[i].rule;
-      return ND4C_OK;
-    }
-  }
-  return nd4c_fail(ND4C_UNSUPPORTED, "the gradient of %s", nd4c_span_show(node->op).text);
+  *rule = nd4c_gradient_find(op);
+  return *rule != NULL ? ND4C_OK : nd4c_fail(ND4C_UNSUPPORTED, "the gradient of %s", nd4c_span_show(node->op).text);
 }
 
 /* Adds what a node gives its inputs to their gradients, of those that depend on an x. */
 static nd4c_status go_back(nd4c_onnx_emission *emission, const nd4c_onnx_node *node, const bool *depends,
                            nd4c_onnx_operand *gradients) {
-  backward step = {.emission = emission, .given = gradients[node->outputs[0]]};
-  backward_rule rule = NULL;
+  nd4c_gradient_step step = {.given = gradients[node->outputs[0]]};
+  nd4c_gradient_rule rule = NULL;
   ND4C_TRY(find_rule(node, &rule));
   ND4C_TRY(nd4c_onnx_read_value(emission, node->outputs[0], &step.output));
   for (int32_t i = 0; i < node->input_count; i++) {
@@ -185,8 +32,7 @@ static nd4c_status go_back(nd4c_onnx_emission *emission, const nd4c_onnx_node *n
     if (!depends[node->inputs[i]]) {
       continue;
     }
-    ND4C_TRY(rule(&step, i, &gradient));
-    ND4C_TRY(sum_to(emission, step.inputs[i], &gradient));
+    ND4C_TRY(nd4c_gradient_emit(&emission->emitter, rule, &step, i, &gradient));
     if (*sum != ND4C_ONNX_OPERAND_NONE) {
       ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_add, *sum, gradient, &gradient));
     }
@@ -255,9 +101,7 @@ static nd4c_status give_gradients(nd4c_onnx_emission *emission, int32_t count, c
     nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[i]);
     emission->outputs[i] = gradients[emission->node->inputs[i]];
     if (emission->outputs[i] == ND4C_ONNX_OPERAND_NONE) { /* y does not depend on it */
-      nd4c_onnx_operand zero = ND4C_ONNX_OPERAND_NONE;
-      ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 0, &zero));
-      ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zero, info.rank, info.shape, &emission->outputs[i]));
+      ND4C_TRY(nd4c_emit_full(&emission->emitter, info.dtype, 0, info.rank, info.shape, &emission->outputs[i]));
     }
   }
   return ND4C_OK;
@@ -272,7 +116,6 @@ static nd4c_status differentiate(nd4c_onnx_emission *emission, bool *marks, nd4c
   int32_t others = 0;
   nd4c_span name;
   nd4c_onnx_operand y = ND4C_ONNX_OPERAND_NONE;
-  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
   ND4C_TRY(find_values(emission, "xs", 0, is_x, &count));
   memcpy(depends, is_x, (size_t)graph->values.count);
   ND4C_TRY(find_values(emission, "zs", count, is_x, &others));
@@ -288,8 +131,7 @@ static nd4c_status differentiate(nd4c_onnx_emission *emission, bool *marks, nd4c
   int32_t end = (int32_t)(emission->node - nd4c_onnx_graph_node(graph, 0));
   mark_dependent(graph, end, depends);
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, y);
-  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 1, &one));
-  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, one, info.rank, info.shape, &gradients[number]));
+  ND4C_TRY(nd4c_emit_full(&emission->emitter, info.dtype, 1, info.rank, info.shape, &gradients[number]));
   for (int32_t i = end - 1; i >= 0; i--) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, i);
     bool on_the_way = false;
@@ -303,24 +145,19 @@ static nd4c_status differentiate(nd4c_onnx_emission *emission, bool *marks, nd4c
 
 static nd4c_status emit_gradient(nd4c_onnx_emission *emission) {
   size_t count = (size_t)nd4c_onnx_emission_graph(emission)->values.count;
-  bool *marks = nd4c_allocate_zeroed(2 * count, sizeof *marks);
-  nd4c_onnx_operand *gradients = nd4c_allocate(count * sizeof *gradients);
-  nd4c_status status = ND4C_OK;
-  if (marks == NULL || gradients == NULL) {
-    status = nd4c_fail_memory("a gradient", count * sizeof *gradients);
-  } else {
-    for (size_t i = 0; i < count; i++) {
-      gradients[i] = ND4C_ONNX_OPERAND_NONE;
-    }
-    status = differentiate(emission, marks, gradients);
+  bool *marks = NULL;
+  nd4c_onnx_operand *gradients = NULL;
+  ND4C_TRY(nd4c_onnx_claim(emission, 2 * count, sizeof *marks, "a gradient", &marks));
+  ND4C_TRY(nd4c_onnx_claim(emission, count, sizeof *gradients, "a gradient", &gradients));
+  for (size_t i = 0; i < count; i++) {
+    gradients[i] = ND4C_ONNX_OPERAND_NONE;
   }
-  nd4c_deallocate(marks);
-  nd4c_deallocate(gradients);
-  return status;
+  return differentiate(emission, marks, gradients);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X) X(Gradient, 1, LAST, 1, ANY, ANY, gradient, NONE)
+#define ROWS \
+  CHAIN(Gradient, 1, LAST, 1, ANY, ANY, gradient, NONE, "the gradient of each node on the way, of ops of this table")
 
 ND4C_ONNX_FAMILY(gradient, "ai.onnx.preview.training", ROWS)

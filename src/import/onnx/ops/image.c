@@ -220,17 +220,17 @@ static nd4c_status emit_image_decoder(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                           \
-  X(Upsample, 1, 6, 1, 1, 1, upsample_images, NONE)       \
-  X(Upsample, 7, 8, 1, 1, 1, upsample, NONE)              \
-  X(Upsample, 9, 9, 2, 2, 1, upsample, NONE)              \
-  X(Resize, 10, 10, 2, 2, 1, upsample, NONE)              \
-  X(Resize, 11, LAST, 1, 4, 1, resize, NONE)              \
-  X(GridSample, 16, LAST, 2, 2, 1, grid_sample, NONE)     \
-  X(AffineGrid, 20, LAST, 2, 2, 1, affine_grid, NONE)     \
-  X(NonMaxSuppression, 10, LAST, 2, 5, 1, nms, NONE)      \
-  X(RoiAlign, 10, LAST, 3, 3, 1, roi_align, NONE)         \
-  X(ImageDecoder, 20, LAST, 1, 1, 1, image_decoder, NONE) \
-  X(MaxRoiPool, 1, LAST, 2, 2, 1, max_roi_pool, NONE)
+#define ROWS                                               \
+  OP(Upsample, 1, 6, 1, 1, 1, upsample_images, NONE)       \
+  OP(Upsample, 7, 8, 1, 1, 1, upsample, NONE)              \
+  OP(Upsample, 9, 9, 2, 2, 1, upsample, NONE)              \
+  OP(Resize, 10, 10, 2, 2, 1, upsample, NONE)              \
+  OP(Resize, 11, LAST, 1, 4, 1, resize, NONE)              \
+  OP(GridSample, 16, LAST, 2, 2, 1, grid_sample, NONE)     \
+  OP(AffineGrid, 20, LAST, 2, 2, 1, affine_grid, NONE)     \
+  OP(NonMaxSuppression, 10, LAST, 2, 5, 1, nms, NONE)      \
+  OP(RoiAlign, 10, LAST, 3, 3, 1, roi_align, NONE)         \
+  OP(ImageDecoder, 20, LAST, 1, 1, 1, image_decoder, NONE) \
+  OP(MaxRoiPool, 1, LAST, 2, 2, 1, max_roi_pool, NONE)
 
 ND4C_ONNX_FAMILY(image, "", ROWS)

@@ -242,12 +242,12 @@ static nd4c_status emit_pad(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                               \
-  X(Concat, 1, LAST, 1, ANY, 1, concat, NONE) \
-  X(Split, 2, LAST, 1, 2, ANY, split, NONE)   \
-  X(Slice, 1, LAST, 1, 5, 1, slice, NONE)     \
-  X(Gather, 1, LAST, 2, 2, 1, gather, NONE)   \
-  X(Pad, 1, 10, 1, 1, 1, pad, NONE)           \
-  X(Pad, 11, LAST, 2, 4, 1, pad, NONE)
+#define ROWS                                                             \
+  OP(Concat, 1, LAST, 1, ANY, 1, concat, NONE)                           \
+  CHAIN(Split, 2, LAST, 1, 2, ANY, split, NONE, "slice for each output") \
+  OP(Slice, 1, LAST, 1, 5, 1, slice, NONE)                               \
+  OP(Gather, 1, LAST, 2, 2, 1, gather, NONE)                             \
+  OP(Pad, 1, 10, 1, 1, 1, pad, NONE)                                     \
+  OP(Pad, 11, LAST, 2, 4, 1, pad, NONE)
 
 ND4C_ONNX_FAMILY(index, "", ROWS)

@@ -150,17 +150,17 @@ static nd4c_status emit_col2im(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                 \
-  X(GatherElements, 11, LAST, 2, 2, 1, gather_elements, NONE)   \
-  X(GatherND, 11, LAST, 2, 2, 1, gather_nd, NONE)               \
-  X(Scatter, 9, 10, 3, 3, 1, scatter_elements, NONE)            \
-  X(ScatterElements, 11, LAST, 3, 3, 1, scatter_elements, NONE) \
-  X(ScatterND, 11, LAST, 3, 3, 1, scatter_nd, NONE)             \
-  X(TensorScatter, 24, LAST, 2, 3, 1, tensor_scatter, NONE)     \
-  X(Compress, 9, LAST, 2, 2, 1, compress, NONE)                 \
-  X(ReverseSequence, 10, LAST, 2, 2, 1, reverse_sequence, NONE) \
-  X(OneHot, 9, LAST, 3, 3, 1, one_hot, NONE)                    \
-  X(Trilu, 14, LAST, 1, 2, 1, trilu, NONE)                      \
-  X(Col2Im, 18, LAST, 3, 3, 1, col2im, NONE)
+#define ROWS                                                     \
+  OP(GatherElements, 11, LAST, 2, 2, 1, gather_elements, NONE)   \
+  OP(GatherND, 11, LAST, 2, 2, 1, gather_nd, NONE)               \
+  OP(Scatter, 9, 10, 3, 3, 1, scatter_elements, NONE)            \
+  OP(ScatterElements, 11, LAST, 3, 3, 1, scatter_elements, NONE) \
+  OP(ScatterND, 11, LAST, 3, 3, 1, scatter_nd, NONE)             \
+  OP(TensorScatter, 24, LAST, 2, 3, 1, tensor_scatter, NONE)     \
+  OP(Compress, 9, LAST, 2, 2, 1, compress, NONE)                 \
+  OP(ReverseSequence, 10, LAST, 2, 2, 1, reverse_sequence, NONE) \
+  OP(OneHot, 9, LAST, 3, 3, 1, one_hot, NONE)                    \
+  OP(Trilu, 14, LAST, 1, 2, 1, trilu, NONE)                      \
+  OP(Col2Im, 18, LAST, 3, 3, 1, col2im, NONE)
 
 ND4C_ONNX_FAMILY(indexing, "", ROWS)

@@ -275,16 +275,16 @@ static nd4c_status emit_feature_vectorizer(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                             \
-  X(ArrayFeatureExtractor, 1, LAST, 2, 2, 1, array_feature_extractor, NONE) \
-  X(Binarizer, 1, LAST, 1, 1, 1, binarizer, NONE)                           \
-  X(CategoryMapper, 1, LAST, 1, 1, 1, category_mapper, NONE)                \
-  X(FeatureVectorizer, 1, LAST, 1, ANY, 1, feature_vectorizer, NONE)        \
-  X(Imputer, 1, LAST, 1, 1, 1, imputer, NONE)                               \
-  X(LabelEncoder, 1, 1, 1, 1, 1, label_encoder_1, NONE)                     \
-  X(LabelEncoder, 2, LAST, 1, 1, 1, label_encoder, NONE)                    \
-  X(Normalizer, 1, LAST, 1, 1, 1, normalizer, NONE)                         \
-  X(OneHotEncoder, 1, LAST, 1, 1, 1, one_hot_encoder, NONE)                 \
-  X(Scaler, 1, LAST, 1, 1, 1, scaler, NONE)
+#define ROWS                                                                                               \
+  CHAIN(ArrayFeatureExtractor, 1, LAST, 2, 2, 1, array_feature_extractor, NONE, "gather on the last axis") \
+  CHAIN(Binarizer, 1, LAST, 1, 1, 1, binarizer, NONE, "greater, cast")                                     \
+  CHAIN(CategoryMapper, 1, LAST, 1, 1, 1, category_mapper, NONE, "label_index, gather")                    \
+  CHAIN(FeatureVectorizer, 1, LAST, 1, ANY, 1, feature_vectorizer, NONE, "cast, concat")                   \
+  CHAIN(Imputer, 1, LAST, 1, 1, 1, imputer, NONE, "is_nan or equal, where")                                \
+  OP(LabelEncoder, 1, 1, 1, 1, 1, label_encoder_1, NONE)                                                   \
+  OP(LabelEncoder, 2, LAST, 1, 1, 1, label_encoder, NONE)                                                  \
+  CHAIN(Normalizer, 1, LAST, 1, 1, 1, normalizer, NONE, "abs or square, max or sum, divide")               \
+  CHAIN(OneHotEncoder, 1, LAST, 1, 1, 1, one_hot_encoder, NONE, "label_index, equal, cast")                \
+  CHAIN(Scaler, 1, LAST, 1, 1, 1, scaler, NONE, "subtract, multiply")
 
 ND4C_ONNX_FAMILY(learning, "ai.onnx.ml", ROWS)

@@ -104,9 +104,9 @@ static nd4c_status emit_tile_axis(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                \
-  X(Cast, 1, 5, 1, 1, 1, cast_named, NONE)     \
-  X(Split, 1, 1, 1, 2, ANY, split_first, NONE) \
-  X(Tile, 1, 5, 3, 3, 1, tile_axis, NONE)
+#define ROWS                                    \
+  OP(Cast, 1, 5, 1, 1, 1, cast_named, NONE)     \
+  OP(Split, 1, 1, 1, 2, ANY, split_first, NONE) \
+  OP(Tile, 1, 5, 3, 3, 1, tile_axis, NONE)
 
 ND4C_ONNX_FAMILY(legacy, "", ROWS)

@@ -64,8 +64,8 @@ static nd4c_status emit_gemm(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                               \
-  X(MatMul, 1, LAST, 2, 2, 1, direct, matmul) \
-  X(Gemm, 1, LAST, 2, 3, 1, gemm, NONE)
+#define ROWS                                   \
+  OP(MatMul, 1, LAST, 2, 2, 1, direct, matmul) \
+  OP(Gemm, 1, LAST, 2, 3, 1, gemm, NONE)
 
 ND4C_ONNX_FAMILY(linalg, "", ROWS)

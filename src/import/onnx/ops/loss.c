@@ -125,13 +125,14 @@ static nd4c_status emit_momentum(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                              \
-  X(NegativeLogLikelihoodLoss, 12, LAST, 2, 3, 1, nll, NONE) \
-  X(SoftmaxCrossEntropyLoss, 12, LAST, 2, 3, 2, cross_entropy, NONE)
-#define TRAINING_ROWS(X)                          \
-  X(Adagrad, 1, LAST, 5, ANY, ANY, adagrad, NONE) \
-  X(Adam, 1, LAST, 6, ANY, ANY, adam, NONE)       \
-  X(Momentum, 1, LAST, 5, ANY, ANY, momentum, NONE)
+#define ROWS                                                  \
+  OP(NegativeLogLikelihoodLoss, 12, LAST, 2, 3, 1, nll, NONE) \
+  OP(SoftmaxCrossEntropyLoss, 12, LAST, 2, 3, 2, cross_entropy, NONE)
 
 ND4C_ONNX_FAMILY(loss, "", ROWS)
+#define TRAINING_ROWS                              \
+  OP(Adagrad, 1, LAST, 5, ANY, ANY, adagrad, NONE) \
+  OP(Adam, 1, LAST, 6, ANY, ANY, adam, NONE)       \
+  OP(Momentum, 1, LAST, 5, ANY, ANY, momentum, NONE)
+
 ND4C_ONNX_FAMILY(training, "ai.onnx.preview.training", TRAINING_ROWS)

@@ -1,6 +1,10 @@
 /* Finds rows in the families' tables. */
 #include "import/onnx/ops/mapping.h"
 
+#include "onnx_families.h" /* ND4C_ONNX_FAMILIES(X): made by the build from the files of this folder */
+
+#define DECLARE(name) extern const nd4c_onnx_family nd4c_onnx_family_##name;
+ND4C_ONNX_FAMILIES(DECLARE)
 #define ADDRESS(name) &nd4c_onnx_family_##name,
 static const nd4c_onnx_family *const families[] = {ND4C_ONNX_FAMILIES(ADDRESS)};
 

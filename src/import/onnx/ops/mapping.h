@@ -5,37 +5,6 @@
 #include "import/onnx/model.h"
 #include "nd4c/op_schema.h"
 
-/* Every family of rows; each stands at the end of a file emit_*.c (see family.h). */
-#define ND4C_ONNX_FAMILIES(X) \
-  X(elementwise)              \
-  X(image)                    \
-  X(text)                     \
-  X(learning)                 \
-  X(trees)                    \
-  X(vectors)                  \
-  X(activation)               \
-  X(reduce)                   \
-  X(linalg)                   \
-  X(signal)                   \
-  X(nn)                       \
-  X(window)                   \
-  X(recurrent)                \
-  X(attention)                \
-  X(attention_preview)        \
-  X(loss)                     \
-  X(training)                 \
-  X(quantization)             \
-  X(shape)                    \
-  X(index)                    \
-  X(indexing)                 \
-  X(constant)                 \
-  X(control)                  \
-  X(sequence)                 \
-  X(legacy)                   \
-  X(gradient)                 \
-  X(sorting)                  \
-  X(random)
-
 struct nd4c_onnx_emission;
 typedef nd4c_status (*nd4c_onnx_emit_function)(struct nd4c_onnx_emission *emission);
 
@@ -49,6 +18,9 @@ typedef struct nd4c_onnx_mapping {
   int32_t outputs; /* that the import makes; those beyond may be named, but not used */
   nd4c_onnx_emit_function emit;
   nd4c_op op; /* for rows that share an emit function */
+  const struct nd4c_onnx_rule
+      *rules;              /* of the node's attributes (emission/attributes.h); NULL: the function reads them */
+  const char *composed_of; /* of an op that no nd4c op is by itself; NULL: it is named in the op table */
 } nd4c_onnx_mapping;
 
 typedef struct nd4c_onnx_family {
@@ -56,10 +28,6 @@ typedef struct nd4c_onnx_family {
   const nd4c_onnx_mapping *rows;
   int32_t count;
 } nd4c_onnx_family;
-
-#define ND4C_ONNX_FAMILY_DECLARE(name) extern const nd4c_onnx_family nd4c_onnx_family_##name;
-ND4C_ONNX_FAMILIES(ND4C_ONNX_FAMILY_DECLARE)
-#undef ND4C_ONNX_FAMILY_DECLARE
 
 /* The row for an op of a domain ("" or "ai.onnx": ONNX's own) at that domain's opset; NULL if there is none. */
 const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span domain, nd4c_span name, int64_t opset);

@@ -245,19 +245,19 @@ static nd4c_status emit_lrn(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                     \
-  X(Conv, 1, LAST, 2, 3, 1, conv, NONE)                             \
-  X(MaxPool, 1, LAST, 1, 1, 2, max_pool, NONE)                      \
-  X(AveragePool, 1, LAST, 1, 1, 1, average_pool, NONE)              \
-  X(GlobalAveragePool, 1, LAST, 1, 1, 1, global_pool, mean)         \
-  X(GlobalMaxPool, 1, LAST, 1, 1, 1, global_pool, max)              \
-  X(BatchNormalization, 1, LAST, 5, 5, 3, batch_norm, NONE)         \
-  X(InstanceNormalization, 1, LAST, 3, 3, 1, instance_norm, NONE)   \
-  X(LayerNormalization, 17, LAST, 2, 3, 3, layer_norm, NONE)        \
-  X(RMSNormalization, 23, LAST, 2, 2, 1, rms_norm, NONE)            \
-  X(GroupNormalization, 18, LAST, 3, 3, 1, group_norm, NONE)        \
-  X(LpNormalization, 1, LAST, 1, 1, 1, lp_norm, NONE)               \
-  X(MeanVarianceNormalization, 9, LAST, 1, 1, 1, standardize, NONE) \
-  X(LRN, 1, LAST, 1, 1, 1, lrn, NONE)
+#define ROWS                                                         \
+  OP(Conv, 1, LAST, 2, 3, 1, conv, NONE)                             \
+  OP(MaxPool, 1, LAST, 1, 1, 2, max_pool, NONE)                      \
+  OP(AveragePool, 1, LAST, 1, 1, 1, average_pool, NONE)              \
+  OP(GlobalAveragePool, 1, LAST, 1, 1, 1, global_pool, mean)         \
+  OP(GlobalMaxPool, 1, LAST, 1, 1, 1, global_pool, max)              \
+  OP(BatchNormalization, 1, LAST, 5, 5, 3, batch_norm, NONE)         \
+  OP(InstanceNormalization, 1, LAST, 3, 3, 1, instance_norm, NONE)   \
+  OP(LayerNormalization, 17, LAST, 2, 3, 3, layer_norm, NONE)        \
+  OP(RMSNormalization, 23, LAST, 2, 2, 1, rms_norm, NONE)            \
+  OP(GroupNormalization, 18, LAST, 3, 3, 1, group_norm, NONE)        \
+  OP(LpNormalization, 1, LAST, 1, 1, 1, lp_norm, NONE)               \
+  OP(MeanVarianceNormalization, 9, LAST, 1, 1, 1, standardize, NONE) \
+  OP(LRN, 1, LAST, 1, 1, 1, lrn, NONE)
 
 ND4C_ONNX_FAMILY(nn, "", ROWS)

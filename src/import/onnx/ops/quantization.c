@@ -64,12 +64,13 @@ static nd4c_status emit_byte_conv(nd4c_onnx_emission *emission) {
                    &emission->outputs[0]);
 }
 
-#define ROWS(X)                                               \
-  X(QuantizeLinear, 10, LAST, 2, 3, 1, quantize, NONE)        \
-  X(DequantizeLinear, 10, LAST, 2, 3, 1, dequantize, NONE)    \
-  X(DynamicQuantizeLinear, 11, LAST, 1, 1, 3, dynamic, NONE)  \
-  X(MatMulInteger, 10, LAST, 2, 4, 1, direct, matmul_integer) \
-  X(QLinearMatMul, 10, LAST, 8, 8, 1, direct, qlinear_matmul) \
-  X(ConvInteger, 10, LAST, 2, 4, 1, byte_conv, conv_integer)  \
-  X(QLinearConv, 10, LAST, 8, 9, 1, byte_conv, qlinear_conv)
+#define ROWS                                                   \
+  OP(QuantizeLinear, 10, LAST, 2, 3, 1, quantize, NONE)        \
+  OP(DequantizeLinear, 10, LAST, 2, 3, 1, dequantize, NONE)    \
+  OP(DynamicQuantizeLinear, 11, LAST, 1, 1, 3, dynamic, NONE)  \
+  OP(MatMulInteger, 10, LAST, 2, 4, 1, direct, matmul_integer) \
+  OP(QLinearMatMul, 10, LAST, 8, 8, 1, direct, qlinear_matmul) \
+  OP(ConvInteger, 10, LAST, 2, 4, 1, byte_conv, conv_integer)  \
+  OP(QLinearConv, 10, LAST, 8, 9, 1, byte_conv, qlinear_conv)
+
 ND4C_ONNX_FAMILY(quantization, "", ROWS)

@@ -140,13 +140,13 @@ static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------- */
 
-#define ROWS(X)                                                       \
-  X(RandomUniform, 1, LAST, 0, 0, 1, random, random_uniform)          \
-  X(RandomNormal, 1, LAST, 0, 0, 1, random, random_normal)            \
-  X(RandomUniformLike, 1, LAST, 1, 1, 1, random_like, random_uniform) \
-  X(RandomNormalLike, 1, LAST, 1, 1, 1, random_like, random_normal)   \
-  X(Bernoulli, 15, LAST, 1, 1, 1, bernoulli, NONE)                    \
-  X(Multinomial, 7, LAST, 1, 1, 1, multinomial, NONE)                 \
-  X(Dropout, 1, LAST, 1, 3, 2, dropout, NONE)
+#define ROWS                                                                                                     \
+  OP(RandomUniform, 1, LAST, 0, 0, 1, random, random_uniform)                                                    \
+  OP(RandomNormal, 1, LAST, 0, 0, 1, random, random_normal)                                                      \
+  CHAIN(RandomUniformLike, 1, LAST, 1, 1, 1, random_like, random_uniform, "random_uniform of the input's shape") \
+  CHAIN(RandomNormalLike, 1, LAST, 1, 1, 1, random_like, random_normal, "random_normal of the input's shape")    \
+  OP(Bernoulli, 15, LAST, 1, 1, 1, bernoulli, NONE)                                                              \
+  OP(Multinomial, 7, LAST, 1, 1, 1, multinomial, NONE)                                                           \
+  OP(Dropout, 1, LAST, 1, 3, 2, dropout, NONE)
 
 ND4C_ONNX_FAMILY(random, "", ROWS)

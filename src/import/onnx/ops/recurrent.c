@@ -134,9 +134,9 @@ static nd4c_status emit_lstm(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                      \
-  X(RNN, 1, LAST, 3, 6, 2, rnn, rnn) \
-  X(GRU, 1, LAST, 3, 6, 2, gru, gru) \
-  X(LSTM, 1, LAST, 3, 8, 3, lstm, lstm)
+#define ROWS                          \
+  OP(RNN, 1, LAST, 3, 6, 2, rnn, rnn) \
+  OP(GRU, 1, LAST, 3, 6, 2, gru, gru) \
+  OP(LSTM, 1, LAST, 3, 8, 3, lstm, lstm)
 
 ND4C_ONNX_FAMILY(recurrent, "", ROWS)

@@ -190,20 +190,20 @@ static nd4c_status emit_cumulative(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                  \
-  X(ReduceSum, 1, LAST, 1, 2, 1, reduce, sum)                    \
-  X(ReduceProd, 1, LAST, 1, 2, 1, reduce, prod)                  \
-  X(ReduceMean, 1, LAST, 1, 2, 1, reduce, mean)                  \
-  X(ReduceMax, 1, LAST, 1, 2, 1, reduce, max)                    \
-  X(ReduceMin, 1, LAST, 1, 2, 1, reduce, min)                    \
-  X(ReduceL1, 1, LAST, 1, 2, 1, reduce_l1, NONE)                 \
-  X(ReduceL2, 1, LAST, 1, 2, 1, reduce_l2, NONE)                 \
-  X(ReduceSumSquare, 1, LAST, 1, 2, 1, reduce_sum_square, NONE)  \
-  X(ReduceLogSum, 1, LAST, 1, 2, 1, reduce_log_sum, NONE)        \
-  X(ReduceLogSumExp, 1, LAST, 1, 2, 1, reduce_log_sum_exp, NONE) \
-  X(ArgMax, 1, LAST, 1, 1, 1, arg_reduce, argmax)                \
-  X(ArgMin, 1, LAST, 1, 1, 1, arg_reduce, argmin)                \
-  X(CumSum, 11, LAST, 2, 2, 1, cumulative, cumulative_sum)       \
-  X(CumProd, 26, LAST, 2, 2, 1, cumulative, cumulative_prod)
+#define ROWS                                                              \
+  OP(ReduceSum, 1, LAST, 1, 2, 1, reduce, sum)                            \
+  OP(ReduceProd, 1, LAST, 1, 2, 1, reduce, prod)                          \
+  OP(ReduceMean, 1, LAST, 1, 2, 1, reduce, mean)                          \
+  OP(ReduceMax, 1, LAST, 1, 2, 1, reduce, max)                            \
+  OP(ReduceMin, 1, LAST, 1, 2, 1, reduce, min)                            \
+  OP(ReduceL1, 1, LAST, 1, 2, 1, reduce_l1, NONE)                         \
+  OP(ReduceL2, 1, LAST, 1, 2, 1, reduce_l2, NONE)                         \
+  OP(ReduceSumSquare, 1, LAST, 1, 2, 1, reduce_sum_square, NONE)          \
+  CHAIN(ReduceLogSum, 1, LAST, 1, 2, 1, reduce_log_sum, NONE, "sum, log") \
+  OP(ReduceLogSumExp, 1, LAST, 1, 2, 1, reduce_log_sum_exp, NONE)         \
+  OP(ArgMax, 1, LAST, 1, 1, 1, arg_reduce, argmax)                        \
+  OP(ArgMin, 1, LAST, 1, 1, 1, arg_reduce, argmin)                        \
+  OP(CumSum, 11, LAST, 2, 2, 1, cumulative, cumulative_sum)               \
+  OP(CumProd, 26, LAST, 2, 2, 1, cumulative, cumulative_prod)
 
 ND4C_ONNX_FAMILY(reduce, "", ROWS)

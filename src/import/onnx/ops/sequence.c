@@ -338,18 +338,19 @@ static nd4c_status emit_optional_get_element(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                        \
-  X(SequenceEmpty, 11, LAST, 0, 0, 1, sequence_empty, NONE)            \
-  X(SequenceConstruct, 11, LAST, 1, ANY, 1, sequence_construct, NONE)  \
-  X(SequenceInsert, 11, LAST, 2, 3, 1, sequence_insert, NONE)          \
-  X(SequenceErase, 11, LAST, 1, 2, 1, sequence_erase, NONE)            \
-  X(SequenceAt, 11, LAST, 2, 2, 1, sequence_at, NONE)                  \
-  X(SequenceLength, 11, LAST, 1, 1, 1, sequence_length, NONE)          \
-  X(SplitToSequence, 11, LAST, 1, 2, 1, split_to_sequence, NONE)       \
-  X(ConcatFromSequence, 11, LAST, 1, 1, 1, concat_from_sequence, NONE) \
-  X(SequenceMap, 17, LAST, 1, ANY, ANY, sequence_map, NONE)            \
-  X(Optional, 15, LAST, 0, 1, 1, optional, NONE)                       \
-  X(OptionalHasElement, 15, LAST, 0, 1, 1, optional_has_element, NONE) \
-  X(OptionalGetElement, 15, LAST, 1, 1, 1, optional_get_element, NONE)
+#define ROWS                                                                                                           \
+  CHAIN(SequenceEmpty, 11, LAST, 0, 0, 1, sequence_empty, NONE, "a value of the interpreter")                          \
+  CHAIN(SequenceConstruct, 11, LAST, 1, ANY, 1, sequence_construct, NONE, "a value of the interpreter")                \
+  CHAIN(SequenceInsert, 11, LAST, 2, 3, 1, sequence_insert, NONE, "a value of the interpreter")                        \
+  CHAIN(SequenceErase, 11, LAST, 1, 2, 1, sequence_erase, NONE, "a value of the interpreter")                          \
+  CHAIN(SequenceAt, 11, LAST, 2, 2, 1, sequence_at, NONE, "a value of the interpreter")                                \
+  CHAIN(SequenceLength, 11, LAST, 1, 1, 1, sequence_length, NONE, "a question to a value of the interpreter")          \
+  CHAIN(SplitToSequence, 11, LAST, 1, 2, 1, split_to_sequence, NONE,                                                   \
+        "slice for each element of a value of the interpreter, squeeze")                                               \
+  OP(ConcatFromSequence, 11, LAST, 1, 1, 1, concat_from_sequence, NONE)                                                \
+  CHAIN(SequenceMap, 17, LAST, 1, ANY, ANY, sequence_map, NONE, "an inner graph for each element, by the interpreter") \
+  CHAIN(Optional, 15, LAST, 0, 1, 1, optional, NONE, "a value of the interpreter")                                     \
+  CHAIN(OptionalHasElement, 15, LAST, 0, 1, 1, optional_has_element, NONE, "a question to a value of the interpreter") \
+  CHAIN(OptionalGetElement, 15, LAST, 1, 1, 1, optional_get_element, NONE, "a value of the interpreter")
 
 ND4C_ONNX_FAMILY(sequence, "", ROWS)

@@ -178,16 +178,16 @@ static nd4c_status emit_blocks(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                              \
-  X(Reshape, 1, LAST, 1, 2, 1, reshape, NONE)                \
-  X(Flatten, 1, LAST, 1, 1, 1, flatten, NONE)                \
-  X(Transpose, 1, LAST, 1, 1, 1, transpose, NONE)            \
-  X(Squeeze, 1, LAST, 1, 2, 1, squeeze, NONE)                \
-  X(Unsqueeze, 1, LAST, 1, 2, 1, unsqueeze, NONE)            \
-  X(Expand, 8, LAST, 2, 2, 1, expand, NONE)                  \
-  X(Tile, 6, LAST, 2, 2, 1, tile, NONE)                      \
-  X(CenterCropPad, 18, LAST, 2, 2, 1, center_crop_pad, NONE) \
-  X(DepthToSpace, 1, LAST, 1, 1, 1, blocks, depth_to_space)  \
-  X(SpaceToDepth, 1, LAST, 1, 1, 1, blocks, space_to_depth)
+#define ROWS                                                                                      \
+  OP(Reshape, 1, LAST, 1, 2, 1, reshape, NONE)                                                    \
+  OP(Flatten, 1, LAST, 1, 1, 1, flatten, NONE)                                                    \
+  OP(Transpose, 1, LAST, 1, 1, 1, transpose, NONE)                                                \
+  OP(Squeeze, 1, LAST, 1, 2, 1, squeeze, NONE)                                                    \
+  OP(Unsqueeze, 1, LAST, 1, 2, 1, unsqueeze, NONE)                                                \
+  OP(Expand, 8, LAST, 2, 2, 1, expand, NONE)                                                      \
+  OP(Tile, 6, LAST, 2, 2, 1, tile, NONE)                                                          \
+  CHAIN(CenterCropPad, 18, LAST, 2, 2, 1, center_crop_pad, NONE, "slice and pad along each axis") \
+  OP(DepthToSpace, 1, LAST, 1, 1, 1, blocks, depth_to_space)                                      \
+  OP(SpaceToDepth, 1, LAST, 1, 1, 1, blocks, space_to_depth)
 
 ND4C_ONNX_FAMILY(shape, "", ROWS)

@@ -176,14 +176,14 @@ static nd4c_status emit_einsum(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------- */
 
-#define ROWS(X)                                                  \
-  X(DFT, 17, LAST, 1, 3, 1, dft, NONE)                           \
-  X(STFT, 17, LAST, 2, 4, 1, stft, NONE)                         \
-  X(HannWindow, 17, LAST, 1, 1, 1, window, hann_window)          \
-  X(HammingWindow, 17, LAST, 1, 1, 1, window, hamming_window)    \
-  X(BlackmanWindow, 17, LAST, 1, 1, 1, window, blackman_window)  \
-  X(MelWeightMatrix, 17, LAST, 5, 5, 1, mel_weight_matrix, NONE) \
-  X(Det, 11, LAST, 1, 1, 1, direct, det)                         \
-  X(Einsum, 12, LAST, 1, ANY, 1, einsum, NONE)
+#define ROWS                                                      \
+  OP(DFT, 17, LAST, 1, 3, 1, dft, NONE)                           \
+  OP(STFT, 17, LAST, 2, 4, 1, stft, NONE)                         \
+  OP(HannWindow, 17, LAST, 1, 1, 1, window, hann_window)          \
+  OP(HammingWindow, 17, LAST, 1, 1, 1, window, hamming_window)    \
+  OP(BlackmanWindow, 17, LAST, 1, 1, 1, window, blackman_window)  \
+  OP(MelWeightMatrix, 17, LAST, 5, 5, 1, mel_weight_matrix, NONE) \
+  OP(Det, 11, LAST, 1, 1, 1, direct, det)                         \
+  OP(Einsum, 12, LAST, 1, ANY, 1, einsum, NONE)
 
 ND4C_ONNX_FAMILY(signal, "", ROWS)

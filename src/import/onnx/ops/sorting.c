@@ -41,10 +41,10 @@ static nd4c_status emit_unique(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                              \
-  X(TopK, 1, 9, 1, 1, 2, top_k, NONE)        \
-  X(TopK, 10, LAST, 2, 2, 2, top_k, NONE)    \
-  X(Unique, 11, LAST, 1, 1, 4, unique, NONE) \
-  X(NonZero, 9, LAST, 1, 1, 1, direct, nonzero)
+#define ROWS                                  \
+  OP(TopK, 1, 9, 1, 1, 2, top_k, NONE)        \
+  OP(TopK, 10, LAST, 2, 2, 2, top_k, NONE)    \
+  OP(Unique, 11, LAST, 1, 1, 4, unique, NONE) \
+  OP(NonZero, 9, LAST, 1, 1, 1, direct, nonzero)
 
 ND4C_ONNX_FAMILY(sorting, "", ROWS)

@@ -126,11 +126,11 @@ static nd4c_status emit_tfidf_vectorizer(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                   \
-  X(StringConcat, 20, LAST, 2, 2, 1, direct, string_concat)       \
-  X(StringSplit, 20, LAST, 1, 1, 2, string_split, NONE)           \
-  X(StringNormalizer, 10, LAST, 1, 1, 1, string_normalizer, NONE) \
-  X(RegexFullMatch, 20, LAST, 1, 1, 1, regex_full_match, NONE)    \
-  X(TfIdfVectorizer, 9, LAST, 1, 1, 1, tfidf_vectorizer, NONE)
+#define ROWS                                                       \
+  OP(StringConcat, 20, LAST, 2, 2, 1, direct, string_concat)       \
+  OP(StringSplit, 20, LAST, 1, 1, 2, string_split, NONE)           \
+  OP(StringNormalizer, 10, LAST, 1, 1, 1, string_normalizer, NONE) \
+  OP(RegexFullMatch, 20, LAST, 1, 1, 1, regex_full_match, NONE)    \
+  OP(TfIdfVectorizer, 9, LAST, 1, 1, 1, tfidf_vectorizer, NONE)
 
 ND4C_ONNX_FAMILY(text, "", ROWS)

@@ -486,9 +486,10 @@ static nd4c_status emit_tree_classifier(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                    \
-  X(TreeEnsemble, 5, LAST, 1, 1, 1, tree_ensemble, NONE)           \
-  X(TreeEnsembleRegressor, 1, LAST, 1, 1, 1, tree_regressor, NONE) \
-  X(TreeEnsembleClassifier, 1, LAST, 1, 1, 2, tree_classifier, NONE)
+#define ROWS                                                                                                  \
+  OP(TreeEnsemble, 5, LAST, 1, 1, 1, tree_ensemble, NONE)                                                     \
+  CHAIN(TreeEnsembleRegressor, 1, LAST, 1, 1, 1, tree_regressor, NONE, "tree_ensemble, add, score_transform") \
+  CHAIN(TreeEnsembleClassifier, 1, LAST, 1, 1, 2, tree_classifier, NONE,                                      \
+        "tree_ensemble, score_transform; the label: argmax, gather")
 
 ND4C_ONNX_FAMILY(trees, "ai.onnx.ml", ROWS)

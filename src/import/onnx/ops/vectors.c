@@ -296,10 +296,12 @@ static nd4c_status emit_svm_classifier(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                  \
-  X(LinearRegressor, 1, LAST, 1, 1, 1, linear_regressor, NONE)   \
-  X(LinearClassifier, 1, LAST, 1, 1, 2, linear_classifier, NONE) \
-  X(SVMRegressor, 1, LAST, 1, 1, 1, svm_regressor, NONE)         \
-  X(SVMClassifier, 1, LAST, 1, 1, 2, svm_classifier, NONE)
+#define ROWS                                                                                             \
+  CHAIN(LinearRegressor, 1, LAST, 1, 1, 1, linear_regressor, NONE, "matmul, add, score_transform")       \
+  CHAIN(LinearClassifier, 1, LAST, 1, 1, 2, linear_classifier, NONE,                                     \
+        "matmul, add, score_transform; the label: argmax or greater, gather")                            \
+  CHAIN(SVMRegressor, 1, LAST, 1, 1, 1, svm_regressor, NONE, "svm_kernel, matmul, add, score_transform") \
+  CHAIN(SVMClassifier, 1, LAST, 1, 1, 2, svm_classifier, NONE,                                           \
+        "svm_kernel, matmul, add, svm_probabilities, score_transform; the label: votes by greater")
 
 ND4C_ONNX_FAMILY(vectors, "ai.onnx.ml", ROWS)

@@ -103,12 +103,12 @@ static nd4c_status emit_global_lp_pool(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS(X)                                                \
-  X(ConvTranspose, 1, LAST, 2, 3, 1, conv_transpose, NONE)     \
-  X(DeformConv, 19, LAST, 3, 5, 1, deformable_conv, NONE)      \
-  X(CausalConvWithState, 27, LAST, 2, 4, 2, causal_conv, NONE) \
-  X(MaxUnpool, 9, LAST, 2, 3, 1, max_unpool, NONE)             \
-  X(LpPool, 1, LAST, 1, 1, 1, lp_pool, NONE)                   \
-  X(GlobalLpPool, 1, LAST, 1, 1, 1, global_lp_pool, NONE)
+#define ROWS                                                    \
+  OP(ConvTranspose, 1, LAST, 2, 3, 1, conv_transpose, NONE)     \
+  OP(DeformConv, 19, LAST, 3, 5, 1, deformable_conv, NONE)      \
+  OP(CausalConvWithState, 27, LAST, 2, 4, 2, causal_conv, NONE) \
+  OP(MaxUnpool, 9, LAST, 2, 3, 1, max_unpool, NONE)             \
+  OP(LpPool, 1, LAST, 1, 1, 1, lp_pool, NONE)                   \
+  OP(GlobalLpPool, 1, LAST, 1, 1, 1, global_lp_pool, NONE)
 
 ND4C_ONNX_FAMILY(window, "", ROWS)

@@ -1,0 +1,40 @@
+#include "ops/gradient/gradient.h"
+
+#include "base/status.h"
+
+nd4c_gradient_rule nd4c_gradient_find(nd4c_op op) {
+  static const nd4c_gradient_row *const families[] = {nd4c_gradient_elementwise, nd4c_gradient_activation,
+                                                      nd4c_gradient_linalg};
+  for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+    for (const nd4c_gradient_row *row = families[i]; row->op != ND4C_OP_NONE; row++) {
+      if (row->op == op) {
+        return row->rule;
+      }
+    }
+  }
+  return NULL;
+}
+
+/* Sums what was broadcast from x's shape. */
+static nd4c_status sum_to(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *gradient) {
+  int64_t axes[ND4C_MAX_RANK];
+  int32_t count = 0;
+  const nd4c_emitted_info wanted = nd4c_emitted_get(e, x), given = nd4c_emitted_get(e, *gradient);
+  const int32_t more = given.rank - wanted.rank;
+  for (int32_t i = 0; i < given.rank; i++) {
+    if (i < more || (wanted.shape[i - more] == 1 && given.shape[i] != 1)) {
+      axes[count++] = i;
+    }
+  }
+  if (count == 0) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_emit_reduce(e, ND4C_OP_sum, *gradient, count, axes, true, gradient));
+  return nd4c_emit_reshape(e, *gradient, wanted.rank, wanted.shape, gradient);
+}
+
+nd4c_status nd4c_gradient_emit(nd4c_emitter *e, nd4c_gradient_rule rule, const nd4c_gradient_step *step, int32_t index,
+                               nd4c_emitted *gradient) {
+  ND4C_TRY(rule(e, step, index, gradient));
+  return sum_to(e, step->inputs[index], gradient);
+}

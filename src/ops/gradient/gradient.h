@@ -1,0 +1,39 @@
+/* Gradients of ops: what an op of one output gives back to its inputs, as ops of an emitter (ops/emitter.h). */
+#ifndef ND4C_OPS_GRADIENT_H
+#define ND4C_OPS_GRADIENT_H
+
+#include "ops/emitter.h"
+
+enum { ND4C_GRADIENT_INPUTS = 2 }; /* of an op with a rule, at most */
+
+/* An op that was emitted, and the gradient of its output. */
+typedef struct nd4c_gradient_step {
+  nd4c_emitted inputs[ND4C_GRADIENT_INPUTS], output;
+  nd4c_emitted given;
+} nd4c_gradient_step;
+
+/* The gradient of input `index`. It has the output's shape where the op broadcasts its inputs. */
+typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index,
+                                          nd4c_emitted *gradient);
+
+/* A rule; each family of rules ends with NONE. */
+typedef struct nd4c_gradient_row {
+  nd4c_op op;
+  nd4c_gradient_rule rule;
+} nd4c_gradient_row;
+extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_linalg[];
+
+/* The rule of an op; NULL if it has none. */
+nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
+
+/* The gradient of input `index` in that input's shape: what was broadcast is summed. */
+nd4c_status nd4c_gradient_emit(nd4c_emitter *e, nd4c_gradient_rule rule, const nd4c_gradient_step *step, int32_t index,
+                               nd4c_emitted *gradient);
+
+/* For files of rules. */
+#define ND4C_GRADIENT(name) \
+  static nd4c_status name(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index, nd4c_emitted *gradient)
+#define UNARY(op, x, y) ND4C_TRY(nd4c_emit_unary(e, ND4C_OP_##op, x, y))
+#define BINARY(op, a, b, y) ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_##op, a, b, y))
+
+#endif
