@@ -18,7 +18,7 @@ nd4c_status nd4c_compose_best_class(nd4c_emitter *e, nd4c_emitted scores, nd4c_e
 nd4c_status nd4c_compose_score_transform(nd4c_emitter *e, nd4c_emitted x, int64_t transform, nd4c_emitted *y) {
   const nd4c_attr attr = nd4c_attr_of_int("transform", transform);
   *y = x;
-  return transform == ND4C_SCORE_TRANSFORM_NONE ? ND4C_OK : nd4c_emit(e, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
+  return transform == ND4C_POST_TRANSFORM_NONE ? ND4C_OK : nd4c_emit(e, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
 }
 
 nd4c_status nd4c_compose_pick(nd4c_emitter *e, nd4c_emitted list, nd4c_emitted index, nd4c_emitted *y) {

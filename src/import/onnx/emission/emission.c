@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "array/array.h"
+#include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
@@ -32,6 +33,11 @@ nd4c_status nd4c_onnx_read_value(nd4c_onnx_emission *emission, int32_t number, n
   *operand = ND4C_ONNX_OPERAND_NONE;
   return number == ND4C_ONNX_NONE ? ND4C_OK
                                   : nd4c_onnx_scope_read(emission->importer, emission->scope, number, operand);
+}
+
+nd4c_status nd4c_onnx_fix_axis(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand, int64_t axis,
+                               int32_t *fixed) {
+  return nd4c_axis_normalize(axis, nd4c_emitted_get(&emission->emitter, operand).rank, "attribute 'axis'", fixed);
 }
 
 nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t index) {
@@ -353,6 +359,17 @@ nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand 
     values[i] = value;
   }
   return ND4C_OK;
+}
+
+nd4c_status nd4c_onnx_read_int(nd4c_onnx_emission *emission, int32_t index, const char *what, int64_t preset,
+                               int64_t *value) {
+  int32_t count = 0;
+  *value = preset;
+  if (nd4c_onnx_input(emission, index) == ND4C_ONNX_OPERAND_NONE) {
+    return ND4C_OK;
+  }
+  ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[index], what, 1, value, &count));
+  return count == 1 ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "%s is empty; expected one number", what);
 }
 
 nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,

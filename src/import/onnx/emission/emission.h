@@ -44,6 +44,9 @@ nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t in
 /* The graph that the node stands in, and the operand of any of its values up to here; NONE if it has none. */
 const nd4c_onnx_graph *nd4c_onnx_emission_graph(const nd4c_onnx_emission *emission);
 nd4c_status nd4c_onnx_read_value(nd4c_onnx_emission *emission, int32_t number, nd4c_onnx_operand *operand);
+/* An axis of an operand, -rank .. rank - 1, as 0 .. rank - 1; INDEX for another. */
+nd4c_status nd4c_onnx_fix_axis(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand, int64_t axis,
+                               int32_t *fixed);
 /* The name of input `index`, for errors. */
 nd4c_span_text nd4c_onnx_input_name(const nd4c_onnx_emission *emission, int32_t index);
 /* Whether the node names output `index`. */
@@ -58,6 +61,9 @@ nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t
  * has to be interpreted: the status is UNSUPPORTED then, and is to be passed on. */
 nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                 int32_t limit, int64_t *values, int32_t *count);
+/* The integer of input `index`, likewise; the preset if it is left out. */
+nd4c_status nd4c_onnx_read_int(nd4c_onnx_emission *emission, int32_t index, const char *what, int64_t preset,
+                               int64_t *value);
 /* One number of an array of one element, likewise. */
 nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                   double *value);

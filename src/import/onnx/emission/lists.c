@@ -47,13 +47,6 @@ nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *
   return nd4c_emit_constant(&emission->emitter, array, operand);
 }
 
-nd4c_status nd4c_onnx_pick(nd4c_onnx_emission *emission, nd4c_onnx_operand list, nd4c_onnx_operand index,
-                           nd4c_onnx_operand *output) {
-  nd4c_onnx_operand inputs[2] = {list, index};
-  nd4c_attr axis = nd4c_attr_of_int("axis", 0);
-  return nd4c_emit(&emission->emitter, ND4C_OP_gather, inputs, 2, &axis, 1, output);
-}
-
 nd4c_status nd4c_onnx_class_labels(nd4c_onnx_emission *emission, const char *integers, nd4c_onnx_operand *labels,
                                    int64_t *count) {
   const int64_t *numbers = NULL;
@@ -67,9 +60,4 @@ nd4c_status nd4c_onnx_class_labels(nd4c_onnx_emission *emission, const char *int
   }
   return number_count > 0 ? nd4c_onnx_int64s(emission, 1, number_count, numbers, labels)
                           : nd4c_onnx_string_list(emission, names, name_count, labels);
-}
-
-nd4c_status nd4c_onnx_best_class(nd4c_onnx_emission *emission, nd4c_onnx_operand scores, nd4c_onnx_operand *best) {
-  nd4c_attr attrs[] = {nd4c_attr_of_int("axis", 1), nd4c_attr_of_bool("keepdims", false)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_argmax, &scores, 1, attrs, 2, best);
 }

@@ -18,14 +18,7 @@ nd4c_status nd4c_onnx_strings(nd4c_onnx_emission *emission, const nd4c_span *spa
 nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
                                       int64_t *size);
 
-/* The items of a list (the rows of a table) at an index. */
-nd4c_status nd4c_onnx_pick(nd4c_onnx_emission *emission, nd4c_onnx_operand list, nd4c_onnx_operand index,
-                           nd4c_onnx_operand *output);
-
 /* The labels of a classifier: classlabels_strings, or integers in an attribute of the given name. FORMAT without. */
 nd4c_status nd4c_onnx_class_labels(nd4c_onnx_emission *emission, const char *integers, nd4c_onnx_operand *labels,
                                    int64_t *count);
-/* The first of the largest in each row of [n, classes]. */
-nd4c_status nd4c_onnx_best_class(nd4c_onnx_emission *emission, nd4c_onnx_operand scores, nd4c_onnx_operand *best);
-
 #endif

@@ -1,25 +1,25 @@
-/* Attributes that convolutions and pools share. */
+/* What convolutions and pools share. */
 #ifndef ND4C_IO_ONNX_WINDOW_H
 #define ND4C_IO_ONNX_WINDOW_H
 
-#include "import/onnx/emission/emission.h"
+#include "import/onnx/emission/attributes.h"
 
-/* As nd4c's ops take them; emit functions add their own. */
-typedef struct nd4c_onnx_window {
-  nd4c_attr attrs[12];
-  int32_t count;
-} nd4c_onnx_window;
+/* The words of auto_pad, in the order of ND4C_AUTO_PAD_TABLE. */
+extern const char *const nd4c_onnx_auto_pads[];
 
-/* Adds a list that ONNX calls `onnx`, if it is there. */
-nd4c_status nd4c_onnx_window_ints(nd4c_onnx_emission *emission, const char *onnx, const char *name,
-                                  nd4c_onnx_window *window);
-/* strides, pads, dilations, auto_pad. */
-nd4c_status nd4c_onnx_read_window(nd4c_onnx_emission *emission, nd4c_onnx_window *window);
-/* The same with kernel_shape and ceil_mode. */
-nd4c_status nd4c_onnx_read_pool(nd4c_onnx_emission *emission, nd4c_onnx_window *window);
-/* Refuses a kernel_shape that is not that of the weights, input 1. */
-nd4c_status nd4c_onnx_check_kernel_shape(nd4c_onnx_emission *emission);
-/* The same for weights that are another input. */
-nd4c_status nd4c_onnx_check_kernel_shape_of(nd4c_onnx_emission *emission, int32_t weights);
+/* Rules for rows of family.h. */
+#define ND4C_ONNX_STEP_RULES ATTR("strides", INTS, "strides", 0), ATTR("pads", INTS, "pads", 0)
+#define ND4C_ONNX_CONV_RULES \
+  ND4C_ONNX_STEP_RULES, ATTR("dilations", INTS, "dilations", 0), ATTR("group", INT, "groups", 1)
+#define ND4C_ONNX_AUTO_PAD_RULE WORDS("auto_pad", "auto_pad", 0, nd4c_onnx_auto_pads)
+#define ND4C_ONNX_POOL_RULES                                                              \
+  ND4C_ONNX_STEP_RULES, ATTR("dilations", INTS, "dilations", 0), ND4C_ONNX_AUTO_PAD_RULE, \
+      ATTR("kernel_shape", INTS, "kernel", REQUIRED), ATTR("ceil_mode", BOOL, "ceil_mode", 0)
+
+/* Refuses a kernel_shape that is not that of the weights, input `weights`. */
+nd4c_status nd4c_onnx_check_kernel_shape(nd4c_onnx_emission *emission, int32_t weights);
+/* The row's op on the node's inputs with the row's rules; the weights are input 3 of qlinear_conv, 1 of the others. */
+#define emit_conv nd4c_onnx_emit_conv
+nd4c_status nd4c_onnx_emit_conv(nd4c_onnx_emission *emission);
 
 #endif

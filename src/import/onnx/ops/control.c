@@ -2,10 +2,9 @@
  * of many rounds is not unrolled into a graph, but interpreted. */
 #include <inttypes.h>
 
-#include "base/alloc.h"
-#include "base/region.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
+#include "ops/compose/compose.h"
 
 enum { UNROLL_MOST = 64 };
 
@@ -23,12 +22,20 @@ static nd4c_status emit_if(nd4c_onnx_emission *emission) {
 
 /* What the rounds give for one output; each is held. */
 typedef struct operand_list {
-  nd4c_onnx_operand *items;
+  nd4c_onnx_operand *items; /* the node's memory */
   int32_t count, capacity;
 } operand_list;
 
 static nd4c_status list_append(nd4c_onnx_emission *emission, operand_list *list, nd4c_onnx_operand operand) {
-  ND4C_TRY(nd4c_grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items, "the results of a loop"));
+  if (list->count == list->capacity) {
+    nd4c_onnx_operand *more = NULL;
+    list->capacity = 2 * list->capacity + 8;
+    ND4C_TRY(nd4c_onnx_claim(emission, (size_t)list->capacity, sizeof *more, "the results of a loop", &more));
+    for (int32_t i = 0; i < list->count; i++) {
+      more[i] = list->items[i];
+    }
+    list->items = more;
+  }
   nd4c_onnx_hold(emission, operand);
   list->items[list->count++] = operand;
   return ND4C_OK;
@@ -54,31 +61,18 @@ static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_v
   return nd4c_emit_constant(&emission->emitter, array, output);
 }
 
-/* Stacks the items along a new axis, in reverse if asked. Lets go of them. */
+/* Stacks the items along a new axis, in reverse if asked, and releases them. */
 static nd4c_status stack(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info, operand_list *list,
                          int64_t axis, bool reverse, nd4c_onnx_operand *output) {
   if (list->count == 0) {
     return stack_nothing(emission, info, axis, output);
-  }
-  int32_t rank = nd4c_emitted_get(&emission->emitter, list->items[0]).rank + 1;
-  if (axis < -rank || axis >= rank) {
-    return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
-  }
-  axis += axis < 0 ? rank : 0;
-  for (int32_t i = 0; i < list->count; i++) {
-    nd4c_onnx_operand expanded = ND4C_ONNX_OPERAND_NONE;
-    ND4C_TRY(nd4c_emit_axes(&emission->emitter, ND4C_OP_expand_dims, list->items[i], 1, &axis, &expanded));
-    nd4c_onnx_hold(emission, expanded);
-    nd4c_onnx_release(emission, list->items[i]);
-    list->items[i] = expanded;
   }
   for (int32_t i = 0, j = list->count - 1; reverse && i < j; i++, j--) {
     nd4c_onnx_operand swapped = list->items[i];
     list->items[i] = list->items[j];
     list->items[j] = swapped;
   }
-  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_concat, list->items, list->count, &attr, 1, output));
+  ND4C_TRY(nd4c_compose_stack(&emission->emitter, list->items, list->count, axis, output));
   for (int32_t i = 0; i < list->count; i++) {
     nd4c_onnx_release(emission, list->items[i]);
   }
@@ -97,26 +91,15 @@ typedef struct rounds {
   operand_list *lists;
 } rounds;
 
-static nd4c_status rounds_open(rounds *loop) {
+static nd4c_status rounds_open(nd4c_onnx_emission *emission, rounds *loop) {
   size_t room = (size_t)loop->input_count + (size_t)loop->output_count;
-  loop->inputs = nd4c_allocate(room * sizeof *loop->inputs);
-  loop->lists = nd4c_allocate_zeroed((size_t)loop->collected + 1, sizeof *loop->lists);
-  if (loop->inputs == NULL || loop->lists == NULL) {
-    return nd4c_fail_memory("a loop", room * sizeof *loop->inputs);
-  }
+  ND4C_TRY(nd4c_onnx_claim(emission, room, sizeof *loop->inputs, "a loop", &loop->inputs));
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)loop->collected + 1, sizeof *loop->lists, "a loop", &loop->lists));
   loop->outputs = loop->inputs + loop->input_count;
   for (int32_t i = 0; i < loop->input_count; i++) {
     loop->inputs[i] = ND4C_ONNX_OPERAND_NONE;
   }
   return ND4C_OK;
-}
-
-static void rounds_close(rounds *loop) {
-  for (int32_t i = 0; loop->lists != NULL && i < loop->collected; i++) {
-    nd4c_deallocate(loop->lists[i].items);
-  }
-  nd4c_deallocate(loop->lists);
-  nd4c_deallocate(loop->inputs);
 }
 
 static void carry(nd4c_onnx_emission *emission, rounds *loop, int32_t index, nd4c_onnx_operand operand) {
@@ -217,12 +200,8 @@ static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
   if (emission->inputs[1] != ND4C_ONNX_OPERAND_NONE) {
     ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "the loop's condition", &condition));
   }
-  nd4c_status status = rounds_open(&loop);
-  if (status == ND4C_OK) {
-    status = run_loop(emission, &loop, trips, condition != 0);
-  }
-  rounds_close(&loop);
-  return status;
+  ND4C_TRY(rounds_open(emission, &loop));
+  return run_loop(emission, &loop, trips, condition != 0);
 }
 
 /* -- Scan ----------------------------------------------------------------------------------------------------- */
@@ -253,23 +232,13 @@ static nd4c_status read_numbers(nd4c_onnx_emission *emission, const char *name, 
   return ND4C_OK;
 }
 
-/* x[index] on an axis, which disappears. */
-static nd4c_status select_one(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t axis, int64_t index,
-                              nd4c_onnx_operand *y) {
-  ND4C_TRY(nd4c_emit_slice(&emission->emitter, x, axis, index, index + 1, 1, y));
-  return nd4c_emit_axes(&emission->emitter, ND4C_OP_squeeze, *y, 1, &axis, y);
-}
-
 /* The axis of scanned input `index`, and how many rounds it asks for. */
 static nd4c_status scanned_length(nd4c_onnx_emission *emission, const scan *s, nd4c_onnx_operand x, int32_t index,
                                   int64_t *axis, int64_t *length) {
-  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
-  *axis = number_at(&s->input_axes, index);
-  if (*axis < -info.rank || *axis >= info.rank) {
-    return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", *axis, (int)info.rank);
-  }
-  *axis += *axis < 0 ? info.rank : 0;
-  *length = info.shape[*axis];
+  int32_t fixed = 0;
+  ND4C_TRY(nd4c_onnx_fix_axis(emission, x, number_at(&s->input_axes, index), &fixed));
+  *axis = fixed;
+  *length = nd4c_emitted_get(&emission->emitter, x).shape[fixed];
   return ND4C_OK;
 }
 
@@ -280,7 +249,7 @@ static nd4c_status scan_round(nd4c_onnx_emission *emission, scan *s, const nd4c_
     int64_t length = 0;
     ND4C_TRY(scanned_length(emission, s, scanned[i], i, &axis, &length));
     int64_t index = number_at(&s->input_directions, i) != 0 ? length - 1 - number : number;
-    ND4C_TRY(select_one(emission, scanned[i], axis, index, &s->loop.inputs[s->loop.carried + i]));
+    ND4C_TRY(nd4c_compose_select(&emission->emitter, scanned[i], axis, index, &s->loop.inputs[s->loop.carried + i]));
   }
   ND4C_TRY(run_round(emission, &s->loop));
   nd4c_onnx_sweep(emission, mark);
@@ -316,20 +285,6 @@ static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_o
   return give_carried(emission, loop, outputs);
 }
 
-/* x with zeros behind it on axis 0 up to `length`. */
-static nd4c_status pad_to(nd4c_onnx_emission *emission, int64_t length, nd4c_onnx_operand *x) {
-  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, *x);
-  nd4c_onnx_operand parts[2] = {*x, ND4C_ONNX_OPERAND_NONE};
-  if (info.rank == 0 || info.shape[0] == length) {
-    return ND4C_OK;
-  }
-  info.shape[0] = length - info.shape[0];
-  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 0, &parts[1]));
-  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, parts[1], info.rank, info.shape, &parts[1]));
-  nd4c_attr attr = nd4c_attr_of_int("axis", 0);
-  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 2, &attr, 1, x);
-}
-
 /* Opset 8: a batch on axis 0 of everything, each of its own length. */
 static nd4c_status scan_batch(nd4c_onnx_emission *emission, scan *s, int64_t batch, const int64_t *lengths,
                               nd4c_onnx_operand *parts, nd4c_onnx_operand *given, operand_list *lists) {
@@ -339,12 +294,12 @@ static nd4c_status scan_batch(nd4c_onnx_emission *emission, scan *s, int64_t bat
   int64_t longest = nd4c_emitted_get(&emission->emitter, inputs[s->loop.carried]).shape[1];
   for (int64_t b = 0; b < batch; b++) {
     for (int32_t i = 0; i < input_count; i++) {
-      ND4C_TRY(select_one(emission, inputs[i], 0, b, &parts[i]));
+      ND4C_TRY(nd4c_compose_select(&emission->emitter, inputs[i], 0, b, &parts[i]));
     }
     ND4C_TRY(scan_once(emission, s, parts, parts + s->loop.carried, lengths[b], given));
     for (int32_t i = 0; i < output_count; i++) {
-      if (i >= s->loop.carried) {
-        ND4C_TRY(pad_to(emission, longest, &given[i]));
+      if (i >= s->loop.carried && nd4c_emitted_get(&emission->emitter, given[i]).rank > 0) {
+        ND4C_TRY(nd4c_compose_fit(&emission->emitter, given[i], 0, longest, &given[i]));
       }
       ND4C_TRY(list_append(emission, &lists[i], given[i]));
     }
@@ -380,17 +335,11 @@ static nd4c_status run_scan_8(nd4c_onnx_emission *emission, scan *s) {
     }
   }
   size_t room = (size_t)s->loop.input_count + (size_t)s->loop.output_count;
-  nd4c_onnx_operand *parts = nd4c_allocate(room * sizeof *parts);
-  operand_list *lists = nd4c_allocate_zeroed((size_t)s->loop.output_count + 1, sizeof *lists);
-  nd4c_status status = parts == NULL || lists == NULL ? nd4c_fail_memory("a scan", room * sizeof *parts)
-                                                      : scan_batch(emission, s, first.shape[0], lengths, parts,
-                                                                   parts + s->loop.input_count, lists);
-  for (int32_t i = 0; lists != NULL && i < s->loop.output_count; i++) {
-    nd4c_deallocate(lists[i].items);
-  }
-  nd4c_deallocate(lists);
-  nd4c_deallocate(parts);
-  return status;
+  nd4c_onnx_operand *parts = NULL;
+  operand_list *lists = NULL;
+  ND4C_TRY(nd4c_onnx_claim(emission, room, sizeof *parts, "a scan", &parts));
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)s->loop.output_count + 1, sizeof *lists, "a scan", &lists));
+  return scan_batch(emission, s, first.shape[0], lengths, parts, parts + s->loop.input_count, lists);
 }
 
 static nd4c_status emit_scan(nd4c_onnx_emission *emission) {
@@ -423,14 +372,10 @@ static nd4c_status emit_scan(nd4c_onnx_emission *emission) {
     ND4C_TRY(read_numbers(emission, "scan_output_axes", s.loop.collected, &s.output_axes));
     ND4C_TRY(read_numbers(emission, "scan_output_directions", s.loop.collected, &s.output_directions));
   }
-  nd4c_status status = rounds_open(&s.loop);
-  if (status == ND4C_OK) {
-    status = before == 1
-                 ? run_scan_8(emission, &s)
-                 : scan_once(emission, &s, emission->inputs, emission->inputs + s.loop.carried, -1, emission->outputs);
-  }
-  rounds_close(&s.loop);
-  return status;
+  ND4C_TRY(rounds_open(emission, &s.loop));
+  return before == 1
+             ? run_scan_8(emission, &s)
+             : scan_once(emission, &s, emission->inputs, emission->inputs + s.loop.carried, -1, emission->outputs);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

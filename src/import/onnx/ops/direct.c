@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "import/onnx/family.h"
-#include "ops/op.h"
+#include "ops/compose/compose.h"
 
 /* ONNX promotes nothing: its constraint T binds all inputs of arithmetic, comparisons and products, but for the
  * condition of Where. nd4c's ops would promote. */
@@ -38,8 +38,8 @@ static nd4c_status check_one_type(const nd4c_onnx_emission *emission) {
 nd4c_status nd4c_onnx_emit_direct(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
   ND4C_TRY(check_one_type(emission));
-  return nd4c_emit(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count, NULL, 0,
-                   &emission->outputs[0]);
+  const nd4c_onnx_attrs none = {.count = 0};
+  return nd4c_onnx_emit_attrs(emission, emission->node->mapping->op, emission->inputs, emission->input_count, &none);
 }
 
 /* b with axes of length 1 behind it, so that its first axis stands at `axis` of a. */
@@ -75,18 +75,14 @@ nd4c_status nd4c_onnx_emit_direct_legacy(nd4c_onnx_emission *emission) {
 
 nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
-  nd4c_onnx_operand result = emission->inputs[0];
   for (int32_t i = 0; i < emission->input_count; i++) {
     if (emission->inputs[i] == ND4C_ONNX_OPERAND_NONE) {
       return nd4c_fail(ND4C_FORMAT, "input %d is left out", (int)i);
     }
   }
   ND4C_TRY(check_one_type(emission));
-  for (int32_t i = 1; i < emission->input_count; i++) {
-    ND4C_TRY(nd4c_emit_binary(&emission->emitter, emission->node->mapping->op, result, emission->inputs[i], &result));
-  }
-  emission->outputs[0] = result;
-  return ND4C_OK;
+  return nd4c_compose_fold(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count,
+                           &emission->outputs[0]);
 }
 
 nd4c_status nd4c_onnx_emit_mapped(nd4c_onnx_emission *emission) {

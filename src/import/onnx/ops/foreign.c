@@ -4,10 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/status.h"
-#include "import/onnx/emission/emission.h"
-#include "import/onnx/file/dtype.h"
+#include "import/onnx/emission/attributes.h"
 #include "ops/op.h"
 
 /* -- binding ------------------------------------------------------------------------------------------------------- */
@@ -97,72 +95,25 @@ nd4c_status nd4c_onnx_foreign_bind(nd4c_onnx_model *model, nd4c_onnx_node *node,
 
 /* -- importing ----------------------------------------------------------------------------------------------------- */
 
-/* A text that lasts until the op is recorded. */
-static nd4c_status get_text(nd4c_onnx_emission *emission, const nd4c_op_attr *schema, char **copy,
-                            nd4c_attr_value *value) {
-  nd4c_span text = {0};
-  ND4C_TRY(nd4c_onnx_get_text(emission, schema->name, schema->preset.as.string, &text));
-  if (!nd4c_span_is_text(text)) {
-    return nd4c_fail(ND4C_FORMAT, "attribute %s is no text in UTF-8", schema->name);
-  }
-  *copy = nd4c_allocate(text.size + 1);
-  if (*copy == NULL) {
-    return nd4c_fail_memory("an attribute", text.size + 1);
-  }
-  memcpy(*copy, text.bytes, text.size);
-  (*copy)[text.size] = '\0';
-  value->as.string = *copy;
-  return ND4C_OK;
+/* The rule of an attribute that both sides name alike. */
+static nd4c_onnx_rule rule_of(const nd4c_op_attr *schema) {
+  static const nd4c_onnx_rule_kind kinds[] = {
+      [ND4C_ATTR_INT] = ND4C_ONNX_RULE_INT,       [ND4C_ATTR_BOOL] = ND4C_ONNX_RULE_BOOL,
+      [ND4C_ATTR_FLOAT] = ND4C_ONNX_RULE_FLOAT,   [ND4C_ATTR_INTS] = ND4C_ONNX_RULE_INTS,
+      [ND4C_ATTR_FLOATS] = ND4C_ONNX_RULE_FLOATS, [ND4C_ATTR_STRING] = ND4C_ONNX_RULE_TEXT,
+      [ND4C_ATTR_DTYPE] = ND4C_ONNX_RULE_DTYPE};
+  return (nd4c_onnx_rule){schema->name, schema->name, kinds[schema->preset.kind], 0, NULL};
 }
 
-static nd4c_status get_dtype(nd4c_onnx_emission *emission, const nd4c_op_attr *schema, nd4c_attr_value *value) {
-  int64_t number = 0;
-  if (nd4c_onnx_attribute_find(emission, schema->name) == NULL) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_get_int(emission, schema->name, 0, &number));
-  nd4c_dtype dtype = ND4C_DTYPE_NONE;
-  ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
-  value->as.i = dtype;
-  return ND4C_OK;
-}
-
-/* The node's attribute by the kind of the schema's, or the preset. */
-static nd4c_status get_attr(nd4c_onnx_emission *emission, const nd4c_op_attr *schema, char **copy,
-                            nd4c_attr_value *value) {
-  *value = schema->preset;
-  switch (schema->preset.kind) {
-    case ND4C_ATTR_INT:
-    case ND4C_ATTR_BOOL:
-      return nd4c_onnx_get_int(emission, schema->name, schema->preset.as.i, &value->as.i);
-    case ND4C_ATTR_FLOAT:
-      return nd4c_onnx_get_float(emission, schema->name, schema->preset.as.f, &value->as.f);
-    case ND4C_ATTR_INTS:
-      return nd4c_onnx_get_ints(emission, schema->name, &value->as.ints, &value->count);
-    case ND4C_ATTR_FLOATS:
-      return nd4c_onnx_get_floats(emission, schema->name, &value->as.floats, &value->count);
-    case ND4C_ATTR_STRING:
-      return get_text(emission, schema, copy, value);
-    default:
-      return get_dtype(emission, schema, value);
-  }
-}
-
+/* What the node lacks gets its preset from the op's schema. */
 nd4c_status nd4c_onnx_emit_foreign(nd4c_onnx_emission *emission) {
   const nd4c_op_info *info = nd4c_op_get(emission->node->mapping->op);
-  nd4c_attr attrs[ND4C_PLUGIN_OP_ATTRS];
-  char *texts[ND4C_PLUGIN_OP_ATTRS] = {NULL};
-  nd4c_status status = ND4C_OK;
-  for (int32_t i = 0; i < info->attr_count && status == ND4C_OK; i++) {
-    attrs[i].name = info->attrs[i].name;
-    status = get_attr(emission, &info->attrs[i], &texts[i], &attrs[i].value);
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_emit_outputs(&emission->emitter, info->op, emission->inputs, emission->input_count, attrs,
-                               info->attr_count, emission->outputs, info->output_count);
-  }
+  nd4c_onnx_attrs attrs = {.count = 0};
   for (int32_t i = 0; i < info->attr_count; i++) {
-    nd4c_deallocate(texts[i]);
+    const nd4c_onnx_rule rule = rule_of(&info->attrs[i]);
+    if (nd4c_onnx_attribute_find(emission, rule.onnx) != NULL) {
+      ND4C_TRY(nd4c_onnx_attrs_read(emission, &rule, &attrs));
+    }
   }
-  return status;
+  return nd4c_onnx_emit_attrs(emission, info->op, emission->inputs, emission->input_count, &attrs);
 }

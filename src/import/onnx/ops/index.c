@@ -3,90 +3,59 @@
 
 #include "base/status.h"
 #include "import/onnx/family.h"
-
-/* An axis of ONNX's range -rank .. rank - 1 as 0 .. rank - 1. */
-static nd4c_status normalize(int64_t axis, int32_t rank, int64_t *normalized) {
-  if (axis < -rank || axis >= rank) {
-    return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
-  }
-  *normalized = axis < 0 ? axis + rank : axis;
-  return ND4C_OK;
-}
+#include "ops/compose/compose.h"
 
 /* -- joining and cutting --------------------------------------------------------------------------------------- */
 
-static nd4c_status concat(nd4c_onnx_emission *emission, const nd4c_onnx_operand *parts, int32_t count, int64_t axis,
-                          nd4c_onnx_operand *y) {
-  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, count, &attr, 1, y);
-}
-
 static nd4c_status emit_concat(nd4c_onnx_emission *emission) {
-  enum { AXIS_REQUIRED_SINCE = 4 };
   int64_t axis = 0;
-  if (emission->opset >= AXIS_REQUIRED_SINCE && nd4c_onnx_attribute_find(emission, "axis") == NULL) {
-    return nd4c_fail(ND4C_FORMAT, "attribute 'axis' is missing");
-  }
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 1, &axis));
-  return concat(emission, emission->inputs, emission->input_count, axis, &emission->outputs[0]);
+  return nd4c_emit_along(&emission->emitter, ND4C_OP_concat, emission->inputs, emission->input_count, axis,
+                         &emission->outputs[0]);
 }
 
-/* Length of part `index` when nothing says otherwise: equal parts, the last one smaller (opset 18 on). */
-static nd4c_status split_length(nd4c_onnx_emission *emission, int64_t extent, int32_t index, int64_t *length) {
+/* Lengths when the node gives none: equal parts, the last one smaller (opset 18 on). */
+static nd4c_status equal_parts(nd4c_onnx_emission *emission, int64_t extent, int64_t *lengths) {
   enum { UNEVEN_SINCE = 18 };
   int32_t parts = emission->node->output_count;
   int64_t whole = extent / parts + (extent % parts != 0);
   if (extent % parts != 0 && emission->opset < UNEVEN_SINCE) {
     return nd4c_fail(ND4C_SHAPE, "an axis of %" PRId64 " does not split into %d equal parts", extent, (int)parts);
   }
-  int64_t left = extent - index * whole;
-  *length = left < 0 ? 0 : left < whole ? left : whole;
+  for (int32_t i = 0; i < parts; i++) {
+    int64_t left = extent - i * whole;
+    lengths[i] = left < 0 ? 0 : left < whole ? left : whole;
+  }
   return ND4C_OK;
 }
 
+/* The lengths are an input in opset 1 and from opset 13 on, else an attribute. */
 static nd4c_status emit_split(nd4c_onnx_emission *emission) {
-  enum { LENGTHS_ARE_INPUT = 13, MOST = 4096 };
-  static const char what[] = "the lengths of the parts";
-  int64_t axis = 0;
-  int64_t parts = 0;
-  int64_t lengths[MOST];
-  int32_t count = 0;
+  enum { LENGTHS_ARE_INPUT = 13 };
+  nd4c_onnx_operand x = emission->inputs[0], given = nd4c_onnx_input(emission, 1);
+  int32_t outputs = emission->node->output_count, count = 0, fixed = 0;
+  int64_t axis = 0, parts = 0, *lengths = NULL;
   const int64_t *attribute = NULL;
-  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)outputs + 1, sizeof *lengths, "the parts of an axis", &lengths));
   ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "num_outputs", emission->node->output_count, &parts));
-  ND4C_TRY(normalize(axis, info.rank, &axis));
-  nd4c_onnx_operand given = nd4c_onnx_input(emission, 1);
+  ND4C_TRY(nd4c_onnx_get_int(emission, "num_outputs", outputs, &parts));
   if (emission->opset < LENGTHS_ARE_INPUT) {
     ND4C_TRY(nd4c_onnx_get_ints(emission, "split", &attribute, &count));
-    if (count > MOST) {
-      return nd4c_fail(ND4C_FORMAT, "%d parts; expected at most %d", (int)count, (int)MOST);
-    }
-    memcpy(lengths, attribute != NULL ? attribute : lengths, (size_t)count * sizeof *lengths);
-  } else if (given != ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_onnx_read_ints(emission, given, what, MOST, lengths, &count));
   }
-  if ((count != 0 && count != emission->node->output_count) || parts != emission->node->output_count) {
-    return nd4c_fail(ND4C_FORMAT, "%d parts for %d outputs", (int)(count != 0 ? count : (int32_t)parts),
-                     (int)emission->node->output_count);
+  ND4C_TRY(nd4c_onnx_fix_axis(emission, x, axis, &fixed));
+  if (given != ND4C_ONNX_OPERAND_NONE) {
+    ND4C_TRY(nd4c_onnx_read_ints(emission, given, "the lengths of the parts", outputs, lengths, &count));
+  } else if (count == outputs) {
+    memcpy(lengths, attribute, (size_t)count * sizeof *lengths);
+  } else if (count == 0 && outputs > 0) {
+    count = outputs;
+    ND4C_TRY(equal_parts(emission, nd4c_emitted_get(&emission->emitter, x).shape[fixed], lengths));
   }
-  int64_t start = 0;
-  for (int32_t i = 0; i < emission->node->output_count; i++) {
-    int64_t length = count != 0 ? lengths[i] : 0;
-    if (count == 0) {
-      ND4C_TRY(split_length(emission, info.shape[axis], i, &length));
-    }
-    if (length < 0 || length > info.shape[axis] - start) {
-      return nd4c_fail(ND4C_SHAPE, "part %d of %" PRId64 " from %" PRId64 " on leaves the axis of %" PRId64, (int)i,
-                       length, start, info.shape[axis]);
-    }
-    ND4C_TRY(nd4c_emit_slice(&emission->emitter, emission->inputs[0], axis, start, start + length, 1,
-                             &emission->outputs[i]));
-    start += length;
+  if (count != outputs || parts != outputs) {
+    return nd4c_fail(ND4C_FORMAT, "%d parts for %d outputs", (int)(count != outputs ? count : (int32_t)parts),
+                     (int)outputs);
   }
-  return start == info.shape[axis]
-             ? ND4C_OK
-             : nd4c_fail(ND4C_SHAPE, "parts of %" PRId64 " in all; expected %" PRId64, start, info.shape[axis]);
+  return nd4c_compose_split(&emission->emitter, x, fixed, count, lengths, false, emission->outputs);
 }
 
 /* What Slice says, from attributes or inputs. */
@@ -157,13 +126,6 @@ static nd4c_status emit_slice(nd4c_onnx_emission *emission) {
   return nd4c_emit(&emission->emitter, ND4C_OP_slice, emission->inputs, 1, attrs, 4, &emission->outputs[0]);
 }
 
-static nd4c_status emit_gather(nd4c_onnx_emission *emission) {
-  int64_t axis = 0;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
-  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_emit(&emission->emitter, ND4C_OP_gather, emission->inputs, 2, &attr, 1, &emission->outputs[0]);
-}
-
 /* -- Pad ------------------------------------------------------------------------------------------------------ */
 
 /* The amounts, begins then ends, for all axes. */
@@ -193,39 +155,22 @@ static nd4c_status read_pads(nd4c_onnx_emission *emission, int32_t rank, int64_t
     return nd4c_fail(ND4C_FORMAT, "%d pads for %d axes; expected two an axis", (int)count, (int)axis_count);
   }
   for (int32_t i = 0; i < axis_count; i++) {
-    int64_t axis = 0;
-    ND4C_TRY(normalize(axes[i], rank, &axis));
+    int32_t axis = 0;
+    ND4C_TRY(nd4c_onnx_fix_axis(emission, emission->inputs[0], axes[i], &axis));
     pads[axis] = values[i];
     pads[axis + rank] = values[i + axis_count];
   }
   return ND4C_OK;
 }
 
-/* Modes in the order of the op's table. */
-static nd4c_status read_pad_mode(nd4c_onnx_emission *emission, int64_t *mode) {
-  static const char *const names[] = {
-#define NAME_ROW(NAME, number, name) name,
-      ND4C_PAD_MODE_TABLE(NAME_ROW)
-#undef NAME_ROW
-  };
-  nd4c_span text;
-  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "constant", &text));
-  for (*mode = 0; *mode <= ND4C_PAD_MODE_WRAP; ++*mode) {
-    if (nd4c_span_is(text, names[*mode])) {
-      return ND4C_OK;
-    }
-  }
-  return nd4c_fail(ND4C_FORMAT, "mode %s; expected constant, edge, reflect or wrap", nd4c_span_show(text).text);
-}
-
 static nd4c_status emit_pad(nd4c_onnx_emission *emission) {
   enum { VALUE_IS_INPUT = 11 };
   int64_t pads[2 * ND4C_MAX_RANK];
-  int64_t mode = 0;
   double number = 0;
+  nd4c_onnx_attrs attrs;
   nd4c_onnx_operand inputs[2] = {emission->inputs[0], ND4C_ONNX_OPERAND_NONE};
   int32_t rank = nd4c_emitted_get(&emission->emitter, inputs[0]).rank;
-  ND4C_TRY(read_pad_mode(emission, &mode));
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   ND4C_TRY(read_pads(emission, rank, pads));
   if (emission->opset < VALUE_IS_INPUT) {
     ND4C_TRY(nd4c_onnx_get_float(emission, "value", 0, &number));
@@ -235,19 +180,21 @@ static nd4c_status emit_pad(nd4c_onnx_emission *emission) {
   } else {
     inputs[1] = nd4c_onnx_input(emission, 2);
   }
-  nd4c_attr attrs[2] = {nd4c_attr_of_ints("pads", pads, 2 * rank), nd4c_attr_of_int("mode", mode)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_pad, inputs, inputs[1] == ND4C_ONNX_OPERAND_NONE ? 1 : 2, attrs, 2,
-                   &emission->outputs[0]);
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_ints("pads", pads, 2 * rank));
+  return nd4c_onnx_emit_attrs(emission, ND4C_OP_pad, inputs, inputs[1] == ND4C_ONNX_OPERAND_NONE ? 1 : 2, &attrs);
 }
+
+static const char *const pad_modes[] = {"constant", "edge", "reflect", "wrap", NULL};
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS                                                             \
-  OP(Concat, 1, LAST, 1, ANY, 1, concat, NONE)                           \
-  CHAIN(Split, 2, LAST, 1, 2, ANY, split, NONE, "slice for each output") \
-  OP(Slice, 1, LAST, 1, 5, 1, slice, NONE)                               \
-  OP(Gather, 1, LAST, 2, 2, 1, gather, NONE)                             \
-  OP(Pad, 1, 10, 1, 1, 1, pad, NONE)                                     \
-  OP(Pad, 11, LAST, 2, 4, 1, pad, NONE)
+#define ROWS                                                                   \
+  OP(Concat, 1, 3, 1, ANY, 1, concat, NONE)                                    \
+  MAP(Concat, 4, LAST, 1, ANY, 1, concat, ATTR("axis", INT, "axis", REQUIRED)) \
+  CHAIN(Split, 1, LAST, 1, 2, ANY, split, NONE, "slice for each output")       \
+  OP(Slice, 1, LAST, 1, 5, 1, slice, NONE)                                     \
+  MAP(Gather, 1, LAST, 2, 2, 1, gather, ATTR("axis", INT, "axis", 0))          \
+  READ(Pad, 1, 10, 1, 1, 1, pad, NONE, WORDS("mode", "mode", 0, pad_modes))    \
+  READ(Pad, 11, LAST, 2, 4, 1, pad, NONE, WORDS("mode", "mode", 0, pad_modes))
 
 ND4C_ONNX_FAMILY(index, "", ROWS)

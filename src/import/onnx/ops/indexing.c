@@ -1,107 +1,20 @@
 /* Elements at indices and where a condition is true; what indices make. */
-#include <inttypes.h>
-
 #include "base/status.h"
 #include "import/onnx/family.h"
 
-/* The row's op on the node's inputs, with one attribute that both sides name alike. */
-static nd4c_status with_int(nd4c_onnx_emission *emission, nd4c_op op, int32_t inputs, const char *name,
-                            int64_t preset) {
-  int64_t value = 0;
-  ND4C_TRY(nd4c_onnx_get_int(emission, name, preset, &value));
-  nd4c_attr attr = nd4c_attr_of_int(name, value);
-  return nd4c_emit(&emission->emitter, op, emission->inputs, inputs, &attr, 1, &emission->outputs[0]);
-}
-
-static nd4c_status emit_gather_elements(nd4c_onnx_emission *emission) {
-  return with_int(emission, ND4C_OP_gather_elements, 2, "axis", 0);
-}
-
-static nd4c_status emit_gather_nd(nd4c_onnx_emission *emission) {
-  return with_int(emission, ND4C_OP_gather_nd, 2, "batch_dims", 0);
-}
-
-/* -- scatters -------------------------------------------------------------------------------------------------- */
-
-static nd4c_status read_reduction(nd4c_onnx_emission *emission, int64_t *reduction) {
-  static const struct {
-    const char *name;
-    int64_t number;
-  } names[] = {{"none", ND4C_SCATTER_REDUCTION_NONE},
-               {"add", ND4C_SCATTER_REDUCTION_ADD},
-               {"mul", ND4C_SCATTER_REDUCTION_MULTIPLY},
-               {"max", ND4C_SCATTER_REDUCTION_MAXIMUM},
-               {"min", ND4C_SCATTER_REDUCTION_MINIMUM}};
-  nd4c_span text;
-  ND4C_TRY(nd4c_onnx_get_text(emission, "reduction", "none", &text));
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    if (nd4c_span_is(text, names[i].name)) {
-      *reduction = names[i].number;
-      return ND4C_OK;
-    }
-  }
-  return nd4c_fail(ND4C_FORMAT, "reduction %s; expected none, add, mul, max or min", nd4c_span_show(text).text);
-}
-
-static nd4c_status emit_scatter_elements(nd4c_onnx_emission *emission) {
-  int64_t axis = 0;
-  int64_t reduction = 0;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
-  ND4C_TRY(read_reduction(emission, &reduction));
-  nd4c_attr attrs[2] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_int("reduction", reduction)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_scatter_elements, emission->inputs, 3, attrs, 2, &emission->outputs[0]);
-}
-
-static nd4c_status emit_scatter_nd(nd4c_onnx_emission *emission) {
-  int64_t reduction = 0;
-  ND4C_TRY(read_reduction(emission, &reduction));
-  nd4c_attr attr = nd4c_attr_of_int("reduction", reduction);
-  return nd4c_emit(&emission->emitter, ND4C_OP_scatter_nd, emission->inputs, 3, &attr, 1, &emission->outputs[0]);
-}
-
-static nd4c_status emit_tensor_scatter(nd4c_onnx_emission *emission) {
-  int64_t axis = 0;
-  nd4c_span mode;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", -2, &axis));
-  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "linear", &mode));
-  bool circular = nd4c_span_is(mode, "circular");
-  if (!circular && !nd4c_span_is(mode, "linear")) {
-    return nd4c_fail(ND4C_FORMAT, "mode %s; expected linear or circular", nd4c_span_show(mode).text);
-  }
-  nd4c_attr attrs[2] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_bool("circular", circular)};
-  nd4c_onnx_operand inputs[3] = {emission->inputs[0], emission->inputs[1], nd4c_onnx_input(emission, 2)};
-  int32_t count = inputs[2] == ND4C_ONNX_OPERAND_NONE ? 2 : 3;
-  return nd4c_emit(&emission->emitter, ND4C_OP_tensor_scatter, inputs, count, attrs, 2, &emission->outputs[0]);
-}
-
-/* -- conditions and sequences ---------------------------------------------------------------------------------- */
-
-static nd4c_status emit_compress(nd4c_onnx_emission *emission) {
-  const nd4c_onnx_attribute *given = nd4c_onnx_attribute_find(emission, "axis");
-  int64_t axis = 0;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
-  nd4c_attr attr = nd4c_attr_of_ints("axes", &axis, given != NULL);
-  return nd4c_emit(&emission->emitter, ND4C_OP_compress, emission->inputs, 2, &attr, 1, &emission->outputs[0]);
-}
-
-static nd4c_status emit_reverse_sequence(nd4c_onnx_emission *emission) {
-  int64_t batch = 0;
-  int64_t time = 0;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "batch_axis", 1, &batch));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "time_axis", 0, &time));
-  nd4c_attr attrs[2] = {nd4c_attr_of_int("batch_axis", batch), nd4c_attr_of_int("time_axis", time)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_reverse_sequence, emission->inputs, 2, attrs, 2, &emission->outputs[0]);
-}
+/* In the order of ND4C_SCATTER_TABLE, whose further values ONNX lacks. */
+static const char *const reductions[] = {"none", "add", "mul", "max", "min", NULL};
+static const char *const cache_modes[] = {"linear", "circular", NULL};
 
 /* -- what indices make ----------------------------------------------------------------------------------------- */
 
 /* Indices of any number's dtype; the depth is known at import. */
 static nd4c_status emit_one_hot(nd4c_onnx_emission *emission) {
   enum { DEEPEST = 1 << 30 };
-  int64_t axis = 0;
   double depth = 0;
+  nd4c_onnx_attrs attrs;
   nd4c_onnx_operand inputs[2] = {emission->inputs[0], emission->inputs[2]};
-  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", -1, &axis));
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[1], "input 'depth'", &depth));
   if (!(depth >= 0) || depth > DEEPEST) {
     return nd4c_fail(ND4C_FORMAT, "a depth of %g; expected 0 to %d", depth, (int)DEEPEST);
@@ -109,8 +22,8 @@ static nd4c_status emit_one_hot(nd4c_onnx_emission *emission) {
   if (nd4c_emitted_get(&emission->emitter, inputs[0]).dtype != ND4C_INT32) {
     ND4C_TRY(nd4c_emit_cast(&emission->emitter, inputs[0], ND4C_INT64, &inputs[0]));
   }
-  nd4c_attr attrs[2] = {nd4c_attr_of_int("axis", axis), nd4c_attr_of_int("depth", (int64_t)depth)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_one_hot, inputs, 2, attrs, 2, &emission->outputs[0]);
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_int("depth", (int64_t)depth));
+  return nd4c_onnx_emit_attrs(emission, ND4C_OP_one_hot, inputs, 2, &attrs);
 }
 
 static nd4c_status emit_trilu(nd4c_onnx_emission *emission) {
@@ -127,40 +40,36 @@ static nd4c_status emit_trilu(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status emit_col2im(nd4c_onnx_emission *emission) {
-  static const char *const names[3] = {"strides", "pads", "dilations"};
-  int64_t image[ND4C_MAX_RANK];
-  int64_t kernel[ND4C_MAX_RANK];
-  int32_t image_count = 0;
-  int32_t kernel_count = 0;
-  nd4c_attr attrs[5];
-  ND4C_TRY(
-      nd4c_onnx_read_ints(emission, emission->inputs[1], "input 'image_shape'", ND4C_MAX_RANK, image, &image_count));
-  ND4C_TRY(
-      nd4c_onnx_read_ints(emission, emission->inputs[2], "input 'block_shape'", ND4C_MAX_RANK, kernel, &kernel_count));
-  attrs[0] = nd4c_attr_of_ints("image", image, image_count);
-  attrs[1] = nd4c_attr_of_ints("kernel", kernel, kernel_count);
-  for (int i = 0; i < 3; i++) {
-    const int64_t *values = NULL;
+  static const char *const onnx[] = {"input 'image_shape'", "input 'block_shape'"}, *const names[] = {"image",
+                                                                                                      "kernel"};
+  int64_t lists[2][ND4C_MAX_RANK];
+  nd4c_onnx_attrs attrs;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  for (int32_t i = 0; i < 2; i++) {
     int32_t count = 0;
-    ND4C_TRY(nd4c_onnx_get_ints(emission, names[i], &values, &count));
-    attrs[i + 2] = nd4c_attr_of_ints(names[i], values, count);
+    ND4C_TRY(nd4c_onnx_read_ints(emission, emission->inputs[1 + i], onnx[i], ND4C_MAX_RANK, lists[i], &count));
+    nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_ints(names[i], lists[i], count));
   }
-  return nd4c_emit(&emission->emitter, ND4C_OP_col2im, emission->inputs, 1, attrs, 5, &emission->outputs[0]);
+  return nd4c_onnx_emit_attrs(emission, ND4C_OP_col2im, emission->inputs, 1, &attrs);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS                                                     \
-  OP(GatherElements, 11, LAST, 2, 2, 1, gather_elements, NONE)   \
-  OP(GatherND, 11, LAST, 2, 2, 1, gather_nd, NONE)               \
-  OP(Scatter, 9, 10, 3, 3, 1, scatter_elements, NONE)            \
-  OP(ScatterElements, 11, LAST, 3, 3, 1, scatter_elements, NONE) \
-  OP(ScatterND, 11, LAST, 3, 3, 1, scatter_nd, NONE)             \
-  OP(TensorScatter, 24, LAST, 2, 3, 1, tensor_scatter, NONE)     \
-  OP(Compress, 9, LAST, 2, 2, 1, compress, NONE)                 \
-  OP(ReverseSequence, 10, LAST, 2, 2, 1, reverse_sequence, NONE) \
-  OP(OneHot, 9, LAST, 3, 3, 1, one_hot, NONE)                    \
-  OP(Trilu, 14, LAST, 1, 2, 1, trilu, NONE)                      \
-  OP(Col2Im, 18, LAST, 3, 3, 1, col2im, NONE)
+#define ROWS                                                                                                        \
+  MAP(GatherElements, 11, LAST, 2, 2, 1, gather_elements, ATTR("axis", INT, "axis", 0))                             \
+  MAP(GatherND, 11, LAST, 2, 2, 1, gather_nd, ATTR("batch_dims", INT, "batch_dims", 0))                             \
+  MAP(Scatter, 9, 10, 3, 3, 1, scatter_elements, ATTR("axis", INT, "axis", 0))                                      \
+  MAP(ScatterElements, 11, LAST, 3, 3, 1, scatter_elements, ATTR("axis", INT, "axis", 0),                           \
+      WORDS("reduction", "reduction", 0, reductions))                                                               \
+  MAP(ScatterND, 11, LAST, 3, 3, 1, scatter_nd, WORDS("reduction", "reduction", 0, reductions))                     \
+  MAP(TensorScatter, 24, LAST, 2, 3, 1, tensor_scatter, ATTR("axis", INT, "axis", -2),                              \
+      WORDS("mode", "circular", 0, cache_modes))                                                                    \
+  MAP(Compress, 9, LAST, 2, 2, 1, compress, ATTR("axis", ONE, "axes", 0))                                           \
+  MAP(ReverseSequence, 10, LAST, 2, 2, 1, reverse_sequence, ATTR("batch_axis", INT, "batch_axis", 1),               \
+      ATTR("time_axis", INT, "time_axis", 0))                                                                       \
+  READ(OneHot, 9, LAST, 3, 3, 1, one_hot, NONE, ATTR("axis", INT, "axis", -1))                                      \
+  OP(Trilu, 14, LAST, 1, 2, 1, trilu, NONE)                                                                         \
+  READ(Col2Im, 18, LAST, 3, 3, 1, col2im, NONE, ATTR("strides", INTS, "strides", 0), ATTR("pads", INTS, "pads", 0), \
+       ATTR("dilations", INTS, "dilations", 0))
 
 ND4C_ONNX_FAMILY(indexing, "", ROWS)

@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
+#include "ops/compose/compose.h"
 
 /* -- lists --------------------------------------------------------------------------------------------------------- */
 
@@ -34,13 +35,6 @@ static nd4c_status any_list(nd4c_onnx_emission *emission, const char *const name
     return nd4c_onnx_float_list(emission, floats, float_count, ND4C_FLOAT32, operand);
   }
   return string_count > 0 ? nd4c_onnx_string_list(emission, strings, string_count, operand) : ND4C_OK;
-}
-
-static nd4c_status join(nd4c_onnx_emission *emission, nd4c_onnx_operand a, nd4c_onnx_operand b, int64_t along,
-                        nd4c_onnx_operand *output) {
-  nd4c_onnx_operand inputs[2] = {a, b};
-  nd4c_attr axis = nd4c_attr_of_int("axis", along);
-  return nd4c_emit(&emission->emitter, ND4C_OP_concat, inputs, 2, &axis, 1, output);
 }
 
 /* -- labels ------------------------------------------------------------------------------------------------------- */
@@ -78,9 +72,10 @@ static nd4c_status encode(nd4c_onnx_emission *emission, nd4c_onnx_operand keys, 
                      (long long)value_info.shape[0]);
   }
   ND4C_TRY(default_label(emission, value_info.dtype, preset, &fallback));
-  ND4C_TRY(join(emission, values, fallback, 0, &values));
+  nd4c_onnx_operand table[] = {values, fallback};
+  ND4C_TRY(nd4c_emit_along(&emission->emitter, ND4C_OP_concat, table, 2, 0, &values));
   ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_label_index, inputs[0], inputs[1], &index));
-  return nd4c_onnx_pick(emission, values, index, &emission->outputs[0]);
+  return nd4c_compose_pick(&emission->emitter, values, index, &emission->outputs[0]);
 }
 
 static nd4c_status count_up(nd4c_onnx_emission *emission, int64_t count, nd4c_onnx_operand *operand) {
@@ -147,7 +142,7 @@ static nd4c_status emit_one_hot_encoder(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_emit_reshape(&emission->emitter, rows, 2, (int64_t[]){column, 1}, &rows));
   ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_equal, rows, numbers, &table));
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, table, ND4C_FLOAT32, &table));
-  return nd4c_onnx_pick(emission, table, index, &emission->outputs[0]);
+  return nd4c_compose_pick(&emission->emitter, table, index, &emission->outputs[0]);
 }
 
 /* -- features ----------------------------------------------------------------------------------------------------- */
@@ -160,8 +155,7 @@ static nd4c_status emit_array_feature_extractor(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[0], 2, (int64_t[]){1, x.shape[0]}, &inputs[0]));
   }
   ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[1], 1, &all, &inputs[1]));
-  nd4c_attr axis = nd4c_attr_of_int("axis", -1);
-  return nd4c_emit(&emission->emitter, ND4C_OP_gather, inputs, 2, &axis, 1, &emission->outputs[0]);
+  return nd4c_emit_along(&emission->emitter, ND4C_OP_gather, inputs, 2, -1, &emission->outputs[0]);
 }
 
 static nd4c_status emit_binarizer(nd4c_onnx_emission *emission) {
@@ -191,20 +185,14 @@ static nd4c_status emit_scaler(nd4c_onnx_emission *emission) {
   return nd4c_emit_binary(&emission->emitter, ND4C_OP_multiply, x, scale, &emission->outputs[0]);
 }
 
-/* By the largest magnitude, the sum of magnitudes, or the length of each row; a row of zeros stays one. */
 static nd4c_status emit_normalizer(nd4c_onnx_emission *emission) {
   static const char *const norms[] = {"MAX", "L1", "L2", NULL};
-  nd4c_onnx_operand x, size;
-  int64_t norm = 0, axis = -1;
+  static const nd4c_op ops[] = {ND4C_OP_max, ND4C_OP_sum, ND4C_OP_lp_normalize};
+  nd4c_onnx_operand x;
+  int64_t norm = 0;
   ND4C_TRY(nd4c_onnx_get_word(emission, "norm", "MAX", norms, &norm));
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[0], ND4C_FLOAT32, &x));
-  ND4C_TRY(nd4c_emit_unary(&emission->emitter, norm == 2 ? ND4C_OP_square : ND4C_OP_abs, x, &size));
-  ND4C_TRY(nd4c_emit_reduce(&emission->emitter, norm == 0 ? ND4C_OP_max : ND4C_OP_sum, size, 1, &axis, true, &size));
-  if (norm == 2) {
-    ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_sqrt, size, &size));
-  }
-  ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_maximum, size, 1e-30, &size));
-  return nd4c_emit_binary(&emission->emitter, ND4C_OP_divide, x, size, &emission->outputs[0]);
+  return nd4c_compose_normalize_rows(&emission->emitter, ops[norm], x, &emission->outputs[0]);
 }
 
 static nd4c_status emit_imputer(nd4c_onnx_emission *emission) {
@@ -231,46 +219,34 @@ static nd4c_status emit_imputer(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_equal, x, float_count > 0 ? real : (double)integer,
                                    &missing));
   }
-  nd4c_onnx_operand inputs[3] = {missing, values, x};
-  return nd4c_emit(&emission->emitter, ND4C_OP_where, inputs, 3, NULL, 0, &emission->outputs[0]);
+  return nd4c_emit_where(&emission->emitter, missing, values, x, &emission->outputs[0]);
 }
 
-/* Each input cut, or filled up with zeros, to its number of columns. */
+/* An input as float32 [n, columns]: cut, or filled up with zeros. */
 static nd4c_status fit_columns(nd4c_onnx_emission *emission, int64_t columns, nd4c_onnx_operand *x) {
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, *x);
-  nd4c_onnx_operand zeros;
-  int64_t shape[2] = {info.rank > 0 ? info.shape[0] : 1, info.rank == 2 ? info.shape[1] : 1};
+  const int64_t shape[2] = {info.rank > 0 ? info.shape[0] : 1, 1};
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, *x, ND4C_FLOAT32, x));
   if (info.rank < 2) {
     ND4C_TRY(nd4c_emit_reshape(&emission->emitter, *x, 2, shape, x));
   }
-  if (columns <= shape[1]) {
-    return columns == shape[1] ? ND4C_OK : nd4c_emit_slice(&emission->emitter, *x, 1, 0, columns, 1, x);
-  }
-  shape[1] = columns - shape[1];
-  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, 0, &zeros));
-  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zeros, 2, shape, &zeros));
-  return join(emission, *x, zeros, 1, x);
+  return nd4c_compose_fit(&emission->emitter, *x, 1, columns, x);
 }
 
 static nd4c_status emit_feature_vectorizer(nd4c_onnx_emission *emission) {
   const int64_t *columns = NULL;
   int32_t count = 0;
-  nd4c_onnx_operand whole = ND4C_ONNX_OPERAND_NONE;
+  nd4c_onnx_operand *parts = NULL;
   ND4C_TRY(nd4c_onnx_get_ints(emission, "inputdimensions", &columns, &count));
   if (count != emission->input_count) {
     return nd4c_fail(ND4C_FORMAT, "%d inputdimensions for %d inputs", (int)count, (int)emission->input_count);
   }
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count, sizeof *parts, "the inputs of a node", &parts));
   for (int32_t i = 0; i < count; i++) {
-    nd4c_onnx_operand x = emission->inputs[i];
-    ND4C_TRY(fit_columns(emission, columns[i] > 0 ? columns[i] : 0, &x));
-    if (i > 0) {
-      ND4C_TRY(join(emission, whole, x, 1, &x));
-    }
-    whole = x;
+    parts[i] = emission->inputs[i];
+    ND4C_TRY(fit_columns(emission, columns[i] > 0 ? columns[i] : 0, &parts[i]));
   }
-  emission->outputs[0] = whole;
-  return ND4C_OK;
+  return nd4c_emit_along(&emission->emitter, ND4C_OP_concat, parts, count, 1, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

@@ -22,71 +22,51 @@ static nd4c_status emit_state(nd4c_onnx_emission *emission, nd4c_onnx_operand *s
   return nd4c_onnx_int64s(emission, 1, 2, words, state);
 }
 
-/* The attribute dtype, or what it is when it is not there. */
-static nd4c_status get_dtype(nd4c_onnx_emission *emission, nd4c_dtype preset, nd4c_dtype *dtype) {
-  int64_t number = 0;
-  *dtype = preset;
-  if (nd4c_onnx_attribute_find(emission, "dtype") == NULL) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
-  return nd4c_onnx_dtype_resolve(number, dtype);
-}
-
-/* Uniform or normal numbers: attributes of the node by the names `first` and `second`, which nd4c's op has, too. */
-static nd4c_status emit_shaped(nd4c_onnx_emission *emission, int32_t rank, const int64_t *shape, nd4c_dtype dtype) {
-  nd4c_op op = emission->node->mapping->op;
-  bool uniform = op == ND4C_OP_random_uniform;
-  const char *first = uniform ? "low" : "mean", *second = uniform ? "high" : "scale";
-  double a = 0;
-  double b = 1;
+/* Uniform or normal numbers. */
+static nd4c_status emit_shaped(nd4c_onnx_emission *emission, int32_t rank, const int64_t *shape, nd4c_dtype preset) {
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
   nd4c_onnx_operand state = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_onnx_get_float(emission, first, 0, &a));
-  ND4C_TRY(nd4c_onnx_get_float(emission, second, 1, &b));
+  nd4c_onnx_attrs attrs;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  ND4C_TRY(nd4c_onnx_get_dtype(emission, "dtype", preset, &dtype));
   ND4C_TRY(emit_state(emission, &state));
-  nd4c_attr attrs[] = {nd4c_attr_of_ints("shape", shape, rank), nd4c_attr_of_dtype("dtype", dtype),
-                       nd4c_attr_of_float(first, a), nd4c_attr_of_float(second, b)};
-  return nd4c_emit(&emission->emitter, op, &state, 1, attrs, 4, &emission->outputs[0]);
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_ints("shape", shape, rank));
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_dtype("dtype", dtype));
+  return nd4c_onnx_emit_attrs(emission, emission->node->mapping->op, &state, 1, &attrs);
 }
 
 static nd4c_status emit_random(nd4c_onnx_emission *emission) {
   const int64_t *shape = NULL;
   int32_t rank = 0;
-  nd4c_dtype dtype;
   if (nd4c_onnx_attribute_find(emission, "shape") == NULL) {
     return nd4c_fail(ND4C_FORMAT, "attribute 'shape' is missing");
   }
   ND4C_TRY(nd4c_onnx_get_ints(emission, "shape", &shape, &rank));
-  ND4C_TRY(get_dtype(emission, ND4C_FLOAT32, &dtype));
-  return emit_shaped(emission, rank, shape, dtype);
+  return emit_shaped(emission, rank, shape, ND4C_FLOAT32);
 }
 
 static nd4c_status emit_random_like(nd4c_onnx_emission *emission) {
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
-  nd4c_dtype dtype;
-  ND4C_TRY(get_dtype(emission, info.dtype, &dtype));
-  return emit_shaped(emission, info.rank, info.shape, dtype);
+  return emit_shaped(emission, info.rank, info.shape, info.dtype);
 }
 
-static nd4c_status emit_bernoulli(nd4c_onnx_emission *emission) {
+/* Bernoulli, of x's dtype, and Multinomial, of int32, unless the node names another. */
+static nd4c_status emit_drawn(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand inputs[2] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0]};
-  nd4c_dtype dtype;
-  ND4C_TRY(get_dtype(emission, nd4c_emitted_get(&emission->emitter, inputs[1]).dtype, &dtype));
+  nd4c_op op = emission->node->mapping->op;
+  nd4c_dtype dtype = ND4C_INT32;
+  nd4c_onnx_attrs attrs;
+  if (op == ND4C_OP_random_bernoulli) {
+    dtype = nd4c_emitted_get(&emission->emitter, inputs[1]).dtype;
+  }
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  ND4C_TRY(nd4c_onnx_get_dtype(emission, "dtype", dtype, &dtype));
   ND4C_TRY(emit_state(emission, &inputs[0]));
-  nd4c_attr attr = nd4c_attr_of_dtype("dtype", dtype);
-  return nd4c_emit(&emission->emitter, ND4C_OP_random_bernoulli, inputs, 2, &attr, 1, &emission->outputs[0]);
-}
-
-static nd4c_status emit_multinomial(nd4c_onnx_emission *emission) {
-  nd4c_onnx_operand inputs[2] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0]};
-  nd4c_dtype dtype;
-  int64_t samples = 1;
-  ND4C_TRY(get_dtype(emission, ND4C_INT32, &dtype));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "sample_size", 1, &samples));
-  ND4C_TRY(emit_state(emission, &inputs[0]));
-  nd4c_attr attrs[] = {nd4c_attr_of_dtype("dtype", dtype), nd4c_attr_of_int("samples", samples),
-                       nd4c_attr_of_bool("logarithms", true)};
-  return nd4c_emit(&emission->emitter, ND4C_OP_random_categorical, inputs, 2, attrs, 3, &emission->outputs[0]);
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_dtype("dtype", dtype));
+  if (op == ND4C_OP_random_categorical) {
+    nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_bool("logarithms", true));
+  }
+  return nd4c_onnx_emit_attrs(emission, op, inputs, 2, &attrs);
 }
 
 /* -- Dropout ---------------------------------------------------------------------------------------------------- */
@@ -96,15 +76,13 @@ enum { TEST_FLAG_UNTIL = 6, MASK_IS_BOOL = 10, RATIO_IS_INPUT = 12 };
 /* y and the mask: one op. */
 static nd4c_status emit_training(nd4c_onnx_emission *emission, double ratio) {
   nd4c_onnx_operand inputs[2] = {ND4C_ONNX_OPERAND_NONE, emission->inputs[0]};
-  nd4c_onnx_operand outputs[2];
   nd4c_attr attr = nd4c_attr_of_float("rate", ratio);
   ND4C_TRY(emit_state(emission, &inputs[0]));
-  ND4C_TRY(nd4c_emit_outputs(&emission->emitter, ND4C_OP_random_dropout, inputs, 2, &attr, 1, outputs, 2));
-  emission->outputs[0] = outputs[0];
-  emission->outputs[1] = outputs[1];
+  ND4C_TRY(nd4c_emit_outputs(&emission->emitter, ND4C_OP_random_dropout, inputs, 2, &attr, 1, emission->outputs, 2));
   nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
-  return emission->opset >= MASK_IS_BOOL ? ND4C_OK
-                                         : nd4c_emit_cast(&emission->emitter, outputs[1], dtype, &emission->outputs[1]);
+  return emission->opset >= MASK_IS_BOOL
+             ? ND4C_OK
+             : nd4c_emit_cast(&emission->emitter, emission->outputs[1], dtype, &emission->outputs[1]);
 }
 
 /* At inference nothing is dropped: y is x, and the mask is true everywhere (before opset 10: of x's dtype). */
@@ -133,20 +111,24 @@ static nd4c_status emit_dropout(nd4c_onnx_emission *emission) {
   if (emission->node->output_count < 2) {
     return ND4C_OK;
   }
-  nd4c_onnx_operand one = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, &one));
-  return nd4c_emit_broadcast(&emission->emitter, one, info.rank, info.shape, &emission->outputs[1]);
+  return nd4c_emit_full(&emission->emitter, emission->opset < MASK_IS_BOOL ? info.dtype : ND4C_BOOL, 1, info.rank,
+                        info.shape, &emission->outputs[1]);
 }
+
+#define UNIFORM_RULES ATTR("low", FLOAT, "low", 0), ATTR("high", FLOAT, "high", 1)
+#define NORMAL_RULES ATTR("mean", FLOAT, "mean", 0), ATTR("scale", FLOAT, "scale", 1)
 
 /* -- rows ------------------------------------------------------------------------------------------------------- */
 
-#define ROWS                                                                                                     \
-  OP(RandomUniform, 1, LAST, 0, 0, 1, random, random_uniform)                                                    \
-  OP(RandomNormal, 1, LAST, 0, 0, 1, random, random_normal)                                                      \
-  CHAIN(RandomUniformLike, 1, LAST, 1, 1, 1, random_like, random_uniform, "random_uniform of the input's shape") \
-  CHAIN(RandomNormalLike, 1, LAST, 1, 1, 1, random_like, random_normal, "random_normal of the input's shape")    \
-  OP(Bernoulli, 15, LAST, 1, 1, 1, bernoulli, NONE)                                                              \
-  OP(Multinomial, 7, LAST, 1, 1, 1, multinomial, NONE)                                                           \
+#define ROWS                                                                                                           \
+  READ(RandomUniform, 1, LAST, 0, 0, 1, random, random_uniform, UNIFORM_RULES)                                         \
+  READ(RandomNormal, 1, LAST, 0, 0, 1, random, random_normal, NORMAL_RULES)                                            \
+  ND4C_ONNX_ROW(RandomUniformLike, 1, LAST, 1, 1, 1, emit_random_like, random_uniform, ND4C_ONNX_RULES(UNIFORM_RULES), \
+                "random_uniform of the input's shape")                                                                 \
+  ND4C_ONNX_ROW(RandomNormalLike, 1, LAST, 1, 1, 1, emit_random_like, random_normal, ND4C_ONNX_RULES(NORMAL_RULES),    \
+                "random_normal of the input's shape")                                                                  \
+  READ(Bernoulli, 15, LAST, 1, 1, 1, drawn, random_bernoulli, IGNORE("seed"))                                          \
+  READ(Multinomial, 7, LAST, 1, 1, 1, drawn, random_categorical, ATTR("sample_size", INT, "samples", 1))               \
   OP(Dropout, 1, LAST, 1, 3, 2, dropout, NONE)
 
 ND4C_ONNX_FAMILY(random, "", ROWS)

@@ -31,14 +31,6 @@ static const struct {
 #undef PRESET
 };
 
-/* A layer as nd4c's ops take it. */
-typedef struct layer {
-  nd4c_attr attrs[8];
-  int32_t count;
-  int64_t numbers[FUNCTIONS_MOST];
-  double alpha[FUNCTIONS_MOST], beta[FUNCTIONS_MOST];
-} layer;
-
 /* Names differ in case from file to file. */
 static const activation *find_activation(nd4c_span name) {
   for (size_t i = 0; i < sizeof activations / sizeof activations[0]; i++) {
@@ -55,8 +47,14 @@ static const activation *find_activation(nd4c_span name) {
   return NULL;
 }
 
+/* What the activations of a layer become. */
+typedef struct functions {
+  int64_t numbers[FUNCTIONS_MOST];
+  double alpha[FUNCTIONS_MOST], beta[FUNCTIONS_MOST];
+} functions;
+
 /* activation_alpha and activation_beta list the parameters of those activations that have them, in their order. */
-static nd4c_status read_activations(nd4c_onnx_emission *emission, layer *l) {
+static nd4c_status read_activations(nd4c_onnx_emission *emission, functions *f, nd4c_onnx_attrs *attrs) {
   const nd4c_span *names = NULL;
   const double *alpha = NULL, *beta = NULL;
   int32_t count = 0, alphas = 0, betas = 0, next_alpha = 0, next_beta = 0;
@@ -72,71 +70,38 @@ static nd4c_status read_activations(nd4c_onnx_emission *emission, layer *l) {
     if (found == NULL) {
       return nd4c_fail(ND4C_FORMAT, "activation %s is not one of ONNX's", nd4c_span_show(names[i]).text);
     }
-    l->numbers[i] = found->number;
-    l->alpha[i] = found->alpha && next_alpha < alphas ? alpha[next_alpha++] : presets[found->number].alpha;
-    l->beta[i] = found->beta && next_beta < betas ? beta[next_beta++] : presets[found->number].beta;
+    f->numbers[i] = found->number;
+    f->alpha[i] = found->alpha && next_alpha < alphas ? alpha[next_alpha++] : presets[found->number].alpha;
+    f->beta[i] = found->beta && next_beta < betas ? beta[next_beta++] : presets[found->number].beta;
   }
   if (count > 0) {
-    l->attrs[l->count++] = nd4c_attr_of_ints("activations", l->numbers, count);
-    l->attrs[l->count++] = nd4c_attr_of_floats("alpha", l->alpha, count);
-    l->attrs[l->count++] = nd4c_attr_of_floats("beta", l->beta, count);
+    nd4c_onnx_attrs_add(attrs, nd4c_attr_of_ints("activations", f->numbers, count));
+    nd4c_onnx_attrs_add(attrs, nd4c_attr_of_floats("alpha", f->alpha, count));
+    nd4c_onnx_attrs_add(attrs, nd4c_attr_of_floats("beta", f->beta, count));
   }
   return ND4C_OK;
 }
 
-static nd4c_status read_layer(nd4c_onnx_emission *emission, layer *l) {
-  static const char *const directions[] = {"forward", "reverse", "bidirectional"};
-  double clip = 0;
-  int64_t layout = 0, direction = 0;
-  nd4c_span name;
-  nd4c_onnx_ignore(emission, "hidden_size"); /* what the weights' shapes say */
-  nd4c_onnx_ignore(emission, "output_sequence");
-  ND4C_TRY(nd4c_onnx_get_float(emission, "clip", 0, &clip));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "layout", 0, &layout));
-  ND4C_TRY(nd4c_onnx_get_text(emission, "direction", "forward", &name));
-  while (direction < 3 && !nd4c_span_is(name, directions[direction])) {
-    direction++;
-  }
-  if (direction == 3) {
-    return nd4c_fail(ND4C_FORMAT, "attribute 'direction' is %s, expected forward, reverse or bidirectional",
-                     nd4c_span_show(name).text);
-  }
-  l->count = 0;
-  l->attrs[l->count++] = nd4c_attr_of_float("clip", clip);
-  l->attrs[l->count++] = nd4c_attr_of_int("direction", direction);
-  l->attrs[l->count++] = nd4c_attr_of_bool("batch_first", layout != 0);
-  return read_activations(emission, l);
+static nd4c_status emit_layer(nd4c_onnx_emission *emission) {
+  functions f;
+  nd4c_onnx_attrs attrs;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  ND4C_TRY(read_activations(emission, &f, &attrs));
+  return nd4c_onnx_emit_attrs(emission, emission->node->mapping->op, emission->inputs, emission->input_count, &attrs);
 }
 
-static nd4c_status emit_layer(nd4c_onnx_emission *emission, const char *flag, const char *name, int32_t outputs) {
-  int64_t value = 0;
-  layer l;
-  ND4C_TRY(read_layer(emission, &l));
-  if (flag != NULL) {
-    ND4C_TRY(nd4c_onnx_get_int(emission, flag, 0, &value));
-    l.attrs[l.count++] = nd4c_attr_of_bool(name, value != 0);
-  }
-  return nd4c_emit_outputs(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count,
-                           l.attrs, l.count, emission->outputs, outputs);
-}
+static const char *const directions[] = {ND4C_DIRECTION_TABLE(ND4C_ONNX_WORD) NULL};
 
-static nd4c_status emit_rnn(nd4c_onnx_emission *emission) {
-  return emit_layer(emission, NULL, NULL, 2);
-}
-
-static nd4c_status emit_gru(nd4c_onnx_emission *emission) {
-  return emit_layer(emission, "linear_before_reset", "linear_before_reset", 2);
-}
-
-static nd4c_status emit_lstm(nd4c_onnx_emission *emission) {
-  return emit_layer(emission, "input_forget", "input_forget", 3);
-}
+/* hidden_size is what the weights' shapes say. */
+#define LAYER_RULES                                                       \
+  ATTR("clip", FLOAT, "clip", 0), ATTR("layout", BOOL, "batch_first", 0), \
+      WORDS("direction", "direction", 0, directions), IGNORE("hidden_size"), IGNORE("output_sequence")
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS                          \
-  OP(RNN, 1, LAST, 3, 6, 2, rnn, rnn) \
-  OP(GRU, 1, LAST, 3, 6, 2, gru, gru) \
-  OP(LSTM, 1, LAST, 3, 8, 3, lstm, lstm)
+#define ROWS                                                                                                        \
+  READ(RNN, 1, LAST, 3, 6, 2, layer, rnn, LAYER_RULES)                                                              \
+  READ(GRU, 1, LAST, 3, 6, 2, layer, gru, LAYER_RULES, ATTR("linear_before_reset", BOOL, "linear_before_reset", 0)) \
+  READ(LSTM, 1, LAST, 3, 8, 3, layer, lstm, LAYER_RULES, ATTR("input_forget", BOOL, "input_forget", 0))
 
 ND4C_ONNX_FAMILY(recurrent, "", ROWS)

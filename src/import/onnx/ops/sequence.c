@@ -1,19 +1,15 @@
 /* Sequences and optionals. Where a sequence's length and the positions are known, all of it is settled at import. */
 #include <inttypes.h>
 
-#include "base/alloc.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
+#include "ops/compose/compose.h"
 
 /* -- sequences ------------------------------------------------------------------------------------------------- */
 
 static nd4c_status emit_sequence_empty(nd4c_onnx_emission *emission) {
-  int64_t number = 0;
-  nd4c_dtype dtype = ND4C_FLOAT32;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "dtype", 0, &number));
-  if (number != 0) {
-    ND4C_TRY(nd4c_onnx_dtype_resolve(number, &dtype));
-  }
+  nd4c_dtype dtype = ND4C_DTYPE_NONE;
+  ND4C_TRY(nd4c_onnx_get_dtype(emission, "dtype", ND4C_FLOAT32, &dtype));
   return nd4c_onnx_sequence(emission, dtype, NULL, 0, &emission->outputs[0]);
 }
 
@@ -52,10 +48,8 @@ static nd4c_status splice(nd4c_onnx_emission *emission, int32_t position, int32_
   int32_t count = 0;
   int32_t length = 0;
   ND4C_TRY(read_sequence(emission, &items, &count));
-  nd4c_onnx_operand *spliced = nd4c_allocate(((size_t)count + 1) * sizeof *spliced);
-  if (spliced == NULL) {
-    return nd4c_fail_memory("a sequence", ((size_t)count + 1) * sizeof *spliced);
-  }
+  nd4c_onnx_operand *spliced = NULL;
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count + 1, sizeof *spliced, "a sequence", &spliced));
   for (int32_t i = 0; i <= count; i++) {
     if (i == position && added != ND4C_ONNX_OPERAND_NONE) {
       spliced[length++] = added;
@@ -65,9 +59,7 @@ static nd4c_status splice(nd4c_onnx_emission *emission, int32_t position, int32_
     }
   }
   nd4c_dtype dtype = length == 0 ? nd4c_emitted_get(&emission->emitter, items[0]).dtype : ND4C_DTYPE_NONE;
-  nd4c_status status = nd4c_onnx_sequence(emission, dtype, spliced, length, &emission->outputs[0]);
-  nd4c_deallocate(spliced);
-  return status;
+  return nd4c_onnx_sequence(emission, dtype, spliced, length, &emission->outputs[0]);
 }
 
 static nd4c_status emit_sequence_insert(nd4c_onnx_emission *emission) {
@@ -107,98 +99,48 @@ static nd4c_status emit_sequence_length(nd4c_onnx_emission *emission) {
 
 /* -- splitting and joining ------------------------------------------------------------------------------------- */
 
-/* How SplitToSequence cuts: parts of `each`, or one length a part. */
-typedef struct split_plan {
-  int64_t axis, extent, each, *lengths;
-  int32_t count;
-  bool squeeze;
-} split_plan;
-
-/* Cuts and makes the sequence. */
-static nd4c_status split_into(nd4c_onnx_emission *emission, const split_plan *plan, nd4c_onnx_operand *parts) {
-  int64_t start = 0;
-  for (int32_t i = 0; i < plan->count; i++) {
-    int64_t left = plan->extent - start;
-    int64_t length = plan->lengths != NULL ? plan->lengths[i] : plan->each < left ? plan->each : left;
-    if (length < 0 || length > left) {
-      return nd4c_fail(ND4C_SHAPE, "part %d of %" PRId64 " from %" PRId64 " on leaves the axis of %" PRId64, (int)i,
-                       length, start, plan->extent);
-    }
-    ND4C_TRY(nd4c_emit_slice(&emission->emitter, emission->inputs[0], plan->axis, start, start + length, 1, &parts[i]));
-    if (plan->squeeze) {
-      ND4C_TRY(nd4c_emit_axes(&emission->emitter, ND4C_OP_squeeze, parts[i], 1, &plan->axis, &parts[i]));
-    }
-    start += length;
-  }
-  if (start != plan->extent) {
-    return nd4c_fail(ND4C_SHAPE, "parts of %" PRId64 " in all; expected %" PRId64, start, plan->extent);
-  }
-  nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
-  return nd4c_onnx_sequence(emission, dtype, parts, plan->count, &emission->outputs[0]);
-}
-
-/* `lengths` has room for as many as the input says. */
-static nd4c_status read_split(nd4c_onnx_emission *emission, split_plan *plan, int64_t *lengths) {
+/* The lengths of the parts: one each as the input says, all the same, or 1. */
+static nd4c_status read_lengths(nd4c_onnx_emission *emission, int64_t extent, int64_t **lengths, int32_t *count) {
   nd4c_onnx_operand split = nd4c_onnx_input(emission, 1);
-  int32_t count = 0;
-  if (split == ND4C_ONNX_OPERAND_NONE) {
-    plan->count = plan->extent > INT32_MAX ? -1 : (int32_t)plan->extent;
-  } else {
-    bool scalar = nd4c_emitted_get(&emission->emitter, split).rank == 0;
-    int32_t limit = nd4c_emitted_get(&emission->emitter, split).rank == 1
-                        ? (int32_t)nd4c_emitted_get(&emission->emitter, split).shape[0]
-                        : 1;
-    ND4C_TRY(nd4c_onnx_read_ints(emission, split, "the lengths of the parts", limit, lengths, &count));
-    plan->squeeze = false;
-    plan->lengths = scalar ? NULL : lengths;
-    plan->each = scalar ? lengths[0] : 0;
-    if (scalar && plan->each < 1) {
-      return nd4c_fail(ND4C_FORMAT, "parts of length %" PRId64 "; expected 1 or more", plan->each);
+  nd4c_emitted_info info = {.rank = 0};
+  int64_t each = 1, parts = 0;
+  if (split != ND4C_ONNX_OPERAND_NONE) {
+    info = nd4c_emitted_get(&emission->emitter, split);
+  }
+  if (info.rank == 0) {
+    ND4C_TRY(nd4c_onnx_read_int(emission, 1, "the length of the parts", 1, &each));
+    if (each < 1) {
+      return nd4c_fail(ND4C_FORMAT, "parts of length %" PRId64 "; expected 1 or more", each);
     }
-    int64_t parts = scalar ? plan->extent / plan->each + (plan->extent % plan->each != 0) : count;
-    plan->count = parts > INT32_MAX ? -1 : (int32_t)parts;
   }
-  return plan->count >= 0 ? ND4C_OK : nd4c_fail(ND4C_OVERFLOW, "an axis of %" PRId64 " in parts", plan->extent);
-}
-
-static nd4c_status split_with(nd4c_onnx_emission *emission, split_plan *plan, int64_t *lengths) {
-  ND4C_TRY(read_split(emission, plan, lengths));
-  nd4c_onnx_operand *parts = nd4c_allocate((size_t)plan->count * sizeof *parts);
-  if (parts == NULL) {
-    return nd4c_fail_memory("a sequence", (size_t)plan->count * sizeof *parts);
+  parts = info.rank == 0 ? extent / each + (extent % each != 0) : info.shape[0];
+  if (parts > INT32_MAX) {
+    return nd4c_fail(ND4C_OVERFLOW, "an axis of %" PRId64 " in %" PRId64 " parts", extent, parts);
   }
-  nd4c_status status = split_into(emission, plan, parts);
-  nd4c_deallocate(parts);
-  return status;
+  *count = (int32_t)parts;
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)parts + 1, sizeof **lengths, "the lengths of the parts", lengths));
+  if (info.rank > 0) {
+    return nd4c_onnx_read_ints(emission, split, "the lengths of the parts", *count, *lengths, count);
+  }
+  for (int32_t i = 0; i < *count; i++) {
+    (*lengths)[i] = each < extent - i * each ? each : extent - i * each;
+  }
+  return ND4C_OK;
 }
 
 static nd4c_status emit_split_to_sequence(nd4c_onnx_emission *emission) {
-  int64_t keepdims = 0;
-  split_plan plan = {.each = 1};
-  nd4c_onnx_operand split = nd4c_onnx_input(emission, 1);
+  int64_t axis = 0, keepdims = 0, *lengths = NULL;
+  int32_t fixed = 0, count = 0;
+  nd4c_onnx_operand *parts = NULL;
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
-  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &plan.axis));
+  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 0, &axis));
   ND4C_TRY(nd4c_onnx_get_int(emission, "keepdims", 1, &keepdims));
-  if (plan.axis < -info.rank || plan.axis >= info.rank) {
-    return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", plan.axis, (int)info.rank);
-  }
-  plan.axis += plan.axis < 0 ? info.rank : 0;
-  plan.extent = info.shape[plan.axis];
-  plan.squeeze = keepdims == 0;
-  int64_t room = 1;
-  if (split != ND4C_ONNX_OPERAND_NONE && nd4c_emitted_get(&emission->emitter, split).rank == 1) {
-    room = nd4c_emitted_get(&emission->emitter, split).shape[0];
-  }
-  if (room > INT32_MAX) {
-    return nd4c_fail(ND4C_OVERFLOW, "%" PRId64 " parts", room);
-  }
-  int64_t *lengths = nd4c_allocate(((size_t)room + 1) * sizeof *lengths);
-  if (lengths == NULL) {
-    return nd4c_fail_memory("the lengths of the parts", ((size_t)room + 1) * sizeof *lengths);
-  }
-  nd4c_status status = split_with(emission, &plan, lengths);
-  nd4c_deallocate(lengths);
-  return status;
+  ND4C_TRY(nd4c_onnx_fix_axis(emission, emission->inputs[0], axis, &fixed));
+  ND4C_TRY(read_lengths(emission, info.shape[fixed], &lengths, &count));
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)count + 1, sizeof *parts, "a sequence", &parts));
+  bool squeeze = keepdims == 0 && nd4c_onnx_input(emission, 1) == ND4C_ONNX_OPERAND_NONE;
+  ND4C_TRY(nd4c_compose_split(&emission->emitter, emission->inputs[0], fixed, count, lengths, squeeze, parts));
+  return nd4c_onnx_sequence(emission, info.dtype, parts, count, &emission->outputs[0]);
 }
 
 /* Concatenates on the axis or, with new_axis, stacks on a new one. */
@@ -216,26 +158,8 @@ static nd4c_status emit_concat_from_sequence(nd4c_onnx_emission *emission) {
   if (count == 0) {
     return nd4c_fail(ND4C_SHAPE, "an empty sequence cannot be joined");
   }
-  nd4c_onnx_operand *parts = nd4c_allocate((size_t)count * sizeof *parts);
-  if (parts == NULL) {
-    return nd4c_fail_memory("a sequence", (size_t)count * sizeof *parts);
-  }
-  memcpy(parts, items, (size_t)count * sizeof *parts);
-  nd4c_status status = ND4C_OK;
-  int32_t rank = nd4c_emitted_get(&emission->emitter, parts[0]).rank + (new_axis != 0);
-  if (axis < -rank || axis >= rank) {
-    status = nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
-  }
-  axis += axis < 0 ? rank : 0;
-  for (int32_t i = 0; i < count && new_axis != 0 && status == ND4C_OK; i++) {
-    status = nd4c_emit_axes(&emission->emitter, ND4C_OP_expand_dims, parts[i], 1, &axis, &parts[i]);
-  }
-  if (status == ND4C_OK) {
-    nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-    status = nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, count, &attr, 1, &emission->outputs[0]);
-  }
-  nd4c_deallocate(parts);
-  return status;
+  return new_axis != 0 ? nd4c_compose_stack(&emission->emitter, items, count, axis, &emission->outputs[0])
+                       : nd4c_emit_along(&emission->emitter, ND4C_OP_concat, items, count, axis, &emission->outputs[0]);
 }
 
 /* -- SequenceMap ----------------------------------------------------------------------------------------------- */
@@ -296,13 +220,9 @@ static nd4c_status emit_sequence_map(nd4c_onnx_emission *emission) {
                      (int)emission->input_count, (int)emission->node->output_count, (int)MAP_INPUTS);
   }
   size_t room = (size_t)rounds * (size_t)emission->node->output_count;
-  nd4c_onnx_operand *made = nd4c_allocate(room * sizeof *made);
-  if (made == NULL) {
-    return nd4c_fail_memory("a sequence", room * sizeof *made);
-  }
-  nd4c_status status = map_rounds(emission, body, rounds, made);
-  nd4c_deallocate(made);
-  return status;
+  nd4c_onnx_operand *made = NULL;
+  ND4C_TRY(nd4c_onnx_claim(emission, room + 1, sizeof *made, "a sequence", &made));
+  return map_rounds(emission, body, rounds, made);
 }
 
 /* -- optionals ------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,9 @@
 /* Ops that rearrange. */
 #include <inttypes.h>
 
-#include "base/checked.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
+#include "ops/compose/compose.h"
 
 static nd4c_status emit_reshape(nd4c_onnx_emission *emission) {
   enum { SHAPE_IS_INPUT = 5 };
@@ -35,48 +35,21 @@ static nd4c_status emit_reshape(nd4c_onnx_emission *emission) {
   return nd4c_emit_reshape(&emission->emitter, emission->inputs[0], rank, shape, &emission->outputs[0]);
 }
 
-static nd4c_status emit_flatten(nd4c_onnx_emission *emission) {
-  int64_t axis = 0;
-  ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 1, &axis));
-  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_emit(&emission->emitter, ND4C_OP_flatten, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
-}
-
-static nd4c_status emit_transpose(nd4c_onnx_emission *emission) {
-  const int64_t *axes = NULL;
-  int32_t count = 0;
-  ND4C_TRY(nd4c_onnx_get_ints(emission, "perm", &axes, &count));
-  return nd4c_emit_axes(&emission->emitter, ND4C_OP_transpose, emission->inputs[0], count, axes, &emission->outputs[0]);
-}
-
-static nd4c_status emit_squeeze(nd4c_onnx_emission *emission) {
+/* Squeeze and Unsqueeze. Without axes, the one drops all axes of length 1; an empty list changes nothing. */
+static nd4c_status emit_axes(nd4c_onnx_emission *emission) {
   enum { AXES_ARE_INPUT = 13 };
+  nd4c_op op = emission->node->mapping->op;
   int64_t axes[ND4C_MAX_RANK];
   int32_t count = 0;
   bool given = false;
   ND4C_TRY(nd4c_onnx_get_axes(emission, AXES_ARE_INPUT, 1, axes, &count, &given));
-  if (given && count == 0) {
-    emission->outputs[0] = emission->inputs[0];
-    return ND4C_OK;
-  }
-  return nd4c_emit_axes(&emission->emitter, ND4C_OP_squeeze, emission->inputs[0], count, axes, &emission->outputs[0]);
-}
-
-static nd4c_status emit_unsqueeze(nd4c_onnx_emission *emission) {
-  enum { AXES_ARE_INPUT = 13 };
-  int64_t axes[ND4C_MAX_RANK];
-  int32_t count = 0;
-  bool given = false;
-  ND4C_TRY(nd4c_onnx_get_axes(emission, AXES_ARE_INPUT, 1, axes, &count, &given));
-  if (!given) {
+  if (!given && op == ND4C_OP_expand_dims) {
     return nd4c_fail(ND4C_FORMAT, "axes are missing");
   }
-  if (count == 0) {
-    emission->outputs[0] = emission->inputs[0];
-    return ND4C_OK;
-  }
-  return nd4c_emit_axes(&emission->emitter, ND4C_OP_expand_dims, emission->inputs[0], count, axes,
-                        &emission->outputs[0]);
+  emission->outputs[0] = emission->inputs[0];
+  return given && count == 0
+             ? ND4C_OK
+             : nd4c_emit_axes(&emission->emitter, op, emission->inputs[0], count, axes, &emission->outputs[0]);
 }
 
 /* The shape given and the input's are broadcast against each other. */
@@ -109,30 +82,6 @@ static nd4c_status emit_tile(nd4c_onnx_emission *emission) {
   return nd4c_emit(&emission->emitter, ND4C_OP_tile, emission->inputs, 1, &attr, 1, &emission->outputs[0]);
 }
 
-/* -- CenterCropPad --------------------------------------------------------------------------------------------- */
-
-/* One axis brought to `length`: the middle of it, or zeros on both sides; an odd one goes to the end. */
-static nd4c_status center_axis(nd4c_onnx_emission *emission, int64_t axis, int64_t length, nd4c_onnx_operand *x) {
-  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, *x);
-  nd4c_onnx_operand parts[3] = {ND4C_ONNX_OPERAND_NONE, *x, ND4C_ONNX_OPERAND_NONE};
-  int64_t extent = info.shape[axis];
-  if (length < 0) {
-    return nd4c_fail(ND4C_SHAPE, "length %" PRId64 " for axis %" PRId64, length, axis);
-  }
-  if (length <= extent) {
-    int64_t start = (extent - length) / 2;
-    return nd4c_emit_slice(&emission->emitter, *x, axis, start, start + length, 1, x);
-  }
-  nd4c_onnx_operand zero = ND4C_ONNX_OPERAND_NONE;
-  ND4C_TRY(nd4c_emit_scalar(&emission->emitter, info.dtype, 0, &zero));
-  info.shape[axis] = (length - extent) / 2;
-  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zero, info.rank, info.shape, &parts[0]));
-  info.shape[axis] = length - extent - info.shape[axis];
-  ND4C_TRY(nd4c_emit_broadcast(&emission->emitter, zero, info.rank, info.shape, &parts[2]));
-  nd4c_attr attr = nd4c_attr_of_int("axis", axis);
-  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 3, &attr, 1, x);
-}
-
 static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
   int64_t lengths[ND4C_MAX_RANK];
   int32_t count = 0;
@@ -147,10 +96,9 @@ static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
   }
   for (int32_t i = 0; i < count; i++) {
     int64_t axis = axes == NULL ? i : axes[i];
-    if (axis < -rank || axis >= rank) {
-      return nd4c_fail(ND4C_INDEX, "axis %" PRId64 " of rank %d", axis, (int)rank);
-    }
-    ND4C_TRY(center_axis(emission, axis < 0 ? axis + rank : axis, lengths[i], &x));
+    int32_t fixed = 0;
+    ND4C_TRY(nd4c_onnx_fix_axis(emission, x, axis, &fixed));
+    ND4C_TRY(nd4c_compose_center(&emission->emitter, x, fixed, lengths[i], &x));
   }
   emission->outputs[0] = x;
   return ND4C_OK;
@@ -159,35 +107,30 @@ static nd4c_status emit_center_crop_pad(nd4c_onnx_emission *emission) {
 /* -- depth and space ------------------------------------------------------------------------------------------- */
 
 static nd4c_status emit_blocks(nd4c_onnx_emission *emission) {
-  int64_t block = 0;
-  nd4c_span mode;
-  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
-  ND4C_TRY(nd4c_onnx_get_int(emission, "blocksize", 0, &block));
-  ND4C_TRY(nd4c_onnx_get_text(emission, "mode", "DCR", &mode));
-  bool depth_first = nd4c_span_is(mode, "CRD");
-  if (!depth_first && !nd4c_span_is(mode, "DCR")) {
-    return nd4c_fail(ND4C_FORMAT, "mode %s, expected 'DCR' or 'CRD'", nd4c_span_show(mode).text);
+  nd4c_onnx_attrs attrs;
+  int32_t rank = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  if (rank != 4) {
+    return nd4c_fail(ND4C_SHAPE, "an input of rank %d; expected rank 4", (int)rank);
   }
-  if (info.rank != 4) {
-    return nd4c_fail(ND4C_SHAPE, "an input of rank %d; expected rank 4", (int)info.rank);
-  }
-  nd4c_attr attrs[2] = {nd4c_attr_of_int("block_size", block), nd4c_attr_of_bool("depth_first", depth_first)};
-  return nd4c_emit(&emission->emitter, emission->node->mapping->op, emission->inputs, 1, attrs, 2,
-                   &emission->outputs[0]);
+  return nd4c_onnx_emit_attrs(emission, emission->node->mapping->op, emission->inputs, 1, &attrs);
 }
+
+static const char *const block_modes[] = {"DCR", "CRD", NULL};
+#define BLOCK_RULES ATTR("blocksize", INT, "block_size", 0), WORDS("mode", "depth_first", 0, block_modes)
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
 #define ROWS                                                                                      \
   OP(Reshape, 1, LAST, 1, 2, 1, reshape, NONE)                                                    \
-  OP(Flatten, 1, LAST, 1, 1, 1, flatten, NONE)                                                    \
-  OP(Transpose, 1, LAST, 1, 1, 1, transpose, NONE)                                                \
-  OP(Squeeze, 1, LAST, 1, 2, 1, squeeze, NONE)                                                    \
-  OP(Unsqueeze, 1, LAST, 1, 2, 1, unsqueeze, NONE)                                                \
+  MAP(Flatten, 1, LAST, 1, 1, 1, flatten, ATTR("axis", INT, "axis", 1))                           \
+  MAP(Transpose, 1, LAST, 1, 1, 1, transpose, ATTR("perm", INTS, "axes", 0))                      \
+  OP(Squeeze, 1, LAST, 1, 2, 1, axes, squeeze)                                                    \
+  OP(Unsqueeze, 1, LAST, 1, 2, 1, axes, expand_dims)                                              \
   OP(Expand, 8, LAST, 2, 2, 1, expand, NONE)                                                      \
   OP(Tile, 6, LAST, 2, 2, 1, tile, NONE)                                                          \
   CHAIN(CenterCropPad, 18, LAST, 2, 2, 1, center_crop_pad, NONE, "slice and pad along each axis") \
-  OP(DepthToSpace, 1, LAST, 1, 1, 1, blocks, depth_to_space)                                      \
-  OP(SpaceToDepth, 1, LAST, 1, 1, 1, blocks, space_to_depth)
+  READ(DepthToSpace, 1, LAST, 1, 1, 1, blocks, depth_to_space, BLOCK_RULES)                       \
+  READ(SpaceToDepth, 1, LAST, 1, 1, 1, blocks, space_to_depth, BLOCK_RULES)
 
 ND4C_ONNX_FAMILY(shape, "", ROWS)

@@ -1,50 +1,11 @@
 /* Fourier transforms, short-time transforms, windows, mel filters; determinants and Einstein's sums. ONNX writes
  * complex numbers as pairs of reals on a last axis. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/status.h"
 #include "import/onnx/family.h"
 #include "import/onnx/file/dtype.h"
-
-/* -- pairs of reals --------------------------------------------------------------------------------------------- */
-
-/* Transforms are computed in float32 or float64. */
-static nd4c_dtype transform_dtype(nd4c_dtype dtype) {
-  return dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32;
-}
-
-/* x [..., 1] as real numbers [...], x [..., 2] as complex ones. */
-static nd4c_status numbers_of(nd4c_onnx_emission *emission, nd4c_onnx_operand x, bool *is_complex,
-                              nd4c_onnx_operand *y) {
-  nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, x);
-  int64_t parts = info.rank > 0 ? info.shape[info.rank - 1] : 0;
-  if (info.rank < 2 || (parts != 1 && parts != 2)) {
-    return nd4c_fail(ND4C_SHAPE, "the signal has rank %d and a last axis of %" PRId64 "; expected [..., 1] or [..., 2]",
-                     (int)info.rank, parts);
-  }
-  *is_complex = parts == 2;
-  ND4C_TRY(nd4c_emit_cast(&emission->emitter, x, transform_dtype(info.dtype), y));
-  return *is_complex ? nd4c_emit_unary(&emission->emitter, ND4C_OP_view_as_complex, *y, y)
-                     : nd4c_emit_reshape(&emission->emitter, *y, info.rank - 1, info.shape, y);
-}
-
-/* Complex numbers as pairs of a dtype. */
-static nd4c_status pairs_of(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_dtype dtype, nd4c_onnx_operand *y) {
-  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_view_as_real, x, y));
-  return nd4c_emit_cast(&emission->emitter, *y, dtype, y);
-}
-
-static nd4c_status read_int(nd4c_onnx_emission *emission, int32_t input, const char *what, int64_t preset,
-                            int64_t *value) {
-  int32_t count = 0;
-  *value = preset;
-  if (nd4c_onnx_input(emission, input) == ND4C_ONNX_OPERAND_NONE) {
-    return ND4C_OK;
-  }
-  ND4C_TRY(nd4c_onnx_read_ints(emission, nd4c_onnx_input(emission, input), what, 1, value, &count));
-  return count == 1 ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "%s has %d elements; expected one", what, (int)count);
-}
+#include "ops/compose/compose.h"
 
 /* -- transforms ------------------------------------------------------------------------------------------------- */
 
@@ -52,7 +13,7 @@ static nd4c_status read_int(nd4c_onnx_emission *emission, int32_t input, const c
 static nd4c_status dft_axis(nd4c_onnx_emission *emission, int32_t rank, int64_t *axis) {
   enum { AXIS_IS_INPUT = 20 };
   if (emission->opset >= AXIS_IS_INPUT) {
-    ND4C_TRY(read_int(emission, 2, "the axis", -2, axis));
+    ND4C_TRY(nd4c_onnx_read_int(emission, 2, "the axis", -2, axis));
   } else {
     ND4C_TRY(nd4c_onnx_get_int(emission, "axis", 1, axis));
   }
@@ -73,8 +34,8 @@ static nd4c_status emit_dft(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "inverse", 0, &inverse));
   ND4C_TRY(nd4c_onnx_get_int(emission, "onesided", 0, &onesided));
   ND4C_TRY(dft_axis(emission, info.rank, &axis));
-  ND4C_TRY(read_int(emission, 1, "the transform's length", -1, &length));
-  ND4C_TRY(numbers_of(emission, emission->inputs[0], &is_complex, &x));
+  ND4C_TRY(nd4c_onnx_read_int(emission, 1, "the transform's length", -1, &length));
+  ND4C_TRY(nd4c_compose_numbers(&emission->emitter, emission->inputs[0], &is_complex, &x));
   const nd4c_attr attrs[] = {nd4c_attr_of_int("n", length), nd4c_attr_of_int("axis", axis)};
   bool real_result = inverse != 0 && onesided != 0;
   nd4c_op op = real_result ? ND4C_OP_irfft : inverse != 0 ? ND4C_OP_ifft : ND4C_OP_fft;
@@ -92,7 +53,7 @@ static nd4c_status emit_dft(nd4c_onnx_emission *emission) {
     ND4C_TRY(nd4c_emit_reshape(&emission->emitter, x, result.rank, result.shape, &x));
     return nd4c_emit_cast(&emission->emitter, x, info.dtype, &emission->outputs[0]);
   }
-  return pairs_of(emission, x, info.dtype, &emission->outputs[0]);
+  return nd4c_compose_pairs(&emission->emitter, x, info.dtype, &emission->outputs[0]);
 }
 
 static nd4c_status emit_stft(nd4c_onnx_emission *emission) {
@@ -101,16 +62,17 @@ static nd4c_status emit_stft(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand operands[2] = {ND4C_ONNX_OPERAND_NONE, nd4c_onnx_input(emission, 2)};
   nd4c_emitted_info info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   ND4C_TRY(nd4c_onnx_get_int(emission, "onesided", 1, &onesided));
-  ND4C_TRY(read_int(emission, 1, "the frames' distance", 1, &step));
-  ND4C_TRY(read_int(emission, 3, "the frames' length", -1, &length));
-  ND4C_TRY(numbers_of(emission, emission->inputs[0], &is_complex, &operands[0]));
+  ND4C_TRY(nd4c_onnx_read_int(emission, 1, "the frames' distance", 1, &step));
+  ND4C_TRY(nd4c_onnx_read_int(emission, 3, "the frames' length", -1, &length));
+  ND4C_TRY(nd4c_compose_numbers(&emission->emitter, emission->inputs[0], &is_complex, &operands[0]));
   if (operands[1] != ND4C_ONNX_OPERAND_NONE) {
-    ND4C_TRY(nd4c_emit_cast(&emission->emitter, operands[1], transform_dtype(info.dtype), &operands[1]));
+    ND4C_TRY(nd4c_emit_cast(&emission->emitter, operands[1], info.dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32,
+                            &operands[1]));
   }
   const nd4c_attr attrs[] = {nd4c_attr_of_int("frame_length", length), nd4c_attr_of_int("frame_step", step),
                              nd4c_attr_of_bool("onesided", onesided != 0)};
   ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_stft, operands, 2, attrs, 3, &operands[0]));
-  return pairs_of(emission, operands[0], info.dtype, &emission->outputs[0]);
+  return nd4c_compose_pairs(&emission->emitter, operands[0], info.dtype, &emission->outputs[0]);
 }
 
 /* -- made of numbers -------------------------------------------------------------------------------------------- */
@@ -126,16 +88,19 @@ static nd4c_status output_dtype(nd4c_onnx_emission *emission, nd4c_dtype *dtype,
 
 static nd4c_status emit_window(nd4c_onnx_emission *emission) {
   static const double hamming_alpha = 25.0 / 46.0;
-  int64_t size = 0, periodic = 0;
+  int64_t size = 0;
   nd4c_dtype dtype, computed;
   nd4c_op op = emission->node->mapping->op;
-  ND4C_TRY(read_int(emission, 0, "the window's size", 0, &size));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "periodic", 1, &periodic));
+  nd4c_onnx_attrs attrs;
+  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
+  ND4C_TRY(nd4c_onnx_read_int(emission, 0, "the window's size", 0, &size));
   ND4C_TRY(output_dtype(emission, &dtype, &computed));
-  const nd4c_attr attrs[] = {nd4c_attr_of_int("size", size), nd4c_attr_of_bool("periodic", periodic != 0),
-                             nd4c_attr_of_dtype("dtype", computed), nd4c_attr_of_float("alpha", hamming_alpha)};
-  ND4C_TRY(
-      nd4c_emit(&emission->emitter, op, NULL, 0, attrs, op == ND4C_OP_hamming_window ? 4 : 3, &emission->outputs[0]));
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_int("size", size));
+  nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_dtype("dtype", computed));
+  if (op == ND4C_OP_hamming_window) {
+    nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_float("alpha", hamming_alpha));
+  }
+  ND4C_TRY(nd4c_onnx_emit_attrs(emission, op, NULL, 0, &attrs));
   return nd4c_emit_cast(&emission->emitter, emission->outputs[0], dtype, &emission->outputs[0]);
 }
 
@@ -144,8 +109,8 @@ static nd4c_status emit_mel_weight_matrix(nd4c_onnx_emission *emission) {
   int64_t filters = 0, length = 0;
   double hertz[3] = {0, 0, 0};
   nd4c_dtype dtype, computed;
-  ND4C_TRY(read_int(emission, 0, "the number of filters", 0, &filters));
-  ND4C_TRY(read_int(emission, 1, "the transform's length", 0, &length));
+  ND4C_TRY(nd4c_onnx_read_int(emission, 0, "the number of filters", 0, &filters));
+  ND4C_TRY(nd4c_onnx_read_int(emission, 1, "the transform's length", 0, &length));
   for (int32_t i = 0; i < 3; i++) {
     ND4C_TRY(nd4c_onnx_read_number(emission, emission->inputs[2 + i], what[i], &hertz[i]));
   }
@@ -157,33 +122,16 @@ static nd4c_status emit_mel_weight_matrix(nd4c_onnx_emission *emission) {
   return nd4c_emit_cast(&emission->emitter, emission->outputs[0], dtype, &emission->outputs[0]);
 }
 
-static nd4c_status emit_einsum(nd4c_onnx_emission *emission) {
-  char equation[4097];
-  nd4c_span text;
-  ND4C_TRY(nd4c_onnx_get_text(emission, "equation", "", &text));
-  if (text.size >= sizeof equation || (text.size > 0 && memchr(text.bytes, '\0', text.size) != NULL)) {
-    return nd4c_fail(ND4C_FORMAT, "attribute 'equation' has %zu bytes or a NUL; expected at most %zu", text.size,
-                     sizeof equation - 1);
-  }
-  if (text.size > 0) {
-    memcpy(equation, text.bytes, text.size);
-  }
-  equation[text.size] = '\0';
-  const nd4c_attr attr = nd4c_attr_of_string("equation", equation);
-  return nd4c_emit(&emission->emitter, ND4C_OP_einsum, emission->inputs, emission->input_count, &attr, 1,
-                   &emission->outputs[0]);
-}
-
 /* -- rows ------------------------------------------------------------------------------------------------------- */
 
-#define ROWS                                                      \
-  OP(DFT, 17, LAST, 1, 3, 1, dft, NONE)                           \
-  OP(STFT, 17, LAST, 2, 4, 1, stft, NONE)                         \
-  OP(HannWindow, 17, LAST, 1, 1, 1, window, hann_window)          \
-  OP(HammingWindow, 17, LAST, 1, 1, 1, window, hamming_window)    \
-  OP(BlackmanWindow, 17, LAST, 1, 1, 1, window, blackman_window)  \
-  OP(MelWeightMatrix, 17, LAST, 5, 5, 1, mel_weight_matrix, NONE) \
-  OP(Det, 11, LAST, 1, 1, 1, direct, det)                         \
-  OP(Einsum, 12, LAST, 1, ANY, 1, einsum, NONE)
+#define ROWS                                                                                              \
+  OP(DFT, 17, LAST, 1, 3, 1, dft, NONE)                                                                   \
+  OP(STFT, 17, LAST, 2, 4, 1, stft, NONE)                                                                 \
+  READ(HannWindow, 17, LAST, 1, 1, 1, window, hann_window, ATTR("periodic", BOOL, "periodic", 1))         \
+  READ(HammingWindow, 17, LAST, 1, 1, 1, window, hamming_window, ATTR("periodic", BOOL, "periodic", 1))   \
+  READ(BlackmanWindow, 17, LAST, 1, 1, 1, window, blackman_window, ATTR("periodic", BOOL, "periodic", 1)) \
+  OP(MelWeightMatrix, 17, LAST, 5, 5, 1, mel_weight_matrix, NONE)                                         \
+  OP(Det, 11, LAST, 1, 1, 1, direct, det)                                                                 \
+  MAP(Einsum, 12, LAST, 1, ANY, 1, einsum, ATTR("equation", TEXT, "equation", 0))
 
 ND4C_ONNX_FAMILY(signal, "", ROWS)

@@ -2,10 +2,10 @@
  * branches and leaves. */
 #include <stdlib.h>
 
-#include "base/alloc.h"
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
+#include "ops/compose/compose.h"
 
 enum {
   X,
@@ -29,14 +29,6 @@ static nd4c_status emit_ensemble(nd4c_onnx_emission *emission, const nd4c_onnx_o
                                  int64_t aggregate, nd4c_onnx_operand *y) {
   nd4c_attr attrs[] = {nd4c_attr_of_int("targets", targets), nd4c_attr_of_int("aggregate", aggregate)};
   return nd4c_emit(&emission->emitter, ND4C_OP_tree_ensemble, inputs, TREE_INPUTS, attrs, 2, y);
-}
-
-static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t number, nd4c_onnx_operand *y) {
-  nd4c_attr attr = nd4c_attr_of_int("transform", number);
-  *y = x;
-  return number == ND4C_POST_TRANSFORM_NONE
-             ? ND4C_OK
-             : nd4c_emit(&emission->emitter, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
 }
 
 static const char *const aggregates[] = {ND4C_TREE_AGGREGATE_TABLE(ND4C_ONNX_WORD) NULL};
@@ -87,7 +79,7 @@ static nd4c_status emit_tree_ensemble(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_int(emission, "aggregate_function", ND4C_TREE_AGGREGATE_SUM, &aggregate));
   ND4C_TRY(nd4c_onnx_get_int(emission, "post_transform", 0, &post));
   ND4C_TRY(emit_ensemble(emission, inputs, targets, aggregate, &y));
-  return transform(emission, y, post, &emission->outputs[0]);
+  return nd4c_compose_score_transform(&emission->emitter, y, post, &emission->outputs[0]);
 }
 
 /* -- the older forms ---------------------------------------------------------------------------------------------- */
@@ -103,7 +95,7 @@ typedef struct forest {
   const int64_t *trees, *nodes, *features, *yes, *no, *missing;
   const nd4c_span *modes;
   const int64_t *entry_trees, *entry_nodes, *entry_targets;
-  double *splits, *weights;
+  const double *splits, *weights;
   int32_t count, entry_count, missing_count;
   tree_node *sorted; /* by names */
   bool *root;        /* whether a node is the first of its tree */
@@ -161,33 +153,28 @@ static void number_nodes(forest *f) {
   }
 }
 
-/* Floats of an attribute, or of the tensor that stands for it; allocated. */
+/* Floats of an attribute, or of the tensor that stands for it. */
 static nd4c_status read_floats(nd4c_onnx_emission *emission, const char *name, const char *tensor_name,
-                               int32_t expected, double **values) {
-  const double *floats = NULL;
+                               int32_t expected, const double **values) {
   int32_t count = 0;
   nd4c_onnx_operand list = ND4C_ONNX_OPERAND_NONE;
-  *values = nd4c_allocate_zeroed((size_t)expected + 1, sizeof **values);
-  if (*values == NULL) {
-    return nd4c_fail_memory(name, (size_t)expected * sizeof **values);
-  }
-  ND4C_TRY(nd4c_onnx_get_floats(emission, name, &floats, &count));
+  ND4C_TRY(nd4c_onnx_get_floats(emission, name, values, &count));
   ND4C_TRY(nd4c_onnx_tensor_constant(emission, tensor_name, &list, NULL));
   if (list != ND4C_ONNX_OPERAND_NONE) {
     nd4c_array *array = NULL;
+    double *read = NULL;
     ND4C_TRY(nd4c_emit_cast(&emission->emitter, list, ND4C_FLOAT64, &list));
     ND4C_TRY(nd4c_onnx_read_array(emission, list, tensor_name, &array));
-    count = nd4c_array_size(array) == expected ? expected : -1;
-    return count < 0 ? nd4c_fail(ND4C_FORMAT, "attribute %s: expected %d values", tensor_name, (int)expected)
-                     : nd4c_array_read(array, *values, (size_t)expected * sizeof **values);
+    if (nd4c_array_size(array) != expected) {
+      return nd4c_fail(ND4C_FORMAT, "attribute %s: expected %d values", tensor_name, (int)expected);
+    }
+    ND4C_TRY(nd4c_onnx_claim(emission, (size_t)expected + 1, sizeof *read, name, &read));
+    *values = read;
+    return nd4c_array_read(array, read, (size_t)expected * sizeof *read);
   }
-  if (count != expected) {
-    return nd4c_fail(ND4C_FORMAT, "attribute %s has %d values; expected %d", name, (int)count, (int)expected);
-  }
-  for (int32_t i = 0; i < count; i++) {
-    (*values)[i] = floats[i];
-  }
-  return ND4C_OK;
+  return count == expected
+             ? ND4C_OK
+             : nd4c_fail(ND4C_FORMAT, "attribute %s has %d values; expected %d", name, (int)count, (int)expected);
 }
 
 static nd4c_status read_list(nd4c_onnx_emission *emission, const char *name, int32_t expected, const int64_t **values) {
@@ -218,27 +205,14 @@ static nd4c_status read_forest(nd4c_onnx_emission *emission, const char *const e
   ND4C_TRY(read_list(emission, entries[1], f->entry_count, &f->entry_nodes));
   ND4C_TRY(read_list(emission, entries[2], f->entry_count, &f->entry_targets));
   ND4C_TRY(read_floats(emission, entries[3], entries[4], f->entry_count, &f->weights));
-  size_t room = (size_t)f->count + 1;
-  f->sorted = nd4c_allocate_zeroed(room, sizeof *f->sorted);
-  f->root = nd4c_allocate_zeroed(room, sizeof *f->root);
-  f->number = nd4c_allocate_zeroed(room, sizeof *f->number);
-  f->leaf_of = nd4c_allocate_zeroed((size_t)f->entry_count + 1, sizeof *f->leaf_of);
-  f->columns = nd4c_allocate_zeroed(2 * room + (size_t)f->entry_count, sizeof *f->columns);
-  if (f->sorted == NULL || f->root == NULL || f->number == NULL || f->leaf_of == NULL || f->columns == NULL) {
-    return nd4c_fail_memory("trees", room * sizeof *f->sorted);
-  }
+  size_t room = (size_t)f->count + 1, entry_room = (size_t)f->entry_count + 1;
+  ND4C_TRY(nd4c_onnx_claim(emission, room, sizeof *f->sorted, "trees", &f->sorted));
+  ND4C_TRY(nd4c_onnx_claim(emission, room, sizeof *f->root, "trees", &f->root));
+  ND4C_TRY(nd4c_onnx_claim(emission, room, sizeof *f->number, "trees", &f->number));
+  ND4C_TRY(nd4c_onnx_claim(emission, entry_room, sizeof *f->leaf_of, "trees", &f->leaf_of));
+  ND4C_TRY(nd4c_onnx_claim(emission, 2 * room + entry_room, sizeof *f->columns, "trees", &f->columns));
   number_nodes(f);
   return ND4C_OK;
-}
-
-static void free_forest(forest *f) {
-  nd4c_deallocate(f->splits);
-  nd4c_deallocate(f->weights);
-  nd4c_deallocate(f->sorted);
-  nd4c_deallocate(f->root);
-  nd4c_deallocate(f->number);
-  nd4c_deallocate(f->leaf_of);
-  nd4c_deallocate(f->columns);
 }
 
 /* One list of integers, an element a branch. A tree that is a leaf alone gets a branch of its own at the end, both
@@ -305,12 +279,9 @@ static nd4c_status root_list(nd4c_onnx_emission *emission, const forest *f, nd4c
 
 static nd4c_status split_list(nd4c_onnx_emission *emission, const forest *f, nd4c_dtype dtype,
                               nd4c_onnx_operand *list) {
-  size_t room = 2 * (size_t)f->count + 1;
-  double *values = nd4c_allocate_zeroed(room, sizeof *values);
+  double *values = NULL;
   int64_t count = 0;
-  if (values == NULL) {
-    return nd4c_fail_memory("splits", room * sizeof *values);
-  }
+  ND4C_TRY(nd4c_onnx_claim(emission, 2 * (size_t)f->count + 1, sizeof *values, "splits", &values));
   for (int32_t i = 0; i < f->count; i++) {
     if (!is_leaf(f, i)) {
       values[count++] = f->splits[i];
@@ -319,28 +290,22 @@ static nd4c_status split_list(nd4c_onnx_emission *emission, const forest *f, nd4
   for (int32_t i = 0; i < f->count; i++) {
     count += is_leaf(f, i) && f->root[i];
   }
-  nd4c_status status = nd4c_onnx_float_list(emission, values, count, dtype, list);
-  nd4c_deallocate(values);
-  return status;
+  return nd4c_onnx_float_list(emission, values, count, dtype, list);
 }
 
 /* The leaves' values in the order of the leaves: a counting sort, which keeps the order within a leaf. */
 static nd4c_status leaf_lists(nd4c_onnx_emission *emission, forest *f, nd4c_dtype dtype, nd4c_onnx_operand *inputs) {
   int64_t *ends = f->columns, *targets = f->columns + f->leaves + 1;
-  double *weights = nd4c_allocate_zeroed((size_t)f->entry_count + 1, sizeof *weights);
-  if (weights == NULL) {
-    return nd4c_fail_memory("weights", (size_t)f->entry_count * sizeof *weights);
-  }
-  nd4c_status status = ND4C_OK;
+  double *weights = NULL;
+  ND4C_TRY(nd4c_onnx_claim(emission, (size_t)f->entry_count + 1, sizeof *weights, "weights", &weights));
   for (int64_t i = 0; i <= f->leaves; i++) {
     ends[i] = 0;
   }
-  for (int32_t i = 0; i < f->entry_count && status == ND4C_OK; i++) {
+  for (int32_t i = 0; i < f->entry_count; i++) {
     int32_t node = find_node(f, f->entry_trees[i], f->entry_nodes[i]);
     if (node < 0 || !is_leaf(f, node)) {
-      status = nd4c_fail(ND4C_FORMAT, "value %d belongs to node %lld of tree %lld, which is no leaf", (int)i,
-                         (long long)f->entry_nodes[i], (long long)f->entry_trees[i]);
-      break;
+      return nd4c_fail(ND4C_FORMAT, "value %d belongs to node %lld of tree %lld, which is no leaf", (int)i,
+                       (long long)f->entry_nodes[i], (long long)f->entry_trees[i]);
     }
     f->leaf_of[i] = f->number[node];
     ends[f->leaf_of[i] + 1]++;
@@ -348,22 +313,14 @@ static nd4c_status leaf_lists(nd4c_onnx_emission *emission, forest *f, nd4c_dtyp
   for (int64_t i = 1; i <= f->leaves; i++) {
     ends[i] += ends[i - 1];
   }
-  for (int32_t i = 0; i < f->entry_count && status == ND4C_OK; i++) {
+  for (int32_t i = 0; i < f->entry_count; i++) {
     int64_t at = ends[f->leaf_of[i]]++; /* each start moves on to be the leaf's end */
     targets[at] = f->entry_targets[i];
     weights[at] = f->weights[i];
   }
-  if (status == ND4C_OK) {
-    status = nd4c_onnx_int64s(emission, 1, f->leaves, ends, &inputs[LEAF_ENDS]);
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_onnx_int64s(emission, 1, f->entry_count, targets, &inputs[LEAF_TARGETS]);
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_onnx_float_list(emission, weights, f->entry_count, dtype, &inputs[LEAF_WEIGHTS]);
-  }
-  nd4c_deallocate(weights);
-  return status;
+  ND4C_TRY(nd4c_onnx_int64s(emission, 1, f->leaves, ends, &inputs[LEAF_ENDS]));
+  ND4C_TRY(nd4c_onnx_int64s(emission, 1, f->entry_count, targets, &inputs[LEAF_TARGETS]));
+  return nd4c_onnx_float_list(emission, weights, f->entry_count, dtype, &inputs[LEAF_WEIGHTS]);
 }
 
 static nd4c_status make_lists(nd4c_onnx_emission *emission, forest *f, nd4c_onnx_operand *inputs) {
@@ -396,12 +353,8 @@ static nd4c_status older_sums(nd4c_onnx_emission *emission, const char *const en
     int64_t shape[2] = {1, -1};
     ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[X], 2, shape, &inputs[X]));
   }
-  nd4c_status status = read_forest(emission, entries, &f);
-  if (status == ND4C_OK) {
-    status = make_lists(emission, &f, inputs);
-  }
-  free_forest(&f);
-  ND4C_TRY(status);
+  ND4C_TRY(read_forest(emission, entries, &f));
+  ND4C_TRY(make_lists(emission, &f, inputs));
   ND4C_TRY(emit_ensemble(emission, inputs, targets, aggregate, y));
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, *y, ND4C_FLOAT32, y));
   ND4C_TRY(nd4c_onnx_get_floats(emission, "base_values", &values, &count));
@@ -425,7 +378,7 @@ static nd4c_status emit_tree_regressor(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_word(emission, "aggregate_function", "SUM", aggregates, &aggregate));
   ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
   ND4C_TRY(older_sums(emission, entries, targets, aggregate, &y));
-  return transform(emission, y, post, &emission->outputs[0]);
+  return nd4c_compose_score_transform(&emission->emitter, y, post, &emission->outputs[0]);
 }
 
 /* Whether all weights are of one class: the other of two is what is left. */
@@ -443,14 +396,9 @@ static nd4c_status is_binary(nd4c_onnx_emission *emission, bool *binary) {
 /* Scores of two classes from those of one. */
 static nd4c_status two_scores(nd4c_onnx_emission *emission, nd4c_onnx_operand sums, int64_t post,
                               nd4c_onnx_operand *scores) {
-  nd4c_onnx_operand parts[2];
-  nd4c_attr axis = nd4c_attr_of_int("axis", 1);
-  ND4C_TRY(nd4c_emit_slice(&emission->emitter, sums, 1, 0, 1, 1, &parts[1]));
-  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_negative, parts[1], &parts[0]));
-  if (post == ND4C_POST_TRANSFORM_NONE || post == ND4C_POST_TRANSFORM_PROBIT) {
-    ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_add, parts[0], 1, &parts[0]));
-  }
-  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 2, &axis, 1, scores);
+  bool shares = post == ND4C_POST_TRANSFORM_NONE || post == ND4C_POST_TRANSFORM_PROBIT;
+  ND4C_TRY(nd4c_emit_slice(&emission->emitter, sums, 1, 0, 1, 1, scores));
+  return nd4c_compose_both_signs(&emission->emitter, *scores, shares ? 1 : 0, scores);
 }
 
 /* The scores that decide the label. Where the transform keeps their order, that is those before it, among which
@@ -473,15 +421,15 @@ static nd4c_status emit_tree_classifier(nd4c_onnx_emission *emission) {
   if (binary && classes <= 2) {
     ND4C_TRY(two_scores(emission, scores, post, &scores));
   }
-  ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
-  ND4C_TRY(nd4c_onnx_best_class(emission, deciding_scores(scores, emission->outputs[1], post), &best));
+  ND4C_TRY(nd4c_compose_score_transform(&emission->emitter, scores, post, &emission->outputs[1]));
+  ND4C_TRY(nd4c_compose_best_class(&emission->emitter, deciding_scores(scores, emission->outputs[1], post), &best));
   if (classes < 2) { /* the positive class alone: 0 or 1 */
     emission->outputs[0] = best;
     return nd4c_emitted_get(&emission->emitter, labels).dtype == ND4C_INT64
                ? ND4C_OK
                : nd4c_fail(ND4C_UNSUPPORTED, "one class with a name; expected two or more");
   }
-  return nd4c_onnx_pick(emission, labels, best, &emission->outputs[0]);
+  return nd4c_compose_pick(&emission->emitter, labels, best, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */

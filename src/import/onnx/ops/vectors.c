@@ -1,15 +1,10 @@
 /* Linear models and support vectors of ai.onnx.ml: products with lists of coefficients. */
-#include "base/alloc.h"
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
+#include "ops/compose/compose.h"
 
 static const char *const transforms[] = {ND4C_POST_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
-
-static nd4c_status transform(nd4c_onnx_emission *emission, nd4c_onnx_operand x, int64_t number, nd4c_onnx_operand *y) {
-  nd4c_attr attr = nd4c_attr_of_int("transform", number);
-  return nd4c_emit(&emission->emitter, ND4C_OP_score_transform, &x, 1, &attr, 1, y);
-}
 
 /* x as [n, features] in float32, or float64 if it is that. */
 static nd4c_status rows_of(nd4c_onnx_emission *emission, nd4c_onnx_operand *x, nd4c_emitted_info *info) {
@@ -37,11 +32,6 @@ static nd4c_status table_of(nd4c_onnx_emission *emission, const char *name, nd4c
   return nd4c_emit_reshape(&emission->emitter, *table, 2, (int64_t[]){count / columns, columns}, table);
 }
 
-static nd4c_status transpose(nd4c_onnx_emission *emission, nd4c_onnx_operand x, nd4c_onnx_operand *y) {
-  static const int64_t order[2] = {1, 0};
-  return nd4c_emit_axes(&emission->emitter, ND4C_OP_transpose, x, 2, order, y);
-}
-
 /* y + a list of floats, if there is one. */
 static nd4c_status add_list(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *y) {
   const double *values = NULL;
@@ -60,7 +50,7 @@ static nd4c_status linear_scores(nd4c_onnx_emission *emission, int64_t rows, nd4
   nd4c_emitted_info info;
   ND4C_TRY(rows_of(emission, &x, &info));
   ND4C_TRY(table_of(emission, "coefficients", info.dtype, rows, info.shape[1], &table));
-  ND4C_TRY(transpose(emission, table, &table));
+  ND4C_TRY(nd4c_emit_transposed(&emission->emitter, table, &table));
   ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, x, table, scores));
   return add_list(emission, "intercepts", scores);
 }
@@ -72,31 +62,20 @@ static nd4c_status emit_linear_regressor(nd4c_onnx_emission *emission) {
   ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
   ND4C_TRY(linear_scores(emission, targets, &y));
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, y, ND4C_FLOAT32, &y));
-  return transform(emission, y, post, &emission->outputs[0]);
-}
-
-/* [-s, s] */
-static nd4c_status both_signs(nd4c_onnx_emission *emission, nd4c_onnx_operand *scores) {
-  nd4c_onnx_operand parts[2] = {ND4C_ONNX_OPERAND_NONE, *scores};
-  nd4c_attr axis = nd4c_attr_of_int("axis", 1);
-  ND4C_TRY(nd4c_emit_unary(&emission->emitter, ND4C_OP_negative, *scores, &parts[0]));
-  return nd4c_emit(&emission->emitter, ND4C_OP_concat, parts, 2, &axis, 1, scores);
+  return nd4c_compose_score_transform(&emission->emitter, y, post, &emission->outputs[0]);
 }
 
 /* One score and one label: the label where the score says so, else 0. */
 static nd4c_status single_label(nd4c_onnx_emission *emission, nd4c_onnx_operand labels, double threshold) {
-  nd4c_onnx_operand zero, inputs[3];
+  nd4c_onnx_operand zero, above;
   int64_t all = -1;
   if (nd4c_emitted_get(&emission->emitter, labels).dtype != ND4C_INT64) {
     return nd4c_fail(ND4C_UNSUPPORTED, "one class with a name; expected two or more");
   }
-  ND4C_TRY(
-      nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater_equal, emission->outputs[1], threshold, &inputs[0]));
-  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, inputs[0], 1, &all, &inputs[0]));
+  ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater_equal, emission->outputs[1], threshold, &above));
+  ND4C_TRY(nd4c_emit_reshape(&emission->emitter, above, 1, &all, &above));
   ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_INT64, 0, &zero));
-  inputs[1] = labels;
-  inputs[2] = zero;
-  return nd4c_emit(&emission->emitter, ND4C_OP_where, inputs, 3, NULL, 0, &emission->outputs[0]);
+  return nd4c_emit_where(&emission->emitter, above, labels, zero, &emission->outputs[0]);
 }
 
 static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
@@ -108,16 +87,16 @@ static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
   ND4C_TRY(linear_scores(emission, -1, &scores));
   int64_t columns = nd4c_emitted_get(&emission->emitter, scores).shape[1];
   if (columns == 1 && classes == 2) {
-    ND4C_TRY(both_signs(emission, &scores));
+    ND4C_TRY(nd4c_compose_both_signs(&emission->emitter, scores, 0, &scores));
     columns = 2;
   }
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, scores, ND4C_FLOAT32, &scores));
-  ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
+  ND4C_TRY(nd4c_compose_score_transform(&emission->emitter, scores, post, &emission->outputs[1]));
   if (columns == 1) {
     return single_label(emission, labels, post == ND4C_POST_TRANSFORM_NONE ? 0 : 0.5);
   }
-  ND4C_TRY(nd4c_onnx_best_class(emission, emission->outputs[1], &best));
-  return nd4c_onnx_pick(emission, labels, best, &emission->outputs[0]);
+  ND4C_TRY(nd4c_compose_best_class(&emission->emitter, emission->outputs[1], &best));
+  return nd4c_compose_pick(&emission->emitter, labels, best, &emission->outputs[0]);
 }
 
 /* -- support vectors ---------------------------------------------------------------------------------------------- */
@@ -160,18 +139,18 @@ static nd4c_status emit_svm_regressor(nd4c_onnx_emission *emission) {
     nd4c_onnx_ignore(emission, "support_vectors");
   }
   ND4C_TRY(table_of(emission, "coefficients", info.dtype, 1, supports > 0 ? supports : info.shape[1], &table));
-  ND4C_TRY(transpose(emission, table, &table));
+  ND4C_TRY(nd4c_emit_transposed(&emission->emitter, table, &table));
   ND4C_TRY(nd4c_emit_binary(&emission->emitter, ND4C_OP_matmul, x, table, &y));
   ND4C_TRY(add_list(emission, "rho", &y));
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, y, ND4C_FLOAT32, &y));
   if (one_class != 0) { /* inside 1, outside -1 */
-    nd4c_onnx_operand inputs[3];
-    ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater, y, 0, &inputs[0]));
-    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, 1, &inputs[1]));
-    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, -1, &inputs[2]));
-    ND4C_TRY(nd4c_emit(&emission->emitter, ND4C_OP_where, inputs, 3, NULL, 0, &y));
+    nd4c_onnx_operand inside, one, minus_one;
+    ND4C_TRY(nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_greater, y, 0, &inside));
+    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, 1, &one));
+    ND4C_TRY(nd4c_emit_scalar(&emission->emitter, ND4C_FLOAT32, -1, &minus_one));
+    ND4C_TRY(nd4c_emit_where(&emission->emitter, inside, one, minus_one, &y));
   }
-  return transform(emission, y, post, &emission->outputs[0]);
+  return nd4c_compose_score_transform(&emission->emitter, y, post, &emission->outputs[0]);
 }
 
 /* One against one: the tables that make scores of pairs from kernel values, and votes from scores. */
@@ -198,12 +177,10 @@ static nd4c_status read_pairs(nd4c_onnx_emission *emission, pairs *p) {
                      (long long)p->classes);
   }
   p->count = p->classes * (p->classes - 1) / 2;
-  p->weights = nd4c_allocate_zeroed((size_t)(p->vectors * p->count) + 1, sizeof *p->weights);
-  p->winners = nd4c_allocate_zeroed((size_t)(p->count * p->classes) + 1, sizeof *p->winners);
-  p->losers = nd4c_allocate_zeroed((size_t)(p->count * p->classes) + 1, sizeof *p->losers);
-  return p->weights != NULL && p->winners != NULL && p->losers != NULL
-             ? ND4C_OK
-             : nd4c_fail_memory("pairs of classes", (size_t)(p->vectors * p->count) * sizeof *p->weights);
+  const size_t votes = (size_t)(p->count * p->classes) + 1, weights = (size_t)(p->vectors * p->count) + 1;
+  ND4C_TRY(nd4c_onnx_claim(emission, weights, sizeof *p->weights, "pairs of classes", &p->weights));
+  ND4C_TRY(nd4c_onnx_claim(emission, votes, sizeof *p->winners, "pairs of classes", &p->winners));
+  return nd4c_onnx_claim(emission, votes, sizeof *p->losers, "pairs of classes", &p->losers);
 }
 
 static void fill_pairs(pairs *p) {
@@ -270,7 +247,7 @@ static nd4c_status class_scores(nd4c_onnx_emission *emission, int64_t count, nd4
     nd4c_attr attrs[] = {nd4c_attr_of_floats("prob_a", a, a_count), nd4c_attr_of_floats("prob_b", b, b_count)};
     return nd4c_emit(&emission->emitter, ND4C_OP_svm_probabilities, scores, 1, attrs, 2, scores);
   }
-  return count == 1 ? both_signs(emission, scores) : ND4C_OK;
+  return count == 1 ? nd4c_compose_both_signs(&emission->emitter, *scores, 0, scores) : ND4C_OK;
 }
 
 static nd4c_status emit_svm_classifier(nd4c_onnx_emission *emission) {
@@ -282,16 +259,12 @@ static nd4c_status emit_svm_classifier(nd4c_onnx_emission *emission) {
   }
   ND4C_TRY(nd4c_onnx_class_labels(emission, "classlabels_ints", &labels, &p.classes));
   ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
-  nd4c_status status = pair_scores(emission, &p, &scores, &votes);
-  nd4c_deallocate(p.weights);
-  nd4c_deallocate(p.winners);
-  nd4c_deallocate(p.losers);
-  ND4C_TRY(status);
+  ND4C_TRY(pair_scores(emission, &p, &scores, &votes));
   ND4C_TRY(class_scores(emission, p.count, &scores));
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, scores, ND4C_FLOAT32, &scores));
-  ND4C_TRY(transform(emission, scores, post, &emission->outputs[1]));
-  ND4C_TRY(nd4c_onnx_best_class(emission, votes, &best));
-  return nd4c_onnx_pick(emission, labels, best, &emission->outputs[0]);
+  ND4C_TRY(nd4c_compose_score_transform(&emission->emitter, scores, post, &emission->outputs[1]));
+  ND4C_TRY(nd4c_compose_best_class(&emission->emitter, votes, &best));
+  return nd4c_compose_pick(&emission->emitter, labels, best, &emission->outputs[0]);
 }
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
