@@ -2,21 +2,14 @@
 #include "graph/passes.h"
 
 #include "base/status.h"
-#include "device/registry/registry.h"
 #include "device/context/routing.h"
+#include "device/registry/registry.h"
+#include "passes_list.h" /* ND4C_PASSES(X), in the order in which they run: made by the build */
 
-typedef struct pass {
-  const char *name, *doc;
-  nd4c_pass_where where;
-  nd4c_pass_function run;
-} pass;
-
-static const pass passes[] = {
-#define PASS_ROW(name_, where_, doc_) \
-  {.name = #name_, .doc = doc_, .where = ND4C_PASS_##where_, .run = nd4c_pass_##name_},
-    ND4C_PASS_TABLE(PASS_ROW)
-#undef PASS_ROW
-};
+#define DECLARE(name) extern const nd4c_pass nd4c_pass_##name;
+ND4C_PASSES(DECLARE)
+#define ADDRESS(name) &nd4c_pass_##name,
+static const nd4c_pass *const passes[] = {ND4C_PASSES(ADDRESS)};
 
 enum { PASS_COUNT = sizeof passes / sizeof passes[0] };
 _Static_assert(PASS_COUNT <= (int)ND4C_PASS_RECORDS, "room for a record of each pass");
@@ -34,7 +27,7 @@ static nd4c_status find_context(const nd4c_plan *plan, nd4c_context **context) {
   return plan->context->device == host ? ND4C_OK : nd4c_routing_context(plan->context, host, context);
 }
 
-static nd4c_status run_pass(nd4c_plan *plan, const pass *row, nd4c_context *context) {
+static nd4c_status run_pass(nd4c_plan *plan, const nd4c_pass *row, nd4c_context *context) {
   nd4c_pass_record *record = &plan->passes[plan->pass_count];
   *record = (nd4c_pass_record){.name = row->name, .doc = row->doc, .before = plan->graph->node_count};
   nd4c_rewrite rewrite;
@@ -42,7 +35,8 @@ static nd4c_status run_pass(nd4c_plan *plan, const pass *row, nd4c_context *cont
   if (status == ND4C_OK) {
     status = row->run(&rewrite);
   }
-  nd4c_rewrite_end(&rewrite);
+  const nd4c_status ended = nd4c_rewrite_end(&rewrite);
+  status = status != ND4C_OK ? status : ended;
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "pass %s", row->name);
   }
@@ -56,9 +50,9 @@ nd4c_status nd4c_passes_run(nd4c_plan *plan) {
   nd4c_context *context = NULL;
   ND4C_TRY(find_context(plan, &context));
   for (int32_t i = 0; i < PASS_COUNT; ++i) {
-    const bool of_device = passes[i].where == ND4C_PASS_DEVICE;
+    const bool of_device = passes[i]->where == ND4C_PASS_DEVICE;
     if (!of_device || (plan->placement == NULL && !plan->ahead)) {
-      ND4C_TRY(run_pass(plan, &passes[i], of_device ? plan->context : context));
+      ND4C_TRY(run_pass(plan, passes[i], of_device ? plan->context : context));
     }
   }
   return ND4C_OK;

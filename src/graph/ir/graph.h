@@ -67,7 +67,11 @@ nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, co
 /* Copies attribute values with everything they point to into the graph's region. */
 nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_attr_value *from, nd4c_attr_value **to);
 
-/* A copy of the graph, which shares the constants. */
+/* Puts the nodes in an order in which they can be run; those that are in order already keep it. INTERNAL if nodes read
+ * each other in a circle. */
+nd4c_status nd4c_graph_sort(nd4c_graph *graph);
+
+/* A graph of its own with the same content; constants are shared. */
 nd4c_status nd4c_graph_clone(const nd4c_graph *graph, nd4c_graph **clone);
 
 /* HANDLE or NULL_ARGUMENT. */

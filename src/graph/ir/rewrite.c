@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "graph/ir/graph_emitter.h"
 
 static void count_use(nd4c_rewrite *rewrite, nd4c_value value, int32_t change) {
   if (value >= 0) {
@@ -13,10 +14,10 @@ static void count_use(nd4c_rewrite *rewrite, nd4c_value value, int32_t change) {
   }
 }
 
-/* Room for the uses of one value more than there are. */
-static nd4c_status make_room(nd4c_rewrite *rewrite) {
+/* Room for the uses of more values than there are. */
+static nd4c_status make_room(nd4c_rewrite *rewrite, int32_t more) {
   int32_t before = rewrite->uses_capacity;
-  nd4c_status status = nd4c_grow(&rewrite->uses, &rewrite->uses_capacity, rewrite->graph->value_count + 1,
+  nd4c_status status = nd4c_grow(&rewrite->uses, &rewrite->uses_capacity, rewrite->graph->value_count + more,
                                  sizeof *rewrite->uses, "a pass");
   if (rewrite->uses_capacity > before) {
     memset(rewrite->uses + before, 0, (size_t)(rewrite->uses_capacity - before) * sizeof *rewrite->uses);
@@ -24,9 +25,38 @@ static nd4c_status make_room(nd4c_rewrite *rewrite) {
   return status;
 }
 
+/* -- adding ------------------------------------------------------------------------------------------------------- */
+
+static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4c_emitted *inputs, int32_t input_count,
+                        const nd4c_attr *attrs, int32_t attr_count, nd4c_emitted *outputs) {
+  nd4c_rewrite *rewrite = (nd4c_rewrite *)emitter;
+  nd4c_graph *graph = rewrite->graph;
+  ND4C_TRY(make_room(rewrite, def->info.output_count));
+  ND4C_TRY(nd4c_graph_op(graph, def->info.op, inputs, input_count, attrs, attr_count, NULL, outputs,
+                         def->info.output_count));
+  const nd4c_graph_node *added = &graph->nodes[graph->node_count - 1];
+  for (int32_t i = 0; i < added->input_count; ++i) {
+    count_use(rewrite, added->inputs[i], 1);
+  }
+  return ND4C_OK;
+}
+
+static nd4c_status add_constant(nd4c_emitter *emitter, nd4c_array *array, nd4c_emitted *output) {
+  return nd4c_rewrite_constant((nd4c_rewrite *)emitter, array, output);
+}
+
+static nd4c_emitted_info describe(const nd4c_emitter *emitter, nd4c_emitted value) {
+  return nd4c_graph_value_describe(((const nd4c_rewrite *)emitter)->graph, value);
+}
+
+/* -- opening ------------------------------------------------------------------------------------------------------ */
+
 nd4c_status nd4c_rewrite_begin(nd4c_rewrite *rewrite, nd4c_graph *graph, nd4c_context *context) {
-  *rewrite = (nd4c_rewrite){.graph = graph, .context = context};
-  ND4C_TRY(make_room(rewrite));
+  *rewrite = (nd4c_rewrite){.emitter = {.emit = emit, .constant = add_constant, .describe = describe},
+                            .graph = graph,
+                            .context = context,
+                            .existing = graph->node_count};
+  ND4C_TRY(make_room(rewrite, 1));
   for (int32_t i = 0; i < graph->node_count; ++i) {
     for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
       count_use(rewrite, graph->nodes[i].inputs[k], 1);
@@ -56,10 +86,10 @@ void nd4c_rewrite_remove(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   node->def = NULL;
 }
 
-void nd4c_rewrite_end(nd4c_rewrite *rewrite) {
+nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
   if (rewrite->uses == NULL) {
-    return; /* nothing was begun */
+    return ND4C_OK; /* nothing was begun */
   }
   for (int32_t i = graph->node_count - 1; i >= 0; --i) {
     nd4c_graph_node *node = &graph->nodes[i];
@@ -67,6 +97,7 @@ void nd4c_rewrite_end(nd4c_rewrite *rewrite) {
       nd4c_rewrite_remove(rewrite, node);
     }
   }
+  const bool added = graph->node_count > rewrite->existing;
   int32_t kept = 0;
   for (int32_t i = 0; i < graph->node_count; ++i) {
     if (graph->nodes[i].def == NULL) {
@@ -87,6 +118,7 @@ void nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   }
   nd4c_deallocate(rewrite->uses);
   rewrite->uses = NULL;
+  return added ? nd4c_graph_sort(graph) : ND4C_OK;
 }
 
 /* -- looking ------------------------------------------------------------------------------------------------------ */
@@ -180,8 +212,33 @@ void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value)
   count_use(rewrite, value, 1);
 }
 
+nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until) {
+  nd4c_graph *graph = rewrite->graph;
+  const nd4c_graph_value *before = &graph->values[old], *after = &graph->values[value];
+  if (before->dtype != after->dtype || before->rank != after->rank ||
+      memcmp(before->shape, after->shape, (size_t)before->rank * sizeof *before->shape) != 0) {
+    return nd4c_fail(ND4C_INTERNAL, "value %d has another dtype or shape than value %d, which it is to replace",
+                     (int)value, (int)old);
+  }
+  for (int32_t i = 0; i < until; ++i) {
+    nd4c_graph_node *node = &graph->nodes[i];
+    for (int32_t k = 0; node->def != NULL && k < node->input_count; ++k) {
+      if (node->inputs[k] == old) {
+        nd4c_rewrite_input(rewrite, node, k, value);
+      }
+    }
+  }
+  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+    if (graph->outputs.items[i].value == old) {
+      nd4c_rewrite_output(rewrite, i, value);
+    }
+  }
+  rewrite->changes += 1;
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_rewrite_constant(nd4c_rewrite *rewrite, nd4c_array *array, nd4c_value *value) {
-  nd4c_status status = make_room(rewrite);
+  nd4c_status status = make_room(rewrite, 1);
   if (status == ND4C_OK) {
     status = nd4c_graph_constant(rewrite->graph, array, value);
   }

@@ -1,24 +1,36 @@
-/* The functions with which passes rewrite graphs. Values keep their numbers. A rewritten node takes over the outputs of
- * the pattern's last node, so the order of nodes stays valid. Outputs of the pattern's other nodes are removed if no
- * other node reads them. */
+/* What passes rewrite graphs with.
+ *
+ * A pass changes a node into another one that gives the same output (nd4c_rewrite_node), reads another value in place
+ * of one (nd4c_rewrite_input, nd4c_rewrite_replace), or adds nodes: the rewrite is an emitter (ops/emitter.h), so that
+ * `nd4c_emit_unary(&rewrite->emitter, ...)` and every composite and gradient add nodes to the graph. For nodes in front
+ * of a node, the pass emits them from the node's input and gives their result to nd4c_rewrite_input. For nodes behind a
+ * value, it emits them from the value and calls nd4c_rewrite_replace.
+ *
+ * Values keep their numbers. Added nodes stand behind all others until the pass ends; nd4c_rewrite_end puts them where
+ * they can be run. Adding may move the array of nodes: a pass takes pointers to nodes anew afterwards. A node whose
+ * outputs are not read any more is removed when the pass ends. */
 #ifndef ND4C_GRAPH_REWRITE_H
 #define ND4C_GRAPH_REWRITE_H
 
 #include "device/context/context.h"
 #include "graph/ir/graph.h"
+#include "ops/emitter.h"
 
 typedef struct nd4c_rewrite {
+  nd4c_emitter emitter; /* adds nodes; its values are the graph's */
   nd4c_graph *graph;
   nd4c_context *context;
   int32_t *uses; /* by value: number of reads by nodes, plus one for each output of the graph that it is */
   int32_t uses_capacity;
-  int32_t changes; /* number of rewrites, for the report */
+  int32_t changes;  /* rewrites done, for the report */
+  int32_t existing; /* nodes before the pass: those from this number on were added by it */
 } nd4c_rewrite;
 
 /* Counts uses. nd4c_rewrite_end must follow. */
 nd4c_status nd4c_rewrite_begin(nd4c_rewrite *rewrite, nd4c_graph *graph, nd4c_context *context);
-/* Removes nodes without readers, releases constants without readers, and compacts the list of nodes. */
-void nd4c_rewrite_end(nd4c_rewrite *rewrite);
+/* Removes nodes and constants that are not read, closes the gaps, and puts added nodes where they can be run. INTERNAL
+ * if the pass made nodes that read each other. */
+nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite);
 
 /* The node that produces the value, if its op is `op`; else NULL. */
 nd4c_graph_node *nd4c_rewrite_producer(const nd4c_rewrite *rewrite, nd4c_value value, nd4c_op op);
@@ -35,7 +47,10 @@ nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, 
 void nd4c_rewrite_input(nd4c_rewrite *rewrite, nd4c_graph_node *node, int32_t position, nd4c_value value);
 /* Replaces output `index` of the graph by another value of the same dtype and shape. */
 void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value);
-/* Removes a node whose outputs have no reader left or have become constants. */
+/* Lets all nodes up to number `until`, and the outputs of the graph, read another value of the same dtype and shape.
+ * Nodes from `until` on keep the old value: those that were added to compute the new one from it. */
+nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until);
+/* Removes a node that is not needed any more; its outputs have no reader left or have become constants. */
 void nd4c_rewrite_remove(nd4c_rewrite *rewrite, nd4c_graph_node *node);
 /* Adds a constant, taking over the caller's reference; on failure it is released. */
 nd4c_status nd4c_rewrite_constant(nd4c_rewrite *rewrite, nd4c_array *array, nd4c_value *value);

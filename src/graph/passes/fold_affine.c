@@ -269,7 +269,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, int32_t index, const affine *map)
                                                                        : ND4C_OK;
 }
 
-nd4c_status nd4c_pass_fold_affine(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
     affine map;
     nd4c_status status = read_affine(rewrite, &rewrite->graph->nodes[i], &map);
@@ -281,3 +281,5 @@ nd4c_status nd4c_pass_fold_affine(nd4c_rewrite *rewrite) {
   }
   return ND4C_OK;
 }
+
+ND4C_PASS(60, fold_affine, ANY, "folds batch_norm and channel constants into conv or batch_norm")

@@ -43,7 +43,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_pass_fold_constants(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
   for (int32_t i = 0; i < graph->node_count; ++i) {
     if (graph->nodes[i].def != NULL && is_foldable(graph, &graph->nodes[i])) {
@@ -52,3 +52,5 @@ nd4c_status nd4c_pass_fold_constants(nd4c_rewrite *rewrite) {
   }
   return ND4C_OK;
 }
+
+ND4C_PASS(30, fold_constants, ANY, "computes small nodes of constants alone")

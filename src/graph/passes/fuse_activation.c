@@ -42,7 +42,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index, int64_t activation
   return nd4c_rewrite_node(rewrite, index, host->def->info.op, host->inputs, host->input_count, attrs, fused, &done);
 }
 
-nd4c_status nd4c_pass_fuse_activation(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
     int64_t activation = activation_of(&rewrite->graph->nodes[i]);
     if (activation != ND4C_ACTIVATION_NONE) {
@@ -51,3 +51,5 @@ nd4c_status nd4c_pass_fuse_activation(nd4c_rewrite *rewrite) {
   }
   return ND4C_OK;
 }
+
+ND4C_PASS(90, fuse_activation, ANY, "merges an activation into the conv or linear before it")

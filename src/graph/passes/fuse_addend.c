@@ -47,7 +47,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
   return nd4c_rewrite_node(rewrite, index, host->def->info.op, inputs, 4, host->attrs, fused, &done);
 }
 
-nd4c_status nd4c_pass_fuse_addend(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
     if (rewrite->graph->nodes[i].def->info.op == ND4C_OP_add) {
       ND4C_TRY(fuse(rewrite, i));
@@ -55,3 +55,5 @@ nd4c_status nd4c_pass_fuse_addend(nd4c_rewrite *rewrite) {
   }
   return ND4C_OK;
 }
+
+ND4C_PASS(80, fuse_addend, ANY, "merges an add into the conv or linear before it")

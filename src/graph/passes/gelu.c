@@ -79,7 +79,7 @@ static nd4c_value find_source(const nd4c_rewrite *rewrite, const nd4c_value *fac
   return ND4C_VALUE_NONE;
 }
 
-nd4c_status nd4c_pass_gelu(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[i];
     nd4c_value factors[FACTORS];
@@ -97,3 +97,5 @@ nd4c_status nd4c_pass_gelu(nd4c_rewrite *rewrite) {
   }
   return ND4C_OK;
 }
+
+ND4C_PASS(40, gelu, ANY, "recognises gelu in erf and its neighbours")

@@ -55,7 +55,7 @@ static bool is_identity(const nd4c_graph *graph, const nd4c_graph_node *node) {
   }
 }
 
-nd4c_status nd4c_pass_identity(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
   nd4c_region region = {0};
   nd4c_value *same_as = nd4c_region_take(&region, graph->value_count, sizeof *same_as);
@@ -83,3 +83,5 @@ nd4c_status nd4c_pass_identity(nd4c_rewrite *rewrite) {
   nd4c_region_free(&region);
   return ND4C_OK;
 }
+
+ND4C_PASS(20, identity, ANY, "removes nodes that give their input back")

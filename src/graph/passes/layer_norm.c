@@ -133,7 +133,7 @@ static bool recognise(match *found, const nd4c_graph_node *sum, int32_t *axis) {
   return false;
 }
 
-nd4c_status nd4c_pass_layer_norm(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
     match found = {.rewrite = rewrite};
     int32_t axis = 0;
@@ -151,3 +151,5 @@ nd4c_status nd4c_pass_layer_norm(nd4c_rewrite *rewrite) {
   }
   return ND4C_OK;
 }
+
+ND4C_PASS(50, layer_norm, ANY, "recognises layer_norm in means and their neighbours")

@@ -143,9 +143,11 @@ static nd4c_status set_orders(layout *work) {
   return ND4C_OK;
 }
 
-nd4c_status nd4c_pass_layout(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   layout work = {.rewrite = rewrite};
   nd4c_status status = set_orders(&work);
   nd4c_region_free(&work.region);
   return status;
 }
+
+ND4C_PASS(100, layout, DEVICE, "gives values around conv the memory order that its kernel likes")

@@ -65,7 +65,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index, int32_t side) {
   return nd4c_rewrite_node(rewrite, index, ND4C_OP_linear, inputs, 3, attrs, fused, &done);
 }
 
-nd4c_status nd4c_pass_linear(nd4c_rewrite *rewrite) {
+static nd4c_status run(nd4c_rewrite *rewrite) {
   for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
     for (int32_t side = 0; side < 2 && rewrite->graph->nodes[i].def->info.op == ND4C_OP_add; ++side) {
       ND4C_TRY(fuse(rewrite, i, side));
@@ -73,3 +73,5 @@ nd4c_status nd4c_pass_linear(nd4c_rewrite *rewrite) {
   }
   return ND4C_OK;
 }
+
+ND4C_PASS(70, linear, ANY, "makes linear of matmul and a constant bias")
