@@ -35,7 +35,7 @@ nd4c_status nd4c_compose_mean(nd4c_emitter *e, const nd4c_emitted *inputs, int32
  * greatest. The largest and smallest of bools are any and all. */
 nd4c_status nd4c_compose_reduce(nd4c_emitter *e, nd4c_op op, nd4c_emitted x, int32_t count, const int64_t *axes,
                                 bool keepdims, nd4c_emitted *y);
-/* ln(sum of e^x) of floats and integers. */
+/* ln(sum of e^x) in x's dtype; that of integers is computed in float64. */
 nd4c_status nd4c_compose_logsumexp(nd4c_emitter *e, nd4c_emitted x, int32_t count, const int64_t *axes, bool keepdims,
                                    nd4c_emitted *y);
 /* argmax or argmin; `last`: of equals the last, not the first. */

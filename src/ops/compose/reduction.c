@@ -61,21 +61,13 @@ nd4c_status nd4c_compose_reduce(nd4c_emitter *e, nd4c_op op, nd4c_emitted x, int
   return nd4c_emit_cast(e, *y, info.dtype, y); /* sums of small integers are wider */
 }
 
-/* Of integers: m + ln(sum of e^(x - m)) with m the largest. */
 nd4c_status nd4c_compose_logsumexp(nd4c_emitter *e, nd4c_emitted x, int32_t count, const int64_t *axes, bool keepdims,
                                    nd4c_emitted *y) {
-  nd4c_emitted largest = ND4C_EMITTED_NONE, rest = ND4C_EMITTED_NONE;
-  if (nd4c_dtype_get_info(nd4c_emitted_get(e, x).dtype)->kind == ND4C_KIND_FLOAT) {
-    return nd4c_emit_reduce(e, ND4C_OP_logsumexp, x, count, axes, keepdims, y);
-  }
-  ND4C_TRY(nd4c_emit_reduce(e, ND4C_OP_max, x, count, axes, true, &largest));
-  ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_subtract, x, largest, &rest));
-  ND4C_TRY(nd4c_emit_unary(e, ND4C_OP_exp, rest, &rest));
-  ND4C_TRY(nd4c_emit_reduce(e, ND4C_OP_sum, rest, count, axes, true, &rest));
-  ND4C_TRY(nd4c_emit_unary(e, ND4C_OP_log, rest, &rest));
-  ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_add, largest, rest, y));
-  /* The axes have length 1 now: a reduction without keepdims only drops them. */
-  return keepdims ? ND4C_OK : nd4c_emit_reduce(e, ND4C_OP_max, *y, count, axes, false, y);
+  const nd4c_dtype dtype = nd4c_emitted_get(e, x).dtype;
+  const bool is_float = nd4c_dtype_get_info(dtype)->kind == ND4C_KIND_FLOAT;
+  ND4C_TRY(nd4c_emit_cast(e, x, is_float ? dtype : ND4C_FLOAT64, &x));
+  ND4C_TRY(nd4c_emit_reduce(e, ND4C_OP_logsumexp, x, count, axes, keepdims, y));
+  return nd4c_emit_cast(e, *y, dtype, y);
 }
 
 /* The last of equals is the first of the reversed axis. */
