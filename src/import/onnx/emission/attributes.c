@@ -45,7 +45,7 @@ nd4c_status nd4c_onnx_get_dtype(nd4c_onnx_emission *emission, const char *name, 
 /* -- rules --------------------------------------------------------------------------------------------------------- */
 
 /* An attribute's bytes, NUL-terminated. */
-static nd4c_status read_text(nd4c_onnx_emission *emission, const char *name, const char **text) {
+static nd4c_status copy_text(nd4c_onnx_emission *emission, const char *name, const char **text) {
   nd4c_span span;
   char *copy = NULL;
   ND4C_TRY(nd4c_onnx_get_text(emission, name, "", &span));
@@ -61,18 +61,18 @@ static nd4c_status read_text(nd4c_onnx_emission *emission, const char *name, con
 }
 
 static nd4c_status read_ints(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
-  int32_t count = 0;
   const int64_t *values = NULL;
+  int32_t count = 0;
   ND4C_TRY(nd4c_onnx_get_ints(emission, rule->onnx, &values, &count));
-  *attr = nd4c_attr_of_ints(rule->name, count > 0 ? values : NULL, count);
+  *attr = nd4c_attr_of_ints(count > 0 ? rule->name : NULL, values, count);
   return ND4C_OK;
 }
 
 static nd4c_status read_floats(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
-  int32_t count = 0;
   const double *values = NULL;
+  int32_t count = 0;
   ND4C_TRY(nd4c_onnx_get_floats(emission, rule->onnx, &values, &count));
-  *attr = nd4c_attr_of_floats(rule->name, count > 0 ? values : NULL, count);
+  *attr = nd4c_attr_of_floats(count > 0 ? rule->name : NULL, values, count);
   return ND4C_OK;
 }
 
@@ -84,24 +84,6 @@ static nd4c_status read_one(nd4c_onnx_emission *emission, const nd4c_onnx_rule *
   return ND4C_OK;
 }
 
-static nd4c_status read_number(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
-  int64_t whole = 0;
-  double real = 0;
-  const double preset = isnan(rule->preset) ? 0 : rule->preset;
-  if (rule->kind == ND4C_ONNX_RULE_FLOAT) {
-    ND4C_TRY(nd4c_onnx_get_float(emission, rule->onnx, preset, &real));
-    *attr = nd4c_attr_of_float(rule->name, real);
-    return ND4C_OK;
-  }
-  ND4C_TRY(rule->kind == ND4C_ONNX_RULE_WORD
-               ? nd4c_onnx_get_word(emission, rule->onnx, rule->words[(int32_t)preset], rule->words, &whole)
-               : nd4c_onnx_get_int(emission, rule->onnx, (int64_t)preset, &whole));
-  *attr = rule->kind == ND4C_ONNX_RULE_BOOL    ? nd4c_attr_of_bool(rule->name, whole != 0)
-          : rule->kind == ND4C_ONNX_RULE_WHOLE ? nd4c_attr_of_float(rule->name, (double)whole)
-                                               : nd4c_attr_of_int(rule->name, whole);
-  return ND4C_OK;
-}
-
 static nd4c_status read_dtype(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(nd4c_onnx_get_dtype(emission, rule->onnx, ND4C_DTYPE_NONE, &dtype));
@@ -109,27 +91,75 @@ static nd4c_status read_dtype(nd4c_onnx_emission *emission, const nd4c_onnx_rule
   return ND4C_OK;
 }
 
-/* The attribute; its name is NULL if it is left out. */
-static nd4c_status read_rule(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
-  const bool found = nd4c_onnx_attribute_find(emission, rule->onnx) != NULL;
-  *attr = (nd4c_attr){0};
-  if (!found && isnan(rule->preset)) {
+static nd4c_status read_text(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
+  const char *text = NULL;
+  ND4C_TRY(copy_text(emission, rule->onnx, &text));
+  *attr = nd4c_attr_of_string(rule->name, text);
+  return ND4C_OK;
+}
+
+/* A number by the kind of the rule. */
+static nd4c_attr attr_of_number(const nd4c_onnx_rule *rule, double number) {
+  switch (rule->kind) {
+    case ND4C_ONNX_RULE_FLOAT:
+    case ND4C_ONNX_RULE_WHOLE:
+      return nd4c_attr_of_float(rule->name, number);
+    case ND4C_ONNX_RULE_BOOL:
+      return nd4c_attr_of_bool(rule->name, number != 0);
+    default:
+      return nd4c_attr_of_int(rule->name, (int64_t)number);
+  }
+}
+
+static nd4c_status read_number(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
+  double number = 0;
+  int64_t whole = 0;
+  if (rule->kind == ND4C_ONNX_RULE_FLOAT) {
+    ND4C_TRY(nd4c_onnx_get_float(emission, rule->onnx, 0, &number));
+    *attr = attr_of_number(rule, number);
+    return ND4C_OK;
+  }
+  ND4C_TRY(rule->kind == ND4C_ONNX_RULE_WORD ? nd4c_onnx_get_word(emission, rule->onnx, "", rule->words, &whole)
+                                             : nd4c_onnx_get_int(emission, rule->onnx, 0, &whole));
+  *attr = attr_of_number(rule, (double)whole);
+  if (attr->value.kind == ND4C_ATTR_INT) {
+    attr->value.as.i = whole; /* of which a double may not hold the last digits */
+  }
+  return ND4C_OK;
+}
+
+/* The attribute of a node that lacks it; its name is NULL if it is left out. */
+static nd4c_status preset_of(const nd4c_onnx_rule *rule, nd4c_attr *attr) {
+  if (isnan(rule->preset)) {
     return nd4c_fail(ND4C_FORMAT, "attribute '%s' is missing", rule->onnx);
   }
+  if (rule->kind == ND4C_ONNX_RULE_TEXT) {
+    *attr = nd4c_attr_of_string(rule->name, "");
+  } else if (rule->kind <= ND4C_ONNX_RULE_WORD) {
+    *attr = attr_of_number(rule, rule->preset);
+  }
+  return ND4C_OK;
+}
+
+/* The attribute; its name is NULL if it is left out. */
+static nd4c_status read_rule(nd4c_onnx_emission *emission, const nd4c_onnx_rule *rule, nd4c_attr *attr) {
+  attr->name = NULL;
+  if (nd4c_onnx_attribute_find(emission, rule->onnx) == NULL) {
+    return preset_of(rule, attr);
+  }
   switch (rule->kind) {
-    case ND4C_ONNX_RULE_IGNORED:
-      return ND4C_OK;
     case ND4C_ONNX_RULE_INTS:
       return read_ints(emission, rule, attr);
     case ND4C_ONNX_RULE_FLOATS:
       return read_floats(emission, rule, attr);
     case ND4C_ONNX_RULE_ONE:
-      return found ? read_one(emission, rule, attr) : ND4C_OK;
+      return read_one(emission, rule, attr);
     case ND4C_ONNX_RULE_DTYPE:
       return read_dtype(emission, rule, attr);
     case ND4C_ONNX_RULE_TEXT:
-      *attr = nd4c_attr_of_string(rule->name, "");
-      return read_text(emission, rule->onnx, &attr->value.as.string);
+      return read_text(emission, rule, attr);
+    case ND4C_ONNX_RULE_IGNORED:
+      return ND4C_OK;
     default:
       return read_number(emission, rule, attr);
   }

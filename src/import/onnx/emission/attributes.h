@@ -5,17 +5,19 @@
 #include "import/onnx/emission/emission.h"
 
 typedef enum nd4c_onnx_rule_kind {
-  ND4C_ONNX_RULE_IGNORED, /* does not change what is computed */
+  /* Numbers: a node that lacks the attribute gets the preset. */
   ND4C_ONNX_RULE_INT,
   ND4C_ONNX_RULE_BOOL, /* an integer in ONNX */
   ND4C_ONNX_RULE_FLOAT,
-  ND4C_ONNX_RULE_WHOLE,  /* an integer in ONNX, a float in nd4c */
+  ND4C_ONNX_RULE_WHOLE, /* an integer in ONNX, a float in nd4c */
+  ND4C_ONNX_RULE_WORD,  /* a word in ONNX, its position among `words` in nd4c */
+  /* Others. */
   ND4C_ONNX_RULE_INTS,   /* left out if the node has none */
   ND4C_ONNX_RULE_FLOATS, /* likewise */
   ND4C_ONNX_RULE_ONE,    /* an integer in ONNX, a list of one in nd4c; left out if the node has none */
   ND4C_ONNX_RULE_DTYPE,  /* left out if the node has none, or 0 */
   ND4C_ONNX_RULE_TEXT,   /* "" if the node has none */
-  ND4C_ONNX_RULE_WORD    /* a word in ONNX, its position among `words` in nd4c */
+  ND4C_ONNX_RULE_IGNORED /* does not change what is computed */
 } nd4c_onnx_rule_kind;
 
 typedef struct nd4c_onnx_rule {

@@ -4,7 +4,6 @@
 
 #include "array/array.h"
 #include "array/shape.h"
-#include "base/alloc.h"
 #include "base/status.h"
 #include "device/device.h"
 #include "dispatch/execute.h"
@@ -169,23 +168,15 @@ static nd4c_status try_folding(nd4c_onnx_emission *emission, const nd4c_op_def *
     if (!interprets) {
       return ND4C_OK;
     }
-    arrays = nd4c_allocate((size_t)input_count * sizeof *arrays);
-    if (arrays == NULL) {
-      return nd4c_fail_memory("the inputs of a node", (size_t)input_count * sizeof *arrays);
-    }
+    ND4C_TRY(nd4c_onnx_claim(emission, (size_t)input_count, sizeof *arrays, "the inputs of a node", &arrays));
   }
   *folded = all_known(emission, inputs, input_count, arrays);
-  nd4c_status status = ND4C_OK;
   if (*folded && !interprets) {
-    status = worth_folding(def, arrays, input_count, attrs, attr_count, folded);
+    ND4C_TRY(worth_folding(def, arrays, input_count, attrs, attr_count, folded));
   }
-  if (*folded && status == ND4C_OK) {
-    status = compute(emission, def->info.op, arrays, input_count, attrs, attr_count, outputs, def->info.output_count);
-  }
-  if (arrays != few) {
-    nd4c_deallocate((void *)arrays);
-  }
-  return status;
+  return *folded
+             ? compute(emission, def->info.op, arrays, input_count, attrs, attr_count, outputs, def->info.output_count)
+             : ND4C_OK;
 }
 
 /* The node's name as a label, NUL-terminated; its op if it has none. */
@@ -216,37 +207,25 @@ static nd4c_status make_dense(nd4c_onnx_emission *emission, nd4c_onnx_operand op
 }
 
 /* Records the op in the graph. */
-static nd4c_status record(nd4c_onnx_emission *emission, nd4c_op op, const nd4c_onnx_operand *inputs,
-                          int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_value *results,
-                          int32_t output_count) {
+static nd4c_status record(nd4c_onnx_emission *emission, const nd4c_op_def *def, const nd4c_onnx_operand *inputs,
+                          int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_value *results) {
+  const bool dense = reads_many_times(def);
   nd4c_value few[MOST_INPUTS];
   nd4c_value *values = few;
   if (input_count > MOST_INPUTS) {
-    values = nd4c_allocate((size_t)input_count * sizeof *values);
-    if (values == NULL) {
-      return nd4c_fail_memory("the inputs of a node", (size_t)input_count * sizeof *values);
-    }
+    ND4C_TRY(nd4c_onnx_claim(emission, (size_t)input_count, sizeof *values, "the inputs of a node", &values));
   }
-  nd4c_status status = ND4C_OK;
-  for (int32_t i = 0; i < input_count && status == ND4C_OK; i++) {
+  for (int32_t i = 0; i < input_count; i++) {
     values[i] = ND4C_VALUE_NONE;
-    if (inputs[i] != ND4C_ONNX_OPERAND_NONE && reads_many_times(nd4c_op_get_def(op))) {
-      status = make_dense(emission, inputs[i]);
-    }
-    if (inputs[i] != ND4C_ONNX_OPERAND_NONE && status == ND4C_OK) {
-      status = nd4c_onnx_value_of(emission->importer, inputs[i], &values[i]);
+    if (inputs[i] != ND4C_ONNX_OPERAND_NONE) {
+      ND4C_TRY(dense ? make_dense(emission, inputs[i]) : ND4C_OK);
+      ND4C_TRY(nd4c_onnx_value_of(emission->importer, inputs[i], &values[i]));
     }
   }
-  if (status == ND4C_OK) {
-    char label[LABEL_SIZE];
-    label_of(emission->node, label);
-    status = nd4c_graph_op(emission->importer->graph, op, values, input_count, attrs, attr_count, label, results,
-                           output_count);
-  }
-  if (values != few) {
-    nd4c_deallocate(values);
-  }
-  return status;
+  char label[LABEL_SIZE];
+  label_of(emission->node, label);
+  return nd4c_graph_op(emission->importer->graph, def->info.op, values, input_count, attrs, attr_count, label, results,
+                       def->info.output_count);
 }
 
 static nd4c_status check_emitted(const nd4c_onnx_emission *emission, const nd4c_op_def *def,
@@ -278,7 +257,7 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   if (folded) {
     return ND4C_OK;
   }
-  nd4c_status status = record(emission, def->info.op, inputs, input_count, attrs, attr_count, results, output_count);
+  nd4c_status status = record(emission, def, inputs, input_count, attrs, attr_count, results);
   if (status == ND4C_UNSUPPORTED && !emission->importer->needs_values) {
     /* What no graph can hold, a shape that depends on data for one, may be computed. */
     emission->importer->needs_values = true;

@@ -136,7 +136,7 @@ static nd4c_status emit_standardize(nd4c_onnx_emission *emission) {
   nd4c_onnx_attrs attrs;
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   if (nd4c_onnx_attribute_find(emission, "axes") == NULL) {
-    attrs.list[0] = nd4c_attr_of_ints("axes", preset, 3);
+    nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_ints("axes", preset, 3));
   }
   nd4c_onnx_attrs_add(&attrs, nd4c_attr_of_float("epsilon", 1e-9)); /* of ONNX's own definition */
   return nd4c_onnx_emit_attrs(emission, ND4C_OP_standardize, emission->inputs, 1, &attrs);
