@@ -100,7 +100,7 @@ static nd4c_status scores_of_two(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted *
   const int64_t shape[] = {48, 1};
   ND4C_TRY(nd4c_emit_reshape(e, x, 2, shape, y));
   ND4C_TRY(nd4c_compose_both_signs(e, *y, 1, y));
-  return nd4c_compose_score_transform(e, *y, ND4C_SCORE_TRANSFORM_SOFTMAX, y);
+  return nd4c_compose_score_transform(e, *y, ND4C_POST_TRANSFORM_SOFTMAX, y);
 }
 
 static const struct {
