@@ -1,6 +1,6 @@
-/* The CPU backend, registered through the same ABI as a stranger's plug-in: this machine's cores and memory,
- * synchronous, with addresses. Its own kernels come from the families of families.h, which the build makes; OpenBLAS,
- * oneDNN and FFTW are providers of their own, in the folders below, which contribute to it. */
+/* The CPU backend, registered through the same ABI as any plug-in: this machine's cores and memory, synchronous, with
+ * addresses. Its own kernels come from the families of families.h, which the build makes; OpenBLAS, oneDNN and FFTW are
+ * providers of their own, in the folders below, which contribute to it. */
 #include "nd4c/plugin.h"
 
 #include <stdio.h>

@@ -27,7 +27,7 @@ static void map(const nd4c_call *call, nd4c_value_function function, const nd4c_
   }
   nd4c_map job;
   nd4c_map_start(&job, function, input_count + number_count, inputs, casts, &output, y->rank, y->shape);
-  /* Packed elements share bytes: one thread writes them all. The bits that are nobody's are 0. */
+  /* Packed elements share bytes: one thread writes them all. Bits without an element are 0. */
   int bits = nd4c_packed_bits(y->dtype);
   nd4c_cpu_parallel(job.size, GRAIN, bits != 0 ? 1 : call->width, map_range, &job);
   for (int64_t i = y->size; bits != 0 && i * bits % 8 != 0; i++)

@@ -4,8 +4,8 @@
 #include "backends/cpu/support/nest.h"
 #include "backends/cpu/simd/simd.h"
 
-/* Whether what is computed is one piece, so that nobody need be asked how to share it out: operand i contiguous and of
- * the output's size, of all of them. cost: as nd4c_nest_run has it. */
+/* Whether the call is a single piece, which needs no division among workers: all operands are contiguous and have the
+ * output's size. cost: as nd4c_nest_run has it. */
 static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost) {
   const nd4c_tensor *y = &call->outputs[0];
   uint32_t flags = y->flags;

@@ -84,7 +84,7 @@ static void scatter_range(void *user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-/* Whoever is done with a bucket takes the next one. */
+/* A worker that has finished a bucket takes the next one. */
 static void sort_buckets(void *user, int64_t begin, int64_t end, int32_t worker) {
   sharing *s = user;
   (void)begin;

@@ -9,8 +9,8 @@
  * random bits and uniform numbers of up to 32 bits a quarter of them, other uniform and normal numbers, exponential,
  * Bernoulli, dropout, rrelu and categorical ones half, all others one each (and the same with other values in the
  * counter's topmost 32 bits, where an element needs more words). A permutation takes as many as it has elements, a
- * choice without replacement as many as p has. Whoever adds the largest number of elements among result and inputs to
- * the counter after each op never gets the same numbers twice; random_advance does that. */
+ * choice without replacement as many as p has. A program that adds the largest number of elements among result and
+ * inputs to the counter after each op never gets the same numbers twice; random_advance does that. */
 #ifndef ND4C_OP_TABLE_RANDOM_H
 #define ND4C_OP_TABLE_RANDOM_H
 

@@ -170,7 +170,7 @@ static void repeat_16(int64_t n, const nd4c_indices *counts, const void *from, v
 
 /* -- masks --------------------------------------------------------------------------------------------------------- */
 
-/* Each is written, and counts only if it is wanted: nobody guesses which way a branch goes. */
+/* Each is written, but counts only if it is wanted, so there is no branch to predict. */
 #define COMPRESS_REST(size)                                                                                        \
   static void compress_rest_##size(const uint8_t *mask, const unit_##size *from, unit_##size *to, int64_t count) { \
     for (int64_t i = 0, place = 0; place < count; i++) {                                                           \

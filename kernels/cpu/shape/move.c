@@ -78,7 +78,7 @@ SQUEEZE(8, 8, __mmask8, _mm512_maskz_compress_epi64)
     }                                                                                                     \
   }
 
-/* A row `rows` times, one behind the other: what is there already is copied, twice as much each time. */
+/* A row `rows` times, one after the other: copies what is already written, twice as much each time. */
 static void repeat_row(int64_t rows, int64_t bytes, char *row) {
   int64_t all = rows * bytes;
   for (int64_t done = bytes, more; done < all; done += more) {

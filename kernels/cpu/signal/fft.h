@@ -26,7 +26,7 @@ typedef struct nd4c_fft_roots {
   const void *low_rounded; /* the same in the loops' precision */
 } nd4c_fft_roots;
 
-/* One precision. Whoever exchanges real and imaginary parts before and after a transform gets the inverse one. */
+/* One precision. Exchanging real and imaginary parts before and after a transform gives the inverse one. */
 typedef struct nd4c_fft_loops {
   int64_t lanes;
   /* Joined points become a tile's, in place; join: back, times a scale, from a tile that may be another. */

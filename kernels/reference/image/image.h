@@ -1,5 +1,5 @@
 /* Reference kernels of the image ops: any strides, computed in double and rounded once. Numbers of modes are those of
- * the op table. Shapes are consistent: whoever calls has checked them. */
+ * the op table. The caller has checked that shapes are consistent. */
 #ifndef ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
 #define ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
 

@@ -1,4 +1,4 @@
-/* Rows that join updates to what is there: one function for each dtype and reduction. */
+/* Rows that combine updates with elements: one function for each dtype and reduction. */
 #include "kernels/reference/indexing/move.h"
 #include "kernels/types.h"
 

@@ -1,4 +1,4 @@
-/* Elements and slices at indices, and where a mask is true. Indices are in range: whoever calls has checked them. */
+/* Elements and slices at indices, and where a mask is true. The caller has checked that indices are in range. */
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_INDEXING_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_INDEXING_H
 

@@ -1,6 +1,6 @@
 /* Reference kernels of the neural-network and linear-algebra ops: any strides, sums in double precision, one output
  * element (or one row) at a time. Each computes the outputs [begin, end) in C order, so that ranges can run side by
- * side. Shapes are consistent: whoever calls has checked them. */
+ * side. The caller has checked that shapes are consistent. */
 #ifndef ND4C_KERNELS_REFERENCE_WINDOW_NETWORK_H
 #define ND4C_KERNELS_REFERENCE_WINDOW_NETWORK_H
 

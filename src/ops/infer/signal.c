@@ -2,7 +2,7 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-/* Longer transforms than this are somebody's mistake. */
+/* Longer transforms than this are a mistake of the caller. */
 static const int64_t longest = INT64_C(1) << 40;
 
 /* -- dtypes and attributes -------------------------------------------------------------------------------------- */

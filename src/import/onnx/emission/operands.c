@@ -76,7 +76,7 @@ void nd4c_onnx_operand_hold(nd4c_onnx_importer *importer, nd4c_onnx_operand oper
   }
 }
 
-/* Frees an operand that nobody holds, and what it alone held. Sequences hold arrays, optionals sequences: no deeper. */
+/* Frees an operand without holds, and what it alone held. Sequences hold arrays, optionals sequences: no deeper. */
 static void free_slot(nd4c_onnx_importer *importer, nd4c_onnx_operand operand) {
   nd4c_onnx_operand_slot slot = importer->slots[operand];
   importer->slots[operand] = (nd4c_onnx_operand_slot){.count = importer->free_slot};

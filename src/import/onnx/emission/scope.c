@@ -70,7 +70,7 @@ nd4c_status nd4c_onnx_scope_read(nd4c_onnx_importer *importer, const nd4c_onnx_s
 
 /* -- nodes ---------------------------------------------------------------------------------------------------- */
 
-/* An attribute that nobody asked for could change the result. */
+/* An attribute that the import has not read could change the result. */
 static nd4c_status check_attributes(const nd4c_onnx_emission *emission) {
   const nd4c_onnx_node *node = emission->node;
   for (int32_t i = 0; i < node->attribute_count; i++) {
@@ -180,7 +180,7 @@ static nd4c_status emit_node(nd4c_onnx_importer *importer, const nd4c_onnx_scope
   return ND4C_OK;
 }
 
-/* Lets go of what no later node reads. */
+/* Releases operands that no later node reads. */
 static void drop_dead(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, const int32_t *numbers, int32_t count,
                       int32_t node) {
   for (int32_t i = 0; i < count; i++) {

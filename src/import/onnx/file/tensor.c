@@ -139,7 +139,7 @@ static nd4c_status parse_field(const nd4c_wire *wire, const nd4c_wire_field *fie
   }
 }
 
-/* Compares what is there with what shape and dtype ask for. */
+/* Compares the bytes in the file with those that shape and dtype need. */
 static nd4c_status check_sizes(const nd4c_onnx_tensor *tensor, const found_tensor *found) {
   char shape[256];
   const nd4c_onnx_dtype *row = nd4c_onnx_dtype_get(found->data_type);

@@ -128,7 +128,7 @@ static const nd4c_onnx_value_info *collected_info(const rounds *loop, int32_t in
   return nd4c_onnx_graph_output(loop->body, loop->first_output + loop->carried + index);
 }
 
-/* The last thing, since what is carried may be among what was collected, too, which is let go of. */
+/* Comes last, since carried operands may also be among the collected ones, which are released. */
 static nd4c_status give_carried(nd4c_onnx_emission *emission, rounds *loop, nd4c_onnx_operand *outputs) {
   for (int32_t i = 0; i < loop->carried; i++) {
     outputs[i] = loop->inputs[loop->first_input + i];

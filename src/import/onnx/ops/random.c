@@ -1,5 +1,5 @@
-/* Random numbers. A node has a state of its own: its seed, or a number of the system's that nobody can foresee. As the
- * state is a constant of the model, a node gives the same numbers every time that the imported model is run. */
+/* Random numbers. A node has a state of its own: its seed, or an unpredictable number of the system. As the state is a
+ * constant of the model, a node gives the same numbers every time that the imported model is run. */
 #include <string.h>
 
 #include "base/os.h"
