@@ -175,7 +175,7 @@ def run_lines(kept):
     said = {}
     for group, data in kept:
         versions = ", ".join(version for peer, version in data["versions"].items() if peer != "nd4c")
-        absent = ", ".join(running.PEERS[peer] for peer in data["absent"]) or "nobody"
+        absent = ", ".join(running.PEERS[peer] for peer in data["absent"]) or "none"
         for text in (*data["machine"][:2], f"peers: {versions}; absent: {absent}", data["machine"][2]):
             said.setdefault(text, []).append(group.name)
     for text, names in said.items():

@@ -104,8 +104,8 @@ class Runner:
             if time.perf_counter() - begin > self.seconds and turn + 1 >= ENOUGH:
                 break
         (all_after, own_after), took = ticks(processes), time.perf_counter() - begin
-        strangers = (all_after - all_before) - (own_after - own_before)
-        found["disturbed"] = round(max(strangers, 0) / os.sysconf("SC_CLK_TCK") / took / os.cpu_count(), 2)
+        others = (all_after - all_before) - (own_after - own_before)
+        found["disturbed"] = round(max(others, 0) / os.sysconf("SC_CLK_TCK") / took / os.cpu_count(), 2)
         found["ns"] = {peer: statistics.median(values) for peer, values in times.items()}
         if "nd4c" in times:
             found["ratios"] = {peer: statistics.median(a / b for a, b in zip(times[peer], times["nd4c"]))

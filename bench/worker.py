@@ -98,7 +98,7 @@ class Worker:
 if __name__ == "__main__":
     ROOT = pathlib.Path(__file__).resolve().parents[1]
     sys.path[:0] = [str(ROOT / "tests" / "tools")]
-    PR_SET_PDEATHSIG = 1  # who is stopped does not see that nobody asks any more
+    PR_SET_PDEATHSIG = 1  # a stopped worker cannot see that its parent has ended
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     link = multiprocessing.connection.Connection(int(sys.argv[4]))
     try:

@@ -89,7 +89,7 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
     description->memory_bytes = stub_memory();
     description->width = 1;
     description->alignment = 64;
-    description->vendor = "nobody";
+    description->vendor = "stub";
     description->driver = "stub 1.0";
     description->dtypes = ~(nd4c_dtype_set)0 & ~ND4C_DTYPE_BIT(ND4C_UTF8) & ~ND4C_DTYPES_NARROW;
     description->has_native = true;

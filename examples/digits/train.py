@@ -4,7 +4,7 @@
 Writes beside itself digits.onnx, digits_images.npy and digits_labels.npy (the 360 held-out images), and with
 --logits FILE what ONNX Runtime computes from them, which the tests compare with.
 
-Needs numpy, scikit-learn, onnx; onnxruntime for --logits. The files are kept in the repository, so nobody has to run
+Needs numpy, scikit-learn, onnx; onnxruntime for --logits. The files are kept in the repository, so you do not have to run
 this to use the example.
 """
 

@@ -182,7 +182,7 @@ static int64_t max_unpool_scratch(const nd4c_call *call) {
 }
 
 static nd4c_status max_unpool_run(const nd4c_call *call) {
-  static const int32_t nobody = 0;
+  static const int32_t no_input = 0;
   nd4c_cl_sweep s;
   int64_t extents[3], inputs = call->inputs[0].size, outputs = call->outputs[0].size;
   nd4c_cl_options options = {{0}};
@@ -198,7 +198,7 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
   if (status == ND4C_OK)
     status = nd4c_cl_kernel_get(call->device, "sweep+unpool", "unpool_take", &options, &take);
   if (status == ND4C_OK && outputs > 0)
-    status = nd4c_cl_fill(call, call->scratch_buffer, 0, outputs * 4, &nobody, 4);
+    status = nd4c_cl_fill(call, call->scratch_buffer, 0, outputs * 4, &no_input, 4);
   if (status != ND4C_OK)
     return status;
   nd4c_cl_launch_begin(&launch, call, mark);

@@ -82,10 +82,9 @@ void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream, nd4c_host_us
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream, bool *on_host);
 /* Whether a stream of that device recorded it. */
 bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device);
-/* The device's own fences, at most ND4C_TIMELINE_WAITS, for a call that lets work come after this one; where there are
- * any, nd4c_fence_let_go must follow soon, because others who ask the stream's fences wait for that. 0, and nothing to
- * let go of: the work has ended, or there is none. -1, the same: there are more of them, and the host has to wait for
- * nd4c_fence_oldest first. */
+/* Gives the vendor's fences, at most ND4C_TIMELINE_WAITS, for a driver call that makes work wait for this fence. If
+ * there are any, nd4c_fence_let_go must follow soon, because other threads that query the stream's fences wait for it.
+ * 0, and nothing may be let go: the work has ended, or there is none. */
 int32_t nd4c_fence_hold(nd4c_shared_fence *fence, nd4c_fence *handles);
 void nd4c_fence_let_go(nd4c_shared_fence *fence);
 /* The oldest fence of the same stream whose work is not known to have ended, retained; NULL: there is none. */

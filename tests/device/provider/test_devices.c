@@ -74,7 +74,7 @@ static void what_a_device_tells(void **state) {
   nd4c_device_info info = {.struct_size = sizeof info};
   assert_int_equal(nd4c_device_get_info(stub_device, &info), ND4C_OK);
   assert_string_equal(info.name, "stub:0");
-  assert_string_equal(info.vendor, "nobody");
+  assert_string_equal(info.vendor, "stub");
   assert_string_equal(info.driver, "stub 1.0");
   assert_true((info.dtypes & ND4C_DTYPE_BIT(ND4C_FLOAT32)) != 0);
   assert_false(info.host_processor);
