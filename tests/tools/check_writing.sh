@@ -1,9 +1,20 @@
 #!/usr/bin/env bash
-# docs/how-to/writing-a-backend.md: its blocks are one file of less than 250 lines with three ops that compiles without
-# warnings and passes nd4c plugin-check.
+# Checks how the repository is written. First, words that leave a sentence without a subject must not come back to sources
+# and documents: name the caller, thread, stream or device instead. Then page writing-a-backend.md: its blocks are one
+# file of less than 250 lines with three ops that compiles without warnings and passes nd4c plugin-check.
 # Usage: check_writing.sh ND4C_PROGRAM SOURCE_DIR C_COMPILER
 set -euo pipefail
 nd4c=$1 source=$2 cc=$3
+# -w matches whole words, so "nobody" also finds "nobody's". The names of files are not part of the text.
+words='nobody|whoever|whomever|somebody|someone|nothing marks|what is there|it is that|strangers?|lets? go of|as ever'
+texts=(-name '*.[ch]' -o -name '*.cl' -o -name '*.py' -o -name '*.sh' -o -name '*.md' -o -name '*.svg' -o -name '*.txt')
+found=$(cd "$source" && find src include backends kernels tools docs bench examples scripts README.md -type f \
+  \( "${texts[@]}" -o -path 'scripts/*' \) -print0 | xargs -0 grep -nwiE "$words" || true)
+if [ -n "$found" ]; then
+  echo "$found" | cut -c1-200
+  echo "expected none of these words: name the subject (caller, thread, stream, device)"
+  exit 1
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 page=$source/docs/how-to/writing-a-backend.md
