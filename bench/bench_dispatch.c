@@ -1,4 +1,4 @@
-/* Calls on eight float32 elements: what a call costs beside its arithmetic. Prints lines of JSON. */
+/* Calls on eight float32 elements: the cost of a call besides its arithmetic. Prints lines of JSON. */
 #include <stdio.h>
 
 #include "measure.h"

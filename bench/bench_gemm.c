@@ -1,6 +1,5 @@
 /* Matrix products of every class: nd4c beside OpenBLAS and oneDNN called directly, in turns. Prints lines of JSON; the
- * fraction of the limit is of the multiply-adds that all cores do at best, or, where reading the operands takes longer
- * than that, of the bytes that they read at best. */
+ * limit is the peak of multiply-adds on all cores or, if reading the operands takes longer, the peak of reading. */
 #include <stdio.h>
 
 #include "limits.h"

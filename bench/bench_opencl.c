@@ -1,7 +1,7 @@
-/* How far OpenCL's kernels are from what the device does at best, and from the CPU backend on the same arrays. The
- * device (the first argument, "opencl:0") is asked itself, in the same run: clEnqueueCopyBuffer for bytes, a kernel of
- * nothing but multiply-adds for arithmetic. The second argument chooses ops by a part of their names. Prints lines
- * of JSON: a fraction of the limit for each, and the CPU's time / the device's. */
+/* Compares OpenCL's kernels with the device's peak, and with the CPU backend on the same arrays. The peaks of the
+ * device (the first argument, "opencl:0") are measured in the same run: clEnqueueCopyBuffer for bytes, a kernel of
+ * multiply-adds for arithmetic. The second argument selects ops by a part of their names. Prints lines of JSON: a
+ * fraction of the limit for each, and the CPU's time / the device's. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Reductions over everything, over rows and over columns. Prints lines of JSON; the fraction of the limit compares with
- * reading as many bytes. Numbers are random: an extreme of constants is another loop where branches were left. */
+ * reading as many bytes. Numbers are random, because the extreme of constants would be easy for branch prediction. */
 #include <stdio.h>
 
 #include "measure.h"

@@ -1,8 +1,9 @@
-/* What routing adds to a call on eight float32 elements, under each policy: over the host alone, and over the host and
- * a second device (the first argument, "opencl:0"; left out where there is none). Beside it stands the same call in a
- * context without routing on the device that computes it: the host, but for prefer_gpu over two. The last rows are of
- * many different calls in turn, other ops, dtypes and lengths, as a model makes them whose steps are computed eagerly.
- * Prints lines of JSON and, behind those of a policy, the medians over the rounds of routed / plain. */
+/* The overhead of routing for a call on eight float32 elements, under each policy: over the host alone, and over the
+ * host and a second device (the first argument, "opencl:0"; left out where there is none). The same call in a context
+ * without routing, on the device that computes it, is timed for comparison: that is the host, except for prefer_gpu
+ * with two devices. The last rows are many different calls in turn (ops, dtypes, lengths), like the steps of a model
+ * that is computed eagerly. Prints lines of JSON and, behind those of a policy, the medians over the rounds of routed /
+ * plain. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* What the machine allows, measured beside nd4c in the same run: loops written by hand for one purpose each. */
+/* Limits of the machine, measured in the same run as nd4c by hand-written loops. The benchmarks compare with them. */
 #ifndef ND4C_BENCH_LIMITS_H
 #define ND4C_BENCH_LIMITS_H
 
@@ -18,8 +18,8 @@ ND4C_API bool bench_limit_binary(int op, nd4c_dtype dtype, const void *a, const 
 ND4C_API void bench_limit_copy(void *to, const void *from, size_t bytes, int width);
 /* Reads all bytes on `width` threads; the sum keeps the compiler from leaving it out. */
 ND4C_API double bench_limit_read(const void *from, size_t bytes, int width);
-/* Multiply-adds of float32, float64, bfloat16 or int8 that `width` threads do at best, in GFLOP/s, with AMX where the
- * processor and the system allow it; 0 where no loop is known. */
+/* Peak multiply-adds of float32, float64, bfloat16 or int8 on `width` threads, in GFLOP/s, with AMX if the processor
+ * and the system allow it; 0 if there is no loop for the dtype. */
 ND4C_API double bench_limit_gflops(nd4c_dtype dtype, int width);
 
 #endif

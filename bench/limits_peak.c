@@ -1,4 +1,4 @@
-/* Multiply-adds that the processor does at best: chains of them on registers alone. */
+/* Peak multiply-adds of the processor (limits.h): chains on registers, without memory accesses. */
 #include "limits.h"
 
 #include <string.h>

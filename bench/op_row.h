@@ -1,4 +1,4 @@
-/* Rows of one op each, timed beside what the memory allows: the programs of whole families are tables of these. */
+/* Rows of one op each, timed together with the memory's limit. The programs of whole families are tables of rows. */
 #ifndef ND4C_BENCH_OP_ROW_H
 #define ND4C_BENCH_OP_ROW_H
 
@@ -11,12 +11,13 @@ typedef struct bench_op_row {
   nd4c_op op;
   nd4c_array *inputs[BENCH_ROW_INPUTS]; /* up to the first NULL; borrowed */
   nd4c_attr attrs[BENCH_ROW_ATTRS];     /* up to the first without a name */
-  double flops;                         /* done by one call; 0: memory alone is the limit */
-  bool fresh;                           /* each call makes its outputs, as where their shape depends on the data */
+  double flops;                         /* operations of one call; 0: the limit is memory alone */
+  bool fresh;                           /* each call allocates its outputs, for example because their shape depends on
+                                           the data */
 } bench_op_row;
 
-/* Times the op, in turns with a loop that reads and writes as many bytes once, and prints a line of JSON. With flops
- * the limit is that loop's time or the multiply-adds', whichever is longer. */
+/* Times the op in turns with a loop that reads and writes as many bytes once, and prints a line of JSON. With flops,
+ * the limit is the longer of that loop's time and the multiply-adds' time. */
 void bench_op_row_run(const bench_op_row *row);
 
 /* Random numbers from 0 to 1. */

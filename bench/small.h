@@ -1,4 +1,4 @@
-/* Loops over calls on small arrays, where what is measured is the way to the kernel. */
+/* Loops over calls on small arrays, which measure the overhead of a call. */
 #ifndef ND4C_BENCH_SMALL_H
 #define ND4C_BENCH_SMALL_H
 
@@ -11,7 +11,7 @@ typedef enum bench_small {
   BENCH_SMALL_SUM = 3    /* sum of a into a fresh array that is released */
 } bench_small;
 
-/* Nanoseconds a call of `calls` calls; negative if one failed. */
+/* Nanoseconds per call for `calls` calls; negative if a call failed. */
 ND4C_API double bench_small_calls(int which, const nd4c_array *a, const nd4c_array *b, nd4c_array *y, int64_t calls);
 
 #endif

@@ -1,4 +1,4 @@
-/* OpenBLAS and oneDNN called directly, with their own choice of kernels: the peers of matmul. */
+/* Calls OpenBLAS and oneDNN directly, with their own choice of kernels, as peers of matmul. */
 #ifndef ND4C_BENCH_VENDOR_H
 #define ND4C_BENCH_VENDOR_H
 

@@ -43,7 +43,7 @@ int cli_fail(const cli_command *command, const char *format, ...) {
   return CLI_FAILURE;
 }
 
-/* What helps with which status, where the library's text has these words. */
+/* Hints by status, and by words in the library's text. */
 static const struct {
   nd4c_status status;
   const char *words, *text;

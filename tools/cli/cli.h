@@ -1,4 +1,4 @@
-/* What the commands of the program `nd4c` share. The program uses the public headers alone. */
+/* Functions that the commands of the program `nd4c` share. The program uses only public headers. */
 #ifndef ND4C_CLI_CLI_H
 #define ND4C_CLI_CLI_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How the program ends. */
+/* Exit codes. */
 enum { CLI_OK = 0, CLI_FAILURE = 1, CLI_USAGE = 2, CLI_UNSUPPORTED = 3 };
 
 /* One command: argv[0] is its name. */
@@ -27,46 +27,46 @@ int cli_help(const cli_command *command);
 /* "nd4c run: ..." to stderr with a pointer to --help; returns CLI_USAGE. */
 int cli_usage(const cli_command *command, const char *format, ...) ND4C_PRINTF(2, 3);
 
-/* For what getopt_long refused; opterr is 0, so that the text is ours. */
+/* Reports an option that getopt_long refused; opterr is 0, so getopt_long prints nothing. */
 int cli_unknown_option(const cli_command *command, const char *argument);
 
 /* "nd4c run: ..." to stderr; returns CLI_FAILURE. */
 int cli_fail(const cli_command *command, const char *format, ...) ND4C_PRINTF(2, 3);
 
-/* The library's text of the last failure and what to do about it to stderr; CLI_UNSUPPORTED or CLI_FAILURE. */
+/* Prints the library's text of the last failure and what to do about it to stderr; CLI_UNSUPPORTED or CLI_FAILURE. */
 int cli_fail_status(const cli_command *command, nd4c_status status);
 
-/* The same with a hint of the caller's, for failures that the general one of this status does not fit. */
+/* The same with the caller's hint, if the general hint for the status does not fit. */
 int cli_fail_hint(const cli_command *command, nd4c_status status, const char *format, ...) ND4C_PRINTF(3, 4);
 
-/* Makes a printed JSON text valid UTF-8, in place: words of the system's, names of files and values of variables may be
- * no such. Returns it; NULL stays NULL. */
+/* Makes a JSON text valid UTF-8, in place: messages of the system, file names and values of variables may not be.
+ * Returns it; NULL stays NULL. */
 char *cli_json_text(char *text);
 
-/* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if that is refused. */
+/* Sets "PROPERTY=VALUE" for this process; CLI_USAGE with a text if the library refuses it. */
 int cli_set_property(const cli_command *command, const char *assignment);
-/* Loads the plug-ins of nd4c.backend.plugins, which declare properties. CLI_USAGE if a value waits whose name begins as
- * those of a loaded provider do. */
+/* Loads the plug-ins of nd4c.backend.plugins, which declare properties. CLI_USAGE if a value was set for a property
+ * that a loaded provider does not declare, although the name has its prefix. */
 int cli_check_properties(const cli_command *command);
 
-/* What --math and --compile-option ask for. Options point into argv, whose texts are cut at their '='. */
+/* The request of --math and --compile-option. Options point into argv, whose texts are cut at their '='. */
 typedef struct cli_compile {
-  nd4c_compile_request request; /* struct_size 0: nothing was asked */
+  nd4c_compile_request request; /* struct_size 0: no request */
   nd4c_compile_option options[ND4C_COMPILE_OPTION_LIMIT];
 } cli_compile;
 int cli_compile_math(const cli_command *command, cli_compile *compile, const char *text);
 int cli_compile_option(const cli_command *command, cli_compile *compile, char *text);
-/* NULL: nothing was asked. */
+/* NULL: no request. */
 const nd4c_compile_request *cli_compile_request(cli_compile *compile);
 
-/* Prints and frees; CLI_FAILURE if there was no memory for it (json NULL) or stdout refuses. */
+/* Prints and frees; CLI_FAILURE if memory was exhausted (json NULL) or writing to stdout fails. */
 int cli_print_json(const cli_command *command, cJSON *json, bool one_line);
 
-/* Flushes stdout; CLI_FAILURE if something of it was lost (a full disk, a closed pipe). */
+/* Flushes stdout; CLI_FAILURE if output was lost (a full disk, a closed pipe). */
 int cli_finish(const cli_command *command);
 
-/* How far long work is, on stderr: on a terminal a line that is rewritten, elsewhere a line every two seconds, the
- * first after two. Short work is silent. */
+/* Progress of long work on stderr: on a terminal a line that is rewritten, else a line every two seconds. The first one
+ * appears after two seconds, so short work prints none. */
 typedef struct cli_progress {
   double begun, told;
   bool terminal, shown;
@@ -80,7 +80,7 @@ void cli_progress_end(const cli_progress *p);
 
 /* Seconds of a monotonic clock. */
 double cli_seconds(void);
-/* Sorts and gives the middle one. */
+/* Sorts the numbers and returns the median. */
 double cli_median(double *values, int count);
 
 /* "(2, 3)" of an array or model value; -1 is written as the symbol or "?". */

@@ -1,4 +1,5 @@
-/* nd4c compile: a model ahead of time, for a device that need not be here, into a file for nd4c run --compiled. */
+/* nd4c compile: compiles a model ahead of time, also for a device that the machine lacks, to a file for nd4c run
+ * --compiled. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

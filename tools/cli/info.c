@@ -1,5 +1,5 @@
-/* nd4c info: the machine, the backends with their verdicts, the engines, the devices, the memory. Without --probe
- * nothing is opened: verdicts and states are what the files tell. With --probe a child process opens everything and
+/* nd4c info: the machine, the backends with their verdicts, the engines, the devices, the memory. Without --probe it
+ * opens nothing: verdicts and states come from the presence of files. With --probe a child process opens everything and
  * writes the report, because the code of a backend may end the process (info_child.c). */
 #include <getopt.h>
 #include <inttypes.h>

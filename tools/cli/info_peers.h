@@ -1,12 +1,12 @@
-/* The part of nd4c info about streams of a device, and devices that reach each other's memory. */
+/* The part of `nd4c info` about streams of a device, and access to other devices' memory. */
 #ifndef ND4C_CLI_INFO_PEERS_H
 #define ND4C_CLI_INFO_PEERS_H
 
 #include "cli.h"
 
-/* A line, or nothing where there is nothing to tell of its streams. */
+/* A line, or nothing if its streams have no special features. */
 void info_print_streams(const nd4c_device_info *info);
-/* A line, or nothing where the device reaches no other. */
+/* A line, or nothing if the device can access no other. */
 void info_print_peers(nd4c_device *device);
 /* [{"device": "cuda:1", "kind": "copy", "rank": 1}, ...]; rank 0: unknown. */
 cJSON *info_peers_json(nd4c_device *device);

@@ -1,4 +1,4 @@
-/* What the text and the JSON of nd4c info have in common. */
+/* Functions that the text and the JSON of `nd4c info` share. */
 #ifndef ND4C_CLI_INFO_ROWS_H
 #define ND4C_CLI_INFO_ROWS_H
 
@@ -6,13 +6,13 @@
 
 enum { INFO_WARNINGS = 16, INFO_WARNING_SIZE = 512, INFO_STATE_SIZE = 512 };
 
-/* What looks wrong and costs speed. */
+/* Warnings about settings that cost speed. */
 typedef struct info_warnings {
   int count;
   char text[INFO_WARNINGS][INFO_WARNING_SIZE];
 } info_warnings;
 
-/* An engine puts what looks wrong behind this mark at the end of its state. */
+/* An engine puts a warning after this mark at the end of its state. */
 extern const char info_mark[];
 
 /* False past the last backend. */
@@ -22,7 +22,7 @@ bool info_contributor_at(int32_t index, nd4c_backend_status *status);
 const char *info_verdict_text(nd4c_verdict verdict);
 /* An engine's state without its warning, which is listed with the others, in `text` of INFO_STATE_SIZE bytes. */
 const char *info_engine_state(const char *backend, int32_t index, bool probe, char *text);
-/* A property's value, or `instead` where it is empty. */
+/* A property's value, or `instead` if it is empty. */
 const char *info_property_or(const char *property, const char *instead);
 
 /* info_json.c: one object on stdout; returns the exit code. `picked`: how choosing `device` ended. */

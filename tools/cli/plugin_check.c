@@ -1,4 +1,5 @@
-/* nd4c plugin-check: whether a plug-in keeps the rules of the plug-in ABI, and computes what the reference does. */
+/* nd4c plugin-check: checks whether a plug-in keeps the rules of the plug-in ABI and computes what the reference
+ * does. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <getopt.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const double hung_part = 0.05, hung_least = 2;
   X(loads, "executables whose bytes are cut, longer, changed", plugin_section_loads)             \
   X(memory, "bytes to its devices and back, of many sizes", plugin_section_memory)               \
   X(external, "memory of others in arrays, and registered host memory", plugin_section_external) \
-  X(streams, "order between streams, and work under way", plugin_section_streams)                \
+  X(streams, "order between streams, and work in flight", plugin_section_streams)                \
   X(peers, "copies between its devices, and what it tells of them", plugin_section_peers)        \
   X(own, "ops of its own: inference, references, refusals", plugin_section_own)                  \
   X(ops, "every op that it offers, against the reference", plugin_section_ops)                   \
@@ -44,7 +45,7 @@ static const double hung_part = 0.05, hung_least = 2;
   X(threads, "the same call from several threads at once", plugin_section_threads)               \
   X(faults, "memory that nd4c refuses to the plug-in, at every place", plugin_section_faults)    \
   X(leaks, "memory that it takes from nd4c does not grow with each call", plugin_section_leaks)  \
-  X(exit, "the process ends while work is under way", plugin_section_exit)
+  X(exit, "the process ends while work is in flight", plugin_section_exit)
 
 static const plugin_section sections[] = {
 #define SECTION_ROW(NAME, doc, function) {#NAME, doc, function, false},

@@ -1,4 +1,4 @@
-/* nd4c run: a model on inputs from files or at random; outputs into files; times. */
+/* nd4c run: runs a model on inputs from files or at random, writes outputs to files, and prints times. */
 #include "run.h"
 
 #include <errno.h>

@@ -27,14 +27,14 @@ typedef struct run_options {
   run_named inputs[RUN_NAMED], shapes[RUN_NAMED];
 } run_options;
 
-/* Fills inputs[0 .. nd4c_model_input_count - 1], from files or at random; what was made before a failure stands there,
- * too. Returns an exit code. */
+/* Fills inputs[0 .. nd4c_model_input_count - 1], from files or at random; after a failure it has the inputs made so
+ * far. Returns an exit code. */
 int run_make_inputs(const run_options *options, const nd4c_model *model, nd4c_datum **inputs);
 
 /* NAME=TEXT of `option` into the list. Returns an exit code. */
 int run_add_named(const cli_command *command, run_named *list, int *count, const char *text, const char *option);
 void run_free_options(run_options *options);
-/* The shape of an input: from --shape, else the model's with 1 for what is free, which is told. Returns an exit
+/* The shape of an input: from --shape, else the model's with 1 for free dimensions, which is printed. Returns an exit
  * code. */
 int run_find_shape(const cli_command *command, const run_options *options, const nd4c_model_value *value,
                    int64_t *shape, int32_t *rank);

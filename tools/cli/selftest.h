@@ -28,14 +28,14 @@ typedef struct selftest_case {
 } selftest_case;
 
 /* Reads the case that begins at *position and moves on; false at the end. *status: FORMAT if the text is damaged,
- * MEMORY. An op that this build lacks is passed over. */
+ * MEMORY. Skips an op that this build lacks. */
 bool selftest_case_next(const char **position, selftest_case *c, nd4c_status *status);
 void selftest_case_clear(selftest_case *c);
 
-/* All cases, as they were embedded. */
+/* The embedded text with all cases. */
 extern const char selftest_cases[];
 
-/* The input as a fresh array of the dtype (its own, if it does not vary) on the device. */
+/* Makes the input as a fresh array of the dtype (its own dtype, if it does not vary) on the device. */
 nd4c_status selftest_array(const selftest_input *input, nd4c_dtype dtype, nd4c_device *device, nd4c_array **array);
 
 /* NULL if `got` is what `wanted` says: the same dtype, shape and elements, real ones within some units in the last

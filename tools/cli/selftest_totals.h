@@ -1,4 +1,4 @@
-/* What nd4c selftest found, in numbers. */
+/* Totals of `nd4c selftest`, by family of ops. */
 #ifndef ND4C_CLI_SELFTEST_TOTALS_H
 #define ND4C_CLI_SELFTEST_TOTALS_H
 
@@ -18,7 +18,7 @@ typedef struct selftest_totals {
   int32_t count;
 } selftest_totals;
 
-/* The family's, which is made if it is not there. */
+/* The totals of the op's family, added if necessary. */
 selftest_tally *selftest_totals_find(selftest_totals *totals, const char *category);
 /* Prints a line for each family of which the device computes something, one for all others, and one for the sum, which
  * is returned. Nothing without a pair. */

@@ -1,5 +1,5 @@
-/* Sections `buffers` and `refused`: a device's memory, asked for directly; and each of its functions where memory is
- * refused to it. */
+/* Sections `buffers` and `refused`: buffers of a device by its table; and each function of the device while the host
+ * refuses it memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

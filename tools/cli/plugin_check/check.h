@@ -1,5 +1,5 @@
-/* What the sections of `nd4c plugin-check` share. Each section runs in a process of its own, since a plug-in may crash,
- * hang, or remember what was done to it. The section writes lines to standard output that the parent process reads:
+/* Functions that the sections of `nd4c plugin-check` share. Each section runs in a separate process, because a plug-in
+ * may crash, hang, or keep state. The section writes lines to standard output, which the parent process reads:
  *
  *     check: fail TEXT       a statement that does not hold
  *     check: note TEXT       what a reader should know, and is no failure
@@ -33,23 +33,23 @@ typedef struct plugin_section {
 
 /* -- report.c ------------------------------------------------------------------------------------------------------ */
 
-/* Counts a statement about the plug-in, and writes it if it does not hold. Returns `holds`. */
+/* Counts a statement about the plug-in, and reports it if it does not hold. Returns `holds`. */
 bool plugin_check_that(plugin_check *check, bool holds, const char *format, ...) ND4C_PRINTF(3, 4);
 /* As above, for a call that should have succeeded: the library's text is appended. */
 bool plugin_check_status(plugin_check *check, nd4c_status status, const char *format, ...) ND4C_PRINTF(3, 4);
 void plugin_check_note(const char *format, ...) ND4C_PRINTF(1, 2);
-/* As a note, on what the section is for and found nothing of: the last line of the report names the section. */
+/* As a note, for a part that the section could not check; the last line of the report names the section. */
 void plugin_check_skip(const char *format, ...) ND4C_PRINTF(1, 2);
 void plugin_check_fact(const char *format, ...) ND4C_PRINTF(1, 2);
-/* Tells what is about to be done, so that a crash can be told with it. */
+/* Reports the next action, for the report of a crash. */
 void plugin_check_at(const char *format, ...) ND4C_PRINTF(1, 2);
 /* Writes the last line of a section. */
 void plugin_check_end(const plugin_check *check);
 
 /* -- child.c: processes -------------------------------------------------------------------------------------------- */
 
-/* Runs this program with `arguments` (NULL at the end; argument 0 is its name) and hands the caller the lines of its
- * standard output. Ends it after `limit` seconds. True if it ended by itself with exit code 0; else the reason. */
+/* Runs this program with `arguments` (NULL-terminated; argument 0 is its name) and passes the lines of its standard
+ * output to the caller. Ends it after `limit` seconds. True if it exited with code 0; else the reason. */
 bool plugin_child_run(char *const *arguments, double limit, void (*line)(void *user, const char *line), void *user,
                       char *reason, size_t size);
 
@@ -59,10 +59,10 @@ void plugin_section_entry(plugin_check *check);
 void plugin_section_probe(plugin_check *check);
 void plugin_section_tables(plugin_check *check);
 
-/* The plug-in's provider, from its entry function; NULL after what failed was counted. */
+/* The plug-in's provider, from its entry function; NULL after a failure, which is counted. */
 const nd4c_provider *plugin_load_provider(plugin_check *check);
 
-/* Counts whether each property of the table makes sense. properties.c */
+/* Checks each property of the table. properties.c */
 void plugin_check_properties(plugin_check *check, const nd4c_provider *provider);
 void plugin_section_properties(plugin_check *check);
 
@@ -84,12 +84,11 @@ typedef struct plugin_targets {
   nd4c_dtype_set *offered;   /* by position of the op in the library's list: dtypes of the plug-in's kernels */
 } plugin_targets;
 
-/* Reads the plug-in's tables in another process, loads it into the library, and finds out where it computes. False
- * after what failed was counted. Free with plugin_targets_free. */
+/* Reads the plug-in's tables in another process, loads it into the library, and finds where it computes. False after a
+ * failure, which is counted. Free with plugin_targets_free. */
 bool plugin_targets_find(plugin_check *check, plugin_targets *targets);
 void plugin_targets_free(plugin_targets *targets);
-/* A context that computes on the target and nowhere else: strict, and with its engine forced from here on. The caller
- * destroys it. */
+/* A context that computes only on the target: strict, with its engine forced from now on. The caller destroys it. */
 nd4c_status plugin_target_enter(const plugin_target *target, nd4c_context **context);
 /* Its engine is forced from here on, or none. */
 nd4c_status plugin_target_force(const plugin_target *target);
@@ -98,7 +97,7 @@ const char *plugin_target_text(const plugin_target *target, char *text, size_t s
 
 /* -- cases.c: the cases of `nd4c selftest` on targets -------------------------------------------------------------- */
 
-/* How the inputs of a case lie in memory. */
+/* Memory layouts of a case's inputs. */
 typedef enum plugin_layout {
   PLUGIN_CONTIGUOUS,
   PLUGIN_OFFSET,     /* behind other elements of a larger array */
@@ -109,7 +108,7 @@ typedef enum plugin_layout {
 } plugin_layout;
 extern const char *const plugin_layout_names[PLUGIN_LAYOUTS];
 
-/* A case of one dtype, with what the reference makes of it. */
+/* A case of one dtype, with the reference's results. */
 typedef struct plugin_case {
   const selftest_case *c;
   nd4c_dtype dtype;
@@ -150,12 +149,12 @@ bool plugin_cases_each(plugin_check *check, plugin_scope scope, int32_t limit, p
  * than contiguously. Release with plugin_arrays_release. */
 nd4c_status plugin_case_inputs(const plugin_case *p, plugin_layout layout, nd4c_context *context, nd4c_array **inputs,
                                bool *differs);
-/* Computes the case and waits. outputs: NULL for fresh ones. */
+/* Computes the case and waits for it. outputs: NULL for fresh ones. */
 nd4c_status plugin_case_call(const plugin_case *p, nd4c_array *const *inputs, nd4c_context *context,
                              nd4c_array **outputs);
 /* Whether a status says that the plug-in declines the call: a kernel may. */
 bool plugin_declined(nd4c_status status);
-/* Counts whether the outputs are what is wanted. */
+/* Checks the outputs against the wanted ones. */
 bool plugin_case_compare(plugin_check *check, const plugin_case *p, nd4c_context *host, nd4c_array *const *outputs,
                          const char *how);
 void plugin_arrays_release(nd4c_array **arrays, int32_t count);

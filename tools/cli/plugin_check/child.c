@@ -1,4 +1,4 @@
-/* One child process: started, read line by line, ended when it takes too long. */
+/* Runs one child process: starts it, reads its output line by line, and ends it if it takes too long. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

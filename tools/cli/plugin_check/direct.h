@@ -1,6 +1,5 @@
-/* A plug-in's devices, driven by their tables without the library between: the library waits where it need not, puts
- * texts where there are none, and keeps buffers that it could free. The library does not load the plug-in in such a
- * process. */
+/* Drives a plug-in's devices directly by their tables, because the library would hide faults: it waits more than
+ * necessary, supplies missing texts, and caches buffers. The library does not load the plug-in in such a process. */
 #ifndef ND4C_CLI_PLUGIN_DIRECT_H
 #define ND4C_CLI_PLUGIN_DIRECT_H
 
@@ -8,7 +7,7 @@
 
 typedef struct plugin_direct {
   plugin_check *check;
-  const nd4c_device_ops *ops; /* of `table`: what the plug-in's own header does not have is NULL there */
+  const nd4c_device_ops *ops; /* copy of `table`: fields that the plug-in's header lacks are NULL */
   nd4c_device_ops table;
   nd4c_buffer_ops buffers;
   void *device;
@@ -20,14 +19,14 @@ typedef struct plugin_direct {
 void plugin_direct_refuse(int32_t place);
 /* Whether one was refused since; none is from here on. */
 bool plugin_direct_refused(void);
-/* Blocks that the plug-in has from the host table. */
+/* Live blocks that the plug-in allocated by the host table. */
 int64_t plugin_direct_live(void);
 
 /* Opens the plug-in and calls `function` for each of its devices, two at most; `other` is the other one, or NULL. */
 void plugin_direct_each(plugin_check *check, void (*function)(plugin_direct *d, plugin_direct *other));
 
-/* Counts that the call succeeded. A failure must have a text of the plug-in's: the caller has cleared it
- * (nd4c_error_clear) before the call, and it is cleared here. Returns whether it succeeded. */
+/* Checks that a call succeeded. A failure must have a text from the plug-in: the caller clears the error before the
+ * call (nd4c_error_clear), and this clears it again. Returns whether it succeeded. */
 bool plugin_direct_status(plugin_direct *d, nd4c_status status, const char *what);
 /* The same, where it may fail. */
 bool plugin_direct_may_fail(plugin_direct *d, nd4c_status status, const char *what);
@@ -43,16 +42,16 @@ const nd4c_provider *plugin_direct_provider(void);
 
 /* A buffer of the device's own memory. */
 nd4c_status plugin_direct_buffer(plugin_direct *d, int64_t bytes, nd4c_buffer *buffer);
-/* A stream; NULL on a synchronous device. False after what failed was counted. */
+/* A stream; NULL on a synchronous device. False after a failure, which is counted. */
 bool plugin_direct_stream(plugin_direct *d, nd4c_stream *stream);
-/* Waits for all that was enqueued on the stream, by a fence. */
+/* Waits, by a fence, for everything enqueued on the stream. */
 bool plugin_direct_wait(plugin_direct *d, nd4c_stream stream, const char *what);
 
 /* Whether memory of the kinds that the device offers is what they say. kinds.c */
 void plugin_direct_kinds(plugin_direct *d, nd4c_stream stream);
 
-/* Work that takes some time: copies to a buffer, of which the last one's bytes come back. Its memory is never freed: a
- * device that lies about the end of its work may use it later. */
+/* Work that takes some time: copies to a buffer, whose last bytes are copied back. Its memory is never freed, because a
+ * device that signals too early may use it later. */
 typedef struct plugin_chain {
   nd4c_buffer buffer;
   unsigned char *got, *sent[2];

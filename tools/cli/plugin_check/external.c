@@ -1,5 +1,4 @@
-/* Section `external`: memory that others allocated as arrays on the plug-in's devices, arrays' memory for others, and
- * host memory that is registered. */
+/* Section `external`: imported and exported memory of the plug-in's devices, and registered host memory. */
 #define _POSIX_C_SOURCE 200809L /* fileno */
 #include <inttypes.h>
 #include <stdio.h>

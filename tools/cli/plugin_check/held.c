@@ -1,4 +1,4 @@
-/* Memory of devices that a plug-in holds beside arrays, where the library does not count it: pieces are listed here. */
+/* Device memory that a plug-in holds besides arrays: lists the pieces in place of the library, which is not loaded. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The plug-in's tables, read from its entry function without the library's registry between. */
+/* Reads the plug-in's tables from its entry function, without the library's registry. */
 #define _GNU_SOURCE 1 /* dlinfo */
 #include <dlfcn.h>
 #include <elf.h>

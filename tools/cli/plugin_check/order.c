@@ -1,5 +1,5 @@
-/* Sections `fences`, `times` and `recordings`: what the tables of a device say about the end of its work, looked at
- * while work is under way. */
+/* Sections `fences`, `times` and `recordings`: checks what a device reports about the end of its work while that is in
+ * flight. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* Sections `threads`, `faults` and `exit`: calls at once, memory that is refused, and a process that ends with work
- * under way. */
+/* Sections `threads`, `faults` and `exit`: concurrent calls, refused memory, and a process that ends with work in
+ * flight. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

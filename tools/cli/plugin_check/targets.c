@@ -1,4 +1,4 @@
-/* Where a plug-in computes: on devices of its own, or as an engine on those of another backend. */
+/* Finds where a plug-in computes: on its own devices, or as an engine on another backend's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
