@@ -18,14 +18,14 @@
  * negative index becomes 0. */
 #define ND4C_INDEX_MODE_TABLE(X) X(RAISE, 0, "raise") X(WRAP, 1, "wrap") X(CLIP, 2, "clip")
 
-/* Values of the attribute `reduction` of scatters: how an update is combined with the element. */
-#define ND4C_SCATTER_TABLE(X) \
-  X(NONE, 0, "none")          \
-  X(ADD, 1, "add")            \
-  X(MULTIPLY, 2, "multiply")  \
-  X(MAXIMUM, 3, "maximum")    \
-  X(MINIMUM, 4, "minimum")    \
-  X(SUBTRACT, 5, "subtract")  \
+/* How a scatter combines an update with the element in its place. */
+#define ND4C_SCATTER_REDUCTION_TABLE(X) \
+  X(NONE, 0, "none")                    \
+  X(ADD, 1, "add")                      \
+  X(MULTIPLY, 2, "multiply")            \
+  X(MAXIMUM, 3, "maximum")              \
+  X(MINIMUM, 4, "minimum")              \
+  X(SUBTRACT, 5, "subtract")            \
   X(DIVIDE, 6, "divide")
 
 #define ND4C_SIG_SWAPAXES(A, op) A(op, IN, x, 0) A(op, INT, axis1, -2) A(op, INT, axis2, -1) A(op, OUT, y, 0)

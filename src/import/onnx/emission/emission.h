@@ -28,7 +28,8 @@ typedef struct nd4c_onnx_emission {
   int32_t input_count;
   const nd4c_onnx_operand *inputs; /* ND4C_ONNX_OPERAND_NONE: left out */
   nd4c_onnx_operand *outputs;      /* to be filled; room for all of the node's and of any op */
-  uint64_t used[4];                /* bit n: attribute n was read; an attribute that is never read is refused */
+  uint64_t used[4];                /* bit n: attribute n was asked for; one that is not is refused */
+  nd4c_region region;              /* what nd4c_onnx_claim gives */
 } nd4c_onnx_emission;
 
 /* Makes ops for the node of the emission that it is the first member of. */
@@ -111,8 +112,8 @@ nd4c_status nd4c_onnx_emit_graph(nd4c_onnx_emission *emission, const nd4c_onnx_g
 /* Whether values are computed as they come, however large: loops need not be unrolled into a graph. */
 bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission);
 
-/* Operands across the rounds of a loop: hold keeps one from being swept, release ends that (and frees the operand after
- * the last hold), pass hands it to the node's other operands. Between mark and sweep everything that is not held is
+/* Operands across the rounds of a loop: hold keeps one from being swept, release lets it go (and frees it if nobody
+ * else has it), pass lets it go to the node's other operands. Between mark and sweep everything that is not held is
  * freed. */
 void nd4c_onnx_hold(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 void nd4c_onnx_release(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);

@@ -6,18 +6,7 @@
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"
 
-static nd4c_status emit_conv(nd4c_onnx_emission *emission) {
-  int64_t groups = 0;
-  nd4c_onnx_window window;
-  ND4C_TRY(nd4c_onnx_read_window(emission, &window));
-  ND4C_TRY(nd4c_onnx_check_kernel_shape(emission));
-  ND4C_TRY(nd4c_onnx_get_int(emission, "group", 1, &groups));
-  window.attrs[window.count++] = nd4c_attr_of_int("groups", groups);
-  return nd4c_onnx_emit(emission, ND4C_OP_conv, emission->inputs, emission->input_count, window.attrs, window.count,
-                        &emission->outputs[0]);
-}
-
-/* The indices count in all of x; they are made only if a node or the caller may read them. */
+/* The indices count in all of x; they are made only if the node names them. */
 static nd4c_status emit_max_pool(nd4c_onnx_emission *emission) {
   static const nd4c_onnx_rule order = ATTR("storage_order", BOOL, "column_major", 0);
   bool wanted = nd4c_onnx_wants(emission, 1);

@@ -55,8 +55,8 @@ static nd4c_status emit_tfidf_vectorizer(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_attrs(emission, ND4C_OP_tfidf_vectorizer, inputs, 2, &attrs);
 }
 
-static const char *const cases[] = {ND4C_CASE_TABLE(ND4C_ONNX_WORD) NULL};
-static const char *const weightings[] = {ND4C_TFIDF_TABLE(ND4C_ONNX_WORD) NULL};
+static const char *const cases[] = {ND4C_LETTER_CASE_TABLE(ND4C_ONNX_WORD) NULL};
+static const char *const weightings[] = {ND4C_TFIDF_MODE_TABLE(ND4C_ONNX_WORD) NULL};
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 

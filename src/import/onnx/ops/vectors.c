@@ -6,9 +6,9 @@
 
 static const char *const transforms[] = {ND4C_POST_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
 
-/* x as [n, features] in float32, or in float64 if x is float64. */
-static nd4c_status rows_of(nd4c_onnx_emission *emission, nd4c_onnx_operand *x, nd4c_onnx_operand_info *info) {
-  *info = nd4c_onnx_operand_get(emission, emission->inputs[0]);
+/* x as [n, features] in float32, or float64 if it is that. */
+static nd4c_status rows_of(nd4c_onnx_emission *emission, nd4c_onnx_operand *x, nd4c_emitted_info *info) {
+  *info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   nd4c_dtype dtype = info->dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32;
   ND4C_TRY(nd4c_emit_cast(&emission->emitter, emission->inputs[0], dtype, x));
   if (info->rank == 1) {
