@@ -125,14 +125,42 @@ nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *repl
                                      nd4c_stream stream, bool writes) {
   bool on_host = false;
   nd4c_shared_fence *reader = NULL;
-  ND4C_TRY(nd4c_fence_enqueue_wait(replica->written, device, stream, &on_host));
+  if (replica->written != NULL) {
+    ND4C_TRY(nd4c_fence_enqueue_wait(replica->written, device, stream, &on_host));
+  }
   if (on_host) {
     ND4C_TRY(nd4c_storage_await(body, replica->written));
   }
-  if (writes) {
+  if (writes && replica->readers.count > 0) {
     ND4C_TRY(nd4c_readers_enqueue_wait(&replica->readers, device, stream, &reader));
   }
   return reader != NULL ? nd4c_storage_await(body, reader) : ND4C_OK;
+}
+
+/* -- waiting ------------------------------------------------------------------------------------------------------ */
+
+/* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
+static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {
+  const nd4c_replica *current = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
+  if (current == NULL || current->written == NULL) {
+    return NULL;
+  }
+  const bool streams = device != NULL && device->description.asynchronous;
+  const nd4c_replica *here = streams ? nd4c_replica_find(body, device) : NULL;
+  if (here != NULL && here->state != 'I') {
+    return NULL;
+  }
+  return follows && nd4c_replica_can_follow(current, device) ? NULL : current->written;
+}
+
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows) {
+  nd4c_storage_lock(body);
+  nd4c_shared_fence *fence = find_wait(body, device, follows);
+  while (fence != NULL && !nd4c_fence_is_known(fence)) {
+    nd4c_status status = nd4c_storage_put_off(body, fence);
+    (void)nd4c_storage_resume(body, &status);
+    fence = find_wait(body, device, follows); /* of a write that began meanwhile, perhaps */
+  }
 }
 
 /* -- acquire and commit ------------------------------------------------------------------------------------------ */
@@ -307,11 +335,10 @@ static void let_go(nd4c_replica *replica) {
  * oldest. */
 static void add_reader(nd4c_storage_body *body, nd4c_replica *replica, nd4c_shared_fence *fence) {
   const int32_t most = nd4c_replica_count_readers();
-  for (nd4c_shared_fence *oldest; (oldest = nd4c_readers_find_excess(&replica->readers, fence, most)) != NULL;) {
+  for (nd4c_shared_fence *oldest; (oldest = nd4c_readers_try_add(&replica->readers, fence, most)) != NULL;) {
     nd4c_status status = nd4c_storage_await(body, oldest);
     (void)nd4c_storage_resume(body, &status);
   }
-  nd4c_readers_add(&replica->readers, fence, most);
 }
 
 void nd4c_storage_commit(nd4c_storage *storage, nd4c_device *device, nd4c_access access, nd4c_shared_fence *fence) {

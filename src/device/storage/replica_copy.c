@@ -16,6 +16,7 @@
 #include "device/storage/encoded.h"
 #include "device/storage/transfer_stream.h"
 #include "device/stream/host_ranges.h"
+#include "device/stream/shared_locks.h"
 #include "device/stream/stream_pool.h"
 #include "device/trace/tracer.h"
 
@@ -83,7 +84,7 @@ static bool is_direct(const copy *c) {
 /* The source is going to have one more reader. Where it has very many, the host waits for the oldest first. */
 static nd4c_status make_room_for_reader(copy *c) {
   c->readers = nd4c_replica_count_readers();
-  nd4c_shared_fence *oldest = nd4c_readers_find_excess(&c->source->readers, NULL, c->readers);
+  nd4c_shared_fence *oldest = nd4c_readers_find_excess(&c->source->readers, c->readers);
   return oldest == NULL ? ND4C_OK : nd4c_storage_put_off(c->body, oldest);
 }
 
@@ -208,8 +209,7 @@ static void add_copy(copy *c, nd4c_shared_fence *fence) {
   c->target->copied = true;
 }
 
-/* Under way when this returns. UNSUPPORTED: nothing was enqueued. */
-static nd4c_status copy_later(copy *c) {
+static nd4c_status enqueue_copy(copy *c) {
   nd4c_shared_fence *fence = NULL;
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(take_means(c));
@@ -236,6 +236,14 @@ static nd4c_status copy_later(copy *c) {
   }
   add_copy(c, fence);
   return ND4C_OK;
+}
+
+/* Under way when this returns. UNSUPPORTED: nothing was enqueued. */
+static nd4c_status copy_later(copy *c) {
+  nd4c_shared_locks_enter();
+  const nd4c_status status = enqueue_copy(c);
+  nd4c_shared_locks_leave();
+  return status;
 }
 
 nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, nd4c_bring when) {

@@ -9,6 +9,7 @@
 #include "device/storage/storage.h"
 #include "device/storage/storage_body.h"
 #include "device/storage/storage_source.h"
+#include "device/stream/shared_locks.h"
 
 /* The replicas on each device whose memory is not the host's: candidates for spilling. One lock for all devices, held
  * while a replica is spilled, so that its storage cannot be freed meanwhile (freeing begins with unlisting). Recursive,
@@ -116,8 +117,10 @@ static void settle_replica(nd4c_replica *replica) {
 nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **out) {
   nd4c_block block = {0};
   const nd4c_memory_request request = {.bytes = body->base.bytes, .origin = "a replica", .dtype = body->base.dtype};
-  ND4C_TRY(nd4c_memory_allocate(device, &request, &block));
-  return nd4c_replica_install(body, device, &block, out);
+  nd4c_shared_locks_enter();
+  const nd4c_status status = nd4c_memory_allocate(device, &request, &block);
+  nd4c_shared_locks_leave();
+  return status == ND4C_OK ? nd4c_replica_install(body, device, &block, out) : status;
 }
 
 nd4c_status nd4c_replica_install(nd4c_storage_body *body, nd4c_device *device, nd4c_block *block, nd4c_replica **out) {

@@ -18,27 +18,22 @@
 
 /* Locks of storages, shared and selected by address: storages are small and many, and work under their lock is rare. */
 enum { LOCK_COUNT = 64 };
-static nd4c_lock locks[LOCK_COUNT];
-static nd4c_once locks_once = ND4C_ONCE_INIT;
+#define FOUR(lock) lock, lock, lock, lock
+static nd4c_lock locks[LOCK_COUNT] = {FOUR(FOUR(FOUR(ND4C_LOCK_INIT)))};
+#undef FOUR
 
 static nd4c_lock grave_lock = ND4C_LOCK_INIT;
 static nd4c_storage_body *graves;
 static _Atomic int64_t buried_bytes; /* bytes of the storages in the list; excludes one that is being examined */
 
-static void make_locks(void) {
-  for (int i = 0; i < LOCK_COUNT; ++i) {
-    nd4c_lock_init(&locks[i]);
-  }
-}
-
 static nd4c_lock *lock_of(const nd4c_storage_body *body) {
-  nd4c_once_run(&locks_once, make_locks);
   return &locks[((uintptr_t)body >> 8) % LOCK_COUNT];
 }
 
 static void forget_locks(void) {
-  nd4c_once_run(&locks_once, make_locks);
-  make_locks();
+  for (int i = 0; i < LOCK_COUNT; ++i) {
+    nd4c_lock_init(&locks[i]);
+  }
   nd4c_lock_init(&grave_lock);
   nd4c_residents_forget_lock();
   nd4c_forms_forget_lock();
@@ -47,19 +42,31 @@ static void forget_locks(void) {
 static const nd4c_fork_hook storages_of_parent = {forget_locks};
 ND4C_HOOK(fork_hooks, nd4c_fork_hook, storages_of_parent);
 
+#if defined(NDEBUG)
+enum { FINDS_WAITS = 0 };
+#else
+enum { FINDS_WAITS = 1 };
+#endif
+
 void nd4c_storage_lock(nd4c_storage_body *body) {
   nd4c_lock_acquire(lock_of(body));
-  nd4c_shared_locks_held += 1;
+  if (FINDS_WAITS) {
+    nd4c_shared_locks_enter();
+  }
 }
 
 void nd4c_storage_unlock(nd4c_storage_body *body) {
-  nd4c_shared_locks_held -= 1;
+  if (FINDS_WAITS) {
+    nd4c_shared_locks_leave();
+  }
   nd4c_lock_release(lock_of(body));
 }
 
 bool nd4c_storage_try_lock(nd4c_storage_body *body) {
   const bool taken = nd4c_lock_try(lock_of(body));
-  nd4c_shared_locks_held += taken;
+  if (FINDS_WAITS && taken) {
+    nd4c_shared_locks_enter();
+  }
   return taken;
 }
 
@@ -70,7 +77,7 @@ void nd4c_storage_body_reset(nd4c_storage_body *body) {
   nd4c_encoded_free(body);
   nd4c_replica_release_fences(&body->first);
   body->first.state = 'M';
-  body->first.copied = body->first.eager = body->first.left = false;
+  body->first.copied = body->first.eager = body->first.left = body->first.fresh = false;
   body->first.pinned = 0;
   while (body->first.next != NULL) {
     nd4c_replica_drop(body, body->first.next);

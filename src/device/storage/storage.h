@@ -144,8 +144,8 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage);
 /* Frees storages that were released while work on them was pending and that are idle now; wait: waits for all of them.
  * May run release callbacks of foreign memory, so the caller must hold no lock. */
 void nd4c_storage_collect(bool wait);
-/* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect, and under a storage's lock
- * nothing is waited for. */
+/* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect, and a
+ * thread that must not wait (shared_locks.h) does not. */
 void nd4c_storage_collect_own(bool wait);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */

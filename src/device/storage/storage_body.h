@@ -17,11 +17,11 @@ typedef struct nd4c_replica {
   nd4c_block block; /* all zero: the replica was dropped (see nd4c_replica_is_there) */
   char state;       /* 'M' the only current one, 'S' one of several current ones, 'I' stale */
   bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
+  bool fresh;       /* made for an operation that has not succeeded: where that fails, the memory goes */
   uint32_t pinned;  /* number of those who rely on where it is: not dropped unless 0 */
   bool eager;       /* the write that is under way asks that other replicas follow */
   bool left;        /* the last write made it stale: an eager one brings it up to date again */
   bool missed;      /* apart.c's, during a write: it did not get the part */
-  bool fresh;       /* made for an operation that has not succeeded: where that fails, the memory goes */
   bool listed;      /* among its device's residents */
   int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
                      * others; neither to be dropped nor copied over */
@@ -103,9 +103,6 @@ static inline bool nd4c_storage_resume(nd4c_storage_body *body, nd4c_status *sta
 }
 /* For an operation that is given up instead. */
 void nd4c_storage_forget_need(nd4c_storage_body *body);
-/* nd4c_storage_lock when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to
- * wait for it; follows: not where a copy for work there can be enqueued behind it. */
-void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
 
 /* Makes a body for its first use: one reference, first replica on `device` without a block. */
 void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
@@ -127,6 +124,10 @@ void nd4c_storage_bury(nd4c_storage_body *body);
 bool nd4c_storage_body_end(nd4c_storage_body *body);
 /* Total bytes of buried storages and of pending blocks. */
 int64_t nd4c_storage_buried_bytes(void);
+
+/* nd4c_storage_lock when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to
+ * wait for it; follows: not where a copy for work there can be enqueued behind it. */
+void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
 
 /* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* How operations on a storage wait for submitted work, and get memory, without the storage's lock. */
 #include "base/status.h"
-#include "device/storage/replica_copy.h"
 #include "device/storage/storage_body.h"
 
 nd4c_status nd4c_storage_put_off(nd4c_storage_body *body, nd4c_shared_fence *fence) {
@@ -67,27 +66,4 @@ bool nd4c_storage_provide(nd4c_storage_body *body, nd4c_status *status) {
   }
   *status = allocate_outside(body, device);
   return *status == ND4C_OK;
-}
-
-/* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
-static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {
-  const nd4c_replica *current = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
-  if (current == NULL || current->written == NULL) {
-    return NULL;
-  }
-  const bool streams = device != NULL && device->description.asynchronous;
-  const nd4c_replica *here = streams ? nd4c_replica_find(body, device) : NULL;
-  if (here != NULL && here->state != 'I') {
-    return NULL;
-  }
-  return follows && nd4c_replica_can_follow(current, device) ? NULL : current->written;
-}
-
-void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows) {
-  nd4c_storage_lock(body);
-  nd4c_shared_fence *fence = find_wait(body, device, follows);
-  while (fence != NULL && !nd4c_fence_is_known(fence)) {
-    wait_outside(body, nd4c_fence_retain(fence));
-    fence = find_wait(body, device, follows); /* of a write that began meanwhile, perhaps */
-  }
 }

@@ -69,7 +69,7 @@ nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence);
 /* Waits without reporting the outcome. NULL is fine. */
 void nd4c_fence_settle(nd4c_shared_fence *fence);
 /* The same for all fences of the device that are alive, and none recorded after this began: what their work needed is
- * given back. A thread that holds a lock that storages share settles what has ended, and waits for nothing. False:
+ * given back. A thread that must not wait (shared_locks.h) settles what has ended. False:
  * there was none. */
 bool nd4c_fence_settle_all(const nd4c_device *device);
 /* Releases memory that finished work of the device still keeps. Cheap if no work keeps any. */

@@ -97,24 +97,11 @@ static bool replace(nd4c_readers *readers, nd4c_shared_fence *fence) {
   return false;
 }
 
-/* Whether one of them stands for the fence, or the fence for one of them. */
-static bool is_replaceable(nd4c_readers *readers, const nd4c_shared_fence *fence) {
-  nd4c_shared_fence **fences = fences_of(readers);
-  bool found = false;
-  for (int32_t i = readers->count - 1; i >= 0 && !found; --i) {
-    found = nd4c_fence_covers(fences[i], fence) || nd4c_fence_covers(fence, fences[i]);
-  }
-  return found;
-}
-
 static inline bool is_over(const nd4c_readers *readers, int32_t most) {
   return is_full(readers, most) || (most == ND4C_READERS_FEW && readers->count + readers->replaced >= most);
 }
 
-nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
-  if (!is_over(readers, most) || (most > ND4C_READERS_FEW && fence != NULL && is_replaceable(readers, fence))) {
-    return NULL;
-  }
+nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, int32_t most) {
   forget_ready_first(readers, false);
   if (is_full(readers, most)) {
     forget_ready(readers);
@@ -126,19 +113,25 @@ nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, nd4c_shared_f
   return is_over(readers, most) ? fences_of(readers)[0] : NULL;
 }
 
-void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
+nd4c_shared_fence *nd4c_readers_try_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
   if (most > ND4C_READERS_FEW && replace(readers, fence)) {
-    return;
+    return NULL;
   }
   if (most == ND4C_READERS_FEW) {
     nd4c_fence_mark(fence);
   }
-  forget_ready_first(readers, false);
-  for (nd4c_shared_fence *oldest; (oldest = nd4c_readers_find_excess(readers, fence, most)) != NULL;) {
+  nd4c_shared_fence *oldest = nd4c_readers_find_excess(readers, most);
+  if (oldest == NULL) {
+    fences_of(readers)[readers->count++] = nd4c_fence_retain(fence);
+  }
+  return oldest;
+}
+
+void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most) {
+  for (nd4c_shared_fence *oldest; (oldest = nd4c_readers_try_add(readers, fence, most)) != NULL;) {
     nd4c_fence_settle(oldest);
     forget_first(readers, 1);
   }
-  fences_of(readers)[readers->count++] = nd4c_fence_retain(fence);
 }
 
 bool nd4c_readers_are_known(nd4c_readers *readers) {

@@ -16,13 +16,15 @@ typedef struct nd4c_readers {
   nd4c_shared_fence **many; /* replaces `few`, recycled; NULL: `few` suffices */
 } nd4c_readers;
 
-/* Whether there is room for the fence beside `most` others, FEW to MOST; forgets those that have ended. NULL: there is.
- * Else the oldest, which the host has to wait for, and then ask again; it is not retained. With FEW the host is not to
- * run far ahead: each fence then stands for itself, and is one of the vendor's, so that the wait is for that alone.
- * `fence` NULL: one that is yet to be recorded. */
-nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
-/* Retains the fence, and forgets those that it stands for. Waits for nothing where nd4c_readers_find_excess has just
- * said that there is room. */
+/* Whether there is room for one more beside `most` others, FEW to MOST; forgets those that are known to have ended.
+ * NULL: there is. Else the oldest, not retained, which the host has to wait for before it asks again. With FEW the host
+ * is not to run far ahead: each fence then stands for itself, and is one of the vendor's, so that the wait is for that
+ * alone. */
+nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, int32_t most);
+/* Retains the fence where there is room for it, and forgets those that it stands for. NULL: it did; else the oldest, as
+ * above. */
+nd4c_shared_fence *nd4c_readers_try_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
+/* The same; waits for the oldest where there is no room. */
 void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
 /* Whether all are ready; forgets the leading ready ones. Queries as nd4c_fence_is_ready does. */
 bool nd4c_readers_are_done(nd4c_readers *readers);

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 
-ND4C_FAST_THREAD_LOCAL int32_t nd4c_shared_locks_held;
+ND4C_FAST_THREAD_LOCAL int32_t nd4c_shared_locks_entered;
 static _Atomic int64_t waits;
 
 void nd4c_shared_locks_note_wait(void) {

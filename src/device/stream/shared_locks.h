@@ -1,6 +1,7 @@
-/* How many of the locks that storages share the thread holds. A thread that holds one must not wait for submitted work:
- * the work may need what another thread has yet to submit, and that thread may need the lock. storage.c counts; what
- * waits for a device asks. */
+/* A thread that holds a lock that storages share must not wait for submitted work: the work may need what another
+ * thread has yet to submit, and that thread may need the lock. What is called under such a lock and would wait
+ * otherwise is put between nd4c_shared_locks_enter and nd4c_shared_locks_leave; what waits for a device asks. A debug
+ * build enters with every such lock, so that it finds all waits; others save that time. */
 #ifndef ND4C_DEVICE_SHARED_LOCKS_H
 #define ND4C_DEVICE_SHARED_LOCKS_H
 
@@ -9,14 +10,20 @@
 
 #include "base/compiler.h"
 
-extern ND4C_FAST_THREAD_LOCAL int32_t nd4c_shared_locks_held;
+extern ND4C_FAST_THREAD_LOCAL int32_t nd4c_shared_locks_entered;
 
+static inline void nd4c_shared_locks_enter(void) {
+  nd4c_shared_locks_entered += 1;
+}
+static inline void nd4c_shared_locks_leave(void) {
+  nd4c_shared_locks_entered -= 1;
+}
 /* Whether the thread may wait for submitted work. */
 static inline bool nd4c_shared_locks_allow_wait(void) {
-  return nd4c_shared_locks_held == 0;
+  return nd4c_shared_locks_entered == 0;
 }
 
-/* Notes a wait for submitted work that a thread makes although it holds such a lock. A debug build aborts. */
+/* Notes a wait for submitted work that a thread makes although it must not. A debug build aborts. */
 void nd4c_shared_locks_note_wait(void);
 /* Such waits since the process began. Tests expect none. */
 int64_t nd4c_shared_locks_waits(void);

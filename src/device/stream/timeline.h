@@ -66,8 +66,7 @@ void nd4c_timeline_drop(nd4c_timeline *timeline, int64_t first, int32_t count);
 
 /* Puts an entry behind everything enqueued so far, and keeps a reference. `now`: with a vendor fence, without which the
  * entry is not put there; else there is one where the timeline needs it. `count`: points that it took. Waits for the
- * oldest vendor fence where very many submissions have not ended, unless the thread holds a lock that storages share.
- */
+ * oldest vendor fence where very many submissions have not ended, unless the thread must not wait (shared_locks.h). */
 nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *entry, int32_t count, bool now);
 /* Adds an entry at the position of another one, with which it ends. */
 void nd4c_timeline_append_beside(nd4c_timeline *timeline, nd4c_timeline_entry *entry, int64_t position);
