@@ -64,11 +64,20 @@ static nd4c_status read_list(selftest_case *c, char *text, nd4c_attr_value *valu
   return ND4C_OK;
 }
 
+/* A number, or the word for one, which the generic call takes as text. */
+static nd4c_status read_int(char *text, nd4c_attr_value *value) {
+  char *end = NULL;
+  value->as.i = strtoll(text, &end, 10);
+  if (end == text || *end != '\0') {
+    *value = (nd4c_attr_value){.kind = ND4C_ATTR_STRING, .as.string = text};
+  }
+  return ND4C_OK;
+}
+
 static nd4c_status read_value(selftest_case *c, char *text, nd4c_attr_value *value) {
   switch (value->kind) {
     case ND4C_ATTR_INT:
-      value->as.i = strtoll(text, NULL, 10);
-      return ND4C_OK;
+      return read_int(text, value);
     case ND4C_ATTR_BOOL:
       value->as.i = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
       return ND4C_OK;
