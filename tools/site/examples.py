@@ -87,7 +87,8 @@ def value(text, schema):
     """An attribute's value as Python writes it."""
     names = {number: name for name, number in schema.get("values", {}).items()}
     if names:
-        listed = [names.get(int(n), int(n)) for n in text.strip("[]").split(",") if n]
+        listed = [names.get(int(n), int(n)) if n.lstrip("-").isdigit() else n  # a word stands for itself
+                  for n in text.strip("[]").split(",") if n]
         return repr(listed if text.startswith("[") else listed[0])
     if schema["kind"] == "dtype":
         return "None" if text in ("none", "-") else "xp." + text
@@ -98,15 +99,8 @@ def value(text, schema):
 
 def is_default(schema, text):
     default = schema["default"]
-    return (
-        text == default
-        or (default == "none" and text in ("[]", ""))
-        or (
-            schema["kind"] in ("int", "float")
-            and default not in ("none", "")
-            and number_or(text) == number_or(default)
-        )
-    )
+    return text == default or (text in ("[]", "") and (default == "none" or "values" in schema)) or \
+        (schema["kind"] in ("int", "float") and default not in ("none", "") and number_or(text) == number_or(default))
 
 
 def number_or(text):
