@@ -367,7 +367,7 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.strict", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,stub:1,CPU"), ND4C_OK);
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_CONFIG);
-  assert_non_null(strstr(nd4c_error_message(), "(ND4C_ROUTING_DEVICES): cpu:0 stands twice"));
+  assert_non_null(strstr(nd4c_error_message(), "(ND4C_ROUTING_DEVICES): cpu:0 is listed twice"));
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,nosuch:0"), ND4C_OK); /* nobody's name */
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_NO_BACKEND);
   assert_non_null(strstr(nd4c_error_message(), "device 'nosuch:0'"));

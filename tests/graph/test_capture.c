@@ -198,7 +198,7 @@ static void a_recording_that_fails_costs_no_run(void **state) {
     CHECK_OK(nd4c_plan_report(s.plan, &text));
     if (strstr(text, "recording failed, steps are enqueued one by one: ") == NULL ||
         strstr(text, "told to fail") == NULL ||
-        (strstr(faults[i], "12345") != NULL) != (strstr(text, "returned 12345, which is no status") != NULL)) {
+        (strstr(faults[i], "12345") != NULL) != (strstr(text, "returned 12345, which is not a status") != NULL)) {
       fail_msg("after %s the report is: %s", faults[i], text);
     }
     nd4c_free(text);

@@ -174,8 +174,8 @@ static const contribution_case cases[] = {
     {"no status",
      "failures",
      "CONTRIBUTOR_LIE=odd_status",
-     {"call 1: INTERNAL, code INTERNAL: add on cpu:0 (contributor.add): run returned 12345, which is no status of "
-      "nd4c's\n",
+     {"call 1: INTERNAL, code INTERNAL: add on cpu:0 (contributor.add): run returned 12345, which is not a status "
+      "of nd4c\n",
       "plan: INTERNAL: node 'sum' (add): run returned 12345, which is not a status of nd4c\n"}},
     {"a shape that is told", "shape", "CONTRIBUTOR_LIE=shape_small", {"nonzero: OK: \n", "a sum of 1 elements"}},
     {"a shape beyond the largest",

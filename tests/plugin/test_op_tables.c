@@ -114,12 +114,12 @@ static nd4c_status check(const sound *s) {
   X("attribute axes: its kind is not one", s.attrs[0].preset.kind = ND4C_ATTR_GRAPH)                                     \
   X("attribute axes: its kind is not one", s.attrs[0].preset.kind = (nd4c_attr_kind)99)                                  \
   X("attribute axes: the preset of a list is NULL", s.attrs[0].preset.count = 3)                                      \
-  X("attribute mode: its preset is no line", s.attrs[1].preset.as.string = NULL)                                      \
-  X("attribute mode: its preset is no line", s.attrs[1].preset.as.string = "a\nb")                                    \
-  X("attribute mode: its preset is no line", s.attrs[1].preset.as.string = "\xff")                                    \
+  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = NULL)                                      \
+  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = "a\nb")                                    \
+  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = "\xff")                                    \
   X("attribute axes: its preset is neither 0 nor 1",                                                                  \
     s.attrs[0].preset = ((nd4c_attr_value){ND4C_ATTR_BOOL, 0, {.i = 2}}))                                             \
-  X("attribute axes: its preset is no dtype", s.attrs[0].preset = ((nd4c_attr_value){ND4C_ATTR_DTYPE, 0, {.i = 99}})) \
+  X("attribute axes: its preset is not a dtype", s.attrs[0].preset = ((nd4c_attr_value){ND4C_ATTR_DTYPE, 0, {.i = 99}})) \
   X("infer is NULL", s.op.infer = NULL)                                                                               \
   X("reference kernel is required", s.op.reference = NULL)                                                            \
   X("reference kernel is required", s.kernel.run = NULL)                                                              \

@@ -108,7 +108,7 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
     return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: this is not a context from nd4c_context_acquire");
   }
   return nd4c_fail(ND4C_HANDLE, "nd4c_context_release: the context on %s %s", device,
-                   idle ? "was given back already" : "is held by another thread, which must release it");
+                   idle ? "was released already" : "is held by another thread, which must release it");
 }
 
 /* Restores the context before the thread's innermost scope and releases the scope's context. */

@@ -166,7 +166,7 @@ static const char *preset_problem(const nd4c_attr_value *preset) {
     case ND4C_ATTR_BOOL:
       return preset->as.i == 0 || preset->as.i == 1 ? NULL : "its preset is neither 0 nor 1";
     case ND4C_ATTR_DTYPE:
-      return preset->as.i >= 0 && preset->as.i < ND4C_DTYPE_END ? NULL : "its preset is no dtype";
+      return preset->as.i >= 0 && preset->as.i < ND4C_DTYPE_END ? NULL : "its preset is not a dtype";
     case ND4C_ATTR_INTS:
     case ND4C_ATTR_FLOATS:
       return preset->as.ints == NULL && preset->count == 0 ? NULL : "the preset of a list is NULL, with count 0";

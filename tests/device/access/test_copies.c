@@ -215,7 +215,7 @@ static void long_arrays_go_in_pieces(void **state) {
   nd4c_array_release(array);
 }
 
-/* An answer that is no status of nd4c's is told as such, whichever function gave it. */
+/* A status that nd4c does not have is reported as such, whichever function returned it. */
 static void unknown_statuses_are_told(void **state) {
   (void)state;
   const struct {
@@ -228,7 +228,7 @@ static void unknown_statuses_are_told(void **state) {
     const int64_t sixty[1] = {60}, before = stub_counter(odd[i].call);
     int64_t bytes = 0;
     (void)snprintf(command, sizeof command, "fail %s:0:12345", odd[i].call);
-    (void)snprintf(words, sizeof words, "%s returned 12345, which is no status", odd[i].call);
+    (void)snprintf(words, sizeof words, "%s returned 12345, which is not a status", odd[i].call);
     assert_int_equal(stub_control(command), ND4C_OK);
     const nd4c_status status = odd[i].within ? nd4c_array_to_device(array, other, &copy)
                                : i == 0      ? nd4c_array_full(ND4C_FLOAT32, 1, sixty, 7, stub_device, &copy)

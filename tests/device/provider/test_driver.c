@@ -299,10 +299,10 @@ static void executables_are_checked(void **state) {
       {ND4C_OK, NULL, &handle, ND4C_OK, ND4C_OK, "", 1},
       {ND4C_DEVICE, "why", NULL, ND4C_OK, ND4C_DEVICE, "why", 0},
       {ND4C_DEVICE, NULL, NULL, ND4C_OK, ND4C_DEVICE, "compile failed without a text: ", 0},
-      {(nd4c_status)12345, NULL, NULL, ND4C_OK, ND4C_INTERNAL, "compile returned 12345, which is no status", 0},
+      {(nd4c_status)12345, NULL, NULL, ND4C_OK, ND4C_INTERNAL, "compile returned 12345, which is not a status", 0},
       {ND4C_OK, NULL, NULL, ND4C_OK, ND4C_ABI, "compiler fake gave no executable", 0},
       {ND4C_OK, NULL, &handle, ND4C_MEMORY, ND4C_MEMORY, "describe failed without a text: ", 1},
-      {ND4C_OK, NULL, &handle, (nd4c_status)12345, ND4C_INTERNAL, "describe returned 12345, which is no status", 1},
+      {ND4C_OK, NULL, &handle, (nd4c_status)12345, ND4C_INTERNAL, "describe returned 12345, which is not a status", 1},
   };
   nd4c_device own = device;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
