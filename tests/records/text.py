@@ -96,7 +96,7 @@ def parsed(s):
 def cast_refusals(s):
     for word in ("", "abc", "1.5x", "0x10", "1_000", "1 2", "nan(1)", "--1", "1" * 600):
         yield Refusal([np.array(["1", word], object)], {"dtype": "float32"}, "ARGUMENT", "string 1")
-    yield Refusal([np.array(["yes"], object)], {"dtype": "bool"}, "ARGUMENT", "string 0, 'yes', is no number")
+    yield Refusal([np.array(["yes"], object)], {"dtype": "bool"}, "ARGUMENT", "string 0, 'yes', is not a number")
     yield Refusal([np.array(["1"], object)], {"dtype": "complex64"}, "DTYPE", "expected utf8, bool or a real number")
 
 
