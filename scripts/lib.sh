@@ -9,7 +9,7 @@ cache=$root/.cache
 mkdir -p "$logs" "$cache"
 started=$SECONDS
 
-# These would force another kernel set on OpenBLAS than the machine deserves.
+# These would force OpenBLAS to use kernels for another processor.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 
 say() { printf '%s\n' "$*"; }
@@ -20,7 +20,7 @@ fail() {
 have() { command -v "$1" >/dev/null 2>&1; }
 elapsed() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
-# step LOG TEXT COMMAND...: runs quietly with the output in build/logs/LOG.log, shows that it goes on, prints its time.
+# step LOG TEXT COMMAND...: runs quietly with the output in build/logs/LOG.log, shows progress, and prints its time.
 # Returns the command's status; on failure the end of the log is shown.
 step() {
   local log=$logs/$1.log text=$2 begin=$SECONDS told=$SECONDS status=0 pid last
@@ -48,8 +48,8 @@ step() {
 # shellcheck source-path=SCRIPTDIR
 . "$root/scripts/packages.sh"
 
-# A virtual environment of the checkout's own, for what the package manager does not have. Fails, with a word on it, where
-# there is no Python that can make one.
+# The checkout's virtual environment, for packages that the package manager lacks. Fails with a message if no Python can
+# create one.
 need_venv() {
   [ -x "$cache/venv/bin/pip" ] && return 0
   python3 -c 'import ensurepip, venv' 2>/dev/null || want_packages python3 python3-venv
@@ -107,7 +107,7 @@ unpack_onednn() {
 }
 
 # oneDNN 3: the system's, else a pinned prebuilt one kept in .cache/onednn, from where the build takes it. nd4c works
-# without it, so a failure here is told and not fatal.
+# without it, so a failure here is reported but not fatal.
 need_onednn() {
   [ -e "$cache/onednn/libdnnl.so.3" ] && return 0
   has_library libdnnl.so.3 && return 0
@@ -121,7 +121,7 @@ need_onednn() {
   leave_out "oneDNN 3" libdnnl3 "nd4c's own kernels compute convolutions"
 }
 
-# The compiler cache is used where it is installed, and never asked for.
+# The compiler cache is used if it is installed, and never installed by the scripts.
 if have ccache && [ -z "${CMAKE_C_COMPILER_LAUNCHER-}" ]; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache # CMake reads it where a build folder is configured first
 fi
@@ -136,8 +136,8 @@ need_fuzzer() {
   fi
 }
 
-# need_python_packages WHAT LIST TEXT: what tests need, into .cache/venv. Where pip has it not for this Python, those tests
-# are left out, which CMake says, too.
+# need_python_packages WHAT LIST TEXT: installs the packages that tests compare with into .cache/venv. If pip has none for this
+# Python, those tests are left out, and CMake says so.
 need_python_packages() {
   local mark
   mark=$cache/venv/$1-$(cksum <"$2" | tr ' ' '-')
@@ -150,15 +150,15 @@ need_python_packages() {
   fi
 }
 
-# tell_space GIGABYTES: a word in time where the disk may become full, which compilers and tests tell in odd ways.
+# tell_space GIGABYTES: warns early if the disk may become full, which compilers and tests report in obscure ways.
 tell_space() {
   local free
   free=$(df -Pk "$root" | awk 'NR == 2 { print int($4 / 1000000) }')
   [ "${free:-$1}" -ge "$1" ] || say "Only $free GB are free here: a first run fills some $1 GB of build/ and .cache/"
 }
 
-# setup [test]: everything that building, or building and testing, needs; what is missing and cannot be installed is named,
-# and left out where a build does without it.
+# setup [test]: installs everything that building, or building and testing, needs. Names packages that are missing and cannot
+# be installed, and leaves them out if a build does without them.
 setup() {
   [ "${1-}" != test ] || tell_space 6
   want_packages "${build_packages[@]}"
@@ -180,7 +180,7 @@ setup() {
   look_for_optional
 }
 
-# build PRESET TEXT [OPTIONS...]: configures and builds build/PRESET; what is up to date is not built again.
+# build PRESET TEXT [OPTIONS...]: configures and builds build/PRESET, incrementally.
 build() {
   local preset=$1 text=$2
   shift 2

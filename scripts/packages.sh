@@ -1,20 +1,18 @@
-# Packages of the system, for the scripts of this folder: installs what is missing where it may, and finds out what the
+# Packages of the system, for the scripts of this folder: installs missing ones if it may, and finds out what the
 # machine has. Sourced by lib.sh.
 # shellcheck shell=bash
 
 build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libopenblas0-openmp)
-# Libraries that make some engines faster where they are found at run time: LAPACKE for factorisations, FFTW for Fourier
+# Libraries that make some engines faster if they are found at run time: LAPACKE for factorisations, FFTW for Fourier
 # transforms.
 engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
-# Reads the binary interface of the headers; without it the test tools.abi is skipped.
-abi_packages=(abigail-tools)
-# Libraries that decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests want
+# Libraries that decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests need
 # them.
 codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
-# An OpenCL device that every machine can have (PoCL: the processor), the loader, and a BLAS for it.
+# An OpenCL device that works on every machine (PoCL, on the processor), the loader, and a BLAS for it.
 opencl_packages=(pocl-opencl-icd ocl-icd-libopencl1 libclblast1)
-# Kernels for arm64, on another machine: a compiler, and what runs its programs.
+# Kernels for arm64 on another machine: a cross compiler and an emulator.
 arm64_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
 
 as_root() {
@@ -34,7 +32,7 @@ installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = i
 # Whether the package manager offers a package.
 offered() { [ -n "$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)/\1/p')" ]; }
 
-# Where this fails, nothing else is tried: sudo refuses, or no package server is reached.
+# If this fails, because sudo refuses or no package server answers, nothing else is tried.
 refresh_packages() {
   [ -z "${packages_refreshed-}" ] || return 0
   step apt-update "Reading the package lists" as_root apt-get -o DPkg::Lock::Timeout=120 update || {
@@ -77,7 +75,7 @@ want_offered() {
   [ ${#known[@]} -eq 0 ] || want_packages "${known[@]}"
 }
 
-# need_packages NAME...: the same of packages without which the caller cannot go on.
+# need_packages NAME...: the same for packages without which the caller cannot continue.
 need_packages() {
   local package missing=()
   if ! have apt-get; then
@@ -114,8 +112,8 @@ c_compiler() {
 # has_header NAME: whether a C program may include it.
 has_header() { printf '#include <%s>\n' "$1" | "$(c_compiler)" -E -x c - >/dev/null 2>&1; }
 
-# has_library FILE: whether the system's loader finds it. ldconfig stands in a folder that few users have in PATH; no pipe,
-# because pipefail would take its end for a failure where grep has found the line and closed it.
+# has_library FILE: whether the system's loader finds it. ldconfig is in a folder that few users have in PATH. There is no
+# pipe, because grep closes it early and pipefail would report that as a failure.
 has_library() { grep -qF "$1 " <<<"$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null)"; }
 
 # leave_out WHAT PACKAGE CONSEQUENCE: printed at once, and again at the end.
@@ -124,13 +122,13 @@ leave_out() {
   say "Left out: $1 (package $2): $3"
 }
 
-# The two things without which nothing is built; CMake and Ninja may come from pip.
+# The two packages without which nothing can be built; CMake and Ninja may come from pip.
 need_compiler() {
   has_header stdio.h || fail "there is no C compiler with the C library's headers, and none could be installed." \
     "As root: $(apt_command gcc libc6-dev)"
 }
 
-# Looks for what a build does without, and names what is missing.
+# Looks for optional packages and names the missing ones.
 look_for_optional() {
   has_header hwloc.h || leave_out hwloc libhwloc-dev "the pool's width comes from the kernel's list of processors"
   with_program=ON
@@ -143,7 +141,7 @@ look_for_optional() {
   has_library libfftw3.so.3 || leave_out FFTW libfftw3-double3 "nd4c's own Fourier transforms compute"
 }
 
-# What was left out, and how it would be there; nothing where nothing was.
+# Prints what was left out and how to install it; nothing if nothing was left out.
 show_left_out() {
   local line
   [ ${#left_out[@]} -gt 0 ] || return 0

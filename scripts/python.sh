@@ -4,7 +4,7 @@
 wheel_folder=$root/dist
 test_environment=$cache/python # what the tests of the package run in
 
-# Python.h for the extension: many Pythons bring it, Debian's has a package for it.
+# Python.h for the extension: many Pythons include it, Debian has a package for it.
 need_python_headers() {
   "$cache/venv/bin/python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
     need_packages python3-dev
@@ -27,7 +27,7 @@ make_wheel() (
   show_wheel
 )
 
-# The largest files of the wheel, as they are and as they travel.
+# The largest files of the wheel, uncompressed and compressed.
 show_wheel() {
   python - "$wheel_folder"/nd4c-*.whl <<'END'
 import os, sys, zipfile
@@ -40,7 +40,7 @@ sys.exit("the wheel is larger than 45 MB" if os.path.getsize(sys.argv[1]) > 45_0
 END
 }
 
-# The wheel alone, in an environment with nothing else, from a folder that holds nothing of the project.
+# The wheel alone, in an empty environment, from a folder outside the project.
 check_clean_install() (
   rm -rf build/clean
   python3 -m venv build/clean
@@ -74,8 +74,8 @@ install_wheel() {
   "$test_environment/bin/pip" install --disable-pip-version-check --no-index --no-deps --force-reinstall dist/nd4c-*.whl
 }
 
-# python_tests CORE: from the wheel, never from the sources. Of the build folder they take what no wheel carries: the
-# backend that stands for a second device.
+# python_tests CORE: from the wheel, never from the sources. From the build folder they take only the stub backend, which
+# no wheel contains.
 python_tests() {
   env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 \
     ND4C_TEST_STUB="$root/build/ci/lib/libnd4c_stub.so" \

@@ -1,4 +1,4 @@
-# Counting tests, and choosing the sample that is run of the long ones. To be sourced after lib.sh.
+# Functions that count tests and choose the sample of the long ones. To be sourced after lib.sh.
 # shellcheck shell=bash
 # shellcheck disable=SC2034
 
@@ -22,7 +22,7 @@ finish() {
 }
 trap finish EXIT
 
-# library_of TEST: the library that the test of a vendor's engine needs, and that is installed here; else nothing.
+# library_of TEST: the library that the test of a vendor's engine needs, if it is installed; else nothing.
 library_of() {
   local name=
   case $1 in
@@ -142,7 +142,7 @@ check_sample() {
     fail "--sample '$1': expected a number from 0 to 59, or all"
 }
 
-# sample_option SAMPLE: what CMake is told.
+# sample_option SAMPLE: the option for CMake.
 sample_option() {
   if [ "$1" = all ]; then echo -DND4C_TEST_SAMPLE=; else echo "-DND4C_TEST_SAMPLE=$1"; fi
 }
