@@ -74,7 +74,8 @@ fetch_tool() {
     "$cache/venv/bin/pip" install --disable-pip-version-check -r "scripts/$1.txt"
 }
 
-# CMake and Ninja: the system's, else pip's. Environments of earlier runs go first, so that a second run fetches nothing.
+# CMake and Ninja: the system's, else pip's. Environments of earlier runs go first, so that a second run fetches
+# nothing.
 need_cmake() {
   [ -x "$cache/venv/bin/cmake" ] && PATH=$cache/venv/bin:$PATH
   cmake_is_recent && return 0
@@ -126,7 +127,8 @@ if have ccache && [ -z "${CMAKE_C_COMPILER_LAUNCHER-}" ]; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache # CMake reads it where a build folder is configured first
 fi
 
-# clang with libFuzzer, for scripts/fuzz. Some releases keep the sanitizers' and the fuzzer's runtime in a package apart.
+# clang with libFuzzer, for scripts/fuzz. Some releases keep the sanitizers' and the fuzzer's runtime in a package
+# apart.
 need_fuzzer() {
   local version
   have clang || need_packages clang
@@ -136,8 +138,8 @@ need_fuzzer() {
   fi
 }
 
-# need_python_packages WHAT LIST TEXT: installs the packages that tests compare with into .cache/venv. If pip has none for this
-# Python, those tests are left out, and CMake says so.
+# need_python_packages WHAT LIST TEXT: installs the packages that tests compare with into .cache/venv. If pip has none
+# for this Python, those tests are left out, and CMake says so.
 need_python_packages() {
   local mark
   mark=$cache/venv/$1-$(cksum <"$2" | tr ' ' '-')
@@ -157,8 +159,8 @@ tell_space() {
   [ "${free:-$1}" -ge "$1" ] || say "Only $free GB are free here: a first run fills some $1 GB of build/ and .cache/"
 }
 
-# setup [test]: installs everything that building, or building and testing, needs. Names packages that are missing and cannot
-# be installed, and leaves them out if a build does without them.
+# setup [test]: installs everything that building, or building and testing, needs. Names packages that are missing and
+# cannot be installed, and leaves them out if a build does without them.
 setup() {
   [ "${1-}" != test ] || tell_space 6
   want_packages "${build_packages[@]}"

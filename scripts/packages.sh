@@ -7,8 +7,8 @@ build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libope
 # transforms.
 engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
-# Libraries that decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests need
-# them.
+# Libraries that decode_image, regex_full_match and the readers of .npz and .safetensors load at run time; their tests
+# need them.
 codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
 # An OpenCL device that works on every machine (PoCL, on the processor), the loader, and a BLAS for it.
 opencl_packages=(pocl-opencl-icd ocl-icd-libopencl1 libclblast1)
@@ -42,7 +42,8 @@ refresh_packages() {
   packages_refreshed=yes
 }
 
-# want_packages NAME...: installs those that are missing, where it may. Never fails: the caller checks what the machine has.
+# want_packages NAME...: installs those that are missing, where it may. Never fails: the caller checks what the machine
+# has.
 want_packages() {
   local package missing=()
   have apt-get || return 0
@@ -112,8 +113,8 @@ c_compiler() {
 # has_header NAME: whether a C program may include it.
 has_header() { printf '#include <%s>\n' "$1" | "$(c_compiler)" -E -x c - >/dev/null 2>&1; }
 
-# has_library FILE: whether the system's loader finds it. ldconfig is in a folder that few users have in PATH. There is no
-# pipe, because grep closes it early and pipefail would report that as a failure.
+# has_library FILE: whether the system's loader finds it. ldconfig is in a folder that few users have in PATH. There is
+# no pipe, because grep closes it early and pipefail would report that as a failure.
 has_library() { grep -qF "$1 " <<<"$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null)"; }
 
 # leave_out WHAT PACKAGE CONSEQUENCE: printed at once, and again at the end.

@@ -1,4 +1,5 @@
-# The Python wheel for the scripts of this folder: building it, installing it into clean environments. Sourced after lib.sh.
+# The Python wheel for the scripts of this folder: building it, installing it into clean environments. Sourced after
+# lib.sh.
 # shellcheck shell=bash
 
 wheel_folder=$root/dist
@@ -16,7 +17,8 @@ need_wheel_tools() {
   want_offered libminizip1 libcjson1
 }
 
-# make_wheel LIBRARY: dist/nd4c-*.whl around a libnd4c.so already built, with the tag of the oldest glibc that it runs on.
+# make_wheel LIBRARY: dist/nd4c-*.whl around a libnd4c.so already built, with the tag of the oldest glibc that it runs
+# on.
 make_wheel() (
   PATH=$cache/venv/bin:$PATH
   rm -rf "$wheel_folder" build/wheel
@@ -74,8 +76,8 @@ install_wheel() {
   "$test_environment/bin/pip" install --disable-pip-version-check --no-index --no-deps --force-reinstall dist/nd4c-*.whl
 }
 
-# python_tests CORE: from the wheel, never from the sources. From the build folder they take only the stub backend, which
-# no wheel contains.
+# python_tests CORE: from the wheel, never from the sources. From the build folder they take only the stub backend,
+# which no wheel contains.
 python_tests() {
   env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 \
     ND4C_TEST_STUB="$root/build/ci/lib/libnd4c_stub.so" \

@@ -109,7 +109,8 @@ package_tests() {
   done < <(sed -nE 's/^(FAILED|ERROR) (.*)/\2/p' "$log")
 }
 
-# script_tests NAME COMMAND...: runs a script that ends with "N passed, N failed", shows what it prints, adds its numbers.
+# script_tests NAME COMMAND...: runs a script that ends with "N passed, N failed", shows what it prints, adds its
+# numbers.
 script_tests() {
   local log=$logs/$1.log name=$1 line status=0 bad
   shift
