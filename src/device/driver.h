@@ -16,7 +16,7 @@ static inline nd4c_status nd4c_driver_answer(nd4c_status status, const char *wha
 /* As above, for a function that returns a handle. */
 static inline nd4c_status nd4c_driver_handle(nd4c_status status, const void *handle, const char *what) {
   ND4C_TRY(nd4c_driver_answer(status, what));
-  return ND4C_LIKELY(handle != NULL) ? ND4C_OK : nd4c_fail(ND4C_DEVICE, "%s gave no handle, and no failure", what);
+  return ND4C_LIKELY(handle != NULL) ? ND4C_OK : nd4c_fail(ND4C_DEVICE, "%s returned OK but no handle", what);
 }
 
 /* Every call of a kernel's prepare and run goes through these two. */
@@ -286,7 +286,7 @@ static inline nd4c_status nd4c_driver_export_memory(const nd4c_device *device, n
   if (external->release != NULL) {
     external->release(external->user);
   }
-  return nd4c_fail(ND4C_DEVICE, "external.export_memory gave %s, and no failure",
+  return nd4c_fail(ND4C_DEVICE, "external.export_memory returned OK but gave %s",
                    external->kind != kind ? "a kind other than the requested one"
                    : !named               ? "no memory"
                                           : "odd numbers");

@@ -76,7 +76,7 @@ static nd4c_status check_clashes(const char *from, const nd4c_plugin_op *const *
   for (int32_t i = 0; i < count; ++i) {
     const nd4c_op_def *other = nd4c_plugin_ops_find(ops[i]->name, strlen(ops[i]->name), UINT32_MAX);
     if (other != NULL) {
-      return nd4c_fail(ND4C_NAME, "plug-in %s: plug-in %s has brought an op %s already: load one of the two", from,
+      return nd4c_fail(ND4C_NAME, "plug-in %s: plug-in %s already defines an op %s: load one of the two", from,
                        other->info.provider, ops[i]->name);
     }
   }

@@ -501,7 +501,7 @@ static nd4c_status explain_search(search *s, nd4c_text *text, nd4c_choice *choic
   if (!*taken) {
     int32_t count = 0;
     (void)nd4c_device_kernels(context->device, s->call->op->op, &count);
-    nd4c_text_print(text, "  nothing computes this call here%s\n", count == 0 ? ": " NO_KERNEL : "");
+    nd4c_text_print(text, "  no kernel or compiler computes this call%s\n", count == 0 ? ": " NO_KERNEL : "");
   }
   return ND4C_OK;
 }

@@ -55,7 +55,7 @@ static nd4c_status check(const returning *r, const char *engine) {
     const nd4c_returned_buffer *given = &r->buffers[i];
     const int64_t needed = bytes_of(&r->places[i]);
     if (given->buffer == NULL && needed > 0) {
-      return nd4c_fail(ND4C_DEVICE, "execute of %s returned no buffer for output %d, and no failure", engine, i);
+      return nd4c_fail(ND4C_DEVICE, "execute of %s returned OK but no buffer for output %d", engine, i);
     }
     if (given->buffer != NULL && given->bytes < needed) {
       return nd4c_fail(ND4C_DEVICE, "execute of %s returned %lld bytes for output %d, expected %lld or more", engine,

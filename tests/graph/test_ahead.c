@@ -298,7 +298,7 @@ static void lies_about_targets_are_found(void **state) {
   static const char *const lies[][2] = {
       {"STUB_LIE=no_targets", "compile=UNSUPPORTED\nbackend stub names no targets to compile for"},
       {"STUB_LIE=target_count", "compile=ABI\nbackend stub: target_count gave -1, expected 1 to 256"},
-      {"STUB_LIE=null_target", "compile=ABI\nbackend stub: target_open gave no target, and no failure"},
+      {"STUB_LIE=null_target", "compile=ABI\nbackend stub: target_open returned OK but no target"},
       {"STUB_LIE=width", "width -1, expected"},
       {"STUB_FAIL=target_open:0", "stub: target_open was told to fail"},
       {"STUB_FAIL=open:0", "stub: open was told to fail"}};

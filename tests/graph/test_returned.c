@@ -137,8 +137,8 @@ static void plans_run_array_by_array(void **state) {
 /* Each lie is an error that names it, after which the plan runs again. */
 static void lies_are_found(void **state) {
   (void)state;
-  static const char *const cases[][2] = {{"return_output:1", "returned no buffer for output 0"},
-                                         {"return_output:2", "returned no buffer for output 1"},
+  static const char *const cases[][2] = {{"return_output:1", "returned OK but no buffer for output 0"},
+                                         {"return_output:2", "returned OK but no buffer for output 1"},
                                          {"return_bytes:1", "returned 139 bytes for output 0, expected 140"},
                                          {"return_twice:1", "returned one buffer for outputs 0 and 1"},
                                          {"execute:1", "told to fail"}};

@@ -77,7 +77,7 @@ static nd4c_status start_device(nd4c_candidate *candidate, nd4c_device *device) 
     return nd4c_provider_failed(status, "device_open");
   }
   if (device->handle == NULL) {
-    return nd4c_fail(ND4C_ABI, "device_open gave no device, and no failure");
+    return nd4c_fail(ND4C_ABI, "device_open returned OK but no device");
   }
   ND4C_TRY(describe(candidate, device));
   ND4C_TRY(nd4c_stream_pool_make(device, &device->streams));

@@ -29,7 +29,7 @@ static nd4c_status open_target(nd4c_candidate *candidate, int32_t index) {
     return nd4c_provider_failed(status, "target_open");
   }
   if (target->handle == NULL) {
-    return nd4c_fail(ND4C_ABI, "target_open gave no target, and no failure");
+    return nd4c_fail(ND4C_ABI, "target_open returned OK but no target");
   }
   ND4C_TRY(nd4c_provider_check_description(candidate, &target->description));
   nd4c_provider_clean_description(&target->description);

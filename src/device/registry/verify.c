@@ -185,7 +185,7 @@ static nd4c_status try_kernels(check *c, nd4c_call *call, char declined[ND4C_REA
 /* The returned buffer replaces the result's, and is freed at the end of the check. */
 static nd4c_status take_returned(check *c, const nd4c_compiler *compiler, const nd4c_returned_buffer *returned) {
   if (returned->buffer == NULL) {
-    return nd4c_fail(ND4C_DEVICE, "execute of %s returned no buffer for output 0, and no failure", compiler->engine);
+    return nd4c_fail(ND4C_DEVICE, "execute of %s returned OK but no buffer for output 0", compiler->engine);
   }
   c->replaced = c->buffers[OPERANDS - 1];
   c->buffers[OPERANDS - 1] = returned->buffer;

@@ -484,7 +484,7 @@ static void odd_exports_are_refused(void **state) {
   nd4c_external given = {.struct_size = sizeof given};
   assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, memory, stub_device, &a), ND4C_OK);
   assert_int_equal(nd4c_array_to_external(a, stub_device, ND4C_EXTERNAL_NATIVE, &given, NULL), ND4C_DEVICE);
-  assert_non_null(strstr(nd4c_error_message(), "external.export_memory gave no memory, and no failure"));
+  assert_non_null(strstr(nd4c_error_message(), "external.export_memory returned OK but gave no memory"));
   assert_int_equal(stub_counter("export_memory"), 1);
   assert_int_equal(stub_counter("exports"), 0);
   nd4c_array_release(a);

@@ -250,7 +250,7 @@ static void a_handle_comes_with_ok(void **state) {
     assert_int_equal(call(i, &name, &gives), ND4C_OK);
     next.handle = NULL;
     assert_int_equal(call(i, &name, &gives), gives ? ND4C_DEVICE : ND4C_OK);
-    (void)snprintf(words, sizeof words, "%s gave no handle, and no failure", name);
+    (void)snprintf(words, sizeof words, "%s returned OK but no handle", name);
     assert_true(!gives || strcmp(nd4c_error_message(), words) == 0);
   }
 }
