@@ -105,7 +105,7 @@ static void wrong_releases_change_nothing(void **state) {
 static void *release_foreign(void *argument) {
   nd4c_context *context = argument;
   nd4c_status status = nd4c_context_release(context);
-  bool told = strstr(nd4c_error_message(), "the context on stub:0 is another thread's") != NULL;
+  bool told = strstr(nd4c_error_message(), "the context on stub:0 is held by another thread") != NULL;
   nd4c_array *one = NULL, *two = NULL;
   (void)nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &one);
   bool refused =
