@@ -9,7 +9,7 @@ const char *const cf_mode_names[CF_MODE_COUNT] = {CF_MODES(MODE_NAME)};
 #undef MODE_NAME
 
 /* What nd4c_explain ends with where no kernel is left. */
-static const char nothing_computes[] = "nothing computes this call";
+static const char nothing_computes[] = "no kernel or compiler computes this call";
 
 /* -- modes ------------------------------------------------------------------------------------------------------ */
 

@@ -113,7 +113,7 @@ static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
       return status;
     }
   }
-  return nd4c_fail(first, "%s", reason != NULL ? reason : "nothing computes this call");
+  return nd4c_fail(first, "%s", reason != NULL ? reason : "no kernel or compiler computes this call");
 }
 
 static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
