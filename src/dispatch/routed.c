@@ -193,11 +193,12 @@ static nd4c_status fail_transfer(const nd4c_routing *routing, const nd4c_op_info
       nd4c_text_print(&text, "%s'%s' is on %s", text.length > 0 ? ", " : "", input_name(op, i), device->name);
     }
   }
-  nd4c_status status = nd4c_fail(ND4C_ARGUMENT,
-                                 "%s: no device on which it may run has all inputs (%s), and automatic transfer is off: "
-                                 "move them with nd4c_array_to_device, or allow it (%s)",
-                                 op->name, text.bytes != NULL ? text.bytes : "",
-                                 routing->by_property ? "nd4c.routing.transfer" : "nd4c_routing_options.no_transfer");
+  nd4c_status status =
+      nd4c_fail(ND4C_ARGUMENT,
+                "%s: no device on which it may run has all inputs (%s), and automatic transfer is off: "
+                "move them with nd4c_array_to_device, or allow it (%s)",
+                op->name, text.bytes != NULL ? text.bytes : "",
+                routing->by_property ? "nd4c.routing.transfer" : "nd4c_routing_options.no_transfer");
   nd4c_text_free(&text);
   return status;
 }

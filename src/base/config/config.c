@@ -171,7 +171,8 @@ static ND4C_NOINLINE nd4c_status values_load(void) {
   }
   if (first && stray[0] != '\0') {
     nd4c_log_write(ND4C_LOG_WARNING, "config",
-                   "%s in the environment is refused: it caps no device; no device opens until that is corrected", stray);
+                   "%s in the environment is refused: it caps no device; no device opens until that is corrected",
+                   stray);
   }
   return loaded ? ND4C_OK : nd4c_fail_memory("the configuration", 0);
 }

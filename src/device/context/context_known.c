@@ -68,7 +68,7 @@ static const char *look_up(const nd4c_context *context) {
     found = found->next_known;
   }
   if (found != NULL) {
-    reason = found->scoped && !nd4c_scope_is_held(thread, found) ? "was released, or another thread acquired it"
+    reason = found->scoped && !nd4c_scope_is_held(thread, found)         ? "was released, or another thread acquired it"
              : atomic_load_explicit(&found->ended, memory_order_relaxed) ? "was destroyed; only a plan still uses it"
                                                                          : NULL;
   }
