@@ -17,6 +17,11 @@
       return try_status;             \
   } while (0)
 
+/* Attributes of a call, by the op's name and their own: ND4C_REAL_OF(call, elu_alpha). */
+#define ND4C_REAL_OF(call, name) ((call)->attrs[ND4C_ATTR_##name].as.f)
+#define ND4C_INT_OF(call, name) ((call)->attrs[ND4C_ATTR_##name].as.i)
+#define ND4C_FLAG_OF(call, name) ((call)->attrs[ND4C_ATTR_##name].as.i != 0)
+
 /* An axis that counts from the end if it is negative. */
 static inline int32_t nd4c_axis(int64_t axis, int32_t rank) {
   return (int32_t)(axis < 0 ? axis + rank : axis);

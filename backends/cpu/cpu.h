@@ -68,6 +68,22 @@ enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_FFTW = 200, ND4C_CPU_
 bool nd4c_cpu_reference_usable(const nd4c_call *call, char *reason, size_t reason_size);
 bool nd4c_cpu_reference_stored(const nd4c_call *call, char *reason, size_t reason_size);
 
+/* In a function that returns a status: fails with this status and text under the condition. */
+#define ND4C_CPU_FAIL_IF(condition, status, ...)       \
+  do {                                                 \
+    if (condition)                                     \
+      return nd4c_cpu_host->fail(status, __VA_ARGS__); \
+  } while (0)
+
+/* Writes why a kernel cannot, and returns false. */
+bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) ND4C_PRINTF(3, 4);
+/* In a `usable` function: returns with this text under the condition. */
+#define ND4C_CPU_DECLINE_IF(condition, ...)                      \
+  do {                                                           \
+    if (condition)                                               \
+      return nd4c_cpu_decline(reason, reason_size, __VA_ARGS__); \
+  } while (0)
+
 enum { ND4C_CPU_MAX_RANK = 32, ND4C_CPU_CACHE_LINE = 64 };
 
 /* Bytes an element; 0 for a dtype that this backend does not compute, and for packed ones. */

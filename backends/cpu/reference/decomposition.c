@@ -98,28 +98,17 @@ ND4C_CPU_DENSE_OPS(RUN)
 
 /* -- vector_norm ------------------------------------------------------------------------------------------------ */
 
-typedef struct norm_args {
-  nd4c_ref_tensor x, y;
-  nd4c_ref_norm_shape shape;
-} norm_args;
-
-static void norm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const norm_args *args = user;
-  (void)worker;
-  nd4c_ref_vector_norm(&args->x, &args->y, &args->shape, begin, end);
-}
+ND4C_CPU_RANGE(norm_range, nd4c_ref_vector_norm)
 
 static nd4c_status vector_norm_run(const nd4c_call *call) {
-  norm_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]), .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
-  const nd4c_attr_value *attrs = call->attrs;
-  args.shape.ord = attrs[ND4C_ATTR_vector_norm_ord].as.f;
-  nd4c_cpu_reduced_axes(args.x.rank, &attrs[ND4C_ATTR_vector_norm_axes], args.shape.reduced);
-  nd4c_cpu_reduction_strides(args.x.rank, args.shape.reduced, attrs[ND4C_ATTR_vector_norm_keepdims].as.i != 0,
-                             &call->outputs[0], args.shape.strides);
+  nd4c_ref_norm args = {
+      .x = nd4c_cpu_ref_input(call, 0), .y = nd4c_cpu_ref_output(call, 0), .ord = ND4C_REAL_OF(call, vector_norm_ord)};
   int64_t results = call->outputs[0].size;
-  int64_t each = results > 0 ? call->inputs[0].size / results : 0;
-  nd4c_cpu_parallel(results, nd4c_cpu_grain(each), call->width, norm_range, &args);
-  return ND4C_OK;
+  nd4c_cpu_reduced_axes(args.x.rank, &call->attrs[ND4C_ATTR_vector_norm_axes], args.reduced);
+  nd4c_cpu_reduction_strides(args.x.rank, args.reduced, ND4C_FLAG_OF(call, vector_norm_keepdims), &call->outputs[0],
+                             args.strides);
+  return nd4c_cpu_reference_parallel(call, results, results > 0 ? call->inputs[0].size / results : 0, norm_range,
+                                     &args);
 }
 
 #define KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES, op##_run),

@@ -1,6 +1,9 @@
-/* Engine reference: element-wise ops. */
+/* Engine reference: element-wise ops: arithmetic, comparisons, elementary and special functions, parts and bits of
+ * numbers, activations. */
+#include <math.h>
+
 #include "backends/cpu/reference/reference.h"
-#include "kernels/reference/elementwise/elementwise.h"
+#include "kernels/reference/elementwise/mathematics.h"
 
 /* Elements that a thread computes at least: some ten microseconds. */
 enum { GRAIN = 1024 };
@@ -45,42 +48,32 @@ void nd4c_cpu_reference_map(const nd4c_call *call, nd4c_value_function function,
   map(call, function, casts, call->input_count, tensors, number_count, numbers);
 }
 
-#define RUN_UNARY(op_name)                                                        \
-  static nd4c_status run_##op_name(const nd4c_call *call) {                       \
-    nd4c_cpu_reference_map(call, nd4c_value_##op_name, ND4C_DTYPE_NONE, 0, NULL); \
-    return ND4C_OK;                                                               \
-  }
-#define RUN_ARITHMETIC(op_name)                                                          \
-  static nd4c_status run_##op_name(const nd4c_call *call) {                              \
-    nd4c_cpu_reference_map(call, nd4c_value_##op_name, call->outputs[0].dtype, 0, NULL); \
-    return ND4C_OK;                                                                      \
-  }
-#define RUN_COMPARISON(op_name)                                                   \
-  static nd4c_status run_##op_name(const nd4c_call *call) {                       \
-    nd4c_cpu_reference_map(call, nd4c_value_##op_name, ND4C_DTYPE_NONE, 0, NULL); \
-    return ND4C_OK;                                                               \
-  }
+enum { MOST_NUMBERS = 3 };
 
-static nd4c_status run_cast(const nd4c_call *call) {
-  nd4c_cpu_reference_map(call, nd4c_value_copy, call->outputs[0].dtype, 0, NULL);
+/* The attributes as numbers, in the order of the schema: what value functions take after the inputs. */
+static nd4c_status with_attributes(const nd4c_call *call, nd4c_value_function function, nd4c_dtype as) {
+  double numbers[MOST_NUMBERS];
+  for (int32_t i = 0; i < call->op->attr_count; i++)
+    numbers[i] = call->op->attrs[i].preset.kind == ND4C_ATTR_FLOAT ? call->attrs[i].as.f : (double)call->attrs[i].as.i;
+  nd4c_cpu_reference_map(call, function, as, call->op->attr_count, numbers);
   return ND4C_OK;
 }
 
-static nd4c_status run_where(const nd4c_call *call) {
+/* The same without attributes, on the operands as they are. */
+static nd4c_status plain(const nd4c_call *call, nd4c_value_function function) {
+  nd4c_cpu_reference_map(call, function, ND4C_DTYPE_NONE, 0, NULL);
+  return ND4C_OK;
+}
+
+static nd4c_status where_run(const nd4c_call *call) {
   const nd4c_dtype as[3] = {ND4C_DTYPE_NONE, call->outputs[0].dtype, call->outputs[0].dtype};
   const nd4c_tensor *const tensors[3] = {&call->inputs[0], &call->inputs[1], &call->inputs[2]};
   map(call, nd4c_value_where, as, 3, tensors, 0, NULL);
   return ND4C_OK;
 }
 
-static nd4c_status run_leaky_relu(const nd4c_call *call) {
-  double alpha = call->attrs[ND4C_ATTR_leaky_relu_alpha].as.f;
-  nd4c_cpu_reference_map(call, nd4c_value_leaky_relu, ND4C_DTYPE_NONE, 1, &alpha);
-  return ND4C_OK;
-}
-
 /* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
-static nd4c_status run_clip(const nd4c_call *call) {
+static nd4c_status clip_run(const nd4c_call *call) {
   nd4c_dtype x = call->inputs[0].dtype;
   const nd4c_dtype as[3] = {x, x, x};
   const nd4c_tensor *tensors[3];
@@ -93,59 +86,229 @@ static nd4c_status run_clip(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* X(op, dtypes of the first input) */
-#define UNARY_OPS(X)        \
-  X(negative, ND4C_CPU_ALL) \
-  X(abs, ND4C_CPU_ALL)      \
-  X(sign, ND4C_CPU_ALL)     \
-  X(square, ND4C_CPU_ALL)   \
-  X(sqrt, FLOATING)         \
-  X(reciprocal, FLOATING)   \
-  X(exp, FLOATING)          \
-  X(log, FLOATING)          \
-  X(sin, FLOATING)          \
-  X(cos, FLOATING)          \
-  X(relu, ND4C_CPU_REALS)   \
-  X(floor, ND4C_CPU_REALS)  \
-  X(ceil, ND4C_CPU_REALS)   \
-  X(round, ND4C_CPU_ALL)    \
-  X(is_nan, ND4C_CPU_ALL)   \
-  X(logical_not, ND4C_CPU_ALL)
-#define ARITHMETIC_OPS(X)   \
-  X(add, ND4C_CPU_ALL)      \
-  X(subtract, ND4C_CPU_ALL) \
-  X(multiply, ND4C_CPU_ALL) \
-  X(divide, ND4C_CPU_ALL)   \
-  X(power, ND4C_CPU_ALL)    \
-  X(maximum, ND4C_CPU_ALL)  \
-  X(minimum, ND4C_CPU_ALL)
-#define COMPARISON_OPS(X)        \
-  X(equal, ND4C_CPU_ALL)         \
-  X(not_equal, ND4C_CPU_ALL)     \
-  X(less, ND4C_CPU_ALL)          \
-  X(less_equal, ND4C_CPU_ALL)    \
-  X(greater, ND4C_CPU_ALL)       \
-  X(greater_equal, ND4C_CPU_ALL) \
-  X(logical_and, ND4C_CPU_ALL)   \
-  X(logical_or, ND4C_CPU_ALL)    \
-  X(logical_xor, ND4C_CPU_ALL)
-#define OTHER_OPS(X)             \
-  X(where, ND4C_CPU_ALL)         \
-  X(leaky_relu, ND4C_CPU_FLOATS) \
-  X(clip, ND4C_CPU_REALS)
+static nd4c_status gelu_run(const nd4c_call *call) {
+  bool wide = call->inputs[0].dtype == ND4C_FLOAT64, approximate = ND4C_FLAG_OF(call, gelu_approximate);
+  nd4c_value_function exact = wide ? nd4c_value_gelu_wide : nd4c_value_gelu;
+  nd4c_value_function by_tanh = wide ? nd4c_value_gelu_tanh_wide : nd4c_value_gelu_tanh;
+  return plain(call, approximate ? by_tanh : exact);
+}
+
+static nd4c_status nextafter_run(const nd4c_call *call) {
+  nd4c_dtype y = call->outputs[0].dtype;
+  nd4c_value_function function = y == ND4C_FLOAT64 ? nd4c_value_nextafter_float64 : nd4c_value_nextafter_float32;
+#ifndef ND4C_DTYPES_LITE
+  function = y == ND4C_FLOAT16    ? nd4c_value_nextafter_float16
+             : y == ND4C_BFLOAT16 ? nd4c_value_nextafter_bfloat16
+                                  : function;
+#endif
+  nd4c_cpu_reference_map(call, function, y, 0, NULL);
+  return ND4C_OK;
+}
+
+/* Elements as integers of their size; a call's dtypes are the operands' own, so that both are replaced. */
+static nd4c_status bit_cast_run(const nd4c_call *call) {
+  static const nd4c_dtype carriers[] = {[1] = ND4C_INT8, [2] = ND4C_INT16, [4] = ND4C_INT32, [8] = ND4C_INT64};
+  int32_t bytes = nd4c_cpu_dtype_bytes(call->inputs[0].dtype);
+  nd4c_call inner = *call;
+  nd4c_tensor x = call->inputs[0], y = call->outputs[0];
+  if (bytes <= 8)
+    x.dtype = y.dtype = carriers[bytes];
+  inner.inputs = &x;
+  inner.outputs = &y;
+  return plain(&inner, nd4c_value_copy);
+}
+
+static nd4c_status nan_to_num_run(const nd4c_call *call) {
+  double numbers[MOST_NUMBERS], largest = nd4c_reference_largest(call->outputs[0].dtype);
+  for (int32_t i = 0; i < MOST_NUMBERS; i++) {
+    double given = call->attrs[i].as.f;
+    bool beyond = fabs(given) > largest && !isinf(given);
+    numbers[i] = beyond ? copysign(largest, given) : given;
+  }
+  nd4c_cpu_reference_map(call, nd4c_value_nan_to_num, ND4C_DTYPE_NONE, MOST_NUMBERS, numbers);
+  return ND4C_OK;
+}
+
+/* -- activations that change an axis ------------------------------------------------------------------------------- */
+
+/* A part of a tensor along an axis, as if it were an operand of its own. */
+static nd4c_tensor part_of(const nd4c_tensor *tensor, int32_t axis, int64_t begin, int64_t *shape) {
+  nd4c_tensor part = *tensor;
+  int64_t bytes = nd4c_cpu_dtype_bytes(tensor->dtype);
+  for (int32_t i = 0; i < tensor->rank; i++)
+    shape[i] = tensor->shape[i];
+  shape[axis] /= 2;
+  part.shape = shape;
+  part.size = tensor->size / 2;
+  if (part.size > 0)
+    part.data = (char *)tensor->data + begin * tensor->strides[axis] * bytes;
+  return part;
+}
+
+/* The call of an op on parts of the operands. */
+static nd4c_status run_on_parts(const nd4c_call *call, nd4c_value_function function, int32_t count,
+                                const nd4c_tensor *inputs, const nd4c_tensor *output) {
+  nd4c_call inner = *call;
+  inner.input_count = count;
+  inner.inputs = inputs;
+  inner.outputs = output;
+  return plain(&inner, function);
+}
+
+static nd4c_status glu_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0];
+  int64_t shape[ND4C_CPU_MAX_RANK];
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, glu_axis), x->rank);
+  const nd4c_tensor halves[2] = {part_of(x, axis, 0, shape), part_of(x, axis, x->shape[axis] / 2, shape)};
+  return run_on_parts(call, x->dtype == ND4C_FLOAT64 ? nd4c_value_glu_wide : nd4c_value_glu, 2, halves,
+                      &call->outputs[0]);
+}
+
+static nd4c_status crelu_run(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int64_t shape[ND4C_CPU_MAX_RANK];
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, crelu_axis), x->rank);
+  const nd4c_tensor first = part_of(y, axis, 0, shape), second = part_of(y, axis, x->shape[axis], shape);
+  (void)run_on_parts(call, nd4c_value_relu, 1, x, &first);
+  return run_on_parts(call, nd4c_value_negative_relu, 1, x, &second);
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
 #define FLOATING (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)
 
-#define DEFINE_UNARY(op, dtypes) RUN_UNARY(op)
-#define DEFINE_ARITHMETIC(op, dtypes) RUN_ARITHMETIC(op)
-#define DEFINE_COMPARISON(op, dtypes) RUN_COMPARISON(op)
-UNARY_OPS(DEFINE_UNARY)
-ARITHMETIC_OPS(DEFINE_ARITHMETIC)
-COMPARISON_OPS(DEFINE_COMPARISON)
+/* X(op, dtypes of the first input) */
+#define WIDTH_OPS(X)                                                                                                \
+  X(acos, FLOATING)                                                                                                 \
+  X(acosh, FLOATING)                                                                                                \
+  X(asin, FLOATING)                                                                                                 \
+  X(asinh, FLOATING)                                                                                                \
+  X(atan, FLOATING)                                                                                                 \
+  X(atanh, FLOATING)                                                                                                \
+  X(cosh, FLOATING)                                                                                                 \
+  X(sinh, FLOATING)                                                                                                 \
+  X(tan, FLOATING)                                                                                                  \
+  X(tanh, FLOATING)                                                                                                 \
+  X(expm1, FLOATING)                                                                                                \
+  X(log1p, FLOATING)                                                                                                \
+  X(log2, FLOATING)                                                                                                 \
+  X(log10, FLOATING) X(exp2, FLOATING) X(cbrt, ND4C_CPU_FLOATS) X(rsqrt, ND4C_CPU_FLOATS) X(erf, ND4C_CPU_FLOATS)   \
+      X(erfc, ND4C_CPU_FLOATS) X(erfinv, ND4C_CPU_FLOATS) X(lgamma, ND4C_CPU_FLOATS) X(gamma, ND4C_CPU_FLOATS)      \
+          X(digamma, ND4C_CPU_FLOATS) X(i0, ND4C_CPU_FLOATS) X(i1, ND4C_CPU_FLOATS) X(sinc, ND4C_CPU_FLOATS)        \
+              X(deg2rad, ND4C_CPU_FLOATS) X(rad2deg, ND4C_CPU_FLOATS) X(logit, ND4C_CPU_FLOATS)                     \
+                  X(sigmoid, ND4C_CPU_FLOATS) X(elu, ND4C_CPU_FLOATS) X(selu, ND4C_CPU_FLOATS)                      \
+                      X(celu, ND4C_CPU_FLOATS) X(softplus, ND4C_CPU_FLOATS) X(mish, ND4C_CPU_FLOATS)                \
+                          X(swish, ND4C_CPU_FLOATS) X(log_sigmoid, ND4C_CPU_FLOATS) X(tanh_shrink, ND4C_CPU_FLOATS) \
+                              X(rational_tanh, ND4C_CPU_FLOATS) X(rectified_tanh, ND4C_CPU_FLOATS)
+#define PLAIN_OPS(X)                                                                                                  \
+  X(negative, ND4C_CPU_ALL)                                                                                           \
+  X(abs, ND4C_CPU_ALL)                                                                                                \
+  X(sign, ND4C_CPU_ALL)                                                                                               \
+  X(square, ND4C_CPU_ALL)                                                                                             \
+  X(sqrt, FLOATING)                                                                                                   \
+  X(reciprocal, FLOATING)                                                                                             \
+  X(exp, FLOATING)                                                                                                    \
+  X(log, FLOATING)                                                                                                    \
+  X(sin, FLOATING)                                                                                                    \
+  X(cos, FLOATING)                                                                                                    \
+  X(relu, ND4C_CPU_REALS)                                                                                             \
+  X(floor, ND4C_CPU_REALS)                                                                                            \
+  X(ceil, ND4C_CPU_REALS)                                                                                             \
+  X(round, ND4C_CPU_ALL)                                                                                              \
+  X(is_nan, ND4C_CPU_ALL)                                                                                             \
+  X(logical_not, ND4C_CPU_ALL)                                                                                        \
+  X(equal, ND4C_CPU_ALL)                                                                                              \
+  X(not_equal, ND4C_CPU_ALL)                                                                                          \
+  X(less, ND4C_CPU_ALL)                                                                                               \
+  X(less_equal, ND4C_CPU_ALL)                                                                                         \
+  X(greater, ND4C_CPU_ALL)                                                                                            \
+  X(greater_equal, ND4C_CPU_ALL)                                                                                      \
+  X(logical_and, ND4C_CPU_ALL)                                                                                        \
+  X(logical_or, ND4C_CPU_ALL)                                                                                         \
+  X(logical_xor, ND4C_CPU_ALL)                                                                                        \
+  X(leaky_relu, ND4C_CPU_FLOATS)                                                                                      \
+  X(trunc, ND4C_CPU_REALS)                                                                                            \
+  X(frac, ND4C_CPU_FLOATS)                                                                                            \
+  X(is_finite, ND4C_CPU_NUMBERS)                                                                                      \
+  X(is_inf, ND4C_CPU_NUMBERS)                                                                                         \
+  X(signbit, ND4C_CPU_FLOATS)                                                                                         \
+  X(conj, ND4C_CPU_NUMBERS)                                                                                           \
+  X(real, ND4C_CPU_NUMBERS)                                                                                           \
+  X(imag, ND4C_CPU_NUMBERS)                                                                                           \
+  X(angle, FLOATING)                                                                                                  \
+  X(bitwise_invert, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                                   \
+  X(bit_count, ND4C_CPU_INTS)                                                                                         \
+  X(ldexp, ND4C_CPU_FLOATS)                                                                                           \
+  X(is_close, ND4C_CPU_NUMBERS)                                                                                       \
+  X(softsign, ND4C_CPU_FLOATS) X(hard_sigmoid, ND4C_CPU_FLOATS) X(hard_swish, ND4C_CPU_FLOATS)                        \
+      X(hard_tanh, ND4C_CPU_FLOATS) X(threshold, ND4C_CPU_FLOATS) X(shrink, ND4C_CPU_FLOATS) X(prelu, ND4C_CPU_REALS) \
+          X(cube, ND4C_CPU_NUMBERS)
+#define PROMOTED_OPS(X)                                                                               \
+  X(add, ND4C_CPU_ALL)                                                                                \
+  X(subtract, ND4C_CPU_ALL)                                                                           \
+  X(multiply, ND4C_CPU_ALL)                                                                           \
+  X(divide, ND4C_CPU_ALL)                                                                             \
+  X(power, ND4C_CPU_ALL)                                                                              \
+  X(maximum, ND4C_CPU_ALL)                                                                            \
+  X(minimum, ND4C_CPU_ALL)                                                                            \
+  X(atan2, ND4C_CPU_FLOATS)                                                                           \
+  X(bitwise_and, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                      \
+  X(bitwise_or, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                       \
+  X(bitwise_xor, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                      \
+  X(bitwise_left_shift, ND4C_CPU_INTS)                                                                \
+  X(bitwise_right_shift, ND4C_CPU_INTS)                                                               \
+  X(copysign, ND4C_CPU_FLOATS)                                                                        \
+  X(floor_divide, ND4C_CPU_REALS)                                                                     \
+  X(remainder, ND4C_CPU_REALS)                                                                        \
+  X(fmod, ND4C_CPU_REALS)                                                                             \
+  X(hypot, ND4C_CPU_FLOATS)                                                                           \
+  X(logaddexp, ND4C_CPU_FLOATS)                                                                       \
+  X(logaddexp2, ND4C_CPU_FLOATS)                                                                      \
+  X(xlogy, ND4C_CPU_FLOATS) X(gcd, ND4C_CPU_INTS) X(lcm, ND4C_CPU_INTS) X(heaviside, ND4C_CPU_FLOATS) \
+      X(fmax, ND4C_CPU_REALS) X(fmin, ND4C_CPU_REALS) X(squared_difference, ND4C_CPU_REALS)           \
+          X(divide_no_nan, ND4C_CPU_FLOATS) X(igamma, ND4C_CPU_FLOATS) X(igammac, ND4C_CPU_FLOATS)    \
+              X(betainc, ND4C_CPU_FLOATS) X(zeta, ND4C_CPU_FLOATS) X(polygamma, ND4C_CPU_FLOATS)
+#define OWN_OPS(X)               \
+  X(where, ND4C_CPU_ALL)         \
+  X(clip, ND4C_CPU_REALS)        \
+  X(bit_cast, ND4C_CPU_ALL)      \
+  X(gelu, ND4C_CPU_FLOATS)       \
+  X(nextafter, ND4C_CPU_FLOATS)  \
+  X(nan_to_num, ND4C_CPU_FLOATS) \
+  X(glu, ND4C_CPU_FLOATS)        \
+  X(crelu, ND4C_CPU_REALS)
+/* X(op, dtypes, expression) */
+#define OTHER_OPS(X)                                                                   \
+  X(positive, ND4C_CPU_NUMBERS, plain(call, nd4c_value_copy))                          \
+  X(true_divide, ND4C_CPU_NUMBERS, with_attributes(call, nd4c_value_divide, PROMOTED)) \
+  X(swiglu, ND4C_CPU_FLOATS, with_attributes(call, IN_WIDTH(outputs, swiglu), PROMOTED))
+/* float64 wants the wider function. */
+#define IN_WIDTH(operands, op) (call->operands[0].dtype == ND4C_FLOAT64 ? nd4c_value_##op##_wide : nd4c_value_##op)
+/* Operands as the result's dtype. */
+#define PROMOTED call->outputs[0].dtype
+#define AS_THEY_ARE ((nd4c_dtype)ND4C_DTYPE_NONE)
 
-#define ALL_OPS(X) UNARY_OPS(X) ARITHMETIC_OPS(X) COMPARISON_OPS(X) OTHER_OPS(X)
-#define DEFINE_KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op),
-RUN_UNARY(copy)
+#define RUN_WIDTHS(op, dtypes) \
+  ND4C_CPU_REFERENCE_RUN(op, dtypes, with_attributes(call, IN_WIDTH(inputs, op), AS_THEY_ARE))
+#define RUN_PLAIN(op, dtypes) ND4C_CPU_REFERENCE_RUN(op, dtypes, with_attributes(call, nd4c_value_##op, AS_THEY_ARE))
+#define RUN_PROMOTED(op, dtypes) ND4C_CPU_REFERENCE_RUN(op, dtypes, with_attributes(call, nd4c_value_##op, PROMOTED))
+WIDTH_OPS(RUN_WIDTHS)
+PLAIN_OPS(RUN_PLAIN)
+PROMOTED_OPS(RUN_PROMOTED)
+OTHER_OPS(ND4C_CPU_REFERENCE_RUN)
 
+static nd4c_status copy_run(const nd4c_call *call) {
+  return plain(call, nd4c_value_copy);
+}
+
+/* The attribute, a dtype, is the result's. */
+static nd4c_status cast_run(const nd4c_call *call) {
+  nd4c_cpu_reference_map(call, nd4c_value_copy, PROMOTED, 0, NULL);
+  return ND4C_OK;
+}
+
+#define ROW(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, op##_run),
 const nd4c_kernel *const nd4c_cpu_reference_elementwise_kernels[] = {
-    ALL_OPS(DEFINE_KERNEL) ND4C_CPU_REFERENCE_KERNEL_IF(copy, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_copy),
-    ND4C_CPU_REFERENCE_KERNEL_IF(cast, ND4C_CPU_STORED, nd4c_cpu_reference_stored, run_cast), NULL};
+    WIDTH_OPS(ROW) PLAIN_OPS(ROW) PROMOTED_OPS(ROW) OWN_OPS(ROW) OTHER_OPS(ND4C_CPU_REFERENCE_ROW)
+        ND4C_CPU_REFERENCE_KERNEL_IF(copy, ND4C_CPU_STORED, nd4c_cpu_reference_stored, copy_run),
+    ND4C_CPU_REFERENCE_KERNEL_IF(cast, ND4C_CPU_STORED, nd4c_cpu_reference_stored, cast_run), NULL};

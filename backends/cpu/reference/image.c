@@ -1,8 +1,7 @@
 /* Engine reference: images. */
 #include <math.h>
 
-#include "backends/cpu/reference/reference.h"
-#include "backends/reading.h"
+#include "backends/cpu/reference/work.h"
 #include "kernels/reference/image/image.h"
 
 /* -- resize ------------------------------------------------------------------------------------------------------ */
@@ -13,8 +12,8 @@ typedef struct resize_job {
   double *rows; /* one a worker */
 } resize_job;
 
-/* Makes the table of one axis; false without memory. */
-static bool make_axis(const nd4c_call *call, const nd4c_ref_resize_setting *setting, int32_t axis,
+/* Makes the table of one axis. */
+static void make_axis(const nd4c_call *call, nd4c_cpu_work *work, const nd4c_ref_resize_setting *setting, int32_t axis,
                       nd4c_ref_resize_axis *table) {
   const nd4c_tensor *roi = nd4c_cpu_input(call, ND4C_IN_resize_roi);
   nd4c_ref_resize_setting own = *setting;
@@ -35,15 +34,11 @@ static bool make_axis(const nd4c_call *call, const nd4c_ref_resize_setting *sett
   }
   double width = nd4c_resize_width(&lists, scale, table->in, table->out);
   table->taps = nd4c_ref_resize_taps(&own, scale);
-  size_t places = (size_t)(table->out * table->taps);
-  table->index = nd4c_cpu_host->allocate((places + 1) * sizeof *table->index);
-  table->weight = nd4c_cpu_host->allocate((places + 1) * sizeof *table->weight);
-  table->outside = nd4c_cpu_host->allocate((size_t)table->out + 1);
-  if (table->index == NULL || table->weight == NULL || table->outside == NULL) {
-    return false;
-  }
-  nd4c_ref_resize_fill(&own, scale, width, bounds, table);
-  return true;
+  table->index = nd4c_cpu_work_make_integers(work, table->out * table->taps);
+  table->weight = nd4c_cpu_work_make(work, table->out * table->taps);
+  table->outside = (bool *)nd4c_cpu_work_make_integers(work, table->out);
+  if (!work->failed)
+    nd4c_ref_resize_fill(&own, scale, width, bounds, table);
 }
 
 static void resize_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -52,52 +47,28 @@ static void resize_range(void *user, int64_t begin, int64_t end, int32_t worker)
   nd4c_ref_resize(&job->args, job->rows + worker * x->shape[x->rank - 1], begin, end);
 }
 
-static nd4c_status resize_axes(const nd4c_call *call, resize_job *job) {
-  const nd4c_attr_value *attrs = call->attrs;
+static nd4c_status resize(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  nd4c_ref_resize_setting setting = {.mode = attrs[ND4C_ATTR_resize_mode].as.i,
-                                     .coordinates = attrs[ND4C_ATTR_resize_coordinates].as.i,
-                                     .nearest = attrs[ND4C_ATTR_resize_nearest].as.i,
-                                     .cubic_a = attrs[ND4C_ATTR_resize_cubic_a].as.f,
-                                     .exclude_outside = attrs[ND4C_ATTR_resize_exclude_outside].as.i != 0,
-                                     .antialias = attrs[ND4C_ATTR_resize_antialias].as.i != 0};
-  int32_t width = call->width > 1 ? call->width : 1;
-  for (int32_t axis = 0; axis < x->rank; axis++) {
-    if (!make_axis(call, &setting, axis, &job->axes[axis])) {
-      return nd4c_cpu_host->fail(ND4C_MEMORY, "resize: no memory for the weights of axis %d", (int)axis);
-    }
-  }
-  int64_t columns = x->shape[x->rank - 1], last = y->shape[y->rank - 1];
-  job->rows = nd4c_cpu_host->allocate((size_t)(width * columns) * sizeof *job->rows + 1);
-  if (job->rows == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "resize: no memory for %d rows of %lld", (int)width, (long long)columns);
-  }
-  nd4c_cpu_host->parallel_for(y->size / last, nd4c_cpu_grain(4 * (columns + last)), width, resize_range, job);
-  return ND4C_OK;
-}
-
-static nd4c_status resize_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  nd4c_ref_resize_setting setting = {.mode = ND4C_INT_OF(call, resize_mode),
+                                     .coordinates = ND4C_INT_OF(call, resize_coordinates),
+                                     .nearest = ND4C_INT_OF(call, resize_nearest),
+                                     .cubic_a = ND4C_REAL_OF(call, resize_cubic_a),
+                                     .exclude_outside = ND4C_FLAG_OF(call, resize_exclude_outside),
+                                     .antialias = ND4C_FLAG_OF(call, resize_antialias)};
   resize_job job = {.args = {.x = nd4c_cpu_ref_tensor(x),
                              .y = nd4c_cpu_ref_tensor(y),
-                             .mode = call->attrs[ND4C_ATTR_resize_mode].as.i,
-                             .extrapolation = call->attrs[ND4C_ATTR_resize_extrapolation].as.f}};
+                             .mode = setting.mode,
+                             .extrapolation = ND4C_REAL_OF(call, resize_extrapolation)}};
   job.args.axes = job.axes;
-  if (y->size == 0) {
-    return ND4C_OK;
-  }
-  if (y->rank == 0) {
+  if (y->size > 0 && y->rank == 0)
     nd4c_value_store(y->dtype, y->data, 0, nd4c_value_load(x->dtype, x->data, 0));
+  if (y->size == 0 || y->rank == 0)
     return ND4C_OK;
-  }
-  nd4c_status status = resize_axes(call, &job);
-  for (int32_t axis = 0; axis < x->rank; axis++) {
-    nd4c_cpu_host->free(job.axes[axis].index);
-    nd4c_cpu_host->free(job.axes[axis].weight);
-    nd4c_cpu_host->free(job.axes[axis].outside);
-  }
-  nd4c_cpu_host->free(job.rows);
-  return status;
+  for (int32_t axis = 0; axis < x->rank; axis++)
+    make_axis(call, work, &setting, axis, &job.axes[axis]);
+  int64_t columns = x->shape[x->rank - 1], last = y->shape[y->rank - 1];
+  job.rows = nd4c_cpu_work_make(work, (call->width > 1 ? call->width : 1) * columns);
+  return nd4c_cpu_work_parallel(work, y->size / last, 4 * (columns + last), resize_range, &job);
 }
 
 /* -- sampling ---------------------------------------------------------------------------------------------------- */
@@ -106,54 +77,39 @@ ND4C_CPU_RANGE(sample_range, nd4c_ref_sample)
 
 static nd4c_status sample_all(const nd4c_call *call, nd4c_ref_sample_args *args) {
   const nd4c_tensor *y = &call->outputs[0];
-  int64_t channels = y->shape[1];
-  if (y->size > 0) {
-    nd4c_cpu_host->parallel_for(y->size / channels, nd4c_cpu_grain(16 * channels), call->width, sample_range, args);
-  }
-  return ND4C_OK;
+  int64_t channels = y->shape[1], places = y->size > 0 ? y->size / channels : 0;
+  return nd4c_cpu_reference_parallel(call, places, 16 * channels, sample_range, args);
 }
 
 static nd4c_status grid_sample_run(const nd4c_call *call) {
-  nd4c_ref_sample_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                               .grid = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_grid_sample_grid]),
-                               .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                               .mode = call->attrs[ND4C_ATTR_grid_sample_mode].as.i,
-                               .padding = call->attrs[ND4C_ATTR_grid_sample_padding].as.i,
-                               .align_corners = call->attrs[ND4C_ATTR_grid_sample_align_corners].as.i != 0};
+  nd4c_ref_sample_args args = {.x = nd4c_cpu_ref_input(call, 0),
+                               .grid = nd4c_cpu_ref_input(call, ND4C_IN_grid_sample_grid),
+                               .y = nd4c_cpu_ref_output(call, 0),
+                               .mode = ND4C_INT_OF(call, grid_sample_mode),
+                               .padding = ND4C_INT_OF(call, grid_sample_padding),
+                               .align_corners = ND4C_FLAG_OF(call, grid_sample_align_corners)};
   return sample_all(call, &args);
 }
 
 static nd4c_status spatial_transformer_run(const nd4c_call *call) {
-  nd4c_ref_sample_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                               .theta = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_spatial_transformer_theta]),
-                               .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                               .mode = call->attrs[ND4C_ATTR_spatial_transformer_mode].as.i,
-                               .padding = call->attrs[ND4C_ATTR_spatial_transformer_padding].as.i,
-                               .align_corners = call->attrs[ND4C_ATTR_spatial_transformer_align_corners].as.i != 0};
+  nd4c_ref_sample_args args = {.x = nd4c_cpu_ref_input(call, 0),
+                               .theta = nd4c_cpu_ref_input(call, ND4C_IN_spatial_transformer_theta),
+                               .y = nd4c_cpu_ref_output(call, 0),
+                               .mode = ND4C_INT_OF(call, spatial_transformer_mode),
+                               .padding = ND4C_INT_OF(call, spatial_transformer_padding),
+                               .align_corners = ND4C_FLAG_OF(call, spatial_transformer_align_corners)};
   return sample_all(call, &args);
 }
 
-typedef struct grid_args {
-  nd4c_ref_tensor theta, grid;
-  bool align_corners;
-} grid_args;
-
-static void grid_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const grid_args *args = user;
-  (void)worker;
-  nd4c_ref_affine_grid(&args->theta, &args->grid, args->align_corners, begin, end);
-}
+ND4C_CPU_RANGE(grid_range, nd4c_ref_affine_grid)
 
 static nd4c_status affine_grid_run(const nd4c_call *call) {
   const nd4c_tensor *grid = &call->outputs[0];
-  grid_args args = {.theta = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                    .grid = nd4c_cpu_ref_tensor(grid),
-                    .align_corners = call->attrs[ND4C_ATTR_affine_grid_align_corners].as.i != 0};
-  if (grid->size > 0) {
-    nd4c_cpu_host->parallel_for(grid->size / grid->shape[grid->rank - 1], nd4c_cpu_grain(64), call->width, grid_range,
-                                &args);
-  }
-  return ND4C_OK;
+  nd4c_ref_grid_args args = {.theta = nd4c_cpu_ref_input(call, 0),
+                             .grid = nd4c_cpu_ref_tensor(grid),
+                             .align_corners = ND4C_FLAG_OF(call, affine_grid_align_corners)};
+  int64_t places = grid->size > 0 ? grid->size / grid->shape[grid->rank - 1] : 0;
+  return nd4c_cpu_reference_parallel(call, places, 64, grid_range, &args);
 }
 
 /* Each of a list of image numbers names one of `images`. */
@@ -161,10 +117,8 @@ static nd4c_status check_images(const nd4c_call *call, const char *what, const n
                                 int64_t images) {
   for (int64_t i = 0; i < indices->shape[0]; i++) {
     int64_t image = nd4c_value_load(indices->dtype, indices->data, i * indices->strides[0]).i;
-    if (image < 0 || image >= images) {
-      return nd4c_cpu_host->fail(ND4C_INDEX, "%s: %s[%lld] is %lld, expected 0 to %lld", call->op->name, what,
-                                 (long long)i, (long long)image, (long long)images - 1);
-    }
+    ND4C_CPU_FAIL_IF(image < 0 || image >= images, ND4C_INDEX, "%s: %s[%lld] is %lld, expected 0 to %lld",
+                     call->op->name, what, (long long)i, (long long)image, (long long)images - 1);
   }
   return ND4C_OK;
 }
@@ -173,94 +127,79 @@ ND4C_CPU_RANGE(crop_range, nd4c_ref_crop_and_resize)
 
 static nd4c_status crop_and_resize_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  nd4c_ref_crop_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                             .boxes = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_crop_and_resize_boxes]),
-                             .indices = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_crop_and_resize_box_indices]),
+  nd4c_ref_crop_args args = {.x = nd4c_cpu_ref_input(call, 0),
+                             .boxes = nd4c_cpu_ref_input(call, ND4C_IN_crop_and_resize_boxes),
+                             .indices = nd4c_cpu_ref_input(call, ND4C_IN_crop_and_resize_box_indices),
                              .y = nd4c_cpu_ref_tensor(y),
-                             .mode = call->attrs[ND4C_ATTR_crop_and_resize_mode].as.i,
-                             .extrapolation = call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f};
-  nd4c_status status = check_images(call, "box_indices", &args.indices, args.x.shape[0]);
-  if (status == ND4C_OK && y->size > 0) {
-    nd4c_cpu_host->parallel_for(y->size / y->shape[3], nd4c_cpu_grain(16 * y->shape[3]), call->width, crop_range,
-                                &args);
-  }
-  return status;
+                             .mode = ND4C_INT_OF(call, crop_and_resize_mode),
+                             .extrapolation = ND4C_REAL_OF(call, crop_and_resize_extrapolation)};
+  ND4C_BACKEND_TRY(check_images(call, "box_indices", &args.indices, args.x.shape[0]));
+  int64_t rows = y->size > 0 ? y->size / y->shape[3] : 0;
+  return nd4c_cpu_reference_parallel(call, rows, 16 * y->shape[3], crop_range, &args);
 }
 
 /* -- boxes ------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status nms_run(const nd4c_call *call) {
+static nd4c_status nms(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *scores = &call->inputs[ND4C_IN_nms_scores];
-  nd4c_ref_tensor most = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_nms_max_output));
-  nd4c_ref_tensor iou = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_nms_iou_threshold));
-  nd4c_ref_tensor least = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_nms_score_threshold));
-  nd4c_ref_nms_args args = {.boxes = nd4c_cpu_ref_tensor(&call->inputs[0]),
+  nd4c_ref_tensor most = nd4c_cpu_ref_input(call, ND4C_IN_nms_max_output);
+  nd4c_ref_tensor iou = nd4c_cpu_ref_input(call, ND4C_IN_nms_iou_threshold);
+  nd4c_ref_tensor least = nd4c_cpu_ref_input(call, ND4C_IN_nms_score_threshold);
+  nd4c_ref_nms_args args = {.boxes = nd4c_cpu_ref_input(call, 0),
                             .scores = nd4c_cpu_ref_tensor(scores),
                             .max_output = most.data != NULL ? nd4c_value_load(most.dtype, most.data, 0).i : INT64_MAX,
                             .iou_threshold = iou.data != NULL ? nd4c_ref_load(&iou, 0) : 0,
                             .score_threshold = least.data != NULL ? nd4c_ref_load(&least, 0) : 0,
                             .has_score_threshold = least.data != NULL,
-                            .center_point_box = call->attrs[ND4C_ATTR_nms_center_point_box].as.i != 0};
-  size_t boxes = (size_t)scores->shape[2] + 1;
-  nd4c_ref_candidate *candidates = nd4c_cpu_host->allocate(2 * boxes * sizeof *candidates);
-  double *chosen = nd4c_cpu_host->allocate(boxes * 4 * sizeof *chosen);
-  nd4c_status status = ND4C_OK;
-  if (candidates != NULL && chosen != NULL) {
-    call->true_shapes[0][0] = nd4c_ref_nms(&args, candidates, chosen, call->outputs[0].data);
-    call->true_shapes[0][1] = 3;
-  } else {
-    status = nd4c_cpu_host->fail(ND4C_MEMORY, "nms: no memory for %zu boxes", boxes - 1);
-  }
-  nd4c_cpu_host->free(candidates);
-  nd4c_cpu_host->free(chosen);
-  return status;
+                            .center_point_box = ND4C_FLAG_OF(call, nms_center_point_box)};
+  /* A candidate takes two numbers. */
+  nd4c_ref_candidate *candidates = (nd4c_ref_candidate *)nd4c_cpu_work_make(work, 4 * scores->shape[2]);
+  double *chosen = nd4c_cpu_work_make(work, 4 * scores->shape[2]);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  call->true_shapes[0][0] = nd4c_ref_nms(&args, candidates, chosen, call->outputs[0].data);
+  call->true_shapes[0][1] = 3;
+  return ND4C_OK;
 }
+
+_Static_assert(sizeof(nd4c_ref_candidate) <= 2 * sizeof(double), "the memory of nms");
 
 ND4C_CPU_RANGE(roi_align_range, nd4c_ref_roi_align)
 
 static nd4c_status roi_align_run(const nd4c_call *call) {
-  nd4c_ref_roi_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                            .rois = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_roi_align_rois]),
-                            .indices = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_roi_align_batch_indices]),
-                            .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                            .sampling_ratio = call->attrs[ND4C_ATTR_roi_align_sampling_ratio].as.i,
-                            .spatial_scale = call->attrs[ND4C_ATTR_roi_align_spatial_scale].as.f,
-                            .maximum = call->attrs[ND4C_ATTR_roi_align_mode].as.i == ND4C_ROI_MODE_MAX,
-                            .half_pixel = call->attrs[ND4C_ATTR_roi_align_half_pixel].as.i != 0};
-  nd4c_status status = check_images(call, "batch_indices", &args.indices, args.x.shape[0]);
+  nd4c_ref_roi_args args = {.x = nd4c_cpu_ref_input(call, 0),
+                            .rois = nd4c_cpu_ref_input(call, ND4C_IN_roi_align_rois),
+                            .indices = nd4c_cpu_ref_input(call, ND4C_IN_roi_align_batch_indices),
+                            .y = nd4c_cpu_ref_output(call, 0),
+                            .sampling_ratio = ND4C_INT_OF(call, roi_align_sampling_ratio),
+                            .spatial_scale = ND4C_REAL_OF(call, roi_align_spatial_scale),
+                            .maximum = ND4C_INT_OF(call, roi_align_mode) == ND4C_ROI_MODE_MAX,
+                            .half_pixel = ND4C_FLAG_OF(call, roi_align_half_pixel)};
   int64_t samples = 1;
-  for (int64_t roi = 0; roi < args.rois.shape[0] && status == ND4C_OK; roi++) {
+  ND4C_BACKEND_TRY(check_images(call, "batch_indices", &args.indices, args.x.shape[0]));
+  for (int64_t roi = 0; roi < args.rois.shape[0]; roi++) {
     int64_t own = nd4c_ref_roi_samples(&args, roi);
     samples = own > samples ? own : samples;
-    if (own < 0) {
-      status = nd4c_cpu_host->fail(ND4C_ARGUMENT,
-                                   "roi_align: rois[%lld] is not finite or needs more than %d samples along a bin",
-                                   (long long)roi, (int)ND4C_REF_ROI_SAMPLES);
-    }
+    ND4C_CPU_FAIL_IF(own < 0, ND4C_ARGUMENT,
+                     "roi_align: rois[%lld] is not finite or needs more than %d samples along a bin", (long long)roi,
+                     (int)ND4C_REF_ROI_SAMPLES);
   }
-  if (status == ND4C_OK) {
-    nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(8 * samples * samples), call->width,
-                                roi_align_range, &args);
-  }
-  return status;
+  return nd4c_cpu_reference_parallel(call, call->outputs[0].size, 8 * samples * samples, roi_align_range, &args);
 }
 
 ND4C_CPU_RANGE(max_roi_pool_range, nd4c_ref_max_roi_pool)
 
 static nd4c_status max_roi_pool_run(const nd4c_call *call) {
-  nd4c_ref_roi_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                            .rois = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_max_roi_pool_rois]),
-                            .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                            .spatial_scale = call->attrs[ND4C_ATTR_max_roi_pool_spatial_scale].as.f};
+  nd4c_ref_roi_args args = {.x = nd4c_cpu_ref_input(call, 0),
+                            .rois = nd4c_cpu_ref_input(call, ND4C_IN_max_roi_pool_rois),
+                            .y = nd4c_cpu_ref_output(call, 0),
+                            .spatial_scale = ND4C_REAL_OF(call, max_roi_pool_spatial_scale)};
   for (int64_t roi = 0; roi < args.rois.shape[0]; roi++) {
     double image = nd4c_ref_load(&args.rois, roi * args.rois.strides[0]);
-    if (!(image >= 0 && image < (double)args.x.shape[0])) {
-      return nd4c_cpu_host->fail(ND4C_INDEX, "max_roi_pool: rois[%lld] names image %g, expected 0 to %lld",
-                                 (long long)roi, image, (long long)args.x.shape[0] - 1);
-    }
+    ND4C_CPU_FAIL_IF(!(image >= 0 && image < (double)args.x.shape[0]), ND4C_INDEX,
+                     "max_roi_pool: rois[%lld] names image %g, expected 0 to %lld", (long long)roi, image,
+                     (long long)args.x.shape[0] - 1);
   }
-  nd4c_cpu_host->parallel_for(call->outputs[0].size, nd4c_cpu_grain(64), call->width, max_roi_pool_range, &args);
-  return ND4C_OK;
+  return nd4c_cpu_reference_parallel(call, call->outputs[0].size, 64, max_roi_pool_range, &args);
 }
 
 /* -- colours ----------------------------------------------------------------------------------------------------- */
@@ -270,60 +209,24 @@ ND4C_CPU_RANGE(color_range, nd4c_ref_color_convert)
 static nd4c_status color_any(const nd4c_call *call, nd4c_ref_color what, double amount, int64_t axis) {
   const nd4c_tensor *x = &call->inputs[0];
   nd4c_ref_color_args args = {.x = nd4c_cpu_ref_tensor(x),
-                              .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
+                              .y = nd4c_cpu_ref_output(call, 0),
                               .what = what,
                               .amount = amount,
                               .axis = nd4c_axis(axis, x->rank)};
-  nd4c_cpu_host->parallel_for(x->size / 3, nd4c_cpu_grain(32), call->width, color_range, &args);
-  return ND4C_OK;
+  return nd4c_cpu_reference_parallel(call, x->size / 3, 32, color_range, &args);
 }
 
-#define COLOR_RUN(name, WHAT)                                        \
-  static nd4c_status name##_run(const nd4c_call *call) {             \
-    return color_any(call, ND4C_REF_##WHAT, 0, call->attrs[0].as.i); \
-  }
-COLOR_RUN(rgb_to_hsv, RGB_TO_HSV)
-COLOR_RUN(hsv_to_rgb, HSV_TO_RGB)
-COLOR_RUN(rgb_to_yiq, RGB_TO_YIQ)
-COLOR_RUN(yiq_to_rgb, YIQ_TO_RGB)
-COLOR_RUN(rgb_to_yuv, RGB_TO_YUV)
-COLOR_RUN(yuv_to_rgb, YUV_TO_RGB)
-COLOR_RUN(rgb_to_grayscale, GRAYSCALE)
-
-static nd4c_status adjust_hue_run(const nd4c_call *call) {
-  return color_any(call, ND4C_REF_HUE, call->attrs[ND4C_ATTR_adjust_hue_delta].as.f,
-                   call->attrs[ND4C_ATTR_adjust_hue_axis].as.i);
-}
-
-static nd4c_status adjust_saturation_run(const nd4c_call *call) {
-  return color_any(call, ND4C_REF_SATURATION, call->attrs[ND4C_ATTR_adjust_saturation_factor].as.f,
-                   call->attrs[ND4C_ATTR_adjust_saturation_axis].as.i);
-}
-
-typedef struct contrast_args {
-  nd4c_ref_tensor x, y;
-  double factor;
-  int32_t spatial;
-} contrast_args;
-
-static void contrast_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const contrast_args *args = user;
-  (void)worker;
-  nd4c_ref_contrast(&args->x, &args->y, args->factor, args->spatial, begin, end);
-}
+ND4C_CPU_RANGE(contrast_range, nd4c_ref_contrast)
 
 static nd4c_status adjust_contrast_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_adjust_contrast_axis].as.i, x->rank);
-  contrast_args args = {.x = nd4c_cpu_ref_tensor(x),
-                        .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                        .factor = call->attrs[ND4C_ATTR_adjust_contrast_factor].as.f,
-                        .spatial = axis == x->rank - 1 ? axis - 2 : axis + 1};
-  if (x->size > 0) {
-    int64_t plane = x->shape[args.spatial] * x->shape[args.spatial + 1];
-    nd4c_cpu_host->parallel_for(x->size / plane, nd4c_cpu_grain(4 * plane), call->width, contrast_range, &args);
-  }
-  return ND4C_OK;
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, adjust_contrast_axis), x->rank);
+  nd4c_ref_contrast_args args = {.x = nd4c_cpu_ref_tensor(x),
+                                 .y = nd4c_cpu_ref_output(call, 0),
+                                 .factor = ND4C_REAL_OF(call, adjust_contrast_factor),
+                                 .spatial = axis == x->rank - 1 ? axis - 2 : axis + 1};
+  int64_t plane = x->shape[args.spatial] * x->shape[args.spatial + 1];
+  return nd4c_cpu_reference_parallel(call, x->size > 0 ? x->size / plane : 0, 4 * plane, contrast_range, &args);
 }
 
 /* The kernels count modes as the op table does. */
@@ -340,23 +243,34 @@ _Static_assert(ND4C_RESIZE_COORDINATES_HALF_PIXEL == 0 && ND4C_RESIZE_COORDINATE
 _Static_assert(ND4C_SAMPLE_PADDING_ZEROS == 0 && ND4C_SAMPLE_PADDING_BORDER == 1 && ND4C_SAMPLE_PADDING_REFLECTION == 2,
                "kernels/reference/image/sample.c");
 
+#define F ND4C_CPU_FLOATS
+#define WORK_OPS(X)                           \
+  X(resize, ND4C_CPU_ALL, resize(call, work)) \
+  X(nms, F, nms(call, work))
+/* X(op, dtypes, expression) */
+#define COLOR_OPS(X)                                                                                         \
+  X(rgb_to_hsv, F, color_any(call, ND4C_REF_RGB_TO_HSV, 0, call->attrs[0].as.i))                             \
+  X(hsv_to_rgb, F, color_any(call, ND4C_REF_HSV_TO_RGB, 0, call->attrs[0].as.i))                             \
+  X(rgb_to_yiq, F, color_any(call, ND4C_REF_RGB_TO_YIQ, 0, call->attrs[0].as.i))                             \
+  X(yiq_to_rgb, F, color_any(call, ND4C_REF_YIQ_TO_RGB, 0, call->attrs[0].as.i))                             \
+  X(rgb_to_yuv, F, color_any(call, ND4C_REF_RGB_TO_YUV, 0, call->attrs[0].as.i))                             \
+  X(yuv_to_rgb, F, color_any(call, ND4C_REF_YUV_TO_RGB, 0, call->attrs[0].as.i))                             \
+  X(rgb_to_grayscale, F, color_any(call, ND4C_REF_GRAYSCALE, 0, call->attrs[0].as.i))                        \
+  X(adjust_hue, F,                                                                                           \
+    color_any(call, ND4C_REF_HUE, ND4C_REAL_OF(call, adjust_hue_delta), ND4C_INT_OF(call, adjust_hue_axis))) \
+  X(adjust_saturation, F,                                                                                    \
+    color_any(call, ND4C_REF_SATURATION, ND4C_REAL_OF(call, adjust_saturation_factor),                       \
+              ND4C_INT_OF(call, adjust_saturation_axis)))
+WORK_OPS(ND4C_CPU_WORK_RUN)
+COLOR_OPS(ND4C_CPU_REFERENCE_RUN)
+
 const nd4c_kernel *const nd4c_cpu_reference_image_kernels[] = {
-    ND4C_CPU_REFERENCE_KERNEL(resize, ND4C_CPU_ALL, resize_run),
-    ND4C_CPU_REFERENCE_KERNEL(crop_and_resize, ND4C_CPU_FLOATS, crop_and_resize_run),
+    WORK_OPS(ND4C_CPU_WORK_ROW) COLOR_OPS(ND4C_CPU_REFERENCE_ROW)
+        ND4C_CPU_REFERENCE_KERNEL(crop_and_resize, F, crop_and_resize_run),
     ND4C_CPU_REFERENCE_KERNEL(grid_sample, ND4C_CPU_REALS, grid_sample_run),
-    ND4C_CPU_REFERENCE_KERNEL(affine_grid, ND4C_CPU_FLOATS, affine_grid_run),
+    ND4C_CPU_REFERENCE_KERNEL(affine_grid, F, affine_grid_run),
     ND4C_CPU_REFERENCE_KERNEL(spatial_transformer, ND4C_CPU_REALS, spatial_transformer_run),
-    ND4C_CPU_REFERENCE_KERNEL(nms, ND4C_CPU_FLOATS, nms_run),
-    ND4C_CPU_REFERENCE_KERNEL(roi_align, ND4C_CPU_FLOATS, roi_align_run),
-    ND4C_CPU_REFERENCE_KERNEL(max_roi_pool, ND4C_CPU_FLOATS, max_roi_pool_run),
-    ND4C_CPU_REFERENCE_KERNEL(rgb_to_hsv, ND4C_CPU_FLOATS, rgb_to_hsv_run),
-    ND4C_CPU_REFERENCE_KERNEL(hsv_to_rgb, ND4C_CPU_FLOATS, hsv_to_rgb_run),
-    ND4C_CPU_REFERENCE_KERNEL(rgb_to_yiq, ND4C_CPU_FLOATS, rgb_to_yiq_run),
-    ND4C_CPU_REFERENCE_KERNEL(yiq_to_rgb, ND4C_CPU_FLOATS, yiq_to_rgb_run),
-    ND4C_CPU_REFERENCE_KERNEL(rgb_to_yuv, ND4C_CPU_FLOATS, rgb_to_yuv_run),
-    ND4C_CPU_REFERENCE_KERNEL(yuv_to_rgb, ND4C_CPU_FLOATS, yuv_to_rgb_run),
-    ND4C_CPU_REFERENCE_KERNEL(rgb_to_grayscale, ND4C_CPU_FLOATS, rgb_to_grayscale_run),
-    ND4C_CPU_REFERENCE_KERNEL(adjust_hue, ND4C_CPU_FLOATS, adjust_hue_run),
-    ND4C_CPU_REFERENCE_KERNEL(adjust_saturation, ND4C_CPU_FLOATS, adjust_saturation_run),
-    ND4C_CPU_REFERENCE_KERNEL(adjust_contrast, ND4C_CPU_FLOATS, adjust_contrast_run),
+    ND4C_CPU_REFERENCE_KERNEL(roi_align, F, roi_align_run),
+    ND4C_CPU_REFERENCE_KERNEL(max_roi_pool, F, max_roi_pool_run),
+    ND4C_CPU_REFERENCE_KERNEL(adjust_contrast, F, adjust_contrast_run),
     NULL};

@@ -27,7 +27,7 @@ nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, int32_t input, int64_t fl
 }
 
 nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t axis, int64_t extent) {
-  nd4c_ref_tensor indices = nd4c_cpu_ref_tensor(&call->inputs[input]);
+  nd4c_ref_tensor indices = nd4c_cpu_ref_input(call, input);
   int64_t flat, value;
   if (nd4c_ref_find_bad_index(&indices, extent, &flat, &value)) {
     return nd4c_cpu_index_fail(call, input, flat, value, axis, extent);
@@ -48,9 +48,9 @@ static nd4c_status take_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_take_axes];
   nd4c_ref_slices args = {.whole = nd4c_cpu_ref_tensor(x),
-                          .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
-                          .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                          .mode = (nd4c_ref_index_mode)call->attrs[ND4C_ATTR_take_mode].as.i};
+                          .indices = nd4c_cpu_ref_input(call, 1),
+                          .part = nd4c_cpu_ref_output(call, 0),
+                          .mode = (nd4c_ref_index_mode)ND4C_INT_OF(call, take_mode)};
   args.axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x->rank);
   if (args.mode == ND4C_REF_RAISE) {
     ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, axes->count == 0 ? x->size : x->shape[args.axis]));
@@ -65,31 +65,23 @@ static nd4c_status take_run(const nd4c_call *call) {
 }
 
 static nd4c_status embedding_lookup_run(const nd4c_call *call) {
-  nd4c_ref_slices args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                          .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
-                          .part = nd4c_cpu_ref_tensor(&call->outputs[0])};
+  nd4c_ref_slices args = {.whole = nd4c_cpu_ref_input(call, 0),
+                          .indices = nd4c_cpu_ref_input(call, 1),
+                          .part = nd4c_cpu_ref_output(call, 0)};
   ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, 0, args.whole.shape[0]));
   nd4c_ref_move_slices(&args);
   return ND4C_OK;
 }
 
 static nd4c_status pick_elements(const nd4c_call *call, int64_t axis) {
-  nd4c_ref_elements args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                            .indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
-                            .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
+  nd4c_ref_elements args = {.whole = nd4c_cpu_ref_input(call, 0),
+                            .indices = nd4c_cpu_ref_input(call, 1),
+                            .part = nd4c_cpu_ref_output(call, 0),
                             .axis = nd4c_axis(axis, call->inputs[0].rank),
                             .shape = call->outputs[0].shape};
   ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, args.whole.shape[args.axis]));
   nd4c_ref_move_elements(&args);
   return ND4C_OK;
-}
-
-static nd4c_status take_along_axis_run(const nd4c_call *call) {
-  return pick_elements(call, call->attrs[ND4C_ATTR_take_along_axis_axis].as.i);
-}
-
-static nd4c_status gather_elements_run(const nd4c_call *call) {
-  return pick_elements(call, call->attrs[ND4C_ATTR_gather_elements_axis].as.i);
 }
 
 nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_positions *args) {
@@ -103,10 +95,10 @@ nd4c_status nd4c_cpu_check_positions(const nd4c_call *call, const nd4c_ref_posit
 
 static nd4c_status gather_nd_run(const nd4c_call *call) {
   const nd4c_tensor *indices = &call->inputs[1];
-  nd4c_ref_positions args = {.whole = nd4c_cpu_ref_tensor(&call->inputs[0]),
+  nd4c_ref_positions args = {.whole = nd4c_cpu_ref_input(call, 0),
                              .indices = nd4c_cpu_ref_tensor(indices),
-                             .part = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                             .batch = (int32_t)call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i,
+                             .part = nd4c_cpu_ref_output(call, 0),
+                             .batch = (int32_t)ND4C_INT_OF(call, gather_nd_batch_dims),
                              .length = (int32_t)indices->shape[indices->rank - 1]};
   ND4C_BACKEND_TRY(nd4c_cpu_check_positions(call, &args));
   nd4c_ref_move_positions(&args);
@@ -117,7 +109,7 @@ static nd4c_status gather_nd_run(const nd4c_call *call) {
 
 /* y = x, then y as the whole that updates join. In place they are the very same view. */
 static nd4c_ref_tensor begin_with_x(const nd4c_call *call) {
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   if (x.data != y.data) {
     nd4c_ref_copy(&x, &y);
   }
@@ -125,8 +117,8 @@ static nd4c_ref_tensor begin_with_x(const nd4c_call *call) {
 }
 
 static nd4c_status place_elements(const nd4c_call *call, int64_t axis, const int64_t *shape, int64_t reduction) {
-  nd4c_ref_elements args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
-                            .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
+  nd4c_ref_elements args = {.indices = nd4c_cpu_ref_input(call, 1),
+                            .part = nd4c_cpu_ref_input(call, 2),
                             .axis = nd4c_axis(axis, call->inputs[0].rank),
                             .shape = shape,
                             .to_whole = true,
@@ -137,15 +129,10 @@ static nd4c_status place_elements(const nd4c_call *call, int64_t axis, const int
   return ND4C_OK;
 }
 
-static nd4c_status scatter_elements_run(const nd4c_call *call) {
-  return place_elements(call, call->attrs[ND4C_ATTR_scatter_elements_axis].as.i, call->inputs[1].shape,
-                        call->attrs[ND4C_ATTR_scatter_elements_reduction].as.i);
-}
-
 /* Values may have fewer axes: they are aligned at the last one. */
 static nd4c_status put_along_axis_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *values = &call->inputs[2];
-  int64_t axis = nd4c_axis(call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, x->rank);
+  int64_t axis = nd4c_axis(ND4C_INT_OF(call, put_along_axis_axis), x->rank);
   int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK];
   for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = i == axis ? indices->shape[i] : x->shape[i];
@@ -164,12 +151,12 @@ static nd4c_status put_along_axis_run(const nd4c_call *call) {
 static nd4c_status scatter_nd_run(const nd4c_call *call) {
   const nd4c_tensor *indices = &call->inputs[1];
   nd4c_ref_positions args = {
-      .whole = nd4c_cpu_ref_tensor(&call->outputs[0]),
+      .whole = nd4c_cpu_ref_output(call, 0),
       .indices = nd4c_cpu_ref_tensor(indices),
-      .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
+      .part = nd4c_cpu_ref_input(call, 2),
       .length = (int32_t)indices->shape[indices->rank - 1],
       .to_whole = true,
-      .row = nd4c_ref_combine_row(call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i, call->inputs[0].dtype)};
+      .row = nd4c_ref_combine_row(ND4C_INT_OF(call, scatter_nd_reduction), call->inputs[0].dtype)};
   ND4C_BACKEND_TRY(nd4c_cpu_check_positions(call, &args));
   args.whole = begin_with_x(call);
   nd4c_ref_move_positions(&args);
@@ -177,9 +164,9 @@ static nd4c_status scatter_nd_run(const nd4c_call *call) {
 }
 
 static nd4c_status scatter_slices(const nd4c_call *call, int64_t reduction) {
-  nd4c_ref_slices args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
-                          .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
-                          .axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, call->inputs[0].rank),
+  nd4c_ref_slices args = {.indices = nd4c_cpu_ref_input(call, 1),
+                          .part = nd4c_cpu_ref_input(call, 2),
+                          .axis = nd4c_axis(ND4C_INT_OF(call, scatter_add_axis), call->inputs[0].rank),
                           .to_whole = true,
                           .row = nd4c_ref_combine_row(reduction, call->inputs[0].dtype)};
   ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
@@ -188,26 +175,12 @@ static nd4c_status scatter_slices(const nd4c_call *call, int64_t reduction) {
   return ND4C_OK;
 }
 
-#define SCATTERS(X)     \
-  X(update, NONE)       \
-  X(add, ADD)           \
-  X(subtract, SUBTRACT) \
-  X(multiply, MULTIPLY) \
-  X(divide, DIVIDE)     \
-  X(maximum, MAXIMUM)   \
-  X(minimum, MINIMUM)
-#define DEFINE_SCATTER(name, REDUCTION)                              \
-  static nd4c_status scatter_##name##_run(const nd4c_call *call) {   \
-    return scatter_slices(call, ND4C_SCATTER_REDUCTION_##REDUCTION); \
-  }
-SCATTERS(DEFINE_SCATTER)
-
 /* The one value seen as all the slices. */
 static nd4c_status index_fill_run(const nd4c_call *call) {
   static const int64_t same[2 * ND4C_CPU_MAX_RANK];
-  nd4c_ref_slices args = {.indices = nd4c_cpu_ref_tensor(&call->inputs[1]),
-                          .part = nd4c_cpu_ref_tensor(&call->inputs[2]),
-                          .axis = nd4c_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, call->inputs[0].rank),
+  nd4c_ref_slices args = {.indices = nd4c_cpu_ref_input(call, 1),
+                          .part = nd4c_cpu_ref_input(call, 2),
+                          .axis = nd4c_axis(ND4C_INT_OF(call, index_fill_axis), call->inputs[0].rank),
                           .to_whole = true};
   ND4C_BACKEND_TRY(nd4c_cpu_check_indices(call, 1, args.axis, call->inputs[0].shape[args.axis]));
   args.whole = begin_with_x(call);
@@ -239,12 +212,10 @@ static nd4c_status masked_scatter_run(const nd4c_call *call) {
   nd4c_ref_tensor mask = broadcast(&call->inputs[1], &call->outputs[0], strides);
   nd4c_ref_tensor values = nd4c_cpu_ref_tensor(source);
   int64_t count = nd4c_ref_count_true(&mask);
-  if (count > source->size) {
-    return nd4c_cpu_host->fail(ND4C_SHAPE,
-                               "masked_scatter: value has %lld elements, expected at least %lld: so many "
-                               "are true in mask",
-                               (long long)source->size, (long long)count);
-  }
+  ND4C_CPU_FAIL_IF(count > source->size, ND4C_SHAPE,
+                   "masked_scatter: value has %lld elements, expected at least %lld: so many "
+                   "are true in mask",
+                   (long long)source->size, (long long)count);
   nd4c_ref_tensor y = begin_with_x(call);
   nd4c_ref_mask_scatter(&mask, &values, &y);
   return ND4C_OK;
@@ -266,7 +237,7 @@ static nd4c_status masked_select_run(const nd4c_call *call) {
 }
 
 static nd4c_status mask_slices(const nd4c_call *call, int32_t axis) {
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), mask = nd4c_cpu_ref_tensor(&call->inputs[1]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), mask = nd4c_cpu_ref_input(call, 1);
   for (int32_t i = 0; i < call->outputs[0].rank; i++) {
     call->true_shapes[0][i] = i == axis ? nd4c_ref_count_true(&mask) : call->outputs[0].shape[i];
   }
@@ -274,16 +245,12 @@ static nd4c_status mask_slices(const nd4c_call *call, int32_t axis) {
   return ND4C_OK;
 }
 
-static nd4c_status boolean_mask_run(const nd4c_call *call) {
-  return mask_slices(call, nd4c_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank));
-}
-
 static nd4c_status compress_run(const nd4c_call *call) {
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_compress_axes];
   if (axes->count > 0) {
     return mask_slices(call, nd4c_axis(axes->as.ints[0], call->inputs[0].rank));
   }
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), condition = nd4c_cpu_ref_tensor(&call->inputs[1]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), condition = nd4c_cpu_ref_input(call, 1);
   call->true_shapes[0][0] = nd4c_ref_count_true(&condition);
   nd4c_ref_mask_flat(&x, &condition, call->outputs[0].data);
   return ND4C_OK;
@@ -291,28 +258,29 @@ static nd4c_status compress_run(const nd4c_call *call) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)        \
-  X(take)             \
-  X(embedding_lookup) \
-  X(take_along_axis)  \
-  X(gather_elements)  \
-  X(gather_nd)        \
-  X(put_along_axis)   \
-  X(scatter_elements) \
-  X(scatter_nd)       \
-  X(scatter_update)   \
-  X(scatter_add)      \
-  X(scatter_subtract) \
-  X(scatter_multiply) \
-  X(scatter_divide)   \
-  X(scatter_maximum)  \
-  X(scatter_minimum)  \
-  X(index_fill)       \
-  X(masked_fill)      \
-  X(masked_scatter)   \
-  X(masked_select)    \
-  X(boolean_mask)     \
-  X(compress)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run),
+#define M ND4C_CPU_MOVABLE
+#define OPS(X)           \
+  X(take, M)             \
+  X(embedding_lookup, M) \
+  X(gather_nd, M)        \
+  X(put_along_axis, M)   \
+  X(scatter_nd, M) X(index_fill, M) X(masked_fill, M) X(masked_scatter, M) X(masked_select, M) X(compress, M)
+/* X(op, dtypes, expression) */
+#define OTHER_OPS(X)                                                                                           \
+  X(take_along_axis, M, pick_elements(call, ND4C_INT_OF(call, take_along_axis_axis)))                          \
+  X(gather_elements, M, pick_elements(call, ND4C_INT_OF(call, gather_elements_axis)))                          \
+  X(scatter_elements, M,                                                                                       \
+    place_elements(call, ND4C_INT_OF(call, scatter_elements_axis), call->inputs[1].shape,                      \
+                   ND4C_INT_OF(call, scatter_elements_reduction)))                                             \
+  X(boolean_mask, M, mask_slices(call, nd4c_axis(ND4C_INT_OF(call, boolean_mask_axis), call->inputs[0].rank))) \
+  X(scatter_update, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_NONE))                                                \
+  X(scatter_add, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_ADD))                                                    \
+  X(scatter_subtract, M, scatter_slices(call, ND4C_SCATTER_SUBTRACT))                                          \
+  X(scatter_multiply, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MULTIPLY))                                          \
+  X(scatter_divide, M, scatter_slices(call, ND4C_SCATTER_DIVIDE))                                              \
+  X(scatter_maximum, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MAXIMUM))                                            \
+  X(scatter_minimum, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MINIMUM))
+OTHER_OPS(ND4C_CPU_REFERENCE_RUN)
 
-const nd4c_kernel *const nd4c_cpu_reference_indexing_kernels[] = {OPS(DEFINE_KERNEL) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_indexing_kernels[] = {OPS(ND4C_CPU_REFERENCE_STORED)
+                                                                      OTHER_OPS(ND4C_CPU_REFERENCE_STORED) NULL};

@@ -51,7 +51,7 @@ static void fill(const nd4c_call *call, const void *value) {
 
 static nd4c_status stack_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, stack_axis), y->rank);
   int64_t strides[ND4C_CPU_MAX_RANK];
   for (int32_t i = 0; i + 1 < y->rank; i++) {
     strides[i] = y->strides[i < axis ? i : i + 1];
@@ -72,8 +72,8 @@ static nd4c_status stack_run(const nd4c_call *call) {
 static nd4c_status pad_run(const nd4c_call *call) {
   const nd4c_tensor *value = nd4c_cpu_input(call, ND4C_IN_pad_value), *input = &call->inputs[0];
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_pad_pads], *axes = &call->attrs[ND4C_ATTR_pad_axes];
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(input), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  int64_t begin[ND4C_CPU_MAX_RANK] = {0}, mode = call->attrs[ND4C_ATTR_pad_mode].as.i;
+  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(input), y = nd4c_cpu_ref_output(call, 0);
+  int64_t begin[ND4C_CPU_MAX_RANK] = {0}, mode = ND4C_INT_OF(call, pad_mode);
   bool around = false;
   for (int32_t i = 0; i < pads->count / 2; i++) {
     begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], x.rank)] = pads->as.ints[i];
@@ -116,14 +116,12 @@ static int64_t repeats_of(const nd4c_call *call, int64_t i) {
 
 nd4c_status nd4c_cpu_check_counts(const nd4c_call *call) {
   const nd4c_tensor *counts = nd4c_cpu_input(call, ND4C_IN_repeat_counts);
-  int64_t left = call->attrs[ND4C_ATTR_repeat_total].as.i, total = left;
+  int64_t left = ND4C_INT_OF(call, repeat_total), total = left;
   for (int64_t i = 0; counts != NULL && i < counts->shape[0]; i++) {
     int64_t count = repeats_of(call, i);
-    if (count < 0 || count > left) {
-      return nd4c_cpu_host->fail(ND4C_ARGUMENT,
-                                 "repeat: counts[%lld] is %lld, expected 0 to %lld, what is left of total",
-                                 (long long)i, (long long)count, (long long)left);
-    }
+    ND4C_CPU_FAIL_IF(count < 0 || count > left, ND4C_ARGUMENT,
+                     "repeat: counts[%lld] is %lld, expected 0 to %lld, what is left of total", (long long)i,
+                     (long long)count, (long long)left);
     left -= count;
   }
   return counts == NULL || left == 0
@@ -138,10 +136,8 @@ static void repeat_flat(const nd4c_call *call) {
   static const int64_t same;
   int64_t number = 0, done = 0;
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++, number++) {
       int64_t count = repeats_of(call, number);
       nd4c_ref_plan plan;
@@ -149,7 +145,7 @@ static void repeat_flat(const nd4c_call *call) {
       nd4c_ref_plan_run(&plan, at(x, walk.at[0] + i * walk.step[0]), at(y, done * y->strides[0]));
       done += count;
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 static nd4c_status repeat_run(const nd4c_call *call) {
@@ -213,13 +209,12 @@ static nd4c_status roll_run(const nd4c_call *call) {
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
 
 void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *blocks) {
-  const nd4c_attr_value *attrs = call->attrs;
   nd4c_strided deep = nd4c_strided_of(to_deep ? &call->outputs[0] : &call->inputs[0]);
   nd4c_strided wide = nd4c_strided_of(to_deep ? &call->inputs[0] : &call->outputs[0]);
-  blocks->rank = nd4c_depth_views(&deep, &wide, attrs[ND4C_ATTR_depth_to_space_block_size].as.i,
-                                  attrs[ND4C_ATTR_depth_to_space_depth_first].as.i != 0,
-                                  attrs[ND4C_ATTR_depth_to_space_channels_last].as.i != 0, blocks->shape,
-                                  to_deep ? blocks->to : blocks->from, to_deep ? blocks->from : blocks->to);
+  blocks->rank =
+      nd4c_depth_views(&deep, &wide, ND4C_INT_OF(call, depth_to_space_block_size),
+                       ND4C_FLAG_OF(call, depth_to_space_depth_first), ND4C_FLAG_OF(call, depth_to_space_channels_last),
+                       blocks->shape, to_deep ? blocks->to : blocks->from, to_deep ? blocks->from : blocks->to);
 }
 
 static nd4c_status move_blocks(const nd4c_call *call, bool to_deep) {
@@ -227,14 +222,6 @@ static nd4c_status move_blocks(const nd4c_call *call, bool to_deep) {
   nd4c_cpu_blocks_make(call, to_deep, &blocks);
   move(call, blocks.rank, blocks.shape, call->inputs[0].data, blocks.from, call->outputs[0].data, blocks.to);
   return ND4C_OK;
-}
-
-static nd4c_status depth_to_space_run(const nd4c_call *call) {
-  return move_blocks(call, false);
-}
-
-static nd4c_status space_to_depth_run(const nd4c_call *call) {
-  return move_blocks(call, true);
 }
 
 static void move_cell(const nd4c_call *call, const nd4c_tensor *deep, const nd4c_tensor *wide, bool to_deep,
@@ -291,7 +278,7 @@ static nd4c_ref_columns describe_columns(const nd4c_attr_value *attrs, const int
 }
 
 static nd4c_status im2col_run(const nd4c_call *call) {
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_columns columns = describe_columns(&call->attrs[ND4C_ATTR_im2col_kernel], x.shape + 2);
   fill(call, nd4c_cpu_zero);
   if (call->inputs[0].size > 0) {
@@ -300,39 +287,26 @@ static nd4c_status im2col_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-typedef struct col2im_args {
-  nd4c_ref_columns columns;
-  nd4c_ref_tensor x, y;
-} col2im_args;
-
-static void col2im_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const col2im_args *args = user;
-  (void)worker;
-  nd4c_ref_col2im(&args->columns, &args->x, &args->y, begin, end);
-}
+ND4C_CPU_RANGE(col2im_range, nd4c_ref_col2im)
 
 static nd4c_status col2im_run(const nd4c_call *call) {
-  col2im_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]), .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+  nd4c_ref_col2im_args args = {.x = nd4c_cpu_ref_input(call, 0), .y = nd4c_cpu_ref_output(call, 0)};
   args.columns = describe_columns(&call->attrs[ND4C_ATTR_col2im_kernel], args.y.shape + 2);
-  if (call->outputs[0].size > 0) {
-    nd4c_cpu_parallel(call->outputs[0].size, nd4c_cpu_grain(args.columns.cells), call->width, col2im_range, &args);
-  }
-  return ND4C_OK;
+  return nd4c_cpu_reference_parallel(call, call->outputs[0].size, args.columns.cells, col2im_range, &args);
 }
 
 /* -- sequences ----------------------------------------------------------------------------------------------------- */
 
 static nd4c_status reverse_sequence_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *lengths = &call->inputs[1], *y = &call->outputs[0];
-  int32_t batch = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_batch_axis].as.i, x->rank);
-  int32_t time = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_time_axis].as.i, x->rank);
+  int32_t batch = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_batch_axis), x->rank);
+  int32_t time = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_time_axis), x->rank);
   int64_t shape[ND4C_CPU_MAX_RANK], from[ND4C_CPU_MAX_RANK], steps = x->shape[time];
   for (int64_t b = 0; b < lengths->size; b++) {
     int64_t length = nd4c_ref_index(lengths->dtype, lengths->data, b * lengths->strides[0]);
-    if (length < 0 || length > steps) {
-      return nd4c_cpu_host->fail(ND4C_INDEX, "reverse_sequence: lengths[%lld] is %lld, expected 0 to %lld",
-                                 (long long)b, (long long)length, (long long)steps);
-    }
+    ND4C_CPU_FAIL_IF(length < 0 || length > steps, ND4C_INDEX,
+                     "reverse_sequence: lengths[%lld] is %lld, expected 0 to %lld", (long long)b, (long long)length,
+                     (long long)steps);
   }
   for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = i == batch ? 1 : x->shape[i];
@@ -357,19 +331,17 @@ static nd4c_status reverse_sequence_run(const nd4c_call *call) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)      \
-  X(stack)          \
-  X(pad)            \
-  X(tile)           \
-  X(repeat)         \
-  X(roll)           \
-  X(depth_to_space) \
-  X(space_to_depth) \
-  X(space_to_batch) \
-  X(batch_to_space) \
-  X(im2col)         \
-  X(col2im)         \
-  X(reverse_sequence)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run),
+#define M ND4C_CPU_MOVABLE
+#define OPS(X) \
+  X(stack, M)  \
+  X(pad, M)    \
+  X(tile, M)   \
+  X(repeat, M) X(roll, M) X(space_to_batch, M) X(batch_to_space, M) X(im2col, M) X(col2im, M) X(reverse_sequence, M)
+/* X(op, dtypes, expression) */
+#define BLOCK_OPS(X)                             \
+  X(depth_to_space, M, move_blocks(call, false)) \
+  X(space_to_depth, M, move_blocks(call, true))
+BLOCK_OPS(ND4C_CPU_REFERENCE_RUN)
 
-const nd4c_kernel *const nd4c_cpu_reference_indexing_arrangement_kernels[] = {OPS(DEFINE_KERNEL) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_indexing_arrangement_kernels[] = {
+    OPS(ND4C_CPU_REFERENCE_STORED) BLOCK_OPS(ND4C_CPU_REFERENCE_STORED) NULL};

@@ -1,28 +1,21 @@
 /* Engine reference: triangles and diagonals, one-hot and masks from indices, partitions and segments. */
+#include "backends/cpu/reference/work.h"
 #include "backends/cpu/support/moving.h"
-#include "kernels/reference/indexing/indexing.h"
 #include "kernels/reference/indexing/arrangement.h"
+#include "kernels/reference/indexing/indexing.h"
 #include "kernels/reference/indexing/parts.h"
 
 /* -- triangles and diagonals --------------------------------------------------------------------------------------- */
 
 static nd4c_status band(const nd4c_call *call, int64_t lower, int64_t upper) {
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_band(&x, &y, lower, upper);
   return ND4C_OK;
 }
 
-static nd4c_status tril_run(const nd4c_call *call) {
-  return band(call, INT64_MIN, call->attrs[ND4C_ATTR_tril_k].as.i);
-}
-
-static nd4c_status triu_run(const nd4c_call *call) {
-  return band(call, call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX);
-}
-
 static nd4c_status matrix_band_part_run(const nd4c_call *call) {
-  int64_t lower = call->attrs[ND4C_ATTR_matrix_band_part_lower].as.i;
-  int64_t upper = call->attrs[ND4C_ATTR_matrix_band_part_upper].as.i;
+  int64_t lower = ND4C_INT_OF(call, matrix_band_part_lower);
+  int64_t upper = ND4C_INT_OF(call, matrix_band_part_upper);
   return band(call, lower < 0 ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
 }
 
@@ -50,7 +43,7 @@ static nd4c_ref_tensor diagonal_of(const nd4c_tensor *x, int32_t a, int32_t b, i
 
 static nd4c_status embed(const nd4c_call *call, int32_t a, int32_t b, int64_t k) {
   diagonal_parts parts;
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_fill(&y, nd4c_cpu_zero);
   if (call->inputs[0].size > 0) {
     nd4c_ref_tensor diagonal = diagonal_of(&call->outputs[0], a, b, k, &parts);
@@ -61,11 +54,11 @@ static nd4c_status embed(const nd4c_call *call, int32_t a, int32_t b, int64_t k)
 
 static nd4c_status diag_run(const nd4c_call *call) {
   diagonal_parts parts;
-  int64_t k = call->attrs[ND4C_ATTR_diag_k].as.i;
+  int64_t k = ND4C_INT_OF(call, diag_k);
   if (call->inputs[0].rank == 1) {
     return embed(call, 0, 1, k);
   }
-  nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor y = nd4c_cpu_ref_output(call, 0);
   if (call->outputs[0].size > 0) {
     nd4c_ref_tensor diagonal = diagonal_of(&call->inputs[0], 0, 1, k, &parts);
     nd4c_ref_copy(&diagonal, &y);
@@ -75,18 +68,17 @@ static nd4c_status diag_run(const nd4c_call *call) {
 
 static nd4c_status diag_embed_run(const nd4c_call *call) {
   int32_t rank = call->outputs[0].rank;
-  return embed(call, nd4c_axis(call->attrs[ND4C_ATTR_diag_embed_axis1].as.i, rank),
-               nd4c_axis(call->attrs[ND4C_ATTR_diag_embed_axis2].as.i, rank),
-               call->attrs[ND4C_ATTR_diag_embed_offset].as.i);
+  return embed(call, nd4c_axis(ND4C_INT_OF(call, diag_embed_axis1), rank),
+               nd4c_axis(ND4C_INT_OF(call, diag_embed_axis2), rank), ND4C_INT_OF(call, diag_embed_offset));
 }
 
 static nd4c_status matrix_set_diag_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   diagonal_parts parts;
   int64_t strides[ND4C_CPU_MAX_RANK];
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), whole = nd4c_cpu_ref_tensor(y);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), whole = nd4c_cpu_ref_tensor(y);
   nd4c_ref_copy(&x, &whole);
-  nd4c_ref_tensor to = diagonal_of(y, y->rank - 2, y->rank - 1, call->attrs[ND4C_ATTR_matrix_set_diag_k].as.i, &parts);
+  nd4c_ref_tensor to = diagonal_of(y, y->rank - 2, y->rank - 1, ND4C_INT_OF(call, matrix_set_diag_k), &parts);
   nd4c_tensor as = {.rank = to.rank, .shape = parts.shape};
   nd4c_cpu_broadcast_strides(&call->inputs[1], &as, strides);
   nd4c_ref_tensor from = {to.dtype, to.rank, parts.shape, strides, call->inputs[1].data};
@@ -97,7 +89,7 @@ static nd4c_status matrix_set_diag_run(const nd4c_call *call) {
 /* -- from indices -------------------------------------------------------------------------------------------------- */
 
 static nd4c_status sequence_mask_run(const nd4c_call *call) {
-  nd4c_ref_tensor lengths = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor lengths = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   int64_t strides[ND4C_CPU_MAX_RANK];
   for (int32_t i = 0; i < y.rank; i++) {
     strides[i] = i < lengths.rank ? lengths.strides[i] : 0;
@@ -109,7 +101,7 @@ static nd4c_status sequence_mask_run(const nd4c_call *call) {
 
 static nd4c_status one_hot_run(const nd4c_call *call) {
   const nd4c_tensor *values = nd4c_cpu_input(call, ND4C_IN_one_hot_values);
-  nd4c_ref_tensor indices = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor indices = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   char off[16], on[16];
   nd4c_ref_number(y.dtype, 0, off);
   nd4c_ref_number(y.dtype, 1, on);
@@ -120,21 +112,8 @@ static nd4c_status one_hot_run(const nd4c_call *call) {
     nd4c_ref_move_one(bytes, first + values->strides[0] * bytes, on);
   }
   nd4c_ref_fill(&y, off);
-  nd4c_ref_one_hot(&indices, &y, nd4c_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y.rank), on);
+  nd4c_ref_one_hot(&indices, &y, nd4c_axis(ND4C_INT_OF(call, one_hot_axis), y.rank), on);
   return ND4C_OK;
-}
-
-/* Memory for numbers that a call needs on its way. */
-static nd4c_status borrow(const nd4c_call *call, int64_t count, int64_t **numbers) {
-  bool fits = count < INT64_MAX / 8;
-  *numbers = fits ? nd4c_cpu_host->allocate_pages((size_t)count * sizeof **numbers) : NULL;
-  return *numbers != NULL
-             ? ND4C_OK
-             : nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %lld numbers", call->op->name, (long long)count);
-}
-
-static void give_back(int64_t *numbers, int64_t count) {
-  nd4c_cpu_host->free_pages(numbers, (size_t)count * sizeof *numbers);
 }
 
 /* inverse[x[i]] = i, all of it below 0 before. */
@@ -145,30 +124,23 @@ static nd4c_status invert(const nd4c_call *call, int64_t *inverse) {
   }
   for (int64_t i = 0; i < x->size; i++) {
     int64_t value = nd4c_ref_index(x->dtype, x->data, i * x->strides[0]);
-    if (value < 0 || value >= x->size || inverse[value] >= 0) {
-      return nd4c_cpu_host->fail(ND4C_INDEX, "invert_permutation: x[%lld] is %lld, expected each of 0 to %lld once",
-                                 (long long)i, (long long)value, (long long)(x->size - 1));
-    }
+    ND4C_CPU_FAIL_IF(value < 0 || value >= x->size || inverse[value] >= 0, ND4C_INDEX,
+                     "invert_permutation: x[%lld] is %lld, expected each of 0 to %lld once", (long long)i,
+                     (long long)value, (long long)(x->size - 1));
     inverse[value] = i;
   }
   return ND4C_OK;
 }
 
-static nd4c_status invert_permutation_run(const nd4c_call *call) {
-  const nd4c_tensor *y = &call->outputs[0];
-  int64_t *inverse, count = y->size + 1;
-  ND4C_BACKEND_TRY(borrow(call, count, &inverse));
-  nd4c_status status = invert(call, inverse);
-  for (int64_t i = 0; i < y->size && status == ND4C_OK; i++) {
-    nd4c_value_store(y->dtype, y->data, i * y->strides[0], (nd4c_value){.i = inverse[i]});
-  }
-  give_back(inverse, count);
-  return status;
+static nd4c_status invert_permutation(const nd4c_call *call, nd4c_cpu_work *work) {
+  int64_t *inverse = nd4c_cpu_work_output_integers(work, 0);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  return invert(call, inverse);
 }
 
 static nd4c_status unravel_index_run(const nd4c_call *call) {
   const nd4c_attr_value *shape = &call->attrs[ND4C_ATTR_unravel_index_shape];
-  nd4c_ref_tensor indices = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor indices = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   int64_t size = 1;
   for (int32_t i = 0; i < shape->count; i++) {
     size *= shape->as.ints[i];
@@ -180,7 +152,7 @@ static nd4c_status unravel_index_run(const nd4c_call *call) {
 
 static nd4c_status ravel_multi_index_run(const nd4c_call *call) {
   const nd4c_attr_value *shape = &call->attrs[ND4C_ATTR_ravel_multi_index_shape];
-  nd4c_ref_tensor indices = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor indices = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_bad_index bad;
   if (!nd4c_ref_check_multi(&indices, shape->as.ints, &bad)) {
     return nd4c_cpu_index_fail(call, 0, bad.flat, bad.value, bad.axis, bad.extent);
@@ -193,24 +165,20 @@ static nd4c_status ravel_multi_index_run(const nd4c_call *call) {
 
 /* Refuses numbers that are not in 0 .. count - 1; `largest` gets the largest of them, -1 if there are none. */
 static nd4c_status check_groups(const nd4c_call *call, int64_t count, int64_t *largest) {
-  nd4c_ref_tensor groups = nd4c_cpu_ref_tensor(&call->inputs[1]);
+  nd4c_ref_tensor groups = nd4c_cpu_ref_input(call, 1);
   nd4c_ref_walk walk;
   *largest = -1;
-  if (!nd4c_ref_walk_start(&walk, groups.rank, groups.shape, 1, &groups.strides)) {
-    return ND4C_OK;
-  }
   int64_t number = 0;
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, groups.rank, groups.shape, 1, &groups.strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++, number++) {
       int64_t group = nd4c_ref_index(groups.dtype, groups.data, walk.at[0] + i * walk.step[0]);
-      if (group < 0 || group >= count) {
-        return nd4c_cpu_host->fail(ND4C_INDEX, "%s: number %lld of %s is %lld, expected 0 to %lld", call->op->name,
-                                   (long long)number, call->op->inputs[1].name, (long long)group,
-                                   (long long)(count - 1));
-      }
+      ND4C_CPU_FAIL_IF(group < 0 || group >= count, ND4C_INDEX, "%s: number %lld of %s is %lld, expected 0 to %lld",
+                       call->op->name, (long long)number, call->op->inputs[1].name, (long long)group,
+                       (long long)(count - 1));
       *largest = group > *largest ? group : *largest;
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
   return ND4C_OK;
 }
 
@@ -229,39 +197,35 @@ static void move_rows(const nd4c_call *call, const int64_t *order) {
   }
 }
 
-static nd4c_status dynamic_partition_run(const nd4c_call *call) {
-  nd4c_ref_tensor partitions = nd4c_cpu_ref_tensor(&call->inputs[1]);
-  const nd4c_tensor *counts = &call->outputs[1];
-  int64_t groups = counts->shape[0], *numbers, largest, need = groups + 1 + call->inputs[1].size;
+static nd4c_status dynamic_partition(const nd4c_call *call, nd4c_cpu_work *work) {
+  nd4c_ref_tensor partitions = nd4c_cpu_ref_input(call, 1);
+  int64_t groups = call->outputs[1].shape[0], largest;
+  int64_t *starts = nd4c_cpu_work_make_integers(work, groups + 1), *counts = nd4c_cpu_work_output_integers(work, 1);
+  int64_t *order = nd4c_cpu_work_make_integers(work, call->inputs[1].size);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   ND4C_BACKEND_TRY(check_groups(call, groups, &largest));
-  ND4C_BACKEND_TRY(borrow(call, need, &numbers));
-  nd4c_ref_group(&partitions, groups, numbers, numbers + groups + 1);
-  move_rows(call, numbers + groups + 1);
-  for (int64_t i = 0; i < groups; i++) {
-    nd4c_value count = {.i = numbers[i + 1] - numbers[i]};
-    nd4c_value_store(ND4C_INT64, counts->data, i * counts->strides[0], count);
-  }
-  give_back(numbers, need);
+  nd4c_ref_group(&partitions, groups, starts, order);
+  move_rows(call, order);
+  for (int64_t i = 0; i < groups; i++)
+    counts[i] = starts[i + 1] - starts[i];
   return ND4C_OK;
 }
 
 static nd4c_status dynamic_stitch_run(const nd4c_call *call) {
   int32_t pairs = call->input_count / 2;
-  nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor y = nd4c_cpu_ref_output(call, 0);
   for (int32_t i = 0; i < pairs; i++) {
-    nd4c_ref_tensor indices = nd4c_cpu_ref_tensor(&call->inputs[i]);
+    nd4c_ref_tensor indices = nd4c_cpu_ref_input(call, i);
     int64_t flat, value;
-    if (nd4c_ref_find_bad_index(&indices, y.shape[0], &flat, &value)) {
-      return nd4c_cpu_host->fail(ND4C_INDEX, "dynamic_stitch: number %lld of xs[%d] is %lld, expected %lld to %lld",
-                                 (long long)flat, (int)i, (long long)value, (long long)-y.shape[0],
-                                 (long long)(y.shape[0] - 1));
-    }
+    ND4C_CPU_FAIL_IF(nd4c_ref_find_bad_index(&indices, y.shape[0], &flat, &value), ND4C_INDEX,
+                     "dynamic_stitch: number %lld of xs[%d] is %lld, expected %lld to %lld", (long long)flat, (int)i,
+                     (long long)value, (long long)-y.shape[0], (long long)(y.shape[0] - 1));
   }
   nd4c_ref_fill(&y, nd4c_cpu_zero);
   for (int32_t i = 0; i < pairs; i++) {
     nd4c_ref_slices args = {.whole = y,
-                            .indices = nd4c_cpu_ref_tensor(&call->inputs[i]),
-                            .part = nd4c_cpu_ref_tensor(&call->inputs[i + pairs]),
+                            .indices = nd4c_cpu_ref_input(call, i),
+                            .part = nd4c_cpu_ref_input(call, i + pairs),
                             .to_whole = true};
     nd4c_ref_move_slices(&args);
   }
@@ -270,43 +234,26 @@ static nd4c_status dynamic_stitch_run(const nd4c_call *call) {
 
 ND4C_CPU_RANGE(segments_range, nd4c_ref_reduce_segments)
 
-static nd4c_status reduce_segments(const nd4c_call *call, nd4c_ref_segment_op op) {
+static nd4c_status reduce_segments(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_segment_op op) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  nd4c_ref_tensor segments = nd4c_cpu_ref_input(call, 1);
+  int64_t count = y->shape[0], inner = count > 0 ? y->size / count : 0, largest;
+  int64_t *starts = nd4c_cpu_work_make_integers(work, count + 1);
+  int64_t *order = nd4c_cpu_work_make_integers(work, x->shape[0]);
   nd4c_ref_segments args = {.x = nd4c_cpu_ref_tensor(x), .y = nd4c_cpu_ref_tensor(y), .op = op};
-  nd4c_ref_tensor segments = nd4c_cpu_ref_tensor(&call->inputs[1]);
-  int64_t count = y->shape[0], *numbers, largest;
+  args.starts = starts;
+  args.order = order;
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   ND4C_BACKEND_TRY(check_groups(call, count, &largest));
-  if (call->attrs[ND4C_ATTR_segment_sum_num_segments].as.i < 0) {
+  if (ND4C_INT_OF(call, segment_sum_num_segments) < 0) {
     count = largest + 1;
-    for (int32_t i = 0; i < y->rank; i++) {
+    for (int32_t i = 0; i < y->rank; i++)
       call->true_shapes[0][i] = i == 0 ? count : y->shape[i];
-    }
   }
-  int64_t need = count + 1 + x->shape[0], inner = y->shape[0] > 0 ? y->size / y->shape[0] : 0;
-  ND4C_BACKEND_TRY(borrow(call, need, &numbers));
-  nd4c_ref_group(&segments, count, numbers, numbers + count + 1);
-  args.starts = numbers;
-  args.order = numbers + count + 1;
-  if (inner > 0) {
-    nd4c_cpu_parallel(count, nd4c_cpu_grain(inner * (1 + x->shape[0] / (count + 1))), call->width, segments_range,
-                      &args);
-  }
-  give_back(numbers, need);
-  return ND4C_OK;
+  nd4c_ref_group(&segments, count, starts, order);
+  int64_t each = inner * (1 + x->shape[0] / (count + 1));
+  return nd4c_cpu_work_parallel(work, inner > 0 ? count : 0, each, segments_range, &args);
 }
-
-#define SEGMENTS(X)     \
-  X(segment_sum, SUM)   \
-  X(segment_mean, MEAN) \
-  X(segment_max, MAX)   \
-  X(segment_min, MIN)   \
-  X(segment_prod, PROD) \
-  X(segment_sqrt_n, SQRT_N)
-#define DEFINE_SEGMENT(name, OP)                         \
-  static nd4c_status name##_run(const nd4c_call *call) { \
-    return reduce_segments(call, ND4C_REF_SEGMENT_##OP); \
-  }
-SEGMENTS(DEFINE_SEGMENT)
 
 /* -- tensor_scatter ------------------------------------------------------------------------------------------------ */
 
@@ -337,17 +284,16 @@ static void write_batch(const nd4c_call *call, int32_t axis, int64_t batch) {
 
 static nd4c_status tensor_scatter_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, x->rank);
-  bool circular = call->attrs[ND4C_ATTR_tensor_scatter_circular].as.i != 0;
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, tensor_scatter_axis), x->rank);
+  bool circular = ND4C_FLAG_OF(call, tensor_scatter_circular);
   int64_t extent = x->shape[axis], last = circular ? extent - 1 : extent - call->inputs[1].shape[axis];
   for (int64_t b = 0; b < x->shape[0] && call->inputs[1].size > 0; b++) {
     int64_t index = write_index(call, b);
-    if (index < 0 || index > last) {
-      return nd4c_cpu_host->fail(ND4C_INDEX, "tensor_scatter: write_indices[%lld] is %lld, expected 0 to %lld",
-                                 (long long)b, (long long)index, (long long)last);
-    }
+    ND4C_CPU_FAIL_IF(index < 0 || index > last, ND4C_INDEX,
+                     "tensor_scatter: write_indices[%lld] is %lld, expected 0 to %lld", (long long)b, (long long)index,
+                     (long long)last);
   }
-  nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x), y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_copy(&from, &y);
   for (int64_t b = 0; b < x->shape[0] && call->inputs[1].size > 0; b++) {
     write_batch(call, axis, b);
@@ -357,27 +303,29 @@ static nd4c_status tensor_scatter_run(const nd4c_call *call) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)          \
-  X(tril)               \
-  X(triu)               \
-  X(matrix_band_part)   \
-  X(diag)               \
-  X(diag_embed)         \
-  X(matrix_set_diag)    \
-  X(sequence_mask)      \
-  X(one_hot)            \
-  X(invert_permutation) \
-  X(unravel_index)      \
-  X(ravel_multi_index)  \
-  X(dynamic_partition)  \
-  X(dynamic_stitch)     \
-  X(segment_sum)        \
-  X(segment_mean)       \
-  X(segment_max)        \
-  X(segment_min)        \
-  X(segment_prod)       \
-  X(segment_sqrt_n)     \
-  X(tensor_scatter)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL_IF(op, ND4C_CPU_MOVABLE, nd4c_cpu_reference_stored, op##_run),
+#define M ND4C_CPU_MOVABLE
+#define OPS(X)           \
+  X(matrix_band_part, M) \
+  X(diag, M)             \
+  X(diag_embed, M)       \
+  X(matrix_set_diag, M)  \
+  X(sequence_mask, M)    \
+  X(one_hot, M) X(unravel_index, M) X(ravel_multi_index, M) X(dynamic_stitch, M) X(tensor_scatter, M)
+/* X(op, dtypes, expression) */
+#define BAND_OPS(X)                                            \
+  X(tril, M, band(call, INT64_MIN, ND4C_INT_OF(call, tril_k))) \
+  X(triu, M, band(call, ND4C_INT_OF(call, triu_k), INT64_MAX))
+#define WORK_OPS(X)                                                      \
+  X(invert_permutation, M, invert_permutation(call, work))               \
+  X(dynamic_partition, M, dynamic_partition(call, work))                 \
+  X(segment_sum, M, reduce_segments(call, work, ND4C_REF_SEGMENT_SUM))   \
+  X(segment_mean, M, reduce_segments(call, work, ND4C_REF_SEGMENT_MEAN)) \
+  X(segment_max, M, reduce_segments(call, work, ND4C_REF_SEGMENT_MAX))   \
+  X(segment_min, M, reduce_segments(call, work, ND4C_REF_SEGMENT_MIN))   \
+  X(segment_prod, M, reduce_segments(call, work, ND4C_REF_SEGMENT_PROD)) \
+  X(segment_sqrt_n, M, reduce_segments(call, work, ND4C_REF_SEGMENT_SQRT_N))
+BAND_OPS(ND4C_CPU_REFERENCE_RUN)
+WORK_OPS(ND4C_CPU_WORK_RUN)
 
-const nd4c_kernel *const nd4c_cpu_reference_indexing_parts_kernels[] = {OPS(DEFINE_KERNEL) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_indexing_parts_kernels[] = {
+    OPS(ND4C_CPU_REFERENCE_STORED) BAND_OPS(ND4C_CPU_REFERENCE_STORED) WORK_OPS(ND4C_CPU_REFERENCE_STORED) NULL};

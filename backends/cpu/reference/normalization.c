@@ -2,243 +2,247 @@
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"
-#include "kernels/reference/window/network.h"
+#include "kernels/reference/contraction/linear.h"
+#include "kernels/reference/normalization/channels.h"
 #include "kernels/reference/normalization/normalization.h"
 
 /* -- rows --------------------------------------------------------------------------------------------------------- */
 
 ND4C_CPU_RANGE(rows_range, nd4c_ref_normalize_rows)
 
-static void run_rows(const nd4c_call *call, nd4c_ref_rows_args *args, int64_t size) {
-  int64_t rows = args->length > 0 ? size / args->length : 0;
-  nd4c_cpu_host->parallel_for(rows, nd4c_cpu_grain(4 * args->length), call->width, rows_range, args);
+static nd4c_status run_rows(nd4c_cpu_work *work, nd4c_ref_rows_args *args) {
+  int64_t rows = args->length > 0 ? work->call->inputs[0].size / args->length : 0;
+  args->y = nd4c_cpu_work_output(work, 0);
+  return nd4c_cpu_work_parallel(work, rows, 4 * args->length, rows_range, args);
 }
 
-/* Rows of `length`, scale and bias by channel. */
-static nd4c_status channel_norm(const nd4c_call *call, int64_t length, double epsilon) {
-  nd4c_cpu_work work = {0};
+/* The rows of `groups` groups of channels, scale and bias by channel. */
+static nd4c_status channel_norm(const nd4c_call *call, nd4c_cpu_work *work, int64_t groups, double epsilon) {
   const nd4c_tensor *x = &call->inputs[0];
-  nd4c_ref_rows_args args = {.length = length,
-                             .x = nd4c_cpu_work_load(&work, call, ND4C_IN_instance_norm_x),
-                             .scale = nd4c_cpu_work_load(&work, call, ND4C_IN_instance_norm_scale),
-                             .bias = nd4c_cpu_work_load(&work, call, ND4C_IN_instance_norm_bias),
+  nd4c_ref_rows_args args = {.length = nd4c_ref_extent(x->rank - 1, x->shape + 1) / groups,
+                             .x = nd4c_cpu_work_load(work, ND4C_IN_instance_norm_x),
+                             .scale = nd4c_cpu_work_load(work, ND4C_IN_instance_norm_scale),
+                             .bias = nd4c_cpu_work_load(work, ND4C_IN_instance_norm_bias),
                              .inner = nd4c_ref_extent(x->rank - 2, x->shape + 2),
                              .count = x->shape[1],
-                             .epsilon = epsilon,
-                             .y = nd4c_cpu_work_make(&work, x->size)};
-  if (!work.failed) {
-    run_rows(call, &args, x->size);
-    nd4c_cpu_work_store(call, 0, args.y);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+                             .epsilon = epsilon};
+  return run_rows(work, &args);
 }
 
-static nd4c_status instance_norm_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0];
-  return channel_norm(call, nd4c_ref_extent(x->rank - 2, x->shape + 2),
-                      call->attrs[ND4C_ATTR_instance_norm_epsilon].as.f);
+static nd4c_status instance_norm(const nd4c_call *call, nd4c_cpu_work *work) {
+  int64_t channels = call->inputs[0].shape[1];
+  return channel_norm(call, work, channels > 0 ? channels : 1, ND4C_REAL_OF(call, instance_norm_epsilon));
 }
 
-static nd4c_status group_norm_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0];
-  int64_t length = nd4c_ref_extent(x->rank - 1, x->shape + 1) / call->attrs[ND4C_ATTR_group_norm_groups].as.i;
-  return channel_norm(call, length, call->attrs[ND4C_ATTR_group_norm_epsilon].as.f);
-}
-
-/* Rows are the axes from `axis` on, to which scale and bias are broadcast. */
-static nd4c_status trailing_norm(const nd4c_call *call, int64_t at, double epsilon, bool rms, int32_t bias) {
-  nd4c_cpu_work work = {0};
+/* Rows are the axes from `axis` on, to which scale and bias (an input's position, or -1) are broadcast. */
+static nd4c_status trailing_norm(const nd4c_call *call, nd4c_cpu_work *work, int64_t at, double epsilon, bool rms,
+                                 int32_t bias) {
   const nd4c_tensor *x = &call->inputs[0];
   int32_t axis = nd4c_axis(at, x->rank);
   int64_t length = nd4c_ref_extent(x->rank - axis, x->shape + axis);
-  nd4c_ref_rows_args args = {.length = length,
-                             .x = nd4c_cpu_work_load(&work, call, 0),
-                             .scale = nd4c_cpu_work_load_as(&work, call, 1, x->rank - axis, x->shape + axis),
-                             .inner = 1,
-                             .count = length,
-                             .epsilon = epsilon,
-                             .rms = rms,
-                             .y = nd4c_cpu_work_make(&work, x->size)};
-  if (bias >= 0)
-    args.bias = nd4c_cpu_work_load_as(&work, call, bias, x->rank - axis, x->shape + axis);
-  if (call->output_count > 1) {
-    args.mean = nd4c_cpu_work_make(&work, call->outputs[1].size);
-    args.inverse_deviation = nd4c_cpu_work_make(&work, call->outputs[1].size);
-  }
-  if (!work.failed) {
-    for (int64_t i = 0; length == 0 && args.mean != NULL && i < call->outputs[1].size; i++)
-      args.mean[i] = args.inverse_deviation[i] = (double)NAN; /* of nothing */
-    run_rows(call, &args, x->size);
-    nd4c_cpu_work_store(call, 0, args.y);
-    if (args.mean != NULL) {
-      nd4c_cpu_work_store(call, 1, args.mean);
-      nd4c_cpu_work_store(call, 2, args.inverse_deviation);
-    }
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  nd4c_ref_rows_args args = {
+      .length = length,
+      .x = nd4c_cpu_work_load(work, 0),
+      .scale = nd4c_cpu_work_load_as(work, 1, x->rank - axis, x->shape + axis),
+      .bias = bias < 0 ? NULL : nd4c_cpu_work_load_as(work, bias, x->rank - axis, x->shape + axis),
+      .inner = 1,
+      .count = length,
+      .epsilon = epsilon,
+      .rms = rms,
+      .mean = nd4c_cpu_work_output(work, 1),
+      .inverse_deviation = nd4c_cpu_work_output(work, 2)};
+  for (int64_t i = 0; length == 0 && !work->failed && args.mean != NULL && i < call->outputs[1].size; i++)
+    args.mean[i] = args.inverse_deviation[i] = (double)NAN; /* of nothing */
+  return run_rows(work, &args);
 }
 
-static nd4c_status layer_norm_run(const nd4c_call *call) {
-  return trailing_norm(call, call->attrs[ND4C_ATTR_layer_norm_axis].as.i,
-                       call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f, false, ND4C_IN_layer_norm_bias);
-}
-
-static nd4c_status rms_norm_run(const nd4c_call *call) {
-  return trailing_norm(call, call->attrs[ND4C_ATTR_rms_norm_axis].as.i, call->attrs[ND4C_ATTR_rms_norm_epsilon].as.f,
-                       true, -1);
-}
-
-static nd4c_status layer_norm_with_statistics_run(const nd4c_call *call) {
-  return trailing_norm(call, call->attrs[ND4C_ATTR_layer_norm_with_statistics_axis].as.i,
-                       call->attrs[ND4C_ATTR_layer_norm_with_statistics_epsilon].as.f, false,
-                       ND4C_IN_layer_norm_with_statistics_bias);
-}
-
-static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+static nd4c_status skip_layer_norm(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
   const int64_t *last = &x->shape[x->rank - 1];
-  const double *a = nd4c_cpu_work_load(&work, call, ND4C_IN_skip_layer_norm_x);
-  const double *b = nd4c_cpu_work_load_like(&work, call, ND4C_IN_skip_layer_norm_skip, x);
-  const double *addend = nd4c_cpu_work_load_as(&work, call, ND4C_IN_skip_layer_norm_addend, 1, last);
-  double *sum = nd4c_cpu_work_make(&work, x->size);
+  const double *a = nd4c_cpu_work_load(work, ND4C_IN_skip_layer_norm_x);
+  const double *b = nd4c_cpu_work_load_as(work, ND4C_IN_skip_layer_norm_skip, x->rank, x->shape);
+  const double *addend = nd4c_cpu_work_load_as(work, ND4C_IN_skip_layer_norm_addend, 1, last);
+  double *sum = nd4c_cpu_work_make(work, x->size);
   nd4c_ref_rows_args args = {.length = *last,
                              .x = sum,
-                             .scale = nd4c_cpu_work_load_as(&work, call, ND4C_IN_skip_layer_norm_scale, 1, last),
-                             .bias = nd4c_cpu_work_load_as(&work, call, ND4C_IN_skip_layer_norm_bias, 1, last),
+                             .scale = nd4c_cpu_work_load_as(work, ND4C_IN_skip_layer_norm_scale, 1, last),
+                             .bias = nd4c_cpu_work_load_as(work, ND4C_IN_skip_layer_norm_bias, 1, last),
                              .inner = 1,
                              .count = *last,
-                             .epsilon = call->attrs[ND4C_ATTR_skip_layer_norm_epsilon].as.f,
-                             .rms = call->attrs[ND4C_ATTR_skip_layer_norm_rms].as.i != 0,
-                             .y = nd4c_cpu_work_make(&work, x->size)};
-  if (!work.failed) {
-    for (int64_t i = 0; i < x->size; i++)
-      sum[i] = a[i] + b[i] + (addend != NULL ? addend[i % *last] : 0);
-    run_rows(call, &args, x->size);
-    nd4c_cpu_work_store(call, 0, args.y);
-    nd4c_cpu_work_store(call, 1, sum);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+                             .epsilon = ND4C_REAL_OF(call, skip_layer_norm_epsilon),
+                             .rms = ND4C_FLAG_OF(call, skip_layer_norm_rms)};
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  for (int64_t i = 0; i < x->size; i++)
+    sum[i] = a[i] + b[i] + (addend != NULL ? addend[i % *last] : 0);
+  nd4c_cpu_work_result(work, 1, sum);
+  return run_rows(work, &args);
+}
+
+/* -- softmax, batch_norm, lrn ------------------------------------------------------------------------------------- */
+
+ND4C_CPU_RANGE(softmax_range, nd4c_ref_softmax)
+
+static nd4c_status softmax(const nd4c_call *call, nd4c_cpu_work *work, bool logarithm) {
+  const nd4c_tensor *x = &call->inputs[0];
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, softmax_axis), x->rank);
+  nd4c_ref_softmax_args args = {.length = x->shape[axis],
+                                .inner = nd4c_ref_extent(x->rank - axis - 1, x->shape + axis + 1),
+                                .logarithm = logarithm,
+                                .x = nd4c_cpu_work_load(work, 0),
+                                .y = nd4c_cpu_work_output(work, 0)};
+  int64_t rows = args.length > 0 ? x->size / args.length : 0;
+  return nd4c_cpu_work_parallel(work, rows, 8 * args.length, softmax_range, &args);
+}
+
+static nd4c_status batch_norm(const nd4c_call *call, nd4c_cpu_work *work) {
+  const nd4c_tensor *x = &call->inputs[0];
+  nd4c_ref_channels args = {.inner = nd4c_ref_extent(x->rank - 2, x->shape + 2),
+                            .count = x->shape[1],
+                            .x = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_x),
+                            .scale = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_scale),
+                            .bias = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_bias),
+                            .mean = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_mean),
+                            .variance = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_variance),
+                            .epsilon = ND4C_REAL_OF(call, batch_norm_epsilon),
+                            .y = nd4c_cpu_work_output(work, 0)};
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_ref_batch_norm(&args, x->size);
+  return ND4C_OK;
+}
+
+ND4C_CPU_RANGE(lrn_range, nd4c_ref_lrn)
+
+static nd4c_status lrn(const nd4c_call *call, nd4c_cpu_work *work) {
+  const nd4c_tensor *x = &call->inputs[0];
+  nd4c_ref_lrn_args args = {.inner = nd4c_ref_extent(x->rank - 2, x->shape + 2),
+                            .channels = x->shape[1],
+                            .size = ND4C_INT_OF(call, lrn_size),
+                            .alpha = ND4C_REAL_OF(call, lrn_alpha),
+                            .beta = ND4C_REAL_OF(call, lrn_beta),
+                            .bias = ND4C_REAL_OF(call, lrn_bias),
+                            .x = nd4c_cpu_work_load(work, ND4C_IN_lrn_x),
+                            .y = nd4c_cpu_work_output(work, 0)};
+  return nd4c_cpu_work_parallel(work, x->size, args.size + 16, lrn_range, &args);
 }
 
 /* -- groups over any axes ----------------------------------------------------------------------------------------- */
 
-/* The group of each element of x. */
-static int64_t *group_of(nd4c_cpu_work *work, const nd4c_call *call, const bool *reduced, int64_t *count) {
-  const nd4c_tensor *x = &call->inputs[0];
-  int64_t *groups = nd4c_cpu_work_make_integers(work, x->size);
-  *count = 0;
-  if (groups != NULL)
-    *count = nd4c_ref_group_elements(x->rank, x->shape, reduced, groups);
-  return groups;
+/* The elements of x in groups: those that differ in the reduced axes alone are of one. */
+typedef struct grouping {
+  int64_t count, *of; /* the group of each element */
+  const double *x;
+  double *y;
+} grouping;
+
+static nd4c_status group(nd4c_cpu_work *work, const bool *reduced, grouping *g) {
+  const nd4c_tensor *x = &work->call->inputs[0];
+  *g = (grouping){.of = nd4c_cpu_work_make_integers(work, x->size),
+                  .x = nd4c_cpu_work_load(work, 0),
+                  .y = nd4c_cpu_work_output(work, 0)};
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  g->count = nd4c_ref_group_elements(x->rank, x->shape, reduced, g->of);
+  return ND4C_OK;
 }
 
-static nd4c_status lp_normalize_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+static nd4c_status group_by_axes(nd4c_cpu_work *work, const nd4c_attr_value *axes, grouping *g) {
+  bool reduced[ND4C_CPU_MAX_RANK];
+  nd4c_cpu_reduced_axes(work->call->inputs[0].rank, axes, reduced);
+  return group(work, reduced, g);
+}
+
+static nd4c_status lp_normalize(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
-  double p = call->attrs[ND4C_ATTR_lp_normalize_p].as.f, least = call->attrs[ND4C_ATTR_lp_normalize_epsilon].as.f;
+  double p = ND4C_REAL_OF(call, lp_normalize_p), least = ND4C_REAL_OF(call, lp_normalize_epsilon);
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
-  int64_t count;
-  reduced[nd4c_axis(call->attrs[ND4C_ATTR_lp_normalize_axis].as.i, x->rank)] = true;
-  int64_t *groups = group_of(&work, call, reduced, &count);
-  const double *numbers = nd4c_cpu_work_load(&work, call, 0);
-  double *norms = nd4c_cpu_work_make(&work, count), *y = nd4c_cpu_work_make(&work, x->size);
-  if (!work.failed) {
-    nd4c_ref_group_powers(x->size, numbers, groups, p, norms);
-    for (int64_t i = 0; i < count; i++) {
-      double norm = p == 2 ? sqrt(norms[i]) : p == 1 ? norms[i] : pow(norms[i], 1 / p);
-      norms[i] = norm < least ? least : norm;
-    }
-    for (int64_t i = 0; i < x->size; i++)
-      y[i] = norms[groups[i]] == 0 ? 0 : numbers[i] / norms[groups[i]];
-    nd4c_cpu_work_store(call, 0, y);
+  grouping g;
+  reduced[nd4c_axis(ND4C_INT_OF(call, lp_normalize_axis), x->rank)] = true;
+  ND4C_BACKEND_TRY(group(work, reduced, &g));
+  double *norms = nd4c_cpu_work_make(work, g.count);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_ref_group_powers(x->size, g.x, g.of, p, norms);
+  for (int64_t i = 0; i < g.count; i++) {
+    double norm = p == 2 ? sqrt(norms[i]) : p == 1 ? norms[i] : pow(norms[i], 1 / p);
+    norms[i] = norm < least ? least : norm;
   }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  for (int64_t i = 0; i < x->size; i++)
+    g.y[i] = norms[g.of[i]] == 0 ? 0 : g.x[i] / norms[g.of[i]];
+  return ND4C_OK;
 }
 
-static nd4c_status standardize_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
-  const nd4c_tensor *x = &call->inputs[0];
-  double epsilon = call->attrs[ND4C_ATTR_standardize_epsilon].as.f;
-  bool reduced[ND4C_CPU_MAX_RANK];
-  int64_t count;
-  nd4c_cpu_reduced_axes(x->rank, &call->attrs[ND4C_ATTR_standardize_axes], reduced);
-  int64_t *groups = group_of(&work, call, reduced, &count);
-  const double *numbers = nd4c_cpu_work_load(&work, call, 0);
-  double *mean = nd4c_cpu_work_make(&work, count), *variance = nd4c_cpu_work_make(&work, count);
-  double *y = nd4c_cpu_work_make(&work, x->size);
-  if (!work.failed) {
-    nd4c_ref_group_statistics(x->size, numbers, groups, count, mean, variance);
-    for (int64_t i = 0; i < x->size; i++)
-      y[i] = (numbers[i] - mean[groups[i]]) / (sqrt(variance[groups[i]]) + epsilon);
-    nd4c_cpu_work_store(call, 0, y);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+static nd4c_status standardize(const nd4c_call *call, nd4c_cpu_work *work) {
+  double epsilon = ND4C_REAL_OF(call, standardize_epsilon);
+  int64_t size = call->inputs[0].size;
+  grouping g;
+  ND4C_BACKEND_TRY(group_by_axes(work, &call->attrs[ND4C_ATTR_standardize_axes], &g));
+  double *mean = nd4c_cpu_work_make(work, g.count), *variance = nd4c_cpu_work_make(work, g.count);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_ref_group_statistics(size, g.x, g.of, g.count, mean, variance);
+  for (int64_t i = 0; i < size; i++)
+    g.y[i] = (g.x[i] - mean[g.of[i]]) / (sqrt(variance[g.of[i]]) + epsilon);
+  return ND4C_OK;
 }
 
-static nd4c_status batch_norm_training_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+/* The moments of the batch normalise; what is returned of them is mixed into the old ones. */
+static nd4c_status batch_norm_training(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
-  double epsilon = call->attrs[ND4C_ATTR_batch_norm_training_epsilon].as.f;
-  double momentum = call->attrs[ND4C_ATTR_batch_norm_training_momentum].as.f;
+  double momentum = ND4C_REAL_OF(call, batch_norm_training_momentum);
   bool reduced[ND4C_CPU_MAX_RANK];
-  int64_t count;
   for (int32_t axis = 0; axis < x->rank; axis++)
     reduced[axis] = axis != 1;
-  int64_t *groups = group_of(&work, call, reduced, &count);
-  const double *numbers = nd4c_cpu_work_load(&work, call, 0);
-  const double *scale = nd4c_cpu_work_load(&work, call, ND4C_IN_batch_norm_training_scale);
-  const double *bias = nd4c_cpu_work_load(&work, call, ND4C_IN_batch_norm_training_bias);
-  const double *old_mean = nd4c_cpu_work_load(&work, call, ND4C_IN_batch_norm_training_mean);
-  const double *old_variance = nd4c_cpu_work_load(&work, call, ND4C_IN_batch_norm_training_variance);
-  double *mean = nd4c_cpu_work_make(&work, count), *variance = nd4c_cpu_work_make(&work, count);
-  double *y = nd4c_cpu_work_make(&work, x->size);
-  if (!work.failed) {
-    nd4c_ref_group_statistics(x->size, numbers, groups, count, mean, variance);
-    for (int64_t i = 0; i < x->size; i++) {
-      int64_t c = groups[i];
-      y[i] = (numbers[i] - mean[c]) / sqrt(variance[c] + epsilon) * scale[c] + bias[c];
-    }
-    for (int64_t c = 0; c < count; c++) {
-      mean[c] = old_mean[c] * momentum + mean[c] * (1 - momentum);
-      variance[c] = old_variance[c] * momentum + variance[c] * (1 - momentum);
-    }
-    nd4c_cpu_work_store(call, 0, y);
-    nd4c_cpu_work_store(call, 1, mean);
-    nd4c_cpu_work_store(call, 2, variance);
+  grouping g;
+  ND4C_BACKEND_TRY(group(work, reduced, &g));
+  const double *old[2] = {nd4c_cpu_work_load(work, ND4C_IN_batch_norm_training_mean),
+                          nd4c_cpu_work_load(work, ND4C_IN_batch_norm_training_variance)};
+  double *own[2] = {nd4c_cpu_work_output(work, 1), nd4c_cpu_work_output(work, 2)};
+  nd4c_ref_channels args = {.inner = nd4c_ref_extent(x->rank - 2, x->shape + 2),
+                            .count = x->shape[1],
+                            .x = g.x,
+                            .scale = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_training_scale),
+                            .bias = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_training_bias),
+                            .mean = own[0],
+                            .variance = own[1],
+                            .epsilon = ND4C_REAL_OF(call, batch_norm_training_epsilon),
+                            .y = g.y};
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_ref_group_statistics(x->size, g.x, g.of, g.count, own[0], own[1]);
+  nd4c_ref_batch_norm(&args, x->size);
+  for (int64_t i = 0; i < 2 * g.count; i++) {
+    double *to = &own[i / g.count][i % g.count];
+    *to = old[i / g.count][i % g.count] * momentum + *to * (1 - momentum);
   }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  return ND4C_OK;
 }
 
-static nd4c_status clip_by_norm_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
-  const nd4c_tensor *x = &call->inputs[0];
-  double most = call->attrs[ND4C_ATTR_clip_by_norm_max_norm].as.f;
-  bool reduced[ND4C_CPU_MAX_RANK];
-  int64_t count;
-  nd4c_cpu_reduced_axes(x->rank, &call->attrs[ND4C_ATTR_clip_by_norm_axes], reduced);
-  int64_t *groups = group_of(&work, call, reduced, &count);
-  const double *numbers = nd4c_cpu_work_load(&work, call, 0), *given = nd4c_cpu_work_load(&work, call, 1);
-  double *norms = nd4c_cpu_work_make(&work, count), *y = nd4c_cpu_work_make(&work, x->size);
-  if (!work.failed) {
-    nd4c_ref_group_powers(x->size, numbers, groups, 2, norms);
-    for (int64_t i = 0; i < x->size; i++) {
-      double norm = given != NULL ? given[0] : sqrt(norms[groups[i]]);
-      y[i] = norm <= most ? numbers[i] : numbers[i] * most / norm;
-    }
-    nd4c_cpu_work_store(call, 0, y);
+static nd4c_status clip_by_norm(const nd4c_call *call, nd4c_cpu_work *work) {
+  double most = ND4C_REAL_OF(call, clip_by_norm_max_norm);
+  int64_t size = call->inputs[0].size;
+  grouping g;
+  ND4C_BACKEND_TRY(group_by_axes(work, &call->attrs[ND4C_ATTR_clip_by_norm_axes], &g));
+  const double *given = nd4c_cpu_work_load(work, 1);
+  double *norms = nd4c_cpu_work_make(work, g.count);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_ref_group_powers(size, g.x, g.of, 2, norms);
+  for (int64_t i = 0; i < size; i++) {
+    double norm = given != NULL ? given[0] : sqrt(norms[g.of[i]]);
+    g.y[i] = norm <= most ? g.x[i] : g.x[i] * most / norm;
   }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  return ND4C_OK;
 }
 
+static nd4c_status add_squares(const nd4c_call *call, nd4c_cpu_work *work, int32_t input, double *sum) {
+  const double *numbers = nd4c_cpu_work_load(work, input);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  for (int64_t i = 0; i < call->inputs[input].size; i++)
+    *sum += numbers[i] * numbers[i];
+  return ND4C_OK;
+}
+
+/* The memory of one input at a time. */
 static nd4c_status global_norm_run(const nd4c_call *call) {
   double sum = 0;
   for (int32_t i = 0; i < call->input_count; i++) {
-    nd4c_cpu_work work = {0};
-    const double *numbers = nd4c_cpu_work_load(&work, call, i);
-    for (int64_t j = 0; !work.failed && j < call->inputs[i].size; j++)
-      sum += numbers[j] * numbers[j];
-    ND4C_BACKEND_TRY(nd4c_cpu_work_end(&work, call, ND4C_OK));
+    nd4c_cpu_work work = nd4c_cpu_work_in(call, 0);
+    ND4C_BACKEND_TRY(nd4c_cpu_work_end(&work, add_squares(call, &work, i, &sum)));
   }
   sum = sqrt(sum);
   nd4c_cpu_work_store(call, 0, &sum);
@@ -247,57 +251,63 @@ static nd4c_status global_norm_run(const nd4c_call *call) {
 
 /* -- hardmax and bias_add ----------------------------------------------------------------------------------------- */
 
-static nd4c_status hardmax_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+static nd4c_status hardmax(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_hardmax_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, hardmax_axis), x->rank);
   int64_t length = x->shape[axis], inner = nd4c_ref_extent(x->rank - axis - 1, x->shape + axis + 1);
-  const double *numbers = nd4c_cpu_work_load(&work, call, 0);
-  double *y = nd4c_cpu_work_make(&work, x->size);
-  for (int64_t row = 0; !work.failed && length > 0 && row < x->size / length; row++) {
+  const double *numbers = nd4c_cpu_work_load(work, 0);
+  double *y = nd4c_cpu_work_output(work, 0);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  for (int64_t row = 0; length > 0 && row < x->size / length; row++) {
     int64_t first = row / inner * inner * length + row % inner, best = first;
-    for (int64_t i = 1; i < length; i++) {
-      int64_t at = first + i * inner;
-      if (!isnan(numbers[best]) && !(numbers[at] <= numbers[best]))
-        best = at;
-    }
+    for (int64_t at = first + inner; at < first + length * inner; at += inner)
+      best = !isnan(numbers[best]) && !(numbers[at] <= numbers[best]) ? at : best;
     y[best] = 1;
   }
-  if (!work.failed)
-    nd4c_cpu_work_store(call, 0, y);
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  return ND4C_OK;
 }
 
-static nd4c_status bias_add_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+static nd4c_status bias_add(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_bias_add_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, bias_add_axis), x->rank);
   int64_t inner = nd4c_ref_extent(x->rank - axis - 1, x->shape + axis + 1);
-  int64_t activation = call->attrs[ND4C_ATTR_bias_add_activation].as.i;
-  const double *numbers = nd4c_cpu_work_load(&work, call, 0), *bias = nd4c_cpu_work_load(&work, call, 1);
-  double *y = nd4c_cpu_work_make(&work, x->size);
-  if (!work.failed) {
-    for (int64_t i = 0; i < x->size; i++)
-      y[i] = nd4c_ref_activate(activation, numbers[i] + bias[i / inner % x->shape[axis]]);
-    nd4c_cpu_work_store(call, 0, y);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  int64_t activation = ND4C_INT_OF(call, bias_add_activation);
+  const double *numbers = nd4c_cpu_work_load(work, 0), *bias = nd4c_cpu_work_load(work, 1);
+  double *y = nd4c_cpu_work_output(work, 0);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  for (int64_t i = 0; i < x->size; i++)
+    y[i] = nd4c_ref_activate(activation, numbers[i] + bias[i / inner % x->shape[axis]]);
+  return ND4C_OK;
 }
 
-#define OPS(X)                  \
-  X(instance_norm)              \
-  X(group_norm)                 \
-  X(layer_norm)                 \
-  X(rms_norm)                   \
-  X(lp_normalize)               \
-  X(standardize)                \
-  X(batch_norm_training)        \
-  X(layer_norm_with_statistics) \
-  X(skip_layer_norm)            \
-  X(bias_add)                   \
-  X(clip_by_norm)               \
-  X(global_norm)                \
-  X(hardmax)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_FLOATS, op##_run),
+/* -- kernels ------------------------------------------------------------------------------------------------------ */
 
-const nd4c_kernel *const nd4c_cpu_reference_normalization_kernels[] = {OPS(DEFINE_KERNEL) NULL};
+#define F ND4C_CPU_FLOATS
+#define OPS(X)                                                                                                   \
+  X(instance_norm, F, instance_norm(call, work))                                                                 \
+  X(group_norm, F,                                                                                               \
+    channel_norm(call, work, ND4C_INT_OF(call, group_norm_groups), ND4C_REAL_OF(call, group_norm_epsilon)))      \
+  X(layer_norm, F,                                                                                               \
+    trailing_norm(call, work, ND4C_INT_OF(call, layer_norm_axis), ND4C_REAL_OF(call, layer_norm_epsilon), false, \
+                  ND4C_IN_layer_norm_bias))                                                                      \
+  X(rms_norm, F,                                                                                                 \
+    trailing_norm(call, work, ND4C_INT_OF(call, rms_norm_axis), ND4C_REAL_OF(call, rms_norm_epsilon), true, -1)) \
+  X(layer_norm_with_statistics, F,                                                                               \
+    trailing_norm(call, work, ND4C_INT_OF(call, layer_norm_with_statistics_axis),                                \
+                  ND4C_REAL_OF(call, layer_norm_with_statistics_epsilon), false,                                 \
+                  ND4C_IN_layer_norm_with_statistics_bias))                                                      \
+  X(skip_layer_norm, F, skip_layer_norm(call, work))                                                             \
+  X(softmax, F, softmax(call, work, false))                                                                      \
+  X(log_softmax, F, softmax(call, work, true))                                                                   \
+  X(batch_norm, F, batch_norm(call, work))                                                                       \
+  X(lrn, F, lrn(call, work))                                                                                     \
+  X(lp_normalize, F, lp_normalize(call, work))                                                                   \
+  X(standardize, F, standardize(call, work))                                                                     \
+  X(batch_norm_training, F, batch_norm_training(call, work))                                                     \
+  X(clip_by_norm, F, clip_by_norm(call, work))                                                                   \
+  X(hardmax, F, hardmax(call, work))                                                                             \
+  X(bias_add, F, bias_add(call, work))
+OPS(ND4C_CPU_WORK_RUN)
+
+const nd4c_kernel *const nd4c_cpu_reference_normalization_kernels[] = {
+    OPS(ND4C_CPU_WORK_ROW) ND4C_CPU_REFERENCE_KERNEL(global_norm, F, global_norm_run), NULL};

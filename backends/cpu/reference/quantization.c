@@ -4,46 +4,35 @@
 #include "backends/cpu/reference/reference.h"
 
 /* Packed elements share bytes: one thread writes them all. Bits without an element are 0. */
-static void run_range(const nd4c_call *call, int64_t work, nd4c_range_function range, void *user) {
+static nd4c_status run_range(const nd4c_call *call, int64_t work, nd4c_range_function range, void *user) {
   const nd4c_tensor *y = &call->outputs[0];
   int bits = nd4c_packed_bits(y->dtype);
   nd4c_cpu_parallel(y->size, nd4c_cpu_grain(work), bits != 0 ? 1 : call->width, range, user);
   for (int64_t i = y->size; bits != 0 && i * bits % 8 != 0; i++)
     nd4c_packed_set(y->data, i, bits, 0);
+  return ND4C_OK;
 }
 
-typedef struct cast_args {
-  nd4c_ref_tensor x, y;
-  bool saturate;
-  nd4c_narrow_rounding rounding;
-} cast_args;
-
-static void cast_float8_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const cast_args *args = user;
-  (void)worker;
-  nd4c_ref_cast_float8(&args->x, &args->y, args->saturate, args->rounding, begin, end);
-}
+ND4C_CPU_RANGE(cast_float8_range, nd4c_ref_cast_float8)
 
 static nd4c_status cast_float8_run(const nd4c_call *call) {
-  cast_args args = {nd4c_cpu_ref_tensor(&call->inputs[0]), nd4c_cpu_ref_tensor(&call->outputs[0]),
-                    call->attrs[ND4C_ATTR_cast_float8_saturate].as.i != 0,
-                    (nd4c_narrow_rounding)call->attrs[ND4C_ATTR_cast_float8_rounding].as.i};
-  run_range(call, 8, cast_float8_range, &args);
-  return ND4C_OK;
+  nd4c_ref_cast_args args = {nd4c_cpu_ref_input(call, 0), nd4c_cpu_ref_output(call, 0),
+                             ND4C_FLAG_OF(call, cast_float8_saturate),
+                             (nd4c_narrow_rounding)ND4C_INT_OF(call, cast_float8_rounding)};
+  return run_range(call, 8, cast_float8_range, &args);
 }
 
 /* -- quantize_linear and dequantize_linear: inputs and the first attributes stand at the same places --------------- */
 
 static nd4c_ref_quantization describe(const nd4c_call *call) {
-  int64_t axis = call->attrs[ND4C_ATTR_quantize_linear_axis].as.i;
-  return (nd4c_ref_quantization){
-      .x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-      .scale = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_quantize_linear_scale]),
-      .zero_point = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_quantize_linear_zero_point)),
-      .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-      .axis = nd4c_axis(axis, call->inputs[0].rank),
-      .block = call->attrs[ND4C_ATTR_quantize_linear_block_size].as.i,
-      .saturate = true};
+  int64_t axis = ND4C_INT_OF(call, quantize_linear_axis);
+  return (nd4c_ref_quantization){.x = nd4c_cpu_ref_input(call, 0),
+                                 .scale = nd4c_cpu_ref_input(call, ND4C_IN_quantize_linear_scale),
+                                 .zero_point = nd4c_cpu_ref_input(call, ND4C_IN_quantize_linear_zero_point),
+                                 .y = nd4c_cpu_ref_output(call, 0),
+                                 .axis = nd4c_axis(axis, call->inputs[0].rank),
+                                 .block = ND4C_INT_OF(call, quantize_linear_block_size),
+                                 .saturate = true};
 }
 
 ND4C_CPU_RANGE(quantize_range, nd4c_ref_quantize)
@@ -55,7 +44,7 @@ ND4C_CPU_RANGE(matmul_nbits_range, nd4c_ref_matmul_nbits)
 
 /* The quotient's precision: as asked for, else the scale's; integers divide as float64. */
 static nd4c_dtype precision_of(const nd4c_call *call) {
-  nd4c_dtype given = (nd4c_dtype)call->attrs[ND4C_ATTR_quantize_linear_precision].as.i;
+  nd4c_dtype given = (nd4c_dtype)ND4C_INT_OF(call, quantize_linear_precision);
   nd4c_dtype scale = call->inputs[ND4C_IN_quantize_linear_scale].dtype, x = call->inputs[0].dtype;
   nd4c_dtype dtype = given != ND4C_DTYPE_NONE ? given : scale == ND4C_FLOAT8_E8M0FNU ? x : scale;
   return dtype == ND4C_INT32 ? ND4C_FLOAT64 : dtype;
@@ -64,57 +53,51 @@ static nd4c_dtype precision_of(const nd4c_call *call) {
 static nd4c_status quantize_linear_run(const nd4c_call *call) {
   nd4c_ref_quantization args = describe(call);
   args.precision = precision_of(call);
-  args.saturate = call->attrs[ND4C_ATTR_quantize_linear_saturate].as.i != 0;
+  args.saturate = ND4C_FLAG_OF(call, quantize_linear_saturate);
   bool plain = nd4c_ref_quantize_is_plain(&args);
-  run_range(call, plain ? 0 : 16, plain ? quantize_plain_range : quantize_range, &args);
-  return ND4C_OK;
+  return run_range(call, plain ? 0 : 16, plain ? quantize_plain_range : quantize_range, &args);
 }
 
 static nd4c_status dequantize_linear_run(const nd4c_call *call) {
   nd4c_ref_quantization args = describe(call);
   bool plain = nd4c_ref_dequantize_is_plain(&args);
-  run_range(call, plain ? 0 : 16, plain ? dequantize_plain_range : dequantize_range, &args);
-  return ND4C_OK;
+  return run_range(call, plain ? 0 : 16, plain ? dequantize_plain_range : dequantize_range, &args);
 }
 
 static nd4c_status dynamic_quantize_linear_run(const nd4c_call *call) {
   float scale;
   uint8_t zero_point;
-  nd4c_ref_quantization args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                                .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                                .precision = ND4C_FLOAT32,
-                                .saturate = true};
+  nd4c_ref_quantization args = {
+      .x = nd4c_cpu_ref_input(call, 0), .y = nd4c_cpu_ref_output(call, 0), .precision = ND4C_FLOAT32, .saturate = true};
   nd4c_ref_dynamic_range(&args.x, &scale, &zero_point);
   args.scale = (nd4c_ref_tensor){.dtype = ND4C_FLOAT32, .data = (char *)&scale};
   args.zero_point = (nd4c_ref_tensor){.dtype = ND4C_UINT8, .data = (char *)&zero_point};
   bool plain = nd4c_ref_quantize_is_plain(&args);
-  run_range(call, plain ? 0 : 16, plain ? quantize_plain_range : quantize_range, &args);
+  (void)run_range(call, plain ? 0 : 16, plain ? quantize_plain_range : quantize_range, &args);
   memcpy(call->outputs[1].data, &scale, sizeof scale);
   memcpy(call->outputs[2].data, &zero_point, sizeof zero_point);
   return ND4C_OK;
 }
 
 static nd4c_status fake_quantize_run(const nd4c_call *call) {
-  nd4c_ref_fake_quantization args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                                     .low = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_fake_quantize_low]),
-                                     .high = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_fake_quantize_high]),
-                                     .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                                     .bits = (int)call->attrs[ND4C_ATTR_fake_quantize_bits].as.i,
-                                     .narrow_range = call->attrs[ND4C_ATTR_fake_quantize_narrow_range].as.i != 0};
-  run_range(call, 16, fake_quantize_range, &args);
-  return ND4C_OK;
+  nd4c_ref_fake_quantization args = {.x = nd4c_cpu_ref_input(call, 0),
+                                     .low = nd4c_cpu_ref_input(call, ND4C_IN_fake_quantize_low),
+                                     .high = nd4c_cpu_ref_input(call, ND4C_IN_fake_quantize_high),
+                                     .y = nd4c_cpu_ref_output(call, 0),
+                                     .bits = (int)ND4C_INT_OF(call, fake_quantize_bits),
+                                     .narrow_range = ND4C_FLAG_OF(call, fake_quantize_narrow_range)};
+  return run_range(call, 16, fake_quantize_range, &args);
 }
 
 static nd4c_status matmul_nbits_run(const nd4c_call *call) {
-  nd4c_ref_nbits args = {.a = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_matmul_nbits_a]),
-                         .b = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_matmul_nbits_b]),
-                         .scale = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_matmul_nbits_scale]),
-                         .zero_point = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_matmul_nbits_zero_point)),
-                         .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_matmul_nbits_bias)),
-                         .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                         .block = call->attrs[ND4C_ATTR_matmul_nbits_block_size].as.i};
-  run_range(call, 4 * args.b.shape[1], matmul_nbits_range, &args);
-  return ND4C_OK;
+  nd4c_ref_nbits args = {.a = nd4c_cpu_ref_input(call, ND4C_IN_matmul_nbits_a),
+                         .b = nd4c_cpu_ref_input(call, ND4C_IN_matmul_nbits_b),
+                         .scale = nd4c_cpu_ref_input(call, ND4C_IN_matmul_nbits_scale),
+                         .zero_point = nd4c_cpu_ref_input(call, ND4C_IN_matmul_nbits_zero_point),
+                         .bias = nd4c_cpu_ref_input(call, ND4C_IN_matmul_nbits_bias),
+                         .y = nd4c_cpu_ref_output(call, 0),
+                         .block = ND4C_INT_OF(call, matmul_nbits_block_size)};
+  return run_range(call, 4 * args.b.shape[1], matmul_nbits_range, &args);
 }
 
 #define QUANTIZABLE (ND4C_CPU_FLOATS | ND4C_DTYPE_BIT(ND4C_INT32))

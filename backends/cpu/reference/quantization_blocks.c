@@ -17,15 +17,11 @@ typedef struct job {
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1];
-  if (b->layout != ND4C_LAYOUT_QUANTISED) {
-    return nd4c_cpu_decline(reason, reason_size, "b is not in quantised blocks");
-  }
-  if (nd4c_block_format_find(b->arrangement->format) == NULL) {
-    return nd4c_cpu_decline(reason, reason_size, "blocks of another format than q8_0 and q4_0");
-  }
-  if (a->layout != ND4C_LAYOUT_STRIDED || b->rank != 2 || a->rank < 2) {
-    return nd4c_cpu_decline(reason, reason_size, "a is in blocks or has one axis, or b is no matrix");
-  }
+  ND4C_CPU_DECLINE_IF(b->layout != ND4C_LAYOUT_QUANTISED, "b is not in quantised blocks");
+  ND4C_CPU_DECLINE_IF(nd4c_block_format_find(b->arrangement->format) == NULL,
+                      "blocks of another format than q8_0 and q4_0");
+  ND4C_CPU_DECLINE_IF(a->layout != ND4C_LAYOUT_STRIDED || b->rank != 2 || a->rank < 2,
+                      "a is in blocks or has one axis, or b is no matrix");
   return a->dtype == ND4C_FLOAT32 || nd4c_cpu_decline(reason, reason_size, "a is not float32");
 }
 

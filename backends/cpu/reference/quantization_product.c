@@ -18,15 +18,13 @@ typedef struct product {
 
 static nd4c_status take_buffers(product *p) {
   double needed = 2.0 * (double)p->k * (double)(p->m + p->n) + 4.0 * (double)p->m * (double)p->n;
-  if (needed > 0x1p46)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for factors of %lld by %lld by %lld", p->call->op->name,
-                               (long long)p->m, (long long)p->k, (long long)p->n);
+  ND4C_CPU_FAIL_IF(needed > 0x1p46, ND4C_MEMORY, "%s: no memory for factors of %lld by %lld by %lld", p->call->op->name,
+                   (long long)p->m, (long long)p->k, (long long)p->n);
   size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
   p->bytes = (m + n) * (sizeof(double) + sizeof(int32_t)) + m * n * sizeof(int32_t) + (m + n) * k * sizeof(int16_t) + 8;
   p->block = nd4c_cpu_host->allocate_pages(p->bytes);
-  if (p->block == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of widened factors", p->call->op->name,
-                               p->bytes);
+  ND4C_CPU_FAIL_IF(p->block == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes of widened factors", p->call->op->name,
+                   p->bytes);
   p->a_scales = p->block;
   p->b_scales = p->a_scales + m;
   p->a_zeros = (int32_t *)(p->b_scales + n);
@@ -95,7 +93,7 @@ typedef struct target {
 } target;
 
 static target target_of(const nd4c_call *call, int32_t scale, int32_t zero) {
-  nd4c_ref_tensor scales = nd4c_cpu_ref_tensor(&call->inputs[scale]), zeros = nd4c_cpu_ref_tensor(&call->inputs[zero]);
+  nd4c_ref_tensor scales = nd4c_cpu_ref_input(call, scale), zeros = nd4c_cpu_ref_input(call, zero);
   return (target){nd4c_ref_real(&scales, 0), (int32_t)nd4c_ref_real(&zeros, 0), scales.dtype};
 }
 
@@ -124,9 +122,9 @@ static void store_requantized(const product *p, const target *to, int64_t flat, 
 /* a [..., m, k] times b [..., k, n], as matmul has it. `to` NULL: y is int32. */
 static nd4c_status run_matrices(const nd4c_call *call, int32_t b_at, const positions *at, const target *to) {
   product p = {.call = call,
-               .a = nd4c_cpu_ref_tensor(&call->inputs[0]),
-               .b = nd4c_cpu_ref_tensor(&call->inputs[b_at]),
-               .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+               .a = nd4c_cpu_ref_input(call, 0),
+               .b = nd4c_cpu_ref_input(call, b_at),
+               .y = nd4c_cpu_ref_output(call, 0)};
   bool a_vector = p.a.rank == 1, b_vector = p.b.rank == 1;
   int32_t batch_rank = p.y.rank - !a_vector - !b_vector;
   p.m = a_vector ? 1 : p.a.shape[p.a.rank - 2];
@@ -186,11 +184,11 @@ static nd4c_status qlinear_matmul_run(const nd4c_call *call) {
 static nd4c_status linear_int8_run(const nd4c_call *call) {
   const positions at = {ND4C_IN_linear_int8_x_scale, ND4C_IN_linear_int8_x_zero_point, ND4C_IN_linear_int8_w_scale,
                         ND4C_IN_linear_int8_w_zero_point};
-  nd4c_ref_tensor bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_linear_int8_bias));
+  nd4c_ref_tensor bias = nd4c_cpu_ref_input(call, ND4C_IN_linear_int8_bias);
   product p = {.call = call,
-               .a = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_linear_int8_x]),
-               .b = nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_linear_int8_w]),
-               .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+               .a = nd4c_cpu_ref_input(call, ND4C_IN_linear_int8_x),
+               .b = nd4c_cpu_ref_input(call, ND4C_IN_linear_int8_w),
+               .y = nd4c_cpu_ref_output(call, 0)};
   bool vector = p.a.rank == 1;
   int32_t batch_rank = vector ? 0 : p.a.rank - 2;
   p.m = vector ? 1 : p.a.shape[p.a.rank - 2];
@@ -256,9 +254,9 @@ static void store_group(const conv_job *job, int64_t image, int64_t group) {
 static nd4c_status run_conv(const nd4c_call *call, int32_t w_at, const positions *at, conv_job *job, int64_t groups) {
   product *p = &job->p;
   *p = (product){.call = call,
-                 .a = nd4c_cpu_ref_tensor(&call->inputs[w_at]),
-                 .b = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                 .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+                 .a = nd4c_cpu_ref_input(call, w_at),
+                 .b = nd4c_cpu_ref_input(call, 0),
+                 .y = nd4c_cpu_ref_output(call, 0)};
   const nd4c_tensor *w = &call->inputs[w_at], *y = &call->outputs[0];
   int64_t outputs = w->shape[0];
   if (y->size == 0)
@@ -297,22 +295,20 @@ static nd4c_status run_conv(const nd4c_call *call, int32_t w_at, const positions
 
 static nd4c_status conv_integer_run(const nd4c_call *call) {
   const positions at = {-1, ND4C_IN_conv_integer_w_zero_point, -1, ND4C_IN_conv_integer_x_zero_point};
-  const nd4c_cpu_window_attrs attrs = {ND4C_ATTR_conv_integer_strides, ND4C_ATTR_conv_integer_pads,
-                                       ND4C_ATTR_conv_integer_dilations, ND4C_ATTR_conv_integer_auto_pad};
+  const nd4c_cpu_window_attrs attrs = ND4C_CPU_WINDOW_ATTRS(conv_integer);
   conv_job job = {.to = NULL};
   nd4c_cpu_window(call, attrs, call->inputs[ND4C_IN_conv_integer_w].shape + 2, &job.window);
-  return run_conv(call, ND4C_IN_conv_integer_w, &at, &job, call->attrs[ND4C_ATTR_conv_integer_groups].as.i);
+  return run_conv(call, ND4C_IN_conv_integer_w, &at, &job, ND4C_INT_OF(call, conv_integer_groups));
 }
 
 static nd4c_status qlinear_conv_run(const nd4c_call *call) {
   const positions at = {ND4C_IN_qlinear_conv_w_scale, ND4C_IN_qlinear_conv_w_zero_point, ND4C_IN_qlinear_conv_x_scale,
                         ND4C_IN_qlinear_conv_x_zero_point};
-  const nd4c_cpu_window_attrs attrs = {ND4C_ATTR_qlinear_conv_strides, ND4C_ATTR_qlinear_conv_pads,
-                                       ND4C_ATTR_qlinear_conv_dilations, ND4C_ATTR_qlinear_conv_auto_pad};
+  const nd4c_cpu_window_attrs attrs = ND4C_CPU_WINDOW_ATTRS(qlinear_conv);
   target to = target_of(call, ND4C_IN_qlinear_conv_y_scale, ND4C_IN_qlinear_conv_y_zero_point);
-  conv_job job = {.to = &to, .bias = nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_qlinear_conv_bias))};
+  conv_job job = {.to = &to, .bias = nd4c_cpu_ref_input(call, ND4C_IN_qlinear_conv_bias)};
   nd4c_cpu_window(call, attrs, call->inputs[ND4C_IN_qlinear_conv_w].shape + 2, &job.window);
-  return run_conv(call, ND4C_IN_qlinear_conv_w, &at, &job, call->attrs[ND4C_ATTR_qlinear_conv_groups].as.i);
+  return run_conv(call, ND4C_IN_qlinear_conv_w, &at, &job, ND4C_INT_OF(call, qlinear_conv_groups));
 }
 
 /* -- sums ---------------------------------------------------------------------------------------------------------- */
@@ -339,9 +335,9 @@ static nd4c_status qlinear_add_run(const nd4c_call *call) {
   target a = target_of(call, ND4C_IN_qlinear_add_a_scale, ND4C_IN_qlinear_add_a_zero_point);
   target b = target_of(call, ND4C_IN_qlinear_add_b_scale, ND4C_IN_qlinear_add_b_zero_point);
   target y = target_of(call, ND4C_IN_qlinear_add_y_scale, ND4C_IN_qlinear_add_y_zero_point);
-  add_args args = {nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_qlinear_add_a]),
-                   nd4c_cpu_ref_tensor(&call->inputs[ND4C_IN_qlinear_add_b]),
-                   nd4c_cpu_ref_tensor(&call->outputs[0]),
+  add_args args = {nd4c_cpu_ref_input(call, ND4C_IN_qlinear_add_a),
+                   nd4c_cpu_ref_input(call, ND4C_IN_qlinear_add_b),
+                   nd4c_cpu_ref_output(call, 0),
                    a.scale,
                    b.scale,
                    y.scale,

@@ -1,11 +1,12 @@
 /* Engine reference: random numbers. Parameters are judged before anything is written. */
 #include <math.h>
 
-#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/reference/work.h"
 #include "kernels/reference/random/random.h"
 #include "kernels/reference/sorting/order.h"
 
-enum { GRAIN = 1024 };
+/* Of an element: some 10 ns. */
+enum { WORK = 3 };
 
 static nd4c_philox read_state(const nd4c_tensor *state) {
   uint64_t words[3] = {0, 0, 0};
@@ -17,9 +18,9 @@ static nd4c_philox state_of(const nd4c_call *call) {
   return read_state(&call->inputs[0]);
 }
 
-static nd4c_status run_random_advance(const nd4c_call *call) {
+static nd4c_status random_advance_run(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  uint64_t steps = (uint64_t)call->attrs[ND4C_ATTR_random_advance_steps].as.i;
+  uint64_t steps = (uint64_t)ND4C_INT_OF(call, random_advance_steps);
   nd4c_philox state = state_of(call);
   uint64_t words[3] = {state.key, state.low + steps, state.high};
   words[2] += words[1] < steps;
@@ -32,51 +33,28 @@ static nd4c_status run_random_advance(const nd4c_call *call) {
 ND4C_CPU_RANGE(fill_range, nd4c_ref_random_fill)
 
 static nd4c_ref_random random_of(const nd4c_call *call, nd4c_ref_distribution distribution) {
-  return (nd4c_ref_random){
-      .state = state_of(call), .distribution = distribution, .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
+  return (nd4c_ref_random){.state = state_of(call),
+                           .distribution = distribution,
+                           .a = nd4c_cpu_ref_input(call, 1),
+                           .b = nd4c_cpu_ref_input(call, 2),
+                           .y = nd4c_cpu_ref_output(call, 0)};
 }
 
 static nd4c_status fill(const nd4c_call *call, nd4c_ref_random *r) {
-  nd4c_cpu_parallel(call->outputs[0].size, GRAIN, call->width, fill_range, r);
-  return ND4C_OK;
+  return nd4c_cpu_reference_parallel(call, call->outputs[0].size, WORK, fill_range, r);
 }
 
-static nd4c_status run_random_uniform(const nd4c_call *call) {
-  nd4c_dtype dtype = call->outputs[0].dtype;
-  nd4c_ref_random r =
-      random_of(call, dtype == ND4C_FLOAT64 ? ND4C_REF_DISTRIBUTION_uniform64 : ND4C_REF_DISTRIBUTION_uniform32);
-  r.bits = dtype == ND4C_FLOAT16 ? 11 : dtype == ND4C_BFLOAT16 ? 8 : 24;
-  r.c[0] = call->attrs[ND4C_ATTR_random_uniform_low].as.f;
-  r.c[1] = call->attrs[ND4C_ATTR_random_uniform_high].as.f;
-  return fill(call, &r);
-}
-
-static nd4c_status normal(const nd4c_call *call, nd4c_ref_distribution distribution) {
+/* Low and high of the uniform distribution stand where the others have mean and scale. */
+static nd4c_status with_two(const nd4c_call *call, nd4c_ref_distribution distribution) {
   nd4c_ref_random r = random_of(call, distribution);
-  r.c[0] = call->attrs[ND4C_ATTR_random_normal_mean].as.f;
-  r.c[1] = call->attrs[ND4C_ATTR_random_normal_scale].as.f;
+  nd4c_dtype dtype = call->outputs[0].dtype;
+  r.bits = dtype == ND4C_FLOAT16 ? 11 : dtype == ND4C_BFLOAT16 ? 8 : 24;
+  r.c[0] = ND4C_REAL_OF(call, random_uniform_low);
+  r.c[1] = ND4C_REAL_OF(call, random_uniform_high);
   if (distribution == ND4C_REF_DISTRIBUTION_truncated_normal) {
-    r.c[2] = call->attrs[ND4C_ATTR_random_truncated_normal_low].as.f;
-    r.c[3] = call->attrs[ND4C_ATTR_random_truncated_normal_high].as.f;
+    r.c[2] = ND4C_REAL_OF(call, random_truncated_normal_low);
+    r.c[3] = ND4C_REAL_OF(call, random_truncated_normal_high);
   }
-  return fill(call, &r);
-}
-
-static nd4c_status run_random_normal(const nd4c_call *call) {
-  return normal(call, ND4C_REF_DISTRIBUTION_normal);
-}
-
-static nd4c_status run_random_log_normal(const nd4c_call *call) {
-  return normal(call, ND4C_REF_DISTRIBUTION_log_normal);
-}
-
-static nd4c_status run_random_truncated_normal(const nd4c_call *call) {
-  return normal(call, ND4C_REF_DISTRIBUTION_truncated_normal);
-}
-
-static nd4c_status run_random_exponential(const nd4c_call *call) {
-  nd4c_ref_random r = random_of(call, ND4C_REF_DISTRIBUTION_exponential);
-  r.c[1] = call->attrs[ND4C_ATTR_random_exponential_scale].as.f;
   return fill(call, &r);
 }
 
@@ -87,15 +65,14 @@ typedef struct limits {
 } limits;
 
 static nd4c_status check_parameter(const nd4c_call *call, int32_t input, limits allowed) {
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[input]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, input);
   for (int64_t i = 0; i < call->inputs[input].size; i++) {
     double value;
     nd4c_ref_read_doubles(x.dtype, x.data, nd4c_ref_offset(&x, x.rank, x.shape, i), 1, 1, &value);
-    if (!(value >= allowed.least && value <= allowed.most) || (allowed.whole && value != floor(value))) {
-      return nd4c_cpu_host->fail(ND4C_ARGUMENT, "%s: element %lld of %s is %g, expected %s%g to %g", call->op->name,
-                                 (long long)i, call->op->inputs[input].name, value,
-                                 allowed.whole ? "a whole number of " : "", allowed.least, allowed.most);
-    }
+    ND4C_CPU_FAIL_IF(!(value >= allowed.least && value <= allowed.most) || (allowed.whole && value != floor(value)),
+                     ND4C_ARGUMENT, "%s: element %lld of %s is %g, expected %s%g to %g", call->op->name, (long long)i,
+                     call->op->inputs[input].name, value, allowed.whole ? "a whole number of " : "", allowed.least,
+                     allowed.most);
   }
   return ND4C_OK;
 }
@@ -103,171 +80,87 @@ static nd4c_status check_parameter(const nd4c_call *call, int32_t input, limits 
 static const limits probability = {0, 1, false}, trials = {0, 0x1p53, true}, positive = {0, 0x1p53, false},
                     finite = {0, 0x1.fffffffffffffp1023, false};
 
-static nd4c_status run_random_bernoulli(const nd4c_call *call) {
-  nd4c_ref_random r = random_of(call, ND4C_REF_DISTRIBUTION_bernoulli);
-  r.a = nd4c_cpu_ref_tensor(&call->inputs[1]);
-  nd4c_status status = check_parameter(call, 1, probability);
-  return status == ND4C_OK ? fill(call, &r) : status;
-}
-
-static nd4c_status run_random_binomial(const nd4c_call *call) {
-  nd4c_ref_random r = random_of(call, ND4C_REF_DISTRIBUTION_binomial);
-  r.a = nd4c_cpu_ref_tensor(&call->inputs[1]);
-  r.b = nd4c_cpu_ref_tensor(&call->inputs[2]);
-  nd4c_status status = check_parameter(call, 1, trials);
-  status = status == ND4C_OK ? check_parameter(call, 2, probability) : status;
-  return status == ND4C_OK ? fill(call, &r) : status;
-}
-
-static nd4c_status run_random_poisson(const nd4c_call *call) {
-  nd4c_ref_random r = random_of(call, ND4C_REF_DISTRIBUTION_poisson);
-  r.a = nd4c_cpu_ref_tensor(&call->inputs[1]);
-  nd4c_status status = check_parameter(call, 1, positive);
-  return status == ND4C_OK ? fill(call, &r) : status;
-}
-
-static nd4c_status run_random_gamma(const nd4c_call *call) {
-  nd4c_ref_random r = random_of(call, ND4C_REF_DISTRIBUTION_gamma);
-  r.a = nd4c_cpu_ref_tensor(&call->inputs[1]);
-  r.c[1] = call->attrs[ND4C_ATTR_random_gamma_scale].as.f;
-  nd4c_status status = check_parameter(call, 1, finite);
-  return status == ND4C_OK ? fill(call, &r) : status;
+/* Parameters are judged before anything is written; NULL: there is none. */
+static nd4c_status with_parameters(const nd4c_call *call, nd4c_ref_distribution distribution, const limits *a,
+                                   const limits *b, double scale) {
+  nd4c_ref_random r = random_of(call, distribution);
+  r.c[1] = scale;
+  if (a != NULL)
+    ND4C_BACKEND_TRY(check_parameter(call, 1, *a));
+  if (b != NULL)
+    ND4C_BACKEND_TRY(check_parameter(call, 2, *b));
+  return fill(call, &r);
 }
 
 /* -- integers ------------------------------------------------------------------------------------------------------ */
 
-typedef struct integers_call {
-  nd4c_philox state;
-  nd4c_ref_tensor y;
-  int64_t low;
-  uint64_t range;
-} integers_call;
+ND4C_CPU_RANGE(bits_range, nd4c_ref_random_bits)
+ND4C_CPU_RANGE(integers_range, nd4c_ref_random_integers)
 
-static void bits_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const integers_call *c = user;
-  (void)worker;
-  nd4c_ref_random_bits(&c->state, &c->y, begin, end);
-}
-
-static nd4c_status run_random_bits(const nd4c_call *call) {
-  integers_call c = {.state = state_of(call), .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
-  nd4c_cpu_parallel(call->outputs[0].size, GRAIN, call->width, bits_range, &c);
-  return ND4C_OK;
-}
-
-static void integers_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const integers_call *c = user;
-  (void)worker;
-  nd4c_ref_random_integers(&c->state, c->low, c->range, &c->y, begin, end);
-}
-
-static nd4c_status run_random_integers(const nd4c_call *call) {
-  integers_call c = {.state = state_of(call), .y = nd4c_cpu_ref_tensor(&call->outputs[0])};
-  c.low = call->attrs[ND4C_ATTR_random_integers_low].as.i;
-  c.range = (uint64_t)call->attrs[ND4C_ATTR_random_integers_high].as.i - (uint64_t)c.low;
-  nd4c_cpu_parallel(call->outputs[0].size, GRAIN, call->width, integers_range, &c);
-  return ND4C_OK;
+static nd4c_status integers(const nd4c_call *call, nd4c_range_function range, int64_t low, int64_t high) {
+  nd4c_ref_integers args = {state_of(call), nd4c_cpu_ref_output(call, 0), low, (uint64_t)high - (uint64_t)low};
+  return nd4c_cpu_reference_parallel(call, call->outputs[0].size, WORK, range, &args);
 }
 
 /* -- orders -------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status make_order(const nd4c_call *call, int64_t count, int64_t **order) {
+/* NULL without memory. */
+static int64_t *make_order(const nd4c_call *call, nd4c_cpu_work *work, int64_t count) {
   nd4c_philox state = state_of(call);
-  *order = nd4c_cpu_host->allocate_pages((size_t)(count + 1) * sizeof **order);
-  if (*order == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for an order of %lld elements", (long long)count);
-  }
-  nd4c_ref_random_order(&state, count, *order);
+  int64_t *order = nd4c_cpu_work_make_integers(work, count);
+  if (order != NULL)
+    nd4c_ref_random_order(&state, count, order);
+  return order;
+}
+
+static nd4c_status permutation(const nd4c_call *call, nd4c_cpu_work *work) {
+  const nd4c_tensor *y = &call->outputs[0];
+  const int64_t *order = make_order(call, work, y->size);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_ref_write_words(y->dtype, y->data, 0, y->strides[0], y->size, (const uint64_t *)order);
   return ND4C_OK;
 }
 
-static void free_order(int64_t *order, int64_t count) {
-  nd4c_cpu_host->free_pages(order, (size_t)(count + 1) * sizeof *order);
-}
-
-static nd4c_status run_random_permutation(const nd4c_call *call) {
-  const nd4c_tensor *y = &call->outputs[0];
-  int64_t *order;
-  nd4c_status status = make_order(call, y->size, &order);
-  if (status == ND4C_OK) {
-    nd4c_ref_write_words(y->dtype, y->data, 0, y->strides[0], y->size, (const uint64_t *)order);
-    free_order(order, y->size);
-  }
-  return status;
-}
-
-static nd4c_status run_random_shuffle(const nd4c_call *call) {
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[1]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_random_shuffle_axis].as.i, x.rank);
+static nd4c_status shuffle(const nd4c_call *call, nd4c_cpu_work *work) {
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 1), y = nd4c_cpu_ref_output(call, 0);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, random_shuffle_axis), x.rank);
   nd4c_ref_axes lines = nd4c_ref_axes_without(&x, &y, axis);
-  int64_t *order, count = x.shape[axis], from, to;
-  ND4C_BACKEND_TRY(make_order(call, count, &order));
+  int64_t count = x.shape[axis], from, to;
+  const int64_t *order = make_order(call, work, count);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   for (int64_t line = 0; line < nd4c_ref_axes_size(&lines); line++) {
     nd4c_ref_axes_at(&lines, line, &from, &to);
     nd4c_ref_permute_raw(nd4c_reference_bytes(x.dtype), x.data, from, x.strides[axis], order, count, y.data, to,
                          y.strides[axis]);
   }
-  free_order(order, count);
   return ND4C_OK;
 }
 
-/* -- dropout ------------------------------------------------------------------------------------------------------- */
+/* -- dropout, leaky rectifier -------------------------------------------------------------------------------------- */
 
-typedef struct dropout_call {
-  nd4c_philox state;
-  nd4c_ref_tensor x, y, mask;
-  double rate;
-} dropout_call;
-
-static void dropout_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const dropout_call *c = user;
-  (void)worker;
-  for (int64_t i = begin; i < end; i++) {
-    bool kept = nd4c_ref_random_unit(&c->state, i) >= c->rate;
-    double x = nd4c_ref_load(&c->x, nd4c_ref_offset(&c->x, c->y.rank, c->y.shape, i));
-    nd4c_ref_store(&c->y, nd4c_ref_offset(&c->y, c->y.rank, c->y.shape, i), kept ? x / (1 - c->rate) : 0);
-    c->mask.data[nd4c_ref_offset(&c->mask, c->y.rank, c->y.shape, i)] = kept;
+static nd4c_status dropout(const nd4c_call *call, nd4c_cpu_work *work) {
+  nd4c_philox state = state_of(call);
+  double rate = ND4C_REAL_OF(call, random_dropout_rate), *y = nd4c_cpu_work_load(work, 1);
+  int64_t *mask = nd4c_cpu_work_output_integers(work, 1);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_cpu_work_result(work, 0, y);
+  for (int64_t i = 0; i < call->outputs[0].size; i++) {
+    mask[i] = nd4c_ref_random_unit(&state, i) >= rate;
+    y[i] = mask[i] ? y[i] / (1 - rate) : 0;
   }
-}
-
-static nd4c_status run_random_dropout(const nd4c_call *call) {
-  dropout_call c = {state_of(call), nd4c_cpu_ref_tensor(&call->inputs[1]), nd4c_cpu_ref_tensor(&call->outputs[0]),
-                    nd4c_cpu_ref_tensor(&call->outputs[1]), call->attrs[ND4C_ATTR_random_dropout_rate].as.f};
-  nd4c_cpu_parallel(call->outputs[0].size, GRAIN, call->width, dropout_range, &c);
   return ND4C_OK;
 }
 
-/* -- leaky rectifier ----------------------------------------------------------------------------------------------- */
-
-typedef struct rrelu_call {
-  nd4c_philox state;
-  nd4c_ref_tensor x, y;
-  double low, high;
-  bool seeded;
-} rrelu_call;
-
-static void rrelu_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const rrelu_call *c = user;
-  (void)worker;
-  for (int64_t i = begin; i < end; i++) {
-    double u = c->seeded ? nd4c_ref_random_unit(&c->state, i) : 0.5;
-    double x = nd4c_ref_load(&c->x, nd4c_ref_offset(&c->x, c->y.rank, c->y.shape, i));
-    double slope = c->low + u * (c->high - c->low);
-    nd4c_ref_store(&c->y, nd4c_ref_offset(&c->y, c->y.rank, c->y.shape, i), x < 0 ? slope * x : x);
+static nd4c_status rrelu(const nd4c_call *call, nd4c_cpu_work *work) {
+  const nd4c_tensor *given = nd4c_cpu_input(call, ND4C_IN_rrelu_state);
+  nd4c_philox state = given != NULL ? read_state(given) : (nd4c_philox){0, 0, 0};
+  double low = ND4C_REAL_OF(call, rrelu_low), high = ND4C_REAL_OF(call, rrelu_high), *y = nd4c_cpu_work_load(work, 0);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_cpu_work_result(work, 0, y);
+  for (int64_t i = 0; i < call->outputs[0].size; i++) {
+    double u = given != NULL ? nd4c_ref_random_unit(&state, i) : 0.5;
+    y[i] *= y[i] < 0 ? low + u * (high - low) : 1;
   }
-}
-
-static nd4c_status run_rrelu(const nd4c_call *call) {
-  const nd4c_tensor *state = nd4c_cpu_input(call, ND4C_IN_rrelu_state);
-  rrelu_call c = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]),
-                  .y = nd4c_cpu_ref_tensor(&call->outputs[0]),
-                  .low = call->attrs[ND4C_ATTR_rrelu_low].as.f,
-                  .high = call->attrs[ND4C_ATTR_rrelu_high].as.f,
-                  .seeded = state != NULL};
-  if (c.seeded) {
-    c.state = read_state(state);
-  }
-  nd4c_cpu_parallel(call->outputs[0].size, GRAIN, call->width, rrelu_range, &c);
   return ND4C_OK;
 }
 
@@ -337,11 +230,9 @@ static nd4c_status check_rows(const categories *c) {
   for (int64_t row = 0; row < nd4c_ref_axes_size(&c->rows); row++) {
     int64_t from, to;
     nd4c_ref_axes_at(&c->rows, row, &from, &to);
-    if (!read_chances(c->p, from, c->logarithms, c->chances)) {
-      return nd4c_cpu_host->fail(ND4C_ARGUMENT,
-                                 "random_categorical: row %lld of p has no chances: expected %s and a positive sum",
-                                 (long long)row, c->logarithms ? "no NaN or infinity" : "numbers of at least 0");
-    }
+    ND4C_CPU_FAIL_IF(!read_chances(c->p, from, c->logarithms, c->chances), ND4C_ARGUMENT,
+                     "random_categorical: row %lld of p has no chances: expected %s and a positive sum", (long long)row,
+                     c->logarithms ? "no NaN or infinity" : "numbers of at least 0");
   }
   return ND4C_OK;
 }
@@ -361,50 +252,56 @@ static void choose_rows(const categories *c) {
   }
 }
 
-static nd4c_status run_random_categorical(const nd4c_call *call) {
-  nd4c_ref_tensor p = nd4c_cpu_ref_tensor(&call->inputs[1]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  categories c = {.state = state_of(call), .p = &call->inputs[1], .y = &call->outputs[0]};
-  c.rows = nd4c_ref_axes_without(&p, &y, p.rank - 1);
-  c.classes = p.shape[p.rank - 1];
-  c.samples = y.shape[y.rank - 1];
-  c.logarithms = call->attrs[ND4C_ATTR_random_categorical_logarithms].as.i != 0;
-  c.replacement = call->attrs[ND4C_ATTR_random_categorical_replacement].as.i != 0;
-  int64_t chosen = c.samples > c.classes ? c.samples : c.classes;
-  size_t bytes = (size_t)(c.classes * (1 + ND4C_REF_SORT_WORDS) + chosen) * sizeof(uint64_t);
-  c.chances = nd4c_cpu_host->allocate_pages(bytes);
-  if (c.chances == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for %lld classes", (long long)c.classes);
-  }
-  c.work = (uint64_t *)(void *)(c.chances + c.classes);
-  c.chosen = (int64_t *)(void *)(c.work + ND4C_REF_SORT_WORDS * c.classes);
-  nd4c_status status = check_rows(&c);
-  if (status == ND4C_OK) {
-    choose_rows(&c);
-  }
-  nd4c_cpu_host->free_pages(c.chances, bytes);
-  return status;
+static nd4c_status categorical(const nd4c_call *call, nd4c_cpu_work *work) {
+  nd4c_ref_tensor p = nd4c_cpu_ref_input(call, 1), y = nd4c_cpu_ref_output(call, 0);
+  int64_t classes = p.shape[p.rank - 1], samples = y.shape[y.rank - 1];
+  categories c = {.state = state_of(call),
+                  .p = &call->inputs[1],
+                  .y = &call->outputs[0],
+                  .rows = nd4c_ref_axes_without(&p, &y, p.rank - 1),
+                  .classes = classes,
+                  .samples = samples,
+                  .logarithms = ND4C_FLAG_OF(call, random_categorical_logarithms),
+                  .replacement = ND4C_FLAG_OF(call, random_categorical_replacement),
+                  .chances = nd4c_cpu_work_make(work, classes),
+                  .work = (uint64_t *)nd4c_cpu_work_make_integers(work, ND4C_REF_SORT_WORDS * classes),
+                  .chosen = nd4c_cpu_work_make_integers(work, samples > classes ? samples : classes)};
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  ND4C_BACKEND_TRY(check_rows(&c));
+  choose_rows(&c);
+  return ND4C_OK;
 }
 
 /* -- list ---------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)               \
-  X(random_advance)          \
-  X(random_bits)             \
-  X(random_uniform)          \
-  X(random_normal)           \
-  X(random_log_normal)       \
-  X(random_truncated_normal) \
-  X(random_exponential)      \
-  X(random_integers)         \
-  X(random_bernoulli)        \
-  X(random_binomial)         \
-  X(random_gamma)            \
-  X(random_poisson)          \
-  X(random_categorical)      \
-  X(random_permutation)      \
-  X(random_shuffle)          \
-  X(random_dropout)
-#define DEFINE_KERNEL(op) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_INTS, run_##op),
+#define INTEGERS ND4C_CPU_INTS
+#define D(name) ND4C_REF_DISTRIBUTION_##name
+#define UNIFORM (call->outputs[0].dtype == ND4C_FLOAT64 ? D(uniform64) : D(uniform32))
+/* X(op, dtypes, expression) */
+#define OPS(X)                                                                                                       \
+  X(random_bits, INTEGERS, integers(call, bits_range, 0, 0))                                                         \
+  X(random_integers, INTEGERS,                                                                                       \
+    integers(call, integers_range, ND4C_INT_OF(call, random_integers_low), ND4C_INT_OF(call, random_integers_high))) \
+  X(random_uniform, INTEGERS, with_two(call, UNIFORM))                                                               \
+  X(random_normal, INTEGERS, with_two(call, D(normal)))                                                              \
+  X(random_log_normal, INTEGERS, with_two(call, D(log_normal)))                                                      \
+  X(random_truncated_normal, INTEGERS, with_two(call, D(truncated_normal)))                                          \
+  X(random_exponential, INTEGERS,                                                                                    \
+    with_parameters(call, D(exponential), NULL, NULL, ND4C_REAL_OF(call, random_exponential_scale)))                 \
+  X(random_bernoulli, INTEGERS, with_parameters(call, D(bernoulli), &probability, NULL, 0))                          \
+  X(random_binomial, INTEGERS, with_parameters(call, D(binomial), &trials, &probability, 0))                         \
+  X(random_gamma, INTEGERS, with_parameters(call, D(gamma), &finite, NULL, ND4C_REAL_OF(call, random_gamma_scale)))  \
+  X(random_poisson, INTEGERS, with_parameters(call, D(poisson), &positive, NULL, 0))
+#define WORK_OPS(X)                                        \
+  X(random_categorical, INTEGERS, categorical(call, work)) \
+  X(random_permutation, INTEGERS, permutation(call, work)) \
+  X(random_shuffle, INTEGERS, shuffle(call, work))         \
+  X(random_dropout, INTEGERS, dropout(call, work))         \
+  X(rrelu, ND4C_CPU_FLOATS, rrelu(call, work))
+OPS(ND4C_CPU_REFERENCE_RUN)
+WORK_OPS(ND4C_CPU_WORK_RUN)
 
 const nd4c_kernel *const nd4c_cpu_reference_random_kernels[] = {
-    OPS(DEFINE_KERNEL) ND4C_CPU_REFERENCE_KERNEL(rrelu, ND4C_CPU_FLOATS, run_rrelu), NULL};
+    OPS(ND4C_CPU_REFERENCE_ROW) WORK_OPS(ND4C_CPU_WORK_ROW)
+        ND4C_CPU_REFERENCE_KERNEL(random_advance, INTEGERS, random_advance_run),
+    NULL};

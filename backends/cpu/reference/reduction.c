@@ -1,6 +1,6 @@
 /* Engine reference: reductions. */
-#include "backends/cpu/cpu.h"
 #include "kernels/reference/reduction/reduction.h"
+#include "backends/cpu/cpu.h"
 
 static nd4c_status reduce(nd4c_reduction reduction, const nd4c_call *call, const bool *reduced, bool keepdims) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
@@ -14,14 +14,14 @@ static nd4c_status reduce(nd4c_reduction reduction, const nd4c_call *call, const
 static nd4c_status run_axes(nd4c_reduction reduction, const nd4c_call *call) {
   bool reduced[ND4C_CPU_MAX_RANK];
   nd4c_cpu_reduced_axes(call->inputs[0].rank, &call->attrs[ND4C_ATTR_sum_axes], reduced);
-  return reduce(reduction, call, reduced, call->attrs[ND4C_ATTR_sum_keepdims].as.i != 0);
+  return reduce(reduction, call, reduced, ND4C_FLAG_OF(call, sum_keepdims));
 }
 
 static nd4c_status run_axis(nd4c_reduction reduction, const nd4c_call *call) {
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
   if (call->inputs[0].rank > 0)
-    reduced[nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, call->inputs[0].rank)] = true;
-  return reduce(reduction, call, reduced, call->attrs[ND4C_ATTR_argmax_keepdims].as.i != 0);
+    reduced[nd4c_axis(ND4C_INT_OF(call, argmax_axis), call->inputs[0].rank)] = true;
+  return reduce(reduction, call, reduced, ND4C_FLAG_OF(call, argmax_keepdims));
 }
 
 /* X(op, reduction, dtypes, how the attributes name the axes) */

@@ -1,7 +1,7 @@
 /* Engine reference: ops that move elements. The other shape ops are views; what needs a copy goes through copy. */
+#include "kernels/reference/shape/shape.h"
 #include "backends/cpu/cpu.h"
 #include "kernels/reference/elementwise/elementwise.h"
-#include "kernels/reference/shape/shape.h"
 
 static nd4c_operand describe(const nd4c_tensor *tensor) {
   return (nd4c_operand){tensor->dtype, tensor->data, tensor->strides};
@@ -16,7 +16,7 @@ static nd4c_status run_reshape(const nd4c_call *call) {
 
 static nd4c_status run_concat(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, concat_axis), y->rank);
   nd4c_operand to = describe(y);
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *x = &call->inputs[i];
@@ -29,7 +29,7 @@ static nd4c_status run_concat(const nd4c_call *call) {
 
 static nd4c_status run_gather(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_axis), x->rank);
   int64_t bad;
   nd4c_operand from = describe(x), chosen = describe(indices), to = describe(y);
   if (nd4c_reference_find_bad_index(&chosen, indices->rank, indices->shape, x->shape[axis], &bad))

@@ -51,9 +51,8 @@ nd4c_status nd4c_cpu_fft_pass(const nd4c_call *call, const nd4c_fft_pass *pass) 
   lines_args args = {.pass = pass, .lanes = n <= 2048 ? 8 : n <= 16384 ? 4 : 1};
   int64_t grain = nd4c_cpu_grain(n);
   nd4c_cpu_parallel(lines, grain > args.lanes ? grain : args.lanes, call->width, lines_range, &args);
-  if (atomic_load(&args.failed)) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for lines of %lld points", call->op->name, (long long)n);
-  }
+  ND4C_CPU_FAIL_IF(atomic_load(&args.failed), ND4C_MEMORY, "%s: no memory for lines of %lld points", call->op->name,
+                   (long long)n);
   return ND4C_OK;
 }
 
@@ -106,8 +105,8 @@ nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call) {
       given[i] = s->count > 0 ? s->as.ints[i] : -1;
     }
   } else {
-    t.axes[0] = nd4c_axis(attrs[ND4C_ATTR_fft_axis].as.i, x->rank);
-    given[0] = attrs[ND4C_ATTR_fft_n].as.i;
+    t.axes[0] = nd4c_axis(ND4C_INT_OF(call, fft_axis), x->rank);
+    given[0] = ND4C_INT_OF(call, fft_n);
   }
   for (int32_t i = 0; i < t.count; i++) {
     int64_t own = t.real_out ? y->shape[t.axes[i]] : x->shape[t.axes[i]];
@@ -188,7 +187,7 @@ static nd4c_status run(const nd4c_call *call) {
   const plans *p = call->state;
   nd4c_cpu_transform t = nd4c_cpu_transform_read(call);
   between rooms[2] = {{.data = NULL}, {.data = NULL}};
-  nd4c_ref_tensor from = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor from = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   nd4c_status status = ND4C_OK;
   if (call->outputs[0].size == 0) {
     return ND4C_OK;

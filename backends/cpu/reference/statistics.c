@@ -3,54 +3,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/reference/reference.h"
+#include "backends/cpu/reference/work.h"
 #include "kernels/reference/sorting/order.h"
-#include "kernels/reference/statistics/statistics.h"
 #include "kernels/reference/statistics/distance.h"
+#include "kernels/reference/statistics/statistics.h"
 
 /* -- over axes --------------------------------------------------------------------------------------------------- */
 
 /* The gathering of a call whose attributes begin with axes and keepdims, into output `output`. */
 static nd4c_ref_gathering gathering_of(const nd4c_call *call, nd4c_ref_statistic statistic, int32_t output) {
   bool reduced[ND4C_CPU_MAX_RANK];
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[output]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, output);
   nd4c_ref_gathering gathering = {
       .statistic = statistic, .x_dtype = x.dtype, .y_dtype = y.dtype, .x = x.data, .y = y.data};
   nd4c_cpu_reduced_axes(x.rank, &call->attrs[ND4C_ATTR_sum_axes], reduced);
-  nd4c_ref_split_axes(&x, reduced, call->attrs[ND4C_ATTR_sum_keepdims].as.i != 0, &y, &gathering.outer,
-                      &gathering.inner);
+  nd4c_ref_split_axes(&x, reduced, ND4C_FLAG_OF(call, sum_keepdims), &y, &gathering.outer, &gathering.inner);
   return gathering;
 }
 
 ND4C_CPU_RANGE(gather_range, nd4c_ref_gather)
 
-static void over_axes(const nd4c_call *call, nd4c_ref_gathering *gathering, nd4c_range_function range) {
-  int64_t grain = nd4c_cpu_grain(nd4c_ref_axes_size(&gathering->inner));
-  nd4c_cpu_parallel(nd4c_ref_axes_size(&gathering->outer), grain, call->width, range, gathering);
+static nd4c_status over_axes(const nd4c_call *call, nd4c_ref_gathering *gathering, nd4c_range_function range) {
+  return nd4c_cpu_reference_parallel(call, nd4c_ref_axes_size(&gathering->outer), nd4c_ref_axes_size(&gathering->inner),
+                                     range, gathering);
 }
 
 static nd4c_status gather(const nd4c_call *call, nd4c_ref_statistic statistic, double parameter, bool skip_nan) {
   nd4c_ref_gathering gathering = gathering_of(call, statistic, 0);
   gathering.parameter = parameter;
   gathering.skip_nan = skip_nan;
-  over_axes(call, &gathering, gather_range);
-  return ND4C_OK;
+  return over_axes(call, &gathering, gather_range);
 }
 
-static nd4c_status run_moments(const nd4c_call *call) {
+static nd4c_status moments_run(const nd4c_call *call) {
   nd4c_ref_gathering mean = gathering_of(call, ND4C_REF_STATISTIC_mean, 0);
   nd4c_ref_gathering variance = gathering_of(call, ND4C_REF_STATISTIC_variance, 1);
-  over_axes(call, &mean, gather_range);
-  over_axes(call, &variance, gather_range);
-  return ND4C_OK;
+  (void)over_axes(call, &mean, gather_range);
+  return over_axes(call, &variance, gather_range);
 }
 
 ND4C_CPU_RANGE(ptp_range, nd4c_ref_ptp)
 
-static nd4c_status run_ptp(const nd4c_call *call) {
+static nd4c_status ptp_run(const nd4c_call *call) {
   nd4c_ref_gathering gathering = gathering_of(call, ND4C_REF_STATISTIC_max, 0);
-  over_axes(call, &gathering, ptp_range);
-  return ND4C_OK;
+  return over_axes(call, &gathering, ptp_range);
 }
 
 /* -- distances --------------------------------------------------------------------------------------------------- */
@@ -58,16 +54,15 @@ static nd4c_status run_ptp(const nd4c_call *call) {
 ND4C_CPU_RANGE(compare_range, nd4c_ref_compare)
 
 static nd4c_status compare(const nd4c_call *call, nd4c_ref_distance distance) {
-  bool reduced[ND4C_CPU_MAX_RANK], keepdims = call->attrs[ND4C_ATTR_euclidean_distance_keepdims].as.i != 0;
-  nd4c_ref_tensor a = nd4c_cpu_ref_tensor(&call->inputs[0]), b = nd4c_cpu_ref_tensor(&call->inputs[1]);
-  nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  bool reduced[ND4C_CPU_MAX_RANK], keepdims = ND4C_FLAG_OF(call, euclidean_distance_keepdims);
+  nd4c_ref_tensor a = nd4c_cpu_ref_input(call, 0), b = nd4c_cpu_ref_input(call, 1);
+  nd4c_ref_tensor y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_comparison c = {.distance = distance, .dtype = a.dtype, .a = a.data, .b = b.data, .y = y.data};
   nd4c_cpu_reduced_axes(a.rank, &call->attrs[ND4C_ATTR_euclidean_distance_axes], reduced);
   nd4c_ref_split_axes(&a, reduced, keepdims, &y, &c.a_outer, &c.a_inner);
   nd4c_ref_split_axes(&b, reduced, keepdims, &y, &c.b_outer, &c.b_inner);
-  int64_t grain = nd4c_cpu_grain(nd4c_ref_axes_size(&c.a_inner));
-  nd4c_cpu_parallel(nd4c_ref_axes_size(&c.a_outer), grain, call->width, compare_range, &c);
-  return ND4C_OK;
+  return nd4c_cpu_reference_parallel(call, nd4c_ref_axes_size(&c.a_outer), nd4c_ref_axes_size(&c.a_inner),
+                                     compare_range, &c);
 }
 
 /* -- quantiles --------------------------------------------------------------------------------------------------- */
@@ -103,35 +98,18 @@ static void quantile_range(void *user, int64_t begin, int64_t end, int32_t worke
   }
 }
 
-static nd4c_status run_quantiles(const nd4c_call *call, quantile_call *c) {
+static nd4c_status run_quantiles(const nd4c_call *call, nd4c_cpu_work *work, quantile_call *c) {
   int64_t outer = nd4c_ref_axes_size(&c->gathering.outer), size = nd4c_ref_axes_size(&c->gathering.inner);
   int64_t workers = outer < call->width ? outer : call->width;
-  size_t bytes = (size_t)(workers > 1 ? workers : 1) * (size_t)size * 3 * sizeof(double);
-  if (outer == 0 || c->count == 0) {
-    return ND4C_OK;
-  }
-  c->rows = nd4c_cpu_host->allocate_pages(bytes);
-  if (c->rows == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for %zu bytes to sort in", bytes);
-  }
-  nd4c_cpu_parallel(outer, nd4c_cpu_grain(size * 16), (int32_t)(workers > 1 ? workers : 1), quantile_range, c);
-  nd4c_cpu_host->free_pages(c->rows, bytes);
-  return ND4C_OK;
+  c->rows = nd4c_cpu_work_make(work, (workers > 1 ? workers : 1) * size * 3);
+  return nd4c_cpu_work_parallel(work, c->count > 0 ? outer : 0, size * 16, quantile_range, c);
 }
 
-static nd4c_status median(const nd4c_call *call, bool skip_nan) {
+static nd4c_status median(const nd4c_call *call, nd4c_cpu_work *work, bool skip_nan) {
   static const double half = 0.5;
   quantile_call c = {.q = &half, .count = 1, .method = ND4C_REF_QUANTILE_MIDPOINT, .skip_nan = skip_nan};
   c.gathering = gathering_of(call, ND4C_REF_STATISTIC_mean, 0);
-  return run_quantiles(call, &c);
-}
-
-static nd4c_status run_median(const nd4c_call *call) {
-  return median(call, false);
-}
-
-static nd4c_status run_nanmedian(const nd4c_call *call) {
-  return median(call, true);
+  return run_quantiles(call, work, &c);
 }
 
 _Static_assert((int)ND4C_REF_QUANTILE_LINEAR == ND4C_QUANTILE_METHOD_LINEAR &&
@@ -142,7 +120,7 @@ _Static_assert((int)ND4C_REF_QUANTILE_LINEAR == ND4C_QUANTILE_METHOD_LINEAR &&
                "the kernel numbers the methods as the op table does");
 
 /* The result's first axis counts q; the rest is what a reduction gives. */
-static nd4c_status run_quantile(const nd4c_call *call) {
+static nd4c_status quantile(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_attr_value *q = &call->attrs[ND4C_ATTR_quantile_q];
   nd4c_tensor rest = call->outputs[0];
   nd4c_call inner = *call;
@@ -153,13 +131,13 @@ static nd4c_status run_quantile(const nd4c_call *call) {
   quantile_call c = {.q = q->as.floats, .count = q->count, .q_stride = call->outputs[0].strides[0]};
   c.method = (nd4c_ref_quantile_method)call->attrs[ND4C_ATTR_quantile_method].as.i;
   c.gathering = gathering_of(&inner, ND4C_REF_STATISTIC_mean, 0);
-  return run_quantiles(call, &c);
+  return run_quantiles(call, work, &c);
 }
 
 /* -- along an axis ----------------------------------------------------------------------------------------------- */
 
 static nd4c_ref_lines lines_of(const nd4c_call *call, int32_t axis) {
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), y = nd4c_cpu_ref_tensor(&call->outputs[0]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   nd4c_ref_lines lines = {.x_dtype = x.dtype, .y_dtype = y.dtype, .x = x.data, .y = y.data};
   lines.outer = nd4c_ref_axes_without(&x, &y, axis);
   lines.length = x.shape[axis];
@@ -168,66 +146,42 @@ static nd4c_ref_lines lines_of(const nd4c_call *call, int32_t axis) {
   return lines;
 }
 
-static void along_axis(const nd4c_call *call, nd4c_ref_lines *lines, nd4c_range_function range) {
-  nd4c_cpu_parallel(nd4c_ref_axes_size(&lines->outer), nd4c_cpu_grain(lines->length), call->width, range, lines);
+static nd4c_status along_axis(const nd4c_call *call, nd4c_ref_lines *lines, nd4c_range_function range) {
+  return nd4c_cpu_reference_parallel(call, nd4c_ref_axes_size(&lines->outer), lines->length, range, lines);
 }
 
 ND4C_CPU_RANGE(accumulate_range, nd4c_ref_accumulate)
 
 static nd4c_status cumulative(const nd4c_call *call, nd4c_ref_running kind, bool include_initial) {
-  const nd4c_attr_value *attrs = call->attrs;
-  nd4c_ref_lines lines = lines_of(call, nd4c_axis(attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank));
+  nd4c_ref_lines lines = lines_of(call, nd4c_axis(ND4C_INT_OF(call, cumulative_sum_axis), call->inputs[0].rank));
   lines.kind = kind;
   lines.include_initial = include_initial;
-  lines.reverse = attrs[ND4C_ATTR_cumulative_sum_reverse].as.i != 0;
-  lines.exclusive = attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0;
-  along_axis(call, &lines, accumulate_range);
-  return ND4C_OK;
-}
-
-static nd4c_status run_cumulative_sum(const nd4c_call *call) {
-  return cumulative(call, ND4C_REF_RUNNING_SUM, call->attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0);
-}
-
-static nd4c_status run_cumulative_prod(const nd4c_call *call) {
-  return cumulative(call, ND4C_REF_RUNNING_PROD, call->attrs[ND4C_ATTR_cumulative_prod_include_initial].as.i != 0);
-}
-
-static nd4c_status run_cumulative_logsumexp(const nd4c_call *call) {
-  return cumulative(call, ND4C_REF_RUNNING_LOGSUMEXP, false);
+  lines.reverse = ND4C_FLAG_OF(call, cumulative_sum_reverse);
+  lines.exclusive = ND4C_FLAG_OF(call, cumulative_sum_exclusive);
+  return along_axis(call, &lines, accumulate_range);
 }
 
 ND4C_CPU_RANGE(best_range, nd4c_ref_running_best)
 
 static nd4c_status running_best(const nd4c_call *call, nd4c_ref_running kind) {
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cumulative_max_axis].as.i, call->inputs[0].rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, cumulative_max_axis), call->inputs[0].rank);
   nd4c_ref_lines lines = lines_of(call, axis);
-  nd4c_ref_tensor x = nd4c_cpu_ref_tensor(&call->inputs[0]), indices = nd4c_cpu_ref_tensor(&call->outputs[1]);
+  nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), indices = nd4c_cpu_ref_output(call, 1);
   lines.kind = kind;
   lines.indices = call->outputs[1].data;
   lines.index_outer = nd4c_ref_axes_without(&x, &indices, axis);
   lines.index_stride = indices.strides[axis];
-  along_axis(call, &lines, best_range);
-  return ND4C_OK;
-}
-
-static nd4c_status run_cumulative_max(const nd4c_call *call) {
-  return running_best(call, ND4C_REF_RUNNING_MAX);
-}
-
-static nd4c_status run_cumulative_min(const nd4c_call *call) {
-  return running_best(call, ND4C_REF_RUNNING_MIN);
+  return along_axis(call, &lines, best_range);
 }
 
 /* In the caller alone: the work row is one. */
-static nd4c_status run_diff(const nd4c_call *call) {
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_diff_axis].as.i, call->inputs[0].rank);
-  int64_t order = call->attrs[ND4C_ATTR_diff_order].as.i, room = 0;
+static nd4c_status diff(const nd4c_call *call, nd4c_cpu_work *work) {
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, diff_axis), call->inputs[0].rank);
+  int64_t order = ND4C_INT_OF(call, diff_order), room = 0;
   nd4c_ref_lines lines = lines_of(call, axis);
-  nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  nd4c_ref_tensor pieces[3] = {nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_diff_prepend)),
-                               nd4c_cpu_ref_tensor(&call->inputs[0]),
-                               nd4c_cpu_ref_tensor(nd4c_cpu_input(call, ND4C_IN_diff_append))};
+  nd4c_ref_tensor y = nd4c_cpu_ref_output(call, 0);
+  nd4c_ref_tensor pieces[3] = {nd4c_cpu_ref_input(call, ND4C_IN_diff_prepend), nd4c_cpu_ref_input(call, 0),
+                               nd4c_cpu_ref_input(call, ND4C_IN_diff_append)};
   nd4c_ref_axes axes[3];
   for (int i = 0; i < 3; i++) {
     bool given = pieces[i].dtype != ND4C_DTYPE_NONE && pieces[i].shape[axis] > 0;
@@ -239,79 +193,62 @@ static nd4c_status run_diff(const nd4c_call *call) {
   if (lines.length == 0) {
     return ND4C_OK;
   }
-  size_t bytes = (size_t)room * sizeof(nd4c_value);
-  nd4c_value *work = nd4c_cpu_host->allocate_pages(bytes);
-  if (work == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for a line of %lld elements", (long long)room);
-  }
-  nd4c_ref_diff(&lines, pieces, axes, axis, order, work, 0, nd4c_ref_axes_size(&lines.outer));
-  nd4c_cpu_host->free_pages(work, bytes);
+  int64_t words = (int64_t)(sizeof(nd4c_value) / sizeof(double));
+  nd4c_value *line = (nd4c_value *)(void *)nd4c_cpu_work_make(work, room * words);
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  nd4c_ref_diff(&lines, pieces, axes, axis, order, line, 0, nd4c_ref_axes_size(&lines.outer));
   return ND4C_OK;
 }
 
 /* -- list -------------------------------------------------------------------------------------------------------- */
 
-#define REAL_FLOATS ND4C_CPU_FLOATS
-#define ALL_FLOATS (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)
+#define F ND4C_CPU_FLOATS
+#define FC (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)
+#define A ND4C_CPU_ALL
+#define R ND4C_CPU_REALS
+#define GATHER(statistic, parameter, skip_nan) gather(call, ND4C_REF_STATISTIC_##statistic, parameter, skip_nan)
+/* X(op, dtypes, expression) */
+#define OPS(X)                                                                                                        \
+  X(var, FC, GATHER(variance, ND4C_REAL_OF(call, var_correction), false))                                             \
+  X(std, FC, GATHER(deviation, ND4C_REAL_OF(call, std_correction), false))                                            \
+  X(logsumexp, F, GATHER(logsumexp, 0, false))                                                                        \
+  X(norm1, FC, GATHER(norm1, 0, false))                                                                               \
+  X(norm2, FC, GATHER(norm2, 0, false))                                                                               \
+  X(norm_max, FC, GATHER(norm_max, 0, false))                                                                         \
+  X(norm_p, FC, GATHER(norm_p, ND4C_REAL_OF(call, norm_p_p), false))                                                  \
+  X(sum_square, FC, GATHER(sum_square, 0, false))                                                                     \
+  X(count_nonzero, A, GATHER(count_nonzero, 0, false))                                                                \
+  X(count_zero, A, GATHER(count_zero, 0, false))                                                                      \
+  X(zero_fraction, A, GATHER(zero_fraction, 0, false))                                                                \
+  X(entropy, F, GATHER(entropy, 0, false))                                                                            \
+  X(log_entropy, F, GATHER(log_entropy, 0, false))                                                                    \
+  X(shannon_entropy, F, GATHER(shannon_entropy, 0, false))                                                            \
+  X(abs_min, FC, GATHER(abs_min, 0, false))                                                                           \
+  X(abs_mean, FC, GATHER(abs_mean, 0, false))                                                                         \
+  X(nansum, F, GATHER(sum, 0, true))                                                                                  \
+  X(nanprod, F, GATHER(prod, 0, true))                                                                                \
+  X(nanmean, F, GATHER(mean, 0, true))                                                                                \
+  X(nanmax, F, GATHER(max, 0, true))                                                                                  \
+  X(nanmin, F, GATHER(min, 0, true))                                                                                  \
+  X(nanvar, F, GATHER(variance, ND4C_REAL_OF(call, nanvar_correction), true))                                         \
+  X(nanstd, F, GATHER(deviation, ND4C_REAL_OF(call, nanstd_correction), true))                                        \
+  X(cosine_similarity, F, compare(call, ND4C_REF_DISTANCE_COSINE_SIMILARITY))                                         \
+  X(euclidean_distance, F, compare(call, ND4C_REF_DISTANCE_EUCLIDEAN))                                                \
+  X(manhattan_distance, F, compare(call, ND4C_REF_DISTANCE_MANHATTAN))                                                \
+  X(hamming_distance, F, compare(call, ND4C_REF_DISTANCE_HAMMING))                                                    \
+  X(jaccard_distance, F, compare(call, ND4C_REF_DISTANCE_JACCARD))                                                    \
+  X(cumulative_sum, A, cumulative(call, ND4C_REF_RUNNING_SUM, ND4C_FLAG_OF(call, cumulative_sum_include_initial)))    \
+  X(cumulative_prod, A, cumulative(call, ND4C_REF_RUNNING_PROD, ND4C_FLAG_OF(call, cumulative_prod_include_initial))) \
+  X(cumulative_logsumexp, F, cumulative(call, ND4C_REF_RUNNING_LOGSUMEXP, false))                                     \
+  X(cumulative_max, R, running_best(call, ND4C_REF_RUNNING_MAX))                                                      \
+  X(cumulative_min, R, running_best(call, ND4C_REF_RUNNING_MIN))
+#define WORK_OPS(X)                         \
+  X(median, R, median(call, work, false))   \
+  X(nanmedian, F, median(call, work, true)) \
+  X(quantile, R, quantile(call, work))      \
+  X(diff, ND4C_CPU_NUMBERS, diff(call, work))
+OPS(ND4C_CPU_REFERENCE_RUN)
+WORK_OPS(ND4C_CPU_WORK_RUN)
 
-/* X(op, dtypes, statistic, parameter, without NaN) */
-#define GATHERED(X)                                                                     \
-  X(var, ALL_FLOATS, variance, call->attrs[ND4C_ATTR_var_correction].as.f, false)       \
-  X(std, ALL_FLOATS, deviation, call->attrs[ND4C_ATTR_std_correction].as.f, false)      \
-  X(logsumexp, REAL_FLOATS, logsumexp, 0, false)                                        \
-  X(norm1, ALL_FLOATS, norm1, 0, false)                                                 \
-  X(norm2, ALL_FLOATS, norm2, 0, false)                                                 \
-  X(norm_max, ALL_FLOATS, norm_max, 0, false)                                           \
-  X(norm_p, ALL_FLOATS, norm_p, call->attrs[ND4C_ATTR_norm_p_p].as.f, false)            \
-  X(sum_square, ALL_FLOATS, sum_square, 0, false)                                       \
-  X(count_nonzero, ND4C_CPU_ALL, count_nonzero, 0, false)                               \
-  X(count_zero, ND4C_CPU_ALL, count_zero, 0, false)                                     \
-  X(zero_fraction, ND4C_CPU_ALL, zero_fraction, 0, false)                               \
-  X(entropy, REAL_FLOATS, entropy, 0, false)                                            \
-  X(log_entropy, REAL_FLOATS, log_entropy, 0, false)                                    \
-  X(shannon_entropy, REAL_FLOATS, shannon_entropy, 0, false)                            \
-  X(abs_min, ALL_FLOATS, abs_min, 0, false)                                             \
-  X(abs_mean, ALL_FLOATS, abs_mean, 0, false)                                           \
-  X(nansum, REAL_FLOATS, sum, 0, true)                                                  \
-  X(nanprod, REAL_FLOATS, prod, 0, true)                                                \
-  X(nanmean, REAL_FLOATS, mean, 0, true)                                                \
-  X(nanmax, REAL_FLOATS, max, 0, true)                                                  \
-  X(nanmin, REAL_FLOATS, min, 0, true)                                                  \
-  X(nanvar, REAL_FLOATS, variance, call->attrs[ND4C_ATTR_nanvar_correction].as.f, true) \
-  X(nanstd, REAL_FLOATS, deviation, call->attrs[ND4C_ATTR_nanstd_correction].as.f, true)
-
-#define DEFINE_GATHERED(op, dtypes, statistic, parameter, skip_nan)               \
-  static nd4c_status run_##op(const nd4c_call *call) {                            \
-    return gather(call, ND4C_REF_STATISTIC_##statistic, (parameter), (skip_nan)); \
-  }
-GATHERED(DEFINE_GATHERED)
-
-#define DISTANCES(X)                      \
-  X(cosine_similarity, COSINE_SIMILARITY) \
-  X(euclidean_distance, EUCLIDEAN)        \
-  X(manhattan_distance, MANHATTAN)        \
-  X(hamming_distance, HAMMING)            \
-  X(jaccard_distance, JACCARD)
-#define DEFINE_DISTANCE(op, distance)                   \
-  static nd4c_status run_##op(const nd4c_call *call) {  \
-    return compare(call, ND4C_REF_DISTANCE_##distance); \
-  }
-DISTANCES(DEFINE_DISTANCE)
-
-#define OTHERS(X)                      \
-  X(cumulative_sum, ND4C_CPU_ALL)      \
-  X(cumulative_prod, ND4C_CPU_ALL)     \
-  X(cumulative_max, ND4C_CPU_REALS)    \
-  X(cumulative_min, ND4C_CPU_REALS)    \
-  X(cumulative_logsumexp, REAL_FLOATS) \
-  X(moments, REAL_FLOATS)              \
-  X(ptp, ND4C_CPU_REALS)               \
-  X(median, ND4C_CPU_REALS)            \
-  X(quantile, ND4C_CPU_REALS)          \
-  X(nanmedian, REAL_FLOATS)            \
-  X(diff, ND4C_CPU_NUMBERS)
-#define KERNEL(op, dtypes) ND4C_CPU_REFERENCE_KERNEL(op, dtypes, run_##op),
-#define STATISTIC(op, dtypes, ...) KERNEL(op, dtypes)
-#define DISTANCE(op, distance) KERNEL(op, REAL_FLOATS)
-const nd4c_kernel *const nd4c_cpu_reference_statistics_kernels[] = {GATHERED(STATISTIC) DISTANCES(DISTANCE)
-                                                                        OTHERS(KERNEL) NULL};
+const nd4c_kernel *const nd4c_cpu_reference_statistics_kernels[] = {OPS(ND4C_CPU_REFERENCE_ROW) WORK_OPS(
+    ND4C_CPU_WORK_ROW) ND4C_CPU_REFERENCE_ROW(moments, F) ND4C_CPU_REFERENCE_ROW(ptp, R) NULL};

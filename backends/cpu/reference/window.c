@@ -1,6 +1,6 @@
-/* Engine reference: the family window. */
-#include "backends/cpu/reference/work.h"
+/* Engine reference: the family window: convolutions, pools and morphology. */
 #include "backends/cpu/support/window.h"
+#include "backends/cpu/reference/work.h"
 #include "kernels/reference/window/window.h"
 
 static int64_t list_at(const nd4c_attr_value *list, int32_t index, int64_t otherwise) {
@@ -20,220 +20,178 @@ static nd4c_ref_sweep sweep_of(const nd4c_call *call) {
   return s;
 }
 
-/* The same with a resolved window. */
-static nd4c_ref_sweep window_sweep(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel) {
+/* The same with a window. */
+static nd4c_ref_sweep sweep_with(const nd4c_call *call, const nd4c_ref_window *window) {
   nd4c_ref_sweep s = sweep_of(call);
-  nd4c_ref_window window;
-  nd4c_cpu_window(call, at, kernel, &window);
-  for (int32_t i = 0; i < window.spatial; i++) {
-    int32_t axis = 3 - window.spatial + i;
-    s.kernel[axis] = window.kernel[i];
-    s.stride[axis] = window.stride[i];
-    s.dilation[axis] = window.dilation[i];
-    s.pad[axis] = window.pad_begin[i];
-    s.pad_end[axis] = window.pad_end[i];
+  for (int32_t i = 0; i < window->spatial; i++) {
+    int32_t axis = 3 - window->spatial + i;
+    s.kernel[axis] = window->kernel[i];
+    s.stride[axis] = window->stride[i];
+    s.dilation[axis] = window->dilation[i];
+    s.pad[axis] = window->pad_begin[i];
+    s.pad_end[axis] = window->pad_end[i];
   }
   return s;
+}
+
+static nd4c_ref_sweep window_sweep(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel) {
+  nd4c_ref_window window;
+  nd4c_cpu_window(call, at, kernel, &window);
+  return sweep_with(call, &window);
 }
 
 /* -- convolutions ------------------------------------------------------------------------------------------------- */
 
-static nd4c_ref_sweep transposed_sweep(const nd4c_call *call) {
-  nd4c_ref_sweep s = sweep_of(call);
-  nd4c_ref_window window;
-  nd4c_cpu_conv_transpose_window(call, &window);
-  s.groups = call->attrs[ND4C_ATTR_conv_transpose_groups].as.i;
-  for (int32_t own = 0; own < window.spatial; own++) {
-    int32_t axis = 3 - window.spatial + own;
-    s.kernel[axis] = window.kernel[own];
-    s.stride[axis] = window.stride[own];
-    s.dilation[axis] = window.dilation[own];
-    s.pad[axis] = window.pad_begin[own];
-  }
-  return s;
+ND4C_CPU_RANGE(conv_range, nd4c_ref_conv)
+
+static nd4c_status conv_run(const nd4c_call *call) {
+  const nd4c_tensor *w = &call->inputs[ND4C_IN_conv_w];
+  nd4c_ref_conv_args args = {.x = nd4c_cpu_ref_input(call, ND4C_IN_conv_x),
+                             .w = nd4c_cpu_ref_input(call, ND4C_IN_conv_w),
+                             .bias = nd4c_cpu_ref_input(call, ND4C_IN_conv_bias),
+                             .addend = nd4c_cpu_ref_input(call, ND4C_IN_conv_addend),
+                             .y = nd4c_cpu_ref_output(call, 0),
+                             .groups = ND4C_INT_OF(call, conv_groups),
+                             .activation = ND4C_INT_OF(call, conv_activation)};
+  nd4c_cpu_conv_window(call, &args.window);
+  int64_t each = w->shape[0] > 0 ? w->size / w->shape[0] : 0;
+  return nd4c_cpu_reference_parallel(call, call->outputs[0].size, each, conv_range, &args);
+}
+
+/* The same convolution for every channel, into doubles, then one of 1 x 1 cells. */
+static nd4c_status separable_conv2d(const nd4c_call *call, nd4c_cpu_work *work) {
+  const nd4c_tensor *x = &call->inputs[0], *depthwise = &call->inputs[ND4C_IN_separable_conv2d_depthwise];
+  const nd4c_tensor *y = &call->outputs[0];
+  const nd4c_cpu_window_attrs at = ND4C_CPU_WINDOW_ATTRS(separable_conv2d);
+  int64_t cells = y->shape[2] * y->shape[3], middles = depthwise->shape[0];
+  const int64_t shape[4] = {x->shape[0], middles, y->shape[2], y->shape[3]};
+  const int64_t strides[4] = {middles * cells, cells, y->shape[3], 1};
+  double *between = nd4c_cpu_work_make(work, x->shape[0] * middles * cells);
+  nd4c_ref_tensor middle = {ND4C_FLOAT64, 4, shape, strides, (char *)between};
+  nd4c_ref_conv_args first = {
+      .x = nd4c_cpu_ref_tensor(x), .w = nd4c_cpu_ref_tensor(depthwise), .y = middle, .groups = x->shape[1]};
+  nd4c_ref_conv_args second = {.x = middle,
+                               .w = nd4c_cpu_ref_input(call, ND4C_IN_separable_conv2d_pointwise),
+                               .bias = nd4c_cpu_ref_input(call, ND4C_IN_separable_conv2d_bias),
+                               .y = nd4c_cpu_ref_tensor(y),
+                               .window = {2, {shape[2], shape[3]}, {1, 1}, {1, 1}, {1, 1}, {0}, {0}},
+                               .groups = 1};
+  nd4c_cpu_window(call, at, depthwise->shape + 2, &first.window);
+  int64_t taps = depthwise->shape[2] * depthwise->shape[3];
+  ND4C_BACKEND_TRY(nd4c_cpu_work_parallel(work, x->shape[0] * middles * cells, taps, conv_range, &first));
+  return nd4c_cpu_work_parallel(work, y->size, middles, conv_range, &second);
 }
 
 ND4C_CPU_RANGE(conv_transpose_range, nd4c_ref_conv_transpose)
+
+static nd4c_status conv_transpose(const nd4c_call *call, nd4c_cpu_work *work) {
+  const nd4c_tensor *w = &call->inputs[1], *y = &call->outputs[0];
+  nd4c_ref_window window;
+  nd4c_cpu_conv_transpose_window(call, &window);
+  nd4c_ref_conv_numbers args = {.sweep = sweep_with(call, &window),
+                                .x = nd4c_cpu_work_load(work, ND4C_IN_conv_transpose_x),
+                                .w = nd4c_cpu_work_load(work, ND4C_IN_conv_transpose_w),
+                                .bias = nd4c_cpu_work_load(work, ND4C_IN_conv_transpose_bias),
+                                .y = nd4c_cpu_work_output(work, 0)};
+  int64_t planes = y->shape[0] * y->shape[1], each = w->shape[1] > 0 ? w->size / w->shape[1] : 0;
+  int64_t cells = nd4c_ref_extent(y->rank - 2, y->shape + 2);
+  int64_t plane_work = cells < INT32_MAX && each < INT32_MAX ? cells * each : INT64_MAX / 2;
+  args.sweep.groups = ND4C_INT_OF(call, conv_transpose_groups);
+  return nd4c_cpu_work_parallel(work, planes, plane_work, conv_transpose_range, &args);
+}
 
 static void deformable_conv_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   nd4c_ref_deformable_conv(user, begin, end, worker);
 }
 
-static nd4c_status conv_transpose_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+static nd4c_status deformable_conv(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *w = &call->inputs[1], *y = &call->outputs[0];
-  nd4c_ref_conv_numbers args = {.sweep = transposed_sweep(call),
-                                .x = nd4c_cpu_work_load(&work, call, ND4C_IN_conv_transpose_x),
-                                .w = nd4c_cpu_work_load(&work, call, ND4C_IN_conv_transpose_w),
-                                .bias = nd4c_cpu_work_load(&work, call, ND4C_IN_conv_transpose_bias),
-                                .y = nd4c_cpu_work_make(&work, y->size)};
-  if (!work.failed) {
-    int64_t planes = y->shape[0] * y->shape[1], each = w->shape[1] > 0 ? w->size / w->shape[1] : 0;
-    int64_t cells = nd4c_ref_extent(y->rank - 2, y->shape + 2);
-    int64_t grain = nd4c_cpu_grain(cells < INT32_MAX && each < INT32_MAX ? cells * each : INT64_MAX / 2);
-    nd4c_cpu_host->parallel_for(planes, grain, call->width, conv_transpose_range, &args);
-    nd4c_cpu_work_store(call, 0, args.y);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
-}
-
-/* deformable_conv has no auto_pad: its pads are as given. */
-static nd4c_ref_sweep deformable_sweep(const nd4c_call *call) {
-  const nd4c_attr_value *attrs = call->attrs;
-  const nd4c_tensor *w = &call->inputs[1];
-  nd4c_ref_sweep s = sweep_of(call);
-  s.groups = attrs[ND4C_ATTR_deformable_conv_groups].as.i;
-  for (int32_t own = 0; own < w->rank - 2; own++) {
-    int32_t axis = 5 - w->rank + own;
-    s.kernel[axis] = w->shape[own + 2];
-    s.stride[axis] = list_at(&attrs[ND4C_ATTR_deformable_conv_strides], own, 1);
-    s.dilation[axis] = list_at(&attrs[ND4C_ATTR_deformable_conv_dilations], own, 1);
-    s.pad[axis] = list_at(&attrs[ND4C_ATTR_deformable_conv_pads], own, 0);
-  }
-  return s;
-}
-
-static nd4c_status deformable_conv_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
-  const nd4c_tensor *w = &call->inputs[1], *y = &call->outputs[0];
-  nd4c_ref_conv_numbers args = {.sweep = deformable_sweep(call),
-                                .x = nd4c_cpu_work_load(&work, call, ND4C_IN_deformable_conv_x),
-                                .w = nd4c_cpu_work_load(&work, call, ND4C_IN_deformable_conv_w),
-                                .offset = nd4c_cpu_work_load(&work, call, ND4C_IN_deformable_conv_offset),
-                                .bias = nd4c_cpu_work_load(&work, call, ND4C_IN_deformable_conv_bias),
-                                .mask = nd4c_cpu_work_load(&work, call, ND4C_IN_deformable_conv_mask),
-                                .offset_groups = call->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i,
-                                .spatial = w->rank - 2,
-                                .y = nd4c_cpu_work_make(&work, y->size)};
+  nd4c_ref_conv_numbers args = {
+      .sweep = window_sweep(call, (nd4c_cpu_window_attrs)ND4C_CPU_WINDOW_ATTRS_PADDED(deformable_conv), w->shape + 2),
+      .x = nd4c_cpu_work_load(work, ND4C_IN_deformable_conv_x),
+      .w = nd4c_cpu_work_load(work, ND4C_IN_deformable_conv_w),
+      .offset = nd4c_cpu_work_load(work, ND4C_IN_deformable_conv_offset),
+      .bias = nd4c_cpu_work_load(work, ND4C_IN_deformable_conv_bias),
+      .mask = nd4c_cpu_work_load(work, ND4C_IN_deformable_conv_mask),
+      .offset_groups = ND4C_INT_OF(call, deformable_conv_offset_groups),
+      .spatial = w->rank - 2,
+      .y = nd4c_cpu_work_output(work, 0)};
   const int64_t *kernel = args.sweep.kernel;
   int64_t column = args.sweep.channels * kernel[0] * kernel[1] * kernel[2];
-  args.scratch = nd4c_cpu_work_make(&work, column * (call->width > 0 ? call->width : 1));
-  if (!work.failed) {
-    int64_t cells = y->shape[0] * nd4c_ref_extent(y->rank - 2, y->shape + 2);
-    nd4c_cpu_host->parallel_for(cells, nd4c_cpu_grain(w->size), call->width, deformable_conv_range, &args);
-    nd4c_cpu_work_store(call, 0, args.y);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  int64_t cells = y->shape[0] * nd4c_ref_extent(y->rank - 2, y->shape + 2);
+  args.sweep.groups = ND4C_INT_OF(call, deformable_conv_groups);
+  args.scratch = nd4c_cpu_work_make(work, column * (call->width > 0 ? call->width : 1));
+  return nd4c_cpu_work_parallel(work, cells, w->size, deformable_conv_range, &args);
 }
 
 ND4C_CPU_RANGE(causal_conv_range, nd4c_ref_causal_conv)
 
-static nd4c_status causal_conv_with_state_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+static nd4c_status causal_conv_with_state(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
   nd4c_ref_causal_conv_args args = {.channels = x->shape[1],
                                     .length = x->shape[2],
                                     .taps = call->inputs[1].shape[2],
-                                    .x = nd4c_cpu_work_load(&work, call, ND4C_IN_causal_conv_with_state_x),
-                                    .w = nd4c_cpu_work_load(&work, call, ND4C_IN_causal_conv_with_state_w),
-                                    .bias = nd4c_cpu_work_load(&work, call, ND4C_IN_causal_conv_with_state_bias),
-                                    .past = nd4c_cpu_work_load(&work, call, ND4C_IN_causal_conv_with_state_past_state),
-                                    .silu = call->attrs[ND4C_ATTR_causal_conv_with_state_silu].as.i != 0,
-                                    .y = nd4c_cpu_work_make(&work, x->size),
-                                    .present = nd4c_cpu_work_make(&work, call->outputs[1].size)};
-  if (!work.failed) {
-    int64_t grain = nd4c_cpu_grain(args.length * args.taps);
-    nd4c_cpu_host->parallel_for(x->shape[0] * x->shape[1], grain, call->width, causal_conv_range, &args);
-    nd4c_cpu_work_store(call, 0, args.y);
-    nd4c_cpu_work_store(call, 1, args.present);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+                                    .x = nd4c_cpu_work_load(work, ND4C_IN_causal_conv_with_state_x),
+                                    .w = nd4c_cpu_work_load(work, ND4C_IN_causal_conv_with_state_w),
+                                    .bias = nd4c_cpu_work_load(work, ND4C_IN_causal_conv_with_state_bias),
+                                    .past = nd4c_cpu_work_load(work, ND4C_IN_causal_conv_with_state_past_state),
+                                    .silu = ND4C_FLAG_OF(call, causal_conv_with_state_silu),
+                                    .y = nd4c_cpu_work_output(work, 0),
+                                    .present = nd4c_cpu_work_output(work, 1)};
+  return nd4c_cpu_work_parallel(work, x->shape[0] * x->shape[1], args.length * args.taps, causal_conv_range, &args);
 }
 
 /* -- pools -------------------------------------------------------------------------------------------------------- */
 
 ND4C_CPU_RANGE(pool_range, nd4c_ref_pool)
 
-/* For operands and results as numbers, and for indices. */
-static int64_t pool_scratch_bytes(const nd4c_call *call) {
-  int64_t bytes = 0;
-  for (int32_t i = 0; i < call->input_count; i++)
-    bytes += nd4c_cpu_work_bytes(call->inputs[i].size);
-  for (int32_t i = 0; i < call->output_count; i++)
-    bytes += nd4c_cpu_work_bytes(call->outputs[i].size);
-  return bytes;
-}
-
-static nd4c_status pool_numbers_run(const nd4c_call *call, nd4c_ref_pool_numbers args) {
-  nd4c_cpu_work work = nd4c_cpu_work_in(call, pool_scratch_bytes(call));
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  args.x = nd4c_cpu_work_load(&work, call, 0);
-  args.w = nd4c_cpu_work_load(&work, call, 1);
-  args.y = nd4c_cpu_work_make(&work, y->size);
-  args.indices = call->output_count > 1 ? nd4c_cpu_work_make_integers(&work, y->size) : NULL;
-  if (!work.failed) {
-    int64_t cells = args.adaptive && y->size > 0 ? x->size / y->size
-                                                 : args.sweep.kernel[0] * args.sweep.kernel[1] * args.sweep.kernel[2];
-    nd4c_cpu_host->parallel_for(y->size, nd4c_cpu_grain(cells), call->width, pool_range, &args);
-    nd4c_cpu_work_store(call, 0, args.y);
-    if (args.indices != NULL)
-      nd4c_cpu_work_store_integers(call, 1, args.indices);
+static nd4c_status run_pool(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_pool_numbers *args) {
+  int64_t from = call->inputs[0].size, to = call->outputs[0].size, kernel = nd4c_ref_extent(3, args->sweep.kernel);
+  args->indices = nd4c_cpu_work_output_integers(work, 1);
+  if (args->whole == NULL) {
+    args->x = nd4c_cpu_work_load(work, 0);
+    args->w = nd4c_cpu_work_load(work, 1);
+    args->y = nd4c_cpu_work_output(work, 0);
   }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  return nd4c_cpu_work_parallel(work, to, args->adaptive && to > 0 ? from / to : kernel, pool_range, args);
 }
 
-static nd4c_status lp_pool_run(const nd4c_call *call) {
-  const nd4c_cpu_window_attrs at = {ND4C_ATTR_lp_pool_strides, ND4C_ATTR_lp_pool_pads, ND4C_ATTR_lp_pool_dilations,
-                                    ND4C_ATTR_lp_pool_auto_pad};
-  return pool_numbers_run(
-      call, (nd4c_ref_pool_numbers){.sweep = window_sweep(call, at, call->attrs[ND4C_ATTR_lp_pool_kernel].as.ints),
-                                    .kind = ND4C_REF_POOL_LP,
-                                    .p = call->attrs[ND4C_ATTR_lp_pool_p].as.f});
+static nd4c_status adaptive(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_pool_kind kind, double p) {
+  return run_pool(call, work,
+                  &(nd4c_ref_pool_numbers){.sweep = sweep_of(call), .kind = kind, .adaptive = true, .p = p});
 }
 
-static nd4c_status adaptive_run(const nd4c_call *call, nd4c_ref_pool_kind kind, double p) {
-  return pool_numbers_run(call,
-                          (nd4c_ref_pool_numbers){.sweep = sweep_of(call), .kind = kind, .adaptive = true, .p = p});
+static nd4c_status morphology(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_pool_kind kind) {
+  const nd4c_cpu_window_attrs at = ND4C_CPU_WINDOW_ATTRS(morphological_dilation);
+  nd4c_ref_pool_numbers args = {.sweep = window_sweep(call, at, call->inputs[1].shape + 1), .kind = kind};
+  return run_pool(call, work, &args);
 }
 
-static nd4c_status average_run(const nd4c_call *call) {
-  return adaptive_run(call, ND4C_REF_POOL_AVERAGE, 0);
-}
-
-static nd4c_status max_run(const nd4c_call *call) {
-  return adaptive_run(call, ND4C_REF_POOL_MAX, 0);
-}
-
-static nd4c_status global_lp_pool_run(const nd4c_call *call) {
-  return adaptive_run(call, ND4C_REF_POOL_LP, call->attrs[ND4C_ATTR_global_lp_pool_p].as.f);
-}
-
-static nd4c_status morphology_run(const nd4c_call *call, nd4c_ref_pool_kind kind) {
-  const nd4c_cpu_window_attrs at = {ND4C_ATTR_morphological_dilation_strides, ND4C_ATTR_morphological_dilation_pads,
-                                    ND4C_ATTR_morphological_dilation_dilations,
-                                    ND4C_ATTR_morphological_dilation_auto_pad};
-  return pool_numbers_run(
-      call, (nd4c_ref_pool_numbers){.sweep = window_sweep(call, at, call->inputs[1].shape + 1), .kind = kind});
-}
-
-static nd4c_status dilation_run(const nd4c_call *call) {
-  return morphology_run(call, ND4C_REF_POOL_DILATION);
-}
-
-static nd4c_status erosion_run(const nd4c_call *call) {
-  return morphology_run(call, ND4C_REF_POOL_EROSION);
+static nd4c_status lp_pool(const nd4c_call *call, nd4c_cpu_work *work) {
+  const nd4c_cpu_window_attrs at = ND4C_CPU_WINDOW_ATTRS(lp_pool);
+  const int64_t *kernel = call->attrs[ND4C_ATTR_lp_pool_kernel].as.ints;
+  nd4c_ref_pool_numbers args = {
+      .sweep = window_sweep(call, at, kernel), .kind = ND4C_REF_POOL_LP, .p = ND4C_REAL_OF(call, lp_pool_p)};
+  return run_pool(call, work, &args);
 }
 
 /* average_pool and max_pool have their attributes in the same places. */
 static nd4c_ref_pool_numbers window_pool(const nd4c_call *call, nd4c_ref_pool_kind kind) {
-  const nd4c_cpu_window_attrs at = {ND4C_ATTR_max_pool_strides, ND4C_ATTR_max_pool_pads, ND4C_ATTR_max_pool_dilations,
-                                    ND4C_ATTR_max_pool_auto_pad};
-  return (nd4c_ref_pool_numbers){.sweep = window_sweep(call, at, call->attrs[ND4C_ATTR_max_pool_kernel].as.ints),
-                                 .kind = kind};
+  nd4c_ref_window window;
+  nd4c_cpu_pool_window(call, &window);
+  return (nd4c_ref_pool_numbers){.sweep = sweep_with(call, &window), .kind = kind};
 }
 
-static nd4c_status average_pool_run(const nd4c_call *call) {
+static nd4c_status average_pool(const nd4c_call *call, nd4c_cpu_work *work) {
   nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_AVERAGE);
-  args.counts_padding = call->attrs[ND4C_ATTR_average_pool_count_include_pad].as.i != 0;
-  return pool_numbers_run(call, args);
+  args.counts_padding = ND4C_FLAG_OF(call, average_pool_count_include_pad);
+  return run_pool(call, work, &args);
 }
-
-ND4C_CPU_RANGE(max_pool_range, nd4c_ref_max_pool_integers)
 
 /* The index of a cell of a plane, as the attributes count; -1 stays. */
 static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index) {
-  bool column_major = call->attrs[ND4C_ATTR_max_pool_with_indices_column_major].as.i != 0;
-  bool planar = call->attrs[ND4C_ATTR_max_pool_with_indices_planar].as.i != 0;
+  bool column_major = ND4C_FLAG_OF(call, max_pool_with_indices_column_major);
+  bool planar = ND4C_FLAG_OF(call, max_pool_with_indices_planar);
   int64_t base = planar ? 0 : row * s->x[0] * s->x[1] * s->x[2];
   if (index < 0 || !column_major)
     return index < 0 ? index : base + index;
@@ -241,47 +199,33 @@ static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64
   return base + (k * s->x[1] + j) * s->x[0] + i;
 }
 
-/* Floating numbers as doubles. */
-static nd4c_status max_pool_numbers(const nd4c_call *call) {
-  nd4c_cpu_work work = nd4c_cpu_work_in(call, pool_scratch_bytes(call));
-  const nd4c_tensor *y = &call->outputs[0];
-  nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_MAX);
-  args.x = nd4c_cpu_work_load(&work, call, 0);
-  args.y = nd4c_cpu_work_make(&work, y->size);
-  args.indices = nd4c_cpu_work_make_integers(&work, y->size);
-  if (!work.failed) {
-    int64_t cells = args.sweep.y[0] * args.sweep.y[1] * args.sweep.y[2];
-    nd4c_cpu_host->parallel_for(y->size, nd4c_cpu_grain(8), call->width, pool_range, &args);
-    for (int64_t i = 0; i < y->size; i++)
-      args.indices[i] = count_index(call, &args.sweep, i / cells, args.indices[i]);
-    nd4c_cpu_work_store(call, 0, args.y);
-    nd4c_cpu_work_store_integers(call, 1, args.indices);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+/* Integers stay integers. Those of uint64 change their highest bit on the way, so that they compare as int64 do. */
+static void load_whole(nd4c_cpu_work *work, nd4c_ref_pool_numbers *args) {
+  const nd4c_tensor *x = &work->call->inputs[0];
+  int64_t *whole = nd4c_cpu_work_load_integers(work, 0);
+  bool is_signed = nd4c_reference_kind(x->dtype) == ND4C_KIND_INT;
+  for (int64_t i = 0; x->dtype == ND4C_UINT64 && !work->failed && i < x->size; i++)
+    whole[i] ^= INT64_MIN;
+  args->whole = whole;
+  args->lowest = is_signed                 ? INT64_MIN >> (64 - 8 * nd4c_cpu_dtype_bytes(x->dtype))
+                 : x->dtype == ND4C_UINT64 ? INT64_MIN
+                                           : 0;
+  args->y_whole = nd4c_cpu_work_output_integers(work, 0);
 }
 
-/* max_pool and max_pool_with_indices. Integers as they are: 64 bits do not fit into a double. */
-static nd4c_status max_pool_run(const nd4c_call *call) {
-  bool indexed = call->op->op == ND4C_OP_max_pool_with_indices;
-  if (nd4c_reference_kind(call->inputs[0].dtype) == ND4C_KIND_FLOAT)
-    return indexed ? max_pool_numbers(call) : pool_numbers_run(call, window_pool(call, ND4C_REF_POOL_MAX));
-  nd4c_cpu_work work = nd4c_cpu_work_in(call, pool_scratch_bytes(call));
+/* max_pool and max_pool_with_indices. */
+static nd4c_status max_pool(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *y = &call->outputs[0];
-  const nd4c_attr_value *attrs = call->attrs;
-  nd4c_ref_pool_indices_args args = {.x = nd4c_cpu_ref_tensor(&call->inputs[0]), .y = nd4c_cpu_ref_tensor(y)};
-  if (indexed) {
-    args.planar = attrs[ND4C_ATTR_max_pool_with_indices_planar].as.i != 0;
-    args.column_major = attrs[ND4C_ATTR_max_pool_with_indices_column_major].as.i != 0;
-    args.indices = nd4c_cpu_work_make_integers(&work, y->size);
-  }
-  nd4c_cpu_pool_window(call, &args.window);
-  if (!work.failed) {
-    int64_t grain = nd4c_cpu_grain(8);
-    nd4c_cpu_host->parallel_for(y->size, grain, call->width, max_pool_range, &args);
-    if (indexed)
-      nd4c_cpu_work_store_integers(call, 1, args.indices);
-  }
-  return nd4c_cpu_work_end(&work, call, ND4C_OK);
+  nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_MAX);
+  int64_t cells = nd4c_ref_extent(3, args.sweep.y);
+  if (nd4c_reference_kind(y->dtype) != ND4C_KIND_FLOAT)
+    load_whole(work, &args);
+  ND4C_BACKEND_TRY(run_pool(call, work, &args));
+  for (int64_t i = 0; args.indices != NULL && i < y->size; i++)
+    args.indices[i] = count_index(call, &args.sweep, i / cells, args.indices[i]);
+  for (int64_t i = 0; y->dtype == ND4C_UINT64 && i < y->size; i++)
+    args.y_whole[i] ^= INT64_MIN;
+  return ND4C_OK;
 }
 
 /* -- max_unpool --------------------------------------------------------------------------------------------------- */
@@ -290,7 +234,7 @@ static nd4c_status max_pool_run(const nd4c_call *call) {
 static int64_t unpooled_extent(const nd4c_call *call, int32_t i) {
   const nd4c_attr_value *attrs = call->attrs, *pads = &attrs[ND4C_ATTR_max_unpool_pads];
   const nd4c_tensor *x = &call->inputs[0];
-  if (attrs[ND4C_ATTR_max_unpool_planar].as.i != 0)
+  if (ND4C_FLAG_OF(call, max_unpool_planar))
     return call->outputs[0].shape[i + 2];
   return x->shape[i + 2] == 0 ? 0
                               : (x->shape[i + 2] - 1) * list_at(&attrs[ND4C_ATTR_max_unpool_strides], i, 1) +
@@ -302,7 +246,7 @@ static int64_t unpooled_extent(const nd4c_call *call, int32_t i) {
 static int64_t unpooled_offset(const nd4c_call *call, const int64_t *extents, int64_t plane, int64_t row,
                                int64_t index) {
   const nd4c_tensor *y = &call->outputs[0];
-  bool planar = call->attrs[ND4C_ATTR_max_unpool_planar].as.i != 0;
+  bool planar = ND4C_FLAG_OF(call, max_unpool_planar);
   int64_t rest = planar ? index : index % plane;
   row = planar ? row : index / plane;
   int64_t offset = row / y->shape[1] * y->strides[0] + row % y->shape[1] * y->strides[1];
@@ -313,50 +257,51 @@ static int64_t unpooled_offset(const nd4c_call *call, const int64_t *extents, in
   return offset;
 }
 
-static nd4c_status max_unpool_run(const nd4c_call *call) {
-  nd4c_cpu_work work = {0};
+static nd4c_status max_unpool(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
-  nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x), to = nd4c_cpu_ref_tensor(&call->outputs[0]);
-  const int64_t *indices = nd4c_cpu_work_load_integers(&work, call, 1);
+  nd4c_ref_tensor from = nd4c_cpu_ref_tensor(x), to = nd4c_cpu_ref_output(call, 0);
+  const int64_t *indices = nd4c_cpu_work_load_integers(work, 1);
   int64_t extents[3], rows = x->shape[0] * x->shape[1], cells = rows > 0 ? x->size / rows : 0, plane = 1;
-  nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < x->rank - 2; i++) {
     extents[i] = unpooled_extent(call, i);
     plane *= extents[i];
   }
-  int64_t count = call->attrs[ND4C_ATTR_max_unpool_planar].as.i != 0 ? plane : rows * plane;
-  for (int64_t i = 0; !work.failed && status == ND4C_OK && i < x->size; i++)
-    if (indices[i] < 0 || indices[i] >= count)
-      status = nd4c_cpu_index_fail(call, "an index", indices[i], 0, count - 1);
-  if (!work.failed && status == ND4C_OK) {
-    for (int64_t i = 0; i < call->outputs[0].size; i++)
-      nd4c_value_store(to.dtype, to.data, nd4c_ref_offset(&to, to.rank, to.shape, i), (nd4c_value){.u = 0});
-    for (int64_t i = 0; i < x->size; i++)
-      nd4c_value_store(to.dtype, to.data, unpooled_offset(call, extents, plane, i / cells, indices[i]),
-                       nd4c_value_load(from.dtype, from.data, nd4c_ref_offset(&from, from.rank, from.shape, i)));
-  }
-  return nd4c_cpu_work_end(&work, call, status);
+  int64_t count = ND4C_FLAG_OF(call, max_unpool_planar) ? plane : rows * plane;
+  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
+  ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an index", indices, x->size, 0, count - 1));
+  for (int64_t i = 0; i < call->outputs[0].size; i++)
+    nd4c_value_store(to.dtype, to.data, nd4c_ref_offset(&to, to.rank, to.shape, i), (nd4c_value){.u = 0});
+  for (int64_t i = 0; i < x->size; i++)
+    nd4c_value_store(to.dtype, to.data, unpooled_offset(call, extents, plane, i / cells, indices[i]),
+                     nd4c_value_load(from.dtype, from.data, nd4c_ref_offset(&from, from.rank, from.shape, i)));
+  return ND4C_OK;
 }
 
-#define OPS(X)                                              \
-  X(conv_transpose, FLOATS, conv_transpose)                 \
-  X(deformable_conv, FLOATS, deformable_conv)               \
-  X(causal_conv_with_state, FLOATS, causal_conv_with_state) \
-  X(max_unpool, REALS, max_unpool)
-#define POOLS(X)                              \
-  X(max_pool, REALS, max_pool)                \
-  X(max_pool_with_indices, REALS, max_pool)   \
-  X(average_pool, FLOATS, average_pool)       \
-  X(lp_pool, FLOATS, lp_pool)                 \
-  X(global_average_pool, FLOATS, average)     \
-  X(global_max_pool, FLOATS, max)             \
-  X(global_lp_pool, FLOATS, global_lp_pool)   \
-  X(adaptive_average_pool, FLOATS, average)   \
-  X(adaptive_max_pool, FLOATS, max)           \
-  X(morphological_dilation, FLOATS, dilation) \
-  X(morphological_erosion, FLOATS, erosion)
-#define DEFINE_KERNEL(op, dtypes, run) ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_##dtypes, run##_run),
-#define DEFINE_POOL(op, dtypes, run) \
-  ND4C_CPU_REFERENCE_KERNEL(op, ND4C_CPU_##dtypes, run##_run, .scratch_bytes = pool_scratch_bytes),
+/* The kernels count activations as the op table does. */
+_Static_assert(ND4C_ACTIVATION_NONE == 0 && ND4C_ACTIVATION_RELU == 1 && ND4C_ACTIVATION_GELU == 2 &&
+                   ND4C_ACTIVATION_GELU_TANH == 3 && ND4C_ACTIVATION_SIGMOID == 4 && ND4C_ACTIVATION_TANH == 5,
+               "kernels/reference/contraction/activation.c");
 
-const nd4c_kernel *const nd4c_cpu_reference_window_kernels[] = {OPS(DEFINE_KERNEL) POOLS(DEFINE_POOL) NULL};
+#define F ND4C_CPU_FLOATS
+#define R ND4C_CPU_REALS
+#define OPS(X)                                                                                       \
+  X(separable_conv2d, F, separable_conv2d(call, work))                                               \
+  X(conv_transpose, F, conv_transpose(call, work))                                                   \
+  X(deformable_conv, F, deformable_conv(call, work))                                                 \
+  X(causal_conv_with_state, F, causal_conv_with_state(call, work))                                   \
+  X(max_unpool, R, max_unpool(call, work))                                                           \
+  X(max_pool, R, max_pool(call, work))                                                               \
+  X(max_pool_with_indices, R, max_pool(call, work))                                                  \
+  X(average_pool, F, average_pool(call, work))                                                       \
+  X(lp_pool, F, lp_pool(call, work))                                                                 \
+  X(global_average_pool, F, adaptive(call, work, ND4C_REF_POOL_AVERAGE, 0))                          \
+  X(global_max_pool, F, adaptive(call, work, ND4C_REF_POOL_MAX, 0))                                  \
+  X(global_lp_pool, F, adaptive(call, work, ND4C_REF_POOL_LP, ND4C_REAL_OF(call, global_lp_pool_p))) \
+  X(adaptive_average_pool, F, adaptive(call, work, ND4C_REF_POOL_AVERAGE, 0))                        \
+  X(adaptive_max_pool, F, adaptive(call, work, ND4C_REF_POOL_MAX, 0))                                \
+  X(morphological_dilation, F, morphology(call, work, ND4C_REF_POOL_DILATION))                       \
+  X(morphological_erosion, F, morphology(call, work, ND4C_REF_POOL_EROSION))
+OPS(ND4C_CPU_WORK_RUN)
+
+const nd4c_kernel *const nd4c_cpu_reference_window_kernels[] = {
+    OPS(ND4C_CPU_WORK_ROW) ND4C_CPU_REFERENCE_KERNEL(conv, F, conv_run), NULL};

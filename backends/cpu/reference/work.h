@@ -1,56 +1,79 @@
-/* Memory that one call of engine reference works in: operands and results as doubles in C order. */
+/* Memory that one call of engine reference works in: operands and results as doubles in C order. The families whose ops
+ * compute so (normalization, loss, recurrent, attention, window, ...) include this. */
 #ifndef ND4C_BACKENDS_CPU_REFERENCE_WORK_H
 #define ND4C_BACKENDS_CPU_REFERENCE_WORK_H
 
 #include "backends/cpu/reference/reference.h"
 #include "kernels/reference/support/numbers.h"
 
-enum { ND4C_CPU_WORK_BLOCKS = 64 };
+enum { ND4C_CPU_WORK_BLOCKS = 128, ND4C_CPU_WORK_OUTPUTS = 4 };
 
-/* Start with zeros, or with nd4c_cpu_work_in. Where there is no memory `failed` is set and all later requests give
- * NULL: ask once, before computing. */
+/* An op of this kind is a function of the call and its work, which takes what it needs, asks nd4c_cpu_work_check (or
+ * nd4c_cpu_work_parallel, which does) once before it computes, and returns a status. ND4C_CPU_WORK_RUN does the rest.
+ */
 typedef struct nd4c_cpu_work {
-  int32_t count;
-  bool failed;
+  const nd4c_call *call;
+  int32_t count, result_count;
+  bool failed;   /* memory was missing: all later requests give NULL */
   char *scratch; /* of the call's: taken from first, so that calls of a plan allocate nothing */
   size_t left;   /* of its bytes */
   struct {
     void *memory;
     size_t bytes;
   } blocks[ND4C_CPU_WORK_BLOCKS];
+  struct {
+    int32_t output;
+    bool integers;
+    const void *numbers;
+  } results[ND4C_CPU_WORK_OUTPUTS]; /* to be stored at the end */
 } nd4c_cpu_work;
 
-/* Bytes of a call's scratch for so many numbers or integers. */
+/* Bytes of a call's scratch for so many numbers or integers, and for all its operands and results. */
 static inline int64_t nd4c_cpu_work_bytes(int64_t count) {
   return (count + 7) / 8 * 8 * (int64_t)sizeof(double);
 }
-/* Work in the call's scratch, of which there are `bytes`. */
+int64_t nd4c_cpu_work_operand_bytes(const nd4c_call *call);
+/* Work in the call's scratch of `bytes`; 0: in memory of its own. */
 static inline nd4c_cpu_work nd4c_cpu_work_in(const nd4c_call *call, int64_t bytes) {
-  return (nd4c_cpu_work){.scratch = call->scratch, .left = call->scratch != NULL ? (size_t)bytes : 0};
+  return (nd4c_cpu_work){.call = call, .scratch = call->scratch, .left = call->scratch != NULL ? (size_t)bytes : 0};
 }
 
 /* Zeroed numbers. */
 double *nd4c_cpu_work_make(nd4c_cpu_work *work, int64_t count);
 int64_t *nd4c_cpu_work_make_integers(nd4c_cpu_work *work, int64_t count);
-/* A copy of an input to change. */
-double *nd4c_cpu_work_copy(nd4c_cpu_work *work, const nd4c_call *call, int32_t input);
-/* The elements of an input, NULL if it was left out; broadcast to the shape of another tensor, or to a shape. */
-const double *nd4c_cpu_work_load(nd4c_cpu_work *work, const nd4c_call *call, int32_t input);
-const double *nd4c_cpu_work_load_like(nd4c_cpu_work *work, const nd4c_call *call, int32_t input,
-                                      const nd4c_tensor *like);
-const double *nd4c_cpu_work_load_as(nd4c_cpu_work *work, const nd4c_call *call, int32_t input, int32_t rank,
-                                    const int64_t *shape);
-const int64_t *nd4c_cpu_work_load_integers(nd4c_cpu_work *work, const nd4c_call *call, int32_t input);
-/* Rounds results into an output; one that is not wanted (no address) is passed over. */
+/* Zeroed memory for an output, rounded into it at the end of a call that succeeds; NULL if the op has no such output.
+ * One that is not wanted (no address) is computed all the same. */
+double *nd4c_cpu_work_output(nd4c_cpu_work *work, int32_t output);
+int64_t *nd4c_cpu_work_output_integers(nd4c_cpu_work *work, int32_t output);
+/* The elements of an input, to change or to read, NULL if it was left out; broadcast to a shape. */
+double *nd4c_cpu_work_load(nd4c_cpu_work *work, int32_t input);
+double *nd4c_cpu_work_load_as(nd4c_cpu_work *work, int32_t input, int32_t rank, const int64_t *shape);
+int64_t *nd4c_cpu_work_load_integers(nd4c_cpu_work *work, int32_t input);
+/* Numbers that are an output: stored at the end like those that were made for it. */
+void nd4c_cpu_work_result(nd4c_cpu_work *work, int32_t output, const double *numbers);
+/* Rounds numbers into an output at once. */
 void nd4c_cpu_work_store(const nd4c_call *call, int32_t output, const double *numbers);
-void nd4c_cpu_work_store_integers(const nd4c_call *call, int32_t output, const int64_t *integers);
-/* Frees everything; MEMORY if something was missing, else the given status. */
-nd4c_status nd4c_cpu_work_end(nd4c_cpu_work *work, const nd4c_call *call, nd4c_status status);
+/* MEMORY if something was missing. */
+nd4c_status nd4c_cpu_work_check(const nd4c_cpu_work *work);
+/* The same, else the range over `count` items, each of so much work. */
+nd4c_status nd4c_cpu_work_parallel(const nd4c_cpu_work *work, int64_t count, int64_t work_per_item,
+                                   nd4c_range_function range, void *user);
+/* Stores the results if the status is OK, and frees everything; returns MEMORY if something was missing, else `status`.
+ */
+nd4c_status nd4c_cpu_work_end(nd4c_cpu_work *work, nd4c_status status);
 
-static inline nd4c_status nd4c_cpu_index_fail(const nd4c_call *call, const char *what, int64_t value, int64_t least,
-                                              int64_t most) {
-  return nd4c_cpu_host->fail(ND4C_INDEX, "%s: %s is %lld, expected %lld to %lld", call->op->name, what,
-                             (long long)value, (long long)least, (long long)most);
-}
+/* Rows X(op, dtypes, expression): a run function that returns the expression, in which `work` is the work of `call`, in
+ * a scratch for all operands; and the kernel's entry. */
+#define ND4C_CPU_WORK_RUN(op, dtypes, ...)                                                       \
+  static nd4c_status op##_run(const nd4c_call *call) {                                           \
+    nd4c_cpu_work own = nd4c_cpu_work_in(call, nd4c_cpu_work_operand_bytes(call)), *work = &own; \
+    return nd4c_cpu_work_end(work, __VA_ARGS__);                                                 \
+  }
+#define ND4C_CPU_WORK_ROW(op, dtypes, ...) \
+  ND4C_CPU_REFERENCE_KERNEL(op, dtypes, op##_run, .scratch_bytes = nd4c_cpu_work_operand_bytes),
+
+/* Refuses integers that are not in least .. most; NULL: there are none. `what` names one of them. */
+nd4c_status nd4c_cpu_check_integers(const nd4c_call *call, const char *what, const int64_t *values, int64_t count,
+                                    int64_t least, int64_t most);
 
 #endif

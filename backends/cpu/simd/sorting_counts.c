@@ -110,9 +110,9 @@ static nd4c_status refuse_beyond(const nd4c_tensor *x, int64_t most) {
   for (int64_t i = 0; i < x->size; i++) {
     uint64_t value;
     nd4c_ref_read_words(x->dtype, x->data, i, 1, 1, &value);
-    if (value >= (uint64_t)most)
-      return nd4c_cpu_host->fail(ND4C_INDEX, "bincount: element %lld is %lld, expected 0 to %lld (maxlength - 1)",
-                                 (long long)i, (long long)value, (long long)most - 1);
+    ND4C_CPU_FAIL_IF(value >= (uint64_t)most, ND4C_INDEX,
+                     "bincount: element %lld is %lld, expected 0 to %lld (maxlength - 1)", (long long)i,
+                     (long long)value, (long long)most - 1);
   }
   return nd4c_cpu_host->fail(ND4C_INTERNAL, "bincount: an element changed while it was counted");
 }
@@ -171,7 +171,7 @@ static bool has_input(const nd4c_call *call, int32_t input) {
 static nd4c_status run_bincount(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   count_call c = {.x = &call->inputs[0]};
-  int64_t least = call->attrs[ND4C_ATTR_bincount_minlength].as.i;
+  int64_t least = ND4C_INT_OF(call, bincount_minlength);
   nd4c_cpu_parallel(c.x->size, LEAST_PIECE, call->width, largest_range, &c);
   uint64_t largest = atomic_load(&c.most);
   if (c.x->size > 0 && largest >= (uint64_t)y->shape[0])
@@ -263,10 +263,9 @@ static nd4c_status find_extent(const nd4c_call *call, count_call *c) {
     c->high = fmax(c->high, c->extents[piece][1]);
   }
   nd4c_cpu_host->free(c->extents);
-  if (atomic_load(&c->infinite) || !isfinite(c->high - c->low))
-    return nd4c_cpu_host->fail(ND4C_ARGUMENT,
-                               "histogram: x has a NaN or infinite extent: expected finite elements, or the attribute "
-                               "range");
+  ND4C_CPU_FAIL_IF(atomic_load(&c->infinite) || !isfinite(c->high - c->low), ND4C_ARGUMENT,
+                   "histogram: x has a NaN or infinite extent: expected finite elements, or the attribute "
+                   "range");
   return ND4C_OK;
 }
 
@@ -297,25 +296,22 @@ static nd4c_status run_histogram(const nd4c_call *call) {
 static bool usable_bincount(const nd4c_call *call, char *reason, size_t reason_size) {
   if (has_input(call, ND4C_IN_bincount_weights)) {
     const nd4c_tensor *weights = &call->inputs[ND4C_IN_bincount_weights];
-    if (weights->dtype != ND4C_FLOAT32 && weights->dtype != ND4C_FLOAT64)
-      return nd4c_cpu_decline(reason, reason_size, "weights that are neither float32 nor float64");
-    if ((weights->flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-      return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
+    ND4C_CPU_DECLINE_IF(weights->dtype != ND4C_FLOAT32 && weights->dtype != ND4C_FLOAT64,
+                        "weights that are neither float32 nor float64");
+    ND4C_CPU_DECLINE_IF((weights->flags & ND4C_TENSOR_CONTIGUOUS) == 0, "an operand is not contiguous");
   }
-  if ((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "an operand is not contiguous");
   return true;
 }
 
 static bool usable_histogram(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (has_input(call, ND4C_IN_histogram_weights) || has_input(call, ND4C_IN_histogram_edges))
-    return nd4c_cpu_decline(reason, reason_size, "edges or weights are given");
-  if (call->attrs[ND4C_ATTR_histogram_density].as.i != 0 || call->outputs[0].dtype != ND4C_INT64)
-    return nd4c_cpu_decline(reason, reason_size, "densities");
-  if (call->outputs[0].shape[0] < 1 || call->outputs[0].shape[0] > MOST_BINS)
-    return nd4c_cpu_decline(reason, reason_size, "no bins, or more than 2^20");
-  if ((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "x is not contiguous");
+  ND4C_CPU_DECLINE_IF(has_input(call, ND4C_IN_histogram_weights) || has_input(call, ND4C_IN_histogram_edges),
+                      "edges or weights are given");
+  ND4C_CPU_DECLINE_IF(ND4C_FLAG_OF(call, histogram_density) || call->outputs[0].dtype != ND4C_INT64, "densities");
+  ND4C_CPU_DECLINE_IF(call->outputs[0].shape[0] < 1 || call->outputs[0].shape[0] > MOST_BINS,
+                      "no bins, or more than 2^20");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0, "x is not contiguous");
   return true;
 }
 

@@ -15,7 +15,7 @@ static void pad_same(nd4c_ref_window *window, int32_t axis, int64_t output, bool
 void nd4c_cpu_window(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel, nd4c_ref_window *window) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_attr_value *attrs = call->attrs;
-  int64_t auto_pad = attrs[at.auto_pad].as.i;
+  int64_t auto_pad = at.auto_pad < 0 ? ND4C_AUTO_PAD_EXPLICIT : attrs[at.auto_pad].as.i;
   *window = (nd4c_ref_window){.spatial = x->rank - 2};
   for (int32_t i = 0; i < window->spatial; i++) {
     window->input[i] = x->shape[i + 2];
@@ -32,21 +32,19 @@ void nd4c_cpu_window(const nd4c_call *call, nd4c_cpu_window_attrs at, const int6
 }
 
 void nd4c_cpu_conv_window(const nd4c_call *call, nd4c_ref_window *window) {
-  const nd4c_cpu_window_attrs at = {ND4C_ATTR_conv_strides, ND4C_ATTR_conv_pads, ND4C_ATTR_conv_dilations,
-                                    ND4C_ATTR_conv_auto_pad};
+  const nd4c_cpu_window_attrs at = ND4C_CPU_WINDOW_ATTRS(conv);
   nd4c_cpu_window(call, at, call->inputs[ND4C_IN_conv_w].shape + 2, window);
 }
 
 void nd4c_cpu_pool_window(const nd4c_call *call, nd4c_ref_window *window) {
-  const nd4c_cpu_window_attrs at = {ND4C_ATTR_max_pool_strides, ND4C_ATTR_max_pool_pads, ND4C_ATTR_max_pool_dilations,
-                                    ND4C_ATTR_max_pool_auto_pad};
+  const nd4c_cpu_window_attrs at = ND4C_CPU_WINDOW_ATTRS(max_pool);
   nd4c_cpu_window(call, at, call->attrs[ND4C_ATTR_max_pool_kernel].as.ints, window);
 }
 
 /* Cells cut off before the first: as given, or the share of what output_shape and `same` leave over. */
 static int64_t transposed_pad(const nd4c_call *call, const nd4c_ref_window *w, int32_t axis) {
   const nd4c_attr_value *attrs = call->attrs;
-  int64_t auto_pad = attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i;
+  int64_t auto_pad = ND4C_INT_OF(call, conv_transpose_auto_pad);
   bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
   if (attrs[ND4C_ATTR_conv_transpose_output_shape].count == 0 && !same) {
     return list_at(&attrs[ND4C_ATTR_conv_transpose_pads], axis, 0);

@@ -3,12 +3,16 @@
 #define ND4C_BACKENDS_CPU_SUPPORT_WINDOW_H
 
 #include "backends/cpu/reference/reference.h"
-#include "kernels/reference/window/network.h"
+#include "kernels/reference/window/conv.h"
 
-/* Positions of the attributes that say how windows lie; conv and pools differ. */
+/* Positions of the attributes that say how windows lie; conv and pools differ. auto_pad -1: the op has none. */
 typedef struct nd4c_cpu_window_attrs {
   int32_t strides, pads, dilations, auto_pad;
 } nd4c_cpu_window_attrs;
+#define ND4C_CPU_WINDOW_ATTRS(op) \
+  {ND4C_ATTR_##op##_strides, ND4C_ATTR_##op##_pads, ND4C_ATTR_##op##_dilations, ND4C_ATTR_##op##_auto_pad}
+#define ND4C_CPU_WINDOW_ATTRS_PADDED(op) \
+  {ND4C_ATTR_##op##_strides, ND4C_ATTR_##op##_pads, ND4C_ATTR_##op##_dilations, -1}
 
 /* Inference has checked the call: this only repeats its arithmetic. `kernel` has one extent for each spatial axis. */
 void nd4c_cpu_window(const nd4c_call *call, nd4c_cpu_window_attrs at, const int64_t *kernel, nd4c_ref_window *window);

@@ -1,4 +1,4 @@
-#include "kernels/reference/window/network.h"
+#include "kernels/reference/contraction/linear.h"
 
 /* The op table's numbers; kernels know nothing above themselves, a static assertion in the backend ties the two. */
 enum { NONE, RELU, GELU, GELU_TANH, SIGMOID, TANH };

@@ -1,4 +1,8 @@
-#include "kernels/reference/window/network.h"
+#include "kernels/reference/contraction/linear.h"
+
+double nd4c_ref_addend(const nd4c_ref_tensor *addend, const nd4c_ref_tensor *y, int64_t flat) {
+  return addend->data == NULL ? 0 : nd4c_ref_load(addend, nd4c_ref_offset(addend, y->rank, y->shape, flat));
+}
 
 /* A row of x times a column of w. */
 static double dot(const nd4c_ref_linear_args *args, int64_t x_offset, int64_t w_offset) {
@@ -19,14 +23,7 @@ void nd4c_ref_linear(const nd4c_ref_linear_args *args, int64_t begin, int64_t en
   for (int64_t flat = begin; flat < end; flat++) {
     double sum = dot(args, nd4c_ref_offset(&rows, y->rank - 1, y->shape, flat / columns),
                      flat % columns * w->strides[args->transpose_w ? 0 : 1]);
-    if (args->bias.data != NULL) {
-      int64_t offset = nd4c_ref_offset(&args->bias, y->rank, y->shape, flat);
-      sum += nd4c_ref_load(&args->bias, offset);
-    }
-    if (args->addend.data != NULL) {
-      int64_t offset = nd4c_ref_offset(&args->addend, y->rank, y->shape, flat);
-      sum += nd4c_ref_load(&args->addend, offset);
-    }
+    sum += nd4c_ref_addend(&args->bias, y, flat) + nd4c_ref_addend(&args->addend, y, flat);
     nd4c_ref_store(y, nd4c_ref_offset(y, y->rank, y->shape, flat), nd4c_ref_activate(args->activation, sum));
   }
 }

@@ -23,8 +23,8 @@ static double term(double magnitude, double ord, double scale) {
 }
 
 /* One pass over the elements of one result; `first` finds the extremes, the second the sum. */
-static void pass(const nd4c_ref_tensor *x, const nd4c_ref_norm_shape *shape, int64_t offset, bool first, double scale,
-                 gathered *g) {
+static void pass(const nd4c_ref_norm *shape, int64_t offset, bool first, double scale, gathered *g) {
+  const nd4c_ref_tensor *x = &shape->x;
   int64_t index[32] = {0}, extents[32];
   for (int32_t axis = 0; axis < x->rank; axis++) {
     extents[axis] = shape->reduced[axis] ? x->shape[axis] : 1;
@@ -47,14 +47,14 @@ static void pass(const nd4c_ref_tensor *x, const nd4c_ref_norm_shape *shape, int
   } while (nd4c_index_next(x->rank, extents, index));
 }
 
-static double norm_at(const nd4c_ref_tensor *x, const nd4c_ref_norm_shape *shape, int64_t offset) {
+static double norm_at(const nd4c_ref_norm *shape, int64_t offset) {
   gathered g = {0};
   double ord = shape->ord;
   if (ord == 0) {
-    pass(x, shape, offset, false, 1, &g);
+    pass(shape, offset, false, 1, &g);
     return g.sum;
   }
-  pass(x, shape, offset, true, 1, &g);
+  pass(shape, offset, true, 1, &g);
   if (g.largest != g.largest) {
     return g.largest;
   }
@@ -65,21 +65,21 @@ static double norm_at(const nd4c_ref_tensor *x, const nd4c_ref_norm_shape *shape
   if (ord != 1 && (scale == 0 || isinf(scale))) {
     return scale; /* a zero makes sums of negative powers infinite */
   }
-  pass(x, shape, offset, false, scale, &g);
+  pass(shape, offset, false, scale, &g);
   return ord == 1 ? g.sum : ord == 2 ? scale * sqrt(g.sum) : scale * pow(g.sum, 1 / ord);
 }
 
-void nd4c_ref_vector_norm(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, const nd4c_ref_norm_shape *shape,
-                          int64_t begin, int64_t end) {
+void nd4c_ref_vector_norm(const nd4c_ref_norm *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->x;
   for (int64_t flat = begin; flat < end; flat++) {
     int64_t x_offset = 0, y_offset = 0, rest = flat;
     for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
-      if (!shape->reduced[axis]) {
+      if (!args->reduced[axis]) {
         x_offset += rest % x->shape[axis] * x->strides[axis];
-        y_offset += rest % x->shape[axis] * shape->strides[axis];
+        y_offset += rest % x->shape[axis] * args->strides[axis];
         rest /= x->shape[axis];
       }
     }
-    nd4c_ref_store(y, y_offset, norm_at(x, shape, x_offset));
+    nd4c_ref_store(&args->y, y_offset, norm_at(args, x_offset));
   }
 }

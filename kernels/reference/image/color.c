@@ -1,5 +1,6 @@
 /* Colours of pixels. The matrices are TensorFlow's, which ND4J has, too. */
 #include "kernels/reference/image/image.h"
+#include "kernels/reference/support/runs.h"
 
 static void multiply_matrix(const double matrix[3][3], const double *from, double *to) {
   for (int i = 0; i < 3; i++) {
@@ -46,88 +47,71 @@ static void from_hsv(const double *hsv, double *rgb) {
   }
 }
 
+/* NULL: the conversion is no product. */
+static const double (*matrix_of(nd4c_ref_color what))[3] {
+  return what == ND4C_REF_RGB_TO_YIQ   ? yiq_of_rgb
+         : what == ND4C_REF_YIQ_TO_RGB ? rgb_of_yiq
+         : what == ND4C_REF_RGB_TO_YUV ? yuv_of_rgb
+         : what == ND4C_REF_YUV_TO_RGB ? rgb_of_yuv
+                                       : NULL;
+}
+
 static void convert(const nd4c_ref_color_args *args, const double *from, double *to) {
+  const double(*matrix)[3] = matrix_of(args->what);
   double hsv[3];
-  switch (args->what) {
-    case ND4C_REF_RGB_TO_HSV:
-      to_hsv(from, to);
-      break;
-    case ND4C_REF_HSV_TO_RGB:
-      from_hsv(from, to);
-      break;
-    case ND4C_REF_RGB_TO_YIQ:
-      multiply_matrix(yiq_of_rgb, from, to);
-      break;
-    case ND4C_REF_YIQ_TO_RGB:
-      multiply_matrix(rgb_of_yiq, from, to);
-      break;
-    case ND4C_REF_RGB_TO_YUV:
-      multiply_matrix(yuv_of_rgb, from, to);
-      break;
-    case ND4C_REF_YUV_TO_RGB:
-      multiply_matrix(rgb_of_yuv, from, to);
-      break;
-    case ND4C_REF_GRAYSCALE:
-      to[0] = 0.2989 * from[0] + 0.587 * from[1] + 0.114 * from[2];
-      break;
-    default:
-      to_hsv(from, hsv);
-      if (args->what == ND4C_REF_HUE) {
-        hsv[0] += args->amount;
-      } else {
-        hsv[1] *= args->amount;
-        hsv[1] = hsv[1] < 0 ? 0 : hsv[1] > 1 ? 1 : hsv[1];
-      }
-      from_hsv(hsv, to);
+  if (matrix != NULL) {
+    multiply_matrix(matrix, from, to);
+  } else if (args->what == ND4C_REF_GRAYSCALE) {
+    to[0] = 0.2989 * from[0] + 0.587 * from[1] + 0.114 * from[2];
+  } else if (args->what == ND4C_REF_RGB_TO_HSV) {
+    to_hsv(from, to);
+  } else if (args->what == ND4C_REF_HSV_TO_RGB) {
+    from_hsv(from, to);
+  } else {
+    to_hsv(from, hsv);
+    hsv[0] += args->what == ND4C_REF_HUE ? args->amount : 0;
+    hsv[1] *= args->what == ND4C_REF_HUE ? 1 : args->amount;
+    hsv[1] = hsv[1] < 0 ? 0 : hsv[1] > 1 && args->what != ND4C_REF_HUE ? 1 : hsv[1];
+    from_hsv(hsv, to);
   }
 }
 
 void nd4c_ref_color_convert(const nd4c_ref_color_args *args, int64_t begin, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *y = &args->y;
-  int64_t colors = y->shape[args->axis];
+  nd4c_ref_axes pixels = nd4c_ref_axes_without(x, y, args->axis);
   for (int64_t number = begin; number < end; number++) {
-    int64_t rest = number, from = 0, to = 0;
+    int64_t from, to;
     double in[3], out[3];
-    for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
-      if (axis != args->axis) {
-        int64_t at = rest % x->shape[axis];
-        rest /= x->shape[axis];
-        from += at * x->strides[axis];
-        to += at * y->strides[axis];
-      }
-    }
-    for (int64_t c = 0; c < 3; c++) {
-      in[c] = nd4c_ref_load(x, from + c * x->strides[args->axis]);
-    }
+    nd4c_ref_axes_at(&pixels, number, &from, &to);
+    nd4c_ref_read_doubles(x->dtype, x->data, from, x->strides[args->axis], 3, in);
     convert(args, in, out);
-    for (int64_t c = 0; c < colors; c++) {
-      nd4c_ref_store(y, to + c * y->strides[args->axis], out[c]);
-    }
+    nd4c_ref_write_doubles(y->dtype, y->data, to, y->strides[args->axis], y->shape[args->axis], out);
   }
 }
 
-void nd4c_ref_contrast(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, double factor, int32_t spatial,
-                       int64_t begin, int64_t end) {
-  int64_t rows = x->shape[spatial], columns = x->shape[spatial + 1];
-  const int64_t *x_strides = x->strides + spatial, *y_strides = y->strides + spatial;
+void nd4c_ref_contrast(const nd4c_ref_contrast_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
+  int64_t rows = x->shape[args->spatial], columns = x->shape[args->spatial + 1];
+  const int64_t *x_strides = x->strides + args->spatial, *y_strides = y->strides + args->spatial;
+  nd4c_ref_axes planes = {.rank = 0};
+  for (int32_t axis = 0; axis < x->rank; axis++) {
+    if (axis != args->spatial && axis != args->spatial + 1) {
+      planes.shape[planes.rank] = x->shape[axis];
+      planes.x[planes.rank] = x->strides[axis];
+      planes.y[planes.rank++] = y->strides[axis];
+    }
+  }
   for (int64_t number = begin; number < end; number++) {
-    int64_t rest = number, from = 0, to = 0;
+    int64_t from, to;
     double sum = 0;
-    for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
-      if (axis != spatial && axis != spatial + 1) {
-        int64_t at = rest % x->shape[axis];
-        rest /= x->shape[axis];
-        from += at * x->strides[axis];
-        to += at * y->strides[axis];
-      }
-    }
-    for (int64_t i = 0; i < rows * columns; i++) {
+    nd4c_ref_axes_at(&planes, number, &from, &to);
+    for (int64_t i = 0; i < rows * columns; i++)
       sum += nd4c_ref_load(x, from + i / columns * x_strides[0] + i % columns * x_strides[1]);
-    }
     double mean = sum / (double)(rows * columns);
     for (int64_t i = 0; i < rows * columns; i++) {
       double value = nd4c_ref_load(x, from + i / columns * x_strides[0] + i % columns * x_strides[1]);
-      nd4c_ref_store(y, to + i / columns * y_strides[0] + i % columns * y_strides[1], (value - mean) * factor + mean);
+      nd4c_ref_store(y, to + i / columns * y_strides[0] + i % columns * y_strides[1],
+                     (value - mean) * args->factor + mean);
     }
   }
 }

@@ -51,9 +51,12 @@ typedef struct nd4c_ref_sample_args {
 /* Places [begin, end) of n times the spatial axes of y, all channels of each. */
 void nd4c_ref_sample(const nd4c_ref_sample_args *args, int64_t begin, int64_t end);
 
+typedef struct nd4c_ref_grid_args {
+  nd4c_ref_tensor theta, grid;
+  bool align_corners;
+} nd4c_ref_grid_args;
 /* Places [begin, end) of grid [n, ..., d]. */
-void nd4c_ref_affine_grid(const nd4c_ref_tensor *theta, const nd4c_ref_tensor *grid, bool align_corners, int64_t begin,
-                          int64_t end);
+void nd4c_ref_affine_grid(const nd4c_ref_grid_args *args, int64_t begin, int64_t end);
 
 typedef struct nd4c_ref_crop_args {
   nd4c_ref_tensor x, boxes, indices, y;
@@ -114,8 +117,12 @@ typedef struct nd4c_ref_color_args {
 } nd4c_ref_color_args;
 /* Pixels [begin, end) in C order of the other axes. */
 void nd4c_ref_color_convert(const nd4c_ref_color_args *args, int64_t begin, int64_t end);
-/* Planes [begin, end) in C order of the axes other than two spatial ones, which stand from `spatial` on. */
-void nd4c_ref_contrast(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, double factor, int32_t spatial,
-                       int64_t begin, int64_t end);
+typedef struct nd4c_ref_contrast_args {
+  nd4c_ref_tensor x, y;
+  double factor;
+  int32_t spatial; /* the first of two axes of a plane */
+} nd4c_ref_contrast_args;
+/* Planes [begin, end) in C order of the other axes. */
+void nd4c_ref_contrast(const nd4c_ref_contrast_args *args, int64_t begin, int64_t end);
 
 #endif

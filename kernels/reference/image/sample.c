@@ -191,8 +191,8 @@ void nd4c_ref_sample(const nd4c_ref_sample_args *args, int64_t begin, int64_t en
   }
 }
 
-void nd4c_ref_affine_grid(const nd4c_ref_tensor *theta, const nd4c_ref_tensor *grid, bool align_corners, int64_t begin,
-                          int64_t end) {
+void nd4c_ref_affine_grid(const nd4c_ref_grid_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *theta = &args->theta, *grid = &args->grid;
   int32_t d = grid->rank - 2;
   for (int64_t number = begin; number < end; number++) {
     int64_t at[SPATIAL];
@@ -202,7 +202,7 @@ void nd4c_ref_affine_grid(const nd4c_ref_tensor *theta, const nd4c_ref_tensor *g
     }
     for (int32_t row = 0; row < d; row++) {
       nd4c_ref_store(grid, to + row * grid->strides[d + 1],
-                     transform(theta, n, row, d, grid->shape + 1, at, align_corners));
+                     transform(theta, n, row, d, grid->shape + 1, at, args->align_corners));
     }
   }
 }

@@ -6,11 +6,6 @@ enum { MAX_RANK = 32 };
 
 /* -- padding ------------------------------------------------------------------------------------------------------- */
 
-static int64_t modulo(int64_t a, int64_t n) {
-  int64_t rest = a % n;
-  return rest < 0 ? rest + n : rest;
-}
-
 /* The run that begins at position j of a continued axis of n elements: where it comes from, and by which steps. Returns
  * how many positions it has if the axis does not end before. */
 static int64_t next_run(nd4c_ref_pad_mode mode, int64_t n, int64_t j, int64_t *from, int64_t *step) {
@@ -21,7 +16,7 @@ static int64_t next_run(nd4c_ref_pad_mode mode, int64_t n, int64_t j, int64_t *f
     *step = 0;
     return j < 0 ? -j : INT64_MAX;
   }
-  int64_t place = edge ? j : modulo(j, period);
+  int64_t place = edge ? j : nd4c_modulo(j, period);
   *from = place < n ? place : mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n - 1 - place : period - place;
   *step = place < n ? 1 : -1;
   return place < n ? n - place : period - place;
@@ -84,15 +79,13 @@ void nd4c_ref_pad_inside(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, con
 void nd4c_ref_roll_flat(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t size, int64_t shift) {
   int64_t bytes = nd4c_reference_bytes(x->dtype), number = 0;
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++, number++) {
       int64_t to = nd4c_ref_offset(y, y->rank, y->shape, (number + shift) % size);
       nd4c_ref_move_one(bytes, x->data + (walk.at[0] + i * walk.step[0]) * bytes, y->data + to * bytes);
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 /* -- windows as columns -------------------------------------------------------------------------------------------- */
@@ -138,8 +131,9 @@ static int64_t window_of(const nd4c_ref_columns *columns, const int64_t *positio
   return window;
 }
 
-void nd4c_ref_col2im(const nd4c_ref_columns *columns, const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t begin,
-                     int64_t end) {
+void nd4c_ref_col2im(const nd4c_ref_col2im_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_columns *columns = &args->columns;
+  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
   nd4c_dtype_kind kinds[2] = {nd4c_reference_kind(x->dtype), nd4c_reference_kind(x->dtype)};
   for (int64_t flat = begin; flat < end; flat++) {
     int64_t position[MAX_RANK], cell[MAX_RANK] = {0}, rest = flat, number = 0, offset = 0;
@@ -190,10 +184,7 @@ void nd4c_ref_band(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t l
   /* Bounds far outside are the same as those just outside, and cannot overflow. */
   lower = between(-rows - columns, lower, rows + columns);
   upper = between(-rows - columns, upper, rows + columns);
-  if (!nd4c_ref_walk_start(&walk, x->rank, x->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 2, strides); more; more = nd4c_ref_walk_next(&walk)) {
     int64_t row = row_of_walk++ % rows;
     int64_t begin = between(0, row + lower, columns), end = between(begin, row + upper + 1, columns);
     int64_t count = end - begin;
@@ -202,5 +193,5 @@ void nd4c_ref_band(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t l
                       y->data + (walk.at[1] + begin * walk.step[1]) * plan.bytes);
     zero_columns(y, walk.at[1], 0, begin, walk.step[1]);
     zero_columns(y, walk.at[1], end, columns, walk.step[1]);
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }

@@ -34,8 +34,11 @@ typedef struct nd4c_ref_columns {
 /* y [n, c cells, windows] from x [n, c, space...]: what lies outside of x is left as it is. */
 void nd4c_ref_im2col(const nd4c_ref_columns *columns, const nd4c_ref_tensor *x, const nd4c_ref_tensor *y);
 /* Elements [begin, end) of y [n, c, space...] in C order: the sums of what im2col would have taken from them. */
-void nd4c_ref_col2im(const nd4c_ref_columns *columns, const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t begin,
-                     int64_t end);
+typedef struct nd4c_ref_col2im_args {
+  nd4c_ref_columns columns;
+  nd4c_ref_tensor x, y;
+} nd4c_ref_col2im_args;
+void nd4c_ref_col2im(const nd4c_ref_col2im_args *args, int64_t begin, int64_t end);
 
 /* Rows of the last two axes: y = x where lower <= column - row <= upper, zero elsewhere. */
 void nd4c_ref_band(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t lower, int64_t upper);

@@ -50,10 +50,8 @@ static void move_indexed(const nd4c_ref_slices *args, const nd4c_ref_plan *plan,
   const int64_t *strides[2] = {indices->strides, args->part.strides + args->axis};
   int64_t extent = args->whole.shape[args->axis], stride = args->whole.strides[args->axis];
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     if (plan->size == 1 && args->row == NULL) {
       index_row row = {args,
                        walk.at[0],
@@ -72,7 +70,7 @@ static void move_indexed(const nd4c_ref_slices *args, const nd4c_ref_plan *plan,
       char *here = part + (walk.at[1] + i * walk.step[1]) * plan->bytes;
       nd4c_ref_plan_run(plan, args->to_whole ? here : there, args->to_whole ? there : here);
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 void nd4c_ref_move_slices(const nd4c_ref_slices *args) {
@@ -84,40 +82,28 @@ void nd4c_ref_move_slices(const nd4c_ref_slices *args) {
   nd4c_ref_walk walk;
   nd4c_ref_plan_make(&plan, args->row, whole->dtype, whole->rank - args->axis - 1, whole->shape + args->axis + 1,
                      args->to_whole ? part_strides : whole_strides, args->to_whole ? whole_strides : part_strides);
-  if (plan.size == 0 || !nd4c_ref_walk_start(&walk, args->axis, whole->shape, 2, outer)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, args->axis, whole->shape, 2, outer); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       move_indexed(args, &plan, whole->data + (walk.at[0] + i * walk.step[0]) * plan.bytes,
                    part->data + (walk.at[1] + i * walk.step[1]) * plan.bytes);
     }
-  } while (nd4c_ref_walk_next(&walk));
-}
-
-static int64_t size_of(const nd4c_ref_tensor *x) {
-  int64_t size = 1;
-  for (int32_t i = 0; i < x->rank; i++) {
-    size *= x->shape[i];
   }
-  return size;
 }
 
 void nd4c_ref_take_flat(const nd4c_ref_tensor *x, const nd4c_ref_tensor *indices, nd4c_ref_index_mode mode,
                         const nd4c_ref_tensor *y) {
   const int64_t *strides[2] = {indices->strides, y->strides};
-  int64_t bytes = nd4c_reference_bytes(x->dtype), extent = size_of(x);
+  int64_t bytes = nd4c_reference_bytes(x->dtype), extent = nd4c_ref_size(x);
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       int64_t index = nd4c_ref_index(indices->dtype, indices->data, walk.at[0] + i * walk.step[0]);
       int64_t from = nd4c_ref_offset(x, x->rank, x->shape, nd4c_ref_resolve_index(mode, index, extent));
       nd4c_ref_move_one(bytes, x->data + from * bytes, y->data + (walk.at[1] + i * walk.step[1]) * bytes);
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 /* -- positions ----------------------------------------------------------------------------------------------------- */
@@ -147,10 +133,8 @@ void nd4c_ref_move_positions(const nd4c_ref_positions *args) {
   }
   nd4c_ref_plan_make(&plan, args->row, whole->dtype, whole->rank - inner, whole->shape + inner,
                      args->to_whole ? part_strides : whole_strides, args->to_whole ? whole_strides : part_strides);
-  if (plan.size == 0 || !nd4c_ref_walk_start(&walk, places, indices->shape, 3, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, places, indices->shape, 3, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       int64_t batch = walk.at[2] + i * walk.step[2];
       char *there = whole->data + (batch + position_offset(args, walk.at[0] + i * walk.step[0])) * plan.bytes;
@@ -161,7 +145,7 @@ void nd4c_ref_move_positions(const nd4c_ref_positions *args) {
         nd4c_ref_plan_run(&plan, args->to_whole ? here : there, args->to_whole ? there : here);
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 /* Column by column: one extent and long rows. */
@@ -185,10 +169,8 @@ bool nd4c_ref_find_bad_position(const nd4c_ref_positions *args, int64_t *flat, i
   if (are_positions_in_range(args)) {
     return false;
   }
-  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides)) {
-    return false;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t k = 0; k < walk.length; k++, number++) {
       int64_t index = nd4c_ref_index(indices->dtype, indices->data, walk.at[0] + k * walk.step[0]);
       int64_t extent = args->whole.shape[args->batch + k];
@@ -198,7 +180,7 @@ bool nd4c_ref_find_bad_position(const nd4c_ref_positions *args, int64_t *flat, i
         return true;
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
   return false;
 }
 
@@ -222,10 +204,8 @@ void nd4c_ref_move_elements(const nd4c_ref_elements *args) {
   stretch(indices, args->shape, index_strides);
   stretch(part, args->shape, part_strides);
   whole_strides[args->axis] = 0;
-  if (!nd4c_ref_walk_start(&walk, whole->rank, args->shape, 3, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, whole->rank, args->shape, 3, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       int64_t index = nd4c_ref_index(indices->dtype, indices->data, walk.at[1] + i * walk.step[1]);
       index += index < 0 ? extent : 0;
@@ -237,7 +217,7 @@ void nd4c_ref_move_elements(const nd4c_ref_elements *args) {
         nd4c_ref_move_one(bytes, args->to_whole ? here : there, args->to_whole ? there : here);
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 /* -- masks --------------------------------------------------------------------------------------------------------- */
@@ -245,17 +225,15 @@ void nd4c_ref_move_elements(const nd4c_ref_elements *args) {
 int64_t nd4c_ref_count_true(const nd4c_ref_tensor *mask) {
   nd4c_ref_walk walk;
   int64_t count = 0;
-  if (!nd4c_ref_walk_start(&walk, mask->rank, mask->shape, 1, &mask->strides)) {
-    return 0;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, mask->rank, mask->shape, 1, &mask->strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length && walk.step[0] == 1; i++) {
       count += mask->data[walk.at[0] + i] != 0;
     }
     for (int64_t i = 0; i < walk.length && walk.step[0] != 1; i++) {
       count += mask->data[walk.at[0] + i * walk.step[0]] != 0;
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
   return count;
 }
 
@@ -289,10 +267,8 @@ static char *mask_indexed(const nd4c_ref_tensor *x, const nd4c_ref_tensor *mask,
                           const nd4c_ref_plan *plan, const char *from, char *y) {
   const int64_t *strides[2] = {mask->strides, x->strides + axis};
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, mask->rank, mask->shape, 2, strides)) {
-    return y;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, mask->rank, mask->shape, 2, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     if (plan->size == 1) {
       y = mask_row_of(plan->bytes)(walk.length, mask->data + walk.at[0], walk.step[0], from + walk.at[1] * plan->bytes,
                                    walk.step[1] * plan->bytes, y);
@@ -304,7 +280,7 @@ static char *mask_indexed(const nd4c_ref_tensor *x, const nd4c_ref_tensor *mask,
         y += plan->size * plan->bytes;
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
   return y;
 }
 
@@ -318,47 +294,39 @@ void nd4c_ref_mask_slices(const nd4c_ref_tensor *x, const nd4c_ref_tensor *mask,
     stride *= x->shape[i];
   }
   nd4c_ref_plan_make(&plan, NULL, x->dtype, x->rank - inner, x->shape + inner, x->strides + inner, dense + inner);
-  if (plan.size == 0 || !nd4c_ref_walk_start(&walk, axis, x->shape, 1, &x->strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, axis, x->shape, 1, &x->strides); more; more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       y = mask_indexed(x, mask, axis, &plan, x->data + (walk.at[0] + i * walk.step[0]) * plan.bytes, y);
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 void nd4c_ref_mask_elements(const nd4c_ref_tensor *x, const nd4c_ref_tensor *mask, char *y) {
   const int64_t *strides[2] = {x->strides, mask->strides};
   int64_t bytes = nd4c_reference_bytes(x->dtype);
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, x->rank, x->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 2, strides); more; more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       if (mask->data[walk.at[1] + i * walk.step[1]] != 0) {
         nd4c_ref_move_one(bytes, x->data + (walk.at[0] + i * walk.step[0]) * bytes, y);
         y += bytes;
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 void nd4c_ref_mask_flat(const nd4c_ref_tensor *x, const nd4c_ref_tensor *condition, char *y) {
   int64_t bytes = nd4c_reference_bytes(x->dtype), number = 0, count = condition->shape[0];
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides); more;
+       more = number < count && nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length && number < count; i++, number++) {
       if (condition->data[number * condition->strides[0]] != 0) {
         nd4c_ref_move_one(bytes, x->data + (walk.at[0] + i * walk.step[0]) * bytes, y);
         y += bytes;
       }
     }
-  } while (number < count && nd4c_ref_walk_next(&walk));
+  }
 }
 
 /* y = mask ? value : y, along a row; steps in bytes. Bits instead of a choice: compilers make branches of choices. */
@@ -389,10 +357,7 @@ void nd4c_ref_mask_fill(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *valu
   int64_t bytes = nd4c_reference_bytes(y->dtype);
   fill_row row = fill_row_of(bytes);
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, y->rank, y->shape, 3, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, y->rank, y->shape, 3, strides); more; more = nd4c_ref_walk_next(&walk)) {
     if (row != NULL) {
       row(walk.length, mask->data + walk.at[0], walk.step[0], value->data + walk.at[1] * bytes, walk.step[1] * bytes,
           y->data + walk.at[2] * bytes, walk.step[2] * bytes);
@@ -404,7 +369,7 @@ void nd4c_ref_mask_fill(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *valu
                           y->data + (walk.at[2] + i * walk.step[2]) * bytes);
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 /* The same with the next of the source's elements, of which `last` is the last; gives the number of the next one. */
@@ -446,10 +411,7 @@ void nd4c_ref_mask_scatter(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *s
   int64_t bytes = nd4c_reference_bytes(y->dtype), next = 0;
   scatter_row row = scatter_row_of(source, bytes);
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, y->rank, y->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, y->rank, y->shape, 2, strides); more; more = nd4c_ref_walk_next(&walk)) {
     if (row != NULL) {
       next = row(walk.length, mask->data + walk.at[0], walk.step[0], source->data, source->strides[0] * bytes, next,
                  source->shape[0] - 1, y->data + walk.at[1] * bytes, walk.step[1] * bytes);
@@ -463,5 +425,5 @@ void nd4c_ref_mask_scatter(const nd4c_ref_tensor *mask, const nd4c_ref_tensor *s
         nd4c_ref_move_one(bytes, source->data + from * bytes, y->data + (walk.at[1] + i * walk.step[1]) * bytes);
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }

@@ -1,34 +1,5 @@
 #include "kernels/reference/indexing/move.h"
 
-/* -- rows ---------------------------------------------------------------------------------------------------------- */
-
-#define COPY_ROW(name, size)                                                                                           \
-  static void name(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to, int64_t to_stride) { \
-    (void)bytes;                                                                                                       \
-    for (int64_t i = 0; i < count; i++) {                                                                              \
-      memcpy(to + i * to_stride, from + i * from_stride, size);                                                        \
-    }                                                                                                                  \
-  }
-COPY_ROW(copy_1, 1)
-COPY_ROW(copy_2, 2)
-COPY_ROW(copy_4, 4)
-COPY_ROW(copy_8, 8)
-COPY_ROW(copy_16, 16)
-
-static void copy_dense(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to,
-                       int64_t to_stride) {
-  (void)from_stride;
-  (void)to_stride;
-  memcpy(to, from, (size_t)(count * bytes));
-}
-
-static nd4c_ref_row copy_row(int64_t bytes, int64_t from_stride, int64_t to_stride) {
-  if (from_stride == bytes && to_stride == bytes) {
-    return copy_dense;
-  }
-  return bytes == 1 ? copy_1 : bytes == 2 ? copy_2 : bytes == 4 ? copy_4 : bytes == 8 ? copy_8 : copy_16;
-}
-
 /* -- plans --------------------------------------------------------------------------------------------------------- */
 
 void nd4c_ref_plan_make(nd4c_ref_plan *plan, nd4c_ref_row row, nd4c_dtype dtype, int32_t rank, const int64_t *shape,
@@ -56,7 +27,7 @@ void nd4c_ref_plan_make(nd4c_ref_plan *plan, nd4c_ref_row row, nd4c_dtype dtype,
     plan->to[last] = to;
   }
   plan->rank = last + 1;
-  plan->row = row != NULL ? row : copy_row(bytes, plan->from[last], plan->to[last]);
+  plan->row = row != NULL ? row : nd4c_ref_copy_row(bytes, plan->from[last], plan->to[last]);
 }
 
 static void run_axis(const nd4c_ref_plan *plan, int32_t axis, int64_t count, const char *from, char *to) {
@@ -92,41 +63,7 @@ void nd4c_ref_copy(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y) {
   nd4c_ref_plan_run(&plan, x->data, y->data);
 }
 
-/* -- walks --------------------------------------------------------------------------------------------------------- */
-
-bool nd4c_ref_walk_start(nd4c_ref_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
-                         const int64_t *const *strides) {
-  walk->outer = rank > 0 ? rank - 1 : 0;
-  walk->length = rank > 0 ? shape[rank - 1] : 1;
-  walk->count = count;
-  walk->shape = shape;
-  for (int32_t i = 0; i < count; i++) {
-    walk->strides[i] = strides[i];
-    walk->step[i] = rank > 0 ? strides[i][rank - 1] : 0;
-    walk->at[i] = 0;
-  }
-  for (int32_t i = 0; i < rank; i++) {
-    walk->index[i] = 0;
-    if (shape[i] == 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool nd4c_ref_walk_next(nd4c_ref_walk *walk) {
-  for (int32_t axis = walk->outer - 1; axis >= 0; axis--) {
-    bool more = ++walk->index[axis] < walk->shape[axis];
-    for (int32_t i = 0; i < walk->count; i++) {
-      walk->at[i] += more ? walk->strides[i][axis] : -walk->strides[i][axis] * (walk->shape[axis] - 1);
-    }
-    if (more) {
-      return true;
-    }
-    walk->index[axis] = 0;
-  }
-  return false;
-}
+/* -- indices ------------------------------------------------------------------------------------------------------- */
 
 /* Whether a row of indices is in range: all are looked at, so that no branch stands in the way. */
 #define RANGE_ROW(name, type)                                                       \
@@ -145,13 +82,11 @@ RANGE_ROW(range_row_wide, int64_t)
 bool nd4c_ref_all_in_range(const nd4c_ref_tensor *indices, int64_t extent) {
   bool wide = indices->dtype == ND4C_INT64, in_range = true;
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides)) {
-    return true;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides); more;
+       more = in_range && nd4c_ref_walk_next(&walk)) {
     const char *data = indices->data + walk.at[0] * (wide ? 8 : 4);
     in_range = (wide ? range_row_wide : range_row_narrow)(data, walk.step[0], walk.length, extent);
-  } while (in_range && nd4c_ref_walk_next(&walk));
+  }
   return in_range;
 }
 
@@ -161,10 +96,8 @@ bool nd4c_ref_find_bad_index(const nd4c_ref_tensor *indices, int64_t extent, int
   }
   nd4c_ref_walk walk;
   int64_t number = 0;
-  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides)) {
-    return false;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 1, &indices->strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++, number++) {
       int64_t index = nd4c_ref_index(indices->dtype, indices->data, walk.at[0] + i * walk.step[0]);
       if (index < -extent || index >= extent) {
@@ -173,6 +106,6 @@ bool nd4c_ref_find_bad_index(const nd4c_ref_tensor *indices, int64_t extent, int
         return true;
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
   return false;
 }

@@ -3,13 +3,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
 
-#include <string.h>
-
-#include "kernels/reference/support/tensor.h"
-
-/* to (op)= from for `count` elements; strides in bytes. */
-typedef void (*nd4c_ref_row)(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to,
-                             int64_t to_stride);
+#include "kernels/reference/support/runs.h"
 
 enum { ND4C_REF_PLAN_RANK = 72 }; /* twice an array's axes, and some */
 
@@ -28,26 +22,6 @@ void nd4c_ref_plan_run(const nd4c_ref_plan *plan, const char *from, char *to);
 /* The part [begin, end) of the plan's slowest axis. */
 void nd4c_ref_plan_run_part(const nd4c_ref_plan *plan, int64_t begin, int64_t end, const char *from, char *to);
 
-/* Copies one element. */
-static inline void nd4c_ref_move_one(int64_t bytes, const char *from, char *to) {
-  switch (bytes) {
-    case 1:
-      *to = *from;
-      break;
-    case 2:
-      memcpy(to, from, 2);
-      break;
-    case 4:
-      memcpy(to, from, 4);
-      break;
-    case 8:
-      memcpy(to, from, 8);
-      break;
-    default:
-      memcpy(to, from, (size_t)bytes);
-  }
-}
-
 /* y = the element at `value`, everywhere. */
 void nd4c_ref_fill(const nd4c_ref_tensor *y, const char *value);
 /* y = x of the same shape. */
@@ -57,26 +31,6 @@ void nd4c_ref_copy(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y);
  * 0; NaN wins in maximum and minimum; bool: add and maximum are or, multiply and minimum and. NULL: the dtype has no
  * such. */
 nd4c_ref_row nd4c_ref_combine_row(int64_t reduction, nd4c_dtype dtype);
-
-/* -- rows of several operands -------------------------------------------------------------------------------------- */
-
-enum { ND4C_REF_WALK_OPERANDS = 4 };
-
-/* Walks over the rows (all axes but the last) of operands of one shape. Offsets count elements. */
-typedef struct nd4c_ref_walk {
-  int32_t outer, count; /* axes walked over, operands */
-  int64_t length;       /* of a row */
-  const int64_t *shape;
-  const int64_t *strides[ND4C_REF_WALK_OPERANDS];
-  int64_t step[ND4C_REF_WALK_OPERANDS]; /* along the row */
-  int64_t at[ND4C_REF_WALK_OPERANDS];   /* where the row begins */
-  int64_t index[32];
-} nd4c_ref_walk;
-
-/* False if there are no elements. */
-bool nd4c_ref_walk_start(nd4c_ref_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
-                         const int64_t *const *strides);
-bool nd4c_ref_walk_next(nd4c_ref_walk *walk);
 
 /* An index: int32 or int64. */
 static inline int64_t nd4c_ref_index(nd4c_dtype dtype, const char *data, int64_t offset) {

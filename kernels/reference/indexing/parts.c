@@ -16,20 +16,23 @@ static void store_double(const nd4c_ref_tensor *y, int64_t i, double number) {
   nd4c_value_store(y->dtype, y->data, i * y->strides[0], value);
 }
 
-void nd4c_ref_arange(const nd4c_ref_tensor *y, double start, double step, int64_t begin, int64_t end) {
+void nd4c_ref_arange(const nd4c_ref_range *args, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
-    store_double(y, i, start + (double)i * step);
+    store_double(&args->y, i, args->start + (double)i * args->step);
   }
 }
 
-void nd4c_ref_integer_range(const nd4c_ref_tensor *y, int64_t start, int64_t step, int64_t begin, int64_t end) {
+void nd4c_ref_integer_range(const nd4c_ref_range *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *y = &args->y;
   for (int64_t i = begin; i < end; i++) {
-    nd4c_value value = {.u = (uint64_t)start + (uint64_t)i * (uint64_t)step};
+    nd4c_value value = {.u = (uint64_t)args->first + (uint64_t)i * (uint64_t)args->stride};
     nd4c_value_store(y->dtype, y->data, i * y->strides[0], nd4c_value_cast(ND4C_KIND_INT, value, y->dtype));
   }
 }
 
-void nd4c_ref_spaced(const nd4c_spacing *spacing, const nd4c_ref_tensor *y, int64_t begin, int64_t end) {
+void nd4c_ref_spaced(const nd4c_ref_range *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *y = &args->y;
+  const nd4c_spacing *spacing = &args->spacing;
   nd4c_dtype_kind kind = nd4c_reference_kind(y->dtype);
   long double start = (long double)spacing->start, gap = (long double)spacing->stop - start;
   for (int64_t i = begin; i < end; i++) {
@@ -69,15 +72,12 @@ void nd4c_ref_sequence_mask(const nd4c_ref_tensor *lengths, const nd4c_ref_tenso
   nd4c_ref_walk walk;
   nd4c_ref_number(y->dtype, 0, element[0]);
   nd4c_ref_number(y->dtype, 1, element[1]);
-  if (!nd4c_ref_walk_start(&walk, y->rank, y->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, y->rank, y->shape, 2, strides); more; more = nd4c_ref_walk_next(&walk)) {
     int64_t length = nd4c_ref_index(lengths->dtype, lengths->data, walk.at[0]);
     for (int64_t i = 0; i < walk.length; i++) {
       nd4c_ref_move_one(bytes, element[i < length], y->data + (walk.at[1] + i * walk.step[1]) * bytes);
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 void nd4c_ref_one_hot(const nd4c_ref_tensor *indices, const nd4c_ref_tensor *y, int32_t axis, const char *on) {
@@ -87,10 +87,8 @@ void nd4c_ref_one_hot(const nd4c_ref_tensor *indices, const nd4c_ref_tensor *y, 
   for (int32_t i = 0; i < indices->rank; i++) {
     without[i] = y->strides[i < axis ? i : i + 1];
   }
-  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       int64_t d = nd4c_ref_index(indices->dtype, indices->data, walk.at[0] + i * walk.step[0]);
       d += d < 0 ? depth : 0;
@@ -98,20 +96,15 @@ void nd4c_ref_one_hot(const nd4c_ref_tensor *indices, const nd4c_ref_tensor *y, 
         nd4c_ref_move_one(bytes, on, y->data + (walk.at[1] + i * walk.step[1] + d * y->strides[axis]) * bytes);
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 void nd4c_ref_unravel(const nd4c_ref_tensor *indices, int32_t axes, const int64_t *shape, const nd4c_ref_tensor *y) {
   const int64_t *strides[2] = {indices->strides, y->strides + 1};
-  int64_t size = 1;
+  int64_t size = nd4c_ref_extent(axes, shape);
   nd4c_ref_walk walk;
-  for (int32_t i = 0; i < axes; i++) {
-    size *= shape[i];
-  }
-  if (!nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, indices->rank, indices->shape, 2, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       int64_t number = nd4c_ref_index(indices->dtype, indices->data, walk.at[0] + i * walk.step[0]);
       number += number < 0 ? size : 0;
@@ -121,14 +114,11 @@ void nd4c_ref_unravel(const nd4c_ref_tensor *indices, int32_t axes, const int64_
         nd4c_value_store(ND4C_INT64, y->data, axis * y->strides[0] + walk.at[1] + i * walk.step[1], value);
       }
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 bool nd4c_ref_check_multi(const nd4c_ref_tensor *indices, const int64_t *shape, nd4c_ref_bad_index *bad) {
-  int64_t bytes = nd4c_reference_bytes(indices->dtype), size = 1;
-  for (int32_t i = 1; i < indices->rank; i++) {
-    size *= indices->shape[i];
-  }
+  int64_t bytes = nd4c_reference_bytes(indices->dtype), size = nd4c_ref_extent(indices->rank - 1, indices->shape + 1);
   for (int32_t axis = 0; axis < indices->shape[0]; axis++) {
     nd4c_ref_tensor row = {indices->dtype, indices->rank - 1, indices->shape + 1, indices->strides + 1,
                            indices->data + axis * indices->strides[0] * bytes};
@@ -145,10 +135,7 @@ bool nd4c_ref_check_multi(const nd4c_ref_tensor *indices, const int64_t *shape, 
 void nd4c_ref_ravel(const nd4c_ref_tensor *indices, const int64_t *shape, const nd4c_ref_tensor *y) {
   const int64_t *strides[2] = {indices->strides + 1, y->strides};
   nd4c_ref_walk walk;
-  if (!nd4c_ref_walk_start(&walk, y->rank, y->shape, 2, strides)) {
-    return;
-  }
-  do {
+  for (bool more = nd4c_ref_walk_start(&walk, y->rank, y->shape, 2, strides); more; more = nd4c_ref_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++) {
       nd4c_value number = {.i = 0};
       for (int32_t axis = 0; axis < indices->shape[0]; axis++) {
@@ -158,7 +145,7 @@ void nd4c_ref_ravel(const nd4c_ref_tensor *indices, const int64_t *shape, const 
       }
       nd4c_value_store(ND4C_INT64, y->data, walk.at[1] + i * walk.step[1], number);
     }
-  } while (nd4c_ref_walk_next(&walk));
+  }
 }
 
 /* -- groups and segments ------------------------------------------------------------------------------------------- */
@@ -169,10 +156,8 @@ void nd4c_ref_group(const nd4c_ref_tensor *groups_of, int64_t groups, int64_t *s
   memset(starts, 0, (size_t)(groups + 1) * sizeof *starts);
   for (int pass = 0; pass < 2; pass++) {
     int64_t row = 0;
-    if (!nd4c_ref_walk_start(&walk, groups_of->rank, groups_of->shape, 1, &groups_of->strides)) {
-      return;
-    }
-    do {
+    for (bool more = nd4c_ref_walk_start(&walk, groups_of->rank, groups_of->shape, 1, &groups_of->strides); more;
+         more = nd4c_ref_walk_next(&walk)) {
       for (int64_t i = 0; i < walk.length; i++, row++) {
         int64_t group = nd4c_ref_index(groups_of->dtype, groups_of->data, walk.at[0] + i * walk.step[0]);
         if (pass == 0) {
@@ -181,7 +166,7 @@ void nd4c_ref_group(const nd4c_ref_tensor *groups_of, int64_t groups, int64_t *s
           order[starts[group]++] = row;
         }
       }
-    } while (nd4c_ref_walk_next(&walk));
+    }
     for (int64_t group = 0; group < groups && pass == 0; group++) {
       starts[group + 1] += starts[group];
     }
@@ -256,15 +241,13 @@ void nd4c_ref_reduce_segments(const nd4c_ref_segments *args, int64_t begin, int6
   const int64_t *strides[2] = {x->strides + 1, y->strides + 1};
   for (int64_t segment = begin; segment < end; segment++) {
     nd4c_ref_walk walk;
-    if (!nd4c_ref_walk_start(&walk, x->rank - 1, x->shape + 1, 2, strides)) {
-      return;
-    }
-    do {
+    for (bool more = nd4c_ref_walk_start(&walk, x->rank - 1, x->shape + 1, 2, strides); more;
+         more = nd4c_ref_walk_next(&walk)) {
       for (int64_t i = 0; i < walk.length; i += BLOCK) {
         int64_t count = walk.length - i < BLOCK ? walk.length - i : BLOCK;
         reduce_block(args, segment, count, walk.at[0] + i * walk.step[0], walk.step[0],
                      segment * y->strides[0] + walk.at[1] + i * walk.step[1], walk.step[1]);
       }
-    } while (nd4c_ref_walk_next(&walk));
+    }
   }
 }

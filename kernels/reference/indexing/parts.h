@@ -8,11 +8,18 @@
 /* The bits of a small number (0, 1) in a dtype; `element` has 16 bytes. */
 void nd4c_ref_number(nd4c_dtype dtype, uint64_t number, char *element);
 
-/* Elements [begin, end) of 1-D ranges. arange: start + i step in float64. integer_range: modulo 2^64, then cast. */
-void nd4c_ref_arange(const nd4c_ref_tensor *y, double start, double step, int64_t begin, int64_t end);
-void nd4c_ref_integer_range(const nd4c_ref_tensor *y, int64_t start, int64_t step, int64_t begin, int64_t end);
-/* start + i (stop - start) / steps in long double; to the power of base if that is given; integers rounded down. */
-void nd4c_ref_spaced(const nd4c_spacing *spacing, const nd4c_ref_tensor *y, int64_t begin, int64_t end);
+/* Elements [begin, end) of 1-D ranges. arange: start + i step in float64. integer_range: first + i stride modulo 2^64,
+ * then cast. spaced: start + i (stop - start) / steps in long double; to the power of base if that is given; integers
+ * rounded down. */
+typedef struct nd4c_ref_range {
+  nd4c_ref_tensor y;
+  double start, step;
+  int64_t first, stride;
+  nd4c_spacing spacing;
+} nd4c_ref_range;
+void nd4c_ref_arange(const nd4c_ref_range *args, int64_t begin, int64_t end);
+void nd4c_ref_integer_range(const nd4c_ref_range *args, int64_t begin, int64_t end);
+void nd4c_ref_spaced(const nd4c_ref_range *args, int64_t begin, int64_t end);
 /* y[a, i...] = i_a. */
 void nd4c_ref_indices(const nd4c_ref_tensor *y);
 

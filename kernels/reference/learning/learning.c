@@ -1,5 +1,7 @@
 #include "kernels/reference/learning/learning.h"
 
+#include "kernels/reference/support/runs.h"
+
 #include "kernels/reference/sorting/order.h"
 
 /* -- label_index -------------------------------------------------------------------------------------------------- */
@@ -51,22 +53,22 @@ void nd4c_ref_sort_keys(const nd4c_ref_tensor *keys, nd4c_ref_key *sorted) {
                 sorted + keys->shape[0]);
 }
 
-void nd4c_ref_label_index(const nd4c_ref_tensor *x, const nd4c_ref_key *sorted, int64_t count,
-                          const nd4c_ref_tensor *index, int64_t begin, int64_t end) {
+void nd4c_ref_label_index(const nd4c_ref_label_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->x, *index = &args->index;
   nd4c_dtype_kind kind = nd4c_reference_kind(x->dtype);
   for (int64_t number = begin; number < end; number++) {
     nd4c_value value = nd4c_value_load(x->dtype, x->data, nd4c_ref_offset(x, x->rank, x->shape, number));
-    int64_t low = 0, high = count; /* the first key that is larger */
+    int64_t low = 0, high = args->count; /* the first key that is larger */
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
-      if (compare_values(kind, sorted[middle].value, value) <= 0) {
+      if (compare_values(kind, args->sorted[middle].value, value) <= 0) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
-    bool found = low > 0 && compare_values(kind, sorted[low - 1].value, value) == 0;
-    nd4c_value position = {.i = found ? sorted[low - 1].position : count};
+    bool found = low > 0 && compare_values(kind, args->sorted[low - 1].value, value) == 0;
+    nd4c_value position = {.i = found ? args->sorted[low - 1].position : args->count};
     nd4c_value_store(ND4C_INT64, index->data, nd4c_ref_offset(index, index->rank, index->shape, number), position);
   }
 }
@@ -253,8 +255,9 @@ static void add_leaf(const nd4c_ref_trees *trees, int64_t leaf, double *sum) {
   }
 }
 
-void nd4c_ref_trees_run(const nd4c_ref_trees *trees, const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, double *sum,
-                        int64_t begin, int64_t end) {
+void nd4c_ref_trees_run(const nd4c_ref_trees *trees, int64_t begin, int64_t end, int32_t worker) {
+  const nd4c_ref_tensor *x = &trees->x, *y = &trees->y;
+  double *sum = trees->sums + worker * trees->targets;
   double limit = nd4c_reference_largest(y->dtype); /* what MIN begins with, and MAX with its negative */
   double start = trees->aggregate == MIN ? limit : trees->aggregate == MAX ? -limit : 0;
   int64_t count = trees->roots.shape[0];
@@ -331,24 +334,22 @@ static void softmax_row(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int6
   }
 }
 
-void nd4c_ref_score_transform(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, int64_t transform, int64_t begin,
-                              int64_t end) {
+void nd4c_ref_score_transform(const nd4c_ref_score_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
   int32_t last = x->rank - 1;
+  nd4c_ref_axes rows = nd4c_ref_axes_without(x, y, last);
   for (int64_t row = begin; row < end; row++) {
-    int64_t rest = row, from = 0, to = 0;
-    for (int32_t axis = last - 1; axis >= 0; axis--) {
-      int64_t at = rest % x->shape[axis];
-      rest /= x->shape[axis];
-      from += at * x->strides[axis];
-      to += at * y->strides[axis];
-    }
-    if (transform == SOFTMAX || transform == SOFTMAX_ZERO) {
-      softmax_row(x, y, from, to, transform);
+    int64_t from, to;
+    nd4c_ref_axes_at(&rows, row, &from, &to);
+    if (args->transform == SOFTMAX || args->transform == SOFTMAX_ZERO) {
+      softmax_row(x, y, from, to, args->transform);
       continue;
     }
     for (int64_t i = 0; i < x->shape[last]; i++) {
       double value = nd4c_ref_load(x, from + i * x->strides[last]);
-      double result = transform == NONE ? value : transform == LOGISTIC ? 1 / (1 + exp(-value)) : probit(value);
+      double result = args->transform == NONE       ? value
+                      : args->transform == LOGISTIC ? 1 / (1 + exp(-value))
+                                                    : probit(value);
       nd4c_ref_store(y, to + i * y->strides[last], result);
     }
   }
@@ -425,10 +426,10 @@ static void couple(int64_t k, const double *q, double *p, double *qp) {
   }
 }
 
-void nd4c_ref_svm_probabilities(const nd4c_ref_probability_args *args, double *work, int64_t begin, int64_t end) {
+void nd4c_ref_svm_probabilities(const nd4c_ref_probability_args *args, int64_t begin, int64_t end, int32_t worker) {
   const nd4c_ref_tensor *x = &args->scores, *y = &args->y;
   int64_t k = y->shape[1];
-  double *r = work, *q = r + k * k, *p = q + k * k, *qp = p + k;
+  double *r = args->work + worker * ND4C_REF_PROBABILITY_WORK(k), *q = r + k * k, *p = q + k * k, *qp = p + k;
   for (int64_t row = begin; row < end; row++) {
     int64_t pair = 0;
     for (int64_t i = 0; i < k; i++) {

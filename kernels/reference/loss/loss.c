@@ -37,21 +37,6 @@ double nd4c_ref_loss_of(nd4c_ref_loss loss, double x, double target, double para
   }
 }
 
-void nd4c_ref_log_softmax(const double *x, int64_t outer, int64_t length, int64_t inner, double *y) {
-  for (int64_t row = 0; row < outer * inner; row++) {
-    int64_t first = row / inner * length * inner + row % inner;
-    double largest = -(double)INFINITY, sum = 0;
-    for (int64_t i = 0; i < length; i++) {
-      double value = x[first + i * inner];
-      largest = isnan(largest) || value <= largest ? largest : value;
-    }
-    for (int64_t i = 0; i < length; i++)
-      sum += exp(x[first + i * inner] - largest);
-    for (int64_t i = 0; i < length; i++)
-      y[first + i * inner] = x[first + i * inner] - largest - log(sum);
-  }
-}
-
 void nd4c_ref_class_losses(const double *x, const int64_t *target, const double *weights, int64_t outer,
                            int64_t classes, int64_t inner, int64_t ignored, double *losses, double *shares) {
   for (int64_t i = 0; i < outer * inner; i++) {

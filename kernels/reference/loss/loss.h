@@ -21,9 +21,6 @@ typedef enum nd4c_ref_loss {
 /* Of one prediction; the parameter is delta, beta, epsilon or label_smoothing. */
 double nd4c_ref_loss_of(nd4c_ref_loss loss, double x, double target, double parameter);
 
-/* log_softmax on the middle axis of [outer, length, inner]. */
-void nd4c_ref_log_softmax(const double *x, int64_t outer, int64_t length, int64_t inner, double *y);
-
 /* Losses of classes, and the weight of each, of log probabilities [outer, classes, inner]; weights may be NULL. Targets
  * are classes or ignored. */
 void nd4c_ref_class_losses(const double *x, const int64_t *target, const double *weights, int64_t outer,

@@ -3,17 +3,7 @@
 #include <math.h>
 
 double nd4c_ref_real(const nd4c_ref_tensor *tensor, int64_t offset) {
-  nd4c_value value = nd4c_value_load(tensor->dtype, tensor->data, offset);
-  switch (nd4c_reference_kind(tensor->dtype)) {
-    case ND4C_KIND_FLOAT:
-      return value.f;
-    case ND4C_KIND_INT:
-      return (double)value.i;
-    case ND4C_KIND_COMPLEX:
-      return creal(value.c);
-    default:
-      return (double)value.u;
-  }
+  return nd4c_value_as_double(nd4c_reference_kind(tensor->dtype), nd4c_value_load(tensor->dtype, tensor->data, offset));
 }
 
 double nd4c_ref_rounded(nd4c_dtype dtype, double value) {
@@ -30,16 +20,16 @@ void nd4c_ref_store_quantized(const nd4c_ref_tensor *y, int64_t offset, double v
   nd4c_value_store(y->dtype, y->data, offset, number);
 }
 
-void nd4c_ref_cast_float8(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, bool saturate,
-                          nd4c_narrow_rounding rounding, int64_t begin, int64_t end) {
+void nd4c_ref_cast_float8(const nd4c_ref_cast_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
   nd4c_dtype_kind kind = nd4c_reference_kind(x->dtype);
   for (int64_t flat = begin; flat < end; flat++) {
     nd4c_value value = nd4c_value_load(x->dtype, x->data, nd4c_ref_offset(x, y->rank, y->shape, flat));
     int64_t to = nd4c_ref_offset(y, y->rank, y->shape, flat);
     if (y->dtype == ND4C_FLOAT8_E8M0FNU) {
       double number = nd4c_value_cast(kind, value, ND4C_FLOAT32).f; /* not rounded before it is stored */
-      y->data[to] = (char)nd4c_float8_e8m0fnu_encode(number, rounding, saturate);
-    } else if (saturate) {
+      y->data[to] = (char)nd4c_float8_e8m0fnu_encode(number, args->rounding, args->saturate);
+    } else if (args->saturate) {
       nd4c_value_store(y->dtype, y->data, to, nd4c_value_cast(kind, value, y->dtype));
     } else { /* float32 would round twice: only integers too long for a double need the care that casting to it takes */
       nd4c_value_store(y->dtype, y->data, to, nd4c_value_cast(kind, value, ND4C_FLOAT32));
@@ -52,10 +42,8 @@ void nd4c_ref_cast_float8(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, bo
 /* Where the scale of an element lies. */
 static int64_t parameter_offset(const nd4c_ref_quantization *args, const nd4c_ref_tensor *parameter, int64_t flat) {
   const nd4c_ref_tensor *x = &args->x;
-  int64_t size = 1, offset = 0;
-  for (int32_t axis = 0; axis < parameter->rank; axis++)
-    size *= parameter->shape[axis];
-  if (size == 1)
+  int64_t offset = 0;
+  if (nd4c_ref_size(parameter) == 1)
     return 0;
   for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
     int64_t position = flat % x->shape[axis];
@@ -104,40 +92,26 @@ void nd4c_ref_dequantize(const nd4c_ref_quantization *args, int64_t begin, int64
 
 /* -- floats and bytes in C order --------------------------------------------------------------------------------- */
 
-static bool is_plain(const nd4c_ref_tensor *tensor) {
-  int64_t stride = 1;
-  for (int32_t axis = tensor->rank - 1; axis >= 0; axis--) {
-    if (tensor->shape[axis] != 1 && tensor->strides[axis] != stride)
-      return false;
-    stride *= tensor->shape[axis];
-  }
-  return true;
-}
-
 static bool is_byte(nd4c_dtype dtype) {
   return dtype == ND4C_INT8 || dtype == ND4C_UINT8;
 }
 
 bool nd4c_ref_quantize_is_plain(const nd4c_ref_quantization *args) {
   return args->x.dtype == ND4C_FLOAT32 && args->precision == ND4C_FLOAT32 && is_byte(args->y.dtype) &&
-         is_plain(&args->x) && is_plain(&args->y);
+         nd4c_ref_is_dense(&args->x) && nd4c_ref_is_dense(&args->y);
 }
 
 bool nd4c_ref_dequantize_is_plain(const nd4c_ref_quantization *args) {
-  return is_byte(args->x.dtype) && args->y.dtype == ND4C_FLOAT32 && is_plain(&args->x) && is_plain(&args->y);
+  return is_byte(args->x.dtype) && args->y.dtype == ND4C_FLOAT32 && nd4c_ref_is_dense(&args->x) &&
+         nd4c_ref_is_dense(&args->y);
 }
 
 /* Elements from `flat` on that share a scale. */
 static int64_t run_length(const nd4c_ref_quantization *args, int64_t flat, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *scale = &args->scale;
-  bool single = true;
-  for (int32_t axis = 0; axis < scale->rank; axis++)
-    single = single && scale->shape[axis] == 1;
-  if (single)
+  if (nd4c_ref_size(scale) == 1)
     return end - flat;
-  int64_t inner = 1;
-  for (int32_t axis = args->axis + 1; axis < x->rank; axis++)
-    inner *= x->shape[axis];
+  int64_t inner = nd4c_ref_extent(x->rank - args->axis - 1, x->shape + args->axis + 1);
   int64_t left = inner - flat % inner;
   if (args->block > 0 && inner == 1) { /* along the last axis: to the end of the block or of the axis */
     int64_t extent = x->shape[args->axis], position = flat % extent;
@@ -207,11 +181,8 @@ void nd4c_ref_dequantize_plain(const nd4c_ref_quantization *args, int64_t begin,
 /* -- ranges ------------------------------------------------------------------------------------------------------ */
 
 void nd4c_ref_dynamic_range(const nd4c_ref_tensor *x, float *scale, uint8_t *zero_point) {
-  int64_t size = 1;
   float low = 0, high = 0;
-  for (int32_t axis = 0; axis < x->rank; axis++)
-    size *= x->shape[axis];
-  for (int64_t flat = 0; flat < size; flat++) {
+  for (int64_t flat = 0; flat < nd4c_ref_size(x); flat++) {
     float value = (float)nd4c_ref_load(x, nd4c_ref_offset(x, x->rank, x->shape, flat));
     low = value < low ? value : low;
     high = value > high ? value : high;

@@ -4,7 +4,7 @@
 #define ND4C_KERNELS_REFERENCE_QUANTIZATION_QUANTIZATION_H
 
 #include "kernels/narrow.h"
-#include "kernels/reference/window/network.h"
+#include "kernels/reference/window/conv.h"
 
 /* A number of any real dtype. */
 double nd4c_ref_real(const nd4c_ref_tensor *tensor, int64_t offset);
@@ -17,8 +17,12 @@ double nd4c_ref_rounded(nd4c_dtype dtype, double value);
 void nd4c_ref_store_quantized(const nd4c_ref_tensor *y, int64_t offset, double value, bool saturate);
 
 /* x as a float8; only float8_e8m0fnu has a choice of rounding. */
-void nd4c_ref_cast_float8(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y, bool saturate,
-                          nd4c_narrow_rounding rounding, int64_t begin, int64_t end);
+typedef struct nd4c_ref_cast_args {
+  nd4c_ref_tensor x, y;
+  bool saturate;
+  nd4c_narrow_rounding rounding;
+} nd4c_ref_cast_args;
+void nd4c_ref_cast_float8(const nd4c_ref_cast_args *args, int64_t begin, int64_t end);
 
 /* scale and zero_point (no data: none) are of one element, of x's axis, or of x's shape in blocks along axis. */
 typedef struct nd4c_ref_quantization {

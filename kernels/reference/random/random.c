@@ -130,33 +130,19 @@ static double parameter(const nd4c_ref_tensor *tensor, const nd4c_ref_tensor *y,
   return value;
 }
 
-static bool is_dense(const nd4c_ref_tensor *y) {
-  int64_t stride = 1;
-  for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
-    if (y->shape[axis] != 1 && y->strides[axis] != stride) {
-      return false;
-    }
-    stride *= y->shape[axis];
-  }
-  return true;
-}
-
 static void store(const nd4c_ref_tensor *y, int64_t offset, int64_t count, const double *values) {
-  nd4c_dtype_kind kind = nd4c_reference_kind(y->dtype);
-  if (kind == ND4C_KIND_FLOAT) {
+  if (nd4c_reference_kind(y->dtype) == ND4C_KIND_FLOAT)
     nd4c_ref_write_doubles(y->dtype, y->data, offset, 1, count, values);
-    return;
-  }
-  for (int64_t i = 0; i < count; i++) {
-    nd4c_value value = nd4c_value_cast(ND4C_KIND_FLOAT, (nd4c_value){.f = values[i]}, y->dtype);
-    nd4c_value_store(y->dtype, y->data, offset + i, value);
-  }
+  else
+    for (int64_t i = 0; i < count; i++)
+      nd4c_value_store(y->dtype, y->data, offset + i,
+                       nd4c_value_cast(ND4C_KIND_FLOAT, (nd4c_value){.f = values[i]}, y->dtype));
 }
 
 void nd4c_ref_random_fill(const nd4c_ref_random *r, int64_t begin, int64_t end) {
   double values[ND4C_REF_BLOCK];
   cached c = {.step = -1};
-  bool dense = is_dense(&r->y);
+  bool dense = nd4c_ref_is_dense(&r->y);
   for (int64_t first = begin; first < end; first += ND4C_REF_BLOCK) {
     int64_t count = end - first < ND4C_REF_BLOCK ? end - first : ND4C_REF_BLOCK;
     for (int64_t i = 0; i < count; i++) {
@@ -173,11 +159,12 @@ void nd4c_ref_random_fill(const nd4c_ref_random *r, int64_t begin, int64_t end) 
 
 /* -- integers ------------------------------------------------------------------------------------------------------ */
 
-void nd4c_ref_random_bits(const nd4c_philox *state, const nd4c_ref_tensor *y, int64_t begin, int64_t end) {
+void nd4c_ref_random_bits(const nd4c_ref_integers *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *y = &args->y;
   bool wide = nd4c_reference_bytes(y->dtype) == 8;
   cached c = {.step = -1};
   for (int64_t i = begin; i < end; i++) {
-    uint64_t word = wide ? word64(state, &c, i) : word32(state, &c, i);
+    uint64_t word = wide ? word64(&args->state, &c, i) : word32(&args->state, &c, i);
     nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, i), (nd4c_value){.u = word});
   }
 }
@@ -200,10 +187,10 @@ uint64_t nd4c_ref_random_below(const nd4c_philox *state, int64_t i, uint64_t ran
   }
 }
 
-void nd4c_ref_random_integers(const nd4c_philox *state, int64_t low, uint64_t range, const nd4c_ref_tensor *y,
-                              int64_t begin, int64_t end) {
+void nd4c_ref_random_integers(const nd4c_ref_integers *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *y = &args->y;
   for (int64_t i = begin; i < end; i++) {
-    nd4c_value value = {.u = (uint64_t)low + nd4c_ref_random_below(state, i, range)};
+    nd4c_value value = {.u = (uint64_t)args->low + nd4c_ref_random_below(&args->state, i, args->range)};
     nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, i), value);
   }
 }

@@ -10,8 +10,8 @@
 #ifndef ND4C_KERNELS_REFERENCE_RANDOM_RANDOM_H
 #define ND4C_KERNELS_REFERENCE_RANDOM_RANDOM_H
 
-#include "kernels/reference/support/runs.h"
 #include "kernels/reference/random/philox.h"
+#include "kernels/reference/support/runs.h"
 
 /* What X(name) makes of element i, and its parameters a and b (of inputs), c and d (of attributes). */
 #define ND4C_REF_DISTRIBUTIONS(X) \
@@ -49,14 +49,19 @@ void nd4c_ref_random_fill(const nd4c_ref_random *r, int64_t begin, int64_t end);
 /* The one element, before it is rounded to a dtype. */
 double nd4c_ref_random_element(const nd4c_ref_random *r, int64_t i, double a, double b);
 
-/* Random bits for elements begin .. end - 1 of y, of an integer dtype. */
-void nd4c_ref_random_bits(const nd4c_philox *state, const nd4c_ref_tensor *y, int64_t begin, int64_t end);
+/* Integers for elements begin .. end - 1 of y. */
+typedef struct nd4c_ref_integers {
+  nd4c_philox state;
+  nd4c_ref_tensor y;
+  int64_t low; /* of random_integers, as is the range */
+  uint64_t range;
+} nd4c_ref_integers;
+void nd4c_ref_random_bits(const nd4c_ref_integers *args, int64_t begin, int64_t end);
+/* low .. low + range - 1, wrapped to y's dtype. */
+void nd4c_ref_random_integers(const nd4c_ref_integers *args, int64_t begin, int64_t end);
 
 /* 0 .. range - 1 with equal chances from element i's own stream; range 0 stands for 2^64. */
 uint64_t nd4c_ref_random_below(const nd4c_philox *state, int64_t i, uint64_t range);
-/* low .. low + range - 1, wrapped to y's dtype. */
-void nd4c_ref_random_integers(const nd4c_philox *state, int64_t low, uint64_t range, const nd4c_ref_tensor *y,
-                              int64_t begin, int64_t end);
 /* 0 .. count - 1 in random order (Fisher and Yates from the end; place i takes element i's stream). */
 void nd4c_ref_random_order(const nd4c_philox *state, int64_t count, int64_t *order);
 

@@ -1,6 +1,6 @@
 /* Windows, frequencies, mel filters, convolution. */
-#include "kernels/reference/support/runs.h"
 #include "kernels/reference/signal/signal.h"
+#include "kernels/reference/support/runs.h"
 
 /* cos(2 pi k / n) for whole k, the angle reduced before it is a double. */
 static double cosine(int64_t k, int64_t n) {
@@ -111,21 +111,21 @@ DEFINE_NEIGHBOURS(double, real)
 DEFINE_NEIGHBOURS(double complex, complex)
 DEFINE_NEIGHBOURS(uint64_t, whole)
 
-void nd4c_ref_convolve(nd4c_dtype_kind kind, const void *a, int64_t m, const void *b, int64_t n,
-                       const nd4c_ref_tensor *y, int64_t shift, int64_t begin, int64_t end) {
+void nd4c_ref_convolve(const nd4c_ref_convolve_args *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *y = &args->y;
   for (int64_t i = begin; i < end; i += SIDE_BY_SIDE) {
     int64_t count = least_of(SIDE_BY_SIDE, end - i), start = i * y->strides[0];
-    if (kind == ND4C_KIND_FLOAT) {
+    if (args->kind == ND4C_KIND_FLOAT) {
       double sums[SIDE_BY_SIDE];
-      neighbours_real(a, m, b, n, i + shift, count, sums);
+      neighbours_real(args->a, args->m, args->b, args->n, i + args->shift, count, sums);
       nd4c_ref_write_doubles(y->dtype, y->data, start, y->strides[0], count, sums);
-    } else if (kind == ND4C_KIND_COMPLEX) {
+    } else if (args->kind == ND4C_KIND_COMPLEX) {
       double complex sums[SIDE_BY_SIDE];
-      neighbours_complex(a, m, b, n, i + shift, count, sums);
+      neighbours_complex(args->a, args->m, args->b, args->n, i + args->shift, count, sums);
       nd4c_ref_write_doubles(y->dtype, y->data, start, y->strides[0], count, (const double *)sums);
     } else {
       uint64_t sums[SIDE_BY_SIDE];
-      neighbours_whole(a, m, b, n, i + shift, count, sums);
+      neighbours_whole(args->a, args->m, args->b, args->n, i + args->shift, count, sums);
       nd4c_ref_write_words(y->dtype, y->data, start, y->strides[0], count, sums);
     }
   }

@@ -73,7 +73,13 @@ void nd4c_ref_mel_weights(const nd4c_ref_mel *mel, const nd4c_ref_tensor *y);
 
 /* Elements [begin, end) of y[i] = sum over j of a[i + shift - j] b[j]; a [m] and b [n] are dense, of doubles, double
  * complex or 64-bit integers as y's kind is. */
-void nd4c_ref_convolve(nd4c_dtype_kind kind, const void *a, int64_t m, const void *b, int64_t n,
-                       const nd4c_ref_tensor *y, int64_t shift, int64_t begin, int64_t end);
+typedef struct nd4c_ref_convolve_args {
+  nd4c_dtype_kind kind;
+  const void *a, *b;
+  int64_t m, n;
+  nd4c_ref_tensor y;
+  int64_t shift;
+} nd4c_ref_convolve_args;
+void nd4c_ref_convolve(const nd4c_ref_convolve_args *args, int64_t begin, int64_t end);
 
 #endif

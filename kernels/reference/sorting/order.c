@@ -3,8 +3,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kernels/types.h"
-
 /* -- items --------------------------------------------------------------------------------------------------------- */
 
 /* Sorted items [first, middle) and [middle, end) become one sorted run. */
@@ -40,81 +38,18 @@ void nd4c_ref_sort(void *items, int64_t count, size_t size, int (*compare)(const
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 
-#define SIGN_INT(x, bits) (UINT64_C(1) << ((bits) - 1) ^ ((uint64_t)(x) & (UINT64_MAX >> (64 - (bits)))))
-
-static inline uint64_t key_of_bits(uint64_t bits, int width, uint64_t infinity) {
-  uint64_t all = UINT64_MAX >> (64 - width), sign = UINT64_C(1) << (width - 1), magnitude = bits & (sign - 1);
-  if (magnitude > infinity) {
-    return all;
-  }
-  if (magnitude == 0) {
-    return sign;
-  }
-  return bits & sign ? ~bits & all : bits | sign;
-}
-
-static inline uint64_t key_boolean(nd4c_c_boolean x) {
-  return x != 0;
-}
-static inline uint64_t key_int8(int8_t x) {
-  return SIGN_INT(x, 8);
-}
-static inline uint64_t key_int32(int32_t x) {
-  return SIGN_INT(x, 32);
-}
-static inline uint64_t key_int64(int64_t x) {
-  return SIGN_INT(x, 64);
-}
-static inline uint64_t key_uint8(uint8_t x) {
-  return x;
-}
-static inline uint64_t key_float32(float x) {
-  return key_of_bits(nd4c_float_bits(x), 32, 0x7f800000);
-}
-static inline uint64_t key_float64(double x) {
-  uint64_t bits;
+/* Every float is a double of the same order. */
+static uint64_t key_of_double(double x) {
+  uint64_t bits, sign = UINT64_C(1) << 63;
   memcpy(&bits, &x, sizeof bits);
-  return key_of_bits(bits, 64, UINT64_C(0x7ff0000000000000));
+  return x != x ? UINT64_MAX : x == 0 ? sign : bits & sign ? ~bits : bits | sign;
 }
-#ifndef ND4C_DTYPES_LITE
-static inline uint64_t key_int16(int16_t x) {
-  return SIGN_INT(x, 16);
-}
-static inline uint64_t key_uint16(uint16_t x) {
-  return x;
-}
-static inline uint64_t key_uint32(uint32_t x) {
-  return x;
-}
-static inline uint64_t key_uint64(uint64_t x) {
-  return x;
-}
-static inline uint64_t key_float16(uint16_t x) {
-  return key_of_bits(x, 16, 0x7c00);
-}
-static inline uint64_t key_bfloat16(uint16_t x) {
-  return key_of_bits(x, 16, 0x7f80);
-}
-#endif
-
-#define KEYS(NAME, name, kind)                                               \
-  case ND4C_##NAME:                                                          \
-    for (int64_t i = 0; i < count; i++) {                                    \
-      nd4c_c_##name x;                                                       \
-      memcpy(&x, data + (start + i * stride) * (int64_t)sizeof x, sizeof x); \
-      keys[i] = key_##name(x);                                               \
-    }                                                                        \
-    break;
 
 void nd4c_ref_keys(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count, uint64_t *keys) {
-  switch (dtype) {
-    ND4C_BOOL_DTYPES(KEYS)
-    ND4C_INT_DTYPES(KEYS)
-    ND4C_UINT_DTYPES(KEYS)
-    ND4C_HALF_DTYPES(KEYS)
-    ND4C_WIDE_FLOAT_DTYPES(KEYS)
-    default:
-      break;
+  nd4c_dtype_kind kind = nd4c_reference_kind(dtype);
+  for (int64_t i = 0; i < count; i++) {
+    nd4c_value x = nd4c_value_load(dtype, data, start + i * stride);
+    keys[i] = kind == ND4C_KIND_FLOAT ? key_of_double(x.f) : kind == ND4C_KIND_INT ? x.u ^ UINT64_C(1) << 63 : x.u;
   }
 }
 
@@ -124,8 +59,8 @@ static void complex_keys(nd4c_dtype dtype, const char *data, int64_t start, int6
   for (int64_t i = 0; i < count; i++) {
     double complex x = nd4c_value_load(dtype, data, start + i * stride).c;
     double real = creal(x), imaginary = cimag(x);
-    keys[i] = part == 1   ? key_float64(real)
-              : part == 2 ? key_float64(imaginary)
+    keys[i] = part == 1   ? key_of_double(real)
+              : part == 2 ? key_of_double(imaginary)
                           : (uint64_t)(2 * (real != real) + (imaginary != imaginary));
   }
 }
@@ -245,19 +180,14 @@ void nd4c_ref_sort_doubles(double *row, int64_t count, uint64_t *work) {
 /* -- elements ------------------------------------------------------------------------------------------------------ */
 
 void nd4c_ref_flatten(const nd4c_ref_tensor *x, void *to) {
-  int64_t bytes = nd4c_reference_bytes(x->dtype), index[ND4C_REF_RANK] = {0};
-  int32_t last = x->rank - 1;
-  int64_t run = last >= 0 ? x->shape[last] : 1, stride = last >= 0 ? x->strides[last] : 0;
+  int64_t bytes = nd4c_reference_bytes(x->dtype);
   char *at = to;
-  for (int32_t axis = 0; axis < x->rank; axis++) {
-    if (x->shape[axis] == 0) {
-      return;
-    }
+  nd4c_ref_walk walk;
+  for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
+    nd4c_ref_read_raw(bytes, x->data, walk.at[0], walk.step[0], walk.length, at);
+    at += walk.length * bytes;
   }
-  do {
-    nd4c_ref_read_raw(bytes, x->data, nd4c_index_offset(last, index, x->strides), stride, run, at);
-    at += run * bytes;
-  } while (nd4c_index_next(last, x->shape, index));
 }
 
 bool nd4c_ref_equal(nd4c_dtype dtype, const char *data, int64_t a, int64_t b) {

@@ -105,7 +105,7 @@ bool nd4c_ref_is_ordered(nd4c_dtype dtype, const char *data, int64_t count, bool
 
 /* -- bins ---------------------------------------------------------------------------------------------------------- */
 
-bool nd4c_ref_extent(const double *x, int64_t count, double *low, double *high) {
+bool nd4c_ref_find_limits(const double *x, int64_t count, double *low, double *high) {
   *low = count > 0 ? x[0] : 0;
   *high = count > 0 ? x[0] : 1;
   bool finite = true;

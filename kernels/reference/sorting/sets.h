@@ -33,7 +33,7 @@ bool nd4c_ref_is_ordered(nd4c_dtype dtype, const char *data, int64_t count, bool
 /* -- bins --------------------------------------------------------------------------------------------------------- */
 
 /* Least and largest; false if there is a NaN or an infinity. 0 and 1 of no elements. */
-bool nd4c_ref_extent(const double *x, int64_t count, double *low, double *high);
+bool nd4c_ref_find_limits(const double *x, int64_t count, double *low, double *high);
 /* `bins` + 1 equally spaced numbers as a dtype holds them. */
 void nd4c_ref_bin_edges(double low, double high, int64_t bins, nd4c_dtype dtype, double *edges);
 /* Bin of x among edges, the last one closed; -1 if x lies in none. */

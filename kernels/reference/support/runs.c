@@ -1,169 +1,146 @@
 #include "kernels/reference/support/runs.h"
 
-#include "kernels/types.h"
+/* -- numbers ------------------------------------------------------------------------------------------------------- */
 
-#define TO_DOUBLE_boolean(x) ((x) != 0)
-#define TO_DOUBLE_int8(x) (x)
-#define TO_DOUBLE_int16(x) (x)
-#define TO_DOUBLE_int32(x) (x)
-#define TO_DOUBLE_int64(x) (x)
-#define TO_DOUBLE_uint8(x) (x)
-#define TO_DOUBLE_uint16(x) (x)
-#define TO_DOUBLE_uint32(x) (x)
-#define TO_DOUBLE_uint64(x) (x)
-#define TO_DOUBLE_float16(x) nd4c_float16_to_float(x)
-#define TO_DOUBLE_bfloat16(x) nd4c_bfloat16_to_float(x)
-#define TO_DOUBLE_float32(x) (x)
-#define TO_DOUBLE_float64(x) (x)
-#define FROM_DOUBLE_float16(x) nd4c_float16_from_float(nd4c_double_to_odd_float(x))
-#define FROM_DOUBLE_bfloat16(x) nd4c_bfloat16_from_float(nd4c_double_to_odd_float(x))
-#define FROM_DOUBLE_float32(x) ((float)(x))
-#define FROM_DOUBLE_float64(x) (x)
+enum { VALUES = 64 };
 
-/* Memory from outside need not be aligned: every access is a memcpy. */
-#define LOAD(type, variable, index) \
-  type variable;                    \
-  memcpy(&variable, data + (index) * (int64_t)sizeof variable, sizeof variable)
-
-#define READ_DOUBLES(NAME, name, kind)            \
-  case ND4C_##NAME:                               \
-    for (int64_t i = 0; i < count; i++) {         \
-      LOAD(nd4c_c_##name, x, start + i * stride); \
-      to[i] = (double)TO_DOUBLE_##name(x);        \
-    }                                             \
-    break;
-#define READ_PAIRS(NAME, name, kind)                    \
-  case ND4C_##NAME:                                     \
-    for (int64_t i = 0; i < count; i++) {               \
-      LOAD(nd4c_c_##name, x, start + i * stride);       \
-      to[2 * i] = (double)creal((double complex)x);     \
-      to[2 * i + 1] = (double)cimag((double complex)x); \
-    }                                                   \
-    break;
+/* Runs of float32 and float64 are what most calls have. Memory from outside need not be aligned: every access is a
+ * memcpy. */
+#define READ_FLOATS(type)                                                  \
+  for (int64_t i = 0; i < count; i++) {                                    \
+    type x;                                                                \
+    memcpy(&x, data + (start + i * stride) * (int64_t)sizeof x, sizeof x); \
+    to[i] = (double)x;                                                     \
+  }
+#define WRITE_FLOATS(type)                                                 \
+  for (int64_t i = 0; i < count; i++) {                                    \
+    type x = (type)from[i];                                                \
+    memcpy(data + (start + i * stride) * (int64_t)sizeof x, &x, sizeof x); \
+  }
 
 void nd4c_ref_read_doubles(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
                            double *to) {
-  switch (dtype) {
-    ND4C_BOOL_DTYPES(READ_DOUBLES)
-    ND4C_INT_DTYPES(READ_DOUBLES)
-    ND4C_UINT_DTYPES(READ_DOUBLES)
-    ND4C_HALF_DTYPES(READ_DOUBLES)
-    ND4C_WIDE_FLOAT_DTYPES(READ_DOUBLES)
-    ND4C_COMPLEX_DTYPES(READ_PAIRS)
-    default:
-      break;
+  nd4c_dtype_kind kind = nd4c_reference_kind(dtype);
+  nd4c_value values[VALUES];
+  if (dtype == ND4C_FLOAT32) {
+    READ_FLOATS(float)
+    return;
+  }
+  if (dtype == ND4C_FLOAT64) {
+    READ_FLOATS(double)
+    return;
+  }
+  for (int64_t done = 0; done < count; done += VALUES) {
+    int64_t part = count - done < VALUES ? count - done : VALUES;
+    nd4c_values_load(dtype, data, start + done * stride, stride, part, values);
+    for (int64_t i = 0; i < part; i++) {
+      *to++ = nd4c_value_as_double(kind, values[i]);
+      if (kind == ND4C_KIND_COMPLEX)
+        *to++ = cimag(values[i].c);
+    }
   }
 }
-
-#define READ_WORDS(NAME, name, kind)              \
-  case ND4C_##NAME:                               \
-    for (int64_t i = 0; i < count; i++) {         \
-      LOAD(nd4c_c_##name, x, start + i * stride); \
-      to[i] = (uint64_t)TO_DOUBLE_##name(x);      \
-    }                                             \
-    break;
-
-void nd4c_ref_read_words(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
-                         uint64_t *to) {
-  switch (dtype) {
-    ND4C_BOOL_DTYPES(READ_WORDS)
-    ND4C_INT_DTYPES(READ_WORDS)
-    ND4C_UINT_DTYPES(READ_WORDS)
-    default:
-      break;
-  }
-}
-
-#define STORE(variable, index) memcpy(data + (index) * (int64_t)sizeof variable, &variable, sizeof variable)
-
-#define WRITE_DOUBLES(NAME, name, kind)              \
-  case ND4C_##NAME:                                  \
-    for (int64_t i = 0; i < count; i++) {            \
-      nd4c_c_##name x = FROM_DOUBLE_##name(from[i]); \
-      STORE(x, start + i * stride);                  \
-    }                                                \
-    break;
-#define WRITE_PAIRS(NAME, name, kind)                                                   \
-  case ND4C_##NAME:                                                                     \
-    for (int64_t i = 0; i < count; i++) {                                               \
-      nd4c_c_##name x = (nd4c_c_##name)nd4c_complex_make(from[2 * i], from[2 * i + 1]); \
-      STORE(x, start + i * stride);                                                     \
-    }                                                                                   \
-    break;
 
 void nd4c_ref_write_doubles(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                             const double *from) {
-  switch (dtype) {
-    ND4C_HALF_DTYPES(WRITE_DOUBLES)
-    ND4C_WIDE_FLOAT_DTYPES(WRITE_DOUBLES)
-    ND4C_COMPLEX_DTYPES(WRITE_PAIRS)
-    default:
-      break;
+  nd4c_dtype_kind kind = nd4c_reference_kind(dtype);
+  if (dtype == ND4C_FLOAT32) {
+    WRITE_FLOATS(float)
+    return;
+  }
+  if (dtype == ND4C_FLOAT64) {
+    WRITE_FLOATS(double)
+    return;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    nd4c_value value = {.f = from[i]};
+    if (kind == ND4C_KIND_COMPLEX)
+      value.c = nd4c_complex_make(from[2 * i], from[2 * i + 1]);
+    else if (kind != ND4C_KIND_FLOAT)
+      value.i = (int64_t)from[i];
+    nd4c_value_store(dtype, data, start + i * stride, value);
   }
 }
 
-#define WRITE_WORDS(NAME, name, kind)           \
-  case ND4C_##NAME:                             \
-    for (int64_t i = 0; i < count; i++) {       \
-      nd4c_c_##name x = (nd4c_c_##name)from[i]; \
-      STORE(x, start + i * stride);             \
-    }                                           \
-    break;
+void nd4c_ref_read_words(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
+                         uint64_t *to) {
+  for (int64_t i = 0; i < count; i++)
+    to[i] = nd4c_value_load(dtype, data, start + i * stride).u;
+}
 
 void nd4c_ref_write_words(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                           const uint64_t *from) {
-  switch (dtype) {
-    ND4C_BOOL_DTYPES(WRITE_WORDS)
-    ND4C_INT_DTYPES(WRITE_WORDS)
-    ND4C_UINT_DTYPES(WRITE_WORDS)
-    default:
-      break;
-  }
+  for (int64_t i = 0; i < count; i++)
+    nd4c_value_store(dtype, data, start + i * stride, (nd4c_value){.u = from[i]});
 }
 
-#define RAW_SIZES(X) X(1) X(2) X(4) X(8) X(16)
+/* -- elements as they are ------------------------------------------------------------------------------------------ */
 
-void nd4c_ref_read_raw(int64_t bytes, const char *data, int64_t start, int64_t stride, int64_t count, void *to) {
-  char *row = to;
-  switch (bytes) {
-#define READ_RAW(size)                                                                \
-  case size:                                                                          \
-    for (int64_t i = 0; i < count; i++) {                                             \
-      memcpy(row + i * (size), data + (start + i * stride) * (size), (size_t)(size)); \
-    }                                                                                 \
-    break;
-    RAW_SIZES(READ_RAW)
-    default:
-      break;
+#define COPY_ROW(name, size)                                                                                           \
+  static void name(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to, int64_t to_stride) { \
+    (void)bytes;                                                                                                       \
+    for (int64_t i = 0; i < count; i++) {                                                                              \
+      memcpy(to + i * to_stride, from + i * from_stride, size);                                                        \
+    }                                                                                                                  \
   }
+COPY_ROW(copy_1, 1)
+COPY_ROW(copy_2, 2)
+COPY_ROW(copy_4, 4)
+COPY_ROW(copy_8, 8)
+COPY_ROW(copy_16, 16)
+
+static void copy_dense(int64_t count, int64_t bytes, const char *from, int64_t from_stride, char *to,
+                       int64_t to_stride) {
+  (void)from_stride;
+  (void)to_stride;
+  memcpy(to, from, (size_t)(count * bytes));
 }
 
-void nd4c_ref_write_raw(int64_t bytes, char *data, int64_t start, int64_t stride, int64_t count, const void *from) {
-  const char *row = from;
-  switch (bytes) {
-#define WRITE_RAW(size)                                                               \
-  case size:                                                                          \
-    for (int64_t i = 0; i < count; i++) {                                             \
-      memcpy(data + (start + i * stride) * (size), row + i * (size), (size_t)(size)); \
-    }                                                                                 \
-    break;
-    RAW_SIZES(WRITE_RAW)
-    default:
-      break;
+nd4c_ref_row nd4c_ref_copy_row(int64_t bytes, int64_t from_stride, int64_t to_stride) {
+  if (from_stride == bytes && to_stride == bytes) {
+    return copy_dense;
   }
+  return bytes == 1 ? copy_1 : bytes == 2 ? copy_2 : bytes == 4 ? copy_4 : bytes == 8 ? copy_8 : copy_16;
 }
 
 void nd4c_ref_permute_raw(int64_t bytes, const char *data, int64_t start, int64_t stride, const int64_t *order,
                           int64_t count, char *to, int64_t to_start, int64_t to_stride) {
-  switch (bytes) {
-#define PERMUTE_RAW(size)                                                                                            \
-  case size:                                                                                                         \
-    for (int64_t i = 0; i < count; i++) {                                                                            \
-      memcpy(to + (to_start + i * to_stride) * (size), data + (start + order[i] * stride) * (size), (size_t)(size)); \
-    }                                                                                                                \
-    break;
-    RAW_SIZES(PERMUTE_RAW)
-    default:
-      break;
+  for (int64_t i = 0; i < count; i++)
+    nd4c_ref_move_one(bytes, data + (start + order[i] * stride) * bytes, to + (to_start + i * to_stride) * bytes);
+}
+
+/* -- walks --------------------------------------------------------------------------------------------------------- */
+
+bool nd4c_ref_walk_start(nd4c_ref_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
+                         const int64_t *const *strides) {
+  walk->outer = rank > 0 ? rank - 1 : 0;
+  walk->length = rank > 0 ? shape[rank - 1] : 1;
+  walk->count = count;
+  walk->shape = shape;
+  for (int32_t i = 0; i < count; i++) {
+    walk->strides[i] = strides[i];
+    walk->step[i] = rank > 0 ? strides[i][rank - 1] : 0;
+    walk->at[i] = 0;
   }
+  for (int32_t i = 0; i < rank; i++) {
+    walk->index[i] = 0;
+    if (shape[i] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool nd4c_ref_walk_next(nd4c_ref_walk *walk) {
+  for (int32_t axis = walk->outer - 1; axis >= 0; axis--) {
+    bool more = ++walk->index[axis] < walk->shape[axis];
+    for (int32_t i = 0; i < walk->count; i++) {
+      walk->at[i] += more ? walk->strides[i][axis] : -walk->strides[i][axis] * (walk->shape[axis] - 1);
+    }
+    if (more) {
+      return true;
+    }
+    walk->index[axis] = 0;
+  }
+  return false;
 }

@@ -16,6 +16,27 @@ typedef struct nd4c_ref_tensor {
   char *data;             /* inputs are never written */
 } nd4c_ref_tensor;
 
+/* Product of extents. */
+static inline int64_t nd4c_ref_extent(int32_t rank, const int64_t *shape) {
+  int64_t size = 1;
+  for (int32_t axis = 0; axis < rank; axis++)
+    size *= shape[axis];
+  return size;
+}
+
+static inline int64_t nd4c_ref_size(const nd4c_ref_tensor *tensor) {
+  return nd4c_ref_extent(tensor->rank, tensor->shape);
+}
+
+/* Whether a tensor lies in C order without gaps. */
+static inline bool nd4c_ref_is_dense(const nd4c_ref_tensor *x) {
+  int64_t stride = 1;
+  for (int32_t axis = x->rank - 1; axis >= 0; stride *= x->shape[axis--])
+    if (x->shape[axis] != 1 && x->strides[axis] != stride)
+      return false;
+  return true;
+}
+
 /* Element at `offset` (elements) of a floating tensor. */
 static inline double nd4c_ref_load(const nd4c_ref_tensor *tensor, int64_t offset) {
   return nd4c_value_load(tensor->dtype, tensor->data, offset).f;

@@ -2,7 +2,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_WINDOW_CELLS_H
 #define ND4C_KERNELS_REFERENCE_WINDOW_CELLS_H
 
-#include "kernels/reference/window/network.h"
+#include "kernels/reference/window/conv.h"
 
 /* Number of cells in a window. */
 static inline int64_t nd4c_ref_window_cells(const nd4c_ref_window *window) {

@@ -1,3 +1,4 @@
+#include "kernels/reference/contraction/linear.h"
 #include "kernels/reference/window/cells.h"
 
 /* Sum of w * x over the window and the input channels of the group that the output channel belongs to. */
@@ -35,10 +36,7 @@ void nd4c_ref_conv(const nd4c_ref_conv_args *args, int64_t begin, int64_t end) {
     if (args->bias.data != NULL) {
       sum += nd4c_ref_load(&args->bias, position[1] * args->bias.strides[0]);
     }
-    if (args->addend.data != NULL) {
-      int64_t offset = nd4c_ref_offset(&args->addend, y->rank, y->shape, flat);
-      sum += nd4c_ref_load(&args->addend, offset);
-    }
+    sum += nd4c_ref_addend(&args->addend, y, flat);
     nd4c_ref_store(y, nd4c_ref_offset(y, y->rank, y->shape, flat), nd4c_ref_activate(args->activation, sum));
   }
 }

@@ -1,6 +1,5 @@
 #include <math.h>
 
-#include "kernels/reference/window/cells.h"
 #include "kernels/reference/window/window.h"
 
 /* First cell, cells and step of the window of output place `at`, the first tap inside x, and the cells with padding. */
@@ -61,6 +60,11 @@ static void take(const nd4c_ref_pool_numbers *args, state *seen, double x, doubl
   }
 }
 
+static void take_whole(const int64_t *x, state *seen, int64_t index) {
+  if (seen->index < 0 || x[index] > x[seen->index])
+    seen->index = index;
+}
+
 static double finish(const nd4c_ref_pool_numbers *args, const state *seen) {
   if (args->kind == ND4C_REF_POOL_AVERAGE)
     return seen->value / (double)seen->count;
@@ -91,57 +95,20 @@ void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end
         for (int64_t k = 0; k < c.count; k++) {
           int64_t index = ((a.first + i * a.step) * s->x[1] + b.first + j * b.step) * s->x[2] + c.first + k * c.step;
           int64_t tap = ((a.tap + i) * s->kernel[1] + b.tap + j) * s->kernel[2] + c.tap + k;
-          take(args, &seen, args->x[row * plane + index], w != NULL ? w[tap] : 0, index);
+          if (args->whole != NULL)
+            take_whole(args->whole + row * plane, &seen, index);
+          else
+            take(args, &seen, args->x[row * plane + index], w != NULL ? w[tap] : 0, index);
         }
       }
     }
     if (args->counts_padding && seen.count > 0)
       seen.count = a.padded * b.padded * c.padded;
-    args->y[flat] = seen.count > 0 ? finish(args, &seen) : nothing(args->kind);
+    if (args->whole != NULL)
+      args->y_whole[flat] = seen.index < 0 ? args->lowest : args->whole[row * plane + seen.index];
+    else
+      args->y[flat] = seen.count > 0 ? finish(args, &seen) : nothing(args->kind);
     if (args->indices != NULL)
       args->indices[flat] = seen.index;
-  }
-}
-
-/* The lowest value, of a window of padding alone. */
-static nd4c_value lowest(nd4c_dtype dtype, bool is_signed) {
-  if (is_signed)
-    return (nd4c_value){.i = INT64_MIN >> (64 - 8 * nd4c_reference_bytes(dtype))};
-  return (nd4c_value){.u = 0};
-}
-
-static int64_t index_of(const nd4c_ref_pool_indices_args *args, const int64_t *position, const int64_t *at) {
-  const nd4c_ref_tensor *x = &args->x;
-  int64_t plane = 1, index = 0;
-  int32_t spatial = x->rank - 2;
-  for (int32_t i = 0; i < spatial; i++) {
-    int32_t axis = args->column_major ? spatial - 1 - i : i;
-    index = index * x->shape[axis + 2] + at[axis];
-    plane *= x->shape[axis + 2];
-  }
-  return args->planar ? index : index + (position[0] * x->shape[1] + position[1]) * plane;
-}
-
-void nd4c_ref_max_pool_integers(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end) {
-  const nd4c_ref_tensor *x = &args->x, *y = &args->y;
-  bool is_signed = nd4c_reference_kind(x->dtype) == ND4C_KIND_INT;
-  for (int64_t flat = begin; flat < end; flat++) {
-    int64_t position[5] = {0}, best_at = -1;
-    nd4c_value best = lowest(x->dtype, is_signed);
-    nd4c_ref_position(y, flat, position);
-    int64_t base = position[0] * x->strides[0] + position[1] * x->strides[1];
-    for (int64_t cell = 0; cell < nd4c_ref_window_cells(&args->window); cell++) {
-      int64_t at[3];
-      if (nd4c_ref_window_cell(&args->window, position + 2, cell, at) == ND4C_REF_INSIDE) {
-        nd4c_value value = nd4c_value_load(x->dtype, x->data, base + nd4c_ref_spatial_offset(x, at));
-        if (best_at < 0 || (is_signed ? value.i > best.i : value.u > best.u)) {
-          best = value;
-          best_at = index_of(args, position, at);
-        }
-      }
-    }
-    nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, flat), best);
-    if (args->indices != NULL)
-      args->indices[flat] = best_at;
   }
 }

@@ -3,7 +3,7 @@
 #ifndef ND4C_KERNELS_REFERENCE_WINDOW_WINDOW_H
 #define ND4C_KERNELS_REFERENCE_WINDOW_WINDOW_H
 
-#include "kernels/reference/window/network.h"
+#include "kernels/reference/window/conv.h"
 
 /* Sizes of a window over three axes; x and y: extents. */
 typedef struct nd4c_ref_sweep {
@@ -53,17 +53,10 @@ typedef struct nd4c_ref_pool_numbers {
   double p;
   const double *x, *w;
   double *y;
-  int64_t *indices; /* of MAX: in the plane; may be NULL */
+  int64_t *indices;     /* of MAX: in the plane, -1 of a window of padding alone; may be NULL */
+  const int64_t *whole; /* MAX of integers, which do not fit into a double: in place of x and y */
+  int64_t *y_whole, lowest;
 } nd4c_ref_pool_numbers;
 void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end);
-
-/* Largest integers: values as they are. */
-typedef struct nd4c_ref_pool_indices_args {
-  nd4c_ref_tensor x, y;
-  nd4c_ref_window window;
-  bool planar, column_major;
-  int64_t *indices; /* may be NULL */
-} nd4c_ref_pool_indices_args;
-void nd4c_ref_max_pool_integers(const nd4c_ref_pool_indices_args *args, int64_t begin, int64_t end);
 
 #endif
