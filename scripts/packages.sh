@@ -12,6 +12,8 @@ test_packages=(libcmocka-dev g++ pkg-config binutils)
 codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
 # An OpenCL device that works on every machine (PoCL, on the processor), the loader, and a BLAS for it.
 opencl_packages=(pocl-opencl-icd ocl-icd-libopencl1 libclblast1)
+# Reads the binary interface of the headers; without it the test tools.abi is skipped.
+abi_packages=(abigail-tools)
 # Kernels for arm64 on another machine: a cross compiler and an emulator.
 arm64_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
 
