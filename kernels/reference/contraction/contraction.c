@@ -1,6 +1,6 @@
 #include "kernels/reference/contraction/contraction.h"
 
-#include <string.h>
+#include "kernels/reference/support/runs.h"
 
 nd4c_dtype nd4c_wide_dtype(nd4c_dtype dtype) {
   switch (nd4c_reference_kind(dtype)) {
@@ -64,20 +64,9 @@ static void load_run(const nd4c_wide_load_args *args, nd4c_dtype_kind kind, int6
   const char *data = args->x.data;
   if (args->x.dtype == args->wide && !args->conjugate) {
     int64_t bytes = nd4c_reference_bytes(args->wide);
-    char *to = (char *)args->to + at * bytes;
-    for (int64_t i = 0; i < count; i++) {
-      if (bytes == 8) {
-        memcpy(to + i * 8, data + (offset + i * step) * 8, 8);
-      } else {
-        memcpy(to + i * bytes, data + (offset + i * step) * bytes, (size_t)bytes);
-      }
-    }
+    nd4c_ref_read_raw(bytes, data, offset, step, count, (char *)args->to + at * bytes);
   } else if (args->x.dtype == ND4C_FLOAT32 && args->wide == ND4C_FLOAT64) {
-    for (int64_t i = 0; i < count; i++) {
-      float x;
-      memcpy(&x, data + (offset + i * step) * 4, 4);
-      ((double *)args->to)[at + i] = x;
-    }
+    nd4c_ref_read_doubles(args->x.dtype, data, offset, step, count, (double *)args->to + at);
   } else {
     for (int64_t i = 0; i < count; i++) {
       nd4c_value_store(args->wide, args->to, at + i, wide_value(args, kind, offset + i * step));
@@ -143,14 +132,8 @@ void nd4c_wide_product(nd4c_dtype wide, int64_t begin, int64_t end, int64_t n, i
 }
 
 void nd4c_wide_store(nd4c_dtype wide, const void *from, const nd4c_ref_tensor *y, int64_t begin, int64_t end) {
-  for (int64_t flat = begin; flat < end; flat++) {
-    int64_t offset = 0, rest = flat;
-    for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
-      offset += rest % y->shape[axis] * y->strides[axis];
-      rest /= y->shape[axis];
-    }
-    nd4c_value_store(y->dtype, y->data, offset, nd4c_value_load(wide, from, flat));
-  }
+  for (int64_t flat = begin; flat < end; flat++)
+    nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, flat), nd4c_value_load(wide, from, flat));
 }
 
 static nd4c_value converted(const nd4c_ref_tensor *x, int64_t offset, nd4c_dtype wide) {

@@ -68,23 +68,18 @@ static double finish(nd4c_ref_distance distance, const sums *s) {
 
 static double compare_at(const nd4c_ref_comparison *c, int64_t a_start, int64_t b_start) {
   double a[ND4C_REF_BLOCK], b[ND4C_REF_BLOCK];
-  int32_t last = c->a_inner.rank - 1;
-  int64_t run = last >= 0 ? c->a_inner.shape[last] : 1, index[ND4C_REF_RANK] = {0};
-  int64_t a_stride = last >= 0 ? c->a_inner.x[last] : 0, b_stride = last >= 0 ? c->b_inner.x[last] : 0;
+  const int64_t *strides[2] = {c->a_inner.x, c->b_inner.x};
   sums s = {{0, 0}, {0, 0}, {0, 0}};
-  if (nd4c_ref_axes_size(&c->a_inner) == 0) {
-    return finish(c->distance, &s);
-  }
-  do {
-    int64_t a_at = a_start + nd4c_index_offset(last, index, c->a_inner.x);
-    int64_t b_at = b_start + nd4c_index_offset(last, index, c->b_inner.x);
-    for (int64_t done = 0; done < run; done += ND4C_REF_BLOCK) {
-      int64_t count = run - done < ND4C_REF_BLOCK ? run - done : ND4C_REF_BLOCK;
-      nd4c_ref_read_doubles(c->dtype, c->a, a_at + done * a_stride, a_stride, count, a);
-      nd4c_ref_read_doubles(c->dtype, c->b, b_at + done * b_stride, b_stride, count, b);
+  nd4c_ref_walk walk;
+  for (bool more = nd4c_ref_walk_start(&walk, c->a_inner.rank, c->a_inner.shape, 2, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
+    for (int64_t done = 0; done < walk.length; done += ND4C_REF_BLOCK) {
+      int64_t count = walk.length - done < ND4C_REF_BLOCK ? walk.length - done : ND4C_REF_BLOCK;
+      nd4c_ref_read_doubles(c->dtype, c->a, a_start + walk.at[0] + done * walk.step[0], walk.step[0], count, a);
+      nd4c_ref_read_doubles(c->dtype, c->b, b_start + walk.at[1] + done * walk.step[1], walk.step[1], count, b);
       take(c->distance, &s, a, b, count);
     }
-  } while (nd4c_index_next(last, c->a_inner.shape, index));
+  }
   return finish(c->distance, &s);
 }
 

@@ -17,9 +17,9 @@ typedef struct gathered {
 
 typedef struct statistic {
   int passes;
-  void (*start)(gathered *g); /* of the first pass; NULL: zeros */
-  void (*take)(gathered *g, int pass, const double *block, int64_t count);
-  void (*between)(gathered *g); /* passes; the sums are zero again afterwards */
+  void (*start)(gathered *g);                           /* of the first pass; NULL: zeros */
+  void (*take)(gathered *g, int pass, const double *x); /* one element, of g->parts numbers */
+  void (*between)(gathered *g);                         /* passes; the sums are zero again afterwards */
   double (*finish)(const gathered *g);
 } statistic;
 
@@ -37,17 +37,15 @@ static double total(const gathered *g, int part) {
   return isfinite(g->sum[part]) ? g->sum[part] + g->lost[part] : g->sum[part];
 }
 
-static double magnitude(const gathered *g, const double *block, int64_t i) {
-  return g->parts == 1 ? fabs(block[i]) : nd4c_hypot_f64(block[2 * i], block[2 * i + 1]);
+static double magnitude(const gathered *g, const double *x) {
+  return g->parts == 1 ? fabs(x[0]) : nd4c_hypot_f64(x[0], x[1]);
 }
 
 /* -- sums ---------------------------------------------------------------------------------------------------------- */
 
-static void take_sum(gathered *g, int pass, const double *block, int64_t count) {
+static void take_sum(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    add(g, 0, block[i]);
-  }
+  add(g, 0, x[0]);
 }
 
 static double finish_sum(const gathered *g) {
@@ -62,18 +60,14 @@ static void start_prod(gathered *g) {
   g->sum[0] = 1;
 }
 
-static void take_prod(gathered *g, int pass, const double *block, int64_t count) {
+static void take_prod(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    g->sum[0] *= block[i];
-  }
+  g->sum[0] *= x[0];
 }
 
-static void take_magnitudes(gathered *g, int pass, const double *block, int64_t count) {
+static void take_magnitudes(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    add(g, 0, magnitude(g, block, i));
-  }
+  add(g, 0, magnitude(g, x));
 }
 
 /* -- extremes; NaN wins -------------------------------------------------------------------------------------------- */
@@ -86,42 +80,28 @@ static void start_min(gathered *g) {
   g->extreme = INFINITY;
 }
 
-static void take_max(gathered *g, int pass, const double *block, int64_t count) {
+static void take_max(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    if (block[i] > g->extreme || block[i] != block[i]) {
-      g->extreme = block[i];
-    }
+  if (x[0] > g->extreme || x[0] != x[0]) {
+    g->extreme = x[0];
   }
 }
 
-static void take_min(gathered *g, int pass, const double *block, int64_t count) {
+static void take_min(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    if (block[i] < g->extreme || block[i] != block[i]) {
-      g->extreme = block[i];
-    }
+  if (x[0] < g->extreme || x[0] != x[0]) {
+    g->extreme = x[0];
   }
 }
 
-static void take_largest_magnitude(gathered *g, int pass, const double *block, int64_t count) {
-  (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    double x = magnitude(g, block, i);
-    if (x > g->extreme || x != x) {
-      g->extreme = x;
-    }
-  }
+static void take_largest_magnitude(gathered *g, int pass, const double *x) {
+  double size = magnitude(g, x);
+  take_max(g, pass, &size);
 }
 
-static void take_smallest_magnitude(gathered *g, int pass, const double *block, int64_t count) {
-  (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    double x = magnitude(g, block, i);
-    if (x < g->extreme || x != x) {
-      g->extreme = x;
-    }
-  }
+static void take_smallest_magnitude(gathered *g, int pass, const double *x) {
+  double size = magnitude(g, x);
+  take_min(g, pass, &size);
 }
 
 /* Of no elements (all of them NaN and skipped) there is none. */
@@ -136,17 +116,11 @@ static double finish_norm_max(const gathered *g) {
 /* -- variance: the mean first, then squares of the distances from it, less what the mean's rounding leaves ----------
  */
 
-static void take_variance(gathered *g, int pass, const double *block, int64_t count) {
-  if (pass == 0) {
-    for (int64_t i = 0; i < count * g->parts; i++) {
-      add(g, (int)(i % g->parts), block[i]);
-    }
-    return;
-  }
-  for (int64_t i = 0; i < count * g->parts; i++) {
-    double distance = block[i] - g->center[i % g->parts];
-    add(g, 0, distance * distance);
-    g->sum[1] += distance;
+static void take_variance(gathered *g, int pass, const double *x) {
+  for (int part = 0; part < g->parts; part++) {
+    double distance = x[part] - g->center[part];
+    add(g, pass == 0 ? part : 0, pass == 0 ? x[part] : distance * distance);
+    g->sum[1] += pass == 0 ? 0 : distance;
   }
 }
 
@@ -171,14 +145,12 @@ static double finish_deviation(const gathered *g) {
 
 /* -- ln of the sum of exponentials: the largest goes out of the sum, so that nothing overflows -------------------- */
 
-static void take_logsumexp(gathered *g, int pass, const double *block, int64_t count) {
+static void take_logsumexp(gathered *g, int pass, const double *x) {
   if (pass == 0) {
-    take_max(g, pass, block, count);
+    take_max(g, pass, x);
     return;
   }
-  for (int64_t i = 0; i < count; i++) {
-    add(g, 0, exp(block[i] - g->extreme));
-  }
+  add(g, 0, exp(x[0] - g->extreme));
 }
 
 static double finish_logsumexp(const gathered *g) {
@@ -193,15 +165,13 @@ static void between_norm(gathered *g) {
   g->center[0] = usable ? ldexp(1, ilogb(g->extreme)) : 1;
 }
 
-static void take_norm2(gathered *g, int pass, const double *block, int64_t count) {
+static void take_norm2(gathered *g, int pass, const double *x) {
   if (pass == 0) {
-    take_largest_magnitude(g, pass, block, count);
+    take_largest_magnitude(g, pass, x);
     return;
   }
-  for (int64_t i = 0; i < count; i++) {
-    double x = magnitude(g, block, i) / g->center[0];
-    add(g, 0, x * x);
-  }
+  double size = magnitude(g, x) / g->center[0];
+  add(g, 0, size * size);
 }
 
 static double finish_norm2(const gathered *g) {
@@ -216,15 +186,14 @@ static void start_norm_p(gathered *g) {
   g->extreme = g->parameter < 0 ? INFINITY : 0;
 }
 
-static void take_norm_p(gathered *g, int pass, const double *block, int64_t count) {
+static void take_norm_p(gathered *g, int pass, const double *x) {
   if (pass == 0) {
-    (g->parameter < 0 ? take_smallest_magnitude : take_largest_magnitude)(g, pass, block, count);
+    (g->parameter < 0 ? take_smallest_magnitude : take_largest_magnitude)(g, pass, x);
     return;
   }
-  for (int64_t i = 0; i < count && isfinite(g->parameter); i++) {
-    double x = magnitude(g, block, i);
-    add(g, 0, g->parameter == 0 ? (x != 0) : pow(x / g->center[0], g->parameter));
-  }
+  double size = magnitude(g, x);
+  if (isfinite(g->parameter))
+    add(g, 0, g->parameter == 0 ? (size != 0) : pow(size / g->center[0], g->parameter));
 }
 
 static double finish_norm_p(const gathered *g) {
@@ -236,18 +205,14 @@ static double finish_norm_p(const gathered *g) {
 
 /* -- entropies: 0 ln 0 is 0 ---------------------------------------------------------------------------------------- */
 
-static void take_entropy(gathered *g, int pass, const double *block, int64_t count) {
+static void take_entropy(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    add(g, 0, block[i] == 0 ? 0 : -block[i] * log(block[i]));
-  }
+  add(g, 0, x[0] == 0 ? 0 : -x[0] * log(x[0]));
 }
 
-static void take_shannon_entropy(gathered *g, int pass, const double *block, int64_t count) {
+static void take_shannon_entropy(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    add(g, 0, block[i] == 0 ? 0 : -block[i] * log2(block[i]));
-  }
+  add(g, 0, x[0] == 0 ? 0 : -x[0] * log2(x[0]));
 }
 
 static double finish_log_entropy(const gathered *g) {
@@ -256,11 +221,9 @@ static double finish_log_entropy(const gathered *g) {
 
 /* -- counts -------------------------------------------------------------------------------------------------------- */
 
-static void take_zeros(gathered *g, int pass, const double *block, int64_t count) {
+static void take_zeros(gathered *g, int pass, const double *x) {
   (void)pass;
-  for (int64_t i = 0; i < count; i++) {
-    g->sum[0] += block[g->parts * i] == 0 && block[g->parts * i + g->parts - 1] == 0;
-  }
+  g->sum[0] += x[0] == 0 && x[g->parts - 1] == 0;
 }
 
 static double finish_count_zero(const gathered *g) {
@@ -305,35 +268,26 @@ static int parts_of(nd4c_dtype dtype) {
   return nd4c_reference_kind(dtype) == ND4C_KIND_COMPLEX ? 2 : 1;
 }
 
-static int64_t drop_nan(double *block, int64_t count) {
-  int64_t kept = 0;
-  for (int64_t i = 0; i < count; i++) {
-    block[kept] = block[i];
-    kept += block[i] == block[i];
-  }
-  return kept;
-}
-
 /* One pass over all elements of `inner`, innermost axis in blocks. */
 static void run_pass(const nd4c_ref_gathering *gathering, const statistic *s, int pass, int64_t base, gathered *g) {
   const nd4c_ref_axes *inner = &gathering->inner;
+  const int64_t *strides[1] = {inner->x};
   double block[2 * ND4C_REF_BLOCK];
-  int32_t last = inner->rank - 1;
-  int64_t run = last >= 0 ? inner->shape[last] : 1, stride = last >= 0 ? inner->x[last] : 0;
-  int64_t index[ND4C_REF_RANK] = {0};
-  if (nd4c_ref_axes_size(inner) == 0) {
-    return;
-  }
-  do {
-    int64_t start = base + nd4c_index_offset(last, index, inner->x);
-    for (int64_t done = 0; done < run; done += ND4C_REF_BLOCK) {
-      int64_t count = run - done < ND4C_REF_BLOCK ? run - done : ND4C_REF_BLOCK;
-      nd4c_ref_read_doubles(gathering->x_dtype, gathering->x, start + done * stride, stride, count, block);
-      count = gathering->skip_nan ? drop_nan(block, count) : count;
-      s->take(g, pass, block, count);
-      g->count += pass == 0 ? count : 0;
+  nd4c_ref_walk walk;
+  for (bool more = nd4c_ref_walk_start(&walk, inner->rank, inner->shape, 1, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
+    for (int64_t done = 0; done < walk.length; done += ND4C_REF_BLOCK) {
+      int64_t count = walk.length - done < ND4C_REF_BLOCK ? walk.length - done : ND4C_REF_BLOCK;
+      int64_t start = base + walk.at[0] + done * walk.step[0];
+      nd4c_ref_read_doubles(gathering->x_dtype, gathering->x, start, walk.step[0], count, block);
+      for (const double *x = block; x < block + count * g->parts; x += g->parts) {
+        if (gathering->skip_nan && x[0] != x[0])
+          continue;
+        s->take(g, pass, x);
+        g->count += pass == 0;
+      }
     }
-  } while (nd4c_index_next(last, inner->shape, index));
+  }
 }
 
 static double gather_at(const nd4c_ref_gathering *gathering, int64_t base) {
@@ -354,23 +308,12 @@ static double gather_at(const nd4c_ref_gathering *gathering, int64_t base) {
   return s->finish(&g);
 }
 
-double nd4c_ref_gather_one(const nd4c_ref_gathering *gathering, int64_t position) {
-  int64_t x, y;
-  nd4c_ref_axes_at(&gathering->outer, position, &x, &y);
-  return gather_at(gathering, x);
-}
-
 void nd4c_ref_gather(const nd4c_ref_gathering *gathering, int64_t begin, int64_t end) {
-  bool whole = nd4c_reference_kind(gathering->y_dtype) == ND4C_KIND_INT;
   for (int64_t position = begin; position < end; position++) {
     int64_t x, y;
     nd4c_ref_axes_at(&gathering->outer, position, &x, &y);
     double result = gather_at(gathering, x);
-    nd4c_value value = {.f = result};
-    if (whole) {
-      value.i = (int64_t)result;
-    }
-    nd4c_value_store(gathering->y_dtype, gathering->y, y, value);
+    nd4c_ref_write_doubles(gathering->y_dtype, gathering->y, y, 1, 1, &result);
   }
 }
 

@@ -51,22 +51,17 @@ void nd4c_ref_ptp(const nd4c_ref_gathering *gathering, int64_t begin, int64_t en
 
 bool nd4c_ref_collect(const nd4c_ref_gathering *gathering, int64_t position, double *to) {
   const nd4c_ref_axes *inner = &gathering->inner;
-  int64_t x, y, index[ND4C_REF_RANK] = {0};
-  int32_t last = inner->rank - 1;
-  int64_t run = last >= 0 ? inner->shape[last] : 1, stride = last >= 0 ? inner->x[last] : 0;
+  const int64_t *strides[1] = {inner->x};
+  int64_t x, y;
   bool has_nan = false;
+  nd4c_ref_walk walk;
   nd4c_ref_axes_at(&gathering->outer, position, &x, &y);
-  if (nd4c_ref_axes_size(inner) == 0) {
-    return false;
+  for (bool more = nd4c_ref_walk_start(&walk, inner->rank, inner->shape, 1, strides); more;
+       more = nd4c_ref_walk_next(&walk)) {
+    nd4c_ref_read_doubles(gathering->x_dtype, gathering->x, x + walk.at[0], walk.step[0], walk.length, to);
+    for (int64_t i = 0; i < walk.length; i++, to++)
+      has_nan = has_nan || *to != *to;
   }
-  do {
-    int64_t start = x + nd4c_index_offset(last, index, inner->x);
-    nd4c_ref_read_doubles(gathering->x_dtype, gathering->x, start, stride, run, to);
-    for (int64_t i = 0; i < run; i++) {
-      has_nan = has_nan || to[i] != to[i];
-    }
-    to += run;
-  } while (nd4c_index_next(last, inner->shape, index));
   return has_nan;
 }
 

@@ -4,13 +4,13 @@
 
 #include "kernels/reference/support/runs.h"
 
-/* X(name): computed in doubles in one or two passes over the elements; statistics_gather.c says how. */
-#define ND4C_REF_STATISTICS(X)                                                                                      \
-  X(sum)                                                                                                            \
-  X(prod)                                                                                                           \
-  X(mean) X(max) X(min) X(variance) X(deviation) X(logsumexp) X(norm1) X(norm2) X(norm_max) X(norm_p) X(sum_square) \
-      X(abs_min) X(abs_mean) X(entropy) X(shannon_entropy) X(log_entropy) X(count_nonzero) X(count_zero)            \
-          X(zero_fraction)
+/* X(name): computed in doubles in one or two passes over the elements; gather.c says how. */
+#define ND4C_REF_STATISTICS(X)                                                                                         \
+  X(sum)                                                                                                               \
+  X(prod)                                                                                                              \
+  X(mean)                                                                                                              \
+  X(max) X(min) X(variance) X(deviation) X(logsumexp) X(norm1) X(norm2) X(norm_max) X(norm_p) X(sum_square) X(abs_min) \
+      X(abs_mean) X(entropy) X(shannon_entropy) X(log_entropy) X(count_nonzero) X(count_zero) X(zero_fraction)
 
 typedef enum nd4c_ref_statistic {
 #define ND4C_REF_STATISTIC_ENUM(name) ND4C_REF_STATISTIC_##name,
@@ -34,8 +34,6 @@ typedef struct nd4c_ref_gathering {
 void nd4c_ref_split_axes(const nd4c_ref_tensor *x, const bool *reduced, bool keepdims, const nd4c_ref_tensor *y,
                          nd4c_ref_axes *outer, nd4c_ref_axes *inner);
 
-/* The value at one position of `outer`. */
-double nd4c_ref_gather_one(const nd4c_ref_gathering *gathering, int64_t position);
 /* Positions begin .. end - 1, stored into y. */
 void nd4c_ref_gather(const nd4c_ref_gathering *gathering, int64_t begin, int64_t end);
 
