@@ -37,8 +37,7 @@ struct nd4c_buffer_handle {
 };
 
 static nd4c_status device_open(int32_t index, void **device) {
-  if (index != 0)
-    return nd4c_cpu_host->fail(ND4C_INDEX, "cpu: there is no device %d, only device 0", (int)index);
+  ND4C_CPU_FAIL_IF(index != 0, ND4C_INDEX, "cpu: there is no device %d, only device 0", (int)index);
   *device = &the_device;
   return ND4C_OK;
 }
@@ -64,12 +63,11 @@ static nd4c_status describe(void *device, nd4c_device_description *description) 
 static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *descriptor, nd4c_buffer *buffer) {
   const int64_t bytes = descriptor->bytes;
   (void)device;
-  if (bytes < 0 || (uint64_t)bytes > SIZE_MAX - ALIGNMENT)
-    return nd4c_cpu_host->fail(ND4C_OVERFLOW, "cpu: a buffer of %lld bytes is not possible", (long long)bytes);
+  ND4C_CPU_FAIL_IF(bytes < 0 || (uint64_t)bytes > SIZE_MAX - ALIGNMENT, ND4C_OVERFLOW,
+                   "cpu: a buffer of %lld bytes is not possible", (long long)bytes);
   size_t total = (size_t)bytes + ALIGNMENT;
   struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_buffer(total);
-  if (handle == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: the system has no %lld bytes for a buffer", (long long)bytes);
+  ND4C_CPU_FAIL_IF(handle == NULL, ND4C_MEMORY, "cpu: the system has no %lld bytes for a buffer", (long long)bytes);
   *handle = (struct nd4c_buffer_handle){.address = (char *)handle + ALIGNMENT, .total_bytes = total};
   *buffer = handle;
   return ND4C_OK;
@@ -114,8 +112,7 @@ static nd4c_status map_descriptor(const nd4c_external *external, struct nd4c_buf
 static nd4c_status import_memory(void *device, const nd4c_external *external, nd4c_buffer *buffer) {
   (void)device;
   struct nd4c_buffer_handle *handle = nd4c_cpu_host->allocate_buffer(ALIGNMENT);
-  if (handle == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "cpu: no memory for a buffer's record");
+  ND4C_CPU_FAIL_IF(handle == NULL, ND4C_MEMORY, "cpu: no memory for a buffer's record");
   *handle = (struct nd4c_buffer_handle){.address = external->pointer, .total_bytes = ALIGNMENT};
   nd4c_status status = external->kind == ND4C_EXTERNAL_DESCRIPTOR ? map_descriptor(external, handle) : ND4C_OK;
   if (status != ND4C_OK)
@@ -132,8 +129,8 @@ static void close_exported(void *user) {
 static nd4c_status export_memory(void *device, nd4c_buffer buffer, nd4c_external_kind kind, nd4c_external *external) {
   (void)device;
   (void)kind; /* a descriptor: nothing else is offered */
-  if (buffer->mapped_bytes == 0)
-    return nd4c_cpu_host->fail(ND4C_UNSUPPORTED, "cpu: only memory that was imported from a descriptor has one");
+  ND4C_CPU_FAIL_IF(buffer->mapped_bytes == 0, ND4C_UNSUPPORTED,
+                   "cpu: only memory that was imported from a descriptor has one");
   nd4c_status status = nd4c_cpu_host->files->duplicate(buffer->descriptor, &external->descriptor);
   if (status == ND4C_OK) {
     external->offset = buffer->mapped_from;

@@ -336,9 +336,7 @@ static nd4c_status run(const nd4c_call *call) {
   start(&j, call);
   int64_t bytes = copy_bytes(&j);
   void *copy = bytes > 0 ? nd4c_cpu_host->allocate_pages((size_t)bytes) : NULL;
-  if (bytes != 0 && copy == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for a copy of x", call->op->name);
-  }
+  ND4C_CPU_FAIL_IF(bytes != 0 && copy == NULL, ND4C_MEMORY, "%s: no memory for a copy of x", call->op->name);
   j.in = copy != NULL ? copy : call->inputs[0].data;
   if (copy != NULL) {
     make_copy(&j);

@@ -2,8 +2,8 @@
  * primitive (512 cubed: 647 against 679 microseconds on two Zen 5 cores, measured by bench/compare). */
 
 #include "backends/cpu/onednn/onednn.h"
-#include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/support/window.h"
 
 /* Multiplications from which on it was faster: about 400 cubed. */
@@ -41,9 +41,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 
 static nd4c_status run(const nd4c_call *call) {
   const nd4c_onednn *dnn = nd4c_onednn_get();
-  if (dnn == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for oneDNN's table");
-  }
+  ND4C_CPU_FAIL_IF(dnn == NULL, ND4C_MEMORY, "no memory for oneDNN's table");
   nd4c_cpu_product p;
   nd4c_cpu_product_read(call, &p); /* usable has seen that it can be read */
   char ta, tb, ty;
@@ -61,7 +59,7 @@ static nd4c_status run(const nd4c_call *call) {
 static const char *refuse_pointwise(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
-  if (nd4c_cpu_input(call, ND4C_IN_conv_addend) != NULL || call->attrs[ND4C_ATTR_conv_groups].as.i != 1) {
+  if (nd4c_cpu_input(call, ND4C_IN_conv_addend) != NULL || ND4C_INT_OF(call, conv_groups) != 1) {
     return "groups or an addend";
   }
   for (int32_t axis = 2; axis < x->rank; axis++) {
@@ -117,13 +115,11 @@ static void activate_range(void *user, int64_t begin, int64_t end, int32_t worke
 
 static nd4c_status pointwise_run(const nd4c_call *call) {
   const nd4c_onednn *dnn = nd4c_onednn_get();
-  if (dnn == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for oneDNN's table");
-  }
+  ND4C_CPU_FAIL_IF(dnn == NULL, ND4C_MEMORY, "no memory for oneDNN's table");
   const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
   int64_t m = y->shape[1], k = x->shape[1], n = y->size / (y->shape[0] * m), rows = y->shape[0] * m;
   bool adds = nd4c_cpu_input(call, ND4C_IN_conv_bias) != NULL;
-  rows_job j = {call, nd4c_cpu_activation_loop(call->attrs[ND4C_ATTR_conv_activation].as.i, y->dtype), n};
+  rows_job j = {call, nd4c_cpu_activation_loop(ND4C_INT_OF(call, conv_activation), y->dtype), n};
   if (adds) {
     nd4c_cpu_parallel(rows, 16384 / n + 1, call->width, bias_range, &j);
   }

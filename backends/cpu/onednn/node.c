@@ -69,10 +69,8 @@ static nd4c_status move_weights(nd4c_onednn_node *node, const nd4c_call *call, v
   nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
   size_t scratchpad = (size_t)op->reorder.scratchpad_bytes;
   void *memory = scratchpad > 0 ? nd4c_cpu_host->allocate_pages(scratchpad) : NULL;
-  if (scratchpad > 0 && memory == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes to pack weights in", call->op->name,
-                               scratchpad);
-  }
+  ND4C_CPU_FAIL_IF(scratchpad > 0 && memory == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes to pack weights in",
+                   call->op->name, scratchpad);
   void *from = nd4c_onednn_operand_tensor(call, op)->data;
   nd4c_status status = nd4c_onednn_step_run(node->dnn, &op->reorder, (void *[]){from, to}, memory);
   if (memory != NULL) {
@@ -91,9 +89,8 @@ static nd4c_status pack_weights(nd4c_onednn_node *node, const nd4c_call *call) {
   }
   size_t bytes = node->dnn->dnnl_memory_desc_get_size(op->wanted);
   node->packed = nd4c_cpu_host->allocate_pages(bytes);
-  if (node->packed == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of packed weights", call->op->name, bytes);
-  }
+  ND4C_CPU_FAIL_IF(node->packed == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes of packed weights", call->op->name,
+                   bytes);
   node->packed_bytes = bytes;
   return move_weights(node, call, node->packed);
 }

@@ -208,9 +208,7 @@ static void binding_free(const nd4c_onednn *dnn, nd4c_onednn_binding *binding) {
 
 static nd4c_status binding_make(const nd4c_onednn *dnn, const nd4c_onednn_step *step, nd4c_onednn_binding **result) {
   nd4c_onednn_binding *binding = nd4c_cpu_host->allocate(sizeof *binding);
-  if (binding == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "oneDNN: no memory for the operands of a primitive");
-  }
+  ND4C_CPU_FAIL_IF(binding == NULL, ND4C_MEMORY, "oneDNN: no memory for the operands of a primitive");
   int status = dnn->dnnl_stream_create(&binding->stream, dnn->engine, DNN_STREAM_DEFAULT);
   for (int32_t i = 0; i < step->arg_count && status == DNN_SUCCESS; i++) {
     binding->args[i].arg = step->args[i];

@@ -116,7 +116,7 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, boo
     end[i] = transposed ? (window.input[i] - 1) * stride[i] + reach - begin[i] - y[i]
                         : (y[i] - 1) * stride[i] + reach - window.input[i] - begin[i];
   }
-  int64_t activation = transposed ? ND4C_ACTIVATION_NONE : call->attrs[ND4C_ATTR_conv_activation].as.i;
+  int64_t activation = transposed ? ND4C_ACTIVATION_NONE : ND4C_INT_OF(call, conv_activation);
   dnn_attr attr = NULL;
   int status = nd4c_onednn_attr(dnn, &attr, op[ND4C_ONEDNN_ADDEND].wanted, activation);
   if (status == DNN_SUCCESS && transposed) {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/support/contraction.h"
 #include "backends/cpu/openblas/openblas.h"
+#include "backends/cpu/support/contraction.h"
 
 /* Multiplications of one matrix of a batch up to which matrices, not parts of them, are shared out. */
 enum { SMALL_MATRIX = 1 << 22 };
@@ -103,9 +103,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 }
 
 static nd4c_status run(const nd4c_call *call) {
-  if (nd4c_openblas_get() == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
-  }
+  ND4C_CPU_FAIL_IF(nd4c_openblas_get() == NULL, ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
   nd4c_dtype dtype = call->outputs[0].dtype;
   bool single = dtype == ND4C_FLOAT32 || dtype == ND4C_COMPLEX64;
   return nd4c_cpu_contraction_run(call, single ? dtype : nd4c_wide_dtype(dtype), product);

@@ -180,9 +180,7 @@ static nd4c_status run(const nd4c_call *call) {
   if (nd4c_cpu_product_by_columns(call, &j.p)) {
     nd4c_cpu_product_turn(&j.p);
   }
-  if (j.blas == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
-  }
+  ND4C_CPU_FAIL_IF(j.blas == NULL, ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
   j.bytes = nd4c_reference_bytes(call->outputs[0].dtype);
   j.adds = nd4c_cpu_product_start(&j.p, call->width);
   multiply_all(&j, call->width);
@@ -194,4 +192,4 @@ static nd4c_status run(const nd4c_call *call) {
 #define KERNEL(op, dtypes) ND4C_CPU_KERNEL("openblas", op, #op, ND4C_CPU_PRIORITY_OPENBLAS, dtypes, usable, run)
 
 const nd4c_kernel *const nd4c_cpu_openblas_contraction_matmul_kernels[] = {KERNEL(matmul, REALS | ND4C_CPU_COMPLEXES),
-                                                               KERNEL(linear, REALS), NULL};
+                                                                           KERNEL(linear, REALS), NULL};

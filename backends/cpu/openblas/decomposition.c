@@ -158,9 +158,8 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 
 static nd4c_status run(const nd4c_call *call, nd4c_cpu_dense_one op) {
   const nd4c_openblas *blas = nd4c_openblas_get();
-  if (blas == NULL || !blas->lapack.ready) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for OpenBLAS's table", call->op->name);
-  }
+  ND4C_CPU_FAIL_IF(blas == NULL || !blas->lapack.ready, ND4C_MEMORY, "%s: no memory for OpenBLAS's table",
+                   call->op->name);
   const nd4c_cpu_dense_engine engine = {
       .methods = {&real_methods, &complex_methods, &real_single_methods, &complex_single_methods},
       .enter = enter,

@@ -2,8 +2,8 @@
  * its shape and strides; which of them are taken before the libraries stands in README.md. */
 #include <string.h>
 
-#include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/contraction_product.h"
 
 typedef enum way {
   WAY_DOT,    /* one row and one column */
@@ -77,9 +77,7 @@ static const nd4c_gemm_loops *loops_of(const nd4c_call *call) {
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cpu_product p;
   const char *why = nd4c_cpu_product_read(call, &p);
-  if (why != NULL) {
-    return nd4c_cpu_decline(reason, reason_size, "%s", why);
-  }
+  ND4C_CPU_DECLINE_IF(why != NULL, "%s", why);
   bool around = p.bias != NULL || p.addend.tensor != NULL || p.activation != ND4C_ACTIVATION_NONE;
   return !around || p.y.shape[p.rank - 1] == 1 || p.y.strides[p.rank - 1] == 1 ||
          nd4c_cpu_decline(reason, reason_size, "the result's rows have gaps");

@@ -1,8 +1,8 @@
 /* Engine simd: element-wise ops. Small contiguous calls go straight to the inner loop; all others through a nest. */
 #include <math.h>
 
-#include "backends/cpu/support/nest.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/nest.h"
 
 /* Whether the call is a single piece, which needs no division among workers: all operands are contiguous and have the
  * output's size. cost: as nd4c_nest_run has it. */
@@ -67,10 +67,8 @@ static inline nd4c_status run_binary(const nd4c_call *call, enum nd4c_binary_ind
 }
 
 static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char *reason, size_t reason_size) {
-  if (call->inputs[0].dtype != call->inputs[1].dtype)
-    return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
-  if (nd4c_simd.binary->loops[op][call->inputs[0].dtype].both == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].dtype != call->inputs[1].dtype, "operands of different dtypes");
+  ND4C_CPU_DECLINE_IF(nd4c_simd.binary->loops[op][call->inputs[0].dtype].both == NULL, "no loop for this dtype");
   return true;
 }
 
@@ -107,8 +105,7 @@ BINARY_OPS(DEFINE_BINARY)
 
 static bool usable_kron(const nd4c_call *call, char *reason, size_t reason_size) {
   int32_t rank = call->outputs[0].rank;
-  if (rank == 0 || 2 * rank > ND4C_CPU_MAX_RANK)
-    return nd4c_cpu_decline(reason, reason_size, "no axes, or more than %d", ND4C_CPU_MAX_RANK / 2);
+  ND4C_CPU_DECLINE_IF(rank == 0 || 2 * rank > ND4C_CPU_MAX_RANK, "no axes, or more than %d", ND4C_CPU_MAX_RANK / 2);
   return usable_binary(call, ND4C_BINARY_multiply, reason, reason_size);
 }
 
@@ -192,8 +189,7 @@ static nd4c_status run_unary(const nd4c_call *call, enum nd4c_unary_index op, in
 }
 
 static bool usable_unary(const nd4c_call *call, enum nd4c_unary_index op, char *reason, size_t reason_size) {
-  if (nd4c_simd.unary->loops[op][call->inputs[0].dtype] == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  ND4C_CPU_DECLINE_IF(nd4c_simd.unary->loops[op][call->inputs[0].dtype] == NULL, "no loop for this dtype");
   return true;
 }
 
@@ -229,12 +225,12 @@ static bool usable_unary(const nd4c_call *call, enum nd4c_unary_index op, char *
 UNARY_OPS(DEFINE_UNARY)
 
 static nd4c_status run_gelu(const nd4c_call *call) {
-  bool approximate = call->attrs[ND4C_ATTR_gelu_approximate].as.i != 0;
+  bool approximate = ND4C_FLAG_OF(call, gelu_approximate);
   return run_unary(call, approximate ? ND4C_UNARY_gelu_tanh : ND4C_UNARY_gelu, 16, NULL);
 }
 
 static nd4c_status run_leaky_relu(const nd4c_call *call) {
-  const nd4c_unary_parameters parameters = {.alpha = call->attrs[ND4C_ATTR_leaky_relu_alpha].as.f};
+  const nd4c_unary_parameters parameters = {.alpha = ND4C_REAL_OF(call, leaky_relu_alpha)};
   return run_unary(call, ND4C_UNARY_leaky_relu, 1, &parameters);
 }
 
@@ -278,9 +274,9 @@ static const nd4c_tensor *bound(const nd4c_call *call, int32_t i) {
 static bool usable_clip(const nd4c_call *call, char *reason, size_t reason_size) {
   for (int32_t i = ND4C_IN_clip_low; i <= ND4C_IN_clip_high; i++) {
     const nd4c_tensor *limit = bound(call, i);
-    if (limit != NULL &&
-        (limit->dtype != call->inputs[0].dtype || limit->size != 1 || limit->rank > call->inputs[0].rank))
-      return nd4c_cpu_decline(reason, reason_size, "a bound of another dtype or rank, or of more than one element");
+    ND4C_CPU_DECLINE_IF(limit != NULL && (limit->dtype != call->inputs[0].dtype || limit->size != 1 ||
+                                          limit->rank > call->inputs[0].rank),
+                        "a bound of another dtype or rank, or of more than one element");
   }
   return usable_unary(call, ND4C_UNARY_clip, reason, reason_size);
 }
@@ -318,8 +314,7 @@ static nd4c_status run_cast(const nd4c_call *call) {
 
 static bool usable_cast(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_dtype from = call->inputs[0].dtype, to = call->outputs[0].dtype;
-  if (from != to && nd4c_simd.cast->loops[from][to] == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this pair of dtypes");
+  ND4C_CPU_DECLINE_IF(from != to && nd4c_simd.cast->loops[from][to] == NULL, "no loop for this pair of dtypes");
   return true;
 }
 
@@ -347,10 +342,9 @@ static nd4c_status run_where(const nd4c_call *call) {
 
 static bool usable_where(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_dtype y = call->outputs[0].dtype;
-  if (call->inputs[ND4C_IN_where_a].dtype != y || call->inputs[ND4C_IN_where_b].dtype != y)
-    return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
-  if (nd4c_cpu_dtype_bytes(y) == 0)
-    return nd4c_cpu_decline(reason, reason_size, ND4C_CPU_NO_STRINGS);
+  ND4C_CPU_DECLINE_IF(call->inputs[ND4C_IN_where_a].dtype != y || call->inputs[ND4C_IN_where_b].dtype != y,
+                      "operands of different dtypes");
+  ND4C_CPU_DECLINE_IF(nd4c_cpu_dtype_bytes(y) == 0, ND4C_CPU_NO_STRINGS);
   return true;
 }
 

@@ -2,9 +2,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
-#include "backends/cpu/simd/simd.h"
 #include "kernels/cpu/support/level.h"
 
 enum {
@@ -114,16 +114,14 @@ static void take_blocks(const nd4c_call *call, int32_t axis, int64_t extent) {
 }
 
 static bool usable_blocks(const nd4c_call *call, char *reason, size_t reason_size) {
-  if ((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
-  if (!are_indices_plain(&call->inputs[1]))
-    return nd4c_cpu_decline(reason, reason_size, "indices are not contiguous int32 or int64");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF(!are_indices_plain(&call->inputs[1]), "indices are not contiguous int32 or int64");
   return true;
 }
 
 static bool usable_take(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_MODE_RAISE)
-    return nd4c_cpu_decline(reason, reason_size, "indices out of range are bent into it");
+  ND4C_CPU_DECLINE_IF(ND4C_INT_OF(call, take_mode) != ND4C_INDEX_RAISE, "indices out of range are bent into it");
   return usable_blocks(call, reason, reason_size);
 }
 
@@ -150,7 +148,7 @@ static nd4c_status run_embedding_lookup(const nd4c_call *call) {
 
 static nd4c_status run_gather(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *tensor = &call->inputs[ND4C_IN_gather_indices];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_axis), x->rank);
   int64_t extent = x->shape[axis];
   nd4c_indices indices = indices_of(tensor, extent);
   if (!all_in_range(call, &indices, tensor->size))
@@ -290,19 +288,18 @@ static bool same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
 
 static bool usable_pick(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_elements_axis].as.i, x->rank);
-  if (x->rank == 0)
-    return nd4c_cpu_decline(reason, reason_size, "x has no axes");
-  if (!are_indices_plain(indices))
-    return nd4c_cpu_decline(reason, reason_size, "indices are not contiguous int32 or int64");
-  if ((y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !same_shape(indices, y) || !is_inside(x, indices, axis))
-    return nd4c_cpu_decline(reason, reason_size, "an operand is broadcast, or the output not contiguous");
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_elements_axis), x->rank);
+  ND4C_CPU_DECLINE_IF(x->rank == 0, "x has no axes");
+  ND4C_CPU_DECLINE_IF(!are_indices_plain(indices), "indices are not contiguous int32 or int64");
+  ND4C_CPU_DECLINE_IF(
+      (y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !same_shape(indices, y) || !is_inside(x, indices, axis),
+      "an operand is broadcast, or the output not contiguous");
   return true;
 }
 
 static nd4c_status run_pick(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_gather_elements_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_elements_axis), x->rank);
   element_job job = element_job_make(x, &call->inputs[1], y, axis);
   if (!all_in_range(call, &job.indices, y->size))
     return nd4c_cpu_check_indices(call, 1, axis, x->shape[axis]);
@@ -336,26 +333,26 @@ static void place_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
 
 static bool usable_scatter_elements(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *indices = &call->inputs[1], *updates = &call->inputs[2];
-  if (indices->rank == 0)
-    return nd4c_cpu_decline(reason, reason_size, "x has no axes");
-  if (!are_indices_plain(indices) || (updates->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !same_shape(indices, updates))
-    return nd4c_cpu_decline(reason, reason_size, "indices or updates are not contiguous");
-  if (place_of(call->outputs[0].dtype, call->attrs[ND4C_ATTR_scatter_elements_reduction].as.i) == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this reduction of this dtype");
+  ND4C_CPU_DECLINE_IF(indices->rank == 0, "x has no axes");
+  ND4C_CPU_DECLINE_IF(
+      !are_indices_plain(indices) || (updates->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !same_shape(indices, updates),
+      "indices or updates are not contiguous");
+  ND4C_CPU_DECLINE_IF(place_of(call->outputs[0].dtype, ND4C_INT_OF(call, scatter_elements_reduction)) == NULL,
+                      "no loop for this reduction of this dtype");
   return true;
 }
 
 static nd4c_status run_scatter_elements(const nd4c_call *call) {
   enum { WORTH_ELEMENTS = 16384 };
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_elements_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, scatter_elements_axis), y->rank);
   element_job job = element_job_make(y, indices, &call->inputs[2], axis);
   if (!all_in_range(call, &job.indices, indices->size))
     return nd4c_cpu_check_indices(call, 1, axis, y->shape[axis]);
   begin_with_x(call);
   if (indices->size == 0)
     return ND4C_OK;
-  job.place = place_of(y->dtype, call->attrs[ND4C_ATTR_scatter_elements_reduction].as.i);
+  job.place = place_of(y->dtype, ND4C_INT_OF(call, scatter_elements_reduction));
   if (axis < y->rank - 1)
     run_across(call, &job, axis, indices->size, indices->shape);
   else
@@ -398,23 +395,21 @@ static nd4c_binary_loop adding_loop(nd4c_dtype dtype) {
 }
 
 static bool usable_slices(const nd4c_call *call, char *reason, size_t reason_size) {
-  if ((call->inputs[2].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
-      call->inputs[2].dtype != call->outputs[0].dtype)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
-  if (!are_indices_plain(&call->inputs[1]))
-    return nd4c_cpu_decline(reason, reason_size, "indices are not contiguous int32 or int64");
+  ND4C_CPU_DECLINE_IF((call->inputs[2].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
+                          call->inputs[2].dtype != call->outputs[0].dtype,
+                      "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF(!are_indices_plain(&call->inputs[1]), "indices are not contiguous int32 or int64");
   return true;
 }
 
 static bool usable_scatter_add(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (adding_loop(call->outputs[0].dtype) == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for sums of this dtype");
+  ND4C_CPU_DECLINE_IF(adding_loop(call->outputs[0].dtype) == NULL, "no loop for sums of this dtype");
   return usable_slices(call, reason, reason_size);
 }
 
 static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, scatter_add_axis), y->rank);
   slice_job job = {.indices = indices_of(indices, y->shape[axis]),
                    .whole = y->data,
                    .part = call->inputs[2].data,

@@ -1,9 +1,9 @@
 /* Engine simd: padding, rolling and tiling of contiguous arrays, stacking, one-hot rows. */
 #include <string.h>
 
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
-#include "backends/cpu/simd/simd.h"
 #include "kernels/reference/indexing/arrangement.h"
 #include "kernels/reference/indexing/parts.h"
 
@@ -306,10 +306,9 @@ static void continued_run(const nd4c_call *call, continued *c) {
 }
 
 static bool usable_continued(const nd4c_call *call, char *reason, size_t reason_size) {
-  if ((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
-  if (call->inputs[0].size == 0)
-    return nd4c_cpu_decline(reason, reason_size, "x has no elements");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].size == 0, "x has no elements");
   return true;
 }
 
@@ -317,7 +316,7 @@ static nd4c_status run_pad(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *value = nd4c_cpu_input(call, ND4C_IN_pad_value);
   const nd4c_attr_value *pads = &call->attrs[ND4C_ATTR_pad_pads], *axes = &call->attrs[ND4C_ATTR_pad_axes];
   int64_t begin[ND4C_CPU_MAX_RANK] = {0};
-  continued c = {.mode = (nd4c_ref_pad_mode)call->attrs[ND4C_ATTR_pad_mode].as.i};
+  continued c = {.mode = (nd4c_ref_pad_mode)ND4C_INT_OF(call, pad_mode)};
   filler_make(&c.value, value != NULL ? value->data : nd4c_cpu_zero, nd4c_cpu_dtype_bytes(x->dtype));
   for (int32_t i = 0; i < pads->count / 2; i++)
     begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], x->rank)] = pads->as.ints[i];
@@ -357,8 +356,7 @@ static nd4c_status run_tile(const nd4c_call *call) {
 
 static bool usable_stack(const nd4c_call *call, char *reason, size_t reason_size) {
   for (int32_t i = 0; i < call->input_count; i++)
-    if (call->inputs[i].dtype != call->outputs[0].dtype)
-      return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
+    ND4C_CPU_DECLINE_IF(call->inputs[i].dtype != call->outputs[0].dtype, "operands of different dtypes");
   return true;
 }
 
@@ -409,7 +407,7 @@ static bool is_woven(const nd4c_call *call, int32_t axis) {
 
 static nd4c_status run_stack(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, stack_axis), y->rank);
   int64_t strides[ND4C_CPU_MAX_RANK];
   if (is_woven(call, axis)) {
     weave_job job = {call, nd4c_cpu_dtype_bytes(y->dtype)};
@@ -454,13 +452,12 @@ static void one_hot_rows(void *user, int64_t begin, int64_t end, int32_t worker)
 
 static bool usable_one_hot(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *indices = &call->inputs[0], *y = &call->outputs[0];
-  if (indices->dtype != ND4C_INT64 && indices->dtype != ND4C_INT32)
-    return nd4c_cpu_decline(reason, reason_size, "indices are neither int32 nor int64");
-  if ((indices->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
-      nd4c_axis(call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank) != y->rank - 1)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous, or the new axis not the last");
-  if (nd4c_cpu_dtype_bytes(y->dtype) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "elements that are not whole bytes");
+  ND4C_CPU_DECLINE_IF(indices->dtype != ND4C_INT64 && indices->dtype != ND4C_INT32,
+                      "indices are neither int32 nor int64");
+  ND4C_CPU_DECLINE_IF((indices->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
+                          nd4c_axis(ND4C_INT_OF(call, one_hot_axis), y->rank) != y->rank - 1,
+                      "an operand is not contiguous, or the new axis not the last");
+  ND4C_CPU_DECLINE_IF(nd4c_cpu_dtype_bytes(y->dtype) == 0, "elements that are not whole bytes");
   return true;
 }
 

@@ -1,9 +1,9 @@
 /* Engine simd: elements and slices where a mask is true. */
 #include <string.h>
 
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
-#include "backends/cpu/simd/simd.h"
 
 /* Parts of the mask that are counted, then moved, each by one worker; fewer where there is little. */
 enum { PARTS = 64, PART_ELEMENTS = 8192 };
@@ -79,8 +79,8 @@ static int64_t move_where(const nd4c_call *call, int64_t size, int64_t block) {
 }
 
 static bool usable_mask(const nd4c_call *call, char *reason, size_t reason_size) {
-  if ((call->inputs[0].flags & call->inputs[1].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & call->inputs[1].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "an operand is not contiguous");
   return true;
 }
 
@@ -88,8 +88,9 @@ static bool usable_mask(const nd4c_call *call, char *reason, size_t reason_size)
 
 static bool usable_masked_select(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1];
-  if (x->rank != mask->rank || (x->rank > 0 && memcmp(x->shape, mask->shape, (size_t)x->rank * sizeof *x->shape) != 0))
-    return nd4c_cpu_decline(reason, reason_size, "x or the mask is broadcast");
+  ND4C_CPU_DECLINE_IF(
+      x->rank != mask->rank || (x->rank > 0 && memcmp(x->shape, mask->shape, (size_t)x->rank * sizeof *x->shape) != 0),
+      "x or the mask is broadcast");
   return usable_mask(call, reason, reason_size);
 }
 
@@ -99,8 +100,8 @@ static nd4c_status run_masked_select(const nd4c_call *call) {
 }
 
 static bool usable_boolean_mask(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (nd4c_axis(call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, call->inputs[0].rank) != 0)
-    return nd4c_cpu_decline(reason, reason_size, "the mask is not of the first axes");
+  ND4C_CPU_DECLINE_IF(nd4c_axis(ND4C_INT_OF(call, boolean_mask_axis), call->inputs[0].rank) != 0,
+                      "the mask is not of the first axes");
   return usable_mask(call, reason, reason_size);
 }
 
@@ -121,8 +122,8 @@ static nd4c_status run_boolean_mask(const nd4c_call *call) {
 
 static bool usable_compress(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_compress_axes];
-  if (axes->count > 0 && nd4c_axis(axes->as.ints[0], call->inputs[0].rank) != 0)
-    return nd4c_cpu_decline(reason, reason_size, "the condition is not of the first axis");
+  ND4C_CPU_DECLINE_IF(axes->count > 0 && nd4c_axis(axes->as.ints[0], call->inputs[0].rank) != 0,
+                      "the condition is not of the first axis");
   return usable_mask(call, reason, reason_size);
 }
 

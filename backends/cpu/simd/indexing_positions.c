@@ -2,9 +2,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
-#include "backends/cpu/simd/simd.h"
 
 enum {
   PIECE = 512,         /* positions that become offsets at a time */
@@ -91,28 +91,25 @@ static void job_make(position_job *job, const nd4c_tensor *indices, const nd4c_t
 static nd4c_status check(const nd4c_call *call, position_job *job, int64_t count) {
   const nd4c_tensor *indices = &call->inputs[1];
   nd4c_ref_positions args = {
-      .whole = nd4c_cpu_ref_tensor(&call->inputs[0]), .indices = nd4c_cpu_ref_tensor(indices), .length = job->length};
+      .whole = nd4c_cpu_ref_input(call, 0), .indices = nd4c_cpu_ref_tensor(indices), .length = job->length};
   nd4c_cpu_parallel(count, WORTH_NUMBERS, call->width, check_range, job);
   return atomic_load_explicit(&job->outside, memory_order_relaxed) ? nd4c_cpu_check_positions(call, &args) : ND4C_OK;
 }
 
 static bool usable_positions(const nd4c_call *call, const nd4c_tensor *part, char *reason, size_t reason_size) {
   const nd4c_tensor *indices = &call->inputs[1], *whole = &call->inputs[0];
-  if ((indices->flags & part->flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
-  if (indices->dtype != ND4C_INT64 && indices->dtype != ND4C_INT32)
-    return nd4c_cpu_decline(reason, reason_size, "indices are neither int32 nor int64");
+  ND4C_CPU_DECLINE_IF((indices->flags & part->flags & ND4C_TENSOR_CONTIGUOUS) == 0, "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF(indices->dtype != ND4C_INT64 && indices->dtype != ND4C_INT32,
+                      "indices are neither int32 nor int64");
   int64_t length = indices->shape[indices->rank - 1];
-  if (length < 1 || length > MOST_NUMBERS || length > whole->rank)
-    return nd4c_cpu_decline(reason, reason_size, "positions of %lld numbers", (long long)length);
+  ND4C_CPU_DECLINE_IF(length < 1 || length > MOST_NUMBERS || length > whole->rank, "positions of %lld numbers",
+                      (long long)length);
   return true;
 }
 
 static bool usable_gather_nd(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i != 0)
-    return nd4c_cpu_decline(reason, reason_size, "axes that all share");
-  if ((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "x is not contiguous");
+  ND4C_CPU_DECLINE_IF(ND4C_FLAG_OF(call, gather_nd_batch_dims), "axes that all share");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0, "x is not contiguous");
   return usable_positions(call, &call->outputs[0], reason, reason_size);
 }
 
@@ -137,18 +134,17 @@ static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
 
 static bool usable_scatter_nd(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *indices = &call->inputs[1], *updates = &call->inputs[2], *y = &call->outputs[0];
-  if ((y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || updates->dtype != y->dtype)
-    return nd4c_cpu_decline(reason, reason_size, "the output is not contiguous");
-  if (indices->shape[indices->rank - 1] != y->rank)
-    return nd4c_cpu_decline(reason, reason_size, "blocks are placed");
-  if (place_of(y->dtype, call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i) == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this reduction of this dtype");
+  ND4C_CPU_DECLINE_IF((y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || updates->dtype != y->dtype,
+                      "the output is not contiguous");
+  ND4C_CPU_DECLINE_IF(indices->shape[indices->rank - 1] != y->rank, "blocks are placed");
+  ND4C_CPU_DECLINE_IF(place_of(y->dtype, ND4C_INT_OF(call, scatter_nd_reduction)) == NULL,
+                      "no loop for this reduction of this dtype");
   return usable_positions(call, updates, reason, reason_size);
 }
 
 static nd4c_status run_scatter_nd(const nd4c_call *call) {
   const nd4c_tensor *indices = &call->inputs[1], *x = &call->inputs[0], *y = &call->outputs[0];
-  nd4c_place_function place = place_of(y->dtype, call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i);
+  nd4c_place_function place = place_of(y->dtype, ND4C_INT_OF(call, scatter_nd_reduction));
   position_job job;
   job_make(&job, indices, y, &call->inputs[2]);
   int64_t count = indices->size / job.length, offsets[PIECE];

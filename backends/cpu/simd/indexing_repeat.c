@@ -1,7 +1,7 @@
 /* Engine simd: slices that are repeated, all as often or each as often as it is told. */
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
-#include "backends/cpu/simd/simd.h"
 
 enum {
   WORTH_BYTES = 65536, /* what is worth another thread */
@@ -99,14 +99,14 @@ static bool usable_repeat(const nd4c_call *call, char *reason, size_t reason_siz
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0],
                     *counts = nd4c_cpu_input(call, ND4C_IN_repeat_counts);
   bool plain = (x->flags & y->flags & ND4C_TENSOR_CONTIGUOUS) != 0;
-  if (!has_one_count(call) && (!plain || (counts != NULL && (counts->flags & ND4C_TENSOR_CONTIGUOUS) == 0)))
-    return nd4c_cpu_decline(reason, reason_size, "a number for each slice, and an operand is not contiguous");
-  if (!has_one_count(call) && (x->size > INT32_MAX || y->size > INT32_MAX))
-    return nd4c_cpu_decline(reason, reason_size, "a number for each of too many slices");
-  if (call->attrs[ND4C_ATTR_repeat_axes].count == 0 && (x->flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "all of an array that is not contiguous");
-  if (x->rank == ND4C_CPU_MAX_RANK)
-    return nd4c_cpu_decline(reason, reason_size, "too many axes");
+  ND4C_CPU_DECLINE_IF(
+      !has_one_count(call) && (!plain || (counts != NULL && (counts->flags & ND4C_TENSOR_CONTIGUOUS) == 0)),
+      "a number for each slice, and an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF(!has_one_count(call) && (x->size > INT32_MAX || y->size > INT32_MAX),
+                      "a number for each of too many slices");
+  ND4C_CPU_DECLINE_IF(call->attrs[ND4C_ATTR_repeat_axes].count == 0 && (x->flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "all of an array that is not contiguous");
+  ND4C_CPU_DECLINE_IF(x->rank == ND4C_CPU_MAX_RANK, "too many axes");
   return true;
 }
 

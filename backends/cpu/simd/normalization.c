@@ -60,9 +60,7 @@ static bool too_long(const nd4c_call *call, int64_t length) {
 static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *input = nd4c_cpu_input(call, i);
-    if (input != NULL && input->dtype != call->outputs[0].dtype) {
-      return nd4c_cpu_decline(reason, reason_size, "operands of one dtype are expected");
-    }
+    ND4C_CPU_DECLINE_IF(input != NULL && input->dtype != call->outputs[0].dtype, "operands of one dtype are expected");
   }
   return call->outputs[0].size > 0 || nd4c_cpu_decline(reason, reason_size, "the result is empty");
 }
@@ -72,7 +70,7 @@ static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
 /* Rows along the axis, or columns beside each other along the last axis. False: gaps either way. */
 static bool softmax_plan(const nd4c_call *call, job *j) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, x->rank), last = x->rank - 1;
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, softmax_axis), x->rank), last = x->rank - 1;
   j->length = x->shape[axis];
   if (nd4c_simd_dense_axis(x, axis) && nd4c_simd_dense_axis(y, axis)) {
     nd4c_simd_rows_make(&j->rows, x, y, 1u << axis);
@@ -94,8 +92,7 @@ static bool softmax_usable(const nd4c_call *call, char *reason, size_t reason_si
   if (!one_dtype(call, reason, reason_size)) {
     return false;
   }
-  if (!softmax_plan(call, &j))
-    return nd4c_cpu_decline(reason, reason_size, "neither the axis nor the last one lies without gaps");
+  ND4C_CPU_DECLINE_IF(!softmax_plan(call, &j), "neither the axis nor the last one lies without gaps");
   return j.width > 0 || !too_long(call, j.length) ||
          nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
 }
@@ -222,7 +219,7 @@ static bool contiguous(const nd4c_tensor *tensor, int64_t size) {
 
 static bool layer_norm_plan(const nd4c_call *call, job *j) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, layer_norm_axis), x->rank);
   uint32_t skip = 0, wanted = 0;
   j->length = nd4c_simd_run(x, y, axis, &skip);
   for (int32_t i = axis; i < x->rank; i++) {
@@ -237,16 +234,12 @@ static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason
   if (!one_dtype(call, reason, reason_size)) {
     return false;
   }
-  if (!layer_norm_plan(call, &j)) {
-    return nd4c_cpu_decline(reason, reason_size, "the normalised axes have gaps");
-  }
-  if (too_long(call, j.length))
-    return nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
+  ND4C_CPU_DECLINE_IF(!layer_norm_plan(call, &j), "the normalised axes have gaps");
+  ND4C_CPU_DECLINE_IF(too_long(call, j.length), "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
   const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_layer_norm_bias);
-  if ((scale != NULL && !contiguous(scale, j.length)) || (bias != NULL && !contiguous(bias, j.length))) {
-    return nd4c_cpu_decline(reason, reason_size, "scale or bias is broadcast or has gaps");
-  }
+  ND4C_CPU_DECLINE_IF((scale != NULL && !contiguous(scale, j.length)) || (bias != NULL && !contiguous(bias, j.length)),
+                      "scale or bias is broadcast or has gaps");
   return true;
 }
 
@@ -326,7 +319,7 @@ static nd4c_status norm_rows(const nd4c_call *call, bool rms) {
   j.scale = scale != NULL ? scale->data : NULL;
   j.bias = bias != NULL ? bias->data : NULL;
   j.rms = rms;
-  j.epsilon = call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f;
+  j.epsilon = ND4C_REAL_OF(call, layer_norm_epsilon);
   layer_norm_plan(call, &j);
   j.stream = should_stream(&j, &call->outputs[0]);
   nd4c_cpu_parallel(j.rows.count, nd4c_simd_grain(3 * j.length), call->width,
@@ -368,12 +361,11 @@ static bool group_norm_usable(const nd4c_call *call, char *reason, size_t reason
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   if (!one_dtype(call, reason, reason_size))
     return false;
-  if (!contiguous(x, x->size) || !contiguous(y, y->size))
-    return nd4c_cpu_decline(reason, reason_size, "operands with gaps");
+  ND4C_CPU_DECLINE_IF(!contiguous(x, x->size) || !contiguous(y, y->size), "operands with gaps");
   for (int32_t i = 1; i < call->input_count; i++) {
     const nd4c_tensor *operand = nd4c_cpu_input(call, i);
-    if (operand != NULL && operand->shape[0] > 1 && operand->strides[0] != 1)
-      return nd4c_cpu_decline(reason, reason_size, "scale or bias with gaps");
+    ND4C_CPU_DECLINE_IF(operand != NULL && operand->shape[0] > 1 && operand->strides[0] != 1,
+                        "scale or bias with gaps");
   }
   return true;
 }
@@ -396,12 +388,11 @@ static nd4c_status group_norm_any(const nd4c_call *call, int64_t groups, double 
 }
 
 static nd4c_status group_norm_run(const nd4c_call *call) {
-  return group_norm_any(call, call->attrs[ND4C_ATTR_group_norm_groups].as.i,
-                        call->attrs[ND4C_ATTR_group_norm_epsilon].as.f);
+  return group_norm_any(call, ND4C_INT_OF(call, group_norm_groups), ND4C_REAL_OF(call, group_norm_epsilon));
 }
 
 static nd4c_status instance_norm_run(const nd4c_call *call) {
-  return group_norm_any(call, call->inputs[0].shape[1], call->attrs[ND4C_ATTR_instance_norm_epsilon].as.f);
+  return group_norm_any(call, call->inputs[0].shape[1], ND4C_REAL_OF(call, instance_norm_epsilon));
 }
 
 /* -- channels: batch_norm and lrn ------------------------------------------------------------------------------- */
@@ -465,7 +456,7 @@ static nd4c_status batch_norm_run(const nd4c_call *call) {
     operands[i] = operand->data;
     strides[i] = operand->strides[0];
   }
-  j.loops->fold_norm(j.length, operands, strides, call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f, a, b);
+  j.loops->fold_norm(j.length, operands, strides, ND4C_REAL_OF(call, batch_norm_epsilon), a, b);
   j.a = a;
   j.b = b;
   int64_t work = j.length * (j.width > 0 ? j.width : 1);
@@ -474,10 +465,8 @@ static nd4c_status batch_norm_run(const nd4c_call *call) {
 }
 
 static bool lrn_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->attrs[ND4C_ATTR_lrn_size].as.i > ND4C_LRN_REACH) {
-    return nd4c_cpu_decline(reason, reason_size, "size %lld is above %d",
-                            (long long)call->attrs[ND4C_ATTR_lrn_size].as.i, ND4C_LRN_REACH);
-  }
+  ND4C_CPU_DECLINE_IF(ND4C_INT_OF(call, lrn_size) > ND4C_LRN_REACH, "size %lld is above %d",
+                      (long long)ND4C_INT_OF(call, lrn_size), ND4C_LRN_REACH);
   return channel_usable(call, reason, reason_size);
 }
 
@@ -500,12 +489,12 @@ static void lrn_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 static nd4c_status lrn_run(const nd4c_call *call) {
   job j = job_make(call);
   channel_plan(call, &j);
-  int64_t size = call->attrs[ND4C_ATTR_lrn_size].as.i;
+  int64_t size = ND4C_INT_OF(call, lrn_size);
   j.lrn = (nd4c_lrn_parameters){.before = (size - 1) / 2,
                                 .after = size / 2,
-                                .factor = call->attrs[ND4C_ATTR_lrn_alpha].as.f / (double)size,
-                                .beta = call->attrs[ND4C_ATTR_lrn_beta].as.f,
-                                .bias = call->attrs[ND4C_ATTR_lrn_bias].as.f};
+                                .factor = ND4C_REAL_OF(call, lrn_alpha) / (double)size,
+                                .beta = ND4C_REAL_OF(call, lrn_beta),
+                                .bias = ND4C_REAL_OF(call, lrn_bias)};
   int64_t work = (size + 8) * j.length * (j.width > 0 ? j.width : 1);
   nd4c_cpu_host->parallel_for(j.rows.count, nd4c_simd_grain(work), call->width, lrn_range, &j);
   return ND4C_OK;

@@ -1,8 +1,8 @@
 /* Products of bytes of engine simd, on levels that have one: see bytes.h and kernels/cpu/quantization/bytes.h. */
 #include <string.h>
 
-#include "backends/cpu/support/quantization_product.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/quantization_product.h"
 
 enum { ROWS = 64 }; /* of a times one panel of b: a piece of work */
 
@@ -22,9 +22,7 @@ typedef struct packed {
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_bytes_call c;
-  if (nd4c_simd.bytes->multiply == NULL) {
-    return nd4c_cpu_decline(reason, reason_size, "level %s has no product of bytes", nd4c_simd.level);
-  }
+  ND4C_CPU_DECLINE_IF(nd4c_simd.bytes->multiply == NULL, "level %s has no product of bytes", nd4c_simd.level);
   const char *why = nd4c_bytes_read(call, &c);
   return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
@@ -87,9 +85,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   nd4c_bytes_read(call, &c);
   const nd4c_tensor *b = &call->inputs[c.at.b];
   packed *p = nd4c_cpu_host->allocate(sizeof *p);
-  if (p == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes of prepared state", call->op->name, sizeof *p);
-  }
+  ND4C_CPU_FAIL_IF(p == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes of prepared state", call->op->name, sizeof *p);
   *state = p;
   if ((b->flags & ND4C_TENSOR_CONSTANT) == 0 || b->data == NULL || c.batch != 1) {
     return ND4C_OK;
@@ -194,7 +190,7 @@ static nd4c_status run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-const nd4c_kernel *const nd4c_cpu_simd_quantization_bytes_kernels[] = {ND4C_BYTES_KERNEL("simd", matmul_integer, ND4C_SIMD_PRIORITY),
-                                                          ND4C_BYTES_KERNEL("simd", qlinear_matmul, ND4C_SIMD_PRIORITY),
-                                                          ND4C_BYTES_KERNEL("simd", linear_int8, ND4C_SIMD_PRIORITY),
-                                                          NULL};
+const nd4c_kernel *const nd4c_cpu_simd_quantization_bytes_kernels[] = {
+    ND4C_BYTES_KERNEL("simd", matmul_integer, ND4C_SIMD_PRIORITY),
+    ND4C_BYTES_KERNEL("simd", qlinear_matmul, ND4C_SIMD_PRIORITY),
+    ND4C_BYTES_KERNEL("simd", linear_int8, ND4C_SIMD_PRIORITY), NULL};

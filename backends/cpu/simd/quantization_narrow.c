@@ -3,8 +3,8 @@
  * simd_bytes.c. */
 #include <string.h>
 
-#include "backends/cpu/support/quantization_product.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/quantization_product.h"
 
 enum { WORTH = 1 << 18 }; /* multiplications that are worth a worker */
 
@@ -17,16 +17,12 @@ typedef struct layout {
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_bytes_call c;
-  if (nd4c_simd.bytes->dots == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "level %s has no dot product of bytes", nd4c_simd.level);
+  ND4C_CPU_DECLINE_IF(nd4c_simd.bytes->dots == NULL, "level %s has no dot product of bytes", nd4c_simd.level);
   const char *why = nd4c_bytes_read(call, &c);
-  if (why != NULL)
-    return nd4c_cpu_decline(reason, reason_size, "%s", why);
-  if (c.m > ND4C_BYTES_THIN_ROWS)
-    return nd4c_cpu_decline(reason, reason_size, "more than %d rows", ND4C_BYTES_THIN_ROWS);
+  ND4C_CPU_DECLINE_IF(why != NULL, "%s", why);
+  ND4C_CPU_DECLINE_IF(c.m > ND4C_BYTES_THIN_ROWS, "more than %d rows", ND4C_BYTES_THIN_ROWS);
   const nd4c_tensor *b = &call->inputs[c.at.b];
-  if ((b->flags & ND4C_TENSOR_CONSTANT) != 0)
-    return nd4c_cpu_decline(reason, reason_size, "constant weights are packed");
+  ND4C_CPU_DECLINE_IF((b->flags & ND4C_TENSOR_CONSTANT) != 0, "constant weights are packed");
   return (c.b_strides[0] == 1 && (c.n == 1 || c.b_strides[1] >= c.k)) ||
          nd4c_cpu_decline(reason, reason_size, "the second factor does not lie by columns");
 }
@@ -111,4 +107,4 @@ static nd4c_status run(const nd4c_call *call) {
                   ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8), usable, run, .scratch_bytes = scratch_bytes)
 
 const nd4c_kernel *const nd4c_cpu_simd_quantization_narrow_kernels[] = {KERNEL(matmul_integer), KERNEL(qlinear_matmul),
-                                                                 KERNEL(linear_int8), NULL};
+                                                                        KERNEL(linear_int8), NULL};

@@ -71,15 +71,15 @@ static void normal_range(void *user, int64_t begin, int64_t end, int32_t worker)
 
 static nd4c_status run_random_uniform(const nd4c_call *call) {
   random_call r = start(call);
-  r.a = call->attrs[ND4C_ATTR_random_uniform_low].as.f;
-  r.b = call->attrs[ND4C_ATTR_random_uniform_high].as.f - r.a;
+  r.a = ND4C_REAL_OF(call, random_uniform_low);
+  r.b = ND4C_REAL_OF(call, random_uniform_high) - r.a;
   return run_all(call, &r, uniform_range);
 }
 
 static nd4c_status run_random_normal(const nd4c_call *call) {
   random_call r = start(call);
-  r.a = call->attrs[ND4C_ATTR_random_normal_mean].as.f;
-  r.b = call->attrs[ND4C_ATTR_random_normal_scale].as.f;
+  r.a = ND4C_REAL_OF(call, random_normal_mean);
+  r.b = ND4C_REAL_OF(call, random_normal_scale);
   return run_all(call, &r, normal_range);
 }
 
@@ -113,8 +113,8 @@ static void integers_range(void *user, int64_t begin, int64_t end, int32_t worke
 
 static nd4c_status run_random_integers(const nd4c_call *call) {
   random_call r = start(call);
-  r.low = call->attrs[ND4C_ATTR_random_integers_low].as.i;
-  r.range = (uint64_t)call->attrs[ND4C_ATTR_random_integers_high].as.i - (uint64_t)r.low;
+  r.low = ND4C_INT_OF(call, random_integers_low);
+  r.range = (uint64_t)ND4C_INT_OF(call, random_integers_high) - (uint64_t)r.low;
   return run_all(call, &r, integers_range);
 }
 
@@ -174,8 +174,8 @@ static nd4c_status run_random_permutation(const nd4c_call *call) {
   size_t bytes = (size_t)(count + 1) * sizeof(uint32_t);
   bool wide = nd4c_cpu_dtype_bytes(r.y->dtype) == 8;
   uint32_t *order = wide ? nd4c_cpu_host->allocate_pages(bytes) : r.y->data;
-  if (order == NULL && count > 0)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for an order of %lld elements", (long long)count);
+  ND4C_CPU_FAIL_IF(order == NULL && count > 0, ND4C_MEMORY, "no memory for an order of %lld elements",
+                   (long long)count);
   make_order(&r.state, count, order);
   for (int64_t i = 0; wide && i < count; i++)
     ((int64_t *)r.y->data)[i] = order[i];
@@ -189,12 +189,9 @@ static nd4c_status run_random_permutation(const nd4c_call *call) {
 static bool is_dense(const nd4c_call *call, nd4c_dtype_set set, char *reason, size_t reason_size) {
   const nd4c_tensor *y = &call->outputs[0];
   const uint16_t probe = 1;
-  if ((y->flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "the output is not contiguous");
-  if ((ND4C_DTYPE_BIT(y->dtype) & set) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "a dtype of fewer than 32 bits");
-  if (*(const uint8_t *)&probe == 0)
-    return nd4c_cpu_decline(reason, reason_size, "words are pairs on little-endian machines");
+  ND4C_CPU_DECLINE_IF((y->flags & ND4C_TENSOR_CONTIGUOUS) == 0, "the output is not contiguous");
+  ND4C_CPU_DECLINE_IF((ND4C_DTYPE_BIT(y->dtype) & set) == 0, "a dtype of fewer than 32 bits");
+  ND4C_CPU_DECLINE_IF(*(const uint8_t *)&probe == 0, "words are pairs on little-endian machines");
   return true;
 }
 
@@ -209,17 +206,15 @@ static bool usable_bits(const nd4c_call *call, char *reason, size_t reason_size)
 }
 
 static bool usable_integers(const nd4c_call *call, char *reason, size_t reason_size) {
-  uint64_t low = (uint64_t)call->attrs[ND4C_ATTR_random_integers_low].as.i;
-  uint64_t range = (uint64_t)call->attrs[ND4C_ATTR_random_integers_high].as.i - low;
-  if (range == 0 || range >> 32 != 0)
-    return nd4c_cpu_decline(reason, reason_size, "a range of 2^32 or more");
+  uint64_t low = (uint64_t)ND4C_INT_OF(call, random_integers_low);
+  uint64_t range = (uint64_t)ND4C_INT_OF(call, random_integers_high) - low;
+  ND4C_CPU_DECLINE_IF(range == 0 || range >> 32 != 0, "a range of 2^32 or more");
   nd4c_dtype_set whole = ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64);
   return is_dense(call, whole, reason, reason_size);
 }
 
 static bool usable_order(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->outputs[0].size >= INT64_C(1) << 32)
-    return nd4c_cpu_decline(reason, reason_size, "2^32 elements or more");
+  ND4C_CPU_DECLINE_IF(call->outputs[0].size >= INT64_C(1) << 32, "2^32 elements or more");
   return usable_bits(call, reason, reason_size);
 }
 

@@ -18,11 +18,11 @@ typedef struct shape {
 
 static shape shape_of(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_rnn_x];
-  shape s = {.is_lstm = call->op->op == ND4C_OP_lstm, .batch_first = call->attrs[ND4C_ATTR_rnn_batch_first].as.i != 0};
-  int64_t direction = call->attrs[ND4C_ATTR_rnn_direction].as.i;
+  shape s = {.is_lstm = call->op->op == ND4C_OP_lstm, .batch_first = ND4C_FLAG_OF(call, rnn_batch_first)};
+  int64_t direction = ND4C_INT_OF(call, rnn_direction);
   s.back_only = direction == ND4C_DIRECTION_REVERSE;
   s.directions = direction == ND4C_DIRECTION_BIDIRECTIONAL ? 2 : 1;
-  s.before_reset = !s.is_lstm && call->attrs[ND4C_ATTR_gru_linear_before_reset].as.i != 0;
+  s.before_reset = !s.is_lstm && ND4C_FLAG_OF(call, gru_linear_before_reset);
   s.steps = x->shape[s.batch_first ? 1 : 0];
   s.batch = x->shape[s.batch_first ? 0 : 1];
   s.inputs = x->shape[2];
@@ -47,29 +47,24 @@ static bool usual_functions(const nd4c_call *call, bool is_lstm) {
       return false;
     }
   }
-  return call->attrs[ND4C_ATTR_rnn_clip].as.f <= 0;
+  return ND4C_REAL_OF(call, rnn_clip) <= 0;
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   bool is_lstm = call->op->op == ND4C_OP_lstm;
-  if (!usual_functions(call, is_lstm)) {
-    return nd4c_cpu_decline(reason, reason_size, "other functions than sigmoid and tanh, or inputs clipped");
-  }
-  if (nd4c_cpu_input(call, ND4C_IN_rnn_sequence_lengths) != NULL ||
-      (is_lstm &&
-       (nd4c_cpu_input(call, ND4C_IN_lstm_peepholes) != NULL || call->attrs[ND4C_ATTR_lstm_input_forget].as.i != 0))) {
-    return nd4c_cpu_decline(reason, reason_size, "sequences of their own lengths, peepholes or input_forget");
-  }
+  ND4C_CPU_DECLINE_IF(!usual_functions(call, is_lstm), "other functions than sigmoid and tanh, or inputs clipped");
+  ND4C_CPU_DECLINE_IF(
+      nd4c_cpu_input(call, ND4C_IN_rnn_sequence_lengths) != NULL ||
+          (is_lstm && (nd4c_cpu_input(call, ND4C_IN_lstm_peepholes) != NULL || ND4C_FLAG_OF(call, lstm_input_forget))),
+      "sequences of their own lengths, peepholes or input_forget");
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *x = nd4c_cpu_input(call, i);
-    if (x != NULL && (x->dtype != ND4C_FLOAT32 || x->size == 0 || !nd4c_in_c_order(x))) {
-      return nd4c_cpu_decline(reason, reason_size, "an operand is not float32, is empty or has gaps");
-    }
+    ND4C_CPU_DECLINE_IF(x != NULL && (x->dtype != ND4C_FLOAT32 || x->size == 0 || !nd4c_in_c_order(x)),
+                        "an operand is not float32, is empty or has gaps");
   }
   for (int32_t i = 0; i < call->output_count; i++) {
-    if (call->outputs[i].size == 0 || !nd4c_in_c_order(&call->outputs[i])) {
-      return nd4c_cpu_decline(reason, reason_size, "a result is empty or has gaps");
-    }
+    ND4C_CPU_DECLINE_IF(call->outputs[i].size == 0 || !nd4c_in_c_order(&call->outputs[i]),
+                        "a result is empty or has gaps");
   }
   return true;
 }
@@ -129,9 +124,7 @@ static bool is_constant(const nd4c_tensor *x) {
 static nd4c_status prepare(const nd4c_call *call, void **result) {
   shape s = shape_of(call);
   state *st = nd4c_cpu_host->allocate(sizeof *st);
-  if (st == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for its prepared state", call->op->name);
-  }
+  ND4C_CPU_FAIL_IF(st == NULL, ND4C_MEMORY, "%s: no memory for its prepared state", call->op->name);
   if (is_constant(&call->inputs[ND4C_IN_rnn_w]) && is_constant(&call->inputs[ND4C_IN_rnn_r])) {
     nd4c_status status = nd4c_cpu_hold(call, (size_t)packed_bytes(&s), "packed weights", &st->held);
     if (status != ND4C_OK) {

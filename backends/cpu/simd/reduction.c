@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/cpu/support/reduction.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/reduction.h"
 
 enum {
   COLUMNS = 2048,     /* accumulators of a line: they stay in the L1 cache, and pieces of rows are long */
@@ -291,29 +291,26 @@ static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, 
 }
 
 static bool usable_axes(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
-  if (call->inputs[0].size == 0)
-    return nd4c_cpu_decline(reason, reason_size, "nothing to reduce");
-  if (nd4c_simd.reduce->loops[op][call->inputs[0].dtype].run == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].size == 0, "nothing to reduce");
+  ND4C_CPU_DECLINE_IF(nd4c_simd.reduce->loops[op][call->inputs[0].dtype].run == NULL, "no loop for this dtype");
   return true;
 }
 
 /* The same for the ops that may be asked for a dtype. */
 static bool usable_gathered(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
-  bool asked = call->attrs[ND4C_ATTR_sum_dtype].as.i != ND4C_DTYPE_NONE;
+  bool asked = ND4C_INT_OF(call, sum_dtype) != ND4C_DTYPE_NONE;
   nd4c_dtype x = call->inputs[0].dtype;
   bool kept =
       call->outputs[0].dtype == x && ((ND4C_DTYPE_BIT(x) & ND4C_CPU_FLOATS) != 0 || nd4c_cpu_dtype_bytes(x) == 8);
-  if (asked && !kept)
-    return nd4c_cpu_decline(reason, reason_size, "not into the dtype asked for");
+  ND4C_CPU_DECLINE_IF(asked && !kept, "not into the dtype asked for");
   return usable_axes(call, op, reason, reason_size);
 }
 
 static nd4c_status run_axis(const nd4c_call *call, const nd4c_arg_loops *loops) {
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
   reduction r = {.arg = &loops[call->inputs[0].dtype]};
-  reduced[nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, call->inputs[0].rank)] = true;
-  nd4c_reduction_prepare(&r.axes, call, reduced, call->attrs[ND4C_ATTR_argmax_keepdims].as.i != 0, true);
+  reduced[nd4c_axis(ND4C_INT_OF(call, argmax_axis), call->inputs[0].rank)] = true;
+  nd4c_reduction_prepare(&r.axes, call, reduced, ND4C_FLAG_OF(call, argmax_keepdims), true);
   run_reduction(&r, call->width);
   return ND4C_OK;
 }
@@ -324,17 +321,15 @@ static int64_t stride_size(int64_t stride) {
 
 static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0];
-  if (x->size == 0 || x->rank == 0)
-    return nd4c_cpu_decline(reason, reason_size, "nothing to reduce");
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, x->rank);
+  ND4C_CPU_DECLINE_IF(x->size == 0 || x->rank == 0, "nothing to reduce");
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, argmax_axis), x->rank);
   bool is_last = true; /* in the order of memory */
   for (int32_t other = 0; other < x->rank; other++)
     if (x->shape[other] > 1 && stride_size(x->strides[other]) < stride_size(x->strides[axis]))
       is_last = false;
-  if (x->shape[axis] == 1 || (is_last && x->strides[axis] != 1))
-    return nd4c_cpu_decline(reason, reason_size, "the axis has length 1, gaps, or runs backwards");
-  if (loops[x->dtype].run == NULL)
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  ND4C_CPU_DECLINE_IF(x->shape[axis] == 1 || (is_last && x->strides[axis] != 1),
+                      "the axis has length 1, gaps, or runs backwards");
+  ND4C_CPU_DECLINE_IF(loops[x->dtype].run == NULL, "no loop for this dtype");
   return true;
 }
 

@@ -1,7 +1,7 @@
 /* Engine simd: ops that move elements. */
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
-#include "backends/cpu/simd/simd.h"
 
 static nd4c_status run_copy(const nd4c_call *call) {
   nd4c_nest_copy_tensor(&call->inputs[0], &call->outputs[0], call->width);
@@ -11,8 +11,8 @@ static nd4c_status run_copy(const nd4c_call *call) {
 /* -- reshape and flatten: the contiguous side takes the shape of the other ------------------------------------ */
 
 static bool usable_reshape(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (((call->inputs[0].flags | call->outputs[0].flags) & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "neither side is contiguous");
+  ND4C_CPU_DECLINE_IF(((call->inputs[0].flags | call->outputs[0].flags) & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "neither side is contiguous");
   return true;
 }
 
@@ -37,8 +37,7 @@ static nd4c_status run_reshape(const nd4c_call *call) {
 
 static bool usable_concat(const nd4c_call *call, char *reason, size_t reason_size) {
   for (int32_t i = 0; i < call->input_count; i++)
-    if (call->inputs[i].dtype != call->outputs[0].dtype)
-      return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
+    ND4C_CPU_DECLINE_IF(call->inputs[i].dtype != call->outputs[0].dtype, "operands of different dtypes");
   return true;
 }
 
@@ -113,7 +112,7 @@ static bool concat_rows(const nd4c_call *call, int32_t axis) {
 
 static nd4c_status run_concat(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, concat_axis), y->rank);
   nd4c_tensor part = *y;
   if (concat_rows(call, (int32_t)axis))
     return ND4C_OK;
@@ -131,8 +130,7 @@ static nd4c_status run_concat(const nd4c_call *call) {
 /* -- depth_to_space, space_to_depth: a copy between views of more axes ------------------------------------------- */
 
 static bool usable_blocks(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->inputs[0].rank + 2 > ND4C_CPU_MAX_RANK)
-    return nd4c_cpu_decline(reason, reason_size, "too many axes");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].rank + 2 > ND4C_CPU_MAX_RANK, "too many axes");
   return true;
 }
 
@@ -190,8 +188,8 @@ static void band_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
 }
 
 static bool usable_band(const nd4c_call *call, char *reason, size_t reason_size) {
-  if ((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "an operand is not contiguous");
   return true;
 }
 
@@ -210,16 +208,16 @@ static nd4c_status run_band(const nd4c_call *call, int64_t lower, int64_t upper)
 }
 
 static nd4c_status run_tril(const nd4c_call *call) {
-  return run_band(call, INT64_MIN, call->attrs[ND4C_ATTR_tril_k].as.i);
+  return run_band(call, INT64_MIN, ND4C_INT_OF(call, tril_k));
 }
 
 static nd4c_status run_triu(const nd4c_call *call) {
-  return run_band(call, call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX);
+  return run_band(call, ND4C_INT_OF(call, triu_k), INT64_MAX);
 }
 
 static nd4c_status run_matrix_band_part(const nd4c_call *call) {
-  int64_t lower = call->attrs[ND4C_ATTR_matrix_band_part_lower].as.i;
-  int64_t upper = call->attrs[ND4C_ATTR_matrix_band_part_upper].as.i;
+  int64_t lower = ND4C_INT_OF(call, matrix_band_part_lower);
+  int64_t upper = ND4C_INT_OF(call, matrix_band_part_upper);
   return run_band(call, lower < 0 || lower == INT64_MAX ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
 }
 

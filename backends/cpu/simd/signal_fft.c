@@ -2,8 +2,8 @@
  * axis, lines side by side in the lanes of vectors. */
 #include <string.h>
 
-#include "backends/cpu/simd/signal_lines.h"
 #include "backends/cpu/fftw/fftw.h"
+#include "backends/cpu/simd/signal_lines.h"
 #include "backends/cpu/support/signal.h"
 
 /* Points below which a few lines of one axis are left to FFTW, where it is there. */
@@ -37,22 +37,19 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cpu_transform t = nd4c_cpu_transform_read(call);
   const nd4c_fft_loops *loops = &nd4c_simd.fft->of[is_single(y->dtype)];
   for (int32_t i = 0; i < t.count; i++) {
-    if (!nd4c_fft_length_fits(t.lengths[i], is_real_pass(&t, i)))
-      return nd4c_cpu_decline(reason, reason_size, "a length with a prime factor above 5, or a real one that is odd");
+    ND4C_CPU_DECLINE_IF(!nd4c_fft_length_fits(t.lengths[i], is_real_pass(&t, i)),
+                        "a length with a prime factor above 5, or a real one that is odd");
     for (int32_t other = 0; other < i; other++)
-      if (t.axes[other] == t.axes[i])
-        return nd4c_cpu_decline(reason, reason_size, "an axis is transformed twice");
+      ND4C_CPU_DECLINE_IF(t.axes[other] == t.axes[i], "an axis is transformed twice");
   }
   int64_t lines = lines_along(y, t.axes[0]), points = is_real_pass(&t, 0) ? t.lengths[0] / 2 : t.lengths[0];
-  if (nd4c_cpu_transform_is_small(&t, y->size) || x->size == 0)
-    return nd4c_cpu_decline(reason, reason_size, "the transform is small, or of nothing");
+  ND4C_CPU_DECLINE_IF(nd4c_cpu_transform_is_small(&t, y->size) || x->size == 0,
+                      "the transform is small, or of nothing");
   if (t.count > 1 || 2 * lines >= loops->lanes)
     return true;
-  if (!nd4c_fft_is_long(loops, points, lines))
-    return nd4c_cpu_decline(reason, reason_size, "fewer lines than half of a vector, and no long ones");
+  ND4C_CPU_DECLINE_IF(!nd4c_fft_is_long(loops, points, lines), "fewer lines than half of a vector, and no long ones");
   const nd4c_fftw *fftw = points < FEW_LONG ? nd4c_fftw_get(is_single(y->dtype)) : NULL;
-  if (fftw != NULL && fftw->ready)
-    return nd4c_cpu_decline(reason, reason_size, "fewer lines than half of a vector, which FFTW computes");
+  ND4C_CPU_DECLINE_IF(fftw != NULL && fftw->ready, "fewer lines than half of a vector, which FFTW computes");
   return true;
 }
 

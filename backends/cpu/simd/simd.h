@@ -3,27 +3,27 @@
 #define ND4C_BACKENDS_CPU_SIMD_SIMD_H
 
 #include "backends/cpu/cpu.h"
-#include "kernels/cpu/elementwise/binary.h"
-#include "kernels/cpu/quantization/bytes.h"
-#include "kernels/cpu/window/depthwise.h"
-#include "kernels/cpu/elementwise/fast.h"
-#include "kernels/cpu/signal/fft.h"
-#include "kernels/cpu/statistics/moments.h"
 #include "kernels/cpu/contraction/gemm.h"
-#include "kernels/cpu/support/level_list.h"
-#include "kernels/cpu/shape/move.h"
-#include "kernels/cpu/normalization/normalization.h"
-#include "kernels/cpu/sorting/nonzero.h"
+#include "kernels/cpu/elementwise/binary.h"
+#include "kernels/cpu/elementwise/fast.h"
+#include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/indexing/pick.h"
-#include "kernels/cpu/window/pool.h"
+#include "kernels/cpu/normalization/normalization.h"
+#include "kernels/cpu/quantization/bytes.h"
 #include "kernels/cpu/quantization/scales.h"
 #include "kernels/cpu/random/random.h"
 #include "kernels/cpu/recurrent/recurrent.h"
 #include "kernels/cpu/reduction/reduction.h"
-#include "kernels/cpu/statistics/scan.h"
-#include "kernels/cpu/sorting/sort.h"
+#include "kernels/cpu/shape/move.h"
 #include "kernels/cpu/shape/transpose.h"
-#include "kernels/cpu/elementwise/unary.h"
+#include "kernels/cpu/signal/fft.h"
+#include "kernels/cpu/sorting/nonzero.h"
+#include "kernels/cpu/sorting/sort.h"
+#include "kernels/cpu/statistics/moments.h"
+#include "kernels/cpu/statistics/scan.h"
+#include "kernels/cpu/support/level_list.h"
+#include "kernels/cpu/window/depthwise.h"
+#include "kernels/cpu/window/pool.h"
 
 /* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
 #define ND4C_SIMD_TABLES(X) \
@@ -66,9 +66,6 @@ extern int64_t nd4c_simd_stream_bytes;
 
 #define ND4C_CPU_SIMD_KERNEL(op_name, dtype_set, usable_function, ...) \
   ND4C_CPU_KERNEL("simd", op_name, #op_name, ND4C_SIMD_PRIORITY, dtype_set, usable_function, __VA_ARGS__)
-
-/* Writes why a kernel cannot, and returns false. */
-bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) ND4C_PRINTF(3, 4);
 
 /* The loop that applies an activation of linear or conv; NULL for none. */
 nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype);

@@ -1,5 +1,5 @@
-/* Engine simd: sort and argsort. Elements become words that compare as they do (kernels/cpu/sorting/sort.h); an index in the
- * low bits of a word makes sorting stable and is what argsort returns. */
+/* Engine simd: sort and argsort. Elements become words that compare as they do (kernels/cpu/sorting/sort.h); an index
+ * in the low bits of a word makes sorting stable and is what argsort returns. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -244,8 +244,7 @@ static nd4c_status sort_lines(sort_call *s, int32_t axis, int32_t width) {
   size_t bytes = s->worker_bytes * (size_t)workers;
   if (bytes > 0)
     s->memory = nd4c_cpu_host->allocate_pages(bytes);
-  if (bytes > 0 && s->memory == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for %zu bytes to sort in", bytes);
+  ND4C_CPU_FAIL_IF(bytes > 0 && s->memory == NULL, ND4C_MEMORY, "no memory for %zu bytes to sort in", bytes);
   nd4c_cpu_parallel(s->lines.count, 2048 / s->length + 1, workers, sort_range, s);
   if (bytes > 0)
     nd4c_cpu_host->free_pages(s->memory, bytes);
@@ -254,21 +253,20 @@ static nd4c_status sort_lines(sort_call *s, int32_t axis, int32_t width) {
 
 static nd4c_status run_sort(const nd4c_call *call) {
   sort_call s = {.x = &call->inputs[0], .y = &call->outputs[0]};
-  int64_t axis = call->attrs[ND4C_ATTR_sort_axis].as.i;
-  s.flip = call->attrs[ND4C_ATTR_sort_descending].as.i != 0 ? nd4c_simd.sort->dtypes[s.x->dtype].flip : 0;
+  int64_t axis = ND4C_INT_OF(call, sort_axis);
+  s.flip = ND4C_FLAG_OF(call, sort_descending) ? nd4c_simd.sort->dtypes[s.x->dtype].flip : 0;
   return sort_lines(&s, nd4c_axis(axis, s.x->rank), call->width);
 }
 
 static nd4c_status run_argsort(const nd4c_call *call) {
   sort_call s = {.x = &call->inputs[0], .y = &call->outputs[0], .ordering = true};
-  int64_t axis = call->attrs[ND4C_ATTR_argsort_axis].as.i;
-  s.flip = call->attrs[ND4C_ATTR_argsort_descending].as.i != 0 ? nd4c_simd.sort->dtypes[s.x->dtype].flip : 0;
+  int64_t axis = ND4C_INT_OF(call, argsort_axis);
+  s.flip = ND4C_FLAG_OF(call, argsort_descending) ? nd4c_simd.sort->dtypes[s.x->dtype].flip : 0;
   return sort_lines(&s, nd4c_axis(axis, s.x->rank), call->width);
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->inputs[0].size >= INT64_C(1) << 32)
-    return nd4c_cpu_decline(reason, reason_size, "2^32 elements or more");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].size >= INT64_C(1) << 32, "2^32 elements or more");
   return true;
 }
 

@@ -98,8 +98,7 @@ static void place_parts(void *user, int64_t begin, int64_t end, int32_t worker) 
 }
 
 static bool usable_nonzero(const nd4c_call *call, char *reason, size_t reason_size) {
-  if ((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "the input is not contiguous");
+  ND4C_CPU_DECLINE_IF((call->inputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0, "the input is not contiguous");
   return true;
 }
 
@@ -117,8 +116,7 @@ static nd4c_status run_nonzero(const nd4c_call *call) {
 /* -- counting ----------------------------------------------------------------------------------------------------- */
 
 static bool usable_count(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->outputs[0].size != 1)
-    return nd4c_cpu_decline(reason, reason_size, "several results");
+  ND4C_CPU_DECLINE_IF(call->outputs[0].size != 1, "several results");
   return usable_nonzero(call, reason, reason_size);
 }
 

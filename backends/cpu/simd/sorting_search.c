@@ -1,5 +1,5 @@
-/* Engine simd: searchsorted and digitize. Keys (kernels/cpu/sorting/sort.h) of a block of values are searched side by side,
- * without branches. */
+/* Engine simd: searchsorted and digitize. Keys (kernels/cpu/sorting/sort.h) of a block of values are searched side by
+ * side, without branches. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"
@@ -56,8 +56,7 @@ static nd4c_status run(const nd4c_call *call, const nd4c_tensor *row, search_cal
   size_t bytes = (size_t)row->size * sizeof(uint64_t) + 64;
   void *keys = nd4c_cpu_host->allocate_pages(bytes);
   nd4c_status status = ND4C_OK;
-  if (keys == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for %zu bytes", bytes);
+  ND4C_CPU_FAIL_IF(keys == NULL, ND4C_MEMORY, "no memory for %zu bytes", bytes);
   s->y = &call->outputs[0];
   s->dtype = &nd4c_simd.sort->dtypes[row->dtype];
   s->count = row->size;
@@ -77,22 +76,21 @@ static nd4c_status run(const nd4c_call *call, const nd4c_tensor *row, search_cal
 }
 
 static nd4c_status run_searchsorted(const nd4c_call *call) {
-  search_call s = {.values = &call->inputs[1], .after = call->attrs[ND4C_ATTR_searchsorted_right].as.i != 0};
+  search_call s = {.values = &call->inputs[1], .after = ND4C_FLAG_OF(call, searchsorted_right)};
   return run(call, &call->inputs[0], &s, false);
 }
 
 static nd4c_status run_digitize(const nd4c_call *call) {
-  search_call s = {.values = &call->inputs[0], .after = call->attrs[ND4C_ATTR_digitize_right].as.i == 0};
+  search_call s = {.values = &call->inputs[0], .after = ND4C_INT_OF(call, digitize_right) == 0};
   return run(call, &call->inputs[ND4C_IN_digitize_bins], &s, true);
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->input_count > 2 && call->inputs[2].dtype != ND4C_DTYPE_NONE)
-    return nd4c_cpu_decline(reason, reason_size, "a sorter is given");
-  if (call->inputs[0].dtype != call->inputs[1].dtype)
-    return nd4c_cpu_decline(reason, reason_size, "operands of different dtypes");
-  if ((call->inputs[0].flags & call->inputs[1].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "an operand is not contiguous");
+  ND4C_CPU_DECLINE_IF(call->input_count > 2 && call->inputs[2].dtype != ND4C_DTYPE_NONE, "a sorter is given");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].dtype != call->inputs[1].dtype, "operands of different dtypes");
+  ND4C_CPU_DECLINE_IF(
+      (call->inputs[0].flags & call->inputs[1].flags & call->outputs[0].flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+      "an operand is not contiguous");
   return true;
 }
 

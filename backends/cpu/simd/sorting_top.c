@@ -283,28 +283,26 @@ static nd4c_status run(const nd4c_call *call, int64_t axis, top_call *t) {
   t->worker_bytes = round_up(t->worker_bytes);
   size_t bytes = t->worker_bytes * (size_t)workers;
   t->memory = nd4c_cpu_host->allocate_pages(bytes);
-  if (t->memory == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "no memory for %zu bytes to sort in", bytes);
+  ND4C_CPU_FAIL_IF(t->memory == NULL, ND4C_MEMORY, "no memory for %zu bytes to sort in", bytes);
   nd4c_cpu_parallel(t->lines.count, 4096 / t->length + 1, workers, lines_range, t);
   nd4c_cpu_host->free_pages(t->memory, bytes);
   return atomic_load(&t->failed) ? nd4c_cpu_host->fail(ND4C_MEMORY, "no memory to sort in") : ND4C_OK;
 }
 
 static nd4c_status run_top_k(const nd4c_call *call) {
-  top_call t = {.k = call->attrs[ND4C_ATTR_top_k_k].as.i};
-  bool largest = call->attrs[ND4C_ATTR_top_k_largest].as.i != 0;
+  top_call t = {.k = ND4C_INT_OF(call, top_k_k)};
+  bool largest = ND4C_FLAG_OF(call, top_k_largest);
   t.flip = largest ? nd4c_simd.sort->dtypes[call->inputs[0].dtype].flip : 0;
-  return run(call, call->attrs[ND4C_ATTR_top_k_axis].as.i, &t);
+  return run(call, ND4C_INT_OF(call, top_k_axis), &t);
 }
 
 static nd4c_status run_kth_value(const nd4c_call *call) {
-  top_call t = {.k = call->attrs[ND4C_ATTR_kth_value_k].as.i, .one = true};
-  return run(call, call->attrs[ND4C_ATTR_kth_value_axis].as.i, &t);
+  top_call t = {.k = ND4C_INT_OF(call, kth_value_k), .one = true};
+  return run(call, ND4C_INT_OF(call, kth_value_axis), &t);
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->inputs[0].size >= INT64_C(1) << 32)
-    return nd4c_cpu_decline(reason, reason_size, "2^32 elements or more");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].size >= INT64_C(1) << 32, "2^32 elements or more");
   return true;
 }
 

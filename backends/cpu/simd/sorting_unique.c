@@ -1,8 +1,8 @@
 /* Engine simd: different elements, by sorting words (kernels/cpu/sorting/sort.h). Every NaN is one of its own. */
 #include <string.h>
 
-#include "backends/cpu/support/nest.h"
 #include "backends/cpu/simd/sorting_words.h"
+#include "backends/cpu/support/nest.h"
 
 enum { BLOCK = 1024, CHUNKS = 64, LEAST_CHUNK = 1 << 15 };
 
@@ -212,8 +212,7 @@ static nd4c_status run(distinct *d, const nd4c_call *call) {
   size_t bytes = words + (is_dense ? 0 : (size_t)(d->count * d->bytes)) + 64;
   int64_t groups = 0;
   char *memory = nd4c_cpu_host->allocate_pages(bytes);
-  if (memory == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %zu bytes to sort in", call->op->name, bytes);
+  ND4C_CPU_FAIL_IF(memory == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes to sort in", call->op->name, bytes);
   d->words = (uint64_t *)(void *)memory;
   d->x = is_dense ? x->data : memory + words;
   if (!is_dense && d->count > 0)
@@ -255,19 +254,15 @@ static nd4c_status run_unique_all(const nd4c_call *call) {
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->inputs[0].size >= INT64_C(1) << 32)
-    return nd4c_cpu_decline(reason, reason_size, "2^32 elements or more");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].size >= INT64_C(1) << 32, "2^32 elements or more");
   for (int32_t i = 0; i < call->output_count; i++)
-    if ((call->outputs[i].flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-      return nd4c_cpu_decline(reason, reason_size, "an output is not contiguous");
+    ND4C_CPU_DECLINE_IF((call->outputs[i].flags & ND4C_TENSOR_CONTIGUOUS) == 0, "an output is not contiguous");
   return true;
 }
 
 static bool usable_flat(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->attrs[ND4C_ATTR_unique_axis].count > 0)
-    return nd4c_cpu_decline(reason, reason_size, "slices along an axis");
-  if (call->attrs[ND4C_ATTR_unique_sorted].as.i == 0)
-    return nd4c_cpu_decline(reason, reason_size, "in the order of first places");
+  ND4C_CPU_DECLINE_IF(call->attrs[ND4C_ATTR_unique_axis].count > 0, "slices along an axis");
+  ND4C_CPU_DECLINE_IF(ND4C_INT_OF(call, unique_sorted) == 0, "in the order of first places");
   return usable(call, reason, reason_size);
 }
 

@@ -2,8 +2,8 @@
  * the innermost axis where it is reduced, else blocks of rows, in pieces that do not depend on the parallel width. */
 #include <math.h>
 
-#include "backends/cpu/support/reduction.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/reduction.h"
 
 enum {
   PIECE = ND4C_GATHER_PIECE,
@@ -185,9 +185,9 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 }
 
 /* X(op, loops, statistic, correction) */
-#define OPS(X)                                                           \
-  X(var, moments, VARIANCE, call->attrs[ND4C_ATTR_var_correction].as.f)  \
-  X(std, moments, DEVIATION, call->attrs[ND4C_ATTR_std_correction].as.f) \
+#define OPS(X)                                                   \
+  X(var, moments, VARIANCE, ND4C_REAL_OF(call, var_correction))  \
+  X(std, moments, DEVIATION, ND4C_REAL_OF(call, std_correction)) \
   X(logsumexp, exponentials, LOGSUMEXP, 0)
 
 #define DEFINE_OP(op, loops, what, correction)                        \

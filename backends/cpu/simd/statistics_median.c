@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "backends/cpu/support/reduction.h"
 #include "backends/cpu/simd/sorting_words.h"
+#include "backends/cpu/support/reduction.h"
 #include "kernels/reference/support/value.h"
 
 enum { LONG_LINE = 1 << 17 }; /* elements that pay for sharing out a line */
@@ -71,8 +71,7 @@ static nd4c_status run(const nd4c_call *call) {
   m.width = is_shared ? call->width : 1;
   size_t bytes = 2 * m.line_bytes * (size_t)workers;
   m.memory = nd4c_cpu_host->allocate_pages(bytes);
-  if (m.memory == NULL)
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "median: no memory for %zu bytes to sort in", bytes);
+  ND4C_CPU_FAIL_IF(m.memory == NULL, ND4C_MEMORY, "median: no memory for %zu bytes to sort in", bytes);
   nd4c_cpu_parallel(lines, 2048 / m.length + 1, workers, lines_range, &m);
   nd4c_cpu_host->free_pages(m.memory, bytes);
   return atomic_load(&m.failed) ? nd4c_cpu_host->fail(ND4C_MEMORY, "median: no memory to sort in") : ND4C_OK;
@@ -88,10 +87,10 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
     last = last && (reduced[axis] || !any);
     any = any || reduced[axis];
   }
-  if (x->size == 0 || !any || !last || (x->flags & ND4C_TENSOR_CONTIGUOUS) == 0)
-    return nd4c_cpu_decline(reason, reason_size, "what is reduced is not one run of elements");
+  ND4C_CPU_DECLINE_IF(x->size == 0 || !any || !last || (x->flags & ND4C_TENSOR_CONTIGUOUS) == 0,
+                      "what is reduced is not one run of elements");
   return true;
 }
 
-const nd4c_kernel *const nd4c_cpu_simd_statistics_median_kernels[] = {ND4C_CPU_SIMD_KERNEL(median, ND4C_CPU_FLOATS, usable, run),
-                                                           NULL};
+const nd4c_kernel *const nd4c_cpu_simd_statistics_median_kernels[] = {
+    ND4C_CPU_SIMD_KERNEL(median, ND4C_CPU_FLOATS, usable, run), NULL};

@@ -289,7 +289,7 @@ static void run_scan(scan *s, int32_t width) {
 }
 
 static int32_t scan_axis(const nd4c_call *call) {
-  return nd4c_axis(call->attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank);
+  return nd4c_axis(ND4C_INT_OF(call, cumulative_sum_axis), call->inputs[0].rank);
 }
 
 /* 1 as an element of a dtype. */
@@ -311,18 +311,17 @@ static uint64_t one_of(nd4c_dtype dtype) {
 }
 
 static nd4c_status run_cumulative(const nd4c_call *call, const nd4c_scan_loops *loops, bool product) {
-  const nd4c_attr_value *attrs = call->attrs;
   int32_t axis = scan_axis(call);
   nd4c_dtype x = call->inputs[0].dtype, y = call->outputs[0].dtype;
   bool words = (ND4C_DTYPE_BIT(y) & ND4C_CPU_INTS) != 0;
-  bool exclusive = attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0;
-  bool initial = attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0;
+  bool exclusive = ND4C_FLAG_OF(call, cumulative_sum_exclusive);
+  bool initial = ND4C_FLAG_OF(call, cumulative_sum_include_initial);
   scan s = make_scan(call, axis);
   s.loops = &loops[x];
   s.start = product ? one_of(words ? y : ND4C_FLOAT64) : 0;
   s.one = product ? one_of(y) : 0;
   s.initial = exclusive || initial;
-  if (attrs[ND4C_ATTR_cumulative_sum_reverse].as.i != 0) {
+  if (ND4C_FLAG_OF(call, cumulative_sum_reverse)) {
     s.x += (s.length - 1) * s.x_step * s.x_bytes;
     s.y += (call->outputs[0].shape[axis] - 1) * s.y_step * s.y_bytes;
     s.x_step = -s.x_step;
@@ -347,19 +346,16 @@ static nd4c_status run_best(const nd4c_call *call, const nd4c_best_loops *loops)
 static bool usable_cumulative(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_dtype x = call->inputs[0].dtype, y = call->outputs[0].dtype;
   bool words = (ND4C_DTYPE_BIT(x) & ND4C_CPU_INTS) != 0 && (y == ND4C_INT64 || y == ND4C_UINT64);
-  if (call->inputs[0].size == 0 || call->inputs[0].rank == 0)
-    return nd4c_cpu_decline(reason, reason_size, "nothing to run along");
-  if (x != y && !words)
-    return nd4c_cpu_decline(reason, reason_size, "not into the dtype asked for");
-  if (nd4c_simd.scan->sum[x].run == NULL || (words && nd4c_cpu_dtype_bytes(y) != 8))
-    return nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].size == 0 || call->inputs[0].rank == 0, "nothing to run along");
+  ND4C_CPU_DECLINE_IF(x != y && !words, "not into the dtype asked for");
+  ND4C_CPU_DECLINE_IF(nd4c_simd.scan->sum[x].run == NULL || (words && nd4c_cpu_dtype_bytes(y) != 8),
+                      "no loop for this dtype");
   return (ND4C_DTYPE_BIT(x) & ND4C_CPU_FLOATS) != 0 || words ||
          nd4c_cpu_decline(reason, reason_size, "integers narrower than 64 bits");
 }
 
 static bool usable_best(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->inputs[0].size == 0 || call->inputs[0].rank == 0)
-    return nd4c_cpu_decline(reason, reason_size, "nothing to run along");
+  ND4C_CPU_DECLINE_IF(call->inputs[0].size == 0 || call->inputs[0].rank == 0, "nothing to run along");
   return nd4c_simd.scan->max[call->inputs[0].dtype].run != NULL ||
          nd4c_cpu_decline(reason, reason_size, "no loop for this dtype");
 }

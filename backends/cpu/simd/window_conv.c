@@ -1,7 +1,7 @@
 /* conv of engine simd: f32 and f64, for machines without oneDNN and dtypes that it lacks. A tile of output positions at
  * a time, the windows' cells are copied side by side and multiplied with the weights. */
-#include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/support/window.h"
 
 /* Output positions of a tile, and bytes of copied cells that a tile may take. */
@@ -31,9 +31,9 @@ static void job_make(job *j, const nd4c_call *call) {
   j->loops = single ? nd4c_simd.gemm->float32 : nd4c_simd.gemm->float64;
   j->bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   j->addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
-  j->activate = nd4c_cpu_activation_loop(call->attrs[ND4C_ATTR_conv_activation].as.i, y->dtype);
+  j->activate = nd4c_cpu_activation_loop(ND4C_INT_OF(call, conv_activation), y->dtype);
   nd4c_cpu_conv_window(call, &j->window);
-  j->groups = call->attrs[ND4C_ATTR_conv_groups].as.i;
+  j->groups = ND4C_INT_OF(call, conv_groups);
   j->channels = w->shape[1];
   j->outputs = w->shape[0] / j->groups;
   j->cells = 1;
@@ -56,23 +56,17 @@ static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size)
   const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   const nd4c_tensor *addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
-  if (x->size == 0 || w->size == 0 || y->size == 0) {
-    return nd4c_cpu_decline(reason, reason_size, "an operand is empty");
-  }
-  if (w->dtype != x->dtype || (bias != NULL && bias->dtype != x->dtype) ||
-      (addend != NULL && addend->dtype != x->dtype)) {
-    return nd4c_cpu_decline(reason, reason_size, "operands of one dtype are expected");
-  }
+  ND4C_CPU_DECLINE_IF(x->size == 0 || w->size == 0 || y->size == 0, "an operand is empty");
+  ND4C_CPU_DECLINE_IF(w->dtype != x->dtype || (bias != NULL && bias->dtype != x->dtype) ||
+                          (addend != NULL && addend->dtype != x->dtype),
+                      "operands of one dtype are expected");
   int64_t run = 1;
   for (int32_t axis = w->rank - 1; axis >= 1; run *= w->shape[axis--]) {
-    if (w->shape[axis] != 1 && w->strides[axis] != run) {
-      return nd4c_cpu_decline(reason, reason_size, "the weights of an output channel have gaps");
-    }
+    ND4C_CPU_DECLINE_IF(w->shape[axis] != 1 && w->strides[axis] != run, "the weights of an output channel have gaps");
   }
   for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
-    if (addend->rank != y->rank || addend->shape[axis] != y->shape[axis]) {
-      return nd4c_cpu_decline(reason, reason_size, "the addend's shape is not the result's");
-    }
+    ND4C_CPU_DECLINE_IF(addend->rank != y->rank || addend->shape[axis] != y->shape[axis],
+                        "the addend's shape is not the result's");
   }
   return bias == NULL || bias->size == 1 || bias->strides[0] == 1 ||
          nd4c_cpu_decline(reason, reason_size, "the bias is not contiguous");

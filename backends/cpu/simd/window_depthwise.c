@@ -67,7 +67,7 @@ static void job_make(job *j, const nd4c_call *call) {
   j->loops = single ? nd4c_simd.depthwise->float32 : nd4c_simd.depthwise->float64;
   j->bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   j->addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
-  j->activate = nd4c_cpu_activation_loop(call->attrs[ND4C_ATTR_conv_activation].as.i, y->dtype);
+  j->activate = nd4c_cpu_activation_loop(ND4C_INT_OF(call, conv_activation), y->dtype);
   j->scratch = call->scratch;
   j->copies = y->shape[1] / x->shape[1];
   window_of(call, &j->window);
@@ -86,7 +86,7 @@ static const char *refuse_form(const nd4c_call *call) {
   if (x->rank != 3 && x->rank != 4) {
     return "not of one or two axes";
   }
-  if (x->shape[1] < 2 || call->attrs[ND4C_ATTR_conv_groups].as.i != x->shape[1]) {
+  if (x->shape[1] < 2 || ND4C_INT_OF(call, conv_groups) != x->shape[1]) {
     return "not a filter a channel";
   }
   for (int32_t axis = w->rank - 1; axis >= 2; run *= w->shape[axis--]) {
@@ -116,17 +116,13 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   const nd4c_tensor *addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
   const char *why = x->size == 0 || w->size == 0 || y->size == 0 ? "an operand is empty" : refuse_form(call);
-  if (why != NULL) {
-    return nd4c_cpu_decline(reason, reason_size, "%s", why);
-  }
-  if (w->dtype != x->dtype || (bias != NULL && bias->dtype != x->dtype) ||
-      (addend != NULL && addend->dtype != x->dtype)) {
-    return nd4c_cpu_decline(reason, reason_size, "operands of one dtype are expected");
-  }
+  ND4C_CPU_DECLINE_IF(why != NULL, "%s", why);
+  ND4C_CPU_DECLINE_IF(w->dtype != x->dtype || (bias != NULL && bias->dtype != x->dtype) ||
+                          (addend != NULL && addend->dtype != x->dtype),
+                      "operands of one dtype are expected");
   for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
-    if (addend->rank != y->rank || addend->shape[axis] != y->shape[axis]) {
-      return nd4c_cpu_decline(reason, reason_size, "the addend's shape is not the result's");
-    }
+    ND4C_CPU_DECLINE_IF(addend->rank != y->rank || addend->shape[axis] != y->shape[axis],
+                        "the addend's shape is not the result's");
   }
   return true;
 }

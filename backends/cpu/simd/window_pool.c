@@ -313,12 +313,9 @@ static bool line_fits(const nd4c_call *call) {
 }
 
 static bool pool_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->outputs[0].size == 0 || call->inputs[0].size == 0) {
-    return nd4c_cpu_decline(reason, reason_size, "an operand is empty");
-  }
-  if (!dense_pair(call, 1) && !dense_pair(call, call->inputs[0].rank - 1)) {
-    return nd4c_cpu_decline(reason, reason_size, "neither the channels nor the last axis lie without gaps");
-  }
+  ND4C_CPU_DECLINE_IF(call->outputs[0].size == 0 || call->inputs[0].size == 0, "an operand is empty");
+  ND4C_CPU_DECLINE_IF(!dense_pair(call, 1) && !dense_pair(call, call->inputs[0].rank - 1),
+                      "neither the channels nor the last axis lie without gaps");
   return by_channels(call) || line_fits(call) ||
          nd4c_cpu_decline(reason, reason_size, "windows along the last axis are long, or far apart");
 }
@@ -330,7 +327,7 @@ static job job_of(const nd4c_call *call) {
            .y = y,
            .bytes = nd4c_simd_nn_bytes(y->dtype),
            .average = call->op->op == ND4C_OP_average_pool,
-           .count_padding = call->attrs[ND4C_ATTR_max_pool_count_include_pad].as.i != 0,
+           .count_padding = ND4C_FLAG_OF(call, max_pool_count_include_pad),
            .scratch = call->scratch};
   nd4c_cpu_pool_window(call, &j.window);
   if (!by_channels(call)) {

@@ -36,10 +36,8 @@ static nd4c_status term_allocate(const work *w, term *t) {
   }
   t->bytes = (t->size > 0 ? t->size : 1) * wide_bytes(w);
   t->data = size < 0x1p58 ? nd4c_cpu_host->allocate_pages((size_t)t->bytes) : NULL;
-  if (t->data == NULL) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for %.0f numbers on the way to the result",
-                               w->contraction->labels.call->op->name, size);
-  }
+  ND4C_CPU_FAIL_IF(t->data == NULL, ND4C_MEMORY, "%s: no memory for %.0f numbers on the way to the result",
+                   w->contraction->labels.call->op->name, size);
   return ND4C_OK;
 }
 

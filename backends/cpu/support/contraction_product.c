@@ -48,7 +48,7 @@ static const char *read_vectors(const nd4c_call *call, nd4c_cpu_product *p) {
     return "more batch axes than the library takes";
   }
   if (!rows && !columns) {
-    int64_t axis = call->attrs[ND4C_ATTR_vecdot_axis].as.i;
+    int64_t axis = ND4C_INT_OF(call, vecdot_axis);
     if (axis != -1 && !(a->rank == b->rank && axis == a->rank - 1)) {
       return "the vectors do not lie along the last axis";
     }
@@ -75,11 +75,11 @@ static const char *read_linear(const nd4c_call *call, nd4c_cpu_product *p) {
   if (p->rank > ND4C_PRODUCT_MAX_RANK) {
     return "more batch axes than the library takes";
   }
-  int32_t across = call->attrs[ND4C_ATTR_linear_transpose_w].as.i != 0 ? 0 : 1;
+  int32_t across = ND4C_FLAG_OF(call, linear_transpose_w) ? 0 : 1;
   p->m = row ? x->shape[x->rank - 2] : 1;
   p->k = x->shape[x->rank - 1];
   p->n = w->shape[across];
-  p->activation = call->attrs[ND4C_ATTR_linear_activation].as.i;
+  p->activation = ND4C_INT_OF(call, linear_activation);
   if (bias != NULL && addend == NULL && same_shape(bias, y) && y->rank > 1) {
     addend = bias;
     bias = NULL;

@@ -238,27 +238,20 @@ static void range(void *user, int64_t begin, int64_t end, int32_t worker) {
 static nd4c_status failure(const nd4c_call *call, int64_t batch, int64_t index, int64_t outcome) {
   char which[64] = "";
   const char *name = call->op->name;
-  if (outcome == ND4C_DENSE_NO_MEMORY) {
-    return nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory for a copy of a matrix", name);
-  }
+  ND4C_CPU_FAIL_IF(outcome == ND4C_DENSE_NO_MEMORY, ND4C_MEMORY, "%s: no memory for a copy of a matrix", name);
   if (batch > 1) {
     snprintf(which, sizeof which, " %lld of the batch", (long long)index);
   }
-  if (call->op->op == ND4C_OP_cholesky) {
-    return nd4c_cpu_host->fail(
-        ND4C_ARGUMENT, "%s: input x: matrix%s is not positive definite (its minor of order %lld is not positive)", name,
-        which, (long long)outcome);
-  }
-  if (call->op->op == ND4C_OP_lu_solve && outcome > INT32_MAX) {
-    return nd4c_cpu_host->fail(ND4C_INDEX, "%s: input pivots: a pivot of matrix%s is not one of its rows", name, which);
-  }
+  ND4C_CPU_FAIL_IF(call->op->op == ND4C_OP_cholesky, ND4C_ARGUMENT,
+                   "%s: input x: matrix%s is not positive definite (its minor of order %lld is not positive)", name,
+                   which, (long long)outcome);
+  ND4C_CPU_FAIL_IF(call->op->op == ND4C_OP_lu_solve && outcome > INT32_MAX, ND4C_INDEX,
+                   "%s: input pivots: a pivot of matrix%s is not one of its rows", name, which);
   bool solves = call->op->op == ND4C_OP_inv || call->op->op == ND4C_OP_matrix_power || call->op->op == ND4C_OP_expm ||
                 call->op->op == ND4C_OP_solve || call->op->op == ND4C_OP_triangular_solve ||
                 call->op->op == ND4C_OP_cholesky_solve || call->op->op == ND4C_OP_lu_solve;
-  if (solves) {
-    return nd4c_cpu_host->fail(ND4C_ARGUMENT, "%s: input %s: matrix%s is singular (pivot %lld is zero)", name,
-                               call->op->inputs[0].name, which, (long long)outcome);
-  }
+  ND4C_CPU_FAIL_IF(solves, ND4C_ARGUMENT, "%s: input %s: matrix%s is singular (pivot %lld is zero)", name,
+                   call->op->inputs[0].name, which, (long long)outcome);
   return nd4c_cpu_host->fail(ND4C_ARGUMENT, "%s: input %s: the iteration for matrix%s did not converge", name,
                              call->op->inputs[0].name, which);
 }

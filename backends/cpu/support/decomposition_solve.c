@@ -329,7 +329,7 @@ static void swap(void **a, void **b) {
 }
 
 int64_t nd4c_cpu_dense_matrix_power(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space) {
-  int64_t n = job->n, power = job->call->attrs[ND4C_ATTR_matrix_power_n].as.i;
+  int64_t n = job->n, power = ND4C_INT_OF(job->call, matrix_power_n);
   uint64_t left = power < 0 ? -(uint64_t)power : (uint64_t)power;
   void *base = nd4c_cpu_dense_load(job, space, ROOM_A, 0, 2, index),
        *result = nd4c_cpu_dense_take(job, space, ROOM_B, n * n);

@@ -283,7 +283,7 @@ int64_t nd4c_cpu_dense_matrix_rank(const nd4c_cpu_dense_job *job, int64_t index,
   double *s;
   int64_t info = values_of(job, index, space, &s);
   if (info == 0) {
-    double rank = (double)rank_of(job, job->call->attrs[ND4C_ATTR_matrix_rank_rtol].as.f, s);
+    double rank = (double)rank_of(job, ND4C_REAL_OF(job->call, matrix_rank_rtol), s);
     nd4c_cpu_dense_store_real(job, 0, 0, index, &rank);
   }
   return info;
@@ -352,7 +352,7 @@ int64_t nd4c_cpu_dense_pinv(const nd4c_cpu_dense_job *job, int64_t index, nd4c_c
     return nd4c_cpu_dense_store_nan(job, space, index, axes);
   }
   adjoint(job, m, least, f.u, uh);
-  divide_rows(job, least, m, rank_of(job, job->call->attrs[ND4C_ATTR_pinv_rtol].as.f, f.s), f.s, uh);
+  divide_rows(job, least, m, rank_of(job, ND4C_REAL_OF(job->call, pinv_rtol), f.s), f.s, uh);
   job->dense->product(true, n, m, least, f.vh, uh, y);
   nd4c_cpu_dense_store(job, 0, 2, index, y);
   return ND4C_DENSE_FINE;
@@ -387,7 +387,7 @@ int64_t nd4c_cpu_dense_lstsq(const nd4c_cpu_dense_job *job, int64_t index, nd4c_
   if (f.s == NULL) {
     return nd4c_cpu_dense_store_nan(job, space, index, (const int32_t[]){axes, axes - 1, 0, 1});
   }
-  double rank = (double)rank_of(job, job->call->attrs[ND4C_ATTR_lstsq_rtol].as.f, f.s);
+  double rank = (double)rank_of(job, ND4C_REAL_OF(job->call, lstsq_rtol), f.s);
   job->dense->product(true, least, k, m, f.u, b, t);
   divide_rows(job, least, k, (int64_t)rank, f.s, t);
   job->dense->product(true, n, k, least, f.vh, t, x);
@@ -458,8 +458,8 @@ static double from_values(const nd4c_cpu_dense_job *job, int64_t ord, const doub
 }
 
 int64_t nd4c_cpu_dense_matrix_norm(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space) {
-  const int64_t ord = job->call->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
-  int32_t axes = job->call->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0 ? 2 : 0;
+  const char *ord = job->call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  int32_t axes = ND4C_FLAG_OF(job->call, matrix_norm_keepdims) ? 2 : 0;
   int64_t count = job->m * job->n;
   double norm;
   if (nd4c_norm_is_spectral(ord)) {

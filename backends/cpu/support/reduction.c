@@ -102,7 +102,7 @@ int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t ind
 void nd4c_reduction_over_axes(nd4c_reduction *r, const nd4c_call *call) {
   bool reduced[ND4C_CPU_MAX_RANK];
   nd4c_cpu_reduced_axes(call->inputs[0].rank, &call->attrs[ND4C_ATTR_sum_axes], reduced);
-  nd4c_reduction_prepare(r, call, reduced, call->attrs[ND4C_ATTR_sum_keepdims].as.i != 0, false);
+  nd4c_reduction_prepare(r, call, reduced, ND4C_FLAG_OF(call, sum_keepdims), false);
 }
 
 const char *nd4c_reduction_gather(const nd4c_reduction *r, int64_t n, const char *x, char *buffer) {
