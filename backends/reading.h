@@ -1,4 +1,5 @@
-/* What a call's shapes and attributes say, read in one place for every backend that computes it. */
+/* What a call's shapes and attributes say, read in one place. The families of backends/cpu and backends/opencl call
+ * these. */
 #ifndef ND4C_BACKENDS_READING_H
 #define ND4C_BACKENDS_READING_H
 

@@ -1,4 +1,5 @@
-/* What the files of the CPU backend share. */
+/* What the files of the CPU backend share: the host's table, sets of dtypes, entries of kernels, failures and shares of
+ * the pool. Every engine and library of the backend includes this. */
 #ifndef ND4C_BACKENDS_CPU_CPU_H
 #define ND4C_BACKENDS_CPU_CPU_H
 

@@ -1,9 +1,10 @@
-/* What the files of engine openblas's factorisations share: rooms, workspaces, methods as dense.h describes them. */
+/* What the files of engine openblas's factorisations share: rooms, workspaces, methods as support/decomposition.h
+ * describes them. */
 #ifndef ND4C_BACKENDS_CPU_OPENBLAS_DECOMPOSITION_METHODS_H
 #define ND4C_BACKENDS_CPU_OPENBLAS_DECOMPOSITION_METHODS_H
 
-#include "backends/cpu/support/decomposition.h"
 #include "backends/cpu/openblas/openblas.h"
+#include "backends/cpu/support/decomposition.h"
 
 enum {
   ND4C_ROOM_WORK = ND4C_SPACE_METHOD,

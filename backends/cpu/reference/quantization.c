@@ -3,7 +3,7 @@
 
 #include "backends/cpu/reference/reference.h"
 
-/* Packed elements share bytes: one thread writes them all. Bits without an element are 0. */
+/* Packed elements share bytes: one thread writes them all. Bits behind the last element are 0. */
 static nd4c_status run_range(const nd4c_call *call, int64_t work, nd4c_range_function range, void *user) {
   const nd4c_tensor *y = &call->outputs[0];
   int bits = nd4c_packed_bits(y->dtype);

@@ -4,8 +4,8 @@
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/nest.h"
 
-/* Whether the call is a single piece, which needs no division among workers: all operands are contiguous and have the
- * output's size. cost: as nd4c_nest_run has it. */
+/* Whether the call is one piece of work for the calling thread: all operands are contiguous, of the output's size, and
+ * small. cost: as nd4c_nest_run has it. */
 static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost) {
   const nd4c_tensor *y = &call->outputs[0];
   uint32_t flags = y->flags;

@@ -227,7 +227,7 @@ static void pick_elements(void *user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-/* Groups of rows that no other group overlaps: those of one position of the axes before the axis. */
+/* Groups of rows whose places no other group has: those of one position of the axes before the axis. */
 static void run_groups(void *user, int64_t begin, int64_t end, int32_t worker) {
   const element_job *job = user;
   (void)worker;

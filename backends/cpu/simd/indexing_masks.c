@@ -30,7 +30,7 @@ static void count_parts(void *user, int64_t begin, int64_t end, int32_t worker) 
         nd4c_simd.nonzero->count[1](part_length(job, part), job->mask + part * job->part, UINT8_MAX);
 }
 
-/* Finds where the mask holds first, without a branch that the processor would have to predict. */
+/* Finds where the mask holds first, so that there is no branch to mispredict. */
 static void move_slices(const mask_job *job, int64_t n, const uint8_t *mask, const char *x, char *y) {
   enum { PIECE = 512 };
   int64_t places[PIECE];

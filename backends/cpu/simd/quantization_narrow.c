@@ -1,6 +1,6 @@
 /* Products of few rows of bytes with columns that lie without gaps (layers whose weights are given anew): engine simd
  * on levels that have dot products of bytes. Constant weights are better packed once: see onednn/int8.c and
- * simd_bytes.c. */
+ * quantization_bytes.c. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,3 +1,4 @@
+/* Rows of x and y side by side (rows.h), for the normalisations and pools of engine simd. */
 #include "backends/cpu/simd/rows.h"
 
 void nd4c_simd_rows_make(nd4c_simd_rows *rows, const nd4c_tensor *x, const nd4c_tensor *y, uint32_t skip) {

@@ -1,4 +1,4 @@
-/* What the vector kernels of the network ops share. */
+/* Rows of x and y side by side, and grains of work, for normalization.c, window_pool.c and window_depthwise.c. */
 #ifndef ND4C_BACKENDS_CPU_SIMD_ROWS_H
 #define ND4C_BACKENDS_CPU_SIMD_ROWS_H
 

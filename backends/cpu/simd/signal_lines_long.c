@@ -21,7 +21,7 @@ typedef struct matrix {
   int64_t columns_together, rows_together; /* tiles */
   char *middle, *memory;
   size_t worker_bytes;
-  int64_t groups; /* of tiles; a worker that has finished one takes the next */
+  int64_t groups; /* of tiles: a worker that has finished one takes the next */
   _Atomic int64_t next;
 } matrix;
 

@@ -11,7 +11,7 @@ typedef struct tiles {
   int64_t real_bytes;
   char *memory;
   size_t tile_bytes;
-  int64_t count; /* of tiles; a worker that has finished one takes the next */
+  int64_t count; /* of tiles: a worker that has finished one takes the next */
   _Atomic int64_t next;
 } tiles;
 

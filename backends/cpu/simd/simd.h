@@ -1,4 +1,5 @@
-/* Engine simd: the tables of the level that was picked when the backend opened. */
+/* Engine simd: the tables of the level that was picked when the backend opened. Every kernel of the engine, and the
+ * libraries where they move or convert elements, include this. */
 #ifndef ND4C_BACKENDS_CPU_SIMD_SIMD_H
 #define ND4C_BACKENDS_CPU_SIMD_SIMD_H
 

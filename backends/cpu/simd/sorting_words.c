@@ -1,3 +1,4 @@
+/* Elements as unsigned words, sorted line by line (sorting_words.h), for the sorting kernels of engine simd. */
 #include "backends/cpu/simd/sorting_words.h"
 
 #include <stdatomic.h>

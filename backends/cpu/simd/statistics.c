@@ -1,4 +1,4 @@
-/* Engine simd: reductions that keep more than one number a result: var, std, logsumexp. As simd_reduction.c: runs of
+/* Engine simd: reductions that keep more than one number a result: var, std, logsumexp. As reduction.c: runs of
  * the innermost axis where it is reduced, else blocks of rows, in pieces that do not depend on the parallel width. */
 #include <math.h>
 

@@ -1,3 +1,5 @@
+/* Reads matmul, linear and their relatives as batches of matrices (contraction_product.h), for engine simd and the
+ * libraries. */
 #include "backends/cpu/support/contraction_product.h"
 
 #include <string.h>

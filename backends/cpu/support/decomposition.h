@@ -1,5 +1,6 @@
 /* Ops on matrices, one matrix of a batch at a time, on whatever computes the factorisations: engine reference's own
- * algorithms or LAPACK. The ops stand in dense_*.c once; an engine brings its methods and lists its kernels. */
+ * algorithms or LAPACK. The ops stand in decomposition*.c of this folder once; an engine brings its methods and lists
+ * its kernels. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_DECOMPOSITION_H
 #define ND4C_BACKENDS_CPU_SUPPORT_DECOMPOSITION_H
 
@@ -24,8 +25,9 @@ typedef struct nd4c_cpu_space {
 void *nd4c_cpu_space_take(nd4c_cpu_space *space, int32_t slot, int64_t count, int64_t size);
 void nd4c_cpu_space_clear(nd4c_cpu_space *space);
 
-/* Factorisations of matrices by columns, of one type of numbers; results as kernels/reference/decomposition/decomposition.h says. s
- * and w of svd and eigh are real numbers of the same precision. */
+/* Factorisations of matrices by columns, of one type of numbers; results as
+ * kernels/reference/decomposition/decomposition.h says. s and w of svd and eigh are real numbers of the same precision.
+ */
 typedef struct nd4c_cpu_dense {
   bool complex_numbers, single; /* double or double complex, or float or float complex */
   int64_t (*cholesky)(int64_t n, void *a);

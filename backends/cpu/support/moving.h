@@ -1,4 +1,5 @@
-/* What the files that move elements share. */
+/* Checks of indices, blocks and plans for the families that move elements (indexing, creation, shape), in engine
+ * reference and in engine simd. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_MOVING_H
 #define ND4C_BACKENDS_CPU_SUPPORT_MOVING_H
 

@@ -1,3 +1,4 @@
+/* Brings the operands of an element-wise call into one loop nest and runs it (nest.h), for engine simd. */
 #include "backends/cpu/support/nest.h"
 
 #include <string.h>

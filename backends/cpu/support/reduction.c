@@ -1,3 +1,4 @@
+/* Reads a reduction as nested loops over kept and reduced axes (reduction.h), for engine simd. */
 #include "backends/cpu/support/reduction.h"
 
 #include "backends/cpu/simd/simd.h"

@@ -1,4 +1,5 @@
-/* Fourier transforms along axes as passes over dense arrays between x and y. */
+/* Fourier transforms along axes as passes over dense arrays between x and y, for the reference, engine simd and FFTW.
+ */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_SIGNAL_H
 #define ND4C_BACKENDS_CPU_SUPPORT_SIGNAL_H
 

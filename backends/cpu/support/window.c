@@ -1,3 +1,4 @@
+/* Windows of conv and pool calls (window.h), for the reference, engine simd and oneDNN. */
 #include "backends/cpu/support/window.h"
 
 static int64_t list_at(const nd4c_attr_value *list, int32_t index, int64_t otherwise) {

@@ -1,4 +1,4 @@
-/* The window of a conv or pool call, from its attributes and shapes. */
+/* The window of a conv or pool call, from its attributes and shapes, for the reference, engine simd and oneDNN. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_WINDOW_H
 #define ND4C_BACKENDS_CPU_SUPPORT_WINDOW_H
 

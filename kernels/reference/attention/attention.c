@@ -1,3 +1,4 @@
+/* Attention, rotary embeddings and bags of embeddings (attention.h). Engine reference calls these. */
 #include "kernels/reference/attention/attention.h"
 
 #include <math.h>

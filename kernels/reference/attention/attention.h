@@ -1,4 +1,4 @@
-/* Attention on numbers in C order (numbers.h). */
+/* Attention on numbers in C order (numbers.h). The family attention of engine reference calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_ATTENTION_ATTENTION_H
 #define ND4C_KERNELS_REFERENCE_ATTENTION_ATTENTION_H
 

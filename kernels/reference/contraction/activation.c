@@ -1,3 +1,4 @@
+/* Activations behind products (linear.h). linear, conv and bias_add of engine reference call this. */
 #include "kernels/reference/contraction/linear.h"
 
 /* The op table's numbers; kernels know nothing above themselves, a static assertion in the backend ties the two. */

@@ -1,3 +1,5 @@
+/* Sums of products (contraction.h). backends/cpu/support/contraction.c calls these for engine reference and for BLAS.
+ */
 #include "kernels/reference/contraction/contraction.h"
 
 #include "kernels/reference/support/runs.h"

@@ -1,4 +1,5 @@
-/* Sums of products over named axes: arrays in the widest number of their kind, dense, multiplied in pairs. */
+/* Sums of products over named axes: arrays in the widest number of their kind, dense, multiplied in pairs.
+ * backends/cpu/support/contraction.c calls these for engine reference and BLAS. */
 #ifndef ND4C_KERNELS_REFERENCE_CONTRACTION_CONTRACTION_H
 #define ND4C_KERNELS_REFERENCE_CONTRACTION_CONTRACTION_H
 

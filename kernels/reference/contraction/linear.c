@@ -1,3 +1,4 @@
+/* linear of engine reference (linear.h). */
 #include "kernels/reference/contraction/linear.h"
 
 double nd4c_ref_addend(const nd4c_ref_tensor *addend, const nd4c_ref_tensor *y, int64_t flat) {

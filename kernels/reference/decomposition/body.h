@@ -1,4 +1,4 @@
-/* The body of dense_real.c and dense_complex.c, which define number, NAME(f) and the macros of arithmetic: MUL, CONJ,
+/* The body of real.c and complex.c, which define number, NAME(f) and the macros of arithmetic: MUL, CONJ,
  * REAL, ABS, ABS1 (a magnitude that is cheap) and SQUARE (of the magnitude). No include guard: each includes it once.
  */
 

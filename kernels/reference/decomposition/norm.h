@@ -1,4 +1,4 @@
-/* Norms of vectors. */
+/* Norms of vectors: the op vector_norm of engine reference. */
 #ifndef ND4C_KERNELS_REFERENCE_DECOMPOSITION_NORM_H
 #define ND4C_KERNELS_REFERENCE_DECOMPOSITION_NORM_H
 

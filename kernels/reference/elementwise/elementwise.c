@@ -1,3 +1,5 @@
+/* Element-wise functions on values, and the map that applies them (elementwise.h). Engine reference and the reductions
+ * call these. */
 #include "kernels/reference/elementwise/elementwise.h"
 
 #include <math.h>

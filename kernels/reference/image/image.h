@@ -1,5 +1,6 @@
 /* Reference kernels of the image ops: any strides, computed in double and rounded once. Numbers of modes are those of
- * the op table. The caller has checked that shapes are consistent. */
+ * the op table. Inference has checked the shapes. The family image of engine reference
+ * calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
 #define ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
 

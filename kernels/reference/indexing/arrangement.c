@@ -1,3 +1,4 @@
+/* Padding, rolling, windows as columns and bands (arrangement.h). Engine reference calls these. */
 #include "kernels/reference/indexing/arrangement.h"
 
 #include "kernels/reference/elementwise/elementwise.h"

@@ -1,4 +1,4 @@
-/* Elements around, between and in blocks of others. */
+/* Elements around, between and in blocks of others. The families indexing and signal of engine reference call these. */
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_ARRANGEMENT_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_ARRANGEMENT_H
 

@@ -1,3 +1,4 @@
+/* Elements at indices and under masks (indexing.h). Engine reference calls these. */
 #include "kernels/reference/indexing/indexing.h"
 
 enum { MAX_RANK = 32 };
@@ -238,7 +239,7 @@ int64_t nd4c_ref_count_true(const nd4c_ref_tensor *mask) {
 }
 
 /* A row of single elements where the mask is true, one after the other into y; where the next ones go. Each is written,
- * and counts only if it is wanted: y has room for all of them, and there is no branch to predict. */
+ * and counts only if it is wanted: y has room for as many as there are, and there is no branch to mispredict. */
 #define MASK_ROW(name, bytes)                                                                                      \
   static char *name(int64_t count, const char *mask, int64_t mask_step, const char *from, int64_t step, char *y) { \
     for (int64_t i = 0; i < count; i++) {                                                                          \

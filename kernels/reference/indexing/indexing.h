@@ -1,4 +1,5 @@
-/* Elements and slices at indices, and where a mask is true. The caller has checked that indices are in range. */
+/* Elements and slices at indices, and where a mask is true. The caller has checked that indices are in range
+ * (nd4c_cpu_check_indices). The family indexing of engine reference calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_INDEXING_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_INDEXING_H
 

@@ -1,3 +1,5 @@
+/* Plans that move blocks of elements, and checks of indices (move.h). The files of this folder and engine reference
+ * call these. */
 #include "kernels/reference/indexing/move.h"
 
 /* -- plans --------------------------------------------------------------------------------------------------------- */

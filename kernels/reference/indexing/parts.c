@@ -1,3 +1,4 @@
+/* Ranges, one-hot, segments (parts.h). The families indexing and creation of engine reference call these. */
 #include "kernels/reference/indexing/parts.h"
 
 #include "kernels/reference/elementwise/elementwise.h"

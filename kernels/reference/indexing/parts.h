@@ -1,4 +1,5 @@
-/* Arrays from numbers and from indices; partitions and segments. */
+/* Arrays from numbers and from indices; partitions and segments. The families creation and indexing of engine reference
+ * call these. */
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_PARTS_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_PARTS_H
 

@@ -1,3 +1,4 @@
+/* Classical machine learning (learning.h). Engine reference calls these. */
 #include "kernels/reference/learning/learning.h"
 
 #include "kernels/reference/support/runs.h"

@@ -1,3 +1,4 @@
+/* Losses and optimisers (loss.h). Engine reference calls these. */
 #include "kernels/reference/loss/loss.h"
 
 #include <math.h>

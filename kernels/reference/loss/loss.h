@@ -1,4 +1,4 @@
-/* Losses and steps of optimisers on numbers in C order (numbers.h). */
+/* Losses and steps of optimisers on numbers in C order (numbers.h). The family loss of engine reference calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_LOSS_LOSS_H
 #define ND4C_KERNELS_REFERENCE_LOSS_LOSS_H
 

@@ -1,3 +1,4 @@
+/* Softmax, batch norm and lrn (channels.h). The families normalization and loss of engine reference call these. */
 #include "kernels/reference/normalization/channels.h"
 
 #include <math.h>

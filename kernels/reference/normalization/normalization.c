@@ -1,3 +1,4 @@
+/* Normalisations of rows and groups (normalization.h). Engine reference calls these. */
 #include "kernels/reference/normalization/normalization.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Normalisations on numbers in C order (numbers.h). */
+/* Normalisations on numbers in C order (numbers.h). The family normalization of engine reference calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_NORMALIZATION_NORMALIZATION_H
 #define ND4C_KERNELS_REFERENCE_NORMALIZATION_NORMALIZATION_H
 

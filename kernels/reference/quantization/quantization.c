@@ -1,3 +1,4 @@
+/* Quantisation element by element (quantization.h). Engine reference calls these. */
 #include "kernels/reference/quantization/quantization.h"
 
 #include <math.h>

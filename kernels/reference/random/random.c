@@ -1,3 +1,4 @@
+/* Random numbers (random.h). Engine reference calls these, engine simd for what it does not vectorise. */
 #include "kernels/reference/random/random.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Layers and cells of recurrent networks (recurrent.h). Engine reference calls these. */
 #include "kernels/reference/recurrent/recurrent.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Recurrent layers and connectionist temporal classification on numbers in C order (numbers.h). */
+/* Recurrent layers and connectionist temporal classification on numbers in C order (numbers.h). The family recurrent of
+ * engine reference calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_RECURRENT_RECURRENT_H
 #define ND4C_KERNELS_REFERENCE_RECURRENT_RECURRENT_H
 

@@ -1,3 +1,4 @@
+/* Reductions (reduction.h). Engine reference calls these. */
 #include "kernels/reference/reduction/reduction.h"
 
 #include "kernels/reference/elementwise/elementwise.h"

@@ -1,4 +1,4 @@
-/* Reductions of the reference. */
+/* Reductions over any axes. The family reduction of engine reference calls this. */
 #ifndef ND4C_KERNELS_REFERENCE_REDUCTION_REDUCTION_H
 #define ND4C_KERNELS_REFERENCE_REDUCTION_REDUCTION_H
 

@@ -1,3 +1,4 @@
+/* reshape and gather (shape.h). Engine reference calls these. */
 #include "kernels/reference/shape/shape.h"
 
 #include "kernels/reference/elementwise/elementwise.h"

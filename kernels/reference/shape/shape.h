@@ -1,4 +1,4 @@
-/* Rearrangements of the reference: elements move, none is computed. */
+/* reshape, concat and gather: elements move, none is computed. The family shape of engine reference calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_SHAPE_SHAPE_H
 #define ND4C_KERNELS_REFERENCE_SHAPE_SHAPE_H
 

@@ -1,4 +1,5 @@
-/* Fourier transforms of any length, windows, convolution of sequences. Everything is computed in double. */
+/* Fourier transforms of any length, windows, convolution of sequences. Everything is computed in double.
+ * backends/cpu/support/signal.h and the family signal of engine reference call these. */
 #ifndef ND4C_KERNELS_REFERENCE_SIGNAL_SIGNAL_H
 #define ND4C_KERNELS_REFERENCE_SIGNAL_SIGNAL_H
 

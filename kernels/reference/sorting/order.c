@@ -1,3 +1,4 @@
+/* Keys and stable sorting (order.h). Engine reference calls these, and the files of this folder. */
 #include "kernels/reference/sorting/order.h"
 
 #include <stddef.h>

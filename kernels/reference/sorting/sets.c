@@ -1,3 +1,4 @@
+/* Equal elements, places in sorted rows and bins (sets.h). Engine reference calls these, engine simd those of bins. */
 #include "kernels/reference/sorting/sets.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Equal elements of the reference, found by sorting: sets, unique elements, places in sorted rows, bins. */
+/* Equal elements of the reference, found by sorting: sets, unique elements, places in sorted rows, bins. The
+ * family sorting of engine reference calls these, engine simd those of bins. */
 #ifndef ND4C_KERNELS_REFERENCE_SORTING_SETS_H
 #define ND4C_KERNELS_REFERENCE_SORTING_SETS_H
 

@@ -1,3 +1,4 @@
+/* Elements that are not zero (sorting.h). Engine reference calls these. */
 #include "kernels/reference/sorting/sorting.h"
 
 #include "kernels/reference/support/runs.h"

@@ -1,4 +1,4 @@
-/* Searching of the reference. */
+/* Elements that are not zero: nonzero, argwhere and count_nonzero of engine reference. */
 #ifndef ND4C_KERNELS_REFERENCE_SORTING_SORTING_H
 #define ND4C_KERNELS_REFERENCE_SORTING_SORTING_H
 

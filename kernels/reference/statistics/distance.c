@@ -1,3 +1,4 @@
+/* Distances between two arrays over axes (distance.h). Engine reference calls these. */
 #include "kernels/reference/statistics/distance.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Distances of the reference: one number from two arrays over axes. */
+/* Distances of the reference: one number from two arrays over axes. The family statistics calls this. */
 #ifndef ND4C_KERNELS_REFERENCE_STATISTICS_DISTANCE_H
 #define ND4C_KERNELS_REFERENCE_STATISTICS_DISTANCE_H
 

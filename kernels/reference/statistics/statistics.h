@@ -1,15 +1,17 @@
-/* Statistics of the reference: what is gathered over axes, and what runs along one. */
+/* Statistics of the reference: what is gathered over axes, and what runs along one. The family
+ * statistics calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_STATISTICS_STATISTICS_H
 #define ND4C_KERNELS_REFERENCE_STATISTICS_STATISTICS_H
 
 #include "kernels/reference/support/runs.h"
 
 /* X(name): computed in doubles in one or two passes over the elements; gather.c says how. */
-#define ND4C_REF_STATISTICS(X)                                                                                         \
-  X(sum)                                                                                                               \
-  X(prod)                                                                                                              \
-  X(mean)                                                                                                              \
-  X(max) X(min) X(variance) X(deviation) X(logsumexp) X(norm1) X(norm2) X(norm_max) X(norm_p) X(sum_square) X(abs_min) \
+#define ND4C_REF_STATISTICS(X)                                                                                  \
+  X(sum)                                                                                                        \
+  X(prod)                                                                                                       \
+  X(mean)                                                                                                       \
+  X(max)                                                                                                        \
+  X(min) X(variance) X(deviation) X(logsumexp) X(norm1) X(norm2) X(norm_max) X(norm_p) X(sum_square) X(abs_min) \
       X(abs_mean) X(entropy) X(shannon_entropy) X(log_entropy) X(count_nonzero) X(count_zero) X(zero_fraction)
 
 typedef enum nd4c_ref_statistic {

@@ -1,3 +1,4 @@
+/* Operands as doubles or integers in C order (numbers.h). backends/cpu/reference/work.c calls these. */
 #include "kernels/reference/support/numbers.h"
 
 #include "kernels/reference/support/runs.h"

@@ -1,3 +1,4 @@
+/* Runs of strided elements and walks over them (runs.h). */
 #include "kernels/reference/support/runs.h"
 
 /* -- numbers ------------------------------------------------------------------------------------------------------- */

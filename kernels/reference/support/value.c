@@ -1,3 +1,4 @@
+/* Elements of every dtype as values (value.h). */
 #include "kernels/reference/support/value.h"
 
 #include "kernels/narrow.h"

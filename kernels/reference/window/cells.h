@@ -1,4 +1,4 @@
-/* Walking over a window's cells inside the input. */
+/* Walking over a window's cells inside the input, for conv.c and the products of bytes. */
 #ifndef ND4C_KERNELS_REFERENCE_WINDOW_CELLS_H
 #define ND4C_KERNELS_REFERENCE_WINDOW_CELLS_H
 

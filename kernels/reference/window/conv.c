@@ -1,3 +1,4 @@
+/* Convolution of engine reference (conv.h). */
 #include "kernels/reference/contraction/linear.h"
 #include "kernels/reference/window/cells.h"
 

@@ -1,3 +1,4 @@
+/* Transposed, deformable and causal convolution (window.h). Engine reference calls these. */
 #include <math.h>
 
 #include "kernels/reference/support/numbers.h"

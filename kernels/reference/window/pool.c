@@ -1,3 +1,4 @@
+/* Pools and morphology (window.h). Engine reference calls this. */
 #include <math.h>
 
 #include "kernels/reference/window/window.h"
