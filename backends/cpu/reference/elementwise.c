@@ -72,6 +72,12 @@ static nd4c_status where_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
+static nd4c_status leaky_relu_run(const nd4c_call *call) {
+  double alpha = ND4C_REAL_OF(call, leaky_relu_alpha);
+  nd4c_cpu_reference_map(call, nd4c_value_leaky_relu, ND4C_DTYPE_NONE, 1, &alpha);
+  return ND4C_OK;
+}
+
 /* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
 static nd4c_status clip_run(const nd4c_call *call) {
   nd4c_dtype x = call->inputs[0].dtype;
@@ -178,102 +184,103 @@ static nd4c_status crelu_run(const nd4c_call *call) {
 #define FLOATING (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)
 
 /* X(op, dtypes of the first input) */
-#define WIDTH_OPS(X)                                                                                              \
-  X(acos, FLOATING)                                                                                               \
-  X(acosh, FLOATING)                                                                                              \
-  X(asin, FLOATING)                                                                                               \
-  X(asinh, FLOATING)                                                                                              \
-  X(atan, FLOATING)                                                                                               \
-  X(atanh, FLOATING)                                                                                              \
-  X(cosh, FLOATING)                                                                                               \
-  X(sinh, FLOATING)                                                                                               \
-  X(tan, FLOATING)                                                                                                \
-  X(tanh, FLOATING)                                                                                               \
-  X(expm1, FLOATING)                                                                                              \
-  X(log1p, FLOATING)                                                                                              \
-  X(log2, FLOATING)                                                                                               \
-  X(log10, FLOATING)                                                                                              \
-  X(exp2, FLOATING)                                                                                               \
-  X(cbrt, ND4C_CPU_FLOATS) X(rsqrt, ND4C_CPU_FLOATS) X(erf, ND4C_CPU_FLOATS) X(erfc, ND4C_CPU_FLOATS)             \
-      X(erfinv, ND4C_CPU_FLOATS) X(lgamma, ND4C_CPU_FLOATS) X(gamma, ND4C_CPU_FLOATS) X(digamma, ND4C_CPU_FLOATS) \
-          X(i0, ND4C_CPU_FLOATS) X(i1, ND4C_CPU_FLOATS) X(sinc, ND4C_CPU_FLOATS) X(deg2rad, ND4C_CPU_FLOATS)      \
-              X(rad2deg, ND4C_CPU_FLOATS) X(logit, ND4C_CPU_FLOATS) X(sigmoid, ND4C_CPU_FLOATS)                   \
-                  X(elu, ND4C_CPU_FLOATS) X(selu, ND4C_CPU_FLOATS) X(celu, ND4C_CPU_FLOATS)                       \
-                      X(softplus, ND4C_CPU_FLOATS) X(mish, ND4C_CPU_FLOATS) X(swish, ND4C_CPU_FLOATS)             \
-                          X(log_sigmoid, ND4C_CPU_FLOATS) X(tanh_shrink, ND4C_CPU_FLOATS)                         \
-                              X(rational_tanh, ND4C_CPU_FLOATS) X(rectified_tanh, ND4C_CPU_FLOATS)
-#define PLAIN_OPS(X)                                                                         \
-  X(negative, ND4C_CPU_ALL)                                                                  \
-  X(abs, ND4C_CPU_ALL)                                                                       \
-  X(sign, ND4C_CPU_ALL)                                                                      \
-  X(square, ND4C_CPU_ALL)                                                                    \
-  X(sqrt, FLOATING)                                                                          \
-  X(reciprocal, FLOATING)                                                                    \
-  X(exp, FLOATING)                                                                           \
-  X(log, FLOATING)                                                                           \
-  X(sin, FLOATING)                                                                           \
-  X(cos, FLOATING)                                                                           \
-  X(relu, ND4C_CPU_REALS)                                                                    \
-  X(floor, ND4C_CPU_REALS)                                                                   \
-  X(ceil, ND4C_CPU_REALS)                                                                    \
-  X(round, ND4C_CPU_ALL)                                                                     \
-  X(is_nan, ND4C_CPU_ALL)                                                                    \
-  X(logical_not, ND4C_CPU_ALL)                                                               \
-  X(equal, ND4C_CPU_ALL)                                                                     \
-  X(not_equal, ND4C_CPU_ALL)                                                                 \
-  X(less, ND4C_CPU_ALL)                                                                      \
-  X(less_equal, ND4C_CPU_ALL)                                                                \
-  X(greater, ND4C_CPU_ALL)                                                                   \
-  X(greater_equal, ND4C_CPU_ALL)                                                             \
-  X(logical_and, ND4C_CPU_ALL)                                                               \
-  X(logical_or, ND4C_CPU_ALL)                                                                \
-  X(logical_xor, ND4C_CPU_ALL)                                                               \
-  X(leaky_relu, ND4C_CPU_FLOATS)                                                             \
-  X(trunc, ND4C_CPU_REALS)                                                                   \
-  X(frac, ND4C_CPU_FLOATS)                                                                   \
-  X(is_finite, ND4C_CPU_NUMBERS)                                                             \
-  X(is_inf, ND4C_CPU_NUMBERS)                                                                \
-  X(signbit, ND4C_CPU_FLOATS)                                                                \
-  X(conj, ND4C_CPU_NUMBERS)                                                                  \
-  X(real, ND4C_CPU_NUMBERS)                                                                  \
-  X(imag, ND4C_CPU_NUMBERS)                                                                  \
-  X(angle, FLOATING)                                                                         \
-  X(bitwise_invert, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                          \
-  X(bit_count, ND4C_CPU_INTS)                                                                \
-  X(ldexp, ND4C_CPU_FLOATS)                                                                  \
-  X(is_close, ND4C_CPU_NUMBERS)                                                              \
-  X(softsign, ND4C_CPU_FLOATS)                                                               \
-  X(hard_sigmoid, ND4C_CPU_FLOATS)                                                           \
-  X(hard_swish, ND4C_CPU_FLOATS) X(hard_tanh, ND4C_CPU_FLOATS) X(threshold, ND4C_CPU_FLOATS) \
-      X(shrink, ND4C_CPU_FLOATS) X(prelu, ND4C_CPU_REALS) X(cube, ND4C_CPU_NUMBERS)
-#define PROMOTED_OPS(X)                                                                                  \
-  X(add, ND4C_CPU_ALL)                                                                                   \
-  X(subtract, ND4C_CPU_ALL)                                                                              \
-  X(multiply, ND4C_CPU_ALL)                                                                              \
-  X(divide, ND4C_CPU_ALL)                                                                                \
-  X(power, ND4C_CPU_ALL)                                                                                 \
-  X(maximum, ND4C_CPU_ALL)                                                                               \
-  X(minimum, ND4C_CPU_ALL)                                                                               \
-  X(atan2, ND4C_CPU_FLOATS)                                                                              \
-  X(bitwise_and, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                         \
-  X(bitwise_or, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                          \
-  X(bitwise_xor, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                         \
-  X(bitwise_left_shift, ND4C_CPU_INTS)                                                                   \
-  X(bitwise_right_shift, ND4C_CPU_INTS)                                                                  \
-  X(copysign, ND4C_CPU_FLOATS)                                                                           \
-  X(floor_divide, ND4C_CPU_REALS)                                                                        \
-  X(remainder, ND4C_CPU_REALS)                                                                           \
-  X(fmod, ND4C_CPU_REALS)                                                                                \
-  X(hypot, ND4C_CPU_FLOATS)                                                                              \
-  X(logaddexp, ND4C_CPU_FLOATS)                                                                          \
-  X(logaddexp2, ND4C_CPU_FLOATS)                                                                         \
-  X(xlogy, ND4C_CPU_FLOATS)                                                                              \
-  X(gcd, ND4C_CPU_INTS)                                                                                  \
-  X(lcm, ND4C_CPU_INTS) X(heaviside, ND4C_CPU_FLOATS) X(fmax, ND4C_CPU_REALS) X(fmin, ND4C_CPU_REALS)    \
-      X(squared_difference, ND4C_CPU_REALS) X(divide_no_nan, ND4C_CPU_FLOATS) X(igamma, ND4C_CPU_FLOATS) \
-          X(igammac, ND4C_CPU_FLOATS) X(betainc, ND4C_CPU_FLOATS) X(zeta, ND4C_CPU_FLOATS)               \
-              X(polygamma, ND4C_CPU_FLOATS)
+#define WIDTH_OPS(X)                                                                                                 \
+  X(acos, FLOATING)                                                                                                  \
+  X(acosh, FLOATING)                                                                                                 \
+  X(asin, FLOATING)                                                                                                  \
+  X(asinh, FLOATING)                                                                                                 \
+  X(atan, FLOATING)                                                                                                  \
+  X(atanh, FLOATING)                                                                                                 \
+  X(cosh, FLOATING)                                                                                                  \
+  X(sinh, FLOATING)                                                                                                  \
+  X(tan, FLOATING)                                                                                                   \
+  X(tanh, FLOATING)                                                                                                  \
+  X(expm1, FLOATING)                                                                                                 \
+  X(log1p, FLOATING)                                                                                                 \
+  X(log2, FLOATING)                                                                                                  \
+  X(log10, FLOATING)                                                                                                 \
+  X(exp2, FLOATING)                                                                                                  \
+  X(cbrt, ND4C_CPU_FLOATS)                                                                                           \
+  X(rsqrt, ND4C_CPU_FLOATS) X(erf, ND4C_CPU_FLOATS) X(erfc, ND4C_CPU_FLOATS) X(erfinv, ND4C_CPU_FLOATS)              \
+      X(lgamma, ND4C_CPU_FLOATS) X(gamma, ND4C_CPU_FLOATS) X(digamma, ND4C_CPU_FLOATS) X(i0, ND4C_CPU_FLOATS)        \
+          X(i1, ND4C_CPU_FLOATS) X(sinc, ND4C_CPU_FLOATS) X(deg2rad, ND4C_CPU_FLOATS) X(rad2deg, ND4C_CPU_FLOATS)    \
+              X(logit, ND4C_CPU_FLOATS) X(sigmoid, ND4C_CPU_FLOATS) X(elu, ND4C_CPU_FLOATS) X(selu, ND4C_CPU_FLOATS) \
+                  X(celu, ND4C_CPU_FLOATS) X(softplus, ND4C_CPU_FLOATS) X(mish, ND4C_CPU_FLOATS)                     \
+                      X(swish, ND4C_CPU_FLOATS) X(log_sigmoid, ND4C_CPU_FLOATS) X(tanh_shrink, ND4C_CPU_FLOATS)      \
+                          X(rational_tanh, ND4C_CPU_FLOATS) X(rectified_tanh, ND4C_CPU_FLOATS)
+#define PLAIN_OPS(X)                                                                                              \
+  X(negative, ND4C_CPU_ALL)                                                                                       \
+  X(abs, ND4C_CPU_ALL)                                                                                            \
+  X(sign, ND4C_CPU_ALL)                                                                                           \
+  X(square, ND4C_CPU_ALL)                                                                                         \
+  X(sqrt, FLOATING)                                                                                               \
+  X(reciprocal, FLOATING)                                                                                         \
+  X(exp, FLOATING)                                                                                                \
+  X(log, FLOATING)                                                                                                \
+  X(sin, FLOATING)                                                                                                \
+  X(cos, FLOATING)                                                                                                \
+  X(relu, ND4C_CPU_REALS)                                                                                         \
+  X(floor, ND4C_CPU_REALS)                                                                                        \
+  X(ceil, ND4C_CPU_REALS)                                                                                         \
+  X(round, ND4C_CPU_ALL)                                                                                          \
+  X(is_nan, ND4C_CPU_ALL)                                                                                         \
+  X(logical_not, ND4C_CPU_ALL)                                                                                    \
+  X(equal, ND4C_CPU_ALL)                                                                                          \
+  X(not_equal, ND4C_CPU_ALL)                                                                                      \
+  X(less, ND4C_CPU_ALL)                                                                                           \
+  X(less_equal, ND4C_CPU_ALL)                                                                                     \
+  X(greater, ND4C_CPU_ALL)                                                                                        \
+  X(greater_equal, ND4C_CPU_ALL)                                                                                  \
+  X(logical_and, ND4C_CPU_ALL)                                                                                    \
+  X(logical_or, ND4C_CPU_ALL)                                                                                     \
+  X(logical_xor, ND4C_CPU_ALL)                                                                                    \
+  X(trunc, ND4C_CPU_REALS)                                                                                        \
+  X(frac, ND4C_CPU_FLOATS)                                                                                        \
+  X(is_finite, ND4C_CPU_NUMBERS)                                                                                  \
+  X(is_inf, ND4C_CPU_NUMBERS)                                                                                     \
+  X(signbit, ND4C_CPU_FLOATS)                                                                                     \
+  X(conj, ND4C_CPU_NUMBERS)                                                                                       \
+  X(real, ND4C_CPU_NUMBERS)                                                                                       \
+  X(imag, ND4C_CPU_NUMBERS)                                                                                       \
+  X(angle, FLOATING)                                                                                              \
+  X(bitwise_invert, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                               \
+  X(bit_count, ND4C_CPU_INTS)                                                                                     \
+  X(ldexp, ND4C_CPU_FLOATS)                                                                                       \
+  X(is_close, ND4C_CPU_NUMBERS)                                                                                   \
+  X(softsign, ND4C_CPU_FLOATS)                                                                                    \
+  X(hard_sigmoid, ND4C_CPU_FLOATS)                                                                                \
+  X(hard_swish, ND4C_CPU_FLOATS)                                                                                  \
+  X(hard_tanh, ND4C_CPU_FLOATS) X(threshold, ND4C_CPU_FLOATS) X(shrink, ND4C_CPU_FLOATS) X(prelu, ND4C_CPU_REALS) \
+      X(cube, ND4C_CPU_NUMBERS)
+#define PROMOTED_OPS(X)                                                                                               \
+  X(add, ND4C_CPU_ALL)                                                                                                \
+  X(subtract, ND4C_CPU_ALL)                                                                                           \
+  X(multiply, ND4C_CPU_ALL)                                                                                           \
+  X(divide, ND4C_CPU_ALL)                                                                                             \
+  X(power, ND4C_CPU_ALL)                                                                                              \
+  X(maximum, ND4C_CPU_ALL)                                                                                            \
+  X(minimum, ND4C_CPU_ALL)                                                                                            \
+  X(atan2, ND4C_CPU_FLOATS)                                                                                           \
+  X(bitwise_and, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                                      \
+  X(bitwise_or, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                                       \
+  X(bitwise_xor, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                                      \
+  X(bitwise_left_shift, ND4C_CPU_INTS)                                                                                \
+  X(bitwise_right_shift, ND4C_CPU_INTS)                                                                               \
+  X(copysign, ND4C_CPU_FLOATS)                                                                                        \
+  X(floor_divide, ND4C_CPU_REALS)                                                                                     \
+  X(remainder, ND4C_CPU_REALS)                                                                                        \
+  X(fmod, ND4C_CPU_REALS)                                                                                             \
+  X(hypot, ND4C_CPU_FLOATS)                                                                                           \
+  X(logaddexp, ND4C_CPU_FLOATS)                                                                                       \
+  X(logaddexp2, ND4C_CPU_FLOATS)                                                                                      \
+  X(xlogy, ND4C_CPU_FLOATS)                                                                                           \
+  X(gcd, ND4C_CPU_INTS)                                                                                               \
+  X(lcm, ND4C_CPU_INTS)                                                                                               \
+  X(heaviside, ND4C_CPU_FLOATS) X(fmax, ND4C_CPU_REALS) X(fmin, ND4C_CPU_REALS) X(squared_difference, ND4C_CPU_REALS) \
+      X(divide_no_nan, ND4C_CPU_FLOATS) X(igamma, ND4C_CPU_FLOATS) X(igammac, ND4C_CPU_FLOATS)                        \
+          X(betainc, ND4C_CPU_FLOATS) X(zeta, ND4C_CPU_FLOATS) X(polygamma, ND4C_CPU_FLOATS)
 #define OWN_OPS(X)               \
+  X(leaky_relu, ND4C_CPU_FLOATS) \
   X(where, ND4C_CPU_ALL)         \
   X(clip, ND4C_CPU_REALS)        \
   X(bit_cast, ND4C_CPU_ALL)      \

@@ -1,10 +1,11 @@
 /* Engine reference: products of bytes. A matrix at a time becomes int16 less its zero points; sums are int32. */
 #include <math.h>
 
+#include "backends/cpu/reference/work.h"
 #include "backends/cpu/support/window.h"
 #include "kernels/reference/quantization/quantization.h"
 
-/* What a call works with. Buffers live in one block. */
+/* What a call works with. */
 typedef struct product {
   const nd4c_call *call;
   nd4c_ref_tensor a, b, y;
@@ -12,27 +13,25 @@ typedef struct product {
   int16_t *a_wide, *b_wide;
   int32_t *sums, *a_zeros, *b_zeros;
   double *a_scales, *b_scales;
-  void *block;
-  size_t bytes;
 } product;
 
-static nd4c_status take_buffers(product *p) {
+/* Memory for `count` items of `each` bytes. */
+static void *take(nd4c_cpu_work *work, int64_t count, int64_t each) {
+  return nd4c_cpu_work_make(work, (count * each + 7) / 8);
+}
+
+static nd4c_status take_buffers(nd4c_cpu_work *work, product *p) {
   double needed = 2.0 * (double)p->k * (double)(p->m + p->n) + 4.0 * (double)p->m * (double)p->n;
   ND4C_CPU_FAIL_IF(needed > 0x1p46, ND4C_MEMORY, "%s: no memory for factors of %lld by %lld by %lld", p->call->op->name,
                    (long long)p->m, (long long)p->k, (long long)p->n);
-  size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
-  p->bytes = (m + n) * (sizeof(double) + sizeof(int32_t)) + m * n * sizeof(int32_t) + (m + n) * k * sizeof(int16_t) + 8;
-  p->block = nd4c_cpu_host->allocate_pages(p->bytes);
-  ND4C_CPU_FAIL_IF(p->block == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes of widened factors", p->call->op->name,
-                   p->bytes);
-  p->a_scales = p->block;
-  p->b_scales = p->a_scales + m;
-  p->a_zeros = (int32_t *)(p->b_scales + n);
-  p->b_zeros = p->a_zeros + m;
-  p->sums = p->b_zeros + n;
-  p->a_wide = (int16_t *)(p->sums + m * n);
-  p->b_wide = p->a_wide + m * k;
-  return ND4C_OK;
+  p->a_scales = nd4c_cpu_work_make(work, p->m);
+  p->b_scales = nd4c_cpu_work_make(work, p->n);
+  p->a_zeros = take(work, p->m, sizeof *p->a_zeros);
+  p->b_zeros = take(work, p->n, sizeof *p->b_zeros);
+  p->sums = take(work, p->m * p->n, sizeof *p->sums);
+  p->a_wide = take(work, p->m * p->k, sizeof *p->a_wide);
+  p->b_wide = take(work, p->k * p->n, sizeof *p->b_wide);
+  return nd4c_cpu_work_check(work);
 }
 
 static void product_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -107,20 +106,26 @@ static void store_byte(const nd4c_ref_tensor *y, int64_t offset, double value, i
   y->data[offset] = (char)(int)(whole < low ? low : whole > low + 255 ? low + 255 : whole);
 }
 
-static void store_int32(const product *p, int64_t flat, int64_t i, int64_t j) {
+/* Element (i, j) of the sums into element `flat` of y: `to` NULL: as it is, or, where y is floating, scaled. */
+static void store_sum(const product *p, const target *to, const nd4c_ref_tensor *bias, int64_t flat, int64_t i,
+                      int64_t j) {
   int64_t offset = nd4c_ref_offset(&p->y, p->y.rank, p->y.shape, flat);
-  ((int32_t *)(void *)p->y.data)[offset] = p->sums[i * p->n + j];
-}
-
-static void store_requantized(const product *p, const target *to, int64_t flat, int64_t i, int64_t j) {
-  int64_t offset = nd4c_ref_offset(&p->y, p->y.rank, p->y.shape, flat);
-  store_byte(&p->y, offset, (double)p->sums[i * p->n + j] * multiplier(to, p->a_scales[i], p->b_scales[j]), to->zero);
+  int32_t sum = p->sums[i * p->n + j];
+  if (to != NULL)
+    store_byte(&p->y, offset, (double)sum * multiplier(to, p->a_scales[i], p->b_scales[j]), to->zero);
+  else if (p->y.dtype == ND4C_INT32)
+    nd4c_value_store(ND4C_INT32, p->y.data, offset, (nd4c_value){.i = sum});
+  else
+    nd4c_ref_store(&p->y, offset,
+                   (double)sum * p->a_scales[i] * p->b_scales[j] +
+                       (bias->data != NULL ? nd4c_ref_load(bias, j * bias->strides[0]) : 0));
 }
 
 /* -- matrices ----------------------------------------------------------------------------------------------------- */
 
-/* a [..., m, k] times b [..., k, n], as matmul has it. `to` NULL: y is int32. */
-static nd4c_status run_matrices(const nd4c_call *call, int32_t b_at, const positions *at, const target *to) {
+/* a [..., m, k] times b [..., k, n], as matmul has it; `turned`: times b [n, k] turned round. */
+static nd4c_status multiply_matrices(const nd4c_call *call, nd4c_cpu_work *work, int32_t b_at, positions at,
+                                     const target *to, bool turned, nd4c_ref_tensor bias) {
   product p = {.call = call,
                .a = nd4c_cpu_ref_input(call, 0),
                .b = nd4c_cpu_ref_input(call, b_at),
@@ -128,99 +133,58 @@ static nd4c_status run_matrices(const nd4c_call *call, int32_t b_at, const posit
   bool a_vector = p.a.rank == 1, b_vector = p.b.rank == 1;
   int32_t batch_rank = p.y.rank - !a_vector - !b_vector;
   p.m = a_vector ? 1 : p.a.shape[p.a.rank - 2];
-  p.n = b_vector ? 1 : p.b.shape[p.b.rank - 1];
+  p.n = b_vector ? 1 : p.b.shape[turned ? 0 : p.b.rank - 1];
   p.k = p.a.shape[p.a.rank - 1];
   if (call->outputs[0].size == 0)
     return ND4C_OK;
-  nd4c_status status = take_buffers(&p);
-  int64_t matrices = status == ND4C_OK ? call->outputs[0].size / (p.m * p.n) : 0;
-  for (int64_t matrix = 0; matrix < matrices; matrix++) {
-    take_parameters(&p, at, batch_rank, matrix, false);
-    nd4c_ref_bytes a = {p.a,
-                        batch_offset(&p.a, &p.y, batch_rank, matrix),
-                        p.m,
-                        p.k,
-                        a_vector ? 0 : p.a.strides[p.a.rank - 2],
-                        p.a.strides[p.a.rank - 1],
-                        p.a_zeros,
-                        true};
-    nd4c_ref_bytes b = {p.b,
-                        batch_offset(&p.b, &p.y, batch_rank, matrix),
-                        p.k,
-                        p.n,
-                        p.b.strides[b_vector ? 0 : p.b.rank - 2],
-                        b_vector ? 0 : p.b.strides[p.b.rank - 1],
-                        p.b_zeros,
-                        false};
+  const int64_t *b_last = &p.b.strides[p.b.rank - 1];
+  int64_t b_steps[2] = {b_vector ? b_last[0] : b_last[-1], b_vector ? 0 : b_last[0]}; /* along k, along n */
+  ND4C_BACKEND_TRY(take_buffers(work, &p));
+  for (int64_t matrix = 0; matrix < call->outputs[0].size / (p.m * p.n); matrix++) {
+    take_parameters(&p, &at, batch_rank, matrix, turned);
+    nd4c_ref_bytes a = {.tensor = p.a,
+                        .offset = batch_offset(&p.a, &p.y, batch_rank, matrix),
+                        .rows = p.m,
+                        .columns = p.k,
+                        .row_stride = a_vector ? 0 : p.a.strides[p.a.rank - 2],
+                        .column_stride = p.a.strides[p.a.rank - 1],
+                        .zeros = p.a_zeros,
+                        .by_row = true};
+    nd4c_ref_bytes b = {.tensor = p.b,
+                        .offset = batch_offset(&p.b, &p.y, batch_rank, matrix),
+                        .rows = p.k,
+                        .columns = p.n,
+                        .row_stride = b_steps[turned],
+                        .column_stride = b_steps[!turned],
+                        .zeros = p.b_zeros};
     nd4c_ref_widen(&a, p.a_wide);
     nd4c_ref_widen(&b, p.b_wide);
     multiply(&p);
-    for (int64_t i = 0; i < p.m * p.n; i++) {
-      int64_t flat = matrix * p.m * p.n + i;
-      if (to == NULL)
-        store_int32(&p, flat, i / p.n, i % p.n);
-      else
-        store_requantized(&p, to, flat, i / p.n, i % p.n);
-    }
+    for (int64_t i = 0; i < p.m * p.n; i++)
+      store_sum(&p, to, &bias, matrix * p.m * p.n + i, i / p.n, i % p.n);
   }
-  if (p.block != NULL)
-    nd4c_cpu_host->free_pages(p.block, p.bytes);
-  return status;
+  return ND4C_OK;
 }
 
-static nd4c_status matmul_integer_run(const nd4c_call *call) {
+static const nd4c_ref_tensor no_bias = {.dtype = ND4C_DTYPE_NONE};
+
+static nd4c_status matmul_integer(const nd4c_call *call, nd4c_cpu_work *work) {
   const positions at = {-1, ND4C_IN_matmul_integer_a_zero_point, -1, ND4C_IN_matmul_integer_b_zero_point};
-  return run_matrices(call, ND4C_IN_matmul_integer_b, &at, NULL);
+  return multiply_matrices(call, work, ND4C_IN_matmul_integer_b, at, NULL, false, no_bias);
 }
 
-static nd4c_status qlinear_matmul_run(const nd4c_call *call) {
+static nd4c_status qlinear_matmul(const nd4c_call *call, nd4c_cpu_work *work) {
   const positions at = {ND4C_IN_qlinear_matmul_a_scale, ND4C_IN_qlinear_matmul_a_zero_point,
                         ND4C_IN_qlinear_matmul_b_scale, ND4C_IN_qlinear_matmul_b_zero_point};
   target to = target_of(call, ND4C_IN_qlinear_matmul_y_scale, ND4C_IN_qlinear_matmul_y_zero_point);
-  return run_matrices(call, ND4C_IN_qlinear_matmul_b, &at, &to);
+  return multiply_matrices(call, work, ND4C_IN_qlinear_matmul_b, at, &to, false, no_bias);
 }
 
-/* x [..., k] times w [n, k] turned round: one product of all rows for each position of x's first axes but one. */
-static nd4c_status linear_int8_run(const nd4c_call *call) {
+static nd4c_status linear_int8(const nd4c_call *call, nd4c_cpu_work *work) {
   const positions at = {ND4C_IN_linear_int8_x_scale, ND4C_IN_linear_int8_x_zero_point, ND4C_IN_linear_int8_w_scale,
                         ND4C_IN_linear_int8_w_zero_point};
-  nd4c_ref_tensor bias = nd4c_cpu_ref_input(call, ND4C_IN_linear_int8_bias);
-  product p = {.call = call,
-               .a = nd4c_cpu_ref_input(call, ND4C_IN_linear_int8_x),
-               .b = nd4c_cpu_ref_input(call, ND4C_IN_linear_int8_w),
-               .y = nd4c_cpu_ref_output(call, 0)};
-  bool vector = p.a.rank == 1;
-  int32_t batch_rank = vector ? 0 : p.a.rank - 2;
-  p.m = vector ? 1 : p.a.shape[p.a.rank - 2];
-  p.n = p.b.shape[0];
-  p.k = p.b.shape[1];
-  if (call->outputs[0].size == 0)
-    return ND4C_OK;
-  nd4c_status status = take_buffers(&p);
-  int64_t matrices = status == ND4C_OK ? call->outputs[0].size / (p.m * p.n) : 0;
-  for (int64_t matrix = 0; matrix < matrices; matrix++) {
-    take_parameters(&p, &at, batch_rank, matrix, true);
-    nd4c_ref_bytes a = {p.a,
-                        batch_offset(&p.a, &p.y, batch_rank, matrix),
-                        p.m,
-                        p.k,
-                        vector ? 0 : p.a.strides[p.a.rank - 2],
-                        p.a.strides[p.a.rank - 1],
-                        p.a_zeros,
-                        true};
-    nd4c_ref_bytes b = {p.b, 0, p.k, p.n, p.b.strides[1], p.b.strides[0], p.b_zeros, false};
-    nd4c_ref_widen(&a, p.a_wide);
-    nd4c_ref_widen(&b, p.b_wide);
-    multiply(&p);
-    for (int64_t i = 0; i < p.m * p.n; i++) {
-      int64_t offset = nd4c_ref_offset(&p.y, p.y.rank, p.y.shape, matrix * p.m * p.n + i);
-      double sum = (double)p.sums[i] * p.a_scales[i / p.n] * p.b_scales[i % p.n];
-      nd4c_ref_store(&p.y, offset, bias.data != NULL ? sum + nd4c_ref_load(&bias, i % p.n * bias.strides[0]) : sum);
-    }
-  }
-  if (p.block != NULL)
-    nd4c_cpu_host->free_pages(p.block, p.bytes);
-  return status;
+  return multiply_matrices(call, work, ND4C_IN_linear_int8_w, at, NULL, true,
+                           nd4c_cpu_ref_input(call, ND4C_IN_linear_int8_bias));
 }
 
 /* -- convolutions -------------------------------------------------------------------------------------------------- */
@@ -251,7 +215,8 @@ static void store_group(const conv_job *job, int64_t image, int64_t group) {
 }
 
 /* `at`: a is w, b is x. */
-static nd4c_status run_conv(const nd4c_call *call, int32_t w_at, const positions *at, conv_job *job, int64_t groups) {
+static nd4c_status run_conv(const nd4c_call *call, nd4c_cpu_work *work, int32_t w_at, const positions *at,
+                            conv_job *job, int64_t groups) {
   product *p = &job->p;
   *p = (product){.call = call,
                  .a = nd4c_cpu_ref_input(call, w_at),
@@ -264,8 +229,8 @@ static nd4c_status run_conv(const nd4c_call *call, int32_t w_at, const positions
   p->m = outputs / groups;
   p->n = y->size / y->shape[0] / outputs;
   p->k = w->size / outputs;
-  nd4c_status status = take_buffers(p);
-  for (int64_t i = 0; status == ND4C_OK && i < y->shape[0] * groups; i++) {
+  ND4C_BACKEND_TRY(take_buffers(work, p));
+  for (int64_t i = 0; i < y->shape[0] * groups; i++) {
     int64_t image = i / groups, group = i % groups, cells = p->k / (w->shape[1] > 0 ? w->shape[1] : 1);
     int32_t x_zero = (int32_t)parameter(call, at->b_zero, &p->y, 0, 0, 0, true);
     for (int64_t row = 0; row < p->m; row++) {
@@ -288,27 +253,25 @@ static nd4c_status run_conv(const nd4c_call *call, int32_t w_at, const positions
     multiply(p);
     store_group(job, image, group);
   }
-  if (p->block != NULL)
-    nd4c_cpu_host->free_pages(p->block, p->bytes);
-  return status;
+  return ND4C_OK;
 }
 
-static nd4c_status conv_integer_run(const nd4c_call *call) {
+static nd4c_status conv_integer(const nd4c_call *call, nd4c_cpu_work *work) {
   const positions at = {-1, ND4C_IN_conv_integer_w_zero_point, -1, ND4C_IN_conv_integer_x_zero_point};
   const nd4c_cpu_window_attrs attrs = ND4C_CPU_WINDOW_ATTRS(conv_integer);
   conv_job job = {.to = NULL};
   nd4c_cpu_window(call, attrs, call->inputs[ND4C_IN_conv_integer_w].shape + 2, &job.window);
-  return run_conv(call, ND4C_IN_conv_integer_w, &at, &job, ND4C_INT_OF(call, conv_integer_groups));
+  return run_conv(call, work, ND4C_IN_conv_integer_w, &at, &job, ND4C_INT_OF(call, conv_integer_groups));
 }
 
-static nd4c_status qlinear_conv_run(const nd4c_call *call) {
+static nd4c_status qlinear_conv(const nd4c_call *call, nd4c_cpu_work *work) {
   const positions at = {ND4C_IN_qlinear_conv_w_scale, ND4C_IN_qlinear_conv_w_zero_point, ND4C_IN_qlinear_conv_x_scale,
                         ND4C_IN_qlinear_conv_x_zero_point};
   const nd4c_cpu_window_attrs attrs = ND4C_CPU_WINDOW_ATTRS(qlinear_conv);
   target to = target_of(call, ND4C_IN_qlinear_conv_y_scale, ND4C_IN_qlinear_conv_y_zero_point);
   conv_job job = {.to = &to, .bias = nd4c_cpu_ref_input(call, ND4C_IN_qlinear_conv_bias)};
   nd4c_cpu_window(call, attrs, call->inputs[ND4C_IN_qlinear_conv_w].shape + 2, &job.window);
-  return run_conv(call, ND4C_IN_qlinear_conv_w, &at, &job, ND4C_INT_OF(call, qlinear_conv_groups));
+  return run_conv(call, work, ND4C_IN_qlinear_conv_w, &at, &job, ND4C_INT_OF(call, qlinear_conv_groups));
 }
 
 /* -- sums ---------------------------------------------------------------------------------------------------------- */
@@ -350,11 +313,13 @@ static nd4c_status qlinear_add_run(const nd4c_call *call) {
 
 #define BYTES (ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8))
 
+#define OPS(X)                                         \
+  X(matmul_integer, BYTES, matmul_integer(call, work)) \
+  X(qlinear_matmul, BYTES, qlinear_matmul(call, work)) \
+  X(linear_int8, BYTES, linear_int8(call, work))       \
+  X(conv_integer, BYTES, conv_integer(call, work))     \
+  X(qlinear_conv, BYTES, qlinear_conv(call, work))
+OPS(ND4C_CPU_WORK_RUN)
+
 const nd4c_kernel *const nd4c_cpu_reference_quantization_product_kernels[] = {
-    ND4C_CPU_REFERENCE_KERNEL(matmul_integer, BYTES, matmul_integer_run),
-    ND4C_CPU_REFERENCE_KERNEL(qlinear_matmul, BYTES, qlinear_matmul_run),
-    ND4C_CPU_REFERENCE_KERNEL(linear_int8, BYTES, linear_int8_run),
-    ND4C_CPU_REFERENCE_KERNEL(conv_integer, BYTES, conv_integer_run),
-    ND4C_CPU_REFERENCE_KERNEL(qlinear_conv, BYTES, qlinear_conv_run),
-    ND4C_CPU_REFERENCE_KERNEL(qlinear_add, BYTES, qlinear_add_run),
-    NULL};
+    OPS(ND4C_CPU_WORK_ROW) ND4C_CPU_REFERENCE_ROW(qlinear_add, BYTES) NULL};
