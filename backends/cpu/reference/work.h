@@ -69,8 +69,10 @@ nd4c_status nd4c_cpu_work_end(nd4c_cpu_work *work, nd4c_status status);
     nd4c_cpu_work own = nd4c_cpu_work_in(call, nd4c_cpu_work_operand_bytes(call)), *work = &own; \
     return nd4c_cpu_work_end(work, __VA_ARGS__);                                                 \
   }
-#define ND4C_CPU_WORK_ROW(op, dtypes, ...) \
-  ND4C_CPU_REFERENCE_KERNEL(op, dtypes, op##_run, .scratch_bytes = nd4c_cpu_work_operand_bytes),
+#define ND4C_CPU_WORK_ROW(op, dtypes, ...) ND4C_CPU_WORK_ROW_IF(op, dtypes, nd4c_cpu_reference_usable)
+#define ND4C_CPU_WORK_STORED(op, dtypes, ...) ND4C_CPU_WORK_ROW_IF(op, dtypes, nd4c_cpu_reference_stored)
+#define ND4C_CPU_WORK_ROW_IF(op, dtypes, usable_function) \
+  ND4C_CPU_REFERENCE_KERNEL_IF(op, dtypes, usable_function, op##_run, .scratch_bytes = nd4c_cpu_work_operand_bytes),
 
 /* Refuses integers that are not in least .. most; NULL: there are none. `what` names one of them. */
 nd4c_status nd4c_cpu_check_integers(const nd4c_call *call, const char *what, const int64_t *values, int64_t count,
