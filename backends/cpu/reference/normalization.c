@@ -94,6 +94,8 @@ static nd4c_status softmax(const nd4c_call *call, nd4c_cpu_work *work, bool loga
   return nd4c_cpu_work_parallel(work, rows, 8 * args.length, softmax_range, &args);
 }
 
+ND4C_CPU_RANGE(batch_norm_range, nd4c_ref_batch_norm)
+
 static nd4c_status batch_norm(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
   nd4c_ref_channels args = {.inner = nd4c_ref_extent(x->rank - 2, x->shape + 2),
@@ -105,9 +107,7 @@ static nd4c_status batch_norm(const nd4c_call *call, nd4c_cpu_work *work) {
                             .variance = nd4c_cpu_work_load(work, ND4C_IN_batch_norm_variance),
                             .epsilon = ND4C_REAL_OF(call, batch_norm_epsilon),
                             .y = nd4c_cpu_work_output(work, 0)};
-  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  nd4c_ref_batch_norm(&args, x->size);
-  return ND4C_OK;
+  return nd4c_cpu_work_parallel(work, x->size, 8, batch_norm_range, &args);
 }
 
 ND4C_CPU_RANGE(lrn_range, nd4c_ref_lrn)
@@ -205,7 +205,7 @@ static nd4c_status batch_norm_training(const nd4c_call *call, nd4c_cpu_work *wor
                             .y = g.y};
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   nd4c_ref_group_statistics(x->size, g.x, g.of, g.count, own[0], own[1]);
-  nd4c_ref_batch_norm(&args, x->size);
+  (void)nd4c_cpu_work_parallel(work, x->size, 8, batch_norm_range, &args);
   for (int64_t i = 0; i < 2 * g.count; i++) {
     double *to = &own[i / g.count][i % g.count];
     *to = old[i / g.count][i % g.count] * momentum + *to * (1 - momentum);

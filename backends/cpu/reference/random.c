@@ -138,30 +138,48 @@ static nd4c_status shuffle(const nd4c_call *call, nd4c_cpu_work *work) {
 
 /* -- dropout, leaky rectifier -------------------------------------------------------------------------------------- */
 
-static nd4c_status dropout(const nd4c_call *call, nd4c_cpu_work *work) {
-  nd4c_philox state = state_of(call);
-  double rate = ND4C_REAL_OF(call, random_dropout_rate), *y = nd4c_cpu_work_load(work, 1);
-  int64_t *mask = nd4c_cpu_work_output_integers(work, 1);
-  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  nd4c_cpu_work_result(work, 0, y);
-  for (int64_t i = 0; i < call->outputs[0].size; i++) {
-    mask[i] = nd4c_ref_random_unit(&state, i) >= rate;
-    y[i] = mask[i] ? y[i] / (1 - rate) : 0;
+/* Elements that are kept with a chance, or, without a mask, those below 0 times a slope that chance picks. */
+typedef struct chance_job {
+  nd4c_philox state;
+  bool seeded;
+  double rate, low, high, *y; /* y begins as x */
+  int64_t *mask;
+} chance_job;
+
+static void chance_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+  const chance_job *c = user;
+  (void)worker;
+  for (int64_t i = begin; i < end; i++) {
+    double u = c->seeded ? nd4c_ref_random_unit(&c->state, i) : 0.5;
+    if (c->mask != NULL) {
+      c->mask[i] = u >= c->rate;
+      c->y[i] = c->mask[i] ? c->y[i] / (1 - c->rate) : 0;
+    } else {
+      c->y[i] *= c->y[i] < 0 ? c->low + u * (c->high - c->low) : 1;
+    }
   }
-  return ND4C_OK;
+}
+
+static nd4c_status dropout(const nd4c_call *call, nd4c_cpu_work *work) {
+  chance_job c = {.state = state_of(call),
+                  .seeded = true,
+                  .rate = ND4C_REAL_OF(call, random_dropout_rate),
+                  .y = nd4c_cpu_work_load(work, 1),
+                  .mask = nd4c_cpu_work_output_integers(work, 1)};
+  nd4c_cpu_work_result(work, 0, c.y);
+  return nd4c_cpu_work_parallel(work, call->outputs[0].size, WORK, chance_range, &c);
 }
 
 static nd4c_status rrelu(const nd4c_call *call, nd4c_cpu_work *work) {
-  const nd4c_tensor *given = nd4c_cpu_input(call, ND4C_IN_rrelu_state);
-  nd4c_philox state = given != NULL ? read_state(given) : (nd4c_philox){0, 0, 0};
-  double low = ND4C_REAL_OF(call, rrelu_low), high = ND4C_REAL_OF(call, rrelu_high), *y = nd4c_cpu_work_load(work, 0);
-  ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  nd4c_cpu_work_result(work, 0, y);
-  for (int64_t i = 0; i < call->outputs[0].size; i++) {
-    double u = given != NULL ? nd4c_ref_random_unit(&state, i) : 0.5;
-    y[i] *= y[i] < 0 ? low + u * (high - low) : 1;
-  }
-  return ND4C_OK;
+  const nd4c_tensor *state = nd4c_cpu_input(call, ND4C_IN_rrelu_state);
+  chance_job c = {.seeded = state != NULL,
+                  .low = ND4C_REAL_OF(call, rrelu_low),
+                  .high = ND4C_REAL_OF(call, rrelu_high),
+                  .y = nd4c_cpu_work_load(work, 0)};
+  if (c.seeded)
+    c.state = read_state(state);
+  nd4c_cpu_work_result(work, 0, c.y);
+  return nd4c_cpu_work_parallel(work, call->outputs[0].size, WORK, chance_range, &c);
 }
 
 /* -- categories ---------------------------------------------------------------------------------------------------- */

@@ -21,8 +21,8 @@ void nd4c_ref_softmax(const nd4c_ref_softmax_args *args, int64_t begin, int64_t 
   }
 }
 
-void nd4c_ref_batch_norm(const nd4c_ref_channels *args, int64_t size) {
-  for (int64_t i = 0; i < size; i++) {
+void nd4c_ref_batch_norm(const nd4c_ref_channels *args, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
     int64_t c = i / args->inner % args->count;
     double value = (args->x[i] - args->mean[c]) / sqrt(args->variance[c] + args->epsilon);
     args->y[i] = value * args->scale[c] + args->bias[c];

@@ -22,7 +22,8 @@ typedef struct nd4c_ref_channels {
   const double *x, *scale, *bias, *mean, *variance;
   double epsilon, *y;
 } nd4c_ref_channels;
-void nd4c_ref_batch_norm(const nd4c_ref_channels *args, int64_t size);
+/* Range over elements. */
+void nd4c_ref_batch_norm(const nd4c_ref_channels *args, int64_t begin, int64_t end);
 
 typedef struct nd4c_ref_lrn_args {
   int64_t inner, channels, size;

@@ -45,6 +45,7 @@ void nd4c_ref_read_doubles(nd4c_dtype dtype, const char *data, int64_t start, in
 void nd4c_ref_write_doubles(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                             const double *from) {
   nd4c_dtype_kind kind = nd4c_reference_kind(dtype);
+  nd4c_value values[VALUES];
   if (dtype == ND4C_FLOAT32) {
     WRITE_FLOATS(float)
     return;
@@ -53,26 +54,39 @@ void nd4c_ref_write_doubles(nd4c_dtype dtype, char *data, int64_t start, int64_t
     WRITE_FLOATS(double)
     return;
   }
-  for (int64_t i = 0; i < count; i++) {
-    nd4c_value value = {.f = from[i]};
-    if (kind == ND4C_KIND_COMPLEX)
-      value.c = nd4c_complex_make(from[2 * i], from[2 * i + 1]);
-    else if (kind != ND4C_KIND_FLOAT)
-      value.i = (int64_t)from[i];
-    nd4c_value_store(dtype, data, start + i * stride, value);
+  for (int64_t done = 0; done < count; done += VALUES) {
+    int64_t part = count - done < VALUES ? count - done : VALUES;
+    for (int64_t i = 0; i < part; i++, from++) {
+      values[i] = (nd4c_value){.f = *from};
+      if (kind == ND4C_KIND_COMPLEX)
+        values[i].c = nd4c_complex_make(from[0], from[1]), from++;
+      else if (kind != ND4C_KIND_FLOAT)
+        values[i].i = (int64_t)*from;
+    }
+    nd4c_values_store(dtype, data, start + done * stride, stride, part, values);
   }
 }
 
 void nd4c_ref_read_words(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
                          uint64_t *to) {
-  for (int64_t i = 0; i < count; i++)
-    to[i] = nd4c_value_load(dtype, data, start + i * stride).u;
+  nd4c_value values[VALUES];
+  for (int64_t done = 0; done < count; done += VALUES) {
+    int64_t part = count - done < VALUES ? count - done : VALUES;
+    nd4c_values_load(dtype, data, start + done * stride, stride, part, values);
+    for (int64_t i = 0; i < part; i++)
+      *to++ = values[i].u;
+  }
 }
 
 void nd4c_ref_write_words(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                           const uint64_t *from) {
-  for (int64_t i = 0; i < count; i++)
-    nd4c_value_store(dtype, data, start + i * stride, (nd4c_value){.u = from[i]});
+  nd4c_value values[VALUES];
+  for (int64_t done = 0; done < count; done += VALUES) {
+    int64_t part = count - done < VALUES ? count - done : VALUES;
+    for (int64_t i = 0; i < part; i++)
+      values[i].u = *from++;
+    nd4c_values_store(dtype, data, start + done * stride, stride, part, values);
+  }
 }
 
 /* -- elements as they are ------------------------------------------------------------------------------------------ */
