@@ -181,119 +181,61 @@ static nd4c_status crelu_run(const nd4c_call *call) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define FLOATING (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)
+/* Sets of dtypes of the first input. */
+#define F ND4C_CPU_FLOATS
+#define FC (ND4C_CPU_FLOATS | ND4C_CPU_COMPLEXES)
+#define R ND4C_CPU_REALS
+#define N ND4C_CPU_NUMBERS
+#define A ND4C_CPU_ALL
+#define BITS (ND4C_CPU_INTS | ND4C_CPU_BOOLS)
+#define INTS ND4C_CPU_INTS
 
-/* X(op, dtypes of the first input) */
-#define WIDTH_OPS(X)                                                                                                 \
-  X(acos, FLOATING)                                                                                                  \
-  X(acosh, FLOATING)                                                                                                 \
-  X(asin, FLOATING)                                                                                                  \
-  X(asinh, FLOATING)                                                                                                 \
-  X(atan, FLOATING)                                                                                                  \
-  X(atanh, FLOATING)                                                                                                 \
-  X(cosh, FLOATING)                                                                                                  \
-  X(sinh, FLOATING)                                                                                                  \
-  X(tan, FLOATING)                                                                                                   \
-  X(tanh, FLOATING)                                                                                                  \
-  X(expm1, FLOATING)                                                                                                 \
-  X(log1p, FLOATING)                                                                                                 \
-  X(log2, FLOATING)                                                                                                  \
-  X(log10, FLOATING)                                                                                                 \
-  X(exp2, FLOATING)                                                                                                  \
-  X(cbrt, ND4C_CPU_FLOATS)                                                                                           \
-  X(rsqrt, ND4C_CPU_FLOATS) X(erf, ND4C_CPU_FLOATS) X(erfc, ND4C_CPU_FLOATS) X(erfinv, ND4C_CPU_FLOATS)              \
-      X(lgamma, ND4C_CPU_FLOATS) X(gamma, ND4C_CPU_FLOATS) X(digamma, ND4C_CPU_FLOATS) X(i0, ND4C_CPU_FLOATS)        \
-          X(i1, ND4C_CPU_FLOATS) X(sinc, ND4C_CPU_FLOATS) X(deg2rad, ND4C_CPU_FLOATS) X(rad2deg, ND4C_CPU_FLOATS)    \
-              X(logit, ND4C_CPU_FLOATS) X(sigmoid, ND4C_CPU_FLOATS) X(elu, ND4C_CPU_FLOATS) X(selu, ND4C_CPU_FLOATS) \
-                  X(celu, ND4C_CPU_FLOATS) X(softplus, ND4C_CPU_FLOATS) X(mish, ND4C_CPU_FLOATS)                     \
-                      X(swish, ND4C_CPU_FLOATS) X(log_sigmoid, ND4C_CPU_FLOATS) X(tanh_shrink, ND4C_CPU_FLOATS)      \
-                          X(rational_tanh, ND4C_CPU_FLOATS) X(rectified_tanh, ND4C_CPU_FLOATS)
-#define PLAIN_OPS(X)                                                                                              \
-  X(negative, ND4C_CPU_ALL)                                                                                       \
-  X(abs, ND4C_CPU_ALL)                                                                                            \
-  X(sign, ND4C_CPU_ALL)                                                                                           \
-  X(square, ND4C_CPU_ALL)                                                                                         \
-  X(sqrt, FLOATING)                                                                                               \
-  X(reciprocal, FLOATING)                                                                                         \
-  X(exp, FLOATING)                                                                                                \
-  X(log, FLOATING)                                                                                                \
-  X(sin, FLOATING)                                                                                                \
-  X(cos, FLOATING)                                                                                                \
-  X(relu, ND4C_CPU_REALS)                                                                                         \
-  X(floor, ND4C_CPU_REALS)                                                                                        \
-  X(ceil, ND4C_CPU_REALS)                                                                                         \
-  X(round, ND4C_CPU_ALL)                                                                                          \
-  X(is_nan, ND4C_CPU_ALL)                                                                                         \
-  X(logical_not, ND4C_CPU_ALL)                                                                                    \
-  X(equal, ND4C_CPU_ALL)                                                                                          \
-  X(not_equal, ND4C_CPU_ALL)                                                                                      \
-  X(less, ND4C_CPU_ALL)                                                                                           \
-  X(less_equal, ND4C_CPU_ALL)                                                                                     \
-  X(greater, ND4C_CPU_ALL)                                                                                        \
-  X(greater_equal, ND4C_CPU_ALL)                                                                                  \
-  X(logical_and, ND4C_CPU_ALL)                                                                                    \
-  X(logical_or, ND4C_CPU_ALL)                                                                                     \
-  X(logical_xor, ND4C_CPU_ALL)                                                                                    \
-  X(trunc, ND4C_CPU_REALS)                                                                                        \
-  X(frac, ND4C_CPU_FLOATS)                                                                                        \
-  X(is_finite, ND4C_CPU_NUMBERS)                                                                                  \
-  X(is_inf, ND4C_CPU_NUMBERS)                                                                                     \
-  X(signbit, ND4C_CPU_FLOATS)                                                                                     \
-  X(conj, ND4C_CPU_NUMBERS)                                                                                       \
-  X(real, ND4C_CPU_NUMBERS)                                                                                       \
-  X(imag, ND4C_CPU_NUMBERS)                                                                                       \
-  X(angle, FLOATING)                                                                                              \
-  X(bitwise_invert, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                               \
-  X(bit_count, ND4C_CPU_INTS)                                                                                     \
-  X(ldexp, ND4C_CPU_FLOATS)                                                                                       \
-  X(is_close, ND4C_CPU_NUMBERS)                                                                                   \
-  X(softsign, ND4C_CPU_FLOATS)                                                                                    \
-  X(hard_sigmoid, ND4C_CPU_FLOATS)                                                                                \
-  X(hard_swish, ND4C_CPU_FLOATS)                                                                                  \
-  X(hard_tanh, ND4C_CPU_FLOATS) X(threshold, ND4C_CPU_FLOATS) X(shrink, ND4C_CPU_FLOATS) X(prelu, ND4C_CPU_REALS) \
-      X(cube, ND4C_CPU_NUMBERS)
-#define PROMOTED_OPS(X)                                                                                               \
-  X(add, ND4C_CPU_ALL)                                                                                                \
-  X(subtract, ND4C_CPU_ALL)                                                                                           \
-  X(multiply, ND4C_CPU_ALL)                                                                                           \
-  X(divide, ND4C_CPU_ALL)                                                                                             \
-  X(power, ND4C_CPU_ALL)                                                                                              \
-  X(maximum, ND4C_CPU_ALL)                                                                                            \
-  X(minimum, ND4C_CPU_ALL)                                                                                            \
-  X(atan2, ND4C_CPU_FLOATS)                                                                                           \
-  X(bitwise_and, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                                      \
-  X(bitwise_or, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                                       \
-  X(bitwise_xor, ND4C_CPU_INTS | ND4C_CPU_BOOLS)                                                                      \
-  X(bitwise_left_shift, ND4C_CPU_INTS)                                                                                \
-  X(bitwise_right_shift, ND4C_CPU_INTS)                                                                               \
-  X(copysign, ND4C_CPU_FLOATS)                                                                                        \
-  X(floor_divide, ND4C_CPU_REALS)                                                                                     \
-  X(remainder, ND4C_CPU_REALS)                                                                                        \
-  X(fmod, ND4C_CPU_REALS)                                                                                             \
-  X(hypot, ND4C_CPU_FLOATS)                                                                                           \
-  X(logaddexp, ND4C_CPU_FLOATS)                                                                                       \
-  X(logaddexp2, ND4C_CPU_FLOATS)                                                                                      \
-  X(xlogy, ND4C_CPU_FLOATS)                                                                                           \
-  X(gcd, ND4C_CPU_INTS)                                                                                               \
-  X(lcm, ND4C_CPU_INTS)                                                                                               \
-  X(heaviside, ND4C_CPU_FLOATS) X(fmax, ND4C_CPU_REALS) X(fmin, ND4C_CPU_REALS) X(squared_difference, ND4C_CPU_REALS) \
-      X(divide_no_nan, ND4C_CPU_FLOATS) X(igamma, ND4C_CPU_FLOATS) X(igammac, ND4C_CPU_FLOATS)                        \
-          X(betainc, ND4C_CPU_FLOATS) X(zeta, ND4C_CPU_FLOATS) X(polygamma, ND4C_CPU_FLOATS)
-#define OWN_OPS(X)               \
-  X(leaky_relu, ND4C_CPU_FLOATS) \
-  X(where, ND4C_CPU_ALL)         \
-  X(clip, ND4C_CPU_REALS)        \
-  X(bit_cast, ND4C_CPU_ALL)      \
-  X(gelu, ND4C_CPU_FLOATS)       \
-  X(nextafter, ND4C_CPU_FLOATS)  \
-  X(nan_to_num, ND4C_CPU_FLOATS) \
-  X(glu, ND4C_CPU_FLOATS)        \
-  X(crelu, ND4C_CPU_REALS)
+/* Ops that are alike: X(op, dtypes). */
+#define ARCS(X) X(acos, FC) X(acosh, FC) X(asin, FC) X(asinh, FC) X(atan, FC) X(atanh, FC)
+#define TANGENTS(X) X(cosh, FC) X(sinh, FC) X(tan, FC) X(tanh, FC)
+#define POWERS(X) X(expm1, FC) X(log1p, FC) X(log2, FC) X(log10, FC) X(exp2, FC)
+#define ROOTS(X) X(cbrt, F) X(rsqrt, F) X(erf, F) X(erfc, F) X(erfinv, F)
+#define GAMMAS(X) X(lgamma, F) X(gamma, F) X(digamma, F) X(i0, F) X(i1, F)
+#define ANGLES(X) X(sinc, F) X(deg2rad, F) X(rad2deg, F) X(logit, F) X(sigmoid, F)
+#define RECTIFIERS(X) X(elu, F) X(selu, F) X(celu, F) X(softplus, F) X(mish, F) X(swish, F)
+#define SQUASHES(X) X(log_sigmoid, F) X(tanh_shrink, F) X(rational_tanh, F) X(rectified_tanh, F)
+#define SIGNED(X) X(negative, A) X(abs, A) X(sign, A) X(square, A) X(round, A) X(is_nan, A) X(logical_not, A)
+#define ELEMENTARY(X) X(sqrt, FC) X(reciprocal, FC) X(exp, FC) X(log, FC) X(sin, FC) X(cos, FC) X(angle, FC)
+#define ROUNDING(X) X(relu, R) X(floor, R) X(ceil, R) X(trunc, R) X(prelu, R)
+#define COMPARING(X) X(equal, A) X(not_equal, A) X(less, A) X(less_equal, A) X(greater, A) X(greater_equal, A)
+#define LOGICAL(X) X(logical_and, A) X(logical_or, A) X(logical_xor, A)
+#define COMPLEX(X) X(is_finite, N) X(is_inf, N) X(conj, N) X(real, N) X(imag, N) X(is_close, N) X(cube, N)
+#define INVERTED(X) X(bitwise_invert, BITS)
+#define COUNTED(X) X(bit_count, INTS)
+#define PARTS(X) X(frac, F) X(signbit, F) X(ldexp, F) X(softsign, F)
+#define HARD(X) X(hard_sigmoid, F) X(hard_swish, F) X(hard_tanh, F) X(threshold, F) X(shrink, F)
+#define ARITHMETIC(X) X(add, A) X(subtract, A) X(multiply, A) X(divide, A) X(power, A) X(maximum, A) X(minimum, A)
+#define BITWISE(X) X(bitwise_and, BITS) X(bitwise_or, BITS) X(bitwise_xor, BITS)
+#define WHOLE(X) X(bitwise_left_shift, INTS) X(bitwise_right_shift, INTS) X(gcd, INTS) X(lcm, INTS)
+#define DIVIDING(X) X(floor_divide, R) X(remainder, R) X(fmod, R) X(fmax, R) X(fmin, R) X(squared_difference, R)
+#define PAIRS(X) X(atan2, F) X(copysign, F) X(hypot, F) X(heaviside, F) X(divide_no_nan, F)
+#define LOGS(X) X(logaddexp, F) X(logaddexp2, F) X(xlogy, F)
+#define INCOMPLETE(X) X(igamma, F) X(igammac, F) X(betainc, F) X(zeta, F) X(polygamma, F)
+
+#define WIDTH_OPS(X) ARCS(X) TANGENTS(X) POWERS(X) ROOTS(X) GAMMAS(X) ANGLES(X) RECTIFIERS(X) SQUASHES(X)
+#define PLAIN_OPS(X) \
+  SIGNED(X) ELEMENTARY(X) ROUNDING(X) COMPARING(X) LOGICAL(X) COMPLEX(X) INVERTED(X) COUNTED(X) PARTS(X) HARD(X)
+#define PROMOTED_OPS(X) ARITHMETIC(X) BITWISE(X) WHOLE(X) DIVIDING(X) PAIRS(X) LOGS(X) INCOMPLETE(X)
+#define OWN_OPS(X) \
+  X(leaky_relu, F) \
+  X(where, A)      \
+  X(clip, R)       \
+  X(bit_cast, A)   \
+  X(gelu, F)       \
+  X(nextafter, F)  \
+  X(nan_to_num, F) \
+  X(glu, F)        \
+  X(crelu, R)
 /* X(op, dtypes, expression) */
-#define OTHER_OPS(X)                                                                   \
-  X(positive, ND4C_CPU_NUMBERS, plain(call, nd4c_value_copy))                          \
-  X(true_divide, ND4C_CPU_NUMBERS, with_attributes(call, nd4c_value_divide, PROMOTED)) \
-  X(swiglu, ND4C_CPU_FLOATS, with_attributes(call, IN_WIDTH(outputs, swiglu), PROMOTED))
+#define OTHER_OPS(X)                                                    \
+  X(positive, N, plain(call, nd4c_value_copy))                          \
+  X(true_divide, N, with_attributes(call, nd4c_value_divide, PROMOTED)) \
+  X(swiglu, F, with_attributes(call, IN_WIDTH(outputs, swiglu), PROMOTED))
 /* float64 wants the wider function. */
 #define IN_WIDTH(operands, op) (call->operands[0].dtype == ND4C_FLOAT64 ? nd4c_value_##op##_wide : nd4c_value_##op)
 /* Operands as the result's dtype. */

@@ -5,20 +5,30 @@
 
 #include "kernels/reference/support/runs.h"
 
-/* X(name): computed in doubles in one or two passes over the elements; gather.c says how. */
-#define ND4C_REF_STATISTICS(X)                                                                                  \
-  X(sum)                                                                                                        \
-  X(prod)                                                                                                       \
-  X(mean)                                                                                                       \
-  X(max)                                                                                                        \
-  X(min) X(variance) X(deviation) X(logsumexp) X(norm1) X(norm2) X(norm_max) X(norm_p) X(sum_square) X(abs_min) \
-      X(abs_mean) X(entropy) X(shannon_entropy) X(log_entropy) X(count_nonzero) X(count_zero) X(zero_fraction)
-
+/* Computed in doubles in one or two passes over the elements; gather.c says how. */
 typedef enum nd4c_ref_statistic {
-#define ND4C_REF_STATISTIC_ENUM(name) ND4C_REF_STATISTIC_##name,
-  ND4C_REF_STATISTICS(ND4C_REF_STATISTIC_ENUM)
-#undef ND4C_REF_STATISTIC_ENUM
-      ND4C_REF_STATISTIC_COUNT
+  ND4C_REF_STATISTIC_sum,
+  ND4C_REF_STATISTIC_prod,
+  ND4C_REF_STATISTIC_mean,
+  ND4C_REF_STATISTIC_max,
+  ND4C_REF_STATISTIC_min,
+  ND4C_REF_STATISTIC_variance,
+  ND4C_REF_STATISTIC_deviation,
+  ND4C_REF_STATISTIC_logsumexp,
+  ND4C_REF_STATISTIC_norm1,
+  ND4C_REF_STATISTIC_norm2,
+  ND4C_REF_STATISTIC_norm_max,
+  ND4C_REF_STATISTIC_norm_p,
+  ND4C_REF_STATISTIC_sum_square,
+  ND4C_REF_STATISTIC_abs_min,
+  ND4C_REF_STATISTIC_abs_mean,
+  ND4C_REF_STATISTIC_entropy,
+  ND4C_REF_STATISTIC_shannon_entropy,
+  ND4C_REF_STATISTIC_log_entropy,
+  ND4C_REF_STATISTIC_count_nonzero,
+  ND4C_REF_STATISTIC_count_zero,
+  ND4C_REF_STATISTIC_zero_fraction,
+  ND4C_REF_STATISTIC_COUNT
 } nd4c_ref_statistic;
 
 /* One statistic of x over the axes `inner` for every position of the axes `outer`. */
