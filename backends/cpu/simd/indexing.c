@@ -121,7 +121,7 @@ static bool usable_blocks(const nd4c_call *call, char *reason, size_t reason_siz
 }
 
 static bool usable_take(const nd4c_call *call, char *reason, size_t reason_size) {
-  ND4C_CPU_DECLINE_IF(ND4C_INT_OF(call, take_mode) != ND4C_INDEX_RAISE, "indices out of range are bent into it");
+  ND4C_CPU_DECLINE_IF(ND4C_INT_OF(call, take_mode) != ND4C_INDEX_MODE_RAISE, "indices out of range are bent into it");
   return usable_blocks(call, reason, reason_size);
 }
 

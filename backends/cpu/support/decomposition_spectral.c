@@ -458,7 +458,7 @@ static double from_values(const nd4c_cpu_dense_job *job, int64_t ord, const doub
 }
 
 int64_t nd4c_cpu_dense_matrix_norm(const nd4c_cpu_dense_job *job, int64_t index, nd4c_cpu_space *space) {
-  const char *ord = job->call->attrs[ND4C_ATTR_matrix_norm_ord].as.string;
+  const int64_t ord = ND4C_INT_OF(job->call, matrix_norm_ord);
   int32_t axes = ND4C_FLAG_OF(job->call, matrix_norm_keepdims) ? 2 : 0;
   int64_t count = job->m * job->n;
   double norm;
