@@ -28,43 +28,9 @@ static inline double nd4c_lost_float64(double factor, double x, double product) 
   return fma(factor, x, -product);
 }
 
-#define ND4C_ACTIVATIONS(name, type, bits, absolute, deepest)                                              \
-  /* max(x, 0) + ln(1 + e), e = e^-|x|; u = 1 + e is rounded, what it lost is added. */                    \
-  static inline type nd4c_softplus_##name(type x) {                                                        \
-    type e = nd4c_exp_##name(-absolute(x)), u = 1 + e;                                                     \
-    return (x > 0 ? x : 0) + (nd4c_log_##name(u) + (e - (u - 1)) / u);                                     \
-  }                                                                                                        \
-  /* Parameters are arguments: gcc leaves a loop scalar that reads memory on one side of a selection. */   \
-  static inline type nd4c_leaky_relu_##name(type x, type alpha) {                                          \
-    return x < 0 ? alpha * x : x;                                                                          \
-  }                                                                                                        \
-  static inline type nd4c_threshold_##name(type x, double limit, type below) {                             \
-    return (double)x <= limit ? below : x;                                                                 \
-  }                                                                                                        \
-  static inline type nd4c_elu_##name(type x, type alpha) {                                                 \
-    return x >= 0 ? x : alpha * nd4c_expm1_below_##name(x);                                                \
-  }                                                                                                        \
-  /* For alpha > 0. */                                                                                     \
-  static inline type nd4c_celu_##name(type x, type alpha) {                                                \
-    return x >= 0 ? x : alpha * nd4c_expm1_below_##name(x / alpha);                                        \
-  }                                                                                                        \
-  static inline type nd4c_selu_##name(type x, type gamma, type below) {                                    \
-    return x >= 0 ? gamma * x : below * nd4c_expm1_below_##name(x);                                        \
-  }                                                                                                        \
-  /* For |alpha| of 0.1 at least: so deep below 0 that e^ is 0 to the exponential, it is 0 for every x. */ \
-  static inline type nd4c_swish_##name(type x, double alpha) {                                             \
-    type inside = (type)alpha * x;                                                                         \
-    type lost = absolute(inside) < 1000 ? nd4c_lost_##name(alpha, x, inside) : 0;                          \
-    type y = nd4c_sigmoid_times_##bits(inside, lost, x);                                                   \
-    return inside < (type)(deepest) ? (x > 0 ? 0 : -(type)0) : y;                                          \
-  }                                                                                                        \
-  static inline type nd4c_softsign_##name(type x) {                                                        \
-    type a = absolute(x), y = x / (1 + a);                                                                 \
-    return a < (type)INFINITY ? y : a == a ? (x > 0 ? (type)1 : -(type)1) : x;                             \
-  }
-ND4C_ACTIVATIONS(float32, float, f32, fabsf, -130)
-ND4C_ACTIVATIONS(float64, double, f64, fabs, -800)
-#undef ND4C_ACTIVATIONS
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/activation_float.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
 
 /* x e (e + 2) / (e (e + 2) + 2), e = e^x; beyond 40 the quotient is 1. Of f32 the quotient in f64, for its roundings
  * come to more than 4 units in the last place. */

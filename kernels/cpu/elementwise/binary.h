@@ -6,16 +6,20 @@
 
 #include "nd4c/dtype.h"
 
-#define ND4C_BINARY_ARITHMETIC(X) X(add) X(subtract) X(multiply) X(divide) X(power) X(maximum) X(minimum)
-#define ND4C_BINARY_COMPARISONS(X) X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal)
-#define ND4C_BINARY_LOGIC(X) X(logical_and) X(logical_or) X(logical_xor)
-#define ND4C_BINARY_LOOPS(X) ND4C_BINARY_ARITHMETIC(X) ND4C_BINARY_COMPARISONS(X) ND4C_BINARY_LOGIC(X) X(prelu)
+/* X(name, DTYPE, dtype): lists of ops, to be written out for one dtype. */
+#define ND4C_BINARY_SUMS(X, D, d) X(add, D, d) X(subtract, D, d) X(multiply, D, d)
+#define ND4C_BINARY_NUMBERS(X, D, d) X(divide, D, d) X(maximum, D, d) X(minimum, D, d)
+#define ND4C_BINARY_COMPARISONS(X, D, d) \
+  X(equal, D, d) X(not_equal, D, d) X(less, D, d) X(less_equal, D, d) X(greater, D, d) X(greater_equal, D, d)
+#define ND4C_BINARY_LOGIC(X, D, d) X(logical_and, D, d) X(logical_or, D, d) X(logical_xor, D, d)
 
 enum nd4c_binary_index {
-#define ND4C_BINARY_INDEX(name) ND4C_BINARY_##name,
-  ND4C_BINARY_LOOPS(ND4C_BINARY_INDEX)
+#define ND4C_BINARY_INDEX(name, D, d) ND4C_BINARY_##name,
+  ND4C_BINARY_SUMS(ND4C_BINARY_INDEX, , ) ND4C_BINARY_NUMBERS(ND4C_BINARY_INDEX, , )
+      ND4C_BINARY_COMPARISONS(ND4C_BINARY_INDEX, , ) ND4C_BINARY_LOGIC(ND4C_BINARY_INDEX, , ) ND4C_BINARY_power,
 #undef ND4C_BINARY_INDEX
-      ND4C_BINARY_COUNT
+  ND4C_BINARY_prelu,
+  ND4C_BINARY_COUNT
 };
 
 /* y[i] = a[i] op b[i] for i in [0, n). y may be a or b. Comparisons and logic write one byte, 0 or 1, an element. */

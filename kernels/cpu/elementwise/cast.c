@@ -1,9 +1,10 @@
 /* Casts between real dtypes, and selection. See unary.h. */
 #include <string.h>
 
+#include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/support/half.h"
 #include "kernels/cpu/support/level.h"
-#include "kernels/cpu/elementwise/unary.h"
+#include "kernels/cpu/support/wrap.h"
 #include "kernels/narrow.h"
 #include "kernels/types.h"
 
@@ -11,42 +12,9 @@ extern const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table);
 
 /* -- one element ---------------------------------------------------------------------------------------------- */
 
-/* Float to integer: truncates, out of range saturates, NaN gives 0. The limits are powers of two, exact in any float.
- */
-#define SATURATE(to, type, low, high, lowest, highest)                                                \
-  static inline nd4c_c_##to saturate_##to##_##type(type x) {                                          \
-    return x != x ? 0 : x >= (type)(high) ? (highest) : x <= (type)(low) ? (lowest) : (nd4c_c_##to)x; \
-  }
-#define SATURATE_BOTH(to, low, high, lowest, highest) \
-  SATURATE(to, float, low, high, lowest, highest)     \
-  SATURATE(to, double, low, high, lowest, highest)
-SATURATE_BOTH(int32, -0x1p31, 0x1p31, INT32_MIN, INT32_MAX)
-SATURATE_BOTH(int64, -0x1p63, 0x1p63, INT64_MIN, INT64_MAX)
-#ifndef ND4C_DTYPES_LITE
-SATURATE_BOTH(uint32, 0, 0x1p32, 0, UINT32_MAX)
-SATURATE_BOTH(uint64, 0, 0x1p64, 0, UINT64_MAX)
-#endif
-
-/* Where a float of the type is the limit itself, both limits are taken before the conversion. */
-#define CLAMP(to, type, lowest, highest)                     \
-  static inline nd4c_c_##to saturate_##to##_##type(type x) { \
-    x = x == x ? x : 0;                                      \
-    x = x > (type)(lowest) ? x : (type)(lowest);             \
-    x = x < (type)(highest) ? x : (type)(highest);           \
-    return (nd4c_c_##to)(int32_t)x;                          \
-  }
-#define CLAMP_BOTH(to, lowest, highest) \
-  CLAMP(to, float, lowest, highest)     \
-  CLAMP(to, double, lowest, highest)
-CLAMP_BOTH(int8, INT8_MIN, INT8_MAX)
-CLAMP_BOTH(uint8, 0, UINT8_MAX)
-#ifndef ND4C_DTYPES_LITE
-CLAMP_BOTH(int16, INT16_MIN, INT16_MAX)
-CLAMP_BOTH(uint16, 0, UINT16_MAX)
-#endif
-
-#define TO_INTEGER_float32(to, x) saturate_##to##_float(x)
-#define TO_INTEGER_float64(to, x) saturate_##to##_double(x)
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/cast_saturate.h"
+#define ND4C_KINDS (ND4C_SIGNED | ND4C_UNSIGNED)
+#include "kernels/cpu/support/each_dtype.h"
 
 #define LOOP(from, to, expression)                                  \
   static void from##_to_##to(int64_t n, const void *vx, void *vy) { \
@@ -70,7 +38,7 @@ CLAMP_BOTH(uint16, 0, UINT16_MAX)
 #endif
 
 #define CONVERT(from, to) LOOP(from, to, (nd4c_c_##to)x)
-#define CONVERT_FLOAT(from, to) LOOP(from, to, TO_INTEGER_##from(to, x))
+#define CONVERT_FLOAT(from, to) LOOP(from, to, saturate_##to##_##from(x))
 
 #define FROM_INTEGER(NAME, from, kind) \
   PLAIN_TARGETS(CONVERT, from)         \
@@ -120,27 +88,17 @@ static inline float odd_float_of_int32(int32_t x) {
 
 /* 16-bit floats go through f32, by which every one of them is exact; the other way only from what f32 holds, and from
  * f64 with one rounding. */
-#define HALF_FROM(from, to)                                              \
-  static void from##_to_##to(int64_t n, const void *vx, void *vy) {      \
-    const uint16_t *x = vx;                                              \
-    nd4c_c_##to *y = vy;                                                 \
-    float wide[ND4C_HALF_CHUNK];                                         \
-    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                   \
-      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK; \
-      nd4c_widen_##from(count, x + i, wide);                             \
-      float32_to_##to(count, wide, y + i);                               \
-    }                                                                    \
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/cast_half.h"
+#define ND4C_KINDS ND4C_HALF
+#include "kernels/cpu/support/each_dtype.h"
+
+#define HALF_FROM(from, to)                                       \
+  static void from##_to_##to(int64_t n, const void *x, void *y) { \
+    from_##from(float32_to_##to, sizeof(nd4c_c_##to), n, x, y);   \
   }
-#define HALF_TO(from, to)                                                \
-  static void from##_to_##to(int64_t n, const void *vx, void *vy) {      \
-    const nd4c_c_##from *x = vx;                                         \
-    uint16_t *y = vy;                                                    \
-    float wide[ND4C_HALF_CHUNK];                                         \
-    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                   \
-      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK; \
-      from##_to_float32(count, x + i, wide);                             \
-      nd4c_narrow_##to(count, wide, y + i);                              \
-    }                                                                    \
+#define HALF_TO(from, to)                                         \
+  static void from##_to_##to(int64_t n, const void *x, void *y) { \
+    to_##to(from##_to_float32, sizeof(nd4c_c_##from), n, x, y);   \
   }
 #define HALF_CASTS(NAME, name, kind)                                         \
   PLAIN_TARGETS(HALF_FROM, name)                                             \
@@ -180,29 +138,8 @@ ND4C_FLOAT8_DTYPES(FLOAT8_CASTS)
 
 /* -- selection ------------------------------------------------------------------------------------------------ */
 
-typedef uint8_t unit_1;
-typedef uint16_t unit_2;
-typedef uint32_t unit_4;
-typedef uint64_t unit_8;
-typedef struct unit_16 {
-  uint64_t halves[2];
-} unit_16;
-
-#define WHERE(size)                                                                                         \
-  static void where_##size(int64_t n, const uint8_t *condition, const void *va, const void *vb, void *vy) { \
-    const unit_##size *a = va, *b = vb;                                                                     \
-    unit_##size *y = vy;                                                                                    \
-    ND4C_INDEPENDENT                                                                                        \
-    for (int64_t i = 0; i < n; i++) {                                                                       \
-      unit_##size chosen = a[i], other = b[i];                                                              \
-      y[i] = condition[i] ? chosen : other;                                                                 \
-    }                                                                                                       \
-  }
-WHERE(1)
-WHERE(2)
-WHERE(4)
-WHERE(8)
-WHERE(16)
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/where.h"
+#include "kernels/cpu/support/each_unit.h"
 
 /* -- table ---------------------------------------------------------------------------------------------------- */
 
@@ -243,4 +180,4 @@ const nd4c_cast_table ND4C_LEVEL_NAME(nd4c_cast_table) = {
   ENTRY(NAME, name, FLOAT64, float64)   \
   ENTRY(NAME, name, FLOAT16, float16) ENTRY(NAME, name, BFLOAT16, bfloat16)
                                           ND4C_FLOAT8_DTYPES(FLOAT8_ENTRIES)},
-    .where = {[1] = where_1, [2] = where_2, [4] = where_4, [8] = where_8, [16] = where_16}};
+    .where = ND4C_BY_SIZE(where)};

@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-#include "kernels/cpu/support/level.h"
 #include "kernels/cpu/elementwise/mathematics.h"
 #include "kernels/cpu/elementwise/power.h"
+#include "kernels/cpu/support/level.h"
 
 extern const nd4c_fast_table ND4C_LEVEL_NAME(nd4c_fast_table);
 
 /* With AVX-512 the usual forms (sixteen.h) are no slower. */
-#if defined(ND4C_HAS_FMA) && !defined(__AVX512F__)
+#if ND4C_HAS_FMA && !defined(__AVX512F__)
 
 /* y's sign where y is beyond 1, or is said to be at the end of the formula's range. */
 static inline float fast_within_one(float y, int end) {
@@ -117,39 +117,41 @@ static inline float fast_power(float a, float b) {
   return a < 0 ? negative : y;
 }
 
-#define UNARY_LOOP(op)                                                                                  \
-  static void op##_loop(int64_t n, const void *vx, void *vy, const nd4c_unary_parameters *parameters) { \
-    const float *x = vx;                                                                                \
-    float *y = vy;                                                                                      \
-    (void)parameters;                                                                                   \
-    ND4C_INDEPENDENT                                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                                     \
-      y[i] = copysignf(fast_##op(x[i]), x[i]);                                                          \
-  }
-UNARY_LOOP(tanh)
-UNARY_LOOP(erf)
-UNARY_LOOP(gelu)
-UNARY_LOOP(gelu_tanh)
-
-static void log_loop(int64_t n, const void *vx, void *vy, const nd4c_unary_parameters *parameters) {
-  const float *x = vx;
-  float *y = vy;
-  (void)parameters;
+ND4C_INLINED void loop(enum nd4c_unary_index op, int64_t n, const float *x, float *y) {
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++)
-    y[i] = fast_log(x[i]);
+    y[i] = op == ND4C_UNARY_log    ? fast_log(x[i])
+           : op == ND4C_UNARY_tanh ? copysignf(fast_tanh(x[i]), x[i])
+           : op == ND4C_UNARY_erf  ? copysignf(fast_erf(x[i]), x[i])
+           : op == ND4C_UNARY_gelu ? copysignf(fast_gelu(x[i]), x[i])
+                                   : copysignf(fast_gelu_tanh(x[i]), x[i]);
 }
 
-ND4C_POWER(fast, float, float32, fast_power)
+#define LOOP(op)                                                                                      \
+  static void op##_loop(int64_t n, const void *x, void *y, const nd4c_unary_parameters *parameters) { \
+    (void)parameters;                                                                                 \
+    loop(ND4C_UNARY_##op, n, x, y);                                                                   \
+  }
+LOOP(log)
+LOOP(tanh)
+LOOP(erf)
+LOOP(gelu)
+LOOP(gelu_tanh)
+
+#define T float
+#define NAME(name) name##_float32
+#define POWER power
+#define FINITE fast_power
+#include "kernels/cpu/elementwise/power_pieces.h"
 
 static void power_both(int64_t n, const void *a, const void *b, void *y) {
-  nd4c_power_fast(n, a, 1, b, 1, y);
+  power(n, a, 1, b, 1, y);
 }
 static void power_first(int64_t n, const void *a, const void *b, void *y) {
-  nd4c_power_fast(n, a, 1, b, 0, y);
+  power(n, a, 1, b, 0, y);
 }
 static void power_second(int64_t n, const void *a, const void *b, void *y) {
-  nd4c_power_fast(n, a, 0, b, 1, y);
+  power(n, a, 0, b, 1, y);
 }
 
 const nd4c_fast_table ND4C_LEVEL_NAME(nd4c_fast_table) = {

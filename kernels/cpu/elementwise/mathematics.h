@@ -201,7 +201,7 @@ static inline float nd4c_sine_f32(float x, uint32_t quarter) {
 /* Below this the same is as good in f32 alone, if products can be exact: pi / 2 in three parts, the second with no bit
  * beyond 2^-38. x less n times the first is exact because few bits are left of it; next to a zero, so is the second
  * step; elsewhere fma says what that lost. */
-#if defined(ND4C_HAS_FMA)
+#if ND4C_HAS_FMA
 #define ND4C_TRIGONOMETRIC_NEAR 0x1p10f
 static inline float nd4c_sine_near_f32(float x, uint32_t quarter) {
   float a = fabsf(x), n_rounded = ND4C_FMAF(a, 0x1.45f306p-1f, ND4C_ROUNDER_F32), n = n_rounded - ND4C_ROUNDER_F32;
@@ -282,14 +282,14 @@ static inline double nd4c_tanh_float64(double x) {
 }
 
 /* factor / (1 + e^-(x + tail)), with e^ of the negative side alone: no overflow, and the left tail keeps its digits. */
-static inline float nd4c_sigmoid_times_f32(float x, float tail, float factor) {
+static inline float nd4c_sigmoid_times_float32(float x, float tail, float factor) {
   float sign = x < 0 ? -1.0f : 1.0f;
   nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-fabsf(x), -sign * tail);
   float y = factor / (1 + e.mantissa * e.half * e.rest);
   return x < 0 ? e.mantissa * e.half * y * e.rest : y;
 }
 
-static inline double nd4c_sigmoid_times_f64(double x, double tail, double factor) {
+static inline double nd4c_sigmoid_times_float64(double x, double tail, double factor) {
   double sign = x < 0 ? -1.0 : 1.0;
   nd4c_scaled_float64 e = nd4c_exp_scaled_f64(-fabs(x), -sign * tail);
   double y = factor / (1 + e.mantissa * e.half * e.rest);
@@ -297,11 +297,11 @@ static inline double nd4c_sigmoid_times_f64(double x, double tail, double factor
 }
 
 static inline float nd4c_sigmoid_float32(float x) {
-  return nd4c_sigmoid_times_f32(x, 0, 1);
+  return nd4c_sigmoid_times_float32(x, 0, 1);
 }
 
 static inline double nd4c_sigmoid_float64(double x) {
-  return nd4c_sigmoid_times_f64(x, 0, 1);
+  return nd4c_sigmoid_times_float64(x, 0, 1);
 }
 
 /* -- error function and what is made of it -------------------------------------------------------------------- */
@@ -314,7 +314,7 @@ typedef struct nd4c_divided_float32 {
 typedef struct nd4c_divided_float64 {
   double value, off;
 } nd4c_divided_float64;
-#if defined(ND4C_HAS_FMA)
+#if ND4C_HAS_FMA
 #define ND4C_DIVIDE(name, type, bits, multiply_add, wider)                                   \
   static inline nd4c_divided_##name nd4c_divide_##bits(type a, type k, type k_low) {         \
     type d = multiply_add(a, k, (type)1), t = 1 / d;                                         \
@@ -380,7 +380,7 @@ static inline float nd4c_erf_float32(float x) {
  * below, which keeps the tail's digits. The exponent x^2 / 2 is split into an exact part and a small one. */
 static inline float nd4c_gelu_float32(float x) {
   float a = fabsf(x);
-#if !defined(ND4C_HAS_FMA) /* more is lost by each step below: small x have a series of their own */
+#if !ND4C_HAS_FMA /* more is lost by each step below: small x have a series of their own */
   float z = x * x;
   float small = ND4C_FMAF(z, 1.014044605e-04f, -1.179675712e-03f); /* R: (Phi(x) - 1/2) / x below 0.8 */
   small = ND4C_FMAF(z, small, 9.97183292e-03f);
@@ -393,7 +393,7 @@ static inline float nd4c_gelu_float32(float x) {
   nd4c_divided_float32 erfc = nd4c_scaled_erfc_f32(inside, 0x1.0f876cp-2f, 0x1.9bedap-27f);
   float rest = ND4C_FMAF(-0.5f * (inside - high), inside + high, erfc.off);
   nd4c_scaled_float32 e = nd4c_exp_scaled_f32(-0.5f * high * high, rest);
-#if defined(ND4C_HAS_FMA)
+#if ND4C_HAS_FMA
   float factor = 0.5f * inside * erfc.value * e.half;
   float tail = ND4C_FMAF(e.lost, factor, e.mantissa * factor) * e.rest;
   float y = x > 0 ? x - tail : tail;
@@ -488,7 +488,7 @@ static inline float nd4c_gelu_tanh_float32(float x) {
   double wide = (double)inside;
   double u = 1.5957691216057307 * wide * (1 + 0.044715 * wide * wide);
   float high = (float)u;
-  return nd4c_sigmoid_times_f32(high, (float)(u - (double)high), x > 0 ? x : inside);
+  return nd4c_sigmoid_times_float32(high, (float)(u - (double)high), x > 0 ? x : inside);
 }
 
 /* The exponent as the sum of two doubles: products with what fma says that they lost. (Always fma: where it is no
@@ -501,7 +501,7 @@ static inline double nd4c_gelu_tanh_float64(double x) {
   double s = 1 + p, s_low = (p < 1 ? p - (s - 1) : 1 - (s - p)) + p_low;
   double v = c * inside, v_low = fma(c, inside, -v) + c_low * inside;
   double u = v * s, u_low = fma(v, s, -u) + (v * s_low + v_low * s);
-  return nd4c_sigmoid_times_f64(u, u_low, x > 0 ? x : inside);
+  return nd4c_sigmoid_times_float64(u, u_low, x > 0 ? x : inside);
 }
 
 /* -- what the hardware does ------------------------------------------------------------------------------------ */

@@ -6,75 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/cpu/support/level.h"
 #include "kernels/cpu/elementwise/mathematics.h"
 #include "kernels/cpu/elementwise/sixteen.h"
+#include "kernels/cpu/support/level.h"
 
-/* The exponents that people write: true if one of them served. Zero has its sign and minus infinity its value as pow
- * says. */
-#define ND4C_POWER_PLAIN(name, type, root)                                                \
-  static inline bool nd4c_power_plain_##name(int64_t n, const type *a, type b, type *y) { \
-    ND4C_INDEPENDENT                                                                      \
-    for (int64_t i = 0; b == 2 && i < n; i++)                                             \
-      y[i] = a[i] * a[i];                                                                 \
-    ND4C_INDEPENDENT                                                                      \
-    for (int64_t i = 0; b == (type)0.5 && i < n; i++)                                     \
-      y[i] = a[i] == -(type)INFINITY ? (type)INFINITY : root(a[i] + 0);                   \
-    ND4C_INDEPENDENT                                                                      \
-    for (int64_t i = 0; b == -1 && i < n; i++)                                            \
-      y[i] = 1 / a[i];                                                                    \
-    return b == 2 || b == (type)0.5 || b == -1;                                           \
-  }
-ND4C_POWER_PLAIN(float32, float, sqrtf)
-ND4C_POWER_PLAIN(float64, double, sqrt)
-#undef ND4C_POWER_PLAIN
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/power_plain.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
 
 #if defined(__AVX512F__)
-/* Vector by vector; elements for which the formula does not hold (zeros, infinities, NaN, subnormal f64) once more. Of
- * a negative a the sign is that of the last bit of b, which must be an integer. */
-#define ND4C_POWER(name, type, count, bits, vector, suffix, special_class)                                      \
-  static inline vector nd4c_power_signed_##name(vector y, vector b, __mmask##count negative) {                  \
-    vector half = _mm512_mul_##suffix(b, _mm512_set1_##suffix((type)0.5));                                      \
-    __mmask##count odd =                                                                                        \
-        _mm512_cmp_##suffix##_mask(_mm512_roundscale_##suffix(half, ND4C_TO_INTEGER), half, _CMP_NEQ_UQ);       \
-    __mmask##count broken =                                                                                     \
-        _mm512_cmp_##suffix##_mask(_mm512_roundscale_##suffix(b, ND4C_TO_INTEGER), b, _CMP_NEQ_UQ);             \
-    y = _mm512_mask_sub_##suffix(y, (__mmask##count)(negative & odd), _mm512_set1_##suffix(-(type)0), y);       \
-    return _mm512_mask_mov_##suffix(y, (__mmask##count)(negative & broken), _mm512_set1_##suffix((type)NAN));   \
-  }                                                                                                             \
-  static void nd4c_power_mend_##name(__mmask##count special, vector a, vector b, type *y) {                     \
-    type base[count], exponent[count];                                                                          \
-    _mm512_storeu_##suffix(base, a);                                                                            \
-    _mm512_storeu_##suffix(exponent, b);                                                                        \
-    for (; special != 0; special = (__mmask##count)(special & (special - 1))) {                                 \
-      int i = __builtin_ctz(special);                                                                           \
-      y[i] = (type)pow((double)base[i], (double)exponent[i]);                                                   \
-    }                                                                                                           \
-  }                                                                                                             \
-  static inline void nd4c_power_##name(int64_t n, const type *a, int64_t a_step, const type *b, int64_t b_step, \
-                                       type *y) {                                                               \
-    if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_##name(n, a, *b, y)))                          \
-      return;                                                                                                   \
-    vector base = _mm512_set1_##suffix(*a), exponent = _mm512_set1_##suffix(*b);                                \
-    for (int64_t i = 0; i < n; i += count) {                                                                    \
-      __mmask##count some = (__mmask##count)(n - i < count ? (1u << (n - i)) - 1 : (1u << count) - 1);          \
-      base = a_step ? _mm512_maskz_loadu_##suffix(some, a + i) : base;                                          \
-      exponent = b_step ? _mm512_maskz_loadu_##suffix(some, b + i) : exponent;                                  \
-      __mmask##count special =                                                                                  \
-          (__mmask##count)(_mm512_mask_fpclass_##suffix##_mask(some, base, special_class) |                     \
-                           _mm512_mask_fpclass_##suffix##_mask(some, exponent, 0x99)); /* NaN and infinities */ \
-      __mmask##count negative = _mm512_fpclass_##suffix##_mask(base, 0x40);                                     \
-      vector result = nd4c_power_positive_##bits(nd4c_absolute_##bits(base), exponent);                         \
-      if (negative)                                                                                             \
-        result = nd4c_power_signed_##name(result, exponent, negative);                                          \
-      _mm512_mask_storeu_##suffix(y + i, some, result);                                                         \
-      if (special)                                                                                              \
-        nd4c_power_mend_##name(special, base, exponent, y + i);                                                 \
-    }                                                                                                           \
-  }
-ND4C_POWER(float32, float, 16, sixteen, __m512, ps, 0x9f) /* also zeros */
-ND4C_POWER(float64, double, 8, eight, __m512d, pd, 0xbf)  /* and subnormal numbers */
-#undef ND4C_POWER
+#define nd4c_power_positive_float32 nd4c_power_positive_sixteen
+#define nd4c_power_positive_float64 nd4c_power_positive_eight
+#define nd4c_absolute_float32 nd4c_absolute_sixteen
+#define nd4c_absolute_float64 nd4c_absolute_eight
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/power_vector.h"
+#include "kernels/cpu/support/each_register.h"
 #else
 /* True if the formulas below do not hold: zeros, infinities, NaN, and subnormal f64 have rules of their own. */
 static inline int nd4c_power_is_special_float32(float a, float b) {
@@ -116,7 +62,7 @@ static inline float nd4c_power_finite_float32(float a, float b) {
   return a < 0 ? negative : y;
 }
 
-#if defined(ND4C_HAS_FMA)
+#if ND4C_HAS_FMA
 /* The same, ln |a| and its product with b in two doubles each: e^ makes an absolute error of its exponent a relative
  * one. */
 static inline double nd4c_power_finite_float64(double a, double b) {
@@ -153,37 +99,13 @@ static inline double nd4c_power_finite_float64(double a, double b) {
 }
 #endif
 
-/* Piece by piece: the formula for all, then the elements for which it does not hold once more. */
-#define ND4C_POWER(name, type, dtype, finite)                                                                   \
-  static inline void nd4c_power_##name(int64_t n, const type *a, int64_t a_step, const type *b, int64_t b_step, \
-                                       type *y) {                                                               \
-    enum { PIECE = 256 };                                                                                       \
-    type bases[PIECE], exponents[PIECE], results[PIECE];                                                        \
-    if (n < 1 || (b_step == 0 && a_step == 1 && nd4c_power_plain_##dtype(n, a, *b, y)))                         \
-      return;                                                                                                   \
-    for (int64_t i = 0; i < PIECE; i++) {                                                                       \
-      bases[i] = *a;                                                                                            \
-      exponents[i] = *b;                                                                                        \
-    }                                                                                                           \
-    for (int64_t i = 0; i < n; i += PIECE) {                                                                    \
-      int64_t count = n - i < PIECE ? n - i : PIECE;                                                            \
-      uint32_t special = 0;                                                                                     \
-      if (a_step)                                                                                               \
-        memcpy(bases, a + i, (size_t)count * sizeof *a);                                                        \
-      if (b_step)                                                                                               \
-        memcpy(exponents, b + i, (size_t)count * sizeof *b);                                                    \
-      for (int64_t j = 0; j < count; j++)                                                                       \
-        special |= (uint32_t)nd4c_power_is_special_##dtype(bases[j], exponents[j]);                             \
-      for (int64_t j = 0; j < count; j++)                                                                       \
-        results[j] = finite(bases[j], exponents[j]);                                                            \
-      for (int64_t j = 0; special && j < count; j++)                                                            \
-        if (nd4c_power_is_special_##dtype(bases[j], exponents[j]))                                              \
-          results[j] = (type)pow((double)bases[j], (double)exponents[j]);                                       \
-      memcpy(y + i, results, (size_t)count * sizeof *y);                                                        \
-    }                                                                                                           \
-  }
-ND4C_POWER(float32, float, float32, nd4c_power_finite_float32)
-ND4C_POWER(float64, double, float64, nd4c_power_finite_float64)
+#define POWER NAME(nd4c_power)
+#define FINITE NAME(nd4c_power_finite)
+#define ND4C_TEMPLATE "kernels/cpu/elementwise/power_pieces.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
+#undef POWER
+#undef FINITE
 #endif
 
 #endif

@@ -6,23 +6,27 @@
 
 #include "nd4c/dtype.h"
 
-#define ND4C_UNARY_NUMBERS(X) X(negative) X(abs) X(square) X(sign) X(relu)
-#define ND4C_UNARY_ROUNDINGS(X) X(floor) X(ceil) X(round)
-#define ND4C_UNARY_FLOATS(X) \
-  X(sqrt) X(reciprocal) X(exp) X(log) X(sin) X(cos) X(tanh) X(erf) X(sigmoid) X(gelu) X(gelu_tanh)
-#define ND4C_UNARY_ACTIVATIONS(X) \
-  X(elu)                          \
-  X(selu) X(celu) X(softplus) X(softsign) X(mish) X(swish) X(log_sigmoid) X(threshold) X(hard_sigmoid) X(hard_swish)
-#define ND4C_UNARY_LOOPS(X)                                                                   \
-  ND4C_UNARY_NUMBERS(X)                                                                       \
-  ND4C_UNARY_ROUNDINGS(X) ND4C_UNARY_FLOATS(X) X(leaky_relu) X(clip) X(is_nan) X(logical_not) \
-      ND4C_UNARY_ACTIVATIONS(X)
+/* X(name, DTYPE, dtype): lists of ops, to be written out for one dtype. */
+#define ND4C_UNARY_NUMBERS(X, D, d) X(negative, D, d) X(abs, D, d) X(square, D, d) X(sign, D, d) X(relu, D, d)
+#define ND4C_UNARY_PLAIN_FLOATS(X, D, d) X(floor, D, d) X(ceil, D, d) X(round, D, d) X(reciprocal, D, d)
+/* AVX-512 has forms of these for whole vectors: of the first for every float, of the others for those up to 32 bits. */
+#define ND4C_UNARY_VECTORS(X, D, d) X(exp, D, d) X(log, D, d) X(sigmoid, D, d) X(sqrt, D, d)
+#define ND4C_UNARY_NARROW_VECTORS(X, D, d) X(tanh, D, d) X(erf, D, d) X(gelu, D, d) X(gelu_tanh, D, d)
+#define ND4C_UNARY_ACTIVATIONS(X, D, d) \
+  X(leaky_relu, D, d)                   \
+  X(elu, D, d)                          \
+  X(selu, D, d)                         \
+  X(celu, D, d) X(softplus, D, d) X(softsign, D, d) X(mish, D, d) X(swish, D, d) X(log_sigmoid, D, d) X(threshold, D, d)
+#define ND4C_UNARY_HARD(X, D, d) X(hard_sigmoid, D, d) X(hard_swish, D, d)
+#define ND4C_UNARY_OTHERS(X, D, d) X(sin, D, d) X(cos, D, d) X(clip, D, d) X(is_nan, D, d)
 
 enum nd4c_unary_index {
-#define ND4C_UNARY_INDEX(name) ND4C_UNARY_##name,
-  ND4C_UNARY_LOOPS(ND4C_UNARY_INDEX)
+#define ND4C_UNARY_INDEX(name, D, d) ND4C_UNARY_##name,
+  ND4C_UNARY_NUMBERS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_PLAIN_FLOATS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_VECTORS(
+      ND4C_UNARY_INDEX, , ) ND4C_UNARY_NARROW_VECTORS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_ACTIVATIONS(ND4C_UNARY_INDEX, , )
+      ND4C_UNARY_HARD(ND4C_UNARY_INDEX, , ) ND4C_UNARY_OTHERS(ND4C_UNARY_INDEX, , ) ND4C_UNARY_logical_not,
 #undef ND4C_UNARY_INDEX
-      ND4C_UNARY_COUNT
+  ND4C_UNARY_COUNT
 };
 
 /* Of leaky_relu, clip and activations: alpha and beta are their parameters in the order of the op table; bounds point

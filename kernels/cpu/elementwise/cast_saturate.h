@@ -1,0 +1,25 @@
+/* f32 and f64 to one integer: a template of each_dtype.h. Truncates, out of range saturates, NaN gives 0. Limits that a
+ * float cannot hold are rounded to a power of two, from which on the integer's limit is the result all the same. Both
+ * limits of narrow integers are taken before the conversion. */
+#define LOWEST ((T)(KIND == ND4C_SIGNED ? (NAME(nd4c_wrap))1 << (8 * sizeof(T) - 1) : 0))
+#define HIGHEST ((T)~LOWEST)
+
+static inline T ND4C_LEVEL_PASTE(NAME(saturate), float32)(float x) {
+  const float low = (float)LOWEST, high = (float)HIGHEST;
+  if (sizeof(T) >= sizeof(int32_t))
+    return ND4C_IS_NAN(x) ? 0 : x >= high ? HIGHEST : x <= low ? LOWEST : (T)x;
+  x = ND4C_IS_NAN(x) ? 0 : x;
+  x = x > low ? x : low;
+  return (T)(int32_t)(x < high ? x : high);
+}
+
+static inline T ND4C_LEVEL_PASTE(NAME(saturate), float64)(double x) {
+  const double low = (double)LOWEST, high = (double)HIGHEST;
+  if (sizeof(T) >= sizeof(int32_t))
+    return ND4C_IS_NAN(x) ? 0 : x >= high ? HIGHEST : x <= low ? LOWEST : (T)x;
+  x = ND4C_IS_NAN(x) ? 0 : x;
+  x = x > low ? x : low;
+  return (T)(int32_t)(x < high ? x : high);
+}
+#undef LOWEST
+#undef HIGHEST
