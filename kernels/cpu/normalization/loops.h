@@ -1,5 +1,5 @@
-/* The loops of nn.h for one dtype: included once for each, with T, SQRT, EXP, LOG and NAME(x) defined. Sums run in
- * LANES parallel sums: vectors for the compiler, and a shorter error than one long sum. */
+/* The loops of normalization.h for one float: a template of each_dtype.h. Sums run in LANES parallel sums: vectors for
+ * the compiler, and a shorter error than one long sum. */
 
 enum { NAME(LANES) = 64, NAME(CHUNK) = 256 };
 
@@ -53,7 +53,7 @@ static void NAME(affine)(int64_t n, const void *vx, const void *va, const void *
   T *y = vy;
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    y[i] = MULTIPLY_ADD(x[i], a[i], b[i]);
+    y[i] = NAME(nd4c_multiply_add)(x[i], a[i], b[i]);
   }
 }
 
@@ -63,7 +63,7 @@ static void NAME(affine_all)(int64_t n, const void *vx, const void *va, const vo
   T *y = vy;
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    y[i] = MULTIPLY_ADD(x[i], a, b);
+    y[i] = NAME(nd4c_multiply_add)(x[i], a, b);
   }
 }
 
@@ -77,12 +77,12 @@ static T NAME(square_distance)(int64_t n, const T *x, T mean) {
     ND4C_INDEPENDENT
     for (int64_t l = 0; l < NAME(LANES); l++) {
       T d = x[i + l] - mean;
-      lanes[l] = MULTIPLY_ADD(d, d, lanes[l]);
+      lanes[l] = NAME(nd4c_multiply_add)(d, d, lanes[l]);
     }
   }
   for (int64_t l = 0; i < n; i++, l++) {
     T d = x[i] - mean;
-    lanes[l] = MULTIPLY_ADD(d, d, lanes[l]);
+    lanes[l] = NAME(nd4c_multiply_add)(d, d, lanes[l]);
   }
   return NAME(fold)(lanes);
 }
@@ -120,11 +120,11 @@ static void NAME(layer_norm)(int64_t n, const void *vx, const void *vscale, cons
   const T *x = vx, *scale = vscale, *bias = vbias;
   T *y = vy;
   T mean = NAME(total)(n, x) / (T)n;
-  T factor = 1 / SQRT(NAME(square_distance)(n, x, mean) / (T)n + (T)epsilon);
+  T factor = 1 / NAME(nd4c_sqrt)(NAME(square_distance)(n, x, mean) / (T)n + (T)epsilon);
   if (scale != NULL && bias != NULL) {
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-      y[i] = MULTIPLY_ADD((x[i] - mean) * factor, scale[i], bias[i]);
+      y[i] = NAME(nd4c_multiply_add)((x[i] - mean) * factor, scale[i], bias[i]);
     }
     return;
   }
@@ -154,7 +154,7 @@ static inline T NAME(exponentials)(int64_t n, const T *x, T largest, T *y, bool 
   for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
     ND4C_INDEPENDENT
     for (int64_t l = 0; l < NAME(LANES); l++) {
-      T e = EXP(x[i + l] - largest);
+      T e = NAME(nd4c_exp)(x[i + l] - largest);
       lanes[l] += e;
       if (keep) {
         y[i + l] = e;
@@ -162,7 +162,7 @@ static inline T NAME(exponentials)(int64_t n, const T *x, T largest, T *y, bool 
     }
   }
   for (int64_t l = 0; i < n; i++, l++) {
-    T e = EXP(x[i] - largest);
+    T e = NAME(nd4c_exp)(x[i] - largest);
     lanes[l] += e;
     if (keep) {
       y[i] = e;
@@ -175,9 +175,9 @@ static inline T NAME(exponentials)(int64_t n, const T *x, T largest, T *y, bool 
 static void NAME(softmax)(int64_t n, const void *vx, void *vy, bool logarithm) {
   const T *x = vx;
   T *y = vy;
-  T largest = NAME(largest)(n, x);
+  T largest = NAME(extreme)(ND4C_REDUCE_max, n, x);
   if (logarithm) {
-    T shift = LOG(NAME(exponentials)(n, x, largest, NULL, false));
+    T shift = NAME(nd4c_log)(NAME(exponentials)(n, x, largest, NULL, false));
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
       y[i] = x[i] - largest - shift;
@@ -208,7 +208,7 @@ static void NAME(softmax_finish)(int64_t n, const void *vx, const void *vlargest
 #endif
   ND4C_INDEPENDENT
   for (int64_t l = i; l < n; l++) {
-    y[l] = EXP(x[l] - largest[l]) * rest[l];
+    y[l] = NAME(nd4c_exp)(x[l] - largest[l]) * rest[l];
   }
 }
 
@@ -220,14 +220,14 @@ static void NAME(respond)(int64_t n, const T *x, const T *sums, const nd4c_lrn_p
   if (p->beta == 0.75) {
     ND4C_INDEPENDENT
     for (int64_t i = 0; i < n; i++) {
-      T root = SQRT(MULTIPLY_ADD(sums[i], factor, bias));
-      y[i] = x[i] / (root * SQRT(root));
+      T root = NAME(nd4c_sqrt)(NAME(nd4c_multiply_add)(sums[i], factor, bias));
+      y[i] = x[i] / (root * NAME(nd4c_sqrt)(root));
     }
     return;
   }
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
-    y[i] = x[i] * EXP(-beta * LOG(MULTIPLY_ADD(sums[i], factor, bias)));
+    y[i] = x[i] * NAME(nd4c_exp)(-beta * NAME(nd4c_log)(NAME(nd4c_multiply_add)(sums[i], factor, bias)));
   }
 }
 
@@ -271,7 +271,7 @@ static void NAME(lrn_columns)(int64_t channels, int64_t step, int64_t width, con
         const T *row = x + other * step + start;
         ND4C_INDEPENDENT
         for (int64_t i = 0; i < count; i++) {
-          sums[i] = MULTIPLY_ADD(row[i], row[i], sums[i]);
+          sums[i] = NAME(nd4c_multiply_add)(row[i], row[i], sums[i]);
         }
       }
       NAME(respond)(count, x + channel * step + start, sums, p, y + channel * y_step + start);
@@ -292,10 +292,3 @@ static const nd4c_nn_loops NAME(loops) = {
     .lrn = NAME(lrn),
     .lrn_columns = NAME(lrn_columns),
 };
-
-#undef T
-#undef SQRT
-#undef EXP
-#undef LOG
-#undef MULTIPLY_ADD
-#undef NAME

@@ -1,14 +1,14 @@
-/* See gather.h. Pieces are merged as Chan, Golub and LeVeque do (1979): no sum of squares that cancels. */
+/* See moments.h. Pieces are merged as Chan, Golub and LeVeque do (1979): no sum of squares that cancels. */
 #include "kernels/cpu/statistics/moments.h"
 
 #include <math.h>
 
 #include "kernels/cpu/elementwise/eight.h"
 #include "kernels/cpu/elementwise/exponential.h"
-#include "kernels/cpu/support/half.h"
-#include "kernels/cpu/support/level.h"
 #include "kernels/cpu/elementwise/mathematics.h"
 #include "kernels/cpu/reduction/vector.h"
+#include "kernels/cpu/support/half.h"
+#include "kernels/cpu/support/level.h"
 #include "kernels/types.h"
 
 extern const nd4c_gather_table ND4C_LEVEL_NAME(nd4c_gather_table);
@@ -53,86 +53,56 @@ static inline void merge_moments(int64_t count, double *mean, double *squares, d
   *squares += other_squares + distance * distance * (weight * (double)count);
 }
 
-/* The sums of the distances from `origin` and of their squares. */
-#define DISTANCES(name, T)                                                                            \
-  static void distances_##name(int64_t n, const T *x, double origin, double *rest, double *own) {     \
-    enum { W = WIDTH_float64 };                                                                       \
-    const wide_float64 nothing = {0}, from = nothing + origin;                                        \
-    wide_float64 s0 = nothing, s1 = s0, s2 = s0, s3 = s0, q0 = s0, q1 = s0, q2 = s0, q3 = s0;         \
-    int64_t i = 0;                                                                                    \
-    for (; i + 4 * W <= n; i += 4 * W) {                                                              \
-      wide_float64 v0 = FETCH_##name(x + i) - from, v1 = FETCH_##name(x + i + W) - from;              \
-      wide_float64 v2 = FETCH_##name(x + i + 2 * W) - from, v3 = FETCH_##name(x + i + 3 * W) - from;  \
-      s0 += v0, s1 += v1, s2 += v2, s3 += v3;                                                         \
-      q0 = FUSED(v0, v0, q0), q1 = FUSED(v1, v1, q1), q2 = FUSED(v2, v2, q2), q3 = FUSED(v3, v3, q3); \
-    }                                                                                                 \
-    for (; i < n && n >= W; i += W) {                                                                 \
-      int64_t at = i + W <= n ? i : n - W;                                                            \
-      wide_float64 v = FETCH_##name(x + at) - from;                                                   \
-      if (at != i)                                                                                    \
-        v = LAST_OF(float64, v, n - i, nothing);                                                      \
-      s0 += v, q0 = FUSED(v, v, q0);                                                                  \
-    }                                                                                                 \
-    s0 = (s0 + s1) + (s2 + s3), q0 = (q0 + q1) + (q2 + q3);                                           \
-    *rest = fold_sum(&s0);                                                                            \
-    *own = fold_sum(&q0);                                                                             \
-    for (; i < n; i++) {                                                                              \
-      double distance = (double)x[i] - origin;                                                        \
-      *rest += distance;                                                                              \
-      *own += distance * distance;                                                                    \
-    }                                                                                                 \
+/* State i, of `count` elements, with a piece; of none it is the piece's. */
+static inline void set_moments(int64_t count, nd4c_gathered state, int64_t i, int64_t n, double mean, double squares,
+                               double lesser) {
+  if (count > 0) {
+    merge_moments(count, &state.first[i], &state.second[i], &state.third[i], n, mean, squares, lesser);
+    return;
   }
-DISTANCES(float32, float)
-DISTANCES(float64, double)
-IN_DOUBLE(total_float64, float64, double, sum, PLAIN)
+  state.first[i] = mean;
+  state.second[i] = squares;
+  state.third[i] = lesser;
+}
 
-#define MOMENTS(name, T)                                                                                 \
-  static void moments_run_##name(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {        \
-    double own, rest, middle = total_##name(n, vx) / (double)n;                                          \
-    distances_##name(n, vx, middle, &rest, &own);                                                        \
-    own -= rest * rest / (double)n;                                                                      \
-    if (count > 0) {                                                                                     \
-      merge_moments(count, state.first, state.second, state.third, n, middle, own, rest / (double)n);    \
-      return;                                                                                            \
-    }                                                                                                    \
-    *state.first = middle;                                                                               \
-    *state.third = rest / (double)n;                                                                     \
-    *state.second = own;                                                                                 \
-  }                                                                                                      \
-  static void moments_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
-                                   nd4c_gathered state) {                                                \
-    double middle[ND4C_GATHER_COLUMNS], own[ND4C_GATHER_COLUMNS], rest[ND4C_GATHER_COLUMNS];             \
-    for (int64_t i = 0; i < n; i++)                                                                      \
-      middle[i] = own[i] = rest[i] = 0;                                                                  \
-    for (int64_t row = 0; row < rows; row++) {                                                           \
-      const T *x = (const T *)(const void *)((const char *)vx + row * step);                             \
-      ND4C_INDEPENDENT                                                                                   \
-      for (int64_t i = 0; i < n; i++)                                                                    \
-        middle[i] += (double)x[i];                                                                       \
-    }                                                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                                      \
-      middle[i] /= (double)rows;                                                                         \
-    for (int64_t row = 0; row < rows; row++) {                                                           \
-      const T *x = (const T *)(const void *)((const char *)vx + row * step);                             \
-      ND4C_INDEPENDENT                                                                                   \
-      for (int64_t i = 0; i < n; i++) {                                                                  \
-        double distance = (double)x[i] - middle[i];                                                      \
-        own[i] += distance * distance;                                                                   \
-        rest[i] += distance;                                                                             \
-      }                                                                                                  \
-    }                                                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                                      \
-      own[i] -= rest[i] * rest[i] / (double)rows;                                                        \
-    for (int64_t i = 0; count == 0 && i < n; i++) {                                                      \
-      state.first[i] = middle[i];                                                                        \
-      state.third[i] = rest[i] / (double)rows;                                                           \
-      state.second[i] = own[i];                                                                          \
-    }                                                                                                    \
-    for (int64_t i = 0; count > 0 && i < n; i++)                                                         \
-      merge_moments(count, &state.first[i], &state.second[i], &state.third[i], rows, middle[i], own[i],  \
-                    rest[i] / (double)rows);                                                             \
+#define ND4C_TEMPLATE "kernels/cpu/statistics/distances.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
+
+static void moments_run_float64(int64_t n, const void *x, int64_t count, nd4c_gathered state) {
+  double own, rest, middle = in_double_float64(ND4C_REDUCE_sum, n, x) / (double)n;
+  distances_float64(n, x, middle, &rest, &own);
+  own -= rest * rest / (double)n;
+  set_moments(count, state, 0, n, middle, own, rest / (double)n);
+}
+
+static void moments_block_float64(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,
+                                  nd4c_gathered state) {
+  double middle[ND4C_GATHER_COLUMNS], own[ND4C_GATHER_COLUMNS], rest[ND4C_GATHER_COLUMNS];
+  for (int64_t i = 0; i < n; i++)
+    middle[i] = own[i] = rest[i] = 0;
+  for (int64_t row = 0; row < rows; row++) {
+    const double *x = (const double *)(const void *)((const char *)vx + row * step);
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++)
+      middle[i] += x[i];
   }
-MOMENTS(float64, double)
+  for (int64_t i = 0; i < n; i++)
+    middle[i] /= (double)rows;
+  for (int64_t row = 0; row < rows; row++) {
+    const double *x = (const double *)(const void *)((const char *)vx + row * step);
+    ND4C_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      double distance = x[i] - middle[i];
+      own[i] += distance * distance;
+      rest[i] += distance;
+    }
+  }
+  for (int64_t i = 0; i < n; i++)
+    own[i] -= rest[i] * rest[i] / (double)rows;
+  for (int64_t i = 0; i < n; i++)
+    set_moments(count, state, i, rows, middle[i], own[i], rest[i] / (double)rows);
+}
 
 /* Of f32 one pass in f64 is enough, relative to an element of the piece: no more cancels than the piece has elements.
  */
@@ -141,14 +111,7 @@ static void moments_run_float32(int64_t n, const void *vx, int64_t count, nd4c_g
   double sum, own, origin = (double)x[0];
   distances_float32(n, x, origin, &sum, &own);
   own -= sum * sum / (double)n;
-  double middle = origin + sum / (double)n;
-  if (count > 0) {
-    merge_moments(count, state.first, state.second, state.third, n, middle, own, 0);
-    return;
-  }
-  *state.first = middle;
-  *state.second = own;
-  *state.third = 0;
+  set_moments(count, state, 0, n, origin + sum / (double)n, own, 0);
 }
 
 static void moments_rows_float32(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,
@@ -171,13 +134,7 @@ static void moments_rows_float32(int64_t rows, int64_t n, const void *vx, int64_
   for (int64_t i = 0; i < n; i++) {
     double from = (double)first[i], middle = from + sums[i] / (double)rows;
     double own = squares[i] - sums[i] * sums[i] / (double)rows + (from - from); /* NaN of a lone infinity */
-    if (count > 0) {
-      merge_moments(count, &state.first[i], &state.second[i], &state.third[i], rows, middle, own, 0);
-      continue;
-    }
-    state.first[i] = middle;
-    state.second[i] = own;
-    state.third[i] = 0;
+    set_moments(count, state, i, rows, middle, own, 0);
   }
 }
 
@@ -253,97 +210,13 @@ static inline void move_origins(int64_t n, nd4c_gathered state, double *own) {
     own[i] = state.first[i] == -INFINITY ? 0 : state.second[i] * own[i];
 }
 
-#define EXPONENTIALS(name, T)                                                                                 \
-  static void exponentials_run_##name(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {        \
-    const T *x = vx;                                                                                          \
-    T tops[LANES], powers[LANES];                                                                             \
-    double lanes[LANES] = {0};                                                                                \
-    for (int64_t j = 0; j < LANES; j++)                                                                       \
-      tops[j] = x[j < n ? j : 0];                                                                             \
-    for (int64_t i = LANES; i < n; i += LANES) {                                                              \
-      int64_t some = n - i < LANES ? n - i : LANES;                                                           \
-      for (int64_t j = 0; j < some; j++)                                                                      \
-        tops[j] = LARGER(tops[j], x[i + j]);                                                                  \
-    }                                                                                                         \
-    for (int64_t width = LANES / 2; width > 0; width /= 2)                                                    \
-      for (int64_t j = 0; j < width; j++)                                                                     \
-        tops[j] = LARGER(tops[j], tops[j + width]);                                                           \
-    T top = tops[0], from = (T)origin((double)top);                                                           \
-    for (int64_t i = 0; i < n; i += LANES) {                                                                  \
-      int64_t some = n - i < LANES ? n - i : LANES;                                                           \
-      ND4C_INDEPENDENT                                                                                        \
-      for (int64_t j = 0; j < some; j++)                                                                      \
-        powers[j] = nd4c_exp_##name(x[i + j] - from);                                                         \
-      ND4C_INDEPENDENT                                                                                        \
-      for (int64_t j = 0; j < some; j++)                                                                      \
-        lanes[j] += (double)powers[j];                                                                        \
-    }                                                                                                         \
-    double own = fold_lanes(lanes);                                                                           \
-    if (count > 0) {                                                                                          \
-      merge_exponentials(state.first, state.second, (double)top, own);                                        \
-      return;                                                                                                 \
-    }                                                                                                         \
-    *state.first = (double)top;                                                                               \
-    *state.second = own;                                                                                      \
-  }                                                                                                           \
-  static void exponentials_rows_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,  \
-                                       nd4c_gathered state, later next) {                                     \
-    T tops[ND4C_GATHER_COLUMNS], from[ND4C_GATHER_COLUMNS];                                                   \
-    double own[ND4C_GATHER_COLUMNS];                                                                          \
-    const T *top_row = vx;                                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                                           \
-      tops[i] = count > 0 ? (T)state.first[i] : top_row[i];                                                   \
-    for (int64_t row = 0; row < rows; row++) {                                                                \
-      const T *x = (const T *)(const void *)((const char *)vx + row * step);                                  \
-      ND4C_INDEPENDENT                                                                                        \
-      for (int64_t i = 0; i < n; i++)                                                                         \
-        tops[i] = LARGER(tops[i], x[i]);                                                                      \
-    }                                                                                                         \
-    for (int64_t i = 0; i < n; i++) {                                                                         \
-      from[i] = tops[i] - tops[i] == 0 ? tops[i] : 0;                                                         \
-      own[i] = 0;                                                                                             \
-    }                                                                                                         \
-    ND4C_INDEPENDENT                                                                                          \
-    for (int64_t i = 0; count > 0 && i < n; i++)                                                              \
-      own[i] = origin(state.first[i]) - (double)from[i];                                                      \
-    if (count > 0)                                                                                            \
-      move_origins(n, state, own);                                                                            \
-    for (int64_t row = 0; row < rows; row++) {                                                                \
-      const T *x = (const T *)(const void *)((const char *)vx + row * step);                                  \
-      ask_for_row(next, row);                                                                                 \
-      add_powers_##name(n, x, from, own);                                                                     \
-    }                                                                                                         \
-    for (int64_t i = 0; i < n; i++) {                                                                         \
-      state.first[i] = (double)tops[i];                                                                       \
-      state.second[i] = own[i];                                                                               \
-    }                                                                                                         \
-  }                                                                                                           \
-  static void exponentials_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
-                                        nd4c_gathered state) {                                                \
-    exponentials_rows_##name(rows, n, vx, step, count, state, after(vx, rows, step, n *(int64_t)sizeof(T)));  \
-  }
-EXPONENTIALS(float32, float)
-EXPONENTIALS(float64, double)
+#define ND4C_TEMPLATE "kernels/cpu/statistics/exponentials.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
 
-/* -- 16-bit floats: widened in pieces ----------------------------------------------------------------------------- */
-
-#define HALF_GATHER(kind, name)                                                                         \
-  static void kind##_run_##name(int64_t n, const void *x, int64_t count, nd4c_gathered state) {         \
-    float wide[ND4C_GATHER_PIECE];                                                                      \
-    nd4c_widen_##name(n, x, wide);                                                                      \
-    kind##_run_float32(n, wide, count, state);                                                          \
-  }                                                                                                     \
-  static void kind##_block_##name(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count, \
-                                  nd4c_gathered state) {                                                \
-    float wide[ND4C_GATHER_ROWS * ND4C_GATHER_COLUMNS];                                                 \
-    for (int64_t row = 0; row < rows; row++)                                                            \
-      nd4c_widen_##name(n, (const uint16_t *)(const void *)((const char *)vx + row * step),             \
-                        wide + row * ND4C_GATHER_COLUMNS);                                              \
-    kind##_rows_float32(rows, n, wide, ND4C_GATHER_COLUMNS * sizeof *wide, count, state,                \
-                        after(vx, rows, step, 2 * n));                                                  \
-  }
-#define HALF_GATHERS(NAME, name, kind) HALF_GATHER(moments, name) HALF_GATHER(exponentials, name)
-ND4C_HALF_DTYPES(HALF_GATHERS)
+#define ND4C_TEMPLATE "kernels/cpu/statistics/moments_half.h"
+#define ND4C_KINDS ND4C_HALF
+#include "kernels/cpu/support/each_dtype.h"
 
 /* -- table -------------------------------------------------------------------------------------------------------- */
 

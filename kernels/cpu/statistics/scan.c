@@ -18,19 +18,31 @@ typedef double eight_float64 __attribute__((vector_size(64)));
 typedef uint64_t eight_uint64 __attribute__((vector_size(64)));
 typedef int64_t eight_int64 __attribute__((vector_size(64)));
 
-#define SHIFT_1(fill, v) __builtin_shufflevector(fill, v, 0, 8, 9, 10, 11, 12, 13, 14)
-#define SHIFT_2(fill, v) __builtin_shufflevector(fill, v, 0, 1, 8, 9, 10, 11, 12, 13)
-#define SHIFT_4(fill, v) __builtin_shufflevector(fill, v, 0, 1, 2, 3, 8, 9, 10, 11)
-#define LAST(v) __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
+typedef enum scan_op { SUM, PROD } scan_op;
+enum { by_run = 0, by_row = 1, largest_min = 0, largest_max = 1 };
 
-#define JOIN_sum(a, b) ((a) + (b))
-#define JOIN_prod(a, b) ((a) * (b))
-#define PREFIX(op, fill, v)               \
-  do {                                    \
-    (v) = JOIN_##op(v, SHIFT_1(fill, v)); \
-    (v) = JOIN_##op(v, SHIFT_2(fill, v)); \
-    (v) = JOIN_##op(v, SHIFT_4(fill, v)); \
-  } while (0)
+/* v[i] = v[0] op ... op v[i]. */
+ND4C_INLINED void prefix_float64(scan_op op, eight_float64 *v) {
+  const eight_float64 fill = (eight_float64){0} + (op == PROD);
+  eight_float64 one = __builtin_shufflevector(fill, *v, 0, 8, 9, 10, 11, 12, 13, 14);
+  *v = op == PROD ? *v * one : *v + one;
+  eight_float64 two = __builtin_shufflevector(fill, *v, 0, 1, 8, 9, 10, 11, 12, 13);
+  *v = op == PROD ? *v * two : *v + two;
+  eight_float64 four = __builtin_shufflevector(fill, *v, 0, 1, 2, 3, 8, 9, 10, 11);
+  *v = op == PROD ? *v * four : *v + four;
+}
+
+ND4C_INLINED void prefix_uint64(scan_op op, eight_uint64 *v) {
+  const eight_uint64 fill = (eight_uint64){0} + (op == PROD);
+  eight_uint64 one = __builtin_shufflevector(fill, *v, 0, 8, 9, 10, 11, 12, 13, 14);
+  *v = op == PROD ? *v * one : *v + one;
+  eight_uint64 two = __builtin_shufflevector(fill, *v, 0, 1, 8, 9, 10, 11, 12, 13);
+  *v = op == PROD ? *v * two : *v + two;
+  eight_uint64 four = __builtin_shufflevector(fill, *v, 0, 1, 2, 3, 8, 9, 10, 11);
+  *v = op == PROD ? *v * four : *v + four;
+}
+
+#define LAST(v) __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7)
 
 static inline void load_floats(const float *x, eight_float64 *v) {
 #if defined(__AVX512F__)
@@ -69,7 +81,7 @@ static void sum_run_float32(int64_t n, const void *vx, void *vy, void *carry, do
   for (; i + EIGHT <= n; i += EIGHT) {
     eight_float64 v = zero;
     load_floats(x + i, &v);
-    PREFIX(sum, zero, v);
+    prefix_float64(SUM, &v);
     eight_float64 here = v + all;
     all += LAST(v);
     store_floats(&here, y + i);
@@ -90,7 +102,7 @@ static void sum_run_float64(int64_t n, const void *vx, void *vy, void *carry, do
   for (; i + EIGHT <= n; i += EIGHT) {
     eight_float64 v;
     memcpy(&v, x + i, sizeof v);
-    PREFIX(sum, zero, v);
+    prefix_float64(SUM, &v);
     eight_float64 here = all + (v + rest), b = LAST(v), next = all + b, part = next - all;
     eight_float64 off = (all - (next - part)) + (b - part);
     rest += (eight_float64)((eight_int64)off & (off - off == 0));
@@ -141,13 +153,13 @@ static void prod_run_float32(int64_t n, const void *vx, void *vy, void *carry, d
   const float *x = vx;
   float *y = vy;
   double product = *(double *)carry;
-  eight_float64 zero = {0}, one = zero + 1, all = zero + product;
+  eight_float64 zero = {0}, all = zero + product;
   int64_t i = 0;
   (void)lost;
   for (; i + EIGHT <= n; i += EIGHT) {
     eight_float64 v = zero;
     load_floats(x + i, &v);
-    PREFIX(prod, one, v);
+    prefix_float64(PROD, &v);
     bool usable = moderate(&v);
     if (usable && !moderate(&all))
       usable = all[0] == 0 || all[0] - all[0] != 0; /* zero, infinite or NaN, and stays so */
@@ -199,130 +211,44 @@ static void prod_four_float64(int64_t n, const void *vx, int64_t step, void *vy,
   products[0] = a, products[1] = b, products[2] = c, products[3] = d;
 }
 
-#define ROW(op, name, T, A, R)                                                                    \
-  static void op##_row_##name(int64_t n, const void *vx, void *vy, void *carries, double *lost) { \
-    const T *x = vx;                                                                              \
-    R *y = vy;                                                                                    \
-    A *all = carries;                                                                             \
-    (void)lost;                                                                                   \
-    ND4C_INDEPENDENT                                                                              \
-    for (int64_t i = 0; i < n; i++) {                                                             \
-      A next = JOIN_##op(all[i], (A)x[i]);                                                        \
-      all[i] = next;                                                                              \
-      y[i] = (R)next;                                                                             \
-    }                                                                                             \
-  }
-ROW(sum, float32, float, double, float)
-ROW(prod, float32, float, double, float)
-ROW(prod, float64, double, double, double)
+#define SIGNATURE int64_t n, const void *vx, void *vy, void *carry, double *lost
 
-/* -- integers wrap ------------------------------------------------------------------------------------------------ */
+#define ND4C_TEMPLATE "kernels/cpu/statistics/scan_dtype.h"
+#define ND4C_KINDS (ND4C_SIGNED | ND4C_UNSIGNED | ND4C_WIDE_FLOAT)
+#include "kernels/cpu/support/each_dtype.h"
 
-#define WORD_RUN(op, name, fill)                                                                \
-  static void op##_run_##name(int64_t n, const void *vx, void *vy, void *carry, double *lost) { \
-    const nd4c_c_##name *x = vx;                                                                \
-    uint64_t *y = vy, all = *(uint64_t *)carry;                                                 \
-    eight_uint64 zero = {0}, filling = zero + (fill);                                           \
-    int64_t i = 0;                                                                              \
-    (void)lost;                                                                                 \
-    for (; i + EIGHT <= n; i += EIGHT) {                                                        \
-      eight_uint64 v;                                                                           \
-      for (int j = 0; j < EIGHT; j++)                                                           \
-        v[j] = (uint64_t)x[i + j];                                                              \
-      PREFIX(op, filling, v);                                                                   \
-      v = JOIN_##op(v, zero + all);                                                             \
-      all = v[EIGHT - 1];                                                                       \
-      memcpy(y + i, &v, sizeof v);                                                              \
-    }                                                                                           \
-    for (; i < n; i++) {                                                                        \
-      all = JOIN_##op(all, (uint64_t)x[i]);                                                     \
-      y[i] = all;                                                                               \
-    }                                                                                           \
-    *(uint64_t *)carry = all;                                                                   \
+#define ND4C_TEMPLATE "kernels/cpu/statistics/scan_half.h"
+#define ND4C_KINDS ND4C_HALF
+#include "kernels/cpu/support/each_dtype.h"
+
+/* -- loops of each op ---------------------------------------------------------------------------------------------- */
+
+#define LOOP(op, way, d, OP)                \
+  static void op##_##way##_##d(SIGNATURE) { \
+    (void)lost;                             \
+    way##_##d(OP, n, vx, vy, carry);        \
   }
-#define WORDS(NAME, name, kind)                     \
-  WORD_RUN(sum, name, 0)                            \
-  WORD_RUN(prod, name, 1)                           \
-  ROW(sum, name, nd4c_c_##name, uint64_t, uint64_t) \
-  ROW(prod, name, nd4c_c_##name, uint64_t, uint64_t)
+#define HALF_LOOP(op, way, d)                                             \
+  static void op##_##way##_##d(SIGNATURE) {                               \
+    in_float_##d(op##_##way##_float32, by_##way, n, vx, vy, carry, lost); \
+  }
+#define BEST(op, way, d)                                                                                        \
+  static void op##_##way##_##d(int64_t n, const void *x, int64_t position, void *best, int64_t *where, void *y, \
+                               int64_t *indices) {                                                              \
+    best_##way##_##d(largest_##op, n, x, position, best, where, y, indices);                                    \
+  }
+#define WORDS(D, d, kind) \
+  LOOP(sum, run, d, SUM) LOOP(prod, run, d, PROD) LOOP(sum, row, d, SUM) LOOP(prod, row, d, PROD)
+#define HALVES(D, d, kind) HALF_LOOP(sum, run, d) HALF_LOOP(sum, row, d) HALF_LOOP(prod, run, d) HALF_LOOP(prod, row, d)
+#define BESTS(D, d, kind) BEST(max, run, d) BEST(max, row, d) BEST(min, run, d) BEST(min, row, d)
+#define ALL(X) ND4C_INT_DTYPES(X) ND4C_UINT_DTYPES(X) ND4C_WIDE_FLOAT_DTYPES(X)
 ND4C_INT_DTYPES(WORDS)
 ND4C_UINT_DTYPES(WORDS)
-
-/* -- 16-bit floats: widened in pieces ----------------------------------------------------------------------------- */
-
-#define HALF_SCAN(op, way, name, at)                                                                \
-  static void op##_##way##_##name(int64_t n, const void *vx, void *vy, void *carry, double *lost) { \
-    const uint16_t *x = vx;                                                                         \
-    uint16_t *y = vy;                                                                               \
-    float wide[ND4C_HALF_CHUNK];                                                                    \
-    for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {                                              \
-      int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;                            \
-      nd4c_widen_##name(count, x + i, wide);                                                        \
-      op##_##way##_float32(count, wide, wide, (double *)carry + (at), lost);                        \
-      nd4c_narrow_##name(count, wide, y + i);                                                       \
-    }                                                                                               \
-  }
-#define HALF_SCANS(NAME, name, kind) \
-  HALF_SCAN(sum, run, name, 0)       \
-  HALF_SCAN(sum, row, name, i)       \
-  HALF_SCAN(prod, run, name, 0)      \
-  HALF_SCAN(prod, row, name, i)
-ND4C_HALF_DTYPES(HALF_SCANS)
-
-/* -- best so far -------------------------------------------------------------------------------------------------- */
-
-/* Is x at least as good as the best? Against a NaN only NaN is. */
-#define REACHES_max(x, best) (((x) >= (best)) | ((x) != (x)))
-#define REACHES_min(x, best) (((x) <= (best)) | ((x) != (x)))
-
-/* A new best is rare: pieces without one are filled. */
-#define BEST(op, name, T)                                                                                          \
-  static void op##_run_##name(int64_t n, const void *vx, int64_t position, void *vbest, int64_t *vwhere, void *vy, \
-                              int64_t *indices) {                                                                  \
-    enum { PIECE = 32 };                                                                                           \
-    const T *x = vx;                                                                                               \
-    T *y = vy, best = *(T *)vbest;                                                                                 \
-    int64_t where = *vwhere;                                                                                       \
-    for (int64_t i = 0; i < n; i += PIECE) {                                                                       \
-      int64_t count = n - i < PIECE ? n - i : PIECE;                                                               \
-      uint32_t found = 0;                                                                                          \
-      for (int64_t j = 0; j < count; j++)                                                                          \
-        found |= (uint32_t)REACHES_##op(x[i + j], best);                                                           \
-      ND4C_INDEPENDENT                                                                                             \
-      for (int64_t j = 0; !found && j < count; j++) {                                                              \
-        y[i + j] = best;                                                                                           \
-        indices[i + j] = where;                                                                                    \
-      }                                                                                                            \
-      for (int64_t j = 0; found && j < count; j++) {                                                               \
-        bool taken = REACHES_##op(x[i + j], best);                                                                 \
-        best = taken ? x[i + j] : best;                                                                            \
-        where = taken ? position + i + j : where;                                                                  \
-        y[i + j] = best;                                                                                           \
-        indices[i + j] = where;                                                                                    \
-      }                                                                                                            \
-    }                                                                                                              \
-    *(T *)vbest = best;                                                                                            \
-    *vwhere = where;                                                                                               \
-  }                                                                                                                \
-  static void op##_row_##name(int64_t n, const void *vx, int64_t position, void *vbest, int64_t *where, void *vy,  \
-                              int64_t *indices) {                                                                  \
-    const T *x = vx;                                                                                               \
-    T *y = vy, *best = vbest;                                                                                      \
-    ND4C_INDEPENDENT                                                                                               \
-    for (int64_t i = 0; i < n; i++) {                                                                              \
-      bool taken = REACHES_##op(x[i], best[i]);                                                                    \
-      T value = taken ? x[i] : best[i];                                                                            \
-      int64_t at = taken ? position : where[i];                                                                    \
-      best[i] = value;                                                                                             \
-      y[i] = value;                                                                                                \
-      where[i] = at;                                                                                               \
-      indices[i] = at;                                                                                             \
-    }                                                                                                              \
-  }
-#define BESTS(NAME, name, kind) BEST(max, name, nd4c_c_##name) BEST(min, name, nd4c_c_##name)
-ND4C_INT_DTYPES(BESTS)
-ND4C_UINT_DTYPES(BESTS)
-ND4C_WIDE_FLOAT_DTYPES(BESTS)
+LOOP(sum, row, float32, SUM)
+LOOP(prod, row, float32, PROD)
+LOOP(prod, row, float64, PROD)
+ND4C_HALF_DTYPES(HALVES)
+ALL(BESTS)
 
 /* -- table -------------------------------------------------------------------------------------------------------- */
 
@@ -330,7 +256,6 @@ ND4C_WIDE_FLOAT_DTYPES(BESTS)
 #define PROD_ENTRY(NAME, name, kind) [ND4C_##NAME] = {prod_run_##name, prod_row_##name, NULL},
 #define MAX_ENTRY(NAME, name, kind) [ND4C_##NAME] = {max_run_##name, max_row_##name},
 #define MIN_ENTRY(NAME, name, kind) [ND4C_##NAME] = {min_run_##name, min_row_##name},
-#define ALL(X) ND4C_INT_DTYPES(X) ND4C_UINT_DTYPES(X) ND4C_WIDE_FLOAT_DTYPES(X)
 
 const nd4c_scan_table ND4C_LEVEL_NAME(nd4c_scan_table) = {
     .sum = {ALL(SUM_ENTRY) ND4C_HALF_DTYPES(SUM_ENTRY)},
