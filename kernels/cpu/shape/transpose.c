@@ -1,21 +1,14 @@
 /* See transpose.h. A block is a cache line wide and high: 16 rows of 16 elements of 4 bytes. */
 #include "kernels/cpu/shape/transpose.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-#include "kernels/cpu/support/level.h"
 #include "kernels/cpu/shape/squares.h"
+#include "kernels/cpu/support/level.h"
 #include "kernels/cpu/support/vector.h"
 
 extern const nd4c_transpose_table ND4C_LEVEL_NAME(nd4c_transpose_table);
-
-typedef uint8_t unit_1;
-typedef uint16_t unit_2;
-typedef uint32_t unit_4;
-typedef uint64_t unit_8 __attribute__((aligned(4), may_alias)); /* complex64 lies where a float may */
-typedef struct unit_16 {
-  uint64_t halves[2];
-} unit_16;
 
 /* A block and where it goes: extents up to the side of one, pitches in bytes. */
 typedef struct block {
@@ -144,141 +137,11 @@ static inline void block_1(const block *b, block_kind kind, uint64_t load, uint6
   }
 }
 
-#define BLOCK(size)                                                                           \
-  static void run_block_##size(const block *b, bool stream) {                                 \
-    enum { SIDE = ND4C_STREAM_BLOCK / size };                                                 \
-    if (b->rows < SIDE || b->columns < SIDE)                                                  \
-      block_##size(b, RAGGED, first_bytes(b->columns *(size)), first_bytes(b->rows *(size))); \
-    else if (stream)                                                                          \
-      block_##size(b, STREAMED, 0, 0);                                                        \
-    else                                                                                      \
-      block_##size(b, WHOLE, 0, 0);                                                           \
-  }
-
-#else
-
-/* -- blocks by way of a buffer ------------------------------------------------------------------------------------- */
-
-static inline void nd4c_transpose_16(const unit_16 *from, int64_t from_column, unit_16 *to, int64_t to_row) {
-  (void)from_column;
-  (void)to_row;
-  *to = *from;
-}
-
-#define BLOCK(size)                                                             \
-  static void run_block_##size(const block *b, bool stream) {                   \
-    enum { SIDE = ND4C_STREAM_BLOCK / size, SQUARE = ND4C_SQUARE_##size };      \
-    const int64_t pitch = b->from_pitch / size, to_pitch = b->to_pitch / size;  \
-    const unit_##size *from = (const void *)b->from;                            \
-    unit_##size *to = (void *)b->to;                                            \
-    if (b->rows < SIDE || b->columns < SIDE) {                                  \
-      for (int64_t c = 0; c < b->columns; c++)                                  \
-        for (int64_t r = 0; r < b->rows; r++)                                   \
-          to[c * to_pitch + r] = from[r * pitch + c];                           \
-      return;                                                                   \
-    }                                                                           \
-    _Alignas(64) unit_##size lines[SIDE][SIDE];                                 \
-    for (int64_t r = 0; r < SIDE; r += SQUARE)                                  \
-      for (int64_t c = 0; c < SIDE; c += SQUARE)                                \
-        nd4c_transpose_##size(from + r * pitch + c, pitch, &lines[c][r], SIDE); \
-    for (int64_t c = 0; c < SIDE; c++)                                          \
-      if (stream)                                                               \
-        nd4c_stream_block(to + c * to_pitch, lines[c]);                         \
-      else                                                                      \
-        memcpy(to + c * to_pitch, lines[c], ND4C_STREAM_BLOCK);                 \
-  }
-
 #endif
 
-BLOCK(1)
-BLOCK(2)
-BLOCK(4)
-BLOCK(8)
-BLOCK(16)
+#define ND4C_TEMPLATE "kernels/cpu/shape/transpose_unit.h"
+#include "kernels/cpu/support/each_unit.h"
 
-/* Along the rows, so that reading is foreseen by hardware; a line of a column is written at once. */
-#define TRANSPOSE(size)                                                                                     \
-  static void transpose_##size(int64_t rows, int64_t columns, const void *from, int64_t from_row, void *to, \
-                               int64_t to_row, bool stream) {                                               \
-    enum { SIDE = ND4C_STREAM_BLOCK / size };                                                               \
-    stream = stream && (uintptr_t)to % ND4C_STREAM_BLOCK == 0 && to_row * size % ND4C_STREAM_BLOCK == 0;    \
-    for (int64_t r = 0; r < rows; r += SIDE)                                                                \
-      for (int64_t c = 0; c < columns; c += SIDE) {                                                         \
-        block b = {(const char *)from + (r * from_row + c) * size,                                          \
-                   (char *)to + (c * to_row + r) * size,                                                    \
-                   from_row * size,                                                                         \
-                   to_row * size,                                                                           \
-                   rows - r < SIDE ? rows - r : SIDE,                                                       \
-                   columns - c < SIDE ? columns - c : SIDE};                                                \
-        run_block_##size(&b, stream);                                                                       \
-      }                                                                                                     \
-  }
-TRANSPOSE(1)
-TRANSPOSE(2)
-TRANSPOSE(4)
-TRANSPOSE(8)
-TRANSPOSE(16)
-
-/* -- lanes --------------------------------------------------------------------------------------------------------- */
-
-/* Written out for each number of lanes: the compiler then shuffles vectors. */
-#define LANES(size)                                                                                               \
-  static void interleave_##size(int64_t n, int64_t lanes, const void *const *vfrom, void *vto) {                  \
-    const unit_##size *a = vfrom[0], *b = vfrom[1], *c = vfrom[lanes > 2 ? 2 : 0], *d = vfrom[lanes > 3 ? 3 : 0]; \
-    unit_##size *restrict to = vto;                                                                               \
-    if (lanes == 2) {                                                                                             \
-      for (int64_t i = 0; i < n; i++) {                                                                           \
-        to[2 * i] = a[i];                                                                                         \
-        to[2 * i + 1] = b[i];                                                                                     \
-      }                                                                                                           \
-    } else if (lanes == 3) {                                                                                      \
-      for (int64_t i = 0; i < n; i++) {                                                                           \
-        to[3 * i] = a[i];                                                                                         \
-        to[3 * i + 1] = b[i];                                                                                     \
-        to[3 * i + 2] = c[i];                                                                                     \
-      }                                                                                                           \
-    } else {                                                                                                      \
-      for (int64_t i = 0; i < n; i++) {                                                                           \
-        to[4 * i] = a[i];                                                                                         \
-        to[4 * i + 1] = b[i];                                                                                     \
-        to[4 * i + 2] = c[i];                                                                                     \
-        to[4 * i + 3] = d[i];                                                                                     \
-      }                                                                                                           \
-    }                                                                                                             \
-  }                                                                                                               \
-  static void deinterleave_##size(int64_t n, int64_t lanes, const void *vfrom, void *vto, int64_t lane) {         \
-    const unit_##size *from = vfrom;                                                                              \
-    unit_##size *a = vto, *b = a + lane, *c = b + (lanes > 2 ? lane : 0), *d = c + (lanes > 3 ? lane : 0);        \
-    if (lanes == 2) {                                                                                             \
-      ND4C_INDEPENDENT                                                                                            \
-      for (int64_t i = 0; i < n; i++) {                                                                           \
-        a[i] = from[2 * i];                                                                                       \
-        b[i] = from[2 * i + 1];                                                                                   \
-      }                                                                                                           \
-    } else if (lanes == 3) {                                                                                      \
-      ND4C_INDEPENDENT                                                                                            \
-      for (int64_t i = 0; i < n; i++) {                                                                           \
-        a[i] = from[3 * i];                                                                                       \
-        b[i] = from[3 * i + 1];                                                                                   \
-        c[i] = from[3 * i + 2];                                                                                   \
-      }                                                                                                           \
-    } else {                                                                                                      \
-      ND4C_INDEPENDENT                                                                                            \
-      for (int64_t i = 0; i < n; i++) {                                                                           \
-        a[i] = from[4 * i];                                                                                       \
-        b[i] = from[4 * i + 1];                                                                                   \
-        c[i] = from[4 * i + 2];                                                                                   \
-        d[i] = from[4 * i + 3];                                                                                   \
-      }                                                                                                           \
-    }                                                                                                             \
-  }
-LANES(1)
-LANES(2)
-LANES(4)
-LANES(8)
-LANES(16)
-
-#define BY_SIZE(name) \
-  { [1] = name##_1, [2] = name##_2, [4] = name##_4, [8] = name##_8, [16] = name##_16 }
-const nd4c_transpose_table ND4C_LEVEL_NAME(nd4c_transpose_table) = {
-    .transpose = BY_SIZE(transpose), .interleave = BY_SIZE(interleave), .deinterleave = BY_SIZE(deinterleave)};
+const nd4c_transpose_table ND4C_LEVEL_NAME(nd4c_transpose_table) = {.transpose = ND4C_BY_SIZE(transpose),
+                                                                    .interleave = ND4C_BY_SIZE(interleave),
+                                                                    .deinterleave = ND4C_BY_SIZE(deinterleave)};
