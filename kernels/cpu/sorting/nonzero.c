@@ -10,28 +10,6 @@
 /* Units counted in counters of their own width: as many as the narrowest hold. */
 enum { BLOCK = 255, LANES = 64 };
 
-#define NONZERO(bytes, unit)                                                    \
-  static int64_t count_##bytes(int64_t n, const void *vx, uint64_t wide_mask) { \
-    const unit *x = vx, mask = (unit)wide_mask;                                 \
-    int64_t total = 0, i = 0;                                                   \
-    while (i + LANES <= n) {                                                    \
-      unit counts[LANES] = {0};                                                 \
-      int64_t rows = (n - i) / LANES < BLOCK ? (n - i) / LANES : BLOCK;         \
-      for (int64_t row = 0; row < rows; row++, i += LANES)                      \
-        for (int64_t lane = 0; lane < LANES; lane++)                            \
-          counts[lane] = (unit)(counts[lane] + ((x[i + lane] & mask) != 0));    \
-      for (int64_t lane = 0; lane < LANES; lane++)                              \
-        total += (int64_t)counts[lane];                                         \
-    }                                                                           \
-    for (; i < n; i++)                                                          \
-      total += (x[i] & mask) != 0;                                              \
-    return total;                                                               \
-  }
-NONZERO(1, uint8_t)
-NONZERO(2, uint16_t)
-NONZERO(4, uint32_t)
-NONZERO(8, uint64_t)
-
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
 /* Elements of a vector that are not zero as bits: few are taken one by one, many by eights. */
 static inline int64_t write_places(uint64_t bits, int64_t step, int64_t first, int64_t *y) {
@@ -52,40 +30,17 @@ static inline int64_t write_places(uint64_t bits, int64_t step, int64_t first, i
   return here;
 }
 
-#define PLACES(bytes, mask_type, set1, test, load)                                                                    \
-  static void places_##bytes(int64_t n, int64_t count, const void *vx, uint64_t mask, int64_t first, int64_t *y) {    \
-    enum { STEP = 64 / (bytes) };                                                                                     \
-    const char *x = vx;                                                                                               \
-    const __m512i wanted = set1;                                                                                      \
-    int64_t i = 0, place = 0;                                                                                         \
-    for (; i + STEP <= n && place < count; i += STEP)                                                                 \
-      place +=                                                                                                        \
-          write_places(test((mask_type)-1, _mm512_loadu_si512(x + i * (bytes)), wanted), STEP, first + i, y + place); \
-    if (place < count) {                                                                                              \
-      mask_type there = (mask_type)((UINT64_C(1) << (n - i)) - 1);                                                    \
-      (void)write_places(test(there, load(there, x + i * (bytes)), wanted), STEP, first + i, y + place);              \
-    }                                                                                                                 \
-  }
-PLACES(1, __mmask64, _mm512_set1_epi8((char)mask), _mm512_mask_test_epi8_mask, _mm512_maskz_loadu_epi8)
-PLACES(2, __mmask32, _mm512_set1_epi16((short)mask), _mm512_mask_test_epi16_mask, _mm512_maskz_loadu_epi16)
-PLACES(4, __mmask16, _mm512_set1_epi32((int)mask), _mm512_mask_test_epi32_mask, _mm512_maskz_loadu_epi32)
-PLACES(8, __mmask8, _mm512_set1_epi64((int64_t)mask), _mm512_mask_test_epi64_mask, _mm512_maskz_loadu_epi64)
-#else
-#define PLACES(bytes, unit)                                                                               \
-  static void places_##bytes(int64_t n, int64_t count, const void *vx, uint64_t wide_mask, int64_t first, \
-                             int64_t *y) {                                                                \
-    (void)n;                                                                                              \
-    const unit *x = vx, mask = (unit)wide_mask;                                                           \
-    for (int64_t i = 0, place = 0; place < count; i++) {                                                  \
-      y[place] = first + i;                                                                               \
-      place += (x[i] & mask) != 0;                                                                        \
-    }                                                                                                     \
-  }
-PLACES(1, uint8_t)
-PLACES(2, uint16_t)
-PLACES(4, uint32_t)
-PLACES(8, uint64_t)
+/* The elements of `size` bytes, a constant, that have a bit of `wanted`. */
+static inline uint64_t which_of(int size, __m512i v, __m512i wanted) {
+  return size == 1   ? _mm512_test_epi8_mask(v, wanted)
+         : size == 2 ? _mm512_test_epi16_mask(v, wanted)
+         : size == 4 ? _mm512_test_epi32_mask(v, wanted)
+                     : _mm512_test_epi64_mask(v, wanted);
+}
 #endif
+
+#define ND4C_TEMPLATE "kernels/cpu/sorting/nonzero_unit.h"
+#include "kernels/cpu/support/each_unit.h"
 
 const nd4c_nonzero_table ND4C_LEVEL_NAME(nd4c_nonzero_table) = {
     .count = {[1] = count_1, [2] = count_2, [4] = count_4, [8] = count_8},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/cpu/support/level.h"
+#include "kernels/cpu/support/wrap.h"
 #include "kernels/types.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
@@ -13,38 +14,31 @@
 
 extern const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table);
 
+/* Of the searches that run side by side. */
+enum { BESIDE = 32 };
+
 #if defined(VECTOR_SORT)
-#define ND4C_WORD_BITS 32
-#include "kernels/cpu/sorting/sort_vector.h"
-#undef ND4C_WORD_BITS
-#define ND4C_WORD_BITS 64
-#include "kernels/cpu/sorting/sort_vector.h"
+#define WORD_TEMPLATE "kernels/cpu/sorting/sort_vector.h"
 #else
+#define WORD_TEMPLATE "kernels/cpu/sorting/sort_portable.h"
+#endif
 #define ND4C_WORD_BITS 32
-#include "kernels/cpu/sorting/sort_portable.h"
+#include WORD_TEMPLATE
 #undef ND4C_WORD_BITS
 #define ND4C_WORD_BITS 64
-#include "kernels/cpu/sorting/sort_portable.h"
-#endif
+#include WORD_TEMPLATE
 
 /* -- keys ----------------------------------------------------------------------------------------------------- */
 
-#define WHOLE_KEYS(name, word, bias)                                                    \
-  static uint32_t keys_##name(int64_t n, const void *vx, uint64_t flip, void *vwords) { \
-    const nd4c_c_##name *x = vx;                                                        \
-    word *words = vwords, turn = (word)flip;                                            \
-    ND4C_INDEPENDENT                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                     \
-      words[i] = (word)((word)x[i] + (word)(bias)) ^ turn;                              \
-    return 0;                                                                           \
-  }                                                                                     \
-  static void elements_##name(int64_t n, const void *vwords, uint64_t flip, void *vx) { \
-    const word *words = vwords, turn = (word)flip;                                      \
-    nd4c_c_##name *x = vx;                                                              \
-    ND4C_INDEPENDENT                                                                    \
-    for (int64_t i = 0; i < n; i++)                                                     \
-      x[i] = (nd4c_c_##name)((words[i] ^ turn) - (word)(bias));                         \
-  }
+/* Of floats: the types of words and of their bits, and how many bits a mantissa has. */
+typedef uint32_t word_float32, word_float16, word_bfloat16, bits_float32;
+typedef uint64_t word_float64, bits_float64;
+typedef uint16_t bits_float16, bits_bfloat16;
+enum { MANTISSA_float32 = 23, MANTISSA_float64 = 52, MANTISSA_float16 = 10, MANTISSA_bfloat16 = 7 };
+
+#define ND4C_TEMPLATE "kernels/cpu/sorting/keys.h"
+#define ND4C_KINDS (ND4C_SIGNED | ND4C_UNSIGNED | ND4C_WIDE_FLOAT | ND4C_HALF)
+#include "kernels/cpu/support/each_dtype.h"
 
 static uint32_t keys_boolean(int64_t n, const void *vx, uint64_t flip, void *vwords) {
   const uint8_t *x = vx;
@@ -60,47 +54,6 @@ static void elements_boolean(int64_t n, const void *vwords, uint64_t flip, void 
   for (int64_t i = 0; i < n; i++)
     x[i] = (uint8_t)(words[i] ^ turn);
 }
-WHOLE_KEYS(int8, uint32_t, 0x80)
-WHOLE_KEYS(uint8, uint32_t, 0)
-WHOLE_KEYS(int32, uint32_t, 0x80000000)
-WHOLE_KEYS(int64, uint64_t, UINT64_C(0x8000000000000000))
-
-/* bits: the unsigned type of a float's bits. */
-#define FLOAT_KEYS(name, bits, word, top, infinity, quiet)                              \
-  static uint32_t keys_##name(int64_t n, const void *vx, uint64_t flip, void *vwords) { \
-    const bits *x = vx;                                                                 \
-    const word sign = (word)1 << (top), all = sign + (sign - 1), turn = (word)flip;     \
-    word *words = vwords, special = 0;                                                  \
-    for (int64_t i = 0; i < n; i++) {                                                   \
-      word b = x[i], size = b & (sign - 1), negative = 0 - (b >> (top));                \
-      word key = (b ^ (negative | sign)) & all;                                         \
-      key = size == 0 ? sign : key;                                                     \
-      key = size > (word)(infinity) ? all : key;                                        \
-      special |= size > (word)(infinity) ? (word)ND4C_SORT_NAN : (word)(b == sign);     \
-      words[i] = key ^ turn;                                                            \
-    }                                                                                   \
-    return (uint32_t)special;                                                           \
-  }                                                                                     \
-  static void elements_##name(int64_t n, const void *vwords, uint64_t flip, void *vx) { \
-    const word *words = vwords;                                                         \
-    const word sign = (word)1 << (top), all = sign + (sign - 1), turn = (word)flip;     \
-    bits *x = vx;                                                                       \
-    ND4C_INDEPENDENT                                                                    \
-    for (int64_t i = 0; i < n; i++) {                                                   \
-      word key = words[i] ^ turn, positive = 0 - (key >> (top));                        \
-      x[i] = (bits)(key == all ? (word)(quiet) : key ^ (~positive | sign));             \
-    }                                                                                   \
-  }
-FLOAT_KEYS(float32, uint32_t, uint32_t, 31, 0x7f800000, 0x7fc00000)
-FLOAT_KEYS(float64, uint64_t, uint64_t, 63, UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff8000000000000))
-#ifndef ND4C_DTYPES_LITE
-WHOLE_KEYS(int16, uint32_t, 0x8000)
-WHOLE_KEYS(uint16, uint32_t, 0)
-WHOLE_KEYS(uint32, uint32_t, 0)
-WHOLE_KEYS(uint64, uint64_t, 0)
-FLOAT_KEYS(float16, uint16_t, uint32_t, 15, 0x7c00, 0x7e00)
-FLOAT_KEYS(bfloat16, uint16_t, uint32_t, 15, 0x7f80, 0x7fc0)
-#endif
 
 /* -- words ---------------------------------------------------------------------------------------------------- */
 
@@ -206,70 +159,20 @@ static int64_t filter_wide(int64_t n, const uint64_t *keys, int64_t first, uint6
 }
 #endif
 
-#if !defined(VECTOR_SORT)
-#define DISTINCT(bits)                                                       \
-  static int64_t distinct_##bits(const void *vwords, int64_t n, void *vto) { \
-    const uint##bits##_t *words = vwords;                                    \
-    uint##bits##_t *to = vto, before = n > 0 ? ~words[0] : 0;                \
-    int64_t count = 0;                                                       \
-    for (int64_t i = 0; i < n; i++) {                                        \
-      uint##bits##_t word = words[i];                                        \
-      to[count] = word;                                                      \
-      count += word != before;                                               \
-      before = word;                                                         \
-    }                                                                        \
-    return count;                                                            \
-  }
-DISTINCT(32)
-DISTINCT(64)
-#endif
-
-/* -- searching ------------------------------------------------------------------------------------------------ */
-
-/* Side by side and without branches: all searches halve the same lengths. */
-enum { BESIDE = 32 };
-#define SEARCH(bits)                                                                                     \
-  static void search_##bits(int64_t n, const void *vwords, const void *vkeys, int64_t count, bool after, \
-                            int64_t *places) {                                                           \
-    const uint##bits##_t *words = vwords, *keys = vkeys;                                                 \
-    for (int64_t i = 0; i < n; i += BESIDE) {                                                            \
-      int64_t beside = n - i < BESIDE ? n - i : BESIDE, length = count;                                  \
-      uint##bits##_t wanted[BESIDE], least = 0;                                                          \
-      int64_t base[BESIDE] = {0};                                                                        \
-      for (int64_t k = 0; k < BESIDE; k++)                                                               \
-        wanted[k] = k < beside ? words[i + k] : least;                                                   \
-      while (length > 1) {                                                                               \
-        int64_t half = length / 2;                                                                       \
-        ND4C_INDEPENDENT                                                                                 \
-        for (int64_t k = 0; k < BESIDE; k++) {                                                           \
-          uint##bits##_t at = keys[base[k] + half - 1];                                                  \
-          int64_t moves = (int64_t)(at < wanted[k]) | ((int64_t)after & (int64_t)(at == wanted[k]));     \
-          base[k] += -moves & half;                                                                      \
-        }                                                                                                \
-        length -= half;                                                                                  \
-      }                                                                                                  \
-      for (int64_t k = 0; k < beside; k++) {                                                             \
-        uint##bits##_t at = length > 0 ? keys[base[k]] : 0;                                              \
-        places[i + k] = base[k] + (length > 0 && (at < wanted[k] || (after && at == wanted[k])));        \
-      }                                                                                                  \
-    }                                                                                                    \
-  }
-SEARCH(32)
-SEARCH(64)
-
 /* -- table ---------------------------------------------------------------------------------------------------- */
 
-#define ENTRY(NAME, name, bits_, wide_, zero_, special_) \
-  [ND4C_##NAME] = {.bits = (bits_),                      \
-                   .wide = (wide_),                      \
-                   .flip = UINT64_MAX >> (64 - (bits_)), \
-                   .zero = (zero_),                      \
-                   .has_special = (special_),            \
-                   .keys = keys_##name,                  \
-                   .elements = elements_##name},
-#define SIGNED(NAME, name, bits, wide) ENTRY(NAME, name, bits, wide, UINT64_C(1) << ((bits)-1), false)
-#define UNSIGNED(NAME, name, bits, wide) ENTRY(NAME, name, bits, wide, 0, false)
-#define FLOATING(NAME, name, bits, wide) ENTRY(NAME, name, bits, wide, UINT64_C(1) << ((bits)-1), true)
+#define ENTRY(D, d, bits_of_key, zero_key, floats)          \
+  [ND4C_##D] = {.bits = (bits_of_key),                      \
+                .wide = (bits_of_key) > 32,                 \
+                .flip = UINT64_MAX >> (64 - (bits_of_key)), \
+                .zero = (zero_key),                         \
+                .has_special = (floats),                    \
+                .keys = keys_##d,                           \
+                .elements = elements_##d},
+#define BITS(d) (8 * (int32_t)sizeof(nd4c_c_##d))
+#define SIGNED(D, d, kind) ENTRY(D, d, BITS(d), UINT64_C(1) << (BITS(d) - 1), false)
+#define UNSIGNED(D, d, kind) ENTRY(D, d, BITS(d), 0, false)
+#define FLOATING(D, d, kind) ENTRY(D, d, BITS(d), UINT64_C(1) << (BITS(d) - 1), true)
 
 const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table) = {
 #if !defined(VECTOR_SORT)
@@ -277,15 +180,8 @@ const nd4c_sort_table ND4C_LEVEL_NAME(nd4c_sort_table) = {
 #endif
     .words = {{sort_32, count_32, scatter_32, distinct_32, search_32},
               {sort_64, count_64, scatter_64, distinct_64, search_64}},
-    .dtypes = {UNSIGNED(BOOL, boolean, 1, 0) SIGNED(INT8, int8, 8, 0) UNSIGNED(UINT8, uint8, 8, 0)
-                   SIGNED(INT32, int32, 32, 0) SIGNED(INT64, int64, 64, 1) FLOATING(FLOAT32, float32, 32, 0)
-                       FLOATING(FLOAT64, float64, 64, 1)
-#ifndef ND4C_DTYPES_LITE
-                           SIGNED(INT16, int16, 16, 0) UNSIGNED(UINT16, uint16, 16, 0) UNSIGNED(UINT32, uint32, 32, 0)
-                               UNSIGNED(UINT64, uint64, 64, 1) FLOATING(FLOAT16, float16, 16, 0)
-                                   FLOATING(BFLOAT16, bfloat16, 16, 0)
-#endif
-    },
+    .dtypes = {ENTRY(BOOL, boolean, 1, 0, false) ND4C_INT_DTYPES(SIGNED) ND4C_UINT_DTYPES(UNSIGNED)
+                   ND4C_WIDE_FLOAT_DTYPES(FLOATING) ND4C_HALF_DTYPES(FLOATING)},
     .pair = pair,
     .mask = mask_words,
     .pack = pack,

@@ -83,5 +83,21 @@ static void NAMED(scatter)(const void *words, int64_t n, const void *limits, int
   }
 }
 
+/* The words that differ from the one before. */
+static int64_t NAMED(distinct)(const void *vwords, int64_t n, void *vto) {
+  const WORD *words = vwords;
+  WORD *to = vto, before = n > 0 ? ~words[0] : 0;
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    WORD word = words[i];
+    to[count] = word;
+    count += word != before;
+    before = word;
+  }
+  return count;
+}
+
+#include "kernels/cpu/sorting/search.h"
+
 #undef WORD
 #undef NAMED

@@ -77,7 +77,7 @@ static inline __m512i NAMED(sort_lanes)(__m512i v) {
 
 /* Two sorted runs of `size` vectors each become one. The upper half's vectors stand in reverse before they are cleaned,
  * which halving does not mind. */
-static inline __attribute__((always_inline)) void NAMED(merge_runs)(__m512i *v, int size) {
+ND4C_INLINED void NAMED(merge_runs)(__m512i *v, int size) {
   _Pragma("GCC unroll 8") for (int i = 0; i < size; i++) {
     __m512i low = v[i], high = NAMED(reverse)(v[2 * size - 1 - i]);
     v[i] = OPU(min)(low, high);
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void NAMED(merge_runs)(__m512i *v, 
   _Pragma("GCC unroll 16") for (int i = 0; i < 2 * size; i++) v[i] = NAMED(clean_lanes)(v[i]);
 }
 
-static inline __attribute__((always_inline)) void NAMED(sort_vectors)(__m512i *v, int count) {
+ND4C_INLINED void NAMED(sort_vectors)(__m512i *v, int count) {
   _Pragma("GCC unroll 16") for (int i = 0; i < count; i++) v[i] = NAMED(sort_lanes)(v[i]);
   if (count >= 2) {
     _Pragma("GCC unroll 8") for (int i = 0; i < count; i += 2) NAMED(merge_runs)(v + i, 1);
@@ -333,6 +333,8 @@ static int64_t NAMED(distinct)(const void *words, int64_t n, void *vto) {
   }
   return count;
 }
+
+#include "kernels/cpu/sorting/search.h"
 
 #undef WORD
 #undef NAMED

@@ -1,0 +1,27 @@
+/* Searching words of one width: for the templates sort_portable.h and sort_vector.h, with WORD and NAMED(x) defined.
+ * Side by side and without branches: all searches halve the same lengths. */
+static void NAMED(search)(int64_t n, const void *vwords, const void *vkeys, int64_t count, bool after,
+                          int64_t *places) {
+  const WORD *words = vwords, *keys = vkeys;
+  for (int64_t i = 0; i < n; i += BESIDE) {
+    int64_t beside = n - i < BESIDE ? n - i : BESIDE, length = count;
+    WORD wanted[BESIDE], least = 0;
+    int64_t base[BESIDE] = {0};
+    for (int64_t k = 0; k < BESIDE; k++)
+      wanted[k] = k < beside ? words[i + k] : least;
+    while (length > 1) {
+      int64_t half = length / 2;
+      ND4C_INDEPENDENT
+      for (int64_t k = 0; k < BESIDE; k++) {
+        WORD at = keys[base[k] + half - 1];
+        int64_t moves = (int64_t)(at < wanted[k]) | ((int64_t)after & (int64_t)(at == wanted[k]));
+        base[k] += -moves & half;
+      }
+      length -= half;
+    }
+    for (int64_t k = 0; k < beside; k++) {
+      WORD at = length > 0 ? keys[base[k]] : 0;
+      places[i + k] = base[k] + (length > 0 && (at < wanted[k] || (after && at == wanted[k])));
+    }
+  }
+}
