@@ -1,5 +1,4 @@
-/* The matrix product for one dtype: included once for each, with T, V, LOAD, STORE, REPEAT, FUSED, PART_LOAD,
- * PART_STORE and NAME(x) defined.
+/* The matrix product of one float: a template of each_dtype.h, with the names of gemm_vector.h.
  *
  * Each element of y is one sum in the order of k, whatever is packed and wherever blocks end: results are the same to
  * the last bit for every way through this file. */
@@ -17,8 +16,7 @@ enum {
 /* -- packing ---------------------------------------------------------------------------------------------------- */
 
 /* `width` rows (columns) of k elements side by side: to[i * width + r]. step: between rows; along: in one. */
-static inline __attribute__((always_inline)) void NAME(pack_panel)(int64_t width, int64_t k, const T *from,
-                                                                   int64_t step, int64_t along, T *to) {
+ND4C_INLINED void NAME(pack_panel)(int64_t width, int64_t k, const T *from, int64_t step, int64_t along, T *to) {
   if (step == 1) {
     for (int64_t i = 0; i < k; i++, to += width) {
       for (int64_t r = 0; r < width; r++) {
@@ -157,3 +155,9 @@ static const nd4c_gemm_loops NAME(loops) = {
     .strip_columns = NAME(WIDE),
     .buffer_bytes = (NAME(BLOCK_ROWS) + NAME(BLOCK_COLUMNS) + NAME(WIDE)) * NAME(DEEP) * (int64_t)sizeof(T),
 };
+
+#define B T
+#define OF_B NAME
+#include "kernels/cpu/contraction/gemm_thin.h"
+#undef B
+#undef OF_B

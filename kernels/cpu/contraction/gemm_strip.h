@@ -9,10 +9,8 @@ static inline int64_t NAME(strip_rows)(int64_t left) {
 
 /* `rows` rows and `vectors` vectors of y, the last of which has `last` elements unless it is whole. The first three
  * are constants where this is called, so that the sums stay in registers. */
-static inline __attribute__((always_inline)) void NAME(strip)(int rows, int vectors, bool whole, int64_t last,
-                                                              int64_t k, const T *a, int64_t a_row, int64_t a_step,
-                                                              const T *b, int64_t b_step, T *y, int64_t y_row,
-                                                              bool adds) {
+ND4C_INLINED void NAME(strip)(int rows, int vectors, bool whole, int64_t last, int64_t k, const T *a, int64_t a_row,
+                              int64_t a_step, const T *b, int64_t b_step, T *y, int64_t y_row, bool adds) {
   V sum[TILE_ROWS][2];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {

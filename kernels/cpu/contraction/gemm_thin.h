@@ -1,16 +1,15 @@
-/* Products with few rows, for one dtype of b: included with T, V, LOAD, STORE, REPEAT, FUSED, PART_LOAD, PART_STORE and
- * SUM for sums, and B, LOAD_B, PART_LOAD_B (elements of b, widened to V) and NAME(x) defined.
+/* Products with few rows, for one dtype of b: with the names of gemm_vector.h for T, of which sums are, B, the type of
+ * b's elements, and OF_B(x), which appends b's dtype.
  *
  * What counts is that b, which is large, passes once and in the order of memory: rows of b four at a time, for hardware
  * then foresees four streams, and in pieces whose part of y stays in the L1 cache. */
 
-enum { NAME(THIN_LANES) = VECTOR_BYTES / sizeof(T), NAME(THIN_PIECE) = 16384 / sizeof(T) };
+enum { OF_B(THIN_LANES) = VECTOR_BYTES / sizeof(T), OF_B(THIN_PIECE) = 16384 / sizeof(T) };
 
 /* y = y + `deep` columns of a times as many rows of b, for `rows` rows. rows and deep are constants where this is
  * called. */
-static inline __attribute__((always_inline)) void NAME(thin_rows)(int rows, int deep, int64_t n, const T *a,
-                                                                  int64_t a_row, int64_t a_step, const B *b,
-                                                                  int64_t b_step, T *y, int64_t y_row) {
+ND4C_INLINED void OF_B(thin_rows)(int rows, int deep, int64_t n, const T *a, int64_t a_row, int64_t a_step, const B *b,
+                                  int64_t b_step, T *y, int64_t y_row) {
   V factor[4][8];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; r++) {
@@ -20,7 +19,7 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(int rows, int 
     }
   }
   int64_t c = 0;
-  for (; c + NAME(THIN_LANES) <= n; c += NAME(THIN_LANES)) {
+  for (; c + OF_B(THIN_LANES) <= n; c += OF_B(THIN_LANES)) {
     V sum[4];
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
@@ -28,7 +27,7 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(int rows, int 
     }
 #pragma GCC unroll 8
     for (int d = 0; d < deep; d++) {
-      V x = LOAD_B(b + d * b_step + c);
+      V x = OF_B(vector_load)(b + d * b_step + c);
 #pragma GCC unroll 4
       for (int r = 0; r < rows; r++) {
         sum[r] = FUSED(factor[r][d], x, sum[r]);
@@ -43,16 +42,16 @@ static inline __attribute__((always_inline)) void NAME(thin_rows)(int rows, int 
   for (int r = 0; r < rows && last > 0; r++) {
     V sum = PART_LOAD(y + r * y_row + c, last);
     for (int d = 0; d < deep; d++) {
-      sum = FUSED(REPEAT(a[r * a_row + d * a_step]), PART_LOAD_B(b + d * b_step + c, last), sum);
+      sum = FUSED(REPEAT(a[r * a_row + d * a_step]), OF_B(vector_part_load)(b + d * b_step + c, last), sum);
     }
     PART_STORE(y + r * y_row + c, sum, last);
   }
 }
 
-#define THIN(rows, deep) NAME(thin_rows)(rows, deep, n, at, a.row_stride, a.column_stride, b, b_step, to, y_row)
+#define THIN(rows, deep) OF_B(thin_rows)(rows, deep, n, at, a.row_stride, a.column_stride, b, b_step, to, y_row)
 
 /* `deep` rows of b, which are 8, 4 or 1: 8 only for one row of y. */
-static void NAME(thin_step)(int64_t m, int64_t n, int64_t deep, const T *a_data, nd4c_gemm_matrix a, const B *b,
+static void OF_B(thin_step)(int64_t m, int64_t n, int64_t deep, const T *a_data, nd4c_gemm_matrix a, const B *b,
                             int64_t b_step, T *y, int64_t y_row) {
   for (int64_t row = 0; row < m;) {
     const T *at = a_data + row * a.row_stride;
@@ -83,13 +82,13 @@ static void NAME(thin_step)(int64_t m, int64_t n, int64_t deep, const T *a_data,
 
 #undef THIN
 
-static void NAME(rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
+static void OF_B(rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
                        bool adds) {
   const T *a_data = (const void *)a.data;
   const B *b_data = (const void *)b.data;
   T *y_data = (void *)y.data;
-  int64_t piece = NAME(THIN_PIECE) / m / NAME(THIN_LANES) * NAME(THIN_LANES);
-  piece = piece > NAME(THIN_LANES) ? piece : NAME(THIN_LANES);
+  int64_t piece = OF_B(THIN_PIECE) / m / OF_B(THIN_LANES) * OF_B(THIN_LANES);
+  piece = piece > OF_B(THIN_LANES) ? piece : OF_B(THIN_LANES);
   for (int64_t column = 0; column < n; column += piece) {
     int64_t columns = n - column < piece ? n - column : piece;
     for (int64_t row = 0; row < m && !adds; row++) {
@@ -97,7 +96,7 @@ static void NAME(rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c
     }
     for (int64_t i = 0, deep; i < k; i += deep) {
       deep = m == 1 && k - i >= 8 ? 8 : k - i >= 4 ? 4 : 1;
-      NAME(thin_step)
+      OF_B(thin_step)
       (m, columns, deep, a_data + i * a.column_stride, a, b_data + i * b.row_stride + column, b.row_stride,
        y_data + column, y.row_stride);
     }
@@ -105,9 +104,8 @@ static void NAME(rows)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c
 }
 
 /* `rows` rows of a with `columns` columns of b, both without gaps along k: a sum a lane, then across. */
-static inline __attribute__((always_inline)) void NAME(thin_dots)(int rows, int columns, int64_t k, const T *a,
-                                                                  int64_t a_row, const B *b, int64_t b_column, T *y,
-                                                                  int64_t y_row, int64_t y_column, bool adds) {
+ND4C_INLINED void OF_B(thin_dots)(int rows, int columns, int64_t k, const T *a, int64_t a_row, const B *b,
+                                  int64_t b_column, T *y, int64_t y_row, int64_t y_column, bool adds) {
   V sum[4][4];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; r++) {
@@ -117,11 +115,11 @@ static inline __attribute__((always_inline)) void NAME(thin_dots)(int rows, int 
     }
   }
   int64_t i = 0;
-  for (; i + NAME(THIN_LANES) <= k; i += NAME(THIN_LANES)) {
+  for (; i + OF_B(THIN_LANES) <= k; i += OF_B(THIN_LANES)) {
     V x[4];
 #pragma GCC unroll 4
     for (int c = 0; c < columns; c++) {
-      x[c] = LOAD_B(b + c * b_column + i);
+      x[c] = OF_B(vector_load)(b + c * b_column + i);
     }
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
@@ -138,7 +136,7 @@ static inline __attribute__((always_inline)) void NAME(thin_dots)(int rows, int 
     for (int c = 0; c < columns; c++) {
       T *to = y + r * y_row + c * y_column;
       if (i < k) {
-        V factor = PART_LOAD(a + r * a_row + i, k - i), x = PART_LOAD_B(b + c * b_column + i, k - i);
+        V factor = PART_LOAD(a + r * a_row + i, k - i), x = OF_B(vector_part_load)(b + c * b_column + i, k - i);
         sum[r][c] = FUSED(factor, x, sum[r][c]);
       }
       *to = (adds ? *to : 0) + SUM(sum[r][c]);
@@ -147,11 +145,11 @@ static inline __attribute__((always_inline)) void NAME(thin_dots)(int rows, int 
 }
 
 #define DOTS(rows, columns)                                                                                         \
-  NAME(thin_dots)                                                                                                   \
+  OF_B(thin_dots)                                                                                                   \
   (rows, columns, k, a_data + row * a.row_stride, a.row_stride, b_data + column * b.column_stride, b.column_stride, \
    y_data + row * y.row_stride + column * y.column_stride, y.row_stride, y.column_stride, adds)
 
-static void NAME(dots)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
+static void OF_B(dots)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c_gemm_matrix b, nd4c_gemm_matrix y,
                        bool adds) {
   const T *a_data = (const void *)a.data;
   const B *b_data = (const void *)b.data;
@@ -182,29 +180,29 @@ static void NAME(dots)(int64_t m, int64_t n, int64_t k, nd4c_gemm_matrix a, nd4c
 #undef DOTS
 
 /* The sum of k products: one long column alone. */
-static void NAME(dot)(int64_t k, const void *va, const void *vb, void *vy) {
+static void OF_B(dot)(int64_t k, const void *va, const void *vb, void *vy) {
   const T *a = va;
   const B *b = vb;
   T *y = vy;
   V sum[4] = {REPEAT(0), REPEAT(0), REPEAT(0), REPEAT(0)};
   int64_t i = 0;
-  for (; i + 4 * NAME(THIN_LANES) <= k; i += 4 * NAME(THIN_LANES)) {
+  for (; i + 4 * OF_B(THIN_LANES) <= k; i += 4 * OF_B(THIN_LANES)) {
 #pragma GCC unroll 4
     for (int64_t s = 0; s < 4; s++) {
-      int64_t at = i + s * NAME(THIN_LANES);
-      sum[s] = FUSED(LOAD(a + at), LOAD_B(b + at), sum[s]);
+      int64_t at = i + s * OF_B(THIN_LANES);
+      sum[s] = FUSED(LOAD(a + at), OF_B(vector_load)(b + at), sum[s]);
     }
   }
-  for (; i < k; i += NAME(THIN_LANES)) {
-    int64_t left = k - i < NAME(THIN_LANES) ? k - i : NAME(THIN_LANES);
-    V factor = left == NAME(THIN_LANES) ? LOAD(a + i) : PART_LOAD(a + i, left);
-    V x = left == NAME(THIN_LANES) ? LOAD_B(b + i) : PART_LOAD_B(b + i, left);
+  for (; i < k; i += OF_B(THIN_LANES)) {
+    int64_t left = k - i < OF_B(THIN_LANES) ? k - i : OF_B(THIN_LANES);
+    V factor = left == OF_B(THIN_LANES) ? LOAD(a + i) : PART_LOAD(a + i, left);
+    V x = left == OF_B(THIN_LANES) ? OF_B(vector_load)(b + i) : OF_B(vector_part_load)(b + i, left);
     sum[0] = FUSED(factor, x, sum[0]);
   }
   *y = (SUM(sum[0]) + SUM(sum[1])) + (SUM(sum[2]) + SUM(sum[3]));
 }
 
-static const nd4c_thin_loops NAME(thin) = {.rows = NAME(rows), .dots = NAME(dots), .dot = NAME(dot)};
+static const nd4c_thin_loops OF_B(thin) = {.rows = OF_B(rows), .dots = OF_B(dots), .dot = OF_B(dot)};
 
 #undef B
 #undef LOAD_B

@@ -27,8 +27,8 @@ enum { TOGETHER = 4, DEPTH = 16 };
       sums[r][v] = vdotq_laneq_s32(sums[r][v], column, x[r], lane); \
   }
 
-static inline __attribute__((always_inline)) void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
-                                                            accumulator sums[ROWS][VECTORS]) {
+ND4C_INLINED void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
+                            accumulator sums[ROWS][VECTORS]) {
   int8x16_t x[ROWS];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; r++)
@@ -50,8 +50,8 @@ enum { TOGETHER = 1, DEPTH = 8 };
     }                                                                           \
   }
 
-static inline __attribute__((always_inline)) void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
-                                                            accumulator sums[ROWS][VECTORS]) {
+ND4C_INLINED void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
+                            accumulator sums[ROWS][VECTORS]) {
   int16x8_t x[ROWS];
 #pragma GCC unroll 4
   for (int r = 0; r < rows; r++)
@@ -88,8 +88,8 @@ enum {
 };
 enum { TOGETHER = 2, DEPTH = 2 };
 
-static inline __attribute__((always_inline)) void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
-                                                            accumulator sums[ROWS][VECTORS]) {
+ND4C_INLINED void add_block(int rows, int64_t k, const int8_t *a, const int8_t *panel,
+                            accumulator sums[ROWS][VECTORS]) {
   accumulator column[VECTORS];
 #pragma GCC unroll 4
   for (int v = 0; v < VECTORS; v++)
@@ -118,8 +118,8 @@ static inline __attribute__((always_inline)) void add_block(int rows, int64_t k,
 const nd4c_bytes_table ND4C_LEVEL_NAME(nd4c_bytes_table) = {.depth = 0, .pack = NULL, .multiply = NULL, .dots = NULL};
 #else
 /* `rows` is a constant where this is called, so that the sums stay in registers. */
-static inline __attribute__((always_inline)) void strip(int rows, int64_t columns, int64_t k, const int8_t *a,
-                                                        const int8_t *panel, int32_t *y, int64_t y_stride) {
+ND4C_INLINED void strip(int rows, int64_t columns, int64_t k, const int8_t *a, const int8_t *panel, int32_t *y,
+                        int64_t y_stride) {
   accumulator sums[ROWS][VECTORS];
 #pragma GCC unroll 8
   for (int r = 0; r < rows; r++) {

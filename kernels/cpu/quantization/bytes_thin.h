@@ -29,9 +29,8 @@ static inline int32_t lanes_sum(accumulator x) {
 }
 
 /* `rows` and `columns` are constants where this is called, so that the sums stay in registers. */
-static inline __attribute__((always_inline)) void dot_block(int rows, int columns, int64_t k, const int16_t *x,
-                                                            int64_t x_row, const int8_t *b, int64_t b_column, char turn,
-                                                            int32_t *y, int64_t y_row) {
+ND4C_INLINED void dot_block(int rows, int columns, int64_t k, const int16_t *x, int64_t x_row, const int8_t *b,
+                            int64_t b_column, char turn, int32_t *y, int64_t y_row) {
   accumulator sums[8] = {0};
   int64_t i = 0;
   for (; i + DOT_STEP <= k; i += DOT_STEP)

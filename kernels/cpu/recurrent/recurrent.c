@@ -3,21 +3,15 @@
 
 #include <stddef.h>
 
-#include "kernels/cpu/elementwise/exponential.h"
 #include "kernels/cpu/contraction/gemm_vector.h"
-#include "kernels/cpu/support/level.h"
+#include "kernels/cpu/elementwise/exponential.h"
 #include "kernels/cpu/elementwise/mathematics.h"
+#include "kernels/cpu/support/level.h"
 
 extern const nd4c_recurrent_table ND4C_LEVEL_NAME(nd4c_recurrent_table);
 
 /* Rows of a tile: sums of three vectors a row stay in registers. */
 enum { LANES = VECTOR_BYTES / sizeof(float), ROWS = VECTOR_BYTES == 64 ? 8 : 4 };
-
-#if defined(__GNUC__)
-#define INLINED static inline __attribute__((always_inline))
-#else
-#define INLINED static inline
-#endif
 
 static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_t gate_stride, int64_t row_stride,
                  int64_t column_stride, float *to) {
@@ -40,7 +34,7 @@ static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_
 /* Weights are asked for so many bytes ahead: those of a state stay in the second cache from step to step. */
 enum { AHEAD = 2048 };
 
-INLINED void ask_ahead(int vectors, const float *packed) {
+ND4C_INLINED void ask_ahead(int vectors, const float *packed) {
 #pragma GCC unroll 12
   for (int v = 0; v < vectors; v++) {
     ND4C_PREFETCH((uintptr_t)(packed + v * LANES) + AHEAD);
@@ -48,29 +42,29 @@ INLINED void ask_ahead(int vectors, const float *packed) {
 }
 
 /* One tile: `rows` rows of `vectors` vectors, both known when this is compiled. */
-INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_stride, const float *packed,
-                  const float *start, int64_t start_stride, float *to, int64_t to_stride) {
-  V32 sum[ROWS][3];
+ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_stride, const float *packed,
+                       const float *start, int64_t start_stride, float *to, int64_t to_stride) {
+  vector_float32 sum[ROWS][3];
 #pragma GCC unroll 8
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
-      sum[r][v] = start != NULL ? LOAD32(start + r * start_stride + v * LANES) : REPEAT32(0);
+      sum[r][v] = start != NULL ? vector_load_float32(start + r * start_stride + v * LANES) : vector_repeat_float32(0);
     }
   }
   for (int64_t i = 0; i < k; i++) {
-    V32 b[3];
+    vector_float32 b[3];
     ask_ahead(vectors, packed);
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
-      b[v] = LOAD32(packed + v * LANES);
+      b[v] = vector_load_float32(packed + v * LANES);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++) {
-      V32 factor = REPEAT32(a[r * a_stride + i]);
+      vector_float32 factor = vector_repeat_float32(a[r * a_stride + i]);
 #pragma GCC unroll 3
       for (int v = 0; v < vectors; v++) {
-        sum[r][v] = FUSED32(factor, b[v], sum[r][v]);
+        sum[r][v] = vector_fused_float32(factor, b[v], sum[r][v]);
       }
     }
     packed += vectors * LANES;
@@ -79,19 +73,19 @@ INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_st
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
-      STORE32(to + r * to_stride + v * LANES, sum[r][v]);
+      vector_store_float32(to + r * to_stride + v * LANES, sum[r][v]);
     }
   }
 }
 
 /* One row: the sums of four neighbouring terms of k wait for each other less than one sum would. */
-INLINED void single(int vectors, int64_t k, const float *a, const float *packed, const float *start, float *to) {
-  V32 sum[4][3];
+ND4C_INLINED void single(int vectors, int64_t k, const float *a, const float *packed, const float *start, float *to) {
+  vector_float32 sum[4][3];
 #pragma GCC unroll 4
   for (int p = 0; p < 4; p++) {
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
-      sum[p][v] = p == 0 && start != NULL ? LOAD32(start + v * LANES) : REPEAT32(0);
+      sum[p][v] = p == 0 && start != NULL ? vector_load_float32(start + v * LANES) : vector_repeat_float32(0);
     }
   }
   int64_t i = 0;
@@ -99,31 +93,32 @@ INLINED void single(int vectors, int64_t k, const float *a, const float *packed,
     ask_ahead(4 * vectors, packed);
 #pragma GCC unroll 4
     for (int p = 0; p < 4; p++) {
-      V32 factor = REPEAT32(a[i + p]);
+      vector_float32 factor = vector_repeat_float32(a[i + p]);
 #pragma GCC unroll 3
       for (int v = 0; v < vectors; v++) {
-        sum[p][v] = FUSED32(factor, LOAD32(packed + (p * vectors + v) * LANES), sum[p][v]);
+        sum[p][v] = vector_fused_float32(factor, vector_load_float32(packed + (p * vectors + v) * LANES), sum[p][v]);
       }
     }
     packed += 4 * vectors * LANES;
   }
   for (; i < k; i++, packed += vectors * LANES) {
-    V32 factor = REPEAT32(a[i]);
+    vector_float32 factor = vector_repeat_float32(a[i]);
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
-      sum[0][v] = FUSED32(factor, LOAD32(packed + v * LANES), sum[0][v]);
+      sum[0][v] = vector_fused_float32(factor, vector_load_float32(packed + v * LANES), sum[0][v]);
     }
   }
 #pragma GCC unroll 3
   for (int v = 0; v < vectors; v++) {
-    V32 one = REPEAT32(1);
-    STORE32(to + v * LANES, FUSED32(one, FUSED32(one, sum[0][v], sum[1][v]), FUSED32(one, sum[2][v], sum[3][v])));
+    vector_float32 one = vector_repeat_float32(1);
+    vector_store_float32(to + v * LANES, vector_fused_float32(one, vector_fused_float32(one, sum[0][v], sum[1][v]),
+                                                              vector_fused_float32(one, sum[2][v], sum[3][v])));
   }
 }
 
 /* All rows with `k` terms, whose weights stay in the first cache. */
-INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
-                     const float *start, int64_t start_stride, float *to, int64_t to_stride) {
+ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
+                          const float *start, int64_t start_stride, float *to, int64_t to_stride) {
   for (; rows >= ROWS; rows -= ROWS) {
     tile(ROWS, vectors, k, a, a_stride, packed, start, start_stride, to, to_stride);
     a += ROWS * a_stride;
@@ -196,7 +191,7 @@ static void product(int64_t rows, int64_t gates, int64_t k, const float *a, int6
 /* The functions of one gate of a block, all its lanes. */
 #if defined(__AVX512F__)
 /* Within two units in the last place: from 0.6 on (1 - e) / (1 + e), where 1 - e has lost nothing that matters. */
-INLINED __m512 tanh_sixteen(__m512 x) {
+ND4C_INLINED __m512 tanh_sixteen(__m512 x) {
   const __m512 sign = _mm512_set1_ps(-0.0F), one = _mm512_set1_ps(1), a = _mm512_andnot_ps(sign, x);
   __m512 z = _mm512_mul_ps(x, x), q = _mm512_set1_ps(2.179462928e-03F); /* as nd4c_tanh_float32 */
   q = _mm512_fmadd_ps(z, q, _mm512_set1_ps(-8.216559887e-03F));
@@ -211,9 +206,9 @@ INLINED __m512 tanh_sixteen(__m512 x) {
 }
 #endif
 
-INLINED void tanhs(const float *x, float *y) {
+ND4C_INLINED void tanhs(const float *x, float *y) {
 #if defined(__AVX512F__)
-  STORE32(y, tanh_sixteen(LOAD32(x)));
+  vector_store_float32(y, tanh_sixteen(vector_load_float32(x)));
 #else
   ND4C_INDEPENDENT
   for (int l = 0; l < LANES; l++) {
@@ -222,9 +217,9 @@ INLINED void tanhs(const float *x, float *y) {
 #endif
 }
 
-INLINED void sigmoids(const float *x, float *y) {
+ND4C_INLINED void sigmoids(const float *x, float *y) {
 #if defined(__AVX512F__)
-  STORE32(y, nd4c_sigmoid_sixteen(LOAD32(x)));
+  vector_store_float32(y, nd4c_sigmoid_sixteen(vector_load_float32(x)));
 #else
   ND4C_INDEPENDENT
   for (int l = 0; l < LANES; l++) {

@@ -9,17 +9,9 @@ extern const nd4c_depthwise_table ND4C_LEVEL_NAME(nd4c_depthwise_table);
 /* Rows of a tile, whose sums stay in registers. */
 enum { ROWS = 8 };
 
-#define VECTORS_OF 32
-#include "kernels/cpu/support/vector_names.h"
-
-#include "kernels/cpu/window/depthwise_loops.h"
-#undef VECTORS_OF
-
-#define VECTORS_OF 64
-#include "kernels/cpu/support/vector_names.h"
-
-#include "kernels/cpu/window/depthwise_loops.h"
-#undef VECTORS_OF
+#define ND4C_TEMPLATE "kernels/cpu/window/depthwise_loops.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
 
 const nd4c_depthwise_table ND4C_LEVEL_NAME(nd4c_depthwise_table) = {.float32 = &loops_float32,
                                                                     .float64 = &loops_float64};

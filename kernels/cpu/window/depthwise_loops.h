@@ -1,9 +1,8 @@
-/* The loops of depthwise.h for one dtype: included once for each, with T, its vector V and what is done with it
- * defined, and NAME(x). */
+/* The loops of depthwise.h of one float: a template of each_dtype.h, with the names of pool_vector.h. */
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(T) };
 
-INLINED void NAME(copy)(int64_t n, const T *x, T *to) {
+ND4C_INLINED void NAME(copy)(int64_t n, const T *x, T *to) {
   int64_t i = 0;
   for (; i + NAME(LANES) <= n; i += NAME(LANES))
     STORE(to + i, LOAD(x + i));
@@ -12,7 +11,7 @@ INLINED void NAME(copy)(int64_t n, const T *x, T *to) {
 }
 
 /* A padded line to the parts of its row. */
-INLINED void NAME(split)(const nd4c_depthwise_band *band, const T *line, T *to) {
+ND4C_INLINED void NAME(split)(const nd4c_depthwise_band *band, const T *line, T *to) {
   int64_t stride = band->stride, part = band->part;
   if (stride == 2) {
     for (int64_t i = 0; i + NAME(LANES) <= part; i += NAME(LANES)) {
@@ -46,8 +45,8 @@ static void NAME(load)(const nd4c_depthwise_band *band, int64_t first, int64_t r
 }
 
 /* A vector of each of `rows` rows, a number that is known when this is compiled. */
-INLINED void NAME(tile)(int rows, const T *x, int64_t x_step, int64_t taps, const int64_t *offsets, const T *filter,
-                        T bias, T *y, int64_t y_step, int64_t n) {
+ND4C_INLINED void NAME(tile)(int rows, const T *x, int64_t x_step, int64_t taps, const int64_t *offsets,
+                             const T *filter, T bias, T *y, int64_t y_step, int64_t n) {
   V sum[ROWS];
 #pragma GCC unroll 8
   for (int r = 0; r < rows; r++)

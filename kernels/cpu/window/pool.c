@@ -12,16 +12,8 @@ extern const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table);
 /* Bytes that rows are asked for ahead: two short rows at once are not foreseen by the hardware. */
 enum { AHEAD = 1024 };
 
-#define VECTORS_OF 32
-#include "kernels/cpu/support/vector_names.h"
-
-#include "kernels/cpu/window/pool_loops.h"
-#undef VECTORS_OF
-
-#define VECTORS_OF 64
-#include "kernels/cpu/support/vector_names.h"
-
-#include "kernels/cpu/window/pool_loops.h"
-#undef VECTORS_OF
+#define ND4C_TEMPLATE "kernels/cpu/window/pool_loops.h"
+#define ND4C_KINDS ND4C_WIDE_FLOAT
+#include "kernels/cpu/support/each_dtype.h"
 
 const nd4c_pool_table ND4C_LEVEL_NAME(nd4c_pool_table) = {.float32 = &loops_float32, .float64 = &loops_float64};

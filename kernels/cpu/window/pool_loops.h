@@ -1,5 +1,4 @@
-/* The loops of pool.h for one dtype: included once for each, with T, its vector V and what is done with it defined, and
- * NAME(x). */
+/* The loops of pool.h of one float: a template of each_dtype.h, with the names of pool_vector.h. */
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(T) };
 
@@ -56,11 +55,12 @@ static void NAME(sum_cells)(int64_t n, int64_t count, const void *const *cells, 
 
 /* -- positions side by side ------------------------------------------------------------------------------------- */
 
-INLINED V NAME(joined)(bool largest, V a, V b) {
+ND4C_INLINED V NAME(joined)(bool largest, V a, V b) {
   return largest ? VECTOR_LARGER(a, b) : FUSED(REPEAT(1), a, b);
 }
 
-INLINED V NAME(join_column)(bool largest, bool whole, int64_t count, const void *const *rows, int64_t i, int64_t n) {
+ND4C_INLINED V NAME(join_column)(bool largest, bool whole, int64_t count, const void *const *rows, int64_t i,
+                                 int64_t n) {
   V sum = whole ? LOAD((const T *)rows[0] + i) : PART_LOAD((const T *)rows[0] + i, n - i);
   for (int64_t r = 1; r < count; r++) {
     const T *x = (const T *)rows[r] + i;
@@ -70,7 +70,7 @@ INLINED V NAME(join_column)(bool largest, bool whole, int64_t count, const void 
 }
 
 /* `count` known when this is compiled makes the usual windows loops without a loop inside. */
-INLINED void NAME(join_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
+ND4C_INLINED void NAME(join_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
   int64_t i = 0;
   for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
     for (int64_t r = count > 2 ? count - 2 : 0; r < count; r++) /* what the next windows see first */
@@ -82,7 +82,7 @@ INLINED void NAME(join_rows)(bool largest, int64_t n, int64_t count, const void 
 }
 
 /* Cells k of LANES windows from `at` on. */
-INLINED V NAME(cell)(const T *at, int64_t stride) {
+ND4C_INLINED V NAME(cell)(const T *at, int64_t stride) {
   if (stride == 1)
     return LOAD(at);
   if (stride == 2) {
@@ -96,7 +96,7 @@ INLINED V NAME(cell)(const T *at, int64_t stride) {
 }
 
 /* LANES windows from `at` on; stride 2 gets neighbouring cells out of the same two vectors. */
-INLINED V NAME(windows)(bool largest, const T *at, int64_t stride, int64_t kernel, int64_t dilation) {
+ND4C_INLINED V NAME(windows)(bool largest, const T *at, int64_t stride, int64_t kernel, int64_t dilation) {
   V sum = NAME(cell)(at, stride);
   int64_t k = 1;
   if (stride == 2 && dilation == 1 && kernel > 1) {
@@ -109,8 +109,8 @@ INLINED V NAME(windows)(bool largest, const T *at, int64_t stride, int64_t kerne
   return sum;
 }
 
-INLINED void NAME(line)(bool largest, const nd4c_pool_line *at, int64_t stride, int64_t kernel, int64_t dilation,
-                        const T *line, const T *factors, T *y) {
+ND4C_INLINED void NAME(line)(bool largest, const nd4c_pool_line *at, int64_t stride, int64_t kernel, int64_t dilation,
+                             const T *line, const T *factors, T *y) {
   int64_t i = 0;
   for (; i < at->windows; i += NAME(LANES)) {
     V sum = NAME(windows)(largest, line + i * stride, stride, kernel, dilation);
@@ -124,7 +124,7 @@ INLINED void NAME(line)(bool largest, const nd4c_pool_line *at, int64_t stride, 
 }
 
 /* The usual windows have loops of their own. */
-INLINED void NAME(any_line)(bool largest, const nd4c_pool_line *at, const T *line, const T *factors, T *y) {
+ND4C_INLINED void NAME(any_line)(bool largest, const nd4c_pool_line *at, const T *line, const T *factors, T *y) {
   int64_t kernel = at->dilation == 1 ? at->kernel : 0;
   if (at->stride == 2 && kernel == 2)
     NAME(line)(largest, at, 2, 2, 1, line, factors, y);
@@ -140,7 +140,7 @@ INLINED void NAME(any_line)(bool largest, const nd4c_pool_line *at, const T *lin
     NAME(line)(largest, at, at->stride, at->kernel, at->dilation, line, factors, y);
 }
 
-INLINED void NAME(any_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
+ND4C_INLINED void NAME(any_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
   if (count == 2)
     NAME(join_rows)(largest, n, 2, rows, line);
   else if (count == 3)
@@ -165,8 +165,8 @@ static void NAME(sum_line)(const nd4c_pool_line *at, const void *line, const voi
   NAME(any_line)(false, at, line, factors, y);
 }
 
-INLINED void NAME(rows_of_band)(bool largest, const nd4c_pool_line *at, const nd4c_pool_band *band, int64_t rows,
-                                int64_t stride, int64_t kernel, const T *factors) {
+ND4C_INLINED void NAME(rows_of_band)(bool largest, const nd4c_pool_line *at, const nd4c_pool_band *band, int64_t rows,
+                                     int64_t stride, int64_t kernel, const T *factors) {
   for (int64_t first = 0; first < band->count; first += ND4C_POOL_LINES) {
     int64_t some = band->count - first < ND4C_POOL_LINES ? band->count - first : ND4C_POOL_LINES;
     for (int64_t i = 0; i < some; i++) {
@@ -181,7 +181,7 @@ INLINED void NAME(rows_of_band)(bool largest, const nd4c_pool_line *at, const nd
   }
 }
 
-INLINED void NAME(any_band)(bool largest, const nd4c_pool_line *at, const nd4c_pool_band *band, const T *factors) {
+ND4C_INLINED void NAME(any_band)(bool largest, const nd4c_pool_line *at, const nd4c_pool_band *band, const T *factors) {
   if (band->rows == 2)
     NAME(rows_of_band)(largest, at, band, 2, 2, 2, factors);
   else if (at->stride == 2)
