@@ -16,7 +16,7 @@ import sys
 from onnx import defs
 
 FAMILY = re.compile(r'ND4C_ONNX_FAMILY\(\w+, "([^"]*)", (\w+)\)')
-ROW = re.compile(r"X\((\w+),\s*(\d+),\s*(\w+),")
+ROW = re.compile(r"\b(?:OP|MAP|READ|CHAIN|ND4C_ONNX_ROW)\((\w+),\s*(\d+),\s*(\w+),")
 
 
 def newest_opsets(source):
@@ -35,7 +35,7 @@ def rows(source, newest):
     for path in sorted((source / "src/import/onnx/ops").glob("*.c")):
         text = path.read_text().replace("\\\n", " ")
         for domain, macro in FAMILY.findall(text):
-            for name, since, until in ROW.findall(re.search(r"#define %s\(X\)(.*)" % macro, text).group(1)):
+            for name, since, until in ROW.findall(re.search(r"#define %s (.*)" % macro, text).group(1)):
                 found[domain, name].append((int(since), newest[domain] if until == "LAST" else int(until)))
     return found
 

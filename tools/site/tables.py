@@ -8,6 +8,7 @@ import re
 import subprocess
 
 import headers
+<<<<<<< ours
 import xtables
 
 RANGES = {
@@ -21,6 +22,13 @@ RANGES = {
     "8": "the caller's wish",
 }
 ROW = re.compile(r"\bX\((\w+), (\d+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)")
+=======
+
+RANGES = {"1": "the environment", "2": "an argument", "3": "missing software", "4": "missing hardware", "5": "memory",
+          "6": "a device", "7": "nd4c itself", "8": "the caller's wish"}
+# kind, operator, since, until, then after three numbers the nd4c op (MAP), or the emit function and the nd4c op
+ROW = re.compile(r"^  (OP|MAP|READ|CHAIN|ND4C_ONNX_ROW)\((\w+), (\d+), (\w+), \w+, \w+, \w+, (\w+)(?:, (\w+))?", re.M)
+>>>>>>> theirs
 FAMILY = re.compile(r"ND4C_ONNX_FAMILY\((\w+), \"([\w.]*)\", (\w+)\)")
 
 
@@ -78,6 +86,7 @@ def onnx_rows(folder):
     for path in sorted(folder.glob("*.c")):
         text = path.read_text(encoding="utf-8")
         for _, domain, macro in FAMILY.findall(text):
+<<<<<<< ours
             body = re.search(r"#define %s\(X\)((?:.*\\\n)*.*)" % macro, text).group(1)
             lines = [ROW.fullmatch(piece) for piece in re.findall(r"X\([^()]*\)", body)]
             if not lines or None in lines:
@@ -95,6 +104,16 @@ def onnx_rows(folder):
                         "" if row.group(8) == "NONE" else row.group(8),
                     )
                 )
+=======
+            body = re.search(r"#define %s[ \\]*\n((?:.*\\\n)*.*)" % macro, text).group(1)
+            rows = ROW.findall(body)
+            if not rows or len(rows) != len(re.findall(r"^  [A-Z]\w*\(", body, re.M)):
+                raise SystemExit("tools/site: %s: a row of %s is not of the form that family.h gives" % (path.name, macro))
+            for kind, operator, since, until, first, second in rows:
+                op = first if kind == "MAP" else second
+                found.append((domain or "ai.onnx", operator, int(since), 0 if until in ("LAST", "ANY") else int(until),
+                              "" if op == "NONE" else op))
+>>>>>>> theirs
     return found
 
 
