@@ -87,13 +87,10 @@ static attention attention_of(const nd4c_call *call) {
 }
 
 static int64_t group_of(const nd4c_call *call, int64_t v_head) {
-  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   int64_t group = LEAST_GROUP;
   while (group * MOST_RESULTS < v_head)
     group *= 2;
-  while (group > 1 && (group > limits->group_size || 2 * group * (int64_t)sizeof(double) > limits->local_bytes))
-    group /= 2;
-  return group;
+  return nd4c_cl_group_within(call, group, 2 * sizeof(double));
 }
 
 static bool attention_fits(const nd4c_call *call, const attention *a, char *reason, size_t reason_size) {
@@ -114,15 +111,10 @@ static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a,
   nd4c_cl_options options = {{0}};
   nd4c_cl_define(&options, "ATTEND", "1");
   nd4c_cl_define(&options, "RESULTS", "%d", (int)((a->s.v_head + group - 1) / group));
-  nd4c_cl_define_type(&options, 'A', a->q->dtype);
-  nd4c_cl_define_type(&options, 'B', a->k->dtype);
-  nd4c_cl_define_type(&options, 'C', a->v->dtype);
-  nd4c_cl_define_type(&options, 'D', a->mask != NULL ? a->mask->dtype : a->q->dtype);
-  nd4c_cl_define_type(&options, 'E', a->lengths != NULL ? a->lengths->dtype : ND4C_INT64);
-  nd4c_cl_define_type(&options, 'Y', a->y->dtype);
+  ND4C_CL_TYPES(&options, "ABCDEY", a->q->dtype, a->k->dtype, a->v->dtype, nd4c_cl_dtype_of(a->mask, a->q->dtype),
+                nd4c_cl_dtype_of(a->lengths, ND4C_INT64), a->y->dtype);
   nd4c_cl_define_pair(&options, call);
-  if (a->mask != NULL && a->mask->dtype == ND4C_BOOL)
-    nd4c_cl_define(&options, "BOOL_MASK", "1");
+  nd4c_cl_define_if(&options, nd4c_cl_dtype_of(a->mask, ND4C_DTYPE_NONE) == ND4C_BOOL, "BOOL_MASK");
   return options;
 }
 
@@ -145,28 +137,13 @@ static nd4c_status attend(const nd4c_call *call, const attention *a) {
     return ND4C_OK;
   ND4C_BACKEND_TRY(attend_kernel(call, a, &group, &kernel));
   int64_t global = groups * group;
-  const nd4c_tensor *inputs[] = {a->q,
-                                 a->k,
-                                 a->v,
-                                 a->past_key != NULL ? a->past_key : a->k,
-                                 a->past_value != NULL ? a->past_value : a->v,
-                                 a->mask != NULL ? a->mask : a->q,
-                                 a->lengths != NULL ? a->lengths : a->q};
   nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_bytes(&launch, &a->s, sizeof a->s);
-  for (int i = 0; i < 7; i++)
-    nd4c_cl_arg_tensor(&launch, inputs[i], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, a->y, ND4C_CL_WRITE);
-  nd4c_cl_arg_tensor(&launch, a->scores != NULL ? a->scores : a->y, ND4C_CL_WRITE);
-  nd4c_cl_arg_int(&launch, a->mask != NULL);
-  nd4c_cl_arg_int(&launch, a->lengths != NULL);
-  nd4c_cl_arg_int(&launch, a->is_causal);
-  nd4c_cl_arg_int(&launch, a->scores_mode);
-  nd4c_cl_arg_pair(&launch, a->scale);
-  nd4c_cl_arg_pair(&launch, a->softcap);
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
-  nd4c_cl_arg_fault(&launch);
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(a->s), ND4C_CL_IN(a->q), ND4C_CL_IN(a->k), ND4C_CL_IN(a->v),
+               ND4C_CL_IN(a->past_key), ND4C_CL_IN(a->past_value), ND4C_CL_IN(a->mask), ND4C_CL_IN(a->lengths),
+               ND4C_CL_OUT(a->y), ND4C_CL_OUT(a->scores),
+               ND4C_CL_INT(a->mask != NULL, a->lengths != NULL, a->is_causal, a->scores_mode),
+               ND4C_CL_PAIR(a->scale, a->softcap), ND4C_CL_LOCAL((size_t)group * sizeof(double)),
+               ND4C_CL_LOCAL((size_t)group * sizeof(double)), ND4C_CL_FAULT);
   return nd4c_cl_launch_run(&launch, 1, &global, &group);
 }
 
@@ -184,33 +161,18 @@ static nd4c_status attention_run(const nd4c_call *call) {
 
 /* -- with a cache -------------------------------------------------------------------------------------------------- */
 
-static void four(nd4c_cl_launch *launch, const int64_t *strides) {
-  for (int i = 0; i < 4; i++)
-    nd4c_cl_arg_long(launch, strides[i]);
-}
-
 static nd4c_status present(const nd4c_call *call, const sizes *s, int64_t head, const nd4c_tensor *x,
                            const int64_t *x_strides, const nd4c_tensor *old, const int64_t *old_strides,
                            const nd4c_tensor *y) {
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  int64_t strides[4], count = y->size;
+  int64_t strides[4];
   head_strides(y, head, strides);
   nd4c_cl_define(&options, "PRESENT", "1");
   nd4c_cl_define_type(&options, 'B', x->dtype);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "attention", "present", &options));
-  nd4c_cl_arg_long(&launch, count);
-  nd4c_cl_arg_long(&launch, s->kv_heads);
-  nd4c_cl_arg_long(&launch, s->keys);
-  nd4c_cl_arg_long(&launch, head);
-  nd4c_cl_arg_long(&launch, s->past);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  four(&launch, x_strides);
-  nd4c_cl_arg_tensor(&launch, old != NULL ? old : x, ND4C_CL_READ);
-  four(&launch, old_strides);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  four(&launch, strides);
-  return nd4c_cl_launch_run(&launch, 1, &count, NULL);
+  return ND4C_CL_RUN(call, "attention", "present", options, y->size,
+                     ND4C_CL_LONG(y->size, s->kv_heads, s->keys, head, s->past), ND4C_CL_IN(x),
+                     ND4C_CL_LONGS(x_strides, 4), ND4C_CL_IN(old), ND4C_CL_LONGS(old_strides, 4), ND4C_CL_OUT(y),
+                     ND4C_CL_LONGS(strides, 4));
 }
 
 static attention cached(const nd4c_call *call) {
@@ -351,89 +313,50 @@ static nd4c_status multi_head_attention_run(const nd4c_call *call) {
 /* -- rotary_embedding ---------------------------------------------------------------------------------------------- */
 
 static nd4c_status rotary_embedding_run(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0], *cosines = &call->inputs[1], *sines = cosines + 1;
   const nd4c_tensor *ids = nd4c_cl_input(call, ND4C_IN_rotary_embedding_position_ids);
-  int64_t heads, length, head, turned = call->attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i, strides[4];
+  int64_t heads, length, head, turned = call->attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i, steps[2][4];
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
   read_sizes(x, call->attrs[ND4C_ATTR_rotary_embedding_heads].as.i, &heads, &length, &head);
+  head_strides(x, head, steps[0]);
+  head_strides(y, head, steps[1]);
   nd4c_cl_define(&options, "ROTARY", "1");
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
-  nd4c_cl_define_type(&options, 'C', call->inputs[2].dtype);
-  nd4c_cl_define_type(&options, 'D', ids != NULL ? ids->dtype : ND4C_INT64);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "ABCDY", x->dtype, cosines->dtype, sines->dtype, nd4c_cl_dtype_of(ids, ND4C_INT64), y->dtype);
   nd4c_cl_define_real(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "attention", "rotary", &options));
-  nd4c_cl_arg_long(&launch, x->size);
-  nd4c_cl_arg_long(&launch, heads);
-  nd4c_cl_arg_long(&launch, length);
-  nd4c_cl_arg_long(&launch, head);
-  nd4c_cl_arg_long(&launch, (turned == 0 ? head : turned) / 2);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_rotary_embedding_interleaved].as.i != 0);
-  nd4c_cl_arg_long(&launch, call->inputs[1].shape[0]);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  head_strides(x, head, strides);
-  four(&launch, strides);
-  for (int i = 1; i < 3; i++) { /* [positions, pairs], or [n, t, pairs] */
-    const nd4c_tensor *angles = &call->inputs[i];
-    nd4c_cl_arg_tensor(&launch, angles, ND4C_CL_READ);
-    nd4c_cl_arg_long(&launch, angles->rank == 3 ? angles->strides[0] : 0);
-    nd4c_cl_arg_long(&launch, angles->strides[angles->rank - 2]);
-    nd4c_cl_arg_long(&launch, angles->strides[angles->rank - 1]);
-  }
-  nd4c_cl_arg_tensor(&launch, ids != NULL ? ids : x, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, ids != NULL ? ids->strides[0] : 0);
-  nd4c_cl_arg_long(&launch, ids != NULL ? ids->strides[1] : 0);
-  nd4c_cl_arg_int(&launch, ids != NULL);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  head_strides(y, head, strides);
-  four(&launch, strides);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_launch_run(&launch, 1, &x->size, NULL);
+/* [positions, pairs], or [n, t, pairs] */
+#define ANGLES(a) \
+  ND4C_CL_IN(a), ND4C_CL_LONG((a)->rank == 3 ? (a)->strides[0] : 0), ND4C_CL_LONGS((a)->strides + (a)->rank - 2, 2)
+  return ND4C_CL_RUN(call, "attention", "rotary", options, x->size,
+                     ND4C_CL_LONG(x->size, heads, length, head, (turned == 0 ? head : turned) / 2),
+                     ND4C_CL_INT(call->attrs[ND4C_ATTR_rotary_embedding_interleaved].as.i != 0),
+                     ND4C_CL_LONG(cosines->shape[0]), ND4C_CL_IN(x), ND4C_CL_LONGS(steps[0], 4), ANGLES(cosines),
+                     ANGLES(sines), ND4C_CL_IN(ids), ND4C_CL_LONG(nd4c_cl_stride_of(ids, 0), nd4c_cl_stride_of(ids, 1)),
+                     ND4C_CL_INT(ids != NULL), ND4C_CL_OUT(y), ND4C_CL_LONGS(steps[1], 4), ND4C_CL_FAULT);
+#undef ANGLES
 }
 
 /* -- embedding_bag ------------------------------------------------------------------------------------------------- */
-
-static void rows_of(nd4c_cl_launch *launch, const nd4c_tensor *x, const nd4c_tensor *otherwise) {
-  nd4c_cl_arg_tensor(launch, x != NULL ? x : otherwise, ND4C_CL_READ);
-  nd4c_cl_arg_long(launch, x != NULL && x->rank == 2 ? x->strides[0] : 0);
-  nd4c_cl_arg_long(launch, x != NULL ? x->strides[x->rank - 1] : 0);
-}
 
 static nd4c_status embedding_bag_run(const nd4c_call *call) {
   const nd4c_tensor *table = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
   const nd4c_tensor *offsets = nd4c_cl_input(call, ND4C_IN_embedding_bag_offsets);
   const nd4c_tensor *weights = nd4c_cl_input(call, ND4C_IN_embedding_bag_weights);
+  bool bags = indices->rank == 2, bag_weights = weights != NULL && weights->rank == 2;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
   nd4c_cl_define(&options, "BAG", "1");
-  nd4c_cl_define_type(&options, 'A', table->dtype);
-  nd4c_cl_define_type(&options, 'B', indices->dtype);
-  nd4c_cl_define_type(&options, 'C', offsets != NULL ? offsets->dtype : ND4C_INT64);
-  nd4c_cl_define_type(&options, 'D', weights != NULL ? weights->dtype : table->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "ABCDY", table->dtype, indices->dtype, nd4c_cl_dtype_of(offsets, ND4C_INT64),
+                nd4c_cl_dtype_of(weights, table->dtype), y->dtype);
   nd4c_cl_define_pair(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "attention"), "bag", &options));
-  nd4c_cl_arg_long(&launch, y->shape[0]);
-  nd4c_cl_arg_long(&launch, y->shape[1]);
-  nd4c_cl_arg_long(&launch, indices->size);
-  nd4c_cl_arg_long(&launch, indices->rank == 2 ? indices->shape[1] : indices->size);
-  nd4c_cl_arg_long(&launch, table->shape[0]);
-  nd4c_cl_arg_int(&launch, (int32_t)call->attrs[ND4C_ATTR_embedding_bag_mode].as.i);
-  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_embedding_bag_padding_index].as.i);
-  rows_of(&launch, table, table);
-  rows_of(&launch, indices, indices);
-  nd4c_cl_arg_tensor(&launch, offsets != NULL ? offsets : table, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, offsets != NULL ? offsets->strides[0] : 0);
-  nd4c_cl_arg_int(&launch, offsets != NULL);
-  rows_of(&launch, weights, table);
-  nd4c_cl_arg_int(&launch, weights != NULL);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  nd4c_cl_arg_long(&launch, y->strides[1]);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_launch_run(&launch, 1, &y->size, NULL);
+  return ND4C_CL_RUN(
+      call, ND4C_CL_BY_PAIRS(call, "attention"), "bag", options, y->size,
+      ND4C_CL_LONG(y->shape[0], y->shape[1], indices->size, bags ? indices->shape[1] : indices->size, table->shape[0]),
+      ND4C_CL_INT((int32_t)call->attrs[ND4C_ATTR_embedding_bag_mode].as.i),
+      ND4C_CL_LONG(call->attrs[ND4C_ATTR_embedding_bag_padding_index].as.i), ND4C_CL_STRIDED(table, READ),
+      ND4C_CL_IN(indices), ND4C_CL_LONG(bags ? indices->strides[0] : 0, indices->strides[indices->rank - 1]),
+      ND4C_CL_IN(offsets), ND4C_CL_LONG(nd4c_cl_stride_of(offsets, 0)), ND4C_CL_INT(offsets != NULL),
+      ND4C_CL_IN(weights),
+      ND4C_CL_LONG(bag_weights ? weights->strides[0] : 0, nd4c_cl_stride_of(weights, bag_weights ? 1 : 0)),
+      ND4C_CL_INT(weights != NULL), ND4C_CL_STRIDED(y, WRITE), ND4C_CL_FAULT);
 }
 
 ND4C_CL_KERNEL(attention, ND4C_CL_FLOATS, attention_usable, attention_run, NULL)

@@ -242,61 +242,40 @@ static nd4c_status run(const nd4c_call *call) {
 
 /* -- cross --------------------------------------------------------------------------------------------------------- */
 
-typedef struct cross {
-  nd4c_cl_walk walk;
-  const nd4c_tensor *arrays[3]; /* a, b, y */
-  int64_t steps[3];
-} cross;
-
-static bool cross_plan(const nd4c_call *call, cross *c, char *reason, size_t reason_size) {
-  const nd4c_tensor *y = &call->outputs[0];
+static nd4c_status cross_product(const nd4c_cl_step *pass) {
+  const nd4c_call *call = pass->call;
+  const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
+  const nd4c_tensor *const arrays[3] = {a, b, y};
   int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank);
-  int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK];
-  *c = (cross){.arrays = {&call->inputs[0], &call->inputs[1], y}};
+  int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK], steps[3] = {0};
+  nd4c_cl_walk walk;
   for (int32_t i = 0; i < y->rank; i++) {
     shape[i] = i == axis ? 1 : y->shape[i];
     for (int k = 0; k < 3; k++) {
-      int32_t own = i - (y->rank - c->arrays[k]->rank);
-      int64_t stride = own < 0 || c->arrays[k]->shape[own] != y->shape[i] ? 0 : c->arrays[k]->strides[own];
+      int32_t own = i - (y->rank - arrays[k]->rank);
+      int64_t stride = own < 0 || arrays[k]->shape[own] != y->shape[i] ? 0 : arrays[k]->strides[own];
       strides[k][i] = stride;
-      c->steps[k] = i == axis ? stride : c->steps[k];
+      steps[k] = i == axis ? stride : steps[k];
     }
   }
   const int64_t *const all[] = {strides[0], strides[1], strides[2]};
-  return nd4c_cl_walk_strides(&c->walk, y->rank, shape, 3, all, reason, reason_size);
-}
-
-static bool cross_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  cross c;
-  return nd4c_cl_call_usable(call, reason, reason_size) && cross_plan(call, &c, reason, reason_size);
-}
-
-static nd4c_status cross_run(const nd4c_call *call) {
-  static const char letters[] = {'A', 'B', 'Y'};
-  char reason[128];
-  cross c;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(pass, &walk, y->rank, shape, 3, all));
+  if (nd4c_cl_is_dry(pass)) {
+    return nd4c_cl_step_call(pass);
+  }
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  if (!cross_plan(call, &c, reason, sizeof reason))
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "cross: %s", reason);
-  for (int i = 0; i < 3; i++)
-    nd4c_cl_define_type(&options, letters[i], c.arrays[i]->dtype);
+  ND4C_CL_TYPES(&options, "ABY", a->dtype, b->dtype, y->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "VALUE", "%s",
-                 nd4c_cl_is_float(c.arrays[2]->dtype) ? "REAL" : nd4c_cl_wrapping(c.arrays[2]->dtype, "COMPUTE_Y"));
+                 nd4c_cl_is_float(y->dtype) ? "REAL" : nd4c_cl_wrapping(y->dtype, "COMPUTE_Y"));
   nd4c_cl_define_index(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "cross", "cross_product", &options));
-  nd4c_cl_arg_bytes(&launch, &c.walk, sizeof c.walk);
-  for (int i = 0; i < 3; i++) {
-    nd4c_cl_arg_tensor(&launch, c.arrays[i], i < 2 ? ND4C_CL_READ : ND4C_CL_WRITE);
-    nd4c_cl_arg_long(&launch, c.steps[i]);
-  }
-  return nd4c_cl_launch_run(&launch, 1, &c.walk.size, NULL);
+  return ND4C_CL_RUN(call, "cross", "cross_product", options, walk.size, ND4C_CL_VALUE(walk), ND4C_CL_IN(a),
+                     ND4C_CL_LONG(steps[0]), ND4C_CL_IN(b), ND4C_CL_LONG(steps[1]), ND4C_CL_OUT(y),
+                     ND4C_CL_LONG(steps[2]));
 }
 
 #define KERNEL(op) ND4C_CL_KERNEL(op, ND4C_CL_REALS, usable, run, scratch)
 ND4C_LABELLED_OPS(KERNEL)
-ND4C_CL_KERNEL(cross, ND4C_CL_REALS, cross_usable, cross_run, NULL)
+ND4C_CL_STEP_KERNEL(cross, ND4C_CL_REALS, cross_product, NULL)
 
-#define LISTED(op) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {ND4C_LABELLED_OPS(LISTED) & opencl_cross, NULL};
+const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {&opencl_cross, ND4C_LABELLED_OPS(ND4C_CL_LISTED_OP) NULL};

@@ -190,4 +190,5 @@ static nd4c_status linear_run(const nd4c_call *call) {
 ND4C_CL_KERNEL(matmul, ND4C_CL_REALS, matmul_usable, matmul_run, matmul_scratch)
 ND4C_CL_KERNEL(linear, ND4C_CL_FLOATS, linear_usable, linear_run, NULL)
 
-const nd4c_kernel *const nd4c_cl_contraction_matmul_kernels[] = {&opencl_matmul_vectors, &opencl_matmul, &opencl_linear, NULL};
+const nd4c_kernel *const nd4c_cl_contraction_matmul_kernels[] = {&opencl_matmul_vectors, &opencl_matmul, &opencl_linear,
+                                                                 NULL};

@@ -38,27 +38,12 @@ static nd4c_status launch_job(const nd4c_call *call, const job *j) {
   nd4c_cl_define(&options, "OP", "op_%s", j->function);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
   nd4c_cl_define(&options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
-  if (j->round_down) {
-    nd4c_cl_define(&options, "ROUND_DOWN", "1");
-  }
+  nd4c_cl_define_if(&options, j->round_down, "ROUND_DOWN");
   nd4c_cl_define_index(&options, call);
-  nd4c_cl_launch launch;
-  nd4c_status status =
-      nd4c_cl_begin(&launch, call, j->wide ? "convert+wide+creation" : "convert+creation", "create", &options);
-  if (status != ND4C_OK) {
-    return status;
-  }
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_long(&launch, j->first);
-  nd4c_cl_arg_long(&launch, j->count);
-  for (int32_t i = 0; i < 5; i++) {
-    nd4c_cl_arg_real(&launch, j->numbers[i]);
-  }
-  nd4c_cl_arg_long(&launch, j->whole[0]);
-  nd4c_cl_arg_long(&launch, j->whole[1]);
-  nd4c_cl_arg_long(&launch, j->inner);
-  return nd4c_cl_launch_run(&launch, 1, &j->count, NULL);
+  return ND4C_CL_RUN(call, j->wide ? "convert+wide+creation" : "convert+creation", "create", options, j->count,
+                     ND4C_CL_OUT(y), ND4C_CL_VALUE(walk), ND4C_CL_LONG(j->first, j->count),
+                     ND4C_CL_REAL(j->numbers[0], j->numbers[1], j->numbers[2], j->numbers[3], j->numbers[4]),
+                     ND4C_CL_LONG(j->whole[0], j->whole[1], j->inner));
 }
 
 static nd4c_status number_run(const nd4c_call *call, int64_t number) {
@@ -190,5 +175,4 @@ static nd4c_status rfftfreq_run(const nd4c_call *call) {
 #define DEFINE_KERNEL(op_name, run_name) ND4C_CL_KERNEL(op_name, ~(nd4c_dtype_set)0, usable, run_name##_run, NULL)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,
-const nd4c_kernel *const nd4c_cl_creation_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_creation_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -1,5 +1,5 @@
-/* Element-wise ops: one row an op; the function itself is an expression of kernels/opencl/elementwise/elementwise.cl, compiled for
- * the operands' dtypes. */
+/* Element-wise ops: one row an op; the function itself is an expression of kernels/opencl/elementwise/elementwise.cl,
+ * compiled for the operands' dtypes. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -469,7 +469,7 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
     }
     nd4c_cl_arg_long(&launch, p->walk.strides[0][0]);
   } else {
-    nd4c_cl_arg_bytes(&launch, &p->walk, sizeof p->walk);
+    ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(p->walk));
   }
   add_numbers(&launch, call, p);
   return nd4c_cl_launch_run(&launch, 1, &p->walk.size, NULL);
@@ -493,5 +493,4 @@ static nd4c_status run(const nd4c_call *call) {
   ND4C_CL_KERNEL(op_name, dtype_set, usable, run, NULL)
 ALL_OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op_name, ...) &opencl_##op_name,
-const nd4c_kernel *const nd4c_cl_elementwise_kernels[] = {ALL_OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_elementwise_kernels[] = {ALL_OPS(ND4C_CL_LISTED) NULL};

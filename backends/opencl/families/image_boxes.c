@@ -39,37 +39,21 @@ static int64_t nms_scratch(const nd4c_call *call) {
   return s.words * ND4C_CL_WORD;
 }
 
-static nd4c_status begin_nms(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
-  const nd4c_tensor *iou = nd4c_cl_input(call, ND4C_IN_nms_iou_threshold);
-  const nd4c_tensor *score = nd4c_cl_input(call, ND4C_IN_nms_score_threshold);
+static nd4c_cl_options nms_options(const nd4c_call *call) {
   nd4c_cl_options options = {""};
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'B', call->inputs[ND4C_IN_nms_scores].dtype);
-  nd4c_cl_define_type(&options, 'C', iou != NULL ? iou->dtype : ND4C_FLOAT32);
-  nd4c_cl_define_type(&options, 'D', score != NULL ? score->dtype : ND4C_FLOAT32);
+  ND4C_CL_TYPES(&options, "ABCD", call->inputs[0].dtype, call->inputs[ND4C_IN_nms_scores].dtype,
+                nd4c_cl_dtype_of(nd4c_cl_input(call, ND4C_IN_nms_iou_threshold), ND4C_FLOAT32),
+                nd4c_cl_dtype_of(nd4c_cl_input(call, ND4C_IN_nms_score_threshold), ND4C_FLOAT32));
   nd4c_cl_define_index(&options, call);
-  return nd4c_cl_begin(launch, call, SOURCES, function, &options);
-}
-
-/* A single element that may be left out: any buffer stands for it. */
-static void arg_optional(nd4c_cl_launch *launch, const nd4c_tensor *tensor) {
-  nd4c_cl_arg_buffer(launch, tensor != NULL ? tensor->buffer : launch->call->inputs[0].buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(launch, tensor != NULL ? tensor->offset : 0);
+  return options;
 }
 
 static nd4c_status sort_candidates(const nd4c_call *call, suppression *s, const nd4c_cl_walk *walk) {
   const nd4c_tensor *threshold = nd4c_cl_input(call, ND4C_IN_nms_score_threshold);
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin_nms(&launch, call, "score_keys"));
-  nd4c_cl_arg_tensor(&launch, &call->inputs[ND4C_IN_nms_scores], ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
-  nd4c_cl_arg_long(&launch, s->boxes);
-  arg_optional(&launch, threshold);
-  nd4c_cl_arg_int(&launch, threshold != NULL);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, s->sorting.keys);
-  nd4c_cl_arg_long(&launch, s->sorting.order);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, walk->size));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ITEMS(call, SOURCES, "score_keys", nms_options(call), walk->size,
+                                     ND4C_CL_IN(&call->inputs[ND4C_IN_nms_scores]), ND4C_CL_VALUE(*walk),
+                                     ND4C_CL_LONG(s->boxes), ND4C_CL_IN(threshold), ND4C_CL_INT(threshold != NULL),
+                                     ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s->sorting.keys, s->sorting.order)));
   ND4C_BACKEND_TRY(nd4c_cl_sort(call, &s->sorting));
   s->kept = s->sorting.other_order; /* free now */
   return ND4C_OK;
@@ -82,42 +66,20 @@ static nd4c_status keep_boxes(const nd4c_call *call, const suppression *s) {
                            .box = boxes->strides[1],
                            .number = boxes->strides[2],
                            .center_point_box = call->attrs[ND4C_ATTR_nms_center_point_box].as.i != 0};
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin_nms(&launch, call, "keep_boxes"));
-  nd4c_cl_arg_tensor(&launch, boxes, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &steps, sizeof steps);
-  nd4c_cl_arg_long(&launch, s->boxes);
-  nd4c_cl_arg_long(&launch, s->classes);
-  arg_optional(&launch, iou);
-  nd4c_cl_arg_int(&launch, iou != NULL);
-  arg_optional(&launch, most);
-  nd4c_cl_arg_int(&launch, most != NULL && most->dtype == ND4C_INT64);
-  nd4c_cl_arg_int(&launch, most != NULL);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, s->sorting.keys);
-  nd4c_cl_arg_long(&launch, s->sorting.order);
-  nd4c_cl_arg_long(&launch, s->kept);
-  nd4c_cl_arg_long(&launch, s->counts);
-  int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), global = s->pairs * group;
-  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+  return ND4C_CL_RUN_GROUPS(
+      call, SOURCES, "keep_boxes", nms_options(call), s->pairs, GROUP, ND4C_CL_IN(boxes), ND4C_CL_VALUE(steps),
+      ND4C_CL_LONG(s->boxes, s->classes), ND4C_CL_IN(iou), ND4C_CL_INT(iou != NULL), ND4C_CL_IN(most),
+      ND4C_CL_INT(most != NULL && most->dtype == ND4C_INT64, most != NULL), ND4C_CL_SCRATCH(READ_WRITE),
+      ND4C_CL_LONG(s->sorting.keys, s->sorting.order, s->kept, s->counts));
 }
 
 /* Counts become starts; how many rows there are is read back. */
 static nd4c_status write_boxes(const nd4c_call *call, const suppression *s, int64_t *total) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_sums"));
-  nd4c_cl_arg_long(&launch, s->counts);
-  nd4c_cl_arg_long(&launch, s->pairs);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_BACKEND_TRY(begin_nms(&launch, call, "write_boxes"));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, s->kept);
-  nd4c_cl_arg_long(&launch, s->counts);
-  nd4c_cl_arg_long(&launch, s->boxes);
-  nd4c_cl_arg_long(&launch, s->classes);
-  nd4c_cl_arg_long(&launch, call->outputs[0].shape[0]);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->pairs * s->boxes));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "scan_sums", 1, ND4C_CL_LONG(s->counts, s->pairs)));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ITEMS(call, SOURCES, "write_boxes", nms_options(call), s->pairs * s->boxes,
+                                     ND4C_CL_SCRATCH(READ),
+                                     ND4C_CL_LONG(s->kept, s->counts, s->boxes, s->classes, call->outputs[0].shape[0]),
+                                     ND4C_CL_OUT(&call->outputs[0])));
   return nd4c_cl_read_back(call, call->scratch_buffer, (s->counts + s->pairs) * ND4C_CL_WORD, total,
                            (int64_t)sizeof *total);
 }
@@ -187,15 +149,9 @@ static nd4c_status judge_rois(const nd4c_call *call, const regions *r, double sc
   const uint32_t none = UINT32_MAX;
   uint32_t verdict[2];
   int64_t image = 0;
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, &none, sizeof none));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "judge_rois"));
-  nd4c_cl_arg_tensor(&launch, rois, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, r, sizeof *r);
-  nd4c_cl_arg_double(&launch, scale);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, rois->shape[0]));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_OPS(call, SOURCES, "judge_rois", rois->shape[0], ND4C_CL_IN(rois), ND4C_CL_IN(images),
+                                   ND4C_CL_VALUE(*r), ND4C_CL_DOUBLE(scale), ND4C_CL_SCRATCH(READ_WRITE)));
   ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
   if (verdict[0] != none) {
     ND4C_BACKEND_TRY(read_image(call, images, verdict[0], &image));
@@ -224,15 +180,9 @@ static nd4c_status roi_align(const nd4c_cl_step *step) {
   r.maximum = call->attrs[ND4C_ATTR_roi_align_mode].as.i == ND4C_ROI_MODE_MAX;
   r.half_pixel = call->attrs[ND4C_ATTR_roi_align_half_pixel].as.i != 0;
   ND4C_BACKEND_TRY(judge_rois(call, &r, scale));
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "align_rois"));
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, rois, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &r, sizeof r);
-  nd4c_cl_arg_double(&launch, scale);
-  return nd4c_cl_run_items(&launch, call->outputs[0].size);
+  return ND4C_CL_RUN_OPS(call, SOURCES, "align_rois", call->outputs[0].size, ND4C_CL_IN(&call->inputs[0]),
+                         ND4C_CL_IN(rois), ND4C_CL_IN(images), ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_VALUE(r),
+                         ND4C_CL_DOUBLE(scale));
 }
 
 static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
@@ -254,14 +204,9 @@ static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
                               (long long)outlier.place, outlier.value, (long long)images - 1);
   }
   regions r = describe(call);
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "pool_rois"));
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &r, sizeof r);
-  nd4c_cl_arg_double(&launch, call->attrs[ND4C_ATTR_max_roi_pool_spatial_scale].as.f);
-  return nd4c_cl_run_items(&launch, call->outputs[0].size);
+  return ND4C_CL_RUN_OPS(call, SOURCES, "pool_rois", call->outputs[0].size, ND4C_CL_IN(&call->inputs[0]),
+                         ND4C_CL_IN(&call->inputs[1]), ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_VALUE(r),
+                         ND4C_CL_DOUBLE(call->attrs[ND4C_ATTR_max_roi_pool_spatial_scale].as.f));
 }
 
 ND4C_CL_STEP_KERNEL(nms, ND4C_CL_FLOATS, nms, nms_scratch)

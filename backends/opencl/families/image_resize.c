@@ -5,30 +5,16 @@
 #include "backends/opencl/support/ordering.h"
 #include "backends/reading.h"
 
-/* Numbers as REAL, `count` of them. */
-static void arg_reals(nd4c_cl_launch *launch, const double *values, size_t count) {
-  float narrow[16];
-  for (size_t i = 0; i < count; i++) {
-    narrow[i] = (float)values[i];
-  }
-  if (nd4c_cl_wide(launch->call)) {
-    nd4c_cl_arg_bytes(launch, values, count * sizeof *values);
-  } else {
-    nd4c_cl_arg_bytes(launch, narrow, count * sizeof *narrow);
-  }
-}
-
-static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
-                         nd4c_dtype dtype, nd4c_dtype other) {
+static nd4c_cl_options options_of(const nd4c_call *call, nd4c_dtype dtype, nd4c_dtype other) {
   nd4c_cl_options options = {""};
   nd4c_cl_define_index(&options, call);
-  nd4c_cl_define_type(&options, 'A', dtype);
-  nd4c_cl_define_type(&options, 'B', other);
-  if (!nd4c_cl_wide(call)) {
-    nd4c_cl_define(&options, "PAIRS", "1"); /* image.cl says what REAL is else */
-  }
-  return nd4c_cl_begin(launch, call, source, function, &options);
+  ND4C_CL_TYPES(&options, "AB", dtype, other);
+  nd4c_cl_define_if(&options, !nd4c_cl_wide(call), "PAIRS"); /* image.cl says what REAL is else */
+  return options;
 }
+
+#define RESIZE_SOURCES(call) ND4C_CL_BY_PAIRS(call, "places+image+resize")
+#define SAMPLE_SOURCES(call) ND4C_CL_BY_PAIRS(call, "places+image+sample")
 
 /* -- resize -------------------------------------------------------------------------------------------------------- */
 
@@ -102,16 +88,13 @@ static nd4c_status make_taps(const nd4c_call *call, const resize_axis *axis) {
     memcpy(bytes + size, nd4c_cl_wide(call) ? (const void *)&axis->reals[i] : (const void *)pair, sizeof pair);
     size += sizeof pair;
   }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "make_taps",
-                         call->inputs[0].dtype, crops ? roi->dtype : ND4C_FLOAT32));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_bytes(&launch, bytes, size);
-  nd4c_cl_arg_buffer(&launch, crops ? roi->buffer : call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, crops ? roi->offset + axis->entry * roi->strides[0] : 0);
-  nd4c_cl_arg_long(&launch, crops ? roi->offset + (axis->entry + roi->shape[0] / 2) * roi->strides[0] : 0);
-  nd4c_cl_arg_int(&launch, crops);
-  return nd4c_cl_run_items(&launch, axis->numbers.out);
+  return ND4C_CL_RUN_ITEMS(call, RESIZE_SOURCES(call), "make_taps",
+                           options_of(call, call->inputs[0].dtype, crops ? roi->dtype : ND4C_FLOAT32),
+                           axis->numbers.out, ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_BYTES(bytes, size),
+                           ND4C_CL_BUFFER(crops ? roi->buffer : call->scratch_buffer, ND4C_CL_READ),
+                           ND4C_CL_LONG(crops ? roi->offset + axis->entry * roi->strides[0] : 0,
+                                        crops ? roi->offset + (axis->entry + roi->shape[0] / 2) * roi->strides[0] : 0),
+                           ND4C_CL_INT(crops));
 }
 
 static nd4c_status resize(const nd4c_cl_step *step) {
@@ -137,15 +120,9 @@ static nd4c_status resize(const nd4c_cl_step *step) {
     r.taps[i] = axis.numbers.taps;
     ND4C_BACKEND_TRY(make_taps(call, &axis));
   }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(
-      begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+resize"), "resize", x->dtype, ND4C_FLOAT32));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &r, sizeof r);
-  nd4c_cl_arg_pair(&launch, call->attrs[ND4C_ATTR_resize_extrapolation].as.f);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_RUN_ITEMS(call, RESIZE_SOURCES(call), "resize", options_of(call, x->dtype, ND4C_FLOAT32), y->size,
+                           ND4C_CL_IN(x), ND4C_CL_OUT(y), ND4C_CL_SCRATCH(READ), ND4C_CL_VALUE(r),
+                           ND4C_CL_PAIR(call->attrs[ND4C_ATTR_resize_extrapolation].as.f));
 }
 
 /* -- sampling ------------------------------------------------------------------------------------------------------ */
@@ -185,14 +162,8 @@ static nd4c_status sample(const nd4c_cl_step *step, const nd4c_attr_value *attrs
   s.padding = (int32_t)attrs[1].as.i;
   s.align_corners = attrs[2].as.i != 0;
   s.has_theta = has_theta;
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(
-      begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "sample_grid", x->dtype, grid->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, grid, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_RUN_ITEMS(call, SAMPLE_SOURCES(call), "sample_grid", options_of(call, x->dtype, grid->dtype), y->size,
+                           ND4C_CL_IN(x), ND4C_CL_IN(grid), ND4C_CL_OUT(y), ND4C_CL_VALUE(s));
 }
 
 static nd4c_status grid_sample(const nd4c_cl_step *step) {
@@ -211,13 +182,8 @@ static nd4c_status affine_grid(const nd4c_cl_step *step) {
   }
   sampling s = describe(theta, theta, y, y->rank - 2);
   s.align_corners = call->attrs[ND4C_ATTR_affine_grid_align_corners].as.i != 0;
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(
-      begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "affine_grid", y->dtype, theta->dtype));
-  nd4c_cl_arg_tensor(&launch, theta, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_RUN_ITEMS(call, SAMPLE_SOURCES(call), "affine_grid", options_of(call, y->dtype, theta->dtype), y->size,
+                           ND4C_CL_IN(theta), ND4C_CL_OUT(y), ND4C_CL_VALUE(s));
 }
 
 static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
@@ -232,18 +198,10 @@ static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
   }
   sampling s = describe(x, boxes, y, 2);
   s.mode = (int32_t)call->attrs[ND4C_ATTR_crop_and_resize_mode].as.i;
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin(&launch, call, ND4C_CL_BY_PAIRS(call, "places+image+sample"), "crop", x->dtype, boxes->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, boxes, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, images, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, images->strides[0]);
-  nd4c_cl_arg_int(&launch, images->dtype == ND4C_INT64);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  nd4c_cl_arg_pair(&launch, call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_RUN_ITEMS(call, SAMPLE_SOURCES(call), "crop", options_of(call, x->dtype, boxes->dtype), y->size,
+                           ND4C_CL_IN(x), ND4C_CL_IN(boxes), ND4C_CL_IN(images), ND4C_CL_LONG(images->strides[0]),
+                           ND4C_CL_INT(images->dtype == ND4C_INT64), ND4C_CL_OUT(y), ND4C_CL_VALUE(s),
+                           ND4C_CL_PAIR(call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f), ND4C_CL_FAULT);
 }
 
 /* -- colours ------------------------------------------------------------------------------------------------------- */
@@ -274,17 +232,15 @@ static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double 
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_step_call(step);
   }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "convert_color", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, x->strides[axis]);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[axis]);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_int(&launch, what);
-  arg_reals(&launch, matrix, 9);
-  nd4c_cl_arg_real(&launch, amount);
-  return nd4c_cl_run_items(&launch, walk.size);
+  const bool wide = nd4c_cl_wide(call);
+  float narrow[9];
+  for (int32_t i = 0; i < 9; i++) {
+    narrow[i] = (float)matrix[i];
+  }
+  return ND4C_CL_RUN_TYPED(
+      call, "places+image+color", "convert_color", x->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_LONG(x->strides[axis]),
+      ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[axis]), ND4C_CL_VALUE(walk), ND4C_CL_INT(what),
+      ND4C_CL_BYTES(wide ? (const void *)matrix : (const void *)narrow, 9 * (wide ? 8 : 4)), ND4C_CL_REAL(amount));
 }
 
 #define COLORS(X)                      \
@@ -344,20 +300,11 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
   if (x->size == 0) {
     return ND4C_OK;
   }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "find_means", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &planes, sizeof planes);
-  nd4c_cl_arg_bytes(&launch, &plane, sizeof plane);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, planes.size));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+image+color", "change_contrast", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_adjust_contrast_factor].as.f);
-  return nd4c_cl_run_items(&launch, x->size);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(call, "places+image+color", "find_means", x->dtype, planes.size, ND4C_CL_IN(x),
+                                     ND4C_CL_VALUE(planes), ND4C_CL_VALUE(plane), ND4C_CL_SCRATCH(WRITE)));
+  return ND4C_CL_RUN_TYPED(call, "places+image+color", "change_contrast", x->dtype, x->size, ND4C_CL_IN(x),
+                           ND4C_CL_OUT(y), ND4C_CL_VALUE(walk), ND4C_CL_SCRATCH(READ),
+                           ND4C_CL_REAL(call->attrs[ND4C_ATTR_adjust_contrast_factor].as.f));
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
@@ -381,5 +328,4 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
 #define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_image_resize_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_image_resize_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

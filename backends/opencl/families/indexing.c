@@ -48,19 +48,10 @@ static nd4c_status pick(const nd4c_cl_step *step, const places *p, const nd4c_te
   if (walk.size > INT32_MAX && whole->size <= INT32_MAX && indices->size <= INT32_MAX && part->size <= INT32_MAX) {
     return nd4c_cl_step_refuse(step, "%lld places in arrays of fewer elements than 2^31", (long long)walk.size);
   }
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "pick", whole->dtype));
-  nd4c_cl_arg_tensor(&launch, whole, to_whole ? ND4C_CL_WRITE : ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, part, to_whole ? ND4C_CL_READ : ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_bytes(&launch, target, sizeof *target);
-  nd4c_cl_arg_int(&launch, to_whole);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "pick", whole->dtype, walk.size,
+                            ND4C_CL_TENSOR(whole, to_whole ? ND4C_CL_WRITE : ND4C_CL_READ, 0), ND4C_CL_IN(indices),
+                            ND4C_CL_TENSOR(part, to_whole ? ND4C_CL_READ : ND4C_CL_WRITE, 0), ND4C_CL_VALUE(walk),
+                            ND4C_CL_VALUE(*target), ND4C_CL_INT(to_whole), ND4C_CL_FAULT);
 }
 
 static nd4c_status pick_slices(const nd4c_cl_step *step, int32_t axis, int64_t mode) {
@@ -92,20 +83,9 @@ static nd4c_status take(const nd4c_cl_step *step) {
   }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &x_walk, x->rank, x->shape, 1, x_strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_flat", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_bytes(&launch, &x_walk, sizeof x_walk);
-  nd4c_cl_arg_int(&launch, (int32_t)mode);
-  nd4c_cl_arg_int(&launch, indices->dtype == ND4C_INT64);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "take_flat", y->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_IN(indices),
+                            ND4C_CL_OUT(y), ND4C_CL_VALUE(walk), ND4C_CL_VALUE(x_walk),
+                            ND4C_CL_INT((int32_t)mode, indices->dtype == ND4C_INT64), ND4C_CL_FAULT);
 }
 
 /* Strides of a tensor of the same rank seen with a shape: 0 where it has length 1. */
@@ -180,18 +160,18 @@ typedef struct updates {
   int64_t reduction;
 } updates;
 
-static nd4c_status begin_placing(nd4c_cl_launch *launch, const nd4c_call *call, int64_t reduction, nd4c_dtype dtype) {
+static nd4c_cl_options placing_options(const nd4c_call *call, int64_t reduction, nd4c_dtype dtype) {
 #define REDUCTION_NAME(NAME, number, name) [number] = #NAME,
   static const char *const names[] = {ND4C_SCATTER_REDUCTION_TABLE(REDUCTION_NAME)};
 #undef REDUCTION_NAME
   nd4c_cl_options options = {""};
   if (reduction == ND4C_SCATTER_REDUCTION_NONE) {
-    return nd4c_cl_begin_units(launch, call, "places+scatter", "place_last", dtype);
+    return nd4c_cl_unit_options(call, dtype);
   }
   nd4c_cl_define_type(&options, 'A', dtype);
   nd4c_cl_define(&options, "JOIN", "%s", names[reduction]);
   nd4c_cl_define(&options, "KIND", "%s", nd4c_cl_kind(dtype));
-  return nd4c_cl_begin(launch, call, "places+scatter", "place_joined", &options);
+  return options;
 }
 
 /* The offsets to which updates may go; least > most: none. */
@@ -230,21 +210,13 @@ static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const u
   }
   ND4C_BACKEND_TRY(nd4c_cl_place_keys(call, u->indices, &keys, &u->target, &sorting, false));
   ND4C_BACKEND_TRY(nd4c_cl_sort(call, &sorting));
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin_placing(&launch, call, u->reduction, y->dtype));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, sorting.keys);
-  nd4c_cl_arg_long(&launch, sorting.order);
+  const char *function = u->reduction == ND4C_SCATTER_REDUCTION_NONE ? "place_last" : "place_joined";
   int64_t least, most;
   place_range(u, &least, &most);
-  nd4c_cl_arg_long(&launch, keys.size);
-  nd4c_cl_arg_long(&launch, least);
-  nd4c_cl_arg_long(&launch, most);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_tensor(&launch, u->part, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &parts, sizeof parts);
-  nd4c_cl_arg_bytes(&launch, &inner, sizeof inner);
-  return nd4c_cl_run_items(&launch, keys.size * inner.size);
+  return ND4C_CL_RUN_ITEMS(call, "places+scatter", function, placing_options(call, u->reduction, y->dtype),
+                           keys.size * inner.size, ND4C_CL_SCRATCH(READ),
+                           ND4C_CL_LONG(sorting.keys, sorting.order, keys.size, least, most), ND4C_CL_INOUT(y),
+                           ND4C_CL_IN(u->part), ND4C_CL_VALUE(parts), ND4C_CL_VALUE(inner));
 }
 
 static int64_t scratch_for(int64_t count) {
@@ -423,5 +395,4 @@ static int64_t stitch_scratch(const nd4c_call *call) {
 #define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_indexing_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_indexing_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

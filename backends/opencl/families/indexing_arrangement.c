@@ -13,17 +13,8 @@ static nd4c_status renumber(const nd4c_cl_step *step, const nd4c_tensor *x, cons
   nd4c_cl_walk from, to;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &from, x->rank, x->shape, 1, from_strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &to, y->rank, y->shape, 1, to_strides));
-  if (nd4c_cl_is_dry(step) || y->size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "reshape", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &from, sizeof from);
-  nd4c_cl_arg_bytes(&launch, &to, sizeof to);
-  nd4c_cl_arg_long(&launch, shift);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "reshape", y->dtype, y->size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
+                            ND4C_CL_VALUE(from), ND4C_CL_VALUE(to), ND4C_CL_LONG(shift));
 }
 
 static nd4c_status reshape(const nd4c_cl_step *step) {
@@ -48,14 +39,9 @@ static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd
                : ND4C_UNSUPPORTED;
   }
   nd4c_cl_options options = {""};
-  nd4c_cl_launch launch;
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, step->call, "join", "join", &options));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_shifted(&launch, y, shift, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  ND4C_CL_TYPES(&options, "AY", x->dtype, y->dtype);
+  return ND4C_CL_RUN_ITEMS(step->call, "join", "join", options, walk.size, ND4C_CL_IN(x), ND4C_CL_OUT_AT(y, shift),
+                           ND4C_CL_VALUE(walk));
 }
 
 static nd4c_status concat(const nd4c_cl_step *step) {
@@ -129,16 +115,8 @@ static nd4c_status pad_by(const nd4c_cl_step *step, const int64_t *begin, int64_
     p.x_strides[p.rank] = x->strides[i];
     p.y_strides[p.rank++] = y->strides[i];
   }
-  if (nd4c_cl_is_dry(step) || y->size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "pad", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_tensor(&launch, value != NULL ? value : x, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &p, sizeof p);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "pad", y->dtype, y->size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
+                            ND4C_CL_IN(value), ND4C_CL_VALUE(p));
 }
 
 static nd4c_status pad(const nd4c_cl_step *step) {
@@ -225,35 +203,20 @@ static int64_t repeat_scratch(const nd4c_call *call) {
 }
 
 /* A launch over the counts, whose first arguments they are. */
-static nd4c_status begin_counts(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
-  const nd4c_tensor *counts = nd4c_cl_input(call, ND4C_IN_repeat_counts);
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
-  nd4c_cl_arg_tensor(launch, counts, ND4C_CL_READ);
-  nd4c_cl_arg_long(launch, counts->strides[0]);
-  nd4c_cl_arg_int(launch, counts->dtype == ND4C_INT64);
-  nd4c_cl_arg_long(launch, counts->size);
-  return ND4C_OK;
-}
+#define RUN_COUNTS(call, function, count, ...)                                                    \
+  ND4C_CL_RUN_UNITS(call, "places+numbers", function, ND4C_DTYPE_NONE, count, ND4C_CL_IN(counts), \
+                    ND4C_CL_LONG(counts->strides[0]), ND4C_CL_INT(counts->dtype == ND4C_INT64),   \
+                    ND4C_CL_LONG(counts->size), __VA_ARGS__)
 
 /* Adds the counts up on the device; only the verdict comes back. */
 static nd4c_status starts_from_counts(const nd4c_call *call, int64_t slices) {
   int64_t total = call->attrs[ND4C_ATTR_repeat_total].as.i, verdict[REPEAT_VERDICT] = {-1, 0, total};
   int64_t chunk = repeat_chunk(slices), chunks = (slices + chunk - 1) / chunk, sums = slices + REPEAT_VERDICT;
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin_counts(&launch, call, "repeat_sums"));
-  nd4c_cl_arg_long(&launch, total);
-  nd4c_cl_arg_long(&launch, chunk);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, sums);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, chunks));
-  ND4C_BACKEND_TRY(begin_counts(&launch, call, "repeat_chain"));
-  nd4c_cl_arg_long(&launch, total);
-  nd4c_cl_arg_long(&launch, chunk);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, slices);
-  nd4c_cl_arg_long(&launch, sums);
-  nd4c_cl_arg_long(&launch, chunks);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+  const nd4c_tensor *counts = nd4c_cl_input(call, ND4C_IN_repeat_counts);
+  ND4C_BACKEND_TRY(
+      RUN_COUNTS(call, "repeat_sums", chunks, ND4C_CL_LONG(total, chunk), ND4C_CL_SCRATCH(WRITE), ND4C_CL_LONG(sums)));
+  ND4C_BACKEND_TRY(RUN_COUNTS(call, "repeat_chain", 1, ND4C_CL_LONG(total, chunk), ND4C_CL_SCRATCH(READ_WRITE),
+                              ND4C_CL_LONG(slices, sums, chunks)));
   ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, slices * (int64_t)sizeof *verdict, verdict,
                                      (int64_t)sizeof verdict));
   if (verdict[0] >= 0) {
@@ -264,11 +227,8 @@ static nd4c_status starts_from_counts(const nd4c_call *call, int64_t slices) {
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "repeat: the sum of counts is %lld, expected total, %lld",
                               (long long)(total - verdict[2]), (long long)total);
   }
-  ND4C_BACKEND_TRY(begin_counts(&launch, call, "repeat_starts"));
-  nd4c_cl_arg_long(&launch, chunk);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, sums);
-  return nd4c_cl_run_items(&launch, chunks);
+  return RUN_COUNTS(call, "repeat_starts", chunks, ND4C_CL_LONG(chunk), ND4C_CL_SCRATCH(READ_WRITE),
+                    ND4C_CL_LONG(sums));
 }
 
 /* The attribute's numbers go as arguments, some at a time. */
@@ -282,12 +242,9 @@ static nd4c_status starts_from_attribute(const nd4c_call *call, int64_t slices) 
       numbers[i] = start;
       start += repeats[done + i];
     }
-    nd4c_cl_launch launch;
-    ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "put_numbers", ND4C_DTYPE_NONE));
-    nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-    nd4c_cl_arg_long(&launch, done);
-    nd4c_cl_arg_bytes(&launch, numbers, sizeof numbers);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_UNITS(call, "places+numbers", "put_numbers", ND4C_DTYPE_NONE, count,
+                                       ND4C_CL_SCRATCH(WRITE), ND4C_CL_LONG(done),
+                                       ND4C_CL_BYTES(numbers, sizeof numbers)));
   }
   return ND4C_OK;
 }
@@ -320,16 +277,10 @@ static nd4c_status repeat(const nd4c_cl_step *step) {
     return ND4C_OK;
   }
   bool alike = repeats_alike(call);
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "repeat", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, alike ? x->buffer : call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, slices);
-  nd4c_cl_arg_long(&launch, alike ? repeats->as.ints[0] : 0);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_bytes(&launch, &slice_walk, sizeof slice_walk);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_RUN_UNITS(call, "places+move", "repeat", y->dtype, y->size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
+                           ND4C_CL_BUFFER(alike ? x->buffer : call->scratch_buffer, ND4C_CL_READ),
+                           ND4C_CL_LONG(slices, alike ? repeats->as.ints[0] : 0), ND4C_CL_VALUE(walk),
+                           ND4C_CL_VALUE(slice_walk));
 }
 
 /* -- blocks -------------------------------------------------------------------------------------------------------- */
@@ -412,20 +363,9 @@ static nd4c_status reverse_sequence(const nd4c_cl_step *step) {
   place[time] = 1;
   nd4c_cl_walk walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 4, strides));
-  if (nd4c_cl_is_dry(step) || y->size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "reverse_sequence", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_tensor(&launch, lengths, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, lengths->dtype == ND4C_INT64);
-  nd4c_cl_arg_long(&launch, x->shape[time]);
-  nd4c_cl_arg_long(&launch, x->strides[time]);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "reverse_sequence", y->dtype, y->size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
+                            ND4C_CL_IN(lengths), ND4C_CL_INT(lengths->dtype == ND4C_INT64),
+                            ND4C_CL_LONG(x->shape[time], x->strides[time]), ND4C_CL_VALUE(walk), ND4C_CL_FAULT);
 }
 
 /* -- windows as columns -------------------------------------------------------------------------------------------- */
@@ -435,15 +375,8 @@ static nd4c_status im2col(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   nd4c_cl_columns columns;
   ND4C_BACKEND_TRY(nd4c_cl_columns_make(step, &call->attrs[ND4C_ATTR_im2col_kernel], x, y, &columns));
-  if (nd4c_cl_is_dry(step) || y->size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "im2col", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &columns, sizeof columns);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "im2col", y->dtype, y->size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
+                            ND4C_CL_VALUE(columns));
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
@@ -468,5 +401,4 @@ static nd4c_status im2col(const nd4c_cl_step *step) {
 OPS(DEFINE_KERNEL)
 ND4C_CL_STEP_KERNEL(flatten, ND4C_CL_MOVABLE, reshape, NULL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_indexing_arrangement_kernels[] = {OPS(KERNEL_ENTRY) & opencl_flatten, NULL};
+const nd4c_kernel *const nd4c_cl_indexing_arrangement_kernels[] = {OPS(ND4C_CL_LISTED) & opencl_flatten, NULL};

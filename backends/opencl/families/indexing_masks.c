@@ -13,17 +13,8 @@ static nd4c_status masked_fill(const nd4c_cl_step *step) {
   nd4c_cl_broadcast_strides(mask, y->rank, y->shape, mask_strides);
   nd4c_cl_broadcast_strides(value, y->rank, y->shape, value_strides);
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 4, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "masked_fill", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, mask, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, value, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "masked_fill", y->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_IN(mask),
+                            ND4C_CL_IN(value), ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
 }
 
 /* -- choosing ------------------------------------------------------------------------------------------------------ */
@@ -153,14 +144,8 @@ static nd4c_status positions(const nd4c_cl_step *step, bool by_row) {
   }
   call->true_shapes[0][0] = by_row ? total : shape.rank;
   call->true_shapes[0][1] = by_row ? shape.rank : total;
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "write_positions"));
-  nd4c_cl_arg_long(&launch, selection.chosen);
-  nd4c_cl_arg_long(&launch, total);
-  nd4c_cl_arg_bytes(&launch, &shape, sizeof shape);
-  nd4c_cl_arg_int(&launch, by_row);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  return nd4c_cl_run_items(&launch, shape.rank > 0 ? total : 0);
+  return ND4C_CL_RUN_ORDER(call, "write_positions", shape.rank > 0 ? total : 0, ND4C_CL_LONG(selection.chosen, total),
+                           ND4C_CL_VALUE(shape), ND4C_CL_INT(by_row), ND4C_CL_OUT(&call->outputs[0]));
 }
 
 static nd4c_status nonzero(const nd4c_cl_step *step) {
@@ -184,5 +169,4 @@ static nd4c_status argwhere(const nd4c_cl_step *step) {
 #define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_indexing_masks_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_indexing_masks_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

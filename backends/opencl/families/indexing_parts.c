@@ -19,17 +19,8 @@ static nd4c_status band(const nd4c_cl_step *step, int64_t lower, int64_t upper) 
   distance[x->rank - 1] = 1;
   distance[x->rank - 2] = -1;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "band", y->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, lower);
-  nd4c_cl_arg_long(&launch, upper);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "band", y->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
+                            ND4C_CL_LONG(lower, upper), ND4C_CL_VALUE(walk));
 }
 
 static nd4c_status tril(const nd4c_cl_step *step) {
@@ -131,23 +122,12 @@ static nd4c_status mark(const nd4c_cl_step *step, int32_t axis, const int64_t *i
   }
   place[axis] = 1;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "one_hot", y->dtype));
-  nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, indices->dtype == ND4C_INT64);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_tensor(&launch, values != NULL ? values : indices, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, values != NULL ? values->strides[0] : 0);
-  nd4c_cl_arg_int(&launch, values != NULL);
-  nd4c_cl_arg_bytes(&launch, off, bytes); /* little-endian: the first bytes are the number's */
-  nd4c_cl_arg_bytes(&launch, on, bytes);
-  nd4c_cl_arg_long(&launch, y->shape[axis]);
-  nd4c_cl_arg_int(&launch, before);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "one_hot", y->dtype, walk.size, ND4C_CL_IN(indices),
+                            ND4C_CL_INT(indices->dtype == ND4C_INT64), ND4C_CL_OUT(y), ND4C_CL_IN(values),
+                            ND4C_CL_LONG(values != NULL ? values->strides[0] : 0), ND4C_CL_INT(values != NULL),
+                            ND4C_CL_BYTES(off, bytes),
+                            /* little-endian: the first bytes are the number's */ ND4C_CL_BYTES(on, bytes),
+                            ND4C_CL_LONG(y->shape[axis]), ND4C_CL_INT(before), ND4C_CL_VALUE(walk));
 }
 
 static nd4c_status sequence_mask(const nd4c_cl_step *step) {
@@ -180,20 +160,11 @@ static nd4c_status invert_permutation(const nd4c_cl_step *step) {
     return nd4c_cl_is_dry(step) ? nd4c_cl_sorting_check(step, x->size, invert_scratch(call)) : ND4C_OK;
   }
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, x->size * (int64_t)sizeof none, &none, sizeof none));
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "find_inverse_places", ND4C_DTYPE_NONE));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, x->strides[0]);
-  nd4c_cl_arg_int(&launch, x->dtype == ND4C_INT64);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_fault(&launch);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, x->size));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", "write_table", ND4C_DTYPE_NONE));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  nd4c_cl_arg_int(&launch, y->dtype == ND4C_INT64);
-  return nd4c_cl_run_items(&launch, x->size);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_UNITS(call, "places+numbers", "find_inverse_places", ND4C_DTYPE_NONE, x->size,
+                                     ND4C_CL_IN(x), ND4C_CL_LONG(x->strides[0]), ND4C_CL_INT(x->dtype == ND4C_INT64),
+                                     ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_FAULT));
+  return ND4C_CL_RUN_UNITS(call, "places+numbers", "write_table", ND4C_DTYPE_NONE, x->size, ND4C_CL_SCRATCH(READ),
+                           ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[0]), ND4C_CL_INT(y->dtype == ND4C_INT64));
 }
 
 /* The same struct as nd4c_extents of numbers.cl. */
@@ -215,19 +186,9 @@ static nd4c_status renumber(const nd4c_cl_step *step, const char *function, cons
   }
   memcpy(e.extent, shape->as.ints, (size_t)shape->count * sizeof *e.extent);
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, places->rank, places->shape, 2, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+numbers", function, ND4C_DTYPE_NONE));
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, call->inputs[0].dtype == ND4C_INT64);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, row);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_bytes(&launch, &e, sizeof e);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+numbers", function, ND4C_DTYPE_NONE, walk.size, ND4C_CL_IN(&call->inputs[0]),
+                            ND4C_CL_INT(call->inputs[0].dtype == ND4C_INT64), ND4C_CL_OUT(&call->outputs[0]),
+                            ND4C_CL_LONG(row), ND4C_CL_VALUE(walk), ND4C_CL_VALUE(e), ND4C_CL_FAULT);
 }
 
 static nd4c_status unravel_index(const nd4c_cl_step *step) {
@@ -274,13 +235,8 @@ static nd4c_status group(const nd4c_cl_step *step, int64_t count, bool at_once, 
 }
 
 static nd4c_status count_groups(const nd4c_call *call, const nd4c_cl_sorting *sorting, const nd4c_tensor *counts) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
-  nd4c_cl_arg_long(&launch, sorting->keys);
-  nd4c_cl_arg_long(&launch, sorting->length);
-  nd4c_cl_arg_tensor(&launch, counts, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, counts->strides[0]);
-  return nd4c_cl_run_items(&launch, counts->shape[0]);
+  return ND4C_CL_RUN_ORDER(call, "count_groups", counts->shape[0], ND4C_CL_LONG(sorting->keys, sorting->length),
+                           ND4C_CL_OUT(counts), ND4C_CL_LONG(counts->strides[0]));
 }
 
 static nd4c_status dynamic_partition(const nd4c_cl_step *step) {
@@ -306,9 +262,8 @@ static nd4c_status dynamic_partition(const nd4c_cl_step *step) {
 
 typedef enum segment_op { SUM, MEAN, MAX, MIN, PROD, SQRT_N } segment_op;
 
-/* A kernel of sums.cl for a dtype: what it adds up in is the widest number of its kind. */
-static nd4c_status begin_sums(nd4c_cl_launch *launch, const nd4c_call *call, const char *function, nd4c_dtype dtype,
-                              const char *join) {
+/* For a kernel of sums.cl of a dtype: what it adds up in is the widest number of its kind. */
+static nd4c_cl_options sums_options(const nd4c_call *call, nd4c_dtype dtype, const char *join) {
   const char *kind = nd4c_cl_kind(dtype), *wide = nd4c_cl_wide(call) ? "double" : "float";
   nd4c_cl_options options = {""};
   nd4c_cl_define_index(&options, call);
@@ -321,23 +276,20 @@ static nd4c_status begin_sums(nd4c_cl_launch *launch, const nd4c_call *call, con
   if (kind[0] == 'F' && !nd4c_cl_wide(call) && (adds || strcmp(join, "MULTIPLY") == 0)) {
     nd4c_cl_define(&options, "COMPENSATED", adds ? "add_compensated" : "multiply_compensated");
   }
-  return nd4c_cl_begin(launch, call, "places+sums", function, &options);
+  return options;
 }
 
-/* What no element at all gives, as the kernel's ACC. */
-static void arg_identity(nd4c_cl_launch *launch, segment_op op, nd4c_dtype dtype) {
-  const char *kind = nd4c_cl_kind(dtype);
-  int64_t bits = 8 * nd4c_cl_element_bytes(dtype), highest = INT64_MAX >> (64 - bits);
-  double number = op == MAX ? -INFINITY : op == MIN ? INFINITY : op == PROD ? 1 : 0;
-  if (kind[0] == 'F' && nd4c_cl_wide(launch->call)) {
-    nd4c_cl_arg_double(launch, number);
-  } else if (kind[0] == 'F') {
-    nd4c_cl_arg_float(launch, (float)number);
-  } else if (kind[0] == 'I') {
-    nd4c_cl_arg_long(launch, op == MAX ? -highest - 1 : op == MIN ? highest : op == PROD);
-  } else {
-    nd4c_cl_arg_long(launch, op == MIN ? -1 : op == PROD);
-  }
+/* What no element at all gives, as the kernel's ACC, in bytes; their number. */
+static size_t identity_of(const nd4c_call *call, segment_op op, nd4c_dtype dtype, void *bytes) {
+  const char kind = nd4c_cl_kind(dtype)[0];
+  const int64_t bits = 8 * nd4c_cl_element_bytes(dtype), highest = INT64_MAX >> (64 - bits);
+  const double number = op == MAX ? -INFINITY : op == MIN ? INFINITY : op == PROD;
+  const int64_t with_sign = op == MAX ? -highest - 1 : op == MIN ? highest : op == PROD;
+  const int64_t whole = kind == 'I' ? with_sign : op == MIN ? -1 : op == PROD;
+  const float narrow = (float)number;
+  bool real = kind == 'F', wide = !real || nd4c_cl_wide(call);
+  memcpy(bytes, !real ? (const void *)&whole : wide ? (const void *)&number : (const void *)&narrow, wide ? 8 : 4);
+  return wide ? 8 : 4;
 }
 
 static nd4c_status read_word(const nd4c_call *call, int64_t word, uint64_t *value) {
@@ -399,23 +351,16 @@ static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
     memcpy(call->true_shapes[0], y->shape, (size_t)y->rank * sizeof *y->shape);
     call->true_shapes[0][0] = count;
   }
-  if (count == 0 || inner.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin_sums(&launch, call, "join_groups", x->dtype, joins[op]));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, sorting.keys);
-  nd4c_cl_arg_long(&launch, sorting.order);
-  nd4c_cl_arg_long(&launch, sorting.length);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, x->strides[0]);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  nd4c_cl_arg_bytes(&launch, &inner, sizeof inner);
-  arg_identity(&launch, op, x->dtype);
-  nd4c_cl_arg_int(&launch, op == MEAN ? 1 : op == SQRT_N ? 2 : 0);
-  return nd4c_cl_run_items(&launch, count * inner.size);
+  unsigned char identity[8];
+  size_t bytes = identity_of(call, op, x->dtype, identity);
+  return ND4C_CL_RUN_ITEMS(call, "places+sums", "join_groups", sums_options(call, x->dtype, joins[op]),
+                           count * inner.size, ND4C_CL_SCRATCH(READ),
+                           ND4C_CL_LONG(sorting.keys, sorting.order, sorting.length), ND4C_CL_IN(x),
+                           ND4C_CL_LONG(x->strides[0]), ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[0]),
+                           ND4C_CL_VALUE(inner), ND4C_CL_BYTES(identity, bytes),
+                           ND4C_CL_INT(op == MEAN     ? 1
+                                       : op == SQRT_N ? 2
+                                                      : 0));
 }
 
 #define SEGMENTS(X)     \
@@ -439,15 +384,8 @@ static nd4c_status col2im(const nd4c_cl_step *step) {
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
   }
-  if (y->size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(begin_sums(&launch, call, "col2im", x->dtype, "ADD"));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &columns, sizeof columns);
-  return nd4c_cl_run_items(&launch, y->size);
+  return ND4C_CL_RUN_ITEMS(call, "places+sums", "col2im", sums_options(call, x->dtype, "ADD"), y->size, ND4C_CL_IN(x),
+                           ND4C_CL_OUT(y), ND4C_CL_VALUE(columns));
 }
 
 /* -- tensor_scatter ------------------------------------------------------------------------------------------------ */
@@ -468,22 +406,12 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
   place[axis] = 1;
   ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, update->rank, update->shape, 4, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "write_steps", y->dtype));
-  nd4c_cl_arg_tensor(&launch, update, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_tensor(&launch, indices != NULL ? indices : update, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, indices != NULL && indices->dtype == ND4C_INT64);
-  nd4c_cl_arg_int(&launch, indices != NULL);
-  nd4c_cl_arg_long(&launch, circular ? y->shape[axis] - 1 : y->shape[axis] - update->shape[axis]);
-  nd4c_cl_arg_long(&launch, y->shape[axis]);
-  nd4c_cl_arg_long(&launch, y->strides[axis]);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "write_steps", y->dtype, walk.size, ND4C_CL_IN(update), ND4C_CL_OUT(y),
+                            ND4C_CL_IN(indices),
+                            ND4C_CL_INT(indices != NULL && indices->dtype == ND4C_INT64, indices != NULL),
+                            ND4C_CL_LONG(circular ? y->shape[axis] - 1 : y->shape[axis] - update->shape[axis],
+                                         y->shape[axis], y->strides[axis]),
+                            ND4C_CL_VALUE(walk), ND4C_CL_FAULT);
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
@@ -513,5 +441,4 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
 #define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_indexing_parts_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_indexing_parts_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

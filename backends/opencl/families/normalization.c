@@ -1,6 +1,4 @@
 /* Softmax and what normalises rows. */
-#include <stdio.h>
-
 #include "backends/opencl/support/rows.h"
 
 /* x and y along x's axes. */
@@ -177,137 +175,75 @@ static nd4c_cl_rows skip_layer_norm_plan(const nd4c_call *call, nd4c_tensor *sum
   return r;
 }
 
-static bool skip_walk(const nd4c_call *call, nd4c_cl_walk *walk, char *reason, size_t reason_size) {
-  const nd4c_tensor *x = &call->inputs[0];
-  const nd4c_tensor *const all[] = {x, &call->inputs[ND4C_IN_skip_layer_norm_skip],
-                                    nd4c_cl_input(call, ND4C_IN_skip_layer_norm_addend), &call->outputs[1]};
-  return nd4c_cl_walk_make(walk, x->rank, x->shape, 4, all, reason, reason_size);
-}
-
-static bool skip_layer_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_cl_walk walk;
-  nd4c_tensor sum;
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
-    return false;
-  nd4c_cl_rows r = skip_layer_norm_plan(call, &sum);
-  return skip_walk(call, &walk, reason, reason_size) && nd4c_cl_rows_usable(&r, reason, reason_size);
-}
-
 static int64_t skip_layer_norm_scratch(const nd4c_call *call) {
   return call->inputs[0].size * (int64_t)sizeof(double);
 }
 
-static nd4c_status skip_layer_norm_run(const nd4c_call *call) {
+static nd4c_status skip_layer_norm(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *skip = &call->inputs[ND4C_IN_skip_layer_norm_skip], *y = &call->outputs[1];
+  const nd4c_tensor *addend = nd4c_cl_input(call, ND4C_IN_skip_layer_norm_addend);
+  const nd4c_tensor *const walked[] = {x, skip, addend, y};
   nd4c_cl_walk walk;
   nd4c_tensor sum;
-  char reason[128];
-  nd4c_cl_launch launch;
   nd4c_cl_options options = {{0}};
-  const nd4c_tensor *x = &call->inputs[0], *skip = &call->inputs[ND4C_IN_skip_layer_norm_skip];
-  const nd4c_tensor *addend = nd4c_cl_input(call, ND4C_IN_skip_layer_norm_addend);
-  if (!skip_walk(call, &walk, reason, sizeof reason))
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "skip_layer_norm: %s", reason);
-  nd4c_cl_define_pair(&options, call);
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', skip->dtype);
-  nd4c_cl_define_type(&options, 'C', addend != NULL ? addend->dtype : x->dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[1].dtype);
-  nd4c_cl_define_index(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "skip"), "skip_sum", &options));
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, skip, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, addend != NULL ? addend : x, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, addend != NULL);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[1], ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  nd4c_status status = nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
-  if (status != ND4C_OK || walk.size == 0)
-    return status;
   nd4c_cl_rows r = skip_layer_norm_plan(call, &sum);
-  return nd4c_cl_rows_run(call, &r);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_tensors(step, &walk, x->rank, x->shape, 4, walked));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_rows_step(step, &r);
+  }
+  nd4c_cl_define_pair(&options, call);
+  ND4C_CL_TYPES(&options, "ABCY", x->dtype, skip->dtype, nd4c_cl_dtype_of(addend, x->dtype), y->dtype);
+  nd4c_cl_define_index(&options, call);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN(call, ND4C_CL_BY_PAIRS(call, "skip"), "skip_sum", options, walk.size,
+                               ND4C_CL_VALUE(walk), ND4C_CL_IN(x), ND4C_CL_IN(skip), ND4C_CL_IN(addend),
+                               ND4C_CL_INT(addend != NULL), ND4C_CL_OUT(y), ND4C_CL_SCRATCH(WRITE)));
+  return walk.size > 0 ? nd4c_cl_rows_step(step, &r) : ND4C_OK;
 }
 
 /* -- global_norm --------------------------------------------------------------------------------------------------- */
 
 enum { NORM_GROUP = 128, NORM_GROUPS = 64 }; /* of one array */
 
-static bool global_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_cl_walk walk;
-  for (int32_t i = 0; i < call->input_count; i++) {
-    const nd4c_tensor *const x = &call->inputs[i];
-    if (!nd4c_cl_walk_make(&walk, x->rank, x->shape, 1, &x, reason, reason_size))
-      return false;
-  }
-  return nd4c_cl_call_usable(call, reason, reason_size);
-}
-
 static int64_t global_norm_scratch(const nd4c_call *call) {
   return (int64_t)call->input_count * NORM_GROUPS * (int64_t)sizeof(double);
 }
 
-static nd4c_status square_sums(const nd4c_call *call, int32_t i, int64_t group) {
-  const nd4c_tensor *const x = &call->inputs[i];
-  char reason[128];
-  nd4c_cl_walk walk;
+static nd4c_status global_norm(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const char *sources = ND4C_CL_BY_PAIRS(call, "share+global_norm");
+  int64_t group = nd4c_cl_group_within(call, NORM_GROUP, sizeof(double));
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  if (!nd4c_cl_walk_make(&walk, x->rank, x->shape, 1, &x, reason, sizeof reason))
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "global_norm: %s", reason);
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_pair(&options, call);
-  nd4c_cl_define_index(&options, call);
-  nd4c_status status =
-      nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+global_norm"), "square_sums", &options);
-  if (status != ND4C_OK)
-    return status;
-  group = nd4c_cl_kernel_fit(launch.kernel, group);
-  const int64_t global = NORM_GROUPS * group;
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, (int64_t)i * NORM_GROUPS);
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
-  return nd4c_cl_launch_run(&launch, 1, &global, &group);
-}
-
-static nd4c_status global_norm_run(const nd4c_call *call) {
-  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  int64_t group = NORM_GROUP;
-  nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  nd4c_status status = ND4C_OK;
-  while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
-    group /= 2;
-  for (int32_t i = 0; i < call->input_count && status == ND4C_OK; i++)
-    status = square_sums(call, i, group);
-  if (status != ND4C_OK)
-    return status;
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_pair(&options, call);
-  nd4c_cl_define_index(&options, call);
-  status = nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "share+global_norm"), "norm_end", &options);
-  if (status != ND4C_OK)
-    return status;
-  group = nd4c_cl_kernel_fit(launch.kernel, group);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, (int64_t)call->input_count * NORM_GROUPS);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
-  return nd4c_cl_launch_run(&launch, 1, &group, &group);
+  for (int32_t i = 0; i < call->input_count; i++) {
+    const nd4c_tensor *x = &call->inputs[i];
+    nd4c_cl_walk walk;
+    ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, x));
+    if (nd4c_cl_is_dry(step))
+      continue;
+    options = (nd4c_cl_options){{0}};
+    ND4C_CL_TYPES(&options, "AY", x->dtype, call->outputs[0].dtype);
+    nd4c_cl_define_pair(&options, call);
+    nd4c_cl_define_index(&options, call);
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_GROUPS(call, sources, "square_sums", options, NORM_GROUPS, group, ND4C_CL_VALUE(walk),
+                                        ND4C_CL_IN(x), ND4C_CL_SCRATCH(READ_WRITE),
+                                        ND4C_CL_LONG((int64_t)i * NORM_GROUPS), ND4C_CL_LOCAL_EACH(sizeof(double))));
+  }
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
+  return ND4C_CL_RUN_GROUPS(call, sources, "norm_end", options, 1, group, ND4C_CL_SCRATCH(READ),
+                            ND4C_CL_LONG((int64_t)call->input_count * NORM_GROUPS), ND4C_CL_OUT(&call->outputs[0]),
+                            ND4C_CL_LOCAL_EACH(sizeof(double)));
 }
 
 /* hardmax tells the place of the largest through REAL: a float counts to 2^24. */
-static bool places_fit(const nd4c_call *call, const nd4c_cl_rows *r, char *reason, size_t reason_size) {
+static nd4c_status places_fit(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
   int64_t length = 1;
   for (int32_t axis = 0; axis < r->rank; axis++)
     length *= r->inner[axis] ? r->shape[axis] : 1;
-  if (call->op->op != ND4C_OP_hardmax || nd4c_cl_wide(call) || length <= INT64_C(1) << 24)
-    return true;
-  (void)snprintf(reason, reason_size, "rows of more than 2^24 elements on a device without float64");
-  return false;
+  return step->call->op->op != ND4C_OP_hardmax || nd4c_cl_wide(step->call) || length <= INT64_C(1) << 24
+             ? ND4C_OK
+             : nd4c_cl_step_refuse(step, "rows of more than 2^24 elements on a device without float64");
 }
 
 /* -- list ---------------------------------------------------------------------------------------------------------- */
@@ -327,22 +263,16 @@ static bool places_fit(const nd4c_call *call, const nd4c_cl_rows *r, char *reaso
   X(instance_norm, instance_norm_plan)                           \
   X(group_norm, group_norm_plan)
 
-#define DEFINE(op, plan)                                                                              \
-  static bool op##_usable(const nd4c_call *call, char *reason, size_t reason_size) {                  \
-    if (!nd4c_cl_call_usable(call, reason, reason_size))                                              \
-      return false;                                                                                   \
-    nd4c_cl_rows r = plan(call);                                                                      \
-    return places_fit(call, &r, reason, reason_size) && nd4c_cl_rows_usable(&r, reason, reason_size); \
-  }                                                                                                   \
-  static nd4c_status op##_run(const nd4c_call *call) {                                                \
-    nd4c_cl_rows r = plan(call);                                                                      \
-    return nd4c_cl_rows_run(call, &r);                                                                \
-  }                                                                                                   \
-  ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, op##_usable, op##_run, NULL)
+#define DEFINE(op, plan)                            \
+  static nd4c_status op(const nd4c_cl_step *step) { \
+    nd4c_cl_rows r = plan(step->call);              \
+    ND4C_BACKEND_TRY(places_fit(step, &r));         \
+    return nd4c_cl_rows_step(step, &r);             \
+  }                                                 \
+  ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, op, NULL)
 OPS(DEFINE)
-ND4C_CL_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm_usable, skip_layer_norm_run, skip_layer_norm_scratch)
-ND4C_CL_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm_usable, global_norm_run, global_norm_scratch)
+ND4C_CL_STEP_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm, skip_layer_norm_scratch)
+ND4C_CL_STEP_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm, global_norm_scratch)
 
-#define LISTED(op, plan) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {OPS(LISTED) & opencl_skip_layer_norm, &opencl_global_norm,
-                                                            NULL};
+const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {&opencl_skip_layer_norm, &opencl_global_norm,
+                                                            OPS(ND4C_CL_LISTED) NULL};

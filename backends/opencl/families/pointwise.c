@@ -3,108 +3,62 @@
 
 #include "backends/opencl/support/reduction.h"
 
-/* Walks x, y and a third operand of x's axes: a channel's number (bias NULL), or a bias, by one axis. */
-static bool channel_walk(const nd4c_call *call, int32_t channel, const nd4c_tensor *bias, nd4c_cl_walk *walk,
-                         char *reason, size_t reason_size) {
+/* One launch over x, y and a third operand of x's axes, the strides of which are 0 but for one axis: a channel's
+ * number, or a bias. `more`: definitions; `list`: the arguments behind x and y. */
+static nd4c_status by_channel(const nd4c_cl_step *step, const char *sources, const char *function, int32_t channel,
+                              int64_t stride, nd4c_cl_options options, const nd4c_cl_given *list) {
+  const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t strides[ND4C_CL_MAX_RANK] = {0};
-  strides[channel] = bias != NULL ? bias->strides[0] : 1;
   const int64_t *const all[] = {x->strides, y->strides, strides};
-  return nd4c_cl_walk_strides(walk, x->rank, x->shape, 3, all, reason, reason_size);
-}
-
-static bool channel_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cl_walk walk;
-  return nd4c_cl_call_usable(call, reason, reason_size) && channel_walk(call, 1, NULL, &walk, reason, reason_size);
-}
-
-/* Types of x and y, and the kernel. */
-static nd4c_status begin(const nd4c_call *call, const char *sources, const char *function, nd4c_cl_options *options,
-                         nd4c_cl_launch *launch) {
+  strides[channel] = stride;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, all));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
   char name[64];
   (void)snprintf(name, sizeof name, "OP_%s", call->op->name);
-  nd4c_cl_define(options, name, "1");
-  nd4c_cl_define_type(options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_real(options, call);
-  nd4c_cl_define_index(options, call);
-  return nd4c_cl_begin(launch, call, sources, function, options);
-}
-
-static void walked(nd4c_cl_launch *launch, const nd4c_cl_walk *walk) {
-  nd4c_cl_arg_bytes(launch, walk, sizeof *walk);
-  nd4c_cl_arg_tensor(launch, &launch->call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(launch, &launch->call->outputs[0], ND4C_CL_WRITE);
-}
-
-static nd4c_status impossible(const nd4c_call *call, const char *reason) {
-  return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
-}
-
-static nd4c_status batch_norm_run(const nd4c_call *call) {
-  static const char letters[] = {'B', 'C', 'D', 'E'};
-  char reason[128];
-  nd4c_cl_walk walk;
-  nd4c_cl_options options = {{0}};
+  nd4c_cl_define(&options, name, "1");
+  ND4C_CL_TYPES(&options, "AY", x->dtype, y->dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_index(&options, call);
   nd4c_cl_launch launch;
-  if (!channel_walk(call, 1, NULL, &walk, reason, sizeof reason))
-    return impossible(call, reason);
-  for (int i = 0; i < 4; i++)
-    nd4c_cl_define_type(&options, letters[i], call->inputs[1 + i].dtype);
-  ND4C_BACKEND_TRY(begin(call, "pointwise", "batch_norm", &options, &launch));
-  walked(&launch, &walk);
-  for (int i = 0; i < 4; i++) { /* scale, bias, mean, variance */
-    nd4c_cl_arg_tensor(&launch, &call->inputs[1 + i], ND4C_CL_READ);
-    nd4c_cl_arg_long(&launch, call->inputs[1 + i].strides[0]);
-  }
-  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f);
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, sources, function, &options));
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(walk), ND4C_CL_IN(x), ND4C_CL_OUT(y));
+  nd4c_cl_launch_give(&launch, list);
   return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
 }
 
-static nd4c_status lrn_run(const nd4c_call *call) {
-  char reason[128];
-  nd4c_cl_walk walk;
-  nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  if (!channel_walk(call, 1, NULL, &walk, reason, sizeof reason))
-    return impossible(call, reason);
-  ND4C_BACKEND_TRY(begin(call, "pointwise", "lrn", &options, &launch));
-  walked(&launch, &walk);
-  nd4c_cl_arg_long(&launch, call->inputs[0].shape[1]);
-  nd4c_cl_arg_long(&launch, call->inputs[0].strides[1]);
-  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_lrn_size].as.i);
-  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_lrn_alpha].as.f);
-  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_lrn_beta].as.f);
-  nd4c_cl_arg_real(&launch, call->attrs[ND4C_ATTR_lrn_bias].as.f);
-  return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+static nd4c_status batch_norm(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *by = &call->inputs[1]; /* scale, bias, mean, variance */
+  nd4c_cl_options options = {""};
+  ND4C_CL_TYPES(&options, "BCDE", by[0].dtype, by[1].dtype, by[2].dtype, by[3].dtype);
+  return by_channel(
+      step, "pointwise", "batch_norm", 1, 1, options,
+      ND4C_CL_GIVEN_LIST(ND4C_CL_STRIDED(&by[0], READ), ND4C_CL_STRIDED(&by[1], READ), ND4C_CL_STRIDED(&by[2], READ),
+                         ND4C_CL_STRIDED(&by[3], READ), ND4C_CL_REAL(call->attrs[ND4C_ATTR_batch_norm_epsilon].as.f)));
 }
 
-/* -- bias_add ------------------------------------------------------------------------------------------------------ */
-
-static bool bias_walk(const nd4c_call *call, nd4c_cl_walk *walk, char *reason, size_t reason_size) {
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_bias_add_axis].as.i, call->inputs[0].rank);
-  return channel_walk(call, axis, &call->inputs[ND4C_IN_bias_add_bias], walk, reason, reason_size);
+static nd4c_status lrn(const nd4c_cl_step *step) {
+  const nd4c_tensor *x = &step->call->inputs[0];
+  const nd4c_attr_value *attrs = step->call->attrs;
+  return by_channel(step, "pointwise", "lrn", 1, 1, (nd4c_cl_options){""},
+                    ND4C_CL_GIVEN_LIST(ND4C_CL_LONG(x->shape[1], x->strides[1], attrs[ND4C_ATTR_lrn_size].as.i),
+                                       ND4C_CL_REAL(attrs[ND4C_ATTR_lrn_alpha].as.f, attrs[ND4C_ATTR_lrn_beta].as.f,
+                                                    attrs[ND4C_ATTR_lrn_bias].as.f)));
 }
 
-static bool bias_add_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_cl_walk walk;
-  return nd4c_cl_call_usable(call, reason, reason_size) && bias_walk(call, &walk, reason, reason_size);
-}
-
-static nd4c_status bias_add_run(const nd4c_call *call) {
+static nd4c_status bias_add(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
   const nd4c_tensor *bias = &call->inputs[ND4C_IN_bias_add_bias];
-  char reason[128];
-  nd4c_cl_walk walk;
-  nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  if (!bias_walk(call, &walk, reason, sizeof reason))
-    return impossible(call, reason);
+  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_bias_add_axis].as.i, call->inputs[0].rank);
+  nd4c_cl_options options = {""};
   nd4c_cl_define_type(&options, 'B', bias->dtype);
   nd4c_cl_define(&options, "ACTIVATION", "%d", (int)call->attrs[ND4C_ATTR_bias_add_activation].as.i);
-  ND4C_BACKEND_TRY(begin(call, "activate+pointwise", "bias_add", &options, &launch));
-  walked(&launch, &walk);
-  nd4c_cl_arg_tensor(&launch, bias, ND4C_CL_READ);
-  return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+  return by_channel(step, "activate+pointwise", "bias_add", axis, bias->strides[0], options,
+                    ND4C_CL_GIVEN_LIST(ND4C_CL_IN(bias)));
 }
 
 /* -- optimisers ---------------------------------------------------------------------------------------------------- */
@@ -118,127 +72,97 @@ typedef struct optimizer {
 #define F(op, name) call->attrs[ND4C_ATTR_##op##_##name].as.f
 
 static optimizer optimizer_of(const nd4c_call *call) {
+  bool nesterov = call->op->op == ND4C_OP_momentum_step && call->attrs[ND4C_ATTR_momentum_step_nesterov].as.i != 0;
   switch (call->op->op) {
     case ND4C_OP_momentum_step:
-      return (optimizer){
-          .what = call->attrs[ND4C_ATTR_momentum_step_nesterov].as.i != 0 ? "STEP_nesterov" : "STEP_momentum",
-          .has_v = true,
-          .has_step = true,
-          .alpha = F(momentum_step, alpha),
-          .beta = F(momentum_step, beta),
-          .decay = F(momentum_step, decay)};
+      return (optimizer){nesterov ? "STEP_nesterov" : "STEP_momentum",
+                         true,
+                         false,
+                         true,
+                         F(momentum_step, alpha),
+                         F(momentum_step, beta),
+                         F(momentum_step, decay),
+                         0,
+                         0};
     case ND4C_OP_adagrad_step:
-      return (optimizer){.what = "STEP_adagrad",
-                         .has_h = true,
-                         .has_step = true,
-                         .decay = F(adagrad_step, decay),
-                         .epsilon = F(adagrad_step, epsilon),
-                         .extra = F(adagrad_step, rate_decay)};
+      return (optimizer){"STEP_adagrad",
+                         false,
+                         true,
+                         true,
+                         0,
+                         0,
+                         F(adagrad_step, decay),
+                         F(adagrad_step, epsilon),
+                         F(adagrad_step, rate_decay)};
     case ND4C_OP_rmsprop_step:
-      return (optimizer){.what = "STEP_rmsprop",
-                         .has_h = true,
-                         .alpha = F(rmsprop_step, alpha),
-                         .decay = F(rmsprop_step, decay),
-                         .epsilon = F(rmsprop_step, epsilon)};
+      return (optimizer){
+          "STEP_rmsprop",           false, true, false, F(rmsprop_step, alpha), 0, F(rmsprop_step, decay),
+          F(rmsprop_step, epsilon), 0};
     case ND4C_OP_adam_step:
-      return (optimizer){.what = "STEP_adam",
-                         .has_v = true,
-                         .has_h = true,
-                         .has_step = true,
-                         .alpha = F(adam_step, alpha),
-                         .beta = F(adam_step, beta),
-                         .decay = F(adam_step, decay),
-                         .epsilon = F(adam_step, epsilon),
-                         .extra = F(adam_step, decay_after)};
+      return (optimizer){"STEP_adam",
+                         true,
+                         true,
+                         true,
+                         F(adam_step, alpha),
+                         F(adam_step, beta),
+                         F(adam_step, decay),
+                         F(adam_step, epsilon),
+                         F(adam_step, decay_after)};
     case ND4C_OP_adamw_step:
-      return (optimizer){.what = "STEP_adamw",
-                         .has_v = true,
-                         .has_h = true,
-                         .has_step = true,
-                         .alpha = F(adamw_step, alpha),
-                         .beta = F(adamw_step, beta),
-                         .decay = F(adamw_step, decay),
-                         .epsilon = F(adamw_step, epsilon)};
+      return (optimizer){
+          "STEP_adamw",           true, true, true, F(adamw_step, alpha), F(adamw_step, beta), F(adamw_step, decay),
+          F(adamw_step, epsilon), 0};
     default:
       return (optimizer){.what = "STEP_sgd", .decay = F(sgd_step, decay)};
   }
 }
 
-typedef struct step_plan {
-  optimizer by;
-  const nd4c_tensor *given[6], *next[3]; /* x, gradient, v, h, rate, step; x, v, h */
+/* x, the gradient, v, h, the rate and the step are read; x, v and h are written. What an optimiser has none of is x. */
+static nd4c_status optimize(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const optimizer by = optimizer_of(call);
+  const nd4c_tensor *x = &call->inputs[0], *next_x = &call->outputs[0];
+  const nd4c_tensor *const rate = &call->inputs[2 + by.has_v + by.has_h];
+  const nd4c_tensor *const given[6] = {
+      x,    &call->inputs[1],          by.has_v ? &call->inputs[2] : x, by.has_h ? &call->inputs[2 + by.has_v] : x,
+      rate, by.has_step ? rate + 1 : x};
+  const nd4c_tensor *const next[3] = {next_x, by.has_v ? &call->outputs[1] : next_x,
+                                      by.has_h ? &call->outputs[1 + by.has_v] : next_x};
   nd4c_cl_walk given_walk, next_walk;
-} step_plan;
-
-static bool step_make(const nd4c_call *call, step_plan *p, char *reason, size_t reason_size) {
-  const nd4c_tensor *x = &call->inputs[0];
-  int32_t at = 2, out = 1;
-  p->by = optimizer_of(call);
-  p->given[0] = x;
-  p->given[1] = &call->inputs[1];
-  p->given[2] = p->by.has_v ? &call->inputs[at++] : x;
-  p->given[3] = p->by.has_h ? &call->inputs[at++] : x;
-  p->given[4] = &call->inputs[at++];
-  p->given[5] = p->by.has_step ? &call->inputs[at] : x;
-  p->next[0] = &call->outputs[0];
-  p->next[1] = p->by.has_v ? &call->outputs[out++] : p->next[0];
-  p->next[2] = p->by.has_h ? &call->outputs[out] : p->next[0];
-  return nd4c_cl_walk_make(&p->given_walk, x->rank, x->shape, 4, p->given, reason, reason_size) &&
-         nd4c_cl_walk_make(&p->next_walk, x->rank, x->shape, 3, p->next, reason, reason_size);
-}
-
-static bool step_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  step_plan p;
-  return nd4c_cl_call_usable(call, reason, reason_size) && step_make(call, &p, reason, reason_size);
-}
-
-static nd4c_status step_run(const nd4c_call *call) {
-  static const char letters[] = {'A', 'B', 'C', 'D', 'E', 'F'};
-  char reason[128];
-  step_plan p;
-  nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  if (!step_make(call, &p, reason, sizeof reason))
-    return impossible(call, reason);
-  for (int i = 0; i < 6; i++)
-    nd4c_cl_define_type(&options, letters[i], p.given[i]->dtype);
-  nd4c_cl_define_type(&options, 'Y', p.next[0]->dtype);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_tensors(step, &given_walk, x->rank, x->shape, 4, given));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_tensors(step, &next_walk, x->rank, x->shape, 3, next));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
+  nd4c_cl_options options = {""};
+  ND4C_CL_TYPES(&options, "ABCDEFY", given[0]->dtype, given[1]->dtype, given[2]->dtype, given[3]->dtype,
+                given[4]->dtype, given[5]->dtype, next_x->dtype);
   nd4c_cl_define_pair(&options, call);
   nd4c_cl_define(&options, "OP_step", "1");
-  nd4c_cl_define(&options, p.by.what, "1");
-  if (p.by.has_v)
-    nd4c_cl_define(&options, "HAS_V", "1");
-  if (p.by.has_h)
-    nd4c_cl_define(&options, "HAS_H", "1");
-  if (p.by.has_step)
-    nd4c_cl_define(&options, "HAS_STEP", "1");
+  nd4c_cl_define(&options, by.what, "1");
+  nd4c_cl_define_if(&options, by.has_v, "HAS_V");
+  nd4c_cl_define_if(&options, by.has_h, "HAS_H");
+  nd4c_cl_define_if(&options, by.has_step, "HAS_STEP");
   nd4c_cl_define_index(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "pointwise"), "optimize", &options));
-  nd4c_cl_arg_bytes(&launch, &p.given_walk, sizeof p.given_walk);
-  nd4c_cl_arg_bytes(&launch, &p.next_walk, sizeof p.next_walk);
-  for (int i = 0; i < 6; i++)
-    nd4c_cl_arg_tensor(&launch, p.given[i], ND4C_CL_READ);
-  for (int i = 0; i < 3; i++)
-    nd4c_cl_arg_tensor(&launch, p.next[i], ND4C_CL_WRITE);
-  const double numbers[] = {p.by.alpha, p.by.beta, p.by.decay, p.by.epsilon, p.by.extra};
-  for (int i = 0; i < 5; i++)
-    nd4c_cl_arg_pair(&launch, numbers[i]);
-  return nd4c_cl_launch_run(&launch, 1, &p.given_walk.size, NULL);
+  return ND4C_CL_RUN(call, ND4C_CL_BY_PAIRS(call, "pointwise"), "optimize", options, given_walk.size,
+                     ND4C_CL_VALUE(given_walk), ND4C_CL_VALUE(next_walk), ND4C_CL_IN(given[0]), ND4C_CL_IN(given[1]),
+                     ND4C_CL_IN(given[2]), ND4C_CL_IN(given[3]), ND4C_CL_IN(given[4]), ND4C_CL_IN(given[5]),
+                     ND4C_CL_OUT(next[0]), ND4C_CL_OUT(next[1]), ND4C_CL_OUT(next[2]),
+                     ND4C_CL_PAIR(by.alpha, by.beta, by.decay, by.epsilon, by.extra));
 }
 
-/* X(op, dtypes, usable, run) */
-#define OPS(X)                                                  \
-  X(batch_norm, ND4C_CL_FLOATS, channel_usable, batch_norm_run) \
-  X(lrn, ND4C_CL_FLOATS, channel_usable, lrn_run)               \
-  X(bias_add, ND4C_CL_FLOATS, bias_add_usable, bias_add_run)    \
-  X(sgd_step, ND4C_CL_FLOATS, step_usable, step_run)            \
-  X(momentum_step, ND4C_CL_FLOATS, step_usable, step_run)       \
-  X(adagrad_step, ND4C_CL_FLOATS, step_usable, step_run)        \
-  X(rmsprop_step, ND4C_CL_FLOATS, step_usable, step_run)        \
-  X(adam_step, ND4C_CL_FLOATS, step_usable, step_run)           \
-  X(adamw_step, ND4C_CL_FLOATS, step_usable, step_run)
-#define DEFINE(op, dtypes, usable, run) ND4C_CL_KERNEL(op, dtypes, usable, run, NULL)
+/* X(op, function) */
+#define OPS(X)               \
+  X(batch_norm, batch_norm)  \
+  X(lrn, lrn)                \
+  X(bias_add, bias_add)      \
+  X(sgd_step, optimize)      \
+  X(momentum_step, optimize) \
+  X(adagrad_step, optimize)  \
+  X(rmsprop_step, optimize)  \
+  X(adam_step, optimize)     \
+  X(adamw_step, optimize)
+#define DEFINE(op, function) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, function, NULL)
 OPS(DEFINE)
 
-#define LISTED(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_pointwise_kernels[] = {OPS(LISTED) NULL};
+const nd4c_kernel *const nd4c_cl_pointwise_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -17,24 +17,14 @@ static nd4c_status launch_all(const nd4c_call *call, const quantization *q) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_tensor *zero_point = q->zero_point != NULL ? q->zero_point : q->scale;
   nd4c_cl_options options = {""};
-  nd4c_cl_launch launch;
   nd4c_cl_define(&options, "OP", "op_%s", q->function);
   nd4c_cl_define(&options, "PRECISION", "%s", nd4c_cl_dtype_name(q->precision));
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', q->scale->dtype);
-  nd4c_cl_define_type(&options, 'C', zero_point->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "ABCY", x->dtype, q->scale->dtype, zero_point->dtype, y->dtype);
   nd4c_cl_define_index(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+quantize", "quantize_elements", &options));
-  nd4c_cl_arg_shifted(&launch, x, q->shifts[0], ND4C_CL_READ);
-  nd4c_cl_arg_shifted(&launch, q->scale, q->shifts[2], ND4C_CL_READ);
-  nd4c_cl_arg_shifted(&launch, zero_point, q->shifts[3], ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, q->zero_point != NULL);
-  nd4c_cl_arg_shifted(&launch, y, q->shifts[1], ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &q->walk, sizeof q->walk);
-  nd4c_cl_arg_double(&launch, q->first);
-  nd4c_cl_arg_double(&launch, q->last);
-  return nd4c_cl_run_items(&launch, q->walk.size);
+  return ND4C_CL_RUN_ITEMS(call, "convert+quantize", "quantize_elements", options, q->walk.size,
+                           ND4C_CL_IN_AT(x, q->shifts[0]), ND4C_CL_IN_AT(q->scale, q->shifts[2]),
+                           ND4C_CL_IN_AT(zero_point, q->shifts[3]), ND4C_CL_INT(q->zero_point != NULL),
+                           ND4C_CL_OUT_AT(y, q->shifts[1]), ND4C_CL_VALUE(q->walk), ND4C_CL_DOUBLE(q->first, q->last));
 }
 
 /* -- quantize_linear and dequantize_linear: inputs and the first attributes stand at the same places
@@ -141,4 +131,4 @@ ND4C_CL_STEP_KERNEL(dequantize_linear, ND4C_CL_ALL, dequantize_linear, NULL)
 ND4C_CL_STEP_KERNEL(fake_quantize, ND4C_CL_ALL, fake_quantize, NULL)
 
 const nd4c_kernel *const nd4c_cl_quantization_kernels[] = {&opencl_quantize_linear, &opencl_dequantize_linear,
-                                                       &opencl_fake_quantize, NULL};
+                                                           &opencl_fake_quantize, NULL};

@@ -7,7 +7,7 @@
 /* Dtypes of a state, which is the first input of the random ops. */
 #define ND4C_CL_STATES (ND4C_DTYPE_BIT(ND4C_INT64) | ND4C_DTYPE_BIT(ND4C_UINT64))
 
-/* Four arguments: the state and its first element, its step, how many of its elements are read (0: it is none). */
-void nd4c_cl_arg_state(nd4c_cl_launch *launch, const nd4c_tensor *state, int64_t count);
+/* Four arguments: the state and its first element, its step, how many of its elements are read. */
+#define ND4C_CL_STATE(state) ND4C_CL_IN(state), ND4C_CL_LONG((state)->strides[0], (state)->shape[0])
 
 #endif

@@ -1,7 +1,7 @@
 /* random_categorical: rows of chances are judged and read first, and the verdict is read back; then each sample is
  * searched among a row's sums, or a row's classes are sorted by their waiting times. */
-#include "backends/opencl/support/ordering.h"
 #include "backends/opencl/families/random.h"
+#include "backends/opencl/support/ordering.h"
 
 #define SOURCES "convert+philox+random_categories"
 
@@ -36,18 +36,11 @@ static int64_t categorical_scratch(const nd4c_call *call) {
 static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
   const uint32_t none = UINT32_MAX;
   uint32_t row = none;
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, sizeof none, &none, sizeof none));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "read_chances"));
-  nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &c->p, sizeof c->p);
-  nd4c_cl_arg_long(&launch, c->classes);
-  nd4c_cl_arg_int(&launch, c->logarithms);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, VERDICT_WORDS);
-  nd4c_cl_arg_int(&launch, c->replacement);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, c->rows));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_OPS(call, SOURCES, "read_chances", c->rows, ND4C_CL_IN(&call->inputs[1]),
+                                   ND4C_CL_VALUE(c->p), ND4C_CL_LONG(c->classes), ND4C_CL_INT(c->logarithms),
+                                   ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_SCRATCH(READ_WRITE),
+                                   ND4C_CL_LONG(VERDICT_WORDS), ND4C_CL_INT(c->replacement)));
   ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &row, sizeof row));
   return row == none
              ? ND4C_OK
@@ -57,36 +50,19 @@ static nd4c_status read_chances(const nd4c_call *call, const categories *c) {
 }
 
 static nd4c_status choose_with_replacement(const nd4c_call *call, const categories *c) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "choose_classes"));
-  nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, VERDICT_WORDS);
-  nd4c_cl_arg_long(&launch, c->classes);
-  nd4c_cl_arg_long(&launch, c->samples);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &c->y, sizeof c->y);
-  return nd4c_cl_run_items(&launch, c->y.size);
+  return ND4C_CL_RUN_OPS(call, SOURCES, "choose_classes", c->y.size, ND4C_CL_STATE(&call->inputs[0]),
+                         ND4C_CL_SCRATCH(READ), ND4C_CL_LONG(VERDICT_WORDS, c->classes, c->samples),
+                         ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_VALUE(c->y));
 }
 
 static nd4c_status choose_without_replacement(const nd4c_call *call, categories *c) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "wait_keys"));
-  nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, c->sorting.keys);
-  nd4c_cl_arg_long(&launch, c->sorting.order);
-  nd4c_cl_arg_long(&launch, c->classes);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, c->p.size));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_OPS(call, SOURCES, "wait_keys", c->p.size, ND4C_CL_STATE(&call->inputs[0]),
+                                   ND4C_CL_SCRATCH(READ_WRITE),
+                                   ND4C_CL_LONG(c->sorting.keys, c->sorting.order, c->classes)));
   ND4C_BACKEND_TRY(nd4c_cl_sort(call, &c->sorting));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_ops(&launch, call, SOURCES, "write_classes"));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, c->sorting.order);
-  nd4c_cl_arg_long(&launch, c->classes);
-  nd4c_cl_arg_long(&launch, c->samples);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &c->y, sizeof c->y);
-  return nd4c_cl_run_items(&launch, c->y.size);
+  return ND4C_CL_RUN_OPS(call, SOURCES, "write_classes", c->y.size, ND4C_CL_SCRATCH(READ),
+                         ND4C_CL_LONG(c->sorting.order, c->classes, c->samples), ND4C_CL_OUT(&call->outputs[0]),
+                         ND4C_CL_VALUE(c->y));
 }
 
 static nd4c_status random_categorical(const nd4c_cl_step *step) {

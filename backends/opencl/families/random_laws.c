@@ -1,7 +1,7 @@
 /* Random numbers with arrays of parameters, which are judged by their values before anything is written: the verdict is
  * read back. */
-#include "backends/opencl/support/judge.h"
 #include "backends/opencl/families/random.h"
+#include "backends/opencl/support/judge.h"
 
 typedef struct law {
   const char *function;
@@ -48,20 +48,11 @@ static nd4c_status draw(const nd4c_cl_step *step, const law *l) {
   ND4C_BACKEND_TRY(judge(call, l, parameters));
   nd4c_cl_options options = {""};
   nd4c_cl_define(&options, "OP", "op_%s", l->function);
-  nd4c_cl_define_type(&options, 'A', state->dtype);
-  nd4c_cl_define_type(&options, 'B', first->dtype);
-  nd4c_cl_define_type(&options, 'C', last->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "ABCY", state->dtype, first->dtype, last->dtype, y->dtype);
   nd4c_cl_define_index(&options, call);
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+philox+normal+random_laws", "draw_law", &options));
-  nd4c_cl_arg_state(&launch, state, state->shape[0]);
-  nd4c_cl_arg_tensor(&launch, first, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, last, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_double(&launch, l->scale);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_RUN_ITEMS(call, "convert+philox+normal+random_laws", "draw_law", options, walk.size,
+                           ND4C_CL_STATE(state), ND4C_CL_IN(first), ND4C_CL_IN(last), ND4C_CL_OUT(y),
+                           ND4C_CL_VALUE(walk), ND4C_CL_DOUBLE(l->scale));
 }
 
 static nd4c_status random_bernoulli(const nd4c_cl_step *step) {
@@ -91,5 +82,4 @@ static nd4c_status random_gamma(const nd4c_cl_step *step) {
 #define DEFINE_KERNEL(op) ND4C_CL_STEP_KERNEL(op, ND4C_CL_STATES, op, judge_scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_random_laws_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_random_laws_kernels[] = {OPS(ND4C_CL_LISTED_OP) NULL};

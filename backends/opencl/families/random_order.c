@@ -1,45 +1,36 @@
 /* Random orders: the shuffle that the CPU does step by step, by a sort of its steps (random_order.cl). */
 #include <string.h>
 
-#include "backends/opencl/support/ordering.h"
 #include "backends/opencl/families/random.h"
+#include "backends/opencl/support/ordering.h"
 
-static nd4c_status begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *function, nd4c_dtype dtype) {
+#define SOURCES "convert+philox+random_order"
+
+static nd4c_cl_options options_of(const nd4c_call *call, nd4c_dtype dtype) {
   nd4c_cl_options options = {""};
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'Y', dtype);
-  return nd4c_cl_begin(launch, call, "convert+philox+random_order", function, &options);
+  ND4C_CL_TYPES(&options, "AY", call->inputs[0].dtype, dtype);
+  return options;
 }
 
-/* The steps, sorted and linked, in scratch; `follow` begins the launch that makes an order of `dtype` of them, whose
- * arguments behind these are the order's buffer, first element and step. */
-static nd4c_status begin_order(const nd4c_call *call, int64_t count, nd4c_dtype dtype, nd4c_cl_sorting *sorting,
-                               nd4c_cl_launch *follow) {
+/* An order of `count` numbers of a dtype: its steps are sorted and linked in scratch, then it is written to y; NULL: to
+ * scratch, where it takes the place of the other keys. */
+static nd4c_status make_order(const nd4c_call *call, int64_t count, nd4c_dtype dtype, nd4c_cl_sorting *s,
+                              const nd4c_tensor *y) {
   const uint32_t none = UINT32_MAX;
-  nd4c_cl_launch launch;
-  (void)nd4c_cl_sorting_make(sorting, 0, 1, count);
-  ND4C_BACKEND_TRY(begin(&launch, call, "choose_others", dtype));
-  nd4c_cl_arg_state(&launch, &call->inputs[0], call->inputs[0].shape[0]);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, sorting->keys);
-  nd4c_cl_arg_long(&launch, sorting->order);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
-  ND4C_BACKEND_TRY(nd4c_cl_sort(call, sorting));
+  (void)nd4c_cl_sorting_make(s, 0, 1, count);
+  nd4c_cl_options options = options_of(call, dtype);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ITEMS(call, SOURCES, "choose_others", options, count, ND4C_CL_STATE(&call->inputs[0]),
+                                     ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s->keys, s->order)));
+  ND4C_BACKEND_TRY(nd4c_cl_sort(call, s));
+  const nd4c_tensor own = {.buffer = call->scratch_buffer, .offset = 2 * s->other_keys};
   /* The other lists are free now: links come to lie where the other order was. */
-  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, sorting->other_order * ND4C_CL_WORD,
-                                count * (int64_t)sizeof none, &none, sizeof none));
-  ND4C_BACKEND_TRY(begin(&launch, call, "link_places", dtype));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, sorting->keys);
-  nd4c_cl_arg_long(&launch, sorting->order);
-  nd4c_cl_arg_long(&launch, sorting->other_order);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
-  ND4C_BACKEND_TRY(begin(follow, call, "follow_places", dtype));
-  nd4c_cl_arg_buffer(follow, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(follow, sorting->keys);
-  nd4c_cl_arg_long(follow, sorting->order);
-  nd4c_cl_arg_long(follow, sorting->other_order);
-  return ND4C_OK;
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, s->other_order * ND4C_CL_WORD, count * (int64_t)sizeof none,
+                                &none, sizeof none));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ITEMS(call, SOURCES, "link_places", options, count, ND4C_CL_SCRATCH(READ_WRITE),
+                                     ND4C_CL_LONG(s->keys, s->order, s->other_order)));
+  return ND4C_CL_RUN_ITEMS(call, SOURCES, "follow_places", options, count, ND4C_CL_SCRATCH(READ_WRITE),
+                           ND4C_CL_LONG(s->keys, s->order, s->other_order), ND4C_CL_OUT(y != NULL ? y : &own),
+                           ND4C_CL_LONG(y != NULL ? y->strides[0] : 1));
 }
 
 static int64_t order_scratch(int64_t count) {
@@ -55,17 +46,10 @@ static nd4c_status random_permutation(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
   nd4c_cl_sorting sorting;
-  nd4c_cl_launch launch;
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_sorting_check(step, y->size, order_scratch(y->size));
   }
-  if (y->size == 0) {
-    return ND4C_OK;
-  }
-  ND4C_BACKEND_TRY(begin_order(call, y->size, y->dtype, &sorting, &launch));
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  return nd4c_cl_run_items(&launch, y->size);
+  return y->size == 0 ? ND4C_OK : make_order(call, y->size, y->dtype, &sorting, y);
 }
 
 static int32_t shuffle_axis(const nd4c_call *call) {
@@ -83,7 +67,6 @@ static nd4c_status random_shuffle(const nd4c_cl_step *step) {
   int64_t count = x->shape[axis], from[ND4C_CL_MAX_RANK], place[ND4C_CL_MAX_RANK] = {0};
   const int64_t *strides[3] = {from, y->strides, place};
   nd4c_cl_sorting sorting;
-  nd4c_cl_launch launch;
   nd4c_cl_walk walk;
   memcpy(from, x->strides, (size_t)x->rank * sizeof *from);
   from[axis] = 0;
@@ -95,21 +78,10 @@ static nd4c_status random_shuffle(const nd4c_cl_step *step) {
   if (x->size == 0) {
     return ND4C_OK;
   }
-  /* The order takes the place of the other keys. */
-  ND4C_BACKEND_TRY(begin_order(call, count, ND4C_UINT32, &sorting, &launch));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, 2 * sorting.other_keys);
-  nd4c_cl_arg_long(&launch, 1);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, count));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_order", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, 2 * sorting.other_keys);
-  nd4c_cl_arg_long(&launch, count);
-  nd4c_cl_arg_long(&launch, x->strides[axis]);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  ND4C_BACKEND_TRY(make_order(call, count, ND4C_UINT32, &sorting, NULL));
+  return ND4C_CL_RUN_UNITS(call, "places+move", "take_order", x->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
+                           ND4C_CL_SCRATCH(READ), ND4C_CL_LONG(2 * sorting.other_keys, count, x->strides[axis]),
+                           ND4C_CL_VALUE(walk));
 }
 
 ND4C_CL_STEP_KERNEL(random_permutation, ND4C_CL_STATES, random_permutation, permutation_scratch)

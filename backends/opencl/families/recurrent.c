@@ -185,31 +185,18 @@ static nd4c_status run(const nd4c_call *call) {
   plan p = make_plan(call);
   float pairs[2 * 13];
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  if (p.s.directions * p.s.batch * p.s.hidden == 0)
-    return ND4C_OK;
   nd4c_cl_define(&options, p.cell, "1");
-  nd4c_cl_define_type(&options, 'A', p.x->dtype);
-  nd4c_cl_define_type(&options, 'E', p.lengths != NULL ? p.lengths->dtype : ND4C_INT64);
+  ND4C_CL_TYPES(&options, "AE", p.x->dtype, nd4c_cl_dtype_of(p.lengths, ND4C_INT64));
   nd4c_cl_define_pair(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "recurrent"), "recurrent", &options));
-  int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), global = p.s.directions * p.s.batch * group;
   for (int i = 0; i < 13; i++)
     nd4c_cl_pair_of(p.numbers[i], pairs + (ptrdiff_t)2 * i);
-  nd4c_cl_arg_bytes(&launch, &p.s, sizeof p.s);
-  if (nd4c_cl_wide(call))
-    nd4c_cl_arg_bytes(&launch, p.numbers, sizeof p.numbers);
-  else
-    nd4c_cl_arg_bytes(&launch, pairs, sizeof pairs);
-  const nd4c_tensor *inputs[] = {p.x, p.w, p.r, p.bias, p.lengths, p.h, p.c, p.peepholes};
-  const nd4c_tensor *outputs[] = {p.y, p.last_h, p.last_c};
-  for (int i = 0; i < 8; i++)
-    nd4c_cl_arg_tensor(&launch, inputs[i] != NULL ? inputs[i] : p.x, ND4C_CL_READ);
-  for (int i = 0; i < 3; i++)
-    nd4c_cl_arg_tensor(&launch, outputs[i] != NULL ? outputs[i] : p.last_h, ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+  const void *numbers = nd4c_cl_wide(call) ? (const void *)p.numbers : (const void *)pairs;
+  return ND4C_CL_RUN_GROUPS(call, ND4C_CL_BY_PAIRS(call, "recurrent"), "recurrent", options,
+                            p.s.hidden > 0 ? p.s.directions * p.s.batch : 0, GROUP, ND4C_CL_VALUE(p.s),
+                            ND4C_CL_BYTES(numbers, sizeof p.numbers), ND4C_CL_IN(p.x), ND4C_CL_IN(p.w), ND4C_CL_IN(p.r),
+                            ND4C_CL_IN(p.bias), ND4C_CL_IN(p.lengths), ND4C_CL_IN(p.h), ND4C_CL_IN(p.c),
+                            ND4C_CL_IN(p.peepholes), ND4C_CL_OUT(p.y), ND4C_CL_OUT(p.last_h), ND4C_CL_OUT(p.last_c),
+                            ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_FAULT);
 }
 
 #define OPS(X) \
@@ -222,5 +209,4 @@ static nd4c_status run(const nd4c_call *call) {
 #define DEFINE(op) ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, usable, run, scratch)
 OPS(DEFINE)
 
-#define LISTED(op) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_recurrent_kernels[] = {OPS(LISTED) NULL};
+const nd4c_kernel *const nd4c_cl_recurrent_kernels[] = {OPS(ND4C_CL_LISTED_OP) NULL};

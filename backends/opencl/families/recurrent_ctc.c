@@ -31,22 +31,9 @@ static nd4c_cl_options options_of(const nd4c_call *call, const char *what, const
                                   const nd4c_tensor *y) {
   nd4c_cl_options options = {{0}};
   nd4c_cl_define(&options, what, "1");
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'E', lengths != NULL ? lengths->dtype : ND4C_INT64);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "AEY", call->inputs[0].dtype, lengths != NULL ? lengths->dtype : ND4C_INT64, y->dtype);
   nd4c_cl_define_real(&options, call);
   return options;
-}
-
-static void arg_strided(nd4c_cl_launch *launch, const nd4c_tensor *x, nd4c_cl_access access) {
-  nd4c_cl_arg_tensor(launch, x, access);
-  for (int32_t axis = 0; axis < x->rank; axis++)
-    nd4c_cl_arg_long(launch, x->strides[axis]);
-}
-
-static nd4c_status run_groups(nd4c_cl_launch *launch, int64_t groups, int64_t group) {
-  int64_t global = groups * group;
-  return nd4c_cl_launch_run(launch, 1, &global, &group);
 }
 
 /* -- loss ---------------------------------------------------------------------------------------------------------- */
@@ -63,34 +50,17 @@ static nd4c_status loss_run(const nd4c_call *call) {
   const nd4c_tensor *target_lengths = &call->inputs[ND4C_IN_ctc_loss_target_lengths];
   sequences s = sequences_of(call, ND4C_IN_ctc_loss_input_lengths, ND4C_ATTR_ctc_loss_blank);
   nd4c_cl_options options = options_of(call, "CTC_loss", lengths, y);
-  nd4c_cl_define_type(&options, 'B', targets->dtype);
-  nd4c_cl_define_type(&options, 'C', target_lengths->dtype);
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "ctc", "ctc_alignments", &options));
-  int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP), one = 1;
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, lengths, ND4C_CL_READ);
-  arg_strided(&launch, targets, ND4C_CL_READ);
-  arg_strided(&launch, target_lengths, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, targets->shape[1]);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, s.batch);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_ctc_loss_zero_infinity].as.i != 0);
-  nd4c_cl_arg_fault(&launch);
-  nd4c_cl_arg_local(&launch, sizeof(int32_t));
-  nd4c_status status = run_groups(&launch, s.batch, group);
-  if (status == ND4C_OK)
-    status = nd4c_cl_begin(&launch, call, "ctc", "ctc_losses", &options);
-  if (status != ND4C_OK)
-    return status;
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, s.batch);
-  arg_strided(&launch, target_lengths, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, (int32_t)call->attrs[ND4C_ATTR_ctc_loss_reduction].as.i);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->rank > 0 ? y->strides[0] : 0);
-  return nd4c_cl_launch_run(&launch, 1, &one, NULL);
+  ND4C_CL_TYPES(&options, "BC", targets->dtype, target_lengths->dtype);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_GROUPS(call, "ctc", "ctc_alignments", options, s.batch, GROUP, ND4C_CL_VALUE(s),
+                                      ND4C_CL_IN(&call->inputs[0]), ND4C_CL_IN(lengths), ND4C_CL_STRIDED(targets, READ),
+                                      ND4C_CL_STRIDED(target_lengths, READ), ND4C_CL_LONG(targets->shape[1]),
+                                      ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s.batch),
+                                      ND4C_CL_INT(call->attrs[ND4C_ATTR_ctc_loss_zero_infinity].as.i != 0),
+                                      ND4C_CL_FAULT, ND4C_CL_LOCAL(sizeof(int32_t))));
+  return ND4C_CL_RUN(call, "ctc", "ctc_losses", options, 1, ND4C_CL_SCRATCH(READ), ND4C_CL_LONG(s.batch),
+                     ND4C_CL_STRIDED(target_lengths, READ),
+                     ND4C_CL_INT((int32_t)call->attrs[ND4C_ATTR_ctc_loss_reduction].as.i), ND4C_CL_OUT(y),
+                     ND4C_CL_LONG(y->rank > 0 ? y->strides[0] : 0));
 }
 
 /* -- decoding ------------------------------------------------------------------------------------------------------ */
@@ -101,35 +71,19 @@ static int64_t greedy_scratch(const nd4c_call *call) {
   return (x->shape[0] * x->shape[1] + 1) * (int64_t)sizeof(int64_t);
 }
 
-static void arg_lengths(nd4c_cl_launch *launch, const nd4c_tensor *lengths) {
-  const nd4c_tensor *x = &launch->call->inputs[0];
-  nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(launch, lengths != NULL ? lengths : x, ND4C_CL_READ);
-}
+/* The results of a decoder. */
+#define PATHS(y) ND4C_CL_STRIDED(&(y)[0], WRITE), ND4C_CL_STRIDED(&(y)[1], WRITE), ND4C_CL_STRIDED(&(y)[2], WRITE)
 
 static nd4c_status greedy_run(const nd4c_call *call) {
   const nd4c_tensor *lengths = nd4c_cl_input(call, ND4C_IN_ctc_greedy_decode_input_lengths);
   sequences s = sequences_of(call, ND4C_IN_ctc_greedy_decode_input_lengths, ND4C_ATTR_ctc_greedy_decode_blank);
   nd4c_cl_options options = options_of(call, "CTC_greedy", lengths, &call->outputs[2]);
-  int64_t cells = s.steps * s.batch;
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "ctc", "ctc_likeliest", &options));
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  nd4c_status status = nd4c_cl_launch_run(&launch, 1, &cells, NULL);
-  if (status == ND4C_OK)
-    status = nd4c_cl_begin(&launch, call, "ctc", "ctc_collapse", &options);
-  if (status != ND4C_OK)
-    return status;
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  arg_lengths(&launch, lengths);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_ctc_greedy_decode_merge_repeated].as.i != 0);
-  for (int i = 0; i < 3; i++)
-    arg_strided(&launch, &call->outputs[i], ND4C_CL_WRITE);
-  nd4c_cl_arg_fault(&launch);
-  return nd4c_cl_launch_run(&launch, 1, &s.batch, NULL);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN(call, "ctc", "ctc_likeliest", options, s.steps * s.batch, ND4C_CL_VALUE(s),
+                               ND4C_CL_IN(&call->inputs[0]), ND4C_CL_SCRATCH(WRITE)));
+  return ND4C_CL_RUN(call, "ctc", "ctc_collapse", options, s.batch, ND4C_CL_VALUE(s), ND4C_CL_IN(&call->inputs[0]),
+                     ND4C_CL_IN(lengths), ND4C_CL_SCRATCH(READ),
+                     ND4C_CL_INT(call->attrs[ND4C_ATTR_ctc_greedy_decode_merge_repeated].as.i != 0),
+                     PATHS(call->outputs), ND4C_CL_FAULT);
 }
 
 /* What the beam search of one sequence needs: prefixes, beams and those of the next step, candidates. -1: too much. */
@@ -164,26 +118,17 @@ static nd4c_status beam_run(const nd4c_call *call) {
   const nd4c_tensor *lengths = nd4c_cl_input(call, ND4C_IN_ctc_beam_decode_input_lengths);
   sequences s = sequences_of(call, ND4C_IN_ctc_beam_decode_input_lengths, ND4C_ATTR_ctc_beam_decode_blank);
   nd4c_cl_options options = options_of(call, "CTC_beam", lengths, &call->outputs[2]);
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "ctc", "ctc_beams", &options));
-  int64_t group = nd4c_cl_kernel_fit(launch.kernel, GROUP);
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  arg_lengths(&launch, lengths);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, beam_bytes(call));
-  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_ctc_beam_decode_beam_width].as.i);
-  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_ctc_beam_decode_top_paths].as.i);
-  for (int i = 0; i < 3; i++)
-    arg_strided(&launch, &call->outputs[i], ND4C_CL_WRITE);
-  nd4c_cl_arg_fault(&launch);
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(int64_t));
-  return run_groups(&launch, s.batch, group);
+  return ND4C_CL_RUN_GROUPS(call, "ctc", "ctc_beams", options, s.batch, GROUP, ND4C_CL_VALUE(s),
+                            ND4C_CL_IN(&call->inputs[0]), ND4C_CL_IN(lengths), ND4C_CL_SCRATCH(READ_WRITE),
+                            ND4C_CL_LONG(beam_bytes(call), call->attrs[ND4C_ATTR_ctc_beam_decode_beam_width].as.i,
+                                         call->attrs[ND4C_ATTR_ctc_beam_decode_top_paths].as.i),
+                            PATHS(call->outputs), ND4C_CL_FAULT, ND4C_CL_LOCAL_EACH(sizeof(double)),
+                            ND4C_CL_LOCAL_EACH(sizeof(int64_t)));
 }
 
 ND4C_CL_KERNEL(ctc_loss, ND4C_CL_FLOATS, nd4c_cl_call_usable, loss_run, loss_scratch)
 ND4C_CL_KERNEL(ctc_greedy_decode, ND4C_CL_FLOATS, nd4c_cl_call_usable, greedy_run, greedy_scratch)
 ND4C_CL_KERNEL(ctc_beam_decode, ND4C_CL_FLOATS, beam_usable, beam_run, beam_scratch)
 
-const nd4c_kernel *const nd4c_cl_recurrent_ctc_kernels[] = {&opencl_ctc_loss, &opencl_ctc_greedy_decode, &opencl_ctc_beam_decode,
-                                                  NULL};
+const nd4c_kernel *const nd4c_cl_recurrent_ctc_kernels[] = {&opencl_ctc_loss, &opencl_ctc_greedy_decode,
+                                                            &opencl_ctc_beam_decode, NULL};

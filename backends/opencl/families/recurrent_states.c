@@ -15,36 +15,22 @@ static bool one_dtype(const nd4c_call *call, int32_t except, char *reason, size_
   return nd4c_cl_call_usable(call, reason, reason_size);
 }
 
-static void tensor_and_strides(nd4c_cl_launch *launch, const nd4c_tensor *x, nd4c_cl_access access) {
-  nd4c_cl_arg_tensor(launch, x, access);
-  for (int32_t i = 0; i < x->rank; i++)
-    nd4c_cl_arg_long(launch, x->strides[i]);
-}
-
 static bool sru_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return one_dtype(call, -1, reason, reason_size);
 }
 
 static nd4c_status sru_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *first = nd4c_cl_input(call, ND4C_IN_sru_initial_c);
+  const nd4c_tensor *w = &call->inputs[ND4C_IN_sru_w], *bias = &call->inputs[ND4C_IN_sru_bias];
+  const nd4c_cl_given given = ND4C_CL_STRIDED(first, READ), own = ND4C_CL_STRIDED(&call->outputs[1], READ_WRITE);
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
   nd4c_cl_define(&options, "SRU", "1");
   nd4c_cl_define_type(&options, 'A', x->dtype);
   nd4c_cl_define_pair(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "states"), "sru", &options));
-  for (int i = 0; i < 3; i++)
-    nd4c_cl_arg_long(&launch, x->shape[i]);
-  tensor_and_strides(&launch, x, ND4C_CL_READ);
-  tensor_and_strides(&launch, &call->inputs[ND4C_IN_sru_w], ND4C_CL_READ);
-  tensor_and_strides(&launch, &call->inputs[ND4C_IN_sru_bias], ND4C_CL_READ);
-  tensor_and_strides(&launch, first != NULL ? first : &call->outputs[1],
-                     first != NULL ? ND4C_CL_READ : ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_int(&launch, first != NULL);
-  tensor_and_strides(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  tensor_and_strides(&launch, &call->outputs[1], ND4C_CL_WRITE);
-  int64_t states = x->shape[1] * x->shape[2];
-  return nd4c_cl_launch_run(&launch, 1, &states, NULL);
+  return ND4C_CL_RUN(call, ND4C_CL_BY_PAIRS(call, "states"), "sru", options, x->shape[1] * x->shape[2],
+                     ND4C_CL_LONGS(x->shape, 3), ND4C_CL_STRIDED(x, READ), ND4C_CL_STRIDED(w, READ),
+                     ND4C_CL_STRIDED(bias, READ), first != NULL ? given : own, ND4C_CL_INT(first != NULL),
+                     ND4C_CL_STRIDED(&call->outputs[0], WRITE), ND4C_CL_STRIDED(&call->outputs[1], WRITE));
 }
 
 /* -- linear attention ---------------------------------------------------------------------------------------------- */
@@ -77,7 +63,6 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
   const nd4c_tensor *beta = nd4c_cl_input(call, ND4C_IN_linear_attention_beta);
   double scale = call->attrs[ND4C_ATTR_linear_attention_scale].as.f;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
   sizes s = {.batch = q->shape[0],
              .q_heads = call->attrs[ND4C_ATTR_linear_attention_q_heads].as.i,
              .kv_heads = call->attrs[ND4C_ATTR_linear_attention_kv_heads].as.i,
@@ -93,30 +78,13 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
   s.decay_heads = copy_strides(decay, s.decay);
   s.beta_heads = copy_strides(beta, s.beta);
   nd4c_cl_define(&options, "LINEAR", "1");
-  nd4c_cl_define_type(&options, 'A', q->dtype);
-  nd4c_cl_define_type(&options, 'B', past != NULL ? past->dtype : q->dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_cl_define_type(&options, 'Z', state->dtype);
+  ND4C_CL_TYPES(&options, "ABYZ", q->dtype, nd4c_cl_dtype_of(past, q->dtype), call->outputs[0].dtype, state->dtype);
   nd4c_cl_define_real(&options, call);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "states", "linear_attend", &options));
-  const nd4c_tensor *inputs[] = {q,
-                                 &call->inputs[1],
-                                 &call->inputs[2],
-                                 past != NULL ? past : q,
-                                 decay != NULL ? decay : q,
-                                 beta != NULL ? beta : q};
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  for (int i = 0; i < 6; i++)
-    nd4c_cl_arg_tensor(&launch, inputs[i], ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, past != NULL);
-  nd4c_cl_arg_int(&launch, decay != NULL);
-  nd4c_cl_arg_int(&launch, beta != NULL);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_tensor(&launch, state, ND4C_CL_WRITE);
-  nd4c_cl_arg_real(&launch, scale == 0 ? 1 / sqrt((double)s.head) : scale);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  int64_t columns = s.batch * s.kv_heads * s.v_head;
-  return nd4c_cl_launch_run(&launch, 1, &columns, NULL);
+  return ND4C_CL_RUN(call, "states", "linear_attend", options, s.batch * s.kv_heads * s.v_head, ND4C_CL_VALUE(s),
+                     ND4C_CL_IN(q), ND4C_CL_IN(&call->inputs[1]), ND4C_CL_IN(&call->inputs[2]), ND4C_CL_IN(past),
+                     ND4C_CL_IN(decay), ND4C_CL_IN(beta), ND4C_CL_INT(past != NULL, decay != NULL, beta != NULL),
+                     ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_OUT(state),
+                     ND4C_CL_REAL(scale == 0 ? 1 / sqrt((double)s.head) : scale), ND4C_CL_SCRATCH(READ_WRITE));
 }
 
 ND4C_CL_KERNEL(sru, ND4C_CL_FLOATS, sru_usable, sru_run, NULL)

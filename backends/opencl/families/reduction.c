@@ -208,6 +208,5 @@ REDUCTIONS(DEFINE_KERNEL)
 ND4C_CL_KERNEL(moments, ND4C_CL_FLOATS, moments_usable, moments_run, moments_scratch)
 ND4C_CL_KERNEL(matrix_norm, ND4C_CL_FLOATS, matrix_norm_usable, matrix_norm_run, matrix_norm_scratch)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_reduction_kernels[] = {REDUCTIONS(KERNEL_ENTRY) & opencl_moments, &opencl_matrix_norm,
-                                                        NULL};
+const nd4c_kernel *const nd4c_cl_reduction_kernels[] = {&opencl_moments, &opencl_matrix_norm,
+                                                        REDUCTIONS(ND4C_CL_LISTED) NULL};

@@ -16,24 +16,14 @@ static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
     return real ? nd4c_cl_step_fp64(step) : nd4c_cl_step_call(step);
   }
   nd4c_cl_options options = {""};
-  nd4c_cl_launch launch;
-  nd4c_cl_define_type(&options, 'A', a->dtype);
-  nd4c_cl_define_type(&options, 'B', b->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "ABY", a->dtype, b->dtype, y->dtype);
   if (real) {
     nd4c_cl_define(&options, "IS_FLOAT", "1");
   }
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "convert+convolve", "convolve", &options));
-  nd4c_cl_arg_tensor(&launch, a, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, a->strides[0]);
-  nd4c_cl_arg_long(&launch, a->shape[0]);
-  nd4c_cl_arg_shifted(&launch, b, correlation ? (n - 1) * b->strides[0] : 0, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, b_step);
-  nd4c_cl_arg_long(&launch, n);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  nd4c_cl_arg_long(&launch, nd4c_convolve_shift(call));
-  return nd4c_cl_run_items(&launch, y->shape[0]);
+  return ND4C_CL_RUN_ITEMS(call, "convert+convolve", "convolve", options, y->shape[0], ND4C_CL_IN(a),
+                           ND4C_CL_LONG(a->strides[0], a->shape[0]),
+                           ND4C_CL_IN_AT(b, correlation ? (n - 1) * b->strides[0] : 0), ND4C_CL_LONG(b_step, n),
+                           ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[0], nd4c_convolve_shift(call)));
 }
 
 static nd4c_status convolve(const nd4c_cl_step *step) {

@@ -46,19 +46,9 @@ static nd4c_status write_values(const nd4c_cl_step *step, const taking *t, int32
   }
   result_strides(x, t->values, axis, to);
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 3, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "take_order", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, t->values, ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, order * 2 + t->first);
-  nd4c_cl_arg_long(&launch, x->shape[axis]);
-  nd4c_cl_arg_long(&launch, x->strides[axis]);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "take_order", x->dtype, walk.size, ND4C_CL_IN(x),
+                            ND4C_CL_OUT(t->values), ND4C_CL_SCRATCH(READ),
+                            ND4C_CL_LONG(order * 2 + t->first, x->shape[axis], x->strides[axis]), ND4C_CL_VALUE(walk));
 }
 
 /* The numbers at `order` as a result; the first one `first` numbers on. */
@@ -184,5 +174,4 @@ static int64_t lexsort_scratch(const nd4c_call *call) {
 #define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_sorting_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_sorting_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -26,32 +26,16 @@ static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
   int32_t bytes = s->sorter != NULL ? nd4c_cl_element_bytes(s->sorter->dtype) : 0;
   bool is_signed = s->sorter != NULL && nd4c_cl_kind(s->sorter->dtype)[0] == 'I';
   int64_t sorter_step = s->sorter != NULL ? s->sorter->strides[0] : 0;
-  nd4c_cl_launch launch;
   if (s->sorter != NULL) {
-    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_sorter", s->row->dtype));
-    nd4c_cl_arg_tensor(&launch, s->sorter, ND4C_CL_READ);
-    nd4c_cl_arg_long(&launch, sorter_step);
-    nd4c_cl_arg_int(&launch, bytes);
-    nd4c_cl_arg_int(&launch, is_signed);
-    nd4c_cl_arg_long(&launch, s->row->size);
-    nd4c_cl_arg_fault(&launch);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->sorter->size));
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(call, "places+keys", "check_sorter", s->row->dtype, s->sorter->size,
+                                       ND4C_CL_IN(s->sorter), ND4C_CL_LONG(sorter_step), ND4C_CL_INT(bytes, is_signed),
+                                       ND4C_CL_LONG(s->row->size), ND4C_CL_FAULT));
   }
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "search_sorted", s->row->dtype));
-  nd4c_cl_arg_tensor(&launch, s->row, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, s->row->strides[0]);
-  nd4c_cl_arg_long(&launch, s->row->size);
-  nd4c_cl_arg_tensor(&launch, s->sorter != NULL ? s->sorter : s->row, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, sorter_step);
-  nd4c_cl_arg_int(&launch, bytes);
-  nd4c_cl_arg_int(&launch, is_signed);
-  nd4c_cl_arg_int(&launch, s->sorter != NULL);
-  nd4c_cl_arg_int(&launch, s->after);
-  nd4c_cl_arg_int(&launch, s->downwards);
-  nd4c_cl_arg_tensor(&launch, s->values, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_RUN_TYPED(call, "places+keys", "search_sorted", s->row->dtype, walk.size, ND4C_CL_IN(s->row),
+                           ND4C_CL_LONG(s->row->strides[0], s->row->size), ND4C_CL_IN(s->sorter),
+                           ND4C_CL_LONG(sorter_step),
+                           ND4C_CL_INT(bytes, is_signed, s->sorter != NULL, s->after, s->downwards),
+                           ND4C_CL_IN(s->values), ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
 }
 
 static nd4c_status searchsorted(const nd4c_cl_step *step) {
@@ -75,13 +59,9 @@ static nd4c_status digitize(const nd4c_cl_step *step) {
   const nd4c_tensor *bins = &call->inputs[ND4C_IN_digitize_bins];
   int32_t verdict[2] = {0, 0};
   if (!nd4c_cl_is_dry(step)) {
-    nd4c_cl_launch launch;
     ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof verdict, verdict, sizeof verdict[0]));
-    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "find_direction", bins->dtype));
-    nd4c_cl_arg_tensor(&launch, bins, ND4C_CL_READ);
-    nd4c_cl_arg_long(&launch, bins->strides[0]);
-    nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, bins->size - 1));
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(call, "places+keys", "find_direction", bins->dtype, bins->size - 1,
+                                       ND4C_CL_IN(bins), ND4C_CL_LONG(bins->strides[0]), ND4C_CL_SCRATCH(READ_WRITE)));
     ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
   }
   if (verdict[0] != 0 && verdict[1] != 0) {
@@ -104,16 +84,9 @@ static nd4c_status check_order(const nd4c_cl_step *step, bool strict) {
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, y->buffer, y->offset, 1, &yes, 1));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "check_order", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_int(&launch, strict);
-  nd4c_cl_arg_int(&launch, has_nan);
-  nd4c_cl_arg_long(&launch, (int64_t)nan_key);
-  return nd4c_cl_run_items(&launch, x->size - 1);
+  return ND4C_CL_RUN_TYPED(call, "places+keys", "check_order", x->dtype, x->size - 1, ND4C_CL_IN(x), ND4C_CL_INOUT(y),
+                           ND4C_CL_VALUE(walk), ND4C_CL_INT(strict, has_nan), ND4C_CL_LONG((int64_t)nan_key));
 }
 
 static nd4c_status is_non_decreasing(const nd4c_cl_step *step) {
@@ -133,19 +106,11 @@ static nd4c_status in_top_k(const nd4c_cl_step *step) {
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
   }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "in_top_k", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, x->strides[0]);
-  nd4c_cl_arg_long(&launch, x->strides[1]);
-  nd4c_cl_arg_long(&launch, x->shape[1]);
-  nd4c_cl_arg_tensor(&launch, targets, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, targets->strides[0]);
-  nd4c_cl_arg_int(&launch, targets->dtype == ND4C_INT64);
-  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_in_top_k_k].as.i);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  return nd4c_cl_run_items(&launch, x->shape[0]);
+  return ND4C_CL_RUN_TYPED(call, "places+bins", "in_top_k", x->dtype, x->shape[0], ND4C_CL_IN(x),
+                           ND4C_CL_LONG(x->strides[0], x->strides[1], x->shape[1]), ND4C_CL_IN(targets),
+                           ND4C_CL_LONG(targets->strides[0]), ND4C_CL_INT(targets->dtype == ND4C_INT64),
+                           ND4C_CL_LONG(call->attrs[ND4C_ATTR_in_top_k_k].as.i), ND4C_CL_OUT(y),
+                           ND4C_CL_LONG(y->strides[0]));
 }
 
 /* -- bins ---------------------------------------------------------------------------------------------------------- */
@@ -191,26 +156,14 @@ static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c
 
 /* Keys are there: totals[bin] = how many, or the sum of weights. */
 static nd4c_status total(const nd4c_call *call, binning *b) {
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_sort(call, &b->sorting));
   if (b->weights == NULL) {
-    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "count_groups"));
-    nd4c_cl_arg_long(&launch, b->sorting.keys);
-    nd4c_cl_arg_long(&launch, b->sorting.length);
-    nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-    nd4c_cl_arg_long(&launch, b->totals);
-    nd4c_cl_arg_long(&launch, 1);
-    return nd4c_cl_run_items(&launch, b->bins);
+    return ND4C_CL_RUN_ORDER(call, "count_groups", b->bins, ND4C_CL_LONG(b->sorting.keys, b->sorting.length),
+                             ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(b->totals, 1));
   }
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "weigh_groups", b->weights->dtype));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->sorting.keys);
-  nd4c_cl_arg_long(&launch, b->sorting.order);
-  nd4c_cl_arg_long(&launch, b->sorting.length);
-  nd4c_cl_arg_tensor(&launch, b->weights, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &b->weight_walk, sizeof b->weight_walk);
-  nd4c_cl_arg_long(&launch, b->totals);
-  return nd4c_cl_run_items(&launch, b->bins);
+  return ND4C_CL_RUN_TYPED(call, "places+bins", "weigh_groups", b->weights->dtype, b->bins, ND4C_CL_SCRATCH(READ_WRITE),
+                           ND4C_CL_LONG(b->sorting.keys, b->sorting.order, b->sorting.length), ND4C_CL_IN(b->weights),
+                           ND4C_CL_VALUE(b->weight_walk), ND4C_CL_LONG(b->totals));
 }
 
 /* The first `count` totals, in C order of y. */
@@ -218,15 +171,9 @@ static nd4c_status write_totals(const nd4c_call *call, const binning *b, bool ar
                                 int64_t count) {
   const nd4c_cl_step step = {.call = call};
   nd4c_cl_walk walk;
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(&step, &walk, y));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_totals", y->dtype));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, b->totals);
-  nd4c_cl_arg_int(&launch, are_doubles);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, count);
+  return ND4C_CL_RUN_TYPED(call, "places+bins", "write_totals", y->dtype, count, ND4C_CL_SCRATCH(READ),
+                           ND4C_CL_LONG(b->totals), ND4C_CL_INT(are_doubles), ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
 }
 
 /* -- counts of numbers --------------------------------------------------------------------------------------------- */
@@ -236,21 +183,12 @@ static nd4c_status write_totals(const nd4c_call *call, const binning *b, bool ar
 static nd4c_status number_keys(const nd4c_call *call, const binning *b, const nd4c_tensor *x, const nd4c_cl_walk *walk,
                                int64_t limit, bool combine, int64_t *beyond, int64_t *bad, int64_t *largest) {
   int32_t verdict[2] = {INT32_MAX, -1};
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, 4, &verdict[0], 4));
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 4, 4, &verdict[1], 4));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "number_keys", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->sorting.keys);
-  nd4c_cl_arg_long(&launch, b->sorting.order);
-  nd4c_cl_arg_long(&launch, b->sorting.other_keys);
-  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
-  nd4c_cl_arg_long(&launch, limit);
-  nd4c_cl_arg_int(&launch, combine);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->verdict);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, x->size));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(
+      call, "places+bins", "number_keys", x->dtype, x->size, ND4C_CL_IN(x), ND4C_CL_SCRATCH(READ_WRITE),
+      ND4C_CL_LONG(b->sorting.keys, b->sorting.order, b->sorting.other_keys), ND4C_CL_VALUE(*walk), ND4C_CL_LONG(limit),
+      ND4C_CL_INT(combine), ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(b->verdict)));
   ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, verdict, (int64_t)sizeof verdict));
   *beyond = verdict[0] == INT32_MAX ? -1 : verdict[0];
   *largest = verdict[1];
@@ -338,18 +276,11 @@ static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4
     return ND4C_OK;
   }
   if (x->size > 0) {
-    nd4c_cl_launch launch;
     nd4c_tensor parts = {.buffer = call->scratch_buffer, .offset = b->sorting.keys};
-    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "find_extents", x->dtype));
-    nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-    nd4c_cl_arg_bytes(&launch, &b->walk, sizeof b->walk);
-    nd4c_cl_arg_long(&launch, chunk);
-    nd4c_cl_arg_tensor(&launch, &parts, ND4C_CL_READ_WRITE);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, chunks));
-    ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "join_extents", x->dtype));
-    nd4c_cl_arg_tensor(&launch, &parts, ND4C_CL_READ_WRITE);
-    nd4c_cl_arg_long(&launch, chunks);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(call, "places+bins", "find_extents", x->dtype, chunks, ND4C_CL_IN(x),
+                                       ND4C_CL_VALUE(b->walk), ND4C_CL_LONG(chunk), ND4C_CL_INOUT(&parts)));
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(call, "places+bins", "join_extents", x->dtype, 1, ND4C_CL_INOUT(&parts),
+                                       ND4C_CL_LONG(chunks)));
     ND4C_BACKEND_TRY(
         nd4c_cl_read_back(call, call->scratch_buffer, parts.offset * ND4C_CL_WORD, extent, (int64_t)sizeof extent));
   }
@@ -365,32 +296,19 @@ static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4
 
 /* Equally spaced edges: into y and into scratch. */
 static nd4c_status space_edges(const nd4c_call *call, const binning *b, const nd4c_tensor *y, double low, double high) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "space_edges", y->dtype));
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->edges);
-  nd4c_cl_arg_double(&launch, low);
-  nd4c_cl_arg_double(&launch, high);
-  nd4c_cl_arg_long(&launch, b->bins);
-  return nd4c_cl_run_items(&launch, b->bins + 1);
+  return ND4C_CL_RUN_TYPED(call, "places+bins", "space_edges", y->dtype, b->bins + 1, ND4C_CL_INOUT(y),
+                           ND4C_CL_LONG(y->strides[0]), ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(b->edges),
+                           ND4C_CL_DOUBLE(low, high), ND4C_CL_LONG(b->bins));
 }
 
 /* Edges given: into scratch, judged, then into y. */
 static nd4c_status take_edges(const nd4c_call *call, const binning *b, const nd4c_tensor *given, const nd4c_tensor *y) {
   int32_t bad = INT32_MAX;
   double edge = 0;
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, (int64_t)sizeof bad, &bad, sizeof bad));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "take_edges", given->dtype));
-  nd4c_cl_arg_tensor(&launch, given, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, given->strides[0]);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->edges);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->verdict);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, b->bins + 1));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(call, "places+bins", "take_edges", given->dtype, b->bins + 1, ND4C_CL_IN(given),
+                                     ND4C_CL_LONG(given->strides[0]), ND4C_CL_SCRATCH(READ_WRITE),
+                                     ND4C_CL_LONG(b->edges), ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(b->verdict)));
   ND4C_BACKEND_TRY(nd4c_cl_read_back(call, call->scratch_buffer, 0, &bad, (int64_t)sizeof bad));
   if (bad != INT32_MAX) {
     ND4C_BACKEND_TRY(
@@ -398,47 +316,25 @@ static nd4c_status take_edges(const nd4c_call *call, const binning *b, const nd4
     return nd4c_cl_host->fail(ND4C_ARGUMENT, "histogram: edges[%lld] is %g, expected ascending numbers", (long long)bad,
                               edge);
   }
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "write_edges", y->dtype));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, b->edges);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[0]);
-  return nd4c_cl_run_items(&launch, b->bins + 1);
+  return ND4C_CL_RUN_TYPED(call, "places+bins", "write_edges", y->dtype, b->bins + 1, ND4C_CL_SCRATCH(READ),
+                           ND4C_CL_LONG(b->edges), ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[0]));
 }
 
 static nd4c_status bin_keys(const nd4c_call *call, const binning *b, bool fixed, double low, double high) {
   const nd4c_tensor *x = &call->inputs[0];
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "bin_keys", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->sorting.keys);
-  nd4c_cl_arg_long(&launch, b->sorting.order);
-  nd4c_cl_arg_bytes(&launch, &b->walk, sizeof b->walk);
-  nd4c_cl_arg_long(&launch, b->edges);
-  nd4c_cl_arg_long(&launch, b->bins);
-  nd4c_cl_arg_int(&launch, fixed);
-  nd4c_cl_arg_double(&launch, low);
-  nd4c_cl_arg_double(&launch, high);
-  return nd4c_cl_run_items(&launch, x->size);
+  return ND4C_CL_RUN_TYPED(call, "places+bins", "bin_keys", x->dtype, x->size, ND4C_CL_IN(x),
+                           ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(b->sorting.keys, b->sorting.order),
+                           ND4C_CL_VALUE(b->walk), ND4C_CL_LONG(b->edges, b->bins), ND4C_CL_INT(fixed),
+                           ND4C_CL_DOUBLE(low, high));
 }
 
 static nd4c_status make_density(const nd4c_call *call, const binning *b) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "add_totals", call->outputs[0].dtype));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->totals);
-  nd4c_cl_arg_long(&launch, b->bins);
-  nd4c_cl_arg_int(&launch, b->weights != NULL);
-  nd4c_cl_arg_long(&launch, b->sum);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+bins", "make_density", call->outputs[0].dtype));
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, b->totals);
-  nd4c_cl_arg_int(&launch, b->weights != NULL);
-  nd4c_cl_arg_long(&launch, b->sum);
-  nd4c_cl_arg_long(&launch, b->edges);
-  return nd4c_cl_run_items(&launch, b->bins);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_TYPED(call, "places+bins", "add_totals", call->outputs[0].dtype, 1,
+                                     ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(b->totals, b->bins),
+                                     ND4C_CL_INT(b->weights != NULL), ND4C_CL_LONG(b->sum)));
+  return ND4C_CL_RUN_TYPED(call, "places+bins", "make_density", call->outputs[0].dtype, b->bins,
+                           ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(b->totals), ND4C_CL_INT(b->weights != NULL),
+                           ND4C_CL_LONG(b->sum, b->edges));
 }
 
 static nd4c_status histogram(const nd4c_cl_step *step) {
@@ -504,5 +400,4 @@ static nd4c_status histogram_fixed_width(const nd4c_cl_step *step) {
 #define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_sorting_counts_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_sorting_counts_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -48,56 +48,30 @@ static nd4c_status check(const nd4c_cl_step *step, const distinct *d) {
 static nd4c_status find_groups(const nd4c_call *call, distinct *d, nd4c_dtype dtype) {
   uint64_t nan_key;
   bool has_nan = nd4c_cl_nan_key(dtype, &nan_key);
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, d->columns == 1 ? "find_heads" : "find_row_heads"));
-  nd4c_cl_arg_long(&launch, d->sorting.keys);
-  if (d->columns != 1) {
-    nd4c_cl_arg_long(&launch, d->columns);
-    nd4c_cl_arg_long(&launch, d->sorting.order);
-  }
-  nd4c_cl_arg_int(&launch, has_nan);
-  nd4c_cl_arg_long(&launch, (int64_t)nan_key);
-  nd4c_cl_arg_long(&launch, d->heads.flags);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d->count));
+  ND4C_BACKEND_TRY(d->columns == 1
+                       ? ND4C_CL_RUN_ORDER(call, "find_heads", d->count, ND4C_CL_LONG(d->sorting.keys),
+                                           ND4C_CL_INT(has_nan), ND4C_CL_LONG((int64_t)nan_key, d->heads.flags))
+                       : ND4C_CL_RUN_ORDER(call, "find_row_heads", d->count,
+                                           ND4C_CL_LONG(d->sorting.keys, d->columns, d->sorting.order),
+                                           ND4C_CL_INT(has_nan), ND4C_CL_LONG((int64_t)nan_key, d->heads.flags)));
   ND4C_BACKEND_TRY(nd4c_cl_select(call, &d->heads, &d->groups));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "describe_groups"));
-  nd4c_cl_arg_long(&launch, d->sorting.order);
-  nd4c_cl_arg_long(&launch, d->heads.chosen);
-  nd4c_cl_arg_long(&launch, d->groups);
-  nd4c_cl_arg_long(&launch, d->count);
-  nd4c_cl_arg_long(&launch, d->first);
-  nd4c_cl_arg_long(&launch, d->last);
-  nd4c_cl_arg_long(&launch, d->counts);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d->groups));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "find_inverse"));
-  nd4c_cl_arg_long(&launch, d->sorting.order);
-  nd4c_cl_arg_long(&launch, d->heads.ranks);
-  nd4c_cl_arg_long(&launch, d->group_of);
-  return nd4c_cl_run_items(&launch, d->count);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(
+      call, "describe_groups", d->groups,
+      ND4C_CL_LONG(d->sorting.order, d->heads.chosen, d->groups, d->count, d->first, d->last, d->counts)));
+  return ND4C_CL_RUN_ORDER(call, "find_inverse", d->count, ND4C_CL_LONG(d->sorting.order, d->heads.ranks, d->group_of));
 }
 
 /* All lists have room for as many numbers as there are rows. */
 static nd4c_status look_up(const nd4c_call *call, const distinct *d, int64_t list, int64_t places, int64_t to,
                            int64_t count) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "look_up"));
-  nd4c_cl_arg_long(&launch, list);
-  nd4c_cl_arg_long(&launch, places);
-  nd4c_cl_arg_long(&launch, to);
-  nd4c_cl_arg_long(&launch, d->count);
-  return nd4c_cl_run_items(&launch, count);
+  return ND4C_CL_RUN_ORDER(call, "look_up", count, ND4C_CL_LONG(list, places, to, d->count));
 }
 
 /* Groups numbered in the order of their first rows: those are marked among all rows and numbered there. */
 static nd4c_status renumber(const nd4c_call *call, distinct *d) {
   const uint8_t unmarked = 0;
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, d->marks.flags * ND4C_CL_WORD, d->count, &unmarked, 1));
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "mark_firsts"));
-  nd4c_cl_arg_long(&launch, d->first);
-  nd4c_cl_arg_long(&launch, d->marks.flags);
-  nd4c_cl_arg_long(&launch, d->count);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d->groups));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "mark_firsts", d->groups, ND4C_CL_LONG(d->first, d->marks.flags, d->count)));
   ND4C_BACKEND_TRY(nd4c_cl_select(call, &d->marks, NULL));
   /* marks.chosen: first rows in their order; the old group of each; then what belongs to it, and each row's number. */
   ND4C_BACKEND_TRY(look_up(call, d, d->group_of, d->marks.chosen, d->numbered[0], d->groups));
@@ -152,16 +126,8 @@ static nd4c_status row_keys(const nd4c_cl_step *step, int32_t axis, const distin
     strides[i] = x->strides[from];
   }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
-  if (nd4c_cl_is_dry(step)) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, step->call, "places+keys", "make_row_keys", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, d->sorting.keys);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_TYPED(step, "places+keys", "make_row_keys", x->dtype, walk.size, ND4C_CL_IN(x),
+                            ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(d->sorting.keys), ND4C_CL_VALUE(walk));
 }
 
 static void lay_out_unique(distinct *d, const nd4c_tensor *x, int32_t axis) {
@@ -263,19 +229,9 @@ static nd4c_status take_either(const nd4c_cl_step *step, int64_t list, int64_t c
   nd4c_cl_walk a_walk, b_walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &a_walk, a->rank, a->shape, 1, a_strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &b_walk, b->rank, b->shape, 1, b_strides));
-  if (nd4c_cl_is_dry(step)) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_either", a->dtype));
-  nd4c_cl_arg_tensor(&launch, a, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, b, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, list * 2);
-  nd4c_cl_arg_bytes(&launch, &a_walk, sizeof a_walk);
-  nd4c_cl_arg_bytes(&launch, &b_walk, sizeof b_walk);
-  return nd4c_cl_run_items(&launch, count);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "take_either", a->dtype, count, ND4C_CL_IN(a), ND4C_CL_IN(b),
+                            ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_SCRATCH(READ), ND4C_CL_LONG(list * 2),
+                            ND4C_CL_VALUE(a_walk), ND4C_CL_VALUE(b_walk));
 }
 
 /* Bit 1: elements of a alone, bit 2: of b alone, bit 4: of both. */
@@ -285,14 +241,9 @@ static nd4c_status set_operation(const nd4c_cl_step *step, int32_t wanted) {
   int64_t total = 0;
   ND4C_BACKEND_TRY(find_in_both(step, &d));
   if (!nd4c_cl_is_dry(step)) {
-    nd4c_cl_launch launch;
-    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "find_wanted"));
-    nd4c_cl_arg_long(&launch, d.first);
-    nd4c_cl_arg_long(&launch, d.last);
-    nd4c_cl_arg_long(&launch, call->inputs[0].size);
-    nd4c_cl_arg_int(&launch, wanted);
-    nd4c_cl_arg_long(&launch, d.marks.flags);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, d.groups));
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "find_wanted", d.groups,
+                                       ND4C_CL_LONG(d.first, d.last, call->inputs[0].size), ND4C_CL_INT(wanted),
+                                       ND4C_CL_LONG(d.marks.flags)));
     d.marks.count = d.groups;
     ND4C_BACKEND_TRY(nd4c_cl_select(call, &d.marks, &total));
     ND4C_BACKEND_TRY(look_up(call, &d, d.first, d.marks.chosen, d.numbered[0], total));
@@ -325,19 +276,9 @@ static nd4c_status isin(const nd4c_cl_step *step) {
   distinct d;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 1, strides));
   ND4C_BACKEND_TRY(find_in_both(step, &d));
-  if (nd4c_cl_is_dry(step)) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "write_membership"));
-  nd4c_cl_arg_long(&launch, d.group_of);
-  nd4c_cl_arg_long(&launch, d.last);
-  nd4c_cl_arg_long(&launch, d.count);
-  nd4c_cl_arg_long(&launch, call->inputs[0].size);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_isin_invert].as.i != 0);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_ORDER(
+      step, "write_membership", walk.size, ND4C_CL_LONG(d.group_of, d.last, d.count, call->inputs[0].size),
+      ND4C_CL_INT(call->attrs[ND4C_ATTR_isin_invert].as.i != 0), ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
@@ -356,5 +297,4 @@ static nd4c_status isin(const nd4c_cl_step *step) {
 #define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
 OPS(DEFINE_KERNEL)
 
-#define KERNEL_ENTRY(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_sorting_sets_kernels[] = {OPS(KERNEL_ENTRY) NULL};
+const nd4c_kernel *const nd4c_cl_sorting_sets_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -12,7 +12,17 @@ typedef struct plan {
   bool skip_nan;
 } plan;
 
-static bool make_plan(const nd4c_call *call, plan *p, char *reason, size_t reason_size) {
+static int32_t method_of(const char *text) {
+  static const char *const names[] = {"linear", "lower", "higher", "midpoint", "nearest"};
+  for (int32_t i = 0; text != NULL && i < 5; i++) {
+    if (strcmp(text, names[i]) == 0)
+      return i;
+  }
+  return LINEAR;
+}
+
+static nd4c_status make_plan(const nd4c_cl_step *step, plan *p) {
+  const nd4c_call *call = step->call;
   static const double half = 0.5;
   const nd4c_tensor *x = &call->inputs[0];
   bool quantile = call->op->op == ND4C_OP_quantile, reduced[ND4C_CL_MAX_RANK];
@@ -37,8 +47,8 @@ static bool make_plan(const nd4c_call *call, plan *p, char *reason, size_t reaso
     place += keepdims || !reduced[axis];
   }
   const int64_t *const kept[] = {strides[0][0], strides[0][1]}, *const inner[] = {strides[1][0]};
-  return nd4c_cl_walk_strides(&p->kept, rank[0], shape[0], 2, kept, reason, reason_size) &&
-         nd4c_cl_walk_strides(&p->inner, rank[1], shape[1], 1, inner, reason, reason_size);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &p->kept, rank[0], shape[0], 2, kept));
+  return nd4c_cl_step_walk(step, &p->inner, rank[1], shape[1], 1, inner);
 }
 
 /* Floats of up to 32 bits are compared as such, all else in double. */
@@ -46,46 +56,17 @@ static bool is_narrow(nd4c_dtype dtype) {
   return nd4c_cl_is_float(dtype) && dtype != ND4C_FLOAT64;
 }
 
-static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+static nd4c_status quantiles(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const bool narrow = is_narrow(x->dtype);
   plan p;
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
-    return false;
-  if (!is_narrow(call->inputs[0].dtype) && !nd4c_cl_fp64_usable(call->device, reason, reason_size))
-    return false;
-  return make_plan(call, &p, reason, reason_size);
-}
-
-static nd4c_status launch_one(const nd4c_call *call, const plan *p, nd4c_cl_kernel *kernel, int64_t group, int32_t i) {
-  nd4c_cl_launch launch;
-  nd4c_tensor y = p->y;
-  int64_t global = p->kept.size * group;
-  y.offset += i * p->y_step;
-  nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_bytes(&launch, &p->kept, sizeof p->kept);
-  nd4c_cl_arg_bytes(&launch, &p->inner, sizeof p->inner);
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, &y, ND4C_CL_WRITE);
-  nd4c_cl_arg_real(&launch, p->q[i]);
-  nd4c_cl_arg_int(&launch, p->method);
-  nd4c_cl_arg_int(&launch, p->skip_nan);
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(int64_t));
-  return nd4c_cl_launch_run(&launch, 1, &global, &group);
-}
-
-static nd4c_status run(const nd4c_call *call) {
-  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  bool narrow = is_narrow(call->inputs[0].dtype);
-  char reason[128];
-  plan p;
-  int64_t group = GROUP;
-  nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *kernel;
-  if (!make_plan(call, &p, reason, sizeof reason))
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
-  while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(int64_t) > limits->local_bytes))
-    group /= 2;
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  ND4C_BACKEND_TRY(make_plan(step, &p));
+  if (nd4c_cl_is_dry(step)) {
+    return narrow ? nd4c_cl_step_call(step) : nd4c_cl_step_fp64(step);
+  }
+  nd4c_cl_options options = {""};
+  ND4C_CL_TYPES(&options, "AY", x->dtype, y->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "NUMBER", "%s", narrow ? "float" : "double");
   nd4c_cl_define(&options, "KEY", "%s", narrow ? "uint" : "ulong");
@@ -93,15 +74,18 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cl_define(&options, "AS_KEY", "%s", narrow ? "as_uint" : "as_ulong");
   nd4c_cl_define(&options, "AS_NUMBER", "%s", narrow ? "as_float" : "as_double");
   nd4c_cl_define_index(&options, call);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "quantile", "quantile", &options, &kernel);
-  group = status == ND4C_OK ? nd4c_cl_kernel_fit(kernel, group) : group;
-  for (int32_t i = 0; i < p.count && status == ND4C_OK; i++)
-    status = launch_one(call, &p, kernel, group, i);
-  return status;
+  for (int32_t i = 0; i < p.count; i++) {
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_GROUPS(
+        call, "quantile", "quantile", options, p.kept.size, nd4c_cl_group_within(call, GROUP, sizeof(int64_t)),
+        ND4C_CL_VALUE(p.kept), ND4C_CL_VALUE(p.inner), ND4C_CL_IN(x), ND4C_CL_OUT_AT(y, i * p.y_step),
+        ND4C_CL_REAL(p.q[i]), ND4C_CL_INT(p.method, p.skip_nan), ND4C_CL_LOCAL_EACH(sizeof(int64_t))));
+  }
+  return ND4C_OK;
 }
 
-ND4C_CL_KERNEL(median, ND4C_CL_REALS, usable, run, NULL)
-ND4C_CL_KERNEL(nanmedian, ND4C_CL_FLOATS, usable, run, NULL)
-ND4C_CL_KERNEL(quantile, ND4C_CL_REALS, usable, run, NULL)
+ND4C_CL_STEP_KERNEL(median, ND4C_CL_REALS, quantiles, NULL)
+ND4C_CL_STEP_KERNEL(nanmedian, ND4C_CL_FLOATS, quantiles, NULL)
+ND4C_CL_STEP_KERNEL(quantile, ND4C_CL_REALS, quantiles, NULL)
 
-const nd4c_kernel *const nd4c_cl_statistics_quantile_kernels[] = {&opencl_median, &opencl_nanmedian, &opencl_quantile, NULL};
+const nd4c_kernel *const nd4c_cl_statistics_quantile_kernels[] = {&opencl_median, &opencl_nanmedian, &opencl_quantile,
+                                                                  NULL};

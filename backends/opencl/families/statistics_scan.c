@@ -81,10 +81,8 @@ typedef struct along {
 static nd4c_status begin_along(const along *a, const char *function, nd4c_cl_access access, nd4c_cl_launch *launch) {
   const nd4c_tensor *x = &a->call->inputs[0];
   ND4C_BACKEND_TRY(nd4c_cl_begin(launch, a->call, a->source, function, a->options));
-  nd4c_cl_arg_bytes(launch, a->walk, sizeof *a->walk);
-  nd4c_cl_arg_tensor(launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_long(launch, x->strides[scan_axis(a->call)]);
-  nd4c_cl_arg_long(launch, a->cut->length);
+  ND4C_CL_ARGS(launch, ND4C_CL_VALUE(*a->walk), ND4C_CL_IN(x),
+               ND4C_CL_LONG(x->strides[scan_axis(a->call)], a->cut->length));
   if (a->reverse >= 0)
     nd4c_cl_arg_int(launch, a->reverse);
   nd4c_cl_arg_long(launch, a->cut->pieces);
@@ -130,8 +128,7 @@ static nd4c_cl_options cumulative_options(const nd4c_call *call, bool cast) {
                  : op == ND4C_OP_cumulative_prod ? "SCAN_prod"
                                                  : "SCAN_logsumexp",
                  "1");
-  nd4c_cl_define_type(&options, 'A', x);
-  nd4c_cl_define_type(&options, 'Y', y);
+  ND4C_CL_TYPES(&options, "AY", x, y);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(y, "COMPUTE_Y"));
   if (real && !wide && op == ND4C_OP_cumulative_sum)
@@ -162,10 +159,9 @@ static nd4c_status cumulative_run(const nd4c_call *call) {
     status = begin_along(&a, "cumulate", ND4C_CL_READ, &launch);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, y->strides[axis]);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0);
-  nd4c_cl_arg_int(&launch, initial && call->attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0);
+  ND4C_CL_ARGS(&launch, ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[axis]),
+               ND4C_CL_INT(call->attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0,
+                           initial && call->attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0));
   return run_items(&c, &launch, walk.size * c.pieces);
 }
 
@@ -179,8 +175,7 @@ static nd4c_status best_run(const nd4c_call *call) {
   if (!lines_walk(call, axis, &walk, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
   nd4c_cl_define(&options, "SCAN_best", "1");
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  ND4C_CL_TYPES(&options, "AY", x->dtype, call->outputs[0].dtype);
   nd4c_cl_define(&options, "VALUE", "COMPUTE_A");
   if (call->op->op == ND4C_OP_cumulative_min)
     nd4c_cl_define(&options, "LEAST", "1");
@@ -194,8 +189,7 @@ static nd4c_status best_run(const nd4c_call *call) {
   if (status != ND4C_OK)
     return status;
   for (int i = 0; i < 2; i++) {
-    nd4c_cl_arg_tensor(&launch, &call->outputs[i], ND4C_CL_WRITE);
-    nd4c_cl_arg_long(&launch, call->outputs[i].strides[axis]);
+    ND4C_CL_ARGS(&launch, ND4C_CL_OUT(&call->outputs[i]), ND4C_CL_LONG(call->outputs[i].strides[axis]));
   }
   return run_items(&c, &launch, walk.size * c.pieces);
 }
@@ -261,16 +255,14 @@ static nd4c_status diff_run(const nd4c_call *call) {
       nd4c_cl_begin(&launch, call, real ? ND4C_CL_BY_PAIRS(call, "scan") : "scan", "differences", &options);
   if (status != ND4C_OK)
     return status;
-  nd4c_cl_arg_bytes(&launch, &d.walk, sizeof d.walk);
-  nd4c_cl_arg_bytes(&launch, &d.pieces, sizeof d.pieces);
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(d.walk), ND4C_CL_VALUE(d.pieces));
   for (int i = 0; i < 3; i++) {
-    nd4c_cl_arg_tensor(&launch, d.lengths[i] > 0 ? d.arrays[i] : x, ND4C_CL_READ);
-    nd4c_cl_arg_long(&launch, d.lengths[i] > 0 ? d.arrays[i]->strides[d.axis] : 0);
+    ND4C_CL_ARGS(&launch, ND4C_CL_IN(d.lengths[i] > 0 ? d.arrays[i] : x),
+                 ND4C_CL_LONG(d.lengths[i] > 0 ? d.arrays[i]->strides[d.axis] : 0));
     if (i < 2)
       nd4c_cl_arg_long(&launch, d.lengths[i]);
   }
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_int(&launch, (int32_t)call->attrs[ND4C_ATTR_diff_order].as.i);
+  ND4C_CL_ARGS(&launch, ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_INT((int32_t)call->attrs[ND4C_ATTR_diff_order].as.i));
   return nd4c_cl_launch_run(&launch, 1, &d.walk.size, NULL);
 }
 
@@ -282,9 +274,9 @@ ND4C_CL_KERNEL(cumulative_min, ND4C_CL_REALS, usable, best_run, cut_scratch)
 ND4C_CL_KERNEL(diff, ND4C_CL_REALS, diff_usable, diff_run, NULL)
 
 const nd4c_kernel *const nd4c_cl_statistics_scan_kernels[] = {&opencl_cumulative_sum,
-                                                   &opencl_cumulative_prod,
-                                                   &opencl_cumulative_logsumexp,
-                                                   &opencl_cumulative_max,
-                                                   &opencl_cumulative_min,
-                                                   &opencl_diff,
-                                                   NULL};
+                                                              &opencl_cumulative_prod,
+                                                              &opencl_cumulative_logsumexp,
+                                                              &opencl_cumulative_max,
+                                                              &opencl_cumulative_min,
+                                                              &opencl_diff,
+                                                              NULL};

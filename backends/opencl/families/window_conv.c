@@ -13,11 +13,6 @@ typedef struct conv {
   bool in_pairs, of_pairs, to_pairs; /* sums, x, y are pairs of floats (real.cl) */
 } conv;
 
-static void bias_arguments(nd4c_cl_launch *launch, const nd4c_tensor *bias, const nd4c_tensor *otherwise) {
-  nd4c_cl_arg_tensor(launch, bias != NULL ? bias : otherwise, ND4C_CL_READ);
-  nd4c_cl_arg_long(launch, bias != NULL ? bias->strides[0] : 0);
-}
-
 static int64_t side_of(const nd4c_call *call) {
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   int64_t side = 16;
@@ -27,20 +22,16 @@ static int64_t side_of(const nd4c_call *call) {
 }
 
 static nd4c_cl_options conv_options(const nd4c_call *call, const conv *c, bool tiles, int64_t side) {
+  const nd4c_dtype x = c->x->dtype;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_define_type(&options, 'A', c->x->dtype);
-  nd4c_cl_define_type(&options, 'B', c->w->dtype);
-  nd4c_cl_define_type(&options, 'C', c->bias != NULL ? c->bias->dtype : c->x->dtype);
-  nd4c_cl_define_type(&options, 'D', c->addend != NULL ? c->addend->dtype : c->x->dtype);
-  nd4c_cl_define_type(&options, 'Y', c->y->dtype);
+  ND4C_CL_TYPES(&options, "ABCDY", x, c->w->dtype, nd4c_cl_dtype_of(c->bias, x), nd4c_cl_dtype_of(c->addend, x),
+                c->y->dtype);
   if (c->in_pairs)
     nd4c_cl_define_pair(&options, call);
   else
     nd4c_cl_define_real(&options, call);
-  if (c->of_pairs)
-    nd4c_cl_define(&options, "OF_PAIRS", "1");
-  if (c->to_pairs)
-    nd4c_cl_define(&options, "TO_PAIRS", "1");
+  nd4c_cl_define_if(&options, c->of_pairs, "OF_PAIRS");
+  nd4c_cl_define_if(&options, c->to_pairs, "TO_PAIRS");
   nd4c_cl_define(&options, "ACC", "%s", c->sum);
   nd4c_cl_define(&options, "ACTIVATION", "%d", (int)c->activation);
   nd4c_cl_define(&options, tiles ? "TILES" : "DIRECT", "1");
@@ -72,14 +63,9 @@ static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
     return ND4C_OK;
   ND4C_BACKEND_TRY(conv_kernel(call, c, tiles, &side, &kernel));
   nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_bytes(&launch, s, sizeof *s);
-  nd4c_cl_arg_tensor(&launch, c->x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, c->w, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, c->y, ND4C_CL_WRITE);
-  bias_arguments(&launch, c->bias, c->x);
-  nd4c_cl_arg_tensor(&launch, c->addend != NULL ? c->addend : c->x, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, c->bias != NULL);
-  nd4c_cl_arg_int(&launch, c->addend != NULL);
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(*s), ND4C_CL_IN(c->x), ND4C_CL_IN(c->w), ND4C_CL_OUT(c->y), ND4C_CL_IN(c->bias),
+               ND4C_CL_LONG(nd4c_cl_stride_of(c->bias, 0)), ND4C_CL_IN(c->addend),
+               ND4C_CL_INT(c->bias != NULL, c->addend != NULL));
   if (!tiles)
     return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
   /* All groups along one dimension: the others may end at 65535. */
@@ -177,7 +163,6 @@ static nd4c_status transposed_run(const nd4c_call *call) {
   const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_conv_transpose_bias);
   nd4c_cl_sweep s;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
   nd4c_cl_sweep_extents(call, &s);
   nd4c_cl_sweep_strides(w, 2, s.w_strides);
   s.groups = call->attrs[ND4C_ATTR_conv_transpose_groups].as.i;
@@ -188,21 +173,12 @@ static nd4c_status transposed_run(const nd4c_call *call) {
     s.dilation[axis] = nd4c_cl_list_at(&call->attrs[ND4C_ATTR_conv_transpose_dilations], own, 1);
     s.pad[axis] = transposed_pad(call, &s, own, axis);
   }
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', w->dtype);
-  nd4c_cl_define_type(&options, 'C', bias != NULL ? bias->dtype : x->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "ABCY", x->dtype, w->dtype, nd4c_cl_dtype_of(bias, x->dtype), y->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "TRANSPOSED", "1");
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, "sweep+conv", "conv_transposed", &options));
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  bias_arguments(&launch, bias, x);
-  nd4c_cl_arg_int(&launch, bias != NULL);
-  int64_t outputs = nd4c_cl_sweep_outputs(&s);
-  return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+  return ND4C_CL_RUN(call, "sweep+conv", "conv_transposed", options, nd4c_cl_sweep_outputs(&s), ND4C_CL_VALUE(s),
+                     ND4C_CL_IN(x), ND4C_CL_IN(w), ND4C_CL_OUT(y), ND4C_CL_IN(bias),
+                     ND4C_CL_LONG(nd4c_cl_stride_of(bias, 0)), ND4C_CL_INT(bias != NULL));
 }
 
 static nd4c_status deformable_run(const nd4c_call *call) {
@@ -215,81 +191,42 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   int64_t mask_strides[5] = {0};
   nd4c_cl_sweep s;
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
   nd4c_cl_sweep_window(call, at, w->shape + 2, &s);
   s.groups = call->attrs[ND4C_ATTR_deformable_conv_groups].as.i;
   nd4c_cl_sweep_strides(w, 2, s.w_strides);
   nd4c_cl_sweep_strides(offset, 2, s.z_strides);
   if (mask != NULL)
     nd4c_cl_sweep_strides(mask, 2, mask_strides);
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', w->dtype);
-  nd4c_cl_define_type(&options, 'C', bias != NULL ? bias->dtype : x->dtype);
-  nd4c_cl_define_type(&options, 'D', offset->dtype);
-  nd4c_cl_define_type(&options, 'E', mask != NULL ? mask->dtype : x->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
+  ND4C_CL_TYPES(&options, "ABCDEY", x->dtype, w->dtype, nd4c_cl_dtype_of(bias, x->dtype), offset->dtype,
+                nd4c_cl_dtype_of(mask, x->dtype), y->dtype);
   nd4c_cl_define_pair(&options, call);
   nd4c_cl_define(&options, "DEFORMABLE", "1");
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_deformable", &options));
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  bias_arguments(&launch, bias, x);
-  nd4c_cl_arg_int(&launch, bias != NULL);
-  nd4c_cl_arg_tensor(&launch, offset, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, mask != NULL ? mask : x, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, mask != NULL);
-  for (int i = 0; i < 5; i++)
-    nd4c_cl_arg_long(&launch, mask_strides[i]);
-  nd4c_cl_arg_long(&launch, call->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i);
-  nd4c_cl_arg_int(&launch, x->rank - 2);
-  int64_t outputs = nd4c_cl_sweep_outputs(&s);
-  return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+  return ND4C_CL_RUN(call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_deformable", options, nd4c_cl_sweep_outputs(&s),
+                     ND4C_CL_VALUE(s), ND4C_CL_IN(x), ND4C_CL_IN(w), ND4C_CL_OUT(y), ND4C_CL_IN(bias),
+                     ND4C_CL_LONG(nd4c_cl_stride_of(bias, 0)), ND4C_CL_INT(bias != NULL), ND4C_CL_IN(offset),
+                     ND4C_CL_IN(mask), ND4C_CL_INT(mask != NULL), ND4C_CL_LONGS(mask_strides, 5),
+                     ND4C_CL_LONG(call->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i), ND4C_CL_INT(x->rank - 2));
 }
 
 /* -- causal_conv_with_state --------------------------------------------------------------------------------------- */
-
-static void three(nd4c_cl_launch *launch, const nd4c_tensor *x) {
-  for (int32_t i = 0; i < 3; i++)
-    nd4c_cl_arg_long(launch, x->strides[i]);
-}
 
 static nd4c_status causal_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *w = &call->inputs[1], *y = &call->outputs[0], *state = &call->outputs[1];
   const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_bias);
   const nd4c_tensor *past = nd4c_cl_input(call, ND4C_IN_causal_conv_with_state_past_state);
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
-  nd4c_cl_define_type(&options, 'A', x->dtype);
-  nd4c_cl_define_type(&options, 'B', w->dtype);
-  nd4c_cl_define_type(&options, 'C', bias != NULL ? bias->dtype : x->dtype);
-  nd4c_cl_define_type(&options, 'D', past != NULL ? past->dtype : x->dtype);
-  nd4c_cl_define_type(&options, 'Y', y->dtype);
-  nd4c_cl_define_type(&options, 'Z', state->dtype);
+  ND4C_CL_TYPES(&options, "ABCDYZ", x->dtype, w->dtype, nd4c_cl_dtype_of(bias, x->dtype),
+                nd4c_cl_dtype_of(past, x->dtype), y->dtype, state->dtype);
   nd4c_cl_define_pair(&options, call);
   nd4c_cl_define(&options, "CAUSAL", "1");
-  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_causal", &options));
-  for (int32_t i = 0; i < 3; i++)
-    nd4c_cl_arg_long(&launch, x->shape[i]);
-  nd4c_cl_arg_long(&launch, w->shape[2]);
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  three(&launch, x);
-  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, w->strides[0]);
-  nd4c_cl_arg_long(&launch, w->strides[2]);
-  bias_arguments(&launch, bias, x);
-  nd4c_cl_arg_int(&launch, bias != NULL);
-  nd4c_cl_arg_tensor(&launch, past != NULL ? past : x, ND4C_CL_READ);
-  three(&launch, past != NULL ? past : x);
-  nd4c_cl_arg_int(&launch, past != NULL);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_causal_conv_with_state_silu].as.i != 0);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  three(&launch, y);
-  nd4c_cl_arg_tensor(&launch, state, ND4C_CL_WRITE);
-  three(&launch, state);
   int64_t cells = x->shape[0] * x->shape[1] * (x->shape[2] + w->shape[2] - 1);
-  return nd4c_cl_launch_run(&launch, 1, &cells, NULL);
+  return ND4C_CL_RUN(call, ND4C_CL_BY_PAIRS(call, "sweep+conv"), "conv_causal", options, cells,
+                     ND4C_CL_LONGS(x->shape, 3), ND4C_CL_LONG(w->shape[2]), ND4C_CL_STRIDED(x, READ), ND4C_CL_IN(w),
+                     ND4C_CL_LONG(w->strides[0], w->strides[2]), ND4C_CL_IN(bias),
+                     ND4C_CL_LONG(nd4c_cl_stride_of(bias, 0)), ND4C_CL_INT(bias != NULL),
+                     ND4C_CL_STRIDED(past != NULL ? past : x, READ),
+                     ND4C_CL_INT(past != NULL, call->attrs[ND4C_ATTR_causal_conv_with_state_silu].as.i != 0),
+                     ND4C_CL_STRIDED(y, WRITE), ND4C_CL_STRIDED(state, WRITE));
 }
 
 ND4C_CL_KERNEL(conv, ND4C_CL_FLOATS, conv_usable, conv_run, NULL)
@@ -299,8 +236,8 @@ ND4C_CL_KERNEL(causal_conv_with_state, ND4C_CL_FLOATS, nd4c_cl_call_usable, caus
 ND4C_CL_KERNEL(deformable_conv, ND4C_CL_FLOATS, nd4c_cl_call_usable, deformable_run, NULL)
 
 const nd4c_kernel *const nd4c_cl_window_conv_kernels[] = {&opencl_conv,
-                                                   &opencl_separable_conv2d,
-                                                   &opencl_conv_transpose,
-                                                   &opencl_deformable_conv,
-                                                   &opencl_causal_conv_with_state,
-                                                   NULL};
+                                                          &opencl_separable_conv2d,
+                                                          &opencl_conv_transpose,
+                                                          &opencl_deformable_conv,
+                                                          &opencl_causal_conv_with_state,
+                                                          NULL};

@@ -105,48 +105,28 @@ static const char *lowest(nd4c_dtype dtype) {
 }
 
 static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0], *w = p->w != NULL ? p->w : x;
+  const bool lp = strcmp(p->what, "lp") == 0, real = nd4c_cl_is_float(x->dtype);
+  const nd4c_cl_given in_pairs = ND4C_CL_PAIR(p->p), plain = ND4C_CL_REAL(p->p);
+  const nd4c_cl_given indices = ND4C_CL_OUT(p->indices), none = {0};
   nd4c_cl_options options = {{0}};
-  nd4c_cl_launch launch;
   char name[32];
-  nd4c_dtype x = call->inputs[0].dtype;
-  const nd4c_tensor *w = p->w != NULL ? p->w : &call->inputs[0];
   (void)snprintf(name, sizeof name, "POOL_%s", p->what);
   nd4c_cl_define(&options, name, "1");
-  nd4c_cl_define_type(&options, 'A', x);
-  nd4c_cl_define_type(&options, 'B', w->dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  bool lp = strcmp(p->what, "lp") == 0;
+  ND4C_CL_TYPES(&options, "ABY", x->dtype, w->dtype, y->dtype);
   if (lp)
     nd4c_cl_define_pair(&options, call);
   else
     nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "VALUE", "%s", nd4c_cl_is_float(x) ? "REAL" : "COMPUTE_A");
-  nd4c_cl_define(&options, "LOWEST", "%s", nd4c_cl_is_float(x) ? "(-INFINITY)" : lowest(x));
-  if (!nd4c_cl_is_float(x))
-    nd4c_cl_define(&options, "WHOLE", "1");
-  if (p->adaptive)
-    nd4c_cl_define(&options, "ADAPTIVE", "1");
-  if (p->indices != NULL)
-    nd4c_cl_define(&options, "INDEXED", "1");
-  nd4c_status status =
-      nd4c_cl_begin(&launch, call, lp ? ND4C_CL_BY_PAIRS(call, "sweep+pool") : "sweep+pool", "pool", &options);
-  if (status != ND4C_OK)
-    return status;
-  nd4c_cl_arg_bytes(&launch, &p->sweep, sizeof p->sweep);
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, w, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  if (lp)
-    nd4c_cl_arg_pair(&launch, p->p);
-  else
-    nd4c_cl_arg_real(&launch, p->p);
-  nd4c_cl_arg_int(&launch, p->include_pad);
-  nd4c_cl_arg_int(&launch, p->planar);
-  nd4c_cl_arg_int(&launch, p->column_major);
-  if (p->indices != NULL)
-    nd4c_cl_arg_tensor(&launch, p->indices, ND4C_CL_WRITE);
-  int64_t outputs = nd4c_cl_sweep_outputs(&p->sweep);
-  return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : "COMPUTE_A");
+  nd4c_cl_define(&options, "LOWEST", "%s", real ? "(-INFINITY)" : lowest(x->dtype));
+  nd4c_cl_define_if(&options, !real, "WHOLE");
+  nd4c_cl_define_if(&options, p->adaptive, "ADAPTIVE");
+  nd4c_cl_define_if(&options, p->indices != NULL, "INDEXED");
+  return ND4C_CL_RUN(call, lp ? ND4C_CL_BY_PAIRS(call, "sweep+pool") : "sweep+pool", "pool", options,
+                     nd4c_cl_sweep_outputs(&p->sweep), ND4C_CL_VALUE(p->sweep), ND4C_CL_IN(x), ND4C_CL_IN(w),
+                     ND4C_CL_OUT(y), lp ? in_pairs : plain, ND4C_CL_INT(p->include_pad, p->planar, p->column_major),
+                     p->indices != NULL ? indices : none);
 }
 
 /* -- max_unpool ---------------------------------------------------------------------------------------------------- */
@@ -182,42 +162,20 @@ static int64_t max_unpool_scratch(const nd4c_call *call) {
 }
 
 static nd4c_status max_unpool_run(const nd4c_call *call) {
-  static const int32_t no_input = 0;
+  static const int32_t unmarked = 0;
+  const nd4c_tensor *x = &call->inputs[0], *places = &call->inputs[1], *y = &call->outputs[0];
   nd4c_cl_sweep s;
-  int64_t extents[3], inputs = call->inputs[0].size, outputs = call->outputs[0].size;
+  int64_t extents[3];
   nd4c_cl_options options = {{0}};
-  nd4c_cl_kernel *mark, *take;
-  nd4c_cl_launch launch;
   unpool_sweep(call, &s, extents);
-  if (outputs == 0 && inputs == 0)
-    return ND4C_OK;
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
-  nd4c_status status = nd4c_cl_kernel_get(call->device, "sweep+unpool", "unpool_mark", &options, &mark);
-  if (status == ND4C_OK)
-    status = nd4c_cl_kernel_get(call->device, "sweep+unpool", "unpool_take", &options, &take);
-  if (status == ND4C_OK && outputs > 0)
-    status = nd4c_cl_fill(call, call->scratch_buffer, 0, outputs * 4, &no_input, 4);
-  if (status != ND4C_OK)
-    return status;
-  nd4c_cl_launch_begin(&launch, call, mark);
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  for (int axis = 0; axis < 3; axis++)
-    nd4c_cl_arg_long(&launch, extents[axis]);
-  nd4c_cl_arg_tensor(&launch, &call->inputs[1], ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, call->attrs[ND4C_ATTR_max_unpool_planar].as.i != 0);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_fault(&launch);
-  status = nd4c_cl_launch_run(&launch, 1, &inputs, NULL);
-  if (status != ND4C_OK)
-    return status;
-  nd4c_cl_launch_begin(&launch, call, take);
-  nd4c_cl_arg_bytes(&launch, &s, sizeof s);
-  nd4c_cl_arg_tensor(&launch, &call->inputs[0], ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, &call->outputs[0], ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+  ND4C_CL_TYPES(&options, "ABY", x->dtype, places->dtype, y->dtype);
+  ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, y->size * 4, &unmarked, 4));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN(call, "sweep+unpool", "unpool_mark", options, x->size, ND4C_CL_VALUE(s),
+                               ND4C_CL_LONGS(extents, 3), ND4C_CL_IN(places),
+                               ND4C_CL_INT(call->attrs[ND4C_ATTR_max_unpool_planar].as.i != 0),
+                               ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_FAULT));
+  return ND4C_CL_RUN(call, "sweep+unpool", "unpool_take", options, y->size, ND4C_CL_VALUE(s), ND4C_CL_IN(x),
+                     ND4C_CL_OUT(y), ND4C_CL_SCRATCH(READ));
 }
 
 /* -- list ---------------------------------------------------------------------------------------------------------- */
@@ -245,5 +203,4 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
 OPS(DEFINE)
 ND4C_CL_KERNEL(max_unpool, ND4C_CL_REALS, max_unpool_usable, max_unpool_run, max_unpool_scratch)
 
-#define LISTED(op, ...) &opencl_##op,
-const nd4c_kernel *const nd4c_cl_window_pool_kernels[] = {OPS(LISTED) & opencl_max_unpool, NULL};
+const nd4c_kernel *const nd4c_cl_window_pool_kernels[] = {&opencl_max_unpool, OPS(ND4C_CL_LISTED) NULL};

@@ -46,6 +46,14 @@ static inline const nd4c_tensor *nd4c_cl_input(const nd4c_call *call, int32_t po
                                                                                          : NULL;
 }
 
+/* Dtype of an operand that may be left out, and its stride; 0 where it is. */
+static inline nd4c_dtype nd4c_cl_dtype_of(const nd4c_tensor *tensor, nd4c_dtype otherwise) {
+  return tensor != NULL ? tensor->dtype : otherwise;
+}
+static inline int64_t nd4c_cl_stride_of(const nd4c_tensor *tensor, int32_t axis) {
+  return tensor != NULL ? tensor->strides[axis] : 0;
+}
+
 /* -- programs ------------------------------------------------------------------------------------------------------ */
 
 /* Text of options, "-D TYPE_A=float32 -D OP=sqrt". */
@@ -56,6 +64,12 @@ typedef struct nd4c_cl_options {
 void nd4c_cl_define(nd4c_cl_options *options, const char *name, const char *format, ...) ND4C_PRINTF(3, 4);
 /* Appends " -D TYPE_<operand>=<dtype's name>": common.cl then has LOAD_<operand>, SAVE_<operand>, STORAGE_<operand>. */
 void nd4c_cl_define_type(nd4c_cl_options *options, char operand, nd4c_dtype dtype);
+/* Appends " -D NAME=1" where a condition holds. */
+void nd4c_cl_define_if(nd4c_cl_options *options, bool holds, const char *name);
+/* The same of several: ND4C_CL_TYPES(&options, "AY", x->dtype, y->dtype). */
+void nd4c_cl_define_types(nd4c_cl_options *options, const char *operands, const nd4c_dtype *dtypes);
+#define ND4C_CL_TYPES(options, operands, ...) \
+  nd4c_cl_define_types((options), (operands), (const nd4c_dtype[]){__VA_ARGS__})
 /* Appends " -D INDEX=uint" if all operands of the call lie within 2^31 elements of their buffers' starts, else ulong.
  */
 void nd4c_cl_define_index(nd4c_cl_options *options, const nd4c_call *call);
@@ -83,6 +97,7 @@ enum { ND4C_CL_ARGS = 40, ND4C_CL_ARG_BYTES = 1024 };
 typedef struct nd4c_cl_launch {
   const nd4c_call *call;
   nd4c_cl_kernel *kernel;
+  int64_t group; /* work items of a group, where ND4C_CL_LOCAL_EACH asks for memory by them */
   int32_t count;
   bool overflow; /* more than fits: run fails with INTERNAL */
   struct nd4c_cl_arg {
@@ -163,6 +178,8 @@ static inline void nd4c_cl_arg_pair(nd4c_cl_launch *launch, double value) {
     nd4c_cl_arg_bytes(launch, parts, sizeof parts);
 }
 
+#include "backends/opencl/runtime/arguments.h"
+
 /* -- walks over elements ------------------------------------------------------------------------------------------ */
 
 enum { ND4C_CL_RANK = 8, ND4C_CL_WALKED = 4 };
@@ -184,6 +201,12 @@ bool nd4c_cl_walk_make(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape, i
 bool nd4c_cl_walk_strides(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
                           const int64_t *const *strides, char *reason, size_t reason_size);
 
+/* Distance in memory between neighbours of a walk's first operand. */
+static inline int64_t nd4c_cl_walk_step(const nd4c_cl_walk *walk) {
+  int64_t step = walk->rank > 0 ? walk->strides[0][walk->rank - 1] : INT64_MAX;
+  return step < 0 ? -step : step;
+}
+
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
 /* Dtypes of a kernel's first input. */
@@ -204,22 +227,24 @@ static inline nd4c_status nd4c_cl_fixed_scratch(int64_t (*bytes)(const nd4c_call
   return ND4C_OK;
 }
 
-/* opencl_<op>: a kernel of this engine. scratch: bytes of device scratch that a call needs, or NULL. */
-#define ND4C_CL_KERNEL(op_name, dtype_set, usable_function, run_function, scratch_function) \
-  static nd4c_status opencl_##op_name##_scratch(const nd4c_call *call, int64_t limit,       \
-                                                nd4c_scratch_range *range) {                \
-    (void)limit;                                                                            \
-    return nd4c_cl_fixed_scratch((scratch_function), call, range);                          \
-  }                                                                                         \
-  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),    \
-                                               .op_version = 1,                             \
-                                               .op = #op_name,                              \
-                                               .engine = "opencl",                          \
-                                               .name = "opencl." #op_name,                  \
-                                               .priority = 100,                             \
-                                               .dtypes = (dtype_set),                       \
-                                               .usable = (usable_function),                 \
-                                               .run = (run_function),                       \
+/* opencl_<op>: a kernel of this engine. scratch: how many bytes of the device's memory a call works in, or NULL. */
+#define ND4C_CL_KERNEL(op_name, dtype_set, usable_function, run_function, scratch_function)                        \
+  static nd4c_status opencl_##op_name##_scratch(const nd4c_call *call, int64_t limit, nd4c_scratch_range *range) { \
+    (void)limit;                                                                                                   \
+    return nd4c_cl_fixed_scratch((scratch_function), call, range);                                                 \
+  }                                                                                                                \
+  static const nd4c_kernel opencl_##op_name = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),                           \
+                                               .op_version = 1,                                                    \
+                                               .op = #op_name,                                                     \
+                                               .engine = "opencl",                                                 \
+                                               .name = "opencl." #op_name,                                         \
+                                               .priority = 100,                                                    \
+                                               .dtypes = (dtype_set),                                              \
+                                               .usable = (usable_function),                                        \
+                                               .run = (run_function),                                              \
                                                .device_scratch = opencl_##op_name##_scratch};
+/* Of a table of ops, X(op, ...): an entry of the family's list. */
+#define ND4C_CL_LISTED(op_name, ...) &opencl_##op_name,
+#define ND4C_CL_LISTED_OP(op_name) &opencl_##op_name, /* of a table X(op) */
 
 #endif

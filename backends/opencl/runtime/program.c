@@ -45,6 +45,18 @@ void nd4c_cl_define_type(nd4c_cl_options *options, char operand, nd4c_dtype dtyp
   nd4c_cl_define(options, name, "%s", nd4c_cl_dtype_name(dtype));
 }
 
+void nd4c_cl_define_if(nd4c_cl_options *options, bool holds, const char *name) {
+  if (holds) {
+    nd4c_cl_define(options, name, "1");
+  }
+}
+
+void nd4c_cl_define_types(nd4c_cl_options *options, const char *operands, const nd4c_dtype *dtypes) {
+  for (int32_t i = 0; operands[i] != '\0'; i++) {
+    nd4c_cl_define_type(options, operands[i], dtypes[i]);
+  }
+}
+
 /* Farthest element from the buffer's start. */
 static int64_t farthest(const nd4c_tensor *tensor) {
   int64_t last = tensor->offset;

@@ -44,9 +44,7 @@ bool nd4c_cl_gemm_by_vectors(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
 static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gemm, int64_t side) {
   nd4c_cl_options options = {{0}};
   const nd4c_cl_matrices *s = &gemm->matrices;
-  nd4c_cl_define_type(&options, 'A', gemm->a->dtype);
-  nd4c_cl_define_type(&options, 'B', gemm->b->dtype);
-  nd4c_cl_define_type(&options, 'Y', gemm->y->dtype);
+  ND4C_CL_TYPES(&options, "ABY", gemm->a->dtype, gemm->b->dtype, gemm->y->dtype);
   nd4c_cl_define(&options, "ACC", "%s", gemm->sum != NULL ? gemm->sum : sum_type(gemm));
   if (side > 0) {
     nd4c_cl_define(&options, "SIDE", "%d", (int)side);
@@ -59,8 +57,8 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
     nd4c_cl_define(&options, "ACROSS", "%d", (int)ACROSS);
   }
   if (gemm->epilogue) {
-    nd4c_cl_define_type(&options, 'C', gemm->bias != NULL ? gemm->bias->dtype : gemm->y->dtype);
-    nd4c_cl_define_type(&options, 'D', gemm->addend != NULL ? gemm->addend->dtype : gemm->y->dtype);
+    ND4C_CL_TYPES(&options, "CD", gemm->bias != NULL ? gemm->bias->dtype : gemm->y->dtype,
+                  gemm->addend != NULL ? gemm->addend->dtype : gemm->y->dtype);
     nd4c_cl_define_real(&options, call);
     nd4c_cl_define(&options, "EPILOGUE", "1");
     nd4c_cl_define(&options, "ACTIVATION", "%d", (int)gemm->activation);
@@ -90,17 +88,11 @@ nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   int64_t global =
       (gemm->matrices.n + across - 1) / across * ((gemm->matrices.m + down - 1) / down) * gemm->batch.size * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_bytes(&launch, &gemm->batch, sizeof gemm->batch);
-  nd4c_cl_arg_bytes(&launch, &gemm->matrices, sizeof gemm->matrices);
-  nd4c_cl_arg_tensor(&launch, gemm->a, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, gemm->b, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, gemm->y, ND4C_CL_WRITE);
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(gemm->batch), ND4C_CL_VALUE(gemm->matrices), ND4C_CL_IN(gemm->a),
+               ND4C_CL_IN(gemm->b), ND4C_CL_OUT(gemm->y));
   if (gemm->epilogue) {
-    nd4c_cl_arg_bytes(&launch, &gemm->more, sizeof gemm->more);
-    nd4c_cl_arg_tensor(&launch, gemm->bias != NULL ? gemm->bias : gemm->a, ND4C_CL_READ);
-    nd4c_cl_arg_tensor(&launch, gemm->addend != NULL ? gemm->addend : gemm->a, ND4C_CL_READ);
-    nd4c_cl_arg_int(&launch, gemm->bias != NULL);
-    nd4c_cl_arg_int(&launch, gemm->addend != NULL);
+    ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(gemm->more), ND4C_CL_IN(gemm->bias), ND4C_CL_IN(gemm->addend),
+                 ND4C_CL_INT(gemm->bias != NULL, gemm->addend != NULL));
   }
   return nd4c_cl_launch_run(&launch, 1, &global, &group);
 }

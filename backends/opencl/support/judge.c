@@ -27,19 +27,10 @@ static nd4c_status launch_judge(const nd4c_call *call, int32_t slot, const nd4c_
                                 int64_t told) {
   const nd4c_cl_step step = {.call = call};
   nd4c_cl_walk walk;
-  nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(&step, &walk, x));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "convert+judge", "judge", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_double(&launch, range.least);
-  nd4c_cl_arg_double(&launch, range.most);
-  nd4c_cl_arg_int(&launch, range.whole);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, slot);
-  nd4c_cl_arg_long(&launch, told);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_RUN_TYPED(call, "convert+judge", "judge", x->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_VALUE(walk),
+                           ND4C_CL_DOUBLE(range.least, range.most), ND4C_CL_INT(range.whole),
+                           ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(slot, told));
 }
 
 nd4c_status nd4c_cl_judge(const nd4c_call *call, int32_t count, const nd4c_tensor *const *tensors,

@@ -67,10 +67,15 @@ void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const in
 nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
                               int32_t count, const int64_t *const *strides) {
   char why[256] = "";
-  if (nd4c_cl_walk_strides(walk, rank, shape, count, strides, why, sizeof why)) {
-    return ND4C_OK;
-  }
-  return nd4c_cl_step_refuse(step, "%s", why);
+  bool made = nd4c_cl_walk_strides(walk, rank, shape, count, strides, why, sizeof why);
+  return made ? ND4C_OK : nd4c_cl_step_refuse(step, "%s", why);
+}
+
+nd4c_status nd4c_cl_step_walk_tensors(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
+                                      int32_t count, const nd4c_tensor *const *tensors) {
+  char why[256] = "";
+  bool made = nd4c_cl_walk_make(walk, rank, shape, count, tensors, why, sizeof why);
+  return made ? ND4C_OK : nd4c_cl_step_refuse(step, "%s", why);
 }
 
 nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor) {
@@ -95,42 +100,27 @@ static const char *unit_of(nd4c_dtype dtype) {
   }
 }
 
-nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
-                                nd4c_dtype dtype) {
+nd4c_cl_options nd4c_cl_unit_options(const nd4c_call *call, nd4c_dtype dtype) {
   nd4c_cl_options options = {""};
   nd4c_cl_define_index(&options, call);
   if (dtype != ND4C_DTYPE_NONE) {
     nd4c_cl_define(&options, "UNIT", "%s", unit_of(dtype));
   }
-  return nd4c_cl_begin(launch, call, source, function, &options);
+  return options;
 }
 
-nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
-                                nd4c_dtype dtype) {
+nd4c_cl_options nd4c_cl_typed_options(const nd4c_call *call, nd4c_dtype dtype) {
   nd4c_cl_options options = {""};
   nd4c_cl_define_index(&options, call);
   nd4c_cl_define_type(&options, 'A', dtype);
-  return nd4c_cl_begin(launch, call, source, function, &options);
+  return options;
 }
 
-nd4c_status nd4c_cl_begin_ops(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function) {
+nd4c_cl_options nd4c_cl_op_options(const nd4c_call *call) {
   nd4c_cl_options options = {""};
-  nd4c_cl_define_type(&options, 'A', call->inputs[0].dtype);
-  nd4c_cl_define_type(&options, 'B', call->inputs[1].dtype);
-  nd4c_cl_define_type(&options, 'Y', call->outputs[0].dtype);
+  ND4C_CL_TYPES(&options, "ABY", call->inputs[0].dtype, call->inputs[1].dtype, call->outputs[0].dtype);
   nd4c_cl_define_index(&options, call);
-  return nd4c_cl_begin(launch, call, source, function, &options);
-}
-
-nd4c_status nd4c_cl_run_items(nd4c_cl_launch *launch, int64_t count) {
-  nd4c_cl_arg_long(launch, count);
-  return nd4c_cl_launch_run(launch, 1, &count, NULL);
-}
-
-void nd4c_cl_arg_shifted(nd4c_cl_launch *launch, const nd4c_tensor *tensor, int64_t shift, nd4c_cl_access access) {
-  nd4c_tensor moved = *tensor;
-  moved.offset += shift;
-  nd4c_cl_arg_tensor(launch, &moved, access);
+  return options;
 }
 
 /* -- moves --------------------------------------------------------------------------------------------------------- */
@@ -141,15 +131,8 @@ nd4c_status nd4c_cl_move(const nd4c_cl_step *step, int32_t rank, const int64_t *
   const int64_t *strides[2] = {from_strides, to_strides};
   nd4c_cl_walk walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 2, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "move", to->dtype));
-  nd4c_cl_arg_shifted(&launch, from, from_shift, ND4C_CL_READ);
-  nd4c_cl_arg_shifted(&launch, to, to_shift, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "move", to->dtype, walk.size, ND4C_CL_IN_AT(from, from_shift),
+                            ND4C_CL_OUT_AT(to, to_shift), ND4C_CL_VALUE(walk));
 }
 
 nd4c_status nd4c_cl_copy(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *y) {
@@ -160,14 +143,7 @@ nd4c_status nd4c_cl_copy(const nd4c_cl_step *step, const nd4c_tensor *x, const n
 nd4c_status nd4c_cl_zero(const nd4c_cl_step *step, const nd4c_tensor *y) {
   nd4c_cl_walk walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, y));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, step->call, "places+move", "zero", y->dtype));
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_UNITS(step, "places+move", "zero", y->dtype, walk.size, ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
 }
 
 /* -- windows ------------------------------------------------------------------------------------------------------- */

@@ -52,21 +52,30 @@ void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const in
 nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
                               int32_t count, const int64_t *const *strides);
 
+/* The same along tensors that are broadcast to the shape; NULL: not there. */
+nd4c_status nd4c_cl_step_walk_tensors(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
+                                      int32_t count, const nd4c_tensor *const *tensors);
+
 /* The same along all elements of one tensor. */
 nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor);
 
-/* Begins a launch of a kernel on units as wide as `dtype`, or on a typed one (TYPE_A); `dtype` NONE: neither. */
-nd4c_status nd4c_cl_begin_units(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
-                                nd4c_dtype dtype);
-nd4c_status nd4c_cl_begin_typed(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
-                                nd4c_dtype dtype);
-/* Begins one that is typed by the first two inputs (TYPE_A, TYPE_B) and the first output (TYPE_Y). */
-nd4c_status nd4c_cl_begin_ops(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function);
-/* Runs it over `count` work items: the kernel's last argument, as launches are rounded up to whole groups. */
-nd4c_status nd4c_cl_run_items(nd4c_cl_launch *launch, int64_t count);
+/* Options of a kernel on units as wide as `dtype`, or of a typed one (TYPE_A); `dtype` NONE: neither. */
+nd4c_cl_options nd4c_cl_unit_options(const nd4c_call *call, nd4c_dtype dtype);
+nd4c_cl_options nd4c_cl_typed_options(const nd4c_call *call, nd4c_dtype dtype);
+/* Of one that is typed by the first two inputs (TYPE_A, TYPE_B) and the first output (TYPE_Y). */
+nd4c_cl_options nd4c_cl_op_options(const nd4c_call *call);
 
-/* A tensor's two arguments, element 0 moved on by `shift` elements. */
-void nd4c_cl_arg_shifted(nd4c_cl_launch *launch, const nd4c_tensor *tensor, int64_t shift, nd4c_cl_access access);
+#define ND4C_CL_RUN_UNITS(call, source, function, dtype, count, ...) \
+  ND4C_CL_RUN_ITEMS(call, source, function, nd4c_cl_unit_options((call), (dtype)), count, __VA_ARGS__)
+#define ND4C_CL_RUN_TYPED(call, source, function, dtype, count, ...) \
+  ND4C_CL_RUN_ITEMS(call, source, function, nd4c_cl_typed_options((call), (dtype)), count, __VA_ARGS__)
+#define ND4C_CL_RUN_OPS(call, source, function, count, ...) \
+  ND4C_CL_RUN_ITEMS(call, source, function, nd4c_cl_op_options(call), count, __VA_ARGS__)
+/* The same of a step; a dry one runs nothing. */
+#define ND4C_CL_STEP_UNITS(step, source, function, dtype, count, ...) \
+  (nd4c_cl_is_dry(step) ? ND4C_OK : ND4C_CL_RUN_UNITS((step)->call, source, function, dtype, count, __VA_ARGS__))
+#define ND4C_CL_STEP_TYPED(step, source, function, dtype, count, ...) \
+  (nd4c_cl_is_dry(step) ? ND4C_OK : ND4C_CL_RUN_TYPED((step)->call, source, function, dtype, count, __VA_ARGS__))
 
 /* Elements of `from` (its element 0 moved by from_shift) to `to`, along strides of their own over a shape. One dtype.
  */

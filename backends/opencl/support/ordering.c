@@ -5,13 +5,11 @@
 
 enum { BLOCK = 16, PART = 32, LEAST_CHUNK = 64, CHUNKS = 2048 };
 
-nd4c_status nd4c_cl_begin_order(nd4c_cl_launch *launch, const nd4c_call *call, const char *function) {
+nd4c_cl_options nd4c_cl_order_options(void) {
   nd4c_cl_options options = {""};
   nd4c_cl_define(&options, "BLOCK", "%d", (int)BLOCK);
   nd4c_cl_define(&options, "PART", "%d", (int)PART);
-  ND4C_BACKEND_TRY(nd4c_cl_begin(launch, call, "places+order", function, &options));
-  nd4c_cl_arg_buffer(launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  return ND4C_OK;
+  return options;
 }
 
 /* -- sorting ------------------------------------------------------------------------------------------------------- */
@@ -42,21 +40,12 @@ static int64_t pieces(int64_t count, int64_t size) {
 }
 
 nd4c_status nd4c_cl_sort(const nd4c_call *call, nd4c_cl_sorting *s) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "sort_blocks"));
-  nd4c_cl_arg_long(&launch, s->keys);
-  nd4c_cl_arg_long(&launch, s->order);
-  nd4c_cl_arg_long(&launch, s->length);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->lines * pieces(s->length, BLOCK)));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "sort_blocks", s->lines * pieces(s->length, BLOCK),
+                                     ND4C_CL_LONG(s->keys, s->order, s->length)));
   for (int64_t width = BLOCK; width < s->length; width *= 2) {
-    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "merge_runs"));
-    nd4c_cl_arg_long(&launch, s->keys);
-    nd4c_cl_arg_long(&launch, s->order);
-    nd4c_cl_arg_long(&launch, s->other_keys);
-    nd4c_cl_arg_long(&launch, s->other_order);
-    nd4c_cl_arg_long(&launch, s->length);
-    nd4c_cl_arg_long(&launch, width);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->lines * pieces(s->length, PART)));
+    ND4C_BACKEND_TRY(
+        ND4C_CL_RUN_ORDER(call, "merge_runs", s->lines * pieces(s->length, PART),
+                          ND4C_CL_LONG(s->keys, s->order, s->other_keys, s->other_order, s->length, width)));
     nd4c_cl_sorting turned = *s;
     turned.keys = s->other_keys;
     turned.order = s->other_order;
@@ -68,23 +57,12 @@ nd4c_status nd4c_cl_sort(const nd4c_call *call, nd4c_cl_sorting *s) {
 }
 
 nd4c_status nd4c_cl_sort_rows(const nd4c_call *call, nd4c_cl_sorting *s, int64_t columns) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "sort_row_blocks"));
-  nd4c_cl_arg_long(&launch, s->keys);
-  nd4c_cl_arg_long(&launch, columns);
-  nd4c_cl_arg_long(&launch, s->order);
-  nd4c_cl_arg_long(&launch, s->length);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, pieces(s->length, BLOCK)));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "sort_row_blocks", pieces(s->length, BLOCK),
+                                     ND4C_CL_LONG(s->keys, columns, s->order, s->length)));
   for (int64_t width = BLOCK; width < s->length; width *= 2) {
     int64_t from = s->order;
-    ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "merge_rows"));
-    nd4c_cl_arg_long(&launch, s->keys);
-    nd4c_cl_arg_long(&launch, columns);
-    nd4c_cl_arg_long(&launch, s->order);
-    nd4c_cl_arg_long(&launch, s->other_order);
-    nd4c_cl_arg_long(&launch, s->length);
-    nd4c_cl_arg_long(&launch, width);
-    ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, pieces(s->length, PART)));
+    ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "merge_rows", pieces(s->length, PART),
+                                       ND4C_CL_LONG(s->keys, columns, s->order, s->other_order, s->length, width)));
     s->order = s->other_order;
     s->other_order = from;
   }
@@ -103,21 +81,9 @@ nd4c_status nd4c_cl_make_keys(const nd4c_cl_step *step, const nd4c_tensor *x, in
   }
   nd4c_cl_walk walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, step->call, "places+keys", "make_keys", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, step->call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, s->keys);
-  nd4c_cl_arg_long(&launch, s->order);
-  nd4c_cl_arg_long(&launch, begin);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  nd4c_cl_arg_long(&launch, s->length);
-  nd4c_cl_arg_long(&launch, flip ? -1 : 0);
-  nd4c_cl_arg_int(&launch, by_order);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_TYPED(step, "places+keys", "make_keys", x->dtype, walk.size, ND4C_CL_IN(x),
+                            ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s->keys, s->order, begin), ND4C_CL_VALUE(walk),
+                            ND4C_CL_LONG(s->length, flip ? -1 : 0), ND4C_CL_INT(by_order));
 }
 
 bool nd4c_cl_nan_key(nd4c_dtype dtype, uint64_t *key) {
@@ -131,20 +97,11 @@ bool nd4c_cl_nan_key(nd4c_dtype dtype, uint64_t *key) {
 
 nd4c_status nd4c_cl_place_keys(const nd4c_call *call, const nd4c_tensor *indices, const nd4c_cl_walk *walk,
                                const nd4c_cl_target *target, const nd4c_cl_sorting *sorting, bool at_once) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+scatter", "place_keys", call->outputs[0].dtype));
-  nd4c_cl_arg_tensor(&launch, indices, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, sorting->keys);
-  nd4c_cl_arg_long(&launch, sorting->order);
-  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
-  nd4c_cl_arg_bytes(&launch, target, sizeof *target);
-  if (at_once) {
-    nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  } else {
-    nd4c_cl_arg_fault(&launch);
-  }
-  return nd4c_cl_run_items(&launch, walk->size);
+  const nd4c_cl_given to_stream = ND4C_CL_FAULT, to_scratch = ND4C_CL_SCRATCH(READ_WRITE);
+  return ND4C_CL_RUN_UNITS(call, "places+scatter", "place_keys", call->outputs[0].dtype, walk->size,
+                           ND4C_CL_IN(indices), ND4C_CL_SCRATCH(READ_WRITE),
+                           ND4C_CL_LONG(sorting->keys, sorting->order), ND4C_CL_VALUE(*walk), ND4C_CL_VALUE(*target),
+                           at_once ? to_scratch : to_stream);
 }
 
 const char *nd4c_cl_kind(nd4c_dtype dtype) {
@@ -168,38 +125,19 @@ int64_t nd4c_cl_selection_make(nd4c_cl_selection *selection, int64_t begin, int6
 }
 
 nd4c_status nd4c_cl_select(const nd4c_call *call, const nd4c_cl_selection *s, int64_t *total) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_count"));
-  nd4c_cl_arg_long(&launch, s->flags);
-  nd4c_cl_arg_long(&launch, s->count);
-  nd4c_cl_arg_long(&launch, s->chunk);
-  nd4c_cl_arg_long(&launch, s->sums);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->chunks));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_sums"));
-  nd4c_cl_arg_long(&launch, s->sums);
-  nd4c_cl_arg_long(&launch, s->chunks);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, 1));
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, call, "scan_number"));
-  nd4c_cl_arg_long(&launch, s->flags);
-  nd4c_cl_arg_long(&launch, s->count);
-  nd4c_cl_arg_long(&launch, s->chunk);
-  nd4c_cl_arg_long(&launch, s->sums);
-  nd4c_cl_arg_long(&launch, s->chosen);
-  nd4c_cl_arg_long(&launch, s->ranks);
-  ND4C_BACKEND_TRY(nd4c_cl_run_items(&launch, s->chunks));
+  ND4C_BACKEND_TRY(
+      ND4C_CL_RUN_ORDER(call, "scan_count", s->chunks, ND4C_CL_LONG(s->flags, s->count, s->chunk, s->sums)));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "scan_sums", 1, ND4C_CL_LONG(s->sums, s->chunks)));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "scan_number", s->chunks,
+                                     ND4C_CL_LONG(s->flags, s->count, s->chunk, s->sums, s->chosen, s->ranks)));
   return total == NULL ? ND4C_OK
                        : nd4c_cl_read_back(call, call->scratch_buffer, (s->sums + s->chunks) * ND4C_CL_WORD, total,
                                            (int64_t)sizeof *total);
 }
 
 nd4c_status nd4c_cl_make_flags(const nd4c_call *call, const nd4c_tensor *x, const nd4c_cl_walk *walk, int64_t flags) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_typed(&launch, call, "places+keys", "make_flags", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, ND4C_CL_READ);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ_WRITE);
-  nd4c_cl_arg_long(&launch, flags);
-  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
-  return nd4c_cl_run_items(&launch, walk->size);
+  return ND4C_CL_RUN_TYPED(call, "places+keys", "make_flags", x->dtype, walk->size, ND4C_CL_IN(x),
+                           ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(flags), ND4C_CL_VALUE(*walk));
 }
 
 nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_t first, const nd4c_tensor *y,
@@ -207,30 +145,16 @@ nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_
   const int64_t *strides[2] = {y->strides, places};
   nd4c_cl_walk walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
-  if (nd4c_cl_is_dry(step) || walk.size == 0) {
-    return ND4C_OK;
-  }
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_order(&launch, step->call, "write_numbers"));
-  nd4c_cl_arg_long(&launch, list);
-  nd4c_cl_arg_long(&launch, first);
-  nd4c_cl_arg_tensor(&launch, y, ND4C_CL_WRITE);
-  nd4c_cl_arg_bytes(&launch, &walk, sizeof walk);
-  return nd4c_cl_run_items(&launch, walk.size);
+  return ND4C_CL_STEP_ORDER(step, "write_numbers", walk.size, ND4C_CL_LONG(list, first), ND4C_CL_OUT(y),
+                            ND4C_CL_VALUE(walk));
 }
 
 nd4c_status nd4c_cl_move_chosen(const nd4c_call *call, const nd4c_tensor *x, const nd4c_tensor *y, int64_t list,
                                 const nd4c_cl_walk *walk, const nd4c_cl_walk *places, bool scatter, int64_t count) {
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(nd4c_cl_begin_units(&launch, call, "places+move", "take_chosen", x->dtype));
-  nd4c_cl_arg_tensor(&launch, x, scatter ? ND4C_CL_WRITE : ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, y, scatter ? ND4C_CL_READ : ND4C_CL_WRITE);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, list * 2);
-  nd4c_cl_arg_bytes(&launch, walk, sizeof *walk);
-  nd4c_cl_arg_bytes(&launch, places, sizeof *places);
-  nd4c_cl_arg_int(&launch, scatter);
-  return nd4c_cl_run_items(&launch, count);
+  return ND4C_CL_RUN_UNITS(call, "places+move", "take_chosen", x->dtype, count,
+                           ND4C_CL_TENSOR(x, scatter ? ND4C_CL_WRITE : ND4C_CL_READ, 0),
+                           ND4C_CL_TENSOR(y, scatter ? ND4C_CL_READ : ND4C_CL_WRITE, 0), ND4C_CL_SCRATCH(READ),
+                           ND4C_CL_LONG(list * 2), ND4C_CL_VALUE(*walk), ND4C_CL_VALUE(*places), ND4C_CL_INT(scatter));
 }
 
 nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t axis, int32_t covered,

@@ -85,7 +85,12 @@ nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, 
 /* y (int64) = the numbers of a list, from number `first` on, at the places that strides of y's shape name. */
 nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_t first, const nd4c_tensor *y,
                                   const int64_t *places);
-/* Begins a launch of order.cl, whose first argument is the scratch buffer. */
-nd4c_status nd4c_cl_begin_order(nd4c_cl_launch *launch, const nd4c_call *call, const char *function);
+/* As ND4C_CL_RUN_ITEMS and ND4C_CL_STEP_UNITS of a kernel of order.cl, whose first argument is the scratch buffer. */
+nd4c_cl_options nd4c_cl_order_options(void);
+#define ND4C_CL_RUN_ORDER(call, function, count, ...)                                                            \
+  ND4C_CL_RUN_ITEMS(call, "places+order", function, nd4c_cl_order_options(), count, ND4C_CL_SCRATCH(READ_WRITE), \
+                    __VA_ARGS__)
+#define ND4C_CL_STEP_ORDER(step, function, count, ...) \
+  (nd4c_cl_is_dry(step) ? ND4C_OK : ND4C_CL_RUN_ORDER((step)->call, function, count, __VA_ARGS__))
 
 #endif

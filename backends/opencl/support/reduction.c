@@ -57,12 +57,6 @@ static bool make_walks(const nd4c_cl_reduction *reduction, plan *p, char *reason
          nd4c_cl_walk_strides(&p->inner, rank[1], shape[1], 2, inner, reason, reason_size);
 }
 
-/* Distance in memory between neighbours of a walk. */
-static int64_t step_of(const nd4c_cl_walk *walk) {
-  int64_t step = walk->rank > 0 ? walk->strides[0][walk->rank - 1] : INT64_MAX;
-  return step < 0 ? -step : step;
-}
-
 static int64_t power_of_two(int64_t least) {
   int64_t power = 1;
   while (power < least)
@@ -84,12 +78,10 @@ static bool make_plan(const nd4c_call *call, const nd4c_cl_reduction *reduction,
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   if (!make_walks(reduction, p, reason, reason_size))
     return false;
-  p->group = GROUP;
-  while (p->group > 1 && (p->group > limits->group_size || p->group * STATE_BYTES > limits->local_bytes))
-    p->group /= 2;
+  p->group = nd4c_cl_group_within(call, GROUP, STATE_BYTES);
   p->eight = by_eight(call, reduction, &p->inner);
   p->group = p->eight ? 1 : p->group;
-  p->rows_next = p->kept.rank > 0 && step_of(&p->kept) < step_of(&p->inner);
+  p->rows_next = p->kept.rank > 0 && nd4c_cl_walk_step(&p->kept) < nd4c_cl_walk_step(&p->inner);
   int64_t least = p->rows_next ? p->inner.size / 16 : p->inner.size / 4;
   p->lanes = power_of_two(least < p->group ? least : p->group);
   int64_t wanted = UNITS * (int64_t)(limits->compute_units > 0 ? limits->compute_units : 1);
@@ -133,9 +125,7 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction
   nd4c_dtype a = reduction->a->dtype, y = reduction->y->dtype;
   bool real = nd4c_cl_is_float(a), wide = nd4c_cl_wide(call);
   nd4c_cl_define(&options, reduction->gather, "1");
-  nd4c_cl_define_type(&options, 'A', a);
-  nd4c_cl_define_type(&options, 'B', reduction->b != NULL ? reduction->b->dtype : a);
-  nd4c_cl_define_type(&options, 'Y', y);
+  ND4C_CL_TYPES(&options, "ABY", a, nd4c_cl_dtype_of(reduction->b, a), y);
   nd4c_cl_define_real(&options, call);
   real = folds(reduction) ? nd4c_cl_is_float(y) : real;
   nd4c_cl_define(&options, "VALUE", "%s",
@@ -143,75 +133,43 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction
                  : folds(reduction) ? nd4c_cl_wrapping(y, "COMPUTE_Y")
                                     : "COMPUTE_A");
   nd4c_cl_define(&options, "PARAMETER", "REAL");
-  if (real)
-    nd4c_cl_define(&options, "REAL_STATE", "1");
-  if (real && !(wide && a != ND4C_FLOAT64))
-    nd4c_cl_define(&options, "COMPENSATED", "1");
-  if (wide)
-    nd4c_cl_define(&options, "WIDE_VALUE", "1");
+  nd4c_cl_define_if(&options, real, "REAL_STATE");
+  nd4c_cl_define_if(&options, real && !(wide && a != ND4C_FLOAT64), "COMPENSATED");
+  nd4c_cl_define_if(&options, wide, "WIDE_VALUE");
   if (p->eight) {
     nd4c_cl_define(&options, "EIGHT", "double8");
     nd4c_cl_define(&options, "CAST_EIGHT", "convert_double8");
   }
-  if (reduction->b != NULL)
-    nd4c_cl_define(&options, "PAIRED", "1");
-  if (reduction->least)
-    nd4c_cl_define(&options, "LEAST", "1");
-  if (reduction->skip_nan)
-    nd4c_cl_define(&options, "SKIP_NAN", "1");
-  if (casts(reduction))
-    nd4c_cl_define(&options, "CAST", "1");
+  nd4c_cl_define_if(&options, reduction->b != NULL, "PAIRED");
+  nd4c_cl_define_if(&options, reduction->least, "LEAST");
+  nd4c_cl_define_if(&options, reduction->skip_nan, "SKIP_NAN");
+  nd4c_cl_define_if(&options, casts(reduction), "CAST");
   if (p->kept.size < INT32_MAX && p->inner.size < INT32_MAX) /* products of axes may count further than operands */
     nd4c_cl_define_index(&options, call);
   return options;
 }
 
-static nd4c_status kernel_of(const nd4c_call *call, const nd4c_cl_reduction *reduction, const char *function,
-                             const nd4c_cl_options *options, nd4c_cl_kernel **kernel) {
-  const char *source = casts(reduction) ? "convert+reduction" : "reduction";
-  return nd4c_cl_kernel_get(call->device, source, function, options, kernel);
-}
-
-static void inputs(nd4c_cl_launch *launch, const nd4c_cl_reduction *reduction, const plan *p) {
-  nd4c_cl_arg_bytes(launch, &p->kept, sizeof p->kept);
-  nd4c_cl_arg_bytes(launch, &p->inner, sizeof p->inner);
-  nd4c_cl_arg_tensor(launch, reduction->a, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(launch, reduction->b != NULL ? reduction->b : reduction->a, ND4C_CL_READ);
+static const char *source_of(const nd4c_cl_reduction *reduction) {
+  return casts(reduction) ? "convert+reduction" : "reduction";
 }
 
 static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *reduction, const plan *p,
-                             const nd4c_cl_options *options) {
-  nd4c_cl_kernel *kernel;
-  nd4c_cl_launch launch;
-  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce_pieces", options, &kernel));
-  int64_t group = nd4c_cl_kernel_fit(kernel, p->group), global = p->kept.size * p->pieces * group;
-  nd4c_cl_launch_begin(&launch, call, kernel);
-  inputs(&launch, reduction, p);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_WRITE);
-  nd4c_cl_arg_long(&launch, reduction->scratch_at);
-  nd4c_cl_arg_real(&launch, reduction->parameter);
-  nd4c_cl_arg_long(&launch, p->pieces);
-  nd4c_cl_arg_long(&launch, p->piece);
-  nd4c_cl_arg_local(&launch, (size_t)group * STATE_BYTES);
-  ND4C_BACKEND_TRY(nd4c_cl_launch_run(&launch, 1, &global, &group));
-  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce_partial", options, &kernel));
-  group = nd4c_cl_kernel_fit(kernel, p->group);
-  global = p->kept.size * group;
-  nd4c_cl_launch_begin(&launch, call, kernel);
-  nd4c_cl_arg_bytes(&launch, &p->kept, sizeof p->kept);
-  nd4c_cl_arg_buffer(&launch, call->scratch_buffer, ND4C_CL_READ);
-  nd4c_cl_arg_long(&launch, reduction->scratch_at);
-  nd4c_cl_arg_tensor(&launch, reduction->y, ND4C_CL_WRITE);
-  nd4c_cl_arg_real(&launch, reduction->parameter);
-  nd4c_cl_arg_long(&launch, p->pieces);
-  nd4c_cl_arg_local(&launch, (size_t)group * STATE_BYTES);
-  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+                             nd4c_cl_options options) {
+  const char *source = source_of(reduction);
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_GROUPS(call, source, "reduce_pieces", options, p->kept.size * p->pieces, p->group,
+                                      ND4C_CL_VALUE(p->kept), ND4C_CL_VALUE(p->inner), ND4C_CL_IN(reduction->a),
+                                      ND4C_CL_IN(reduction->b), ND4C_CL_SCRATCH(WRITE),
+                                      ND4C_CL_LONG(reduction->scratch_at), ND4C_CL_REAL(reduction->parameter),
+                                      ND4C_CL_LONG(p->pieces, p->piece), ND4C_CL_LOCAL_EACH(STATE_BYTES)));
+  return ND4C_CL_RUN_GROUPS(call, source, "reduce_partial", options, p->kept.size, p->group, ND4C_CL_VALUE(p->kept),
+                            ND4C_CL_SCRATCH(READ), ND4C_CL_LONG(reduction->scratch_at), ND4C_CL_OUT(reduction->y),
+                            ND4C_CL_REAL(reduction->parameter), ND4C_CL_LONG(p->pieces),
+                            ND4C_CL_LOCAL_EACH(STATE_BYTES));
 }
 
 nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduction) {
   char reason[128];
   plan p;
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   if (!make_plan(call, reduction, &p, reason, sizeof reason))
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
@@ -219,17 +177,13 @@ nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduc
     return ND4C_OK;
   nd4c_cl_options options = options_of(call, reduction, &p);
   if (p.pieces > 1)
-    return in_pieces(call, reduction, &p, &options);
-  ND4C_BACKEND_TRY(kernel_of(call, reduction, "reduce", &options, &kernel));
-  p.group = nd4c_cl_kernel_fit(kernel, p.group);
+    return in_pieces(call, reduction, &p, options);
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source_of(reduction), "reduce", &options));
+  p.group = nd4c_cl_kernel_fit(launch.kernel, p.group);
   p.lanes = p.lanes < p.group ? p.lanes : p.group;
   int64_t rows = p.group / p.lanes, global = (p.kept.size + rows - 1) / rows * p.group;
-  nd4c_cl_launch_begin(&launch, call, kernel);
-  inputs(&launch, reduction, &p);
-  nd4c_cl_arg_tensor(&launch, reduction->y, ND4C_CL_WRITE);
-  nd4c_cl_arg_real(&launch, reduction->parameter);
-  nd4c_cl_arg_int(&launch, (int32_t)p.lanes);
-  nd4c_cl_arg_int(&launch, p.rows_next);
-  nd4c_cl_arg_local(&launch, (size_t)p.group * STATE_BYTES);
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(p.kept), ND4C_CL_VALUE(p.inner), ND4C_CL_IN(reduction->a),
+               ND4C_CL_IN(reduction->b), ND4C_CL_OUT(reduction->y), ND4C_CL_REAL(reduction->parameter),
+               ND4C_CL_INT((int32_t)p.lanes, p.rows_next), ND4C_CL_LOCAL((size_t)p.group * STATE_BYTES));
   return nd4c_cl_launch_run(&launch, 1, &global, &p.group);
 }

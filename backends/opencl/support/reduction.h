@@ -2,7 +2,7 @@
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_REDUCTION_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_REDUCTION_H
 
-#include "backends/opencl/runtime/opencl.h"
+#include "backends/opencl/support/moving.h"
 
 enum { ND4C_CL_AXES = 64 };
 

@@ -6,8 +6,8 @@
 
 enum { GROUP = 128, LONG_ROW = 256, ROWS_OF_EIGHT = 16 };
 
-static bool make_walks(const nd4c_cl_rows *r, nd4c_cl_walk *kept, nd4c_cl_walk *inner, char *reason,
-                       size_t reason_size) {
+static nd4c_status make_walks(const nd4c_cl_step *step, const nd4c_cl_rows *r, nd4c_cl_walk *kept,
+                              nd4c_cl_walk *inner) {
   int64_t shape[2][ND4C_CL_AXES], strides[2][4][ND4C_CL_AXES];
   int32_t rank[2] = {0, 0};
   bool statistics = r->extra == ND4C_CL_ROWS_STATISTICS;
@@ -22,48 +22,13 @@ static bool make_walks(const nd4c_cl_rows *r, nd4c_cl_walk *kept, nd4c_cl_walk *
   }
   const int64_t *const outer_strides[] = {strides[0][0], strides[0][1], strides[0][2], strides[0][3]};
   const int64_t *const inner_strides[] = {strides[1][0], strides[1][1], strides[1][2], strides[1][3]};
-  return nd4c_cl_walk_strides(kept, rank[0], shape[0], 4, outer_strides, reason, reason_size) &&
-         nd4c_cl_walk_strides(inner, rank[1], shape[1], 4, inner_strides, reason, reason_size);
-}
-
-bool nd4c_cl_rows_usable(const nd4c_cl_rows *rows, char *reason, size_t reason_size) {
-  nd4c_cl_walk kept, inner;
-  return make_walks(rows, &kept, &inner, reason, reason_size);
-}
-
-static int64_t step_of(const nd4c_cl_walk *walk) {
-  int64_t step = walk->rank > 0 ? walk->strides[0][walk->rank - 1] : INT64_MAX;
-  return step < 0 ? -step : step;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, kept, rank[0], shape[0], 4, outer_strides));
+  return nd4c_cl_step_walk(step, inner, rank[1], shape[1], 4, inner_strides);
 }
 
 /* What is compared and exponentials, which need no more than float where there is no float64. */
 static bool is_plain(const nd4c_cl_rows *r) {
   return strcmp(r->what, "softmax") == 0 || strcmp(r->what, "log_softmax") == 0 || strcmp(r->what, "hardmax") == 0;
-}
-
-static void arg_number(nd4c_cl_launch *launch, const nd4c_cl_rows *r, double value) {
-  if (is_plain(r))
-    nd4c_cl_arg_real(launch, value);
-  else
-    nd4c_cl_arg_pair(launch, value);
-}
-
-static void extras(nd4c_cl_launch *launch, const nd4c_cl_rows *r) {
-  if (r->extra == ND4C_CL_ROWS_RUNNING) {
-    for (int i = 0; i < 2; i++) {
-      nd4c_cl_arg_tensor(launch, r->running[i], ND4C_CL_READ);
-      nd4c_cl_arg_long(launch, r->running[i]->strides[0]);
-    }
-    for (int i = 0; i < 2; i++) {
-      nd4c_cl_arg_tensor(launch, r->statistics[i], ND4C_CL_WRITE);
-      nd4c_cl_arg_long(launch, r->statistics[i]->strides[0]);
-    }
-  } else if (r->extra == ND4C_CL_ROWS_STATISTICS) {
-    nd4c_cl_arg_tensor(launch, r->statistics[0], ND4C_CL_WRITE);
-    nd4c_cl_arg_tensor(launch, r->statistics[1], ND4C_CL_WRITE);
-  }
-  if (r->extra == ND4C_CL_ROWS_RUNNING || r->extra == ND4C_CL_ROWS_LIMIT)
-    arg_number(launch, r, r->limit);
 }
 
 /* Dense rows of float32 that a processor's vectors go through (EIGHT of rows.cl). */
@@ -83,11 +48,9 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, 
   else
     nd4c_cl_define_pair(&options, call);
   nd4c_cl_define_type(&options, 'A', r->x->dtype);
-  if (r->of_pairs)
-    nd4c_cl_define(&options, "OF_PAIRS", "1");
-  nd4c_cl_define_type(&options, 'B', r->scale != NULL ? r->scale->dtype : r->x->dtype);
-  nd4c_cl_define_type(&options, 'C', r->bias != NULL ? r->bias->dtype : r->x->dtype);
-  nd4c_cl_define_type(&options, 'Y', r->y->dtype);
+  nd4c_cl_define_if(&options, r->of_pairs, "OF_PAIRS");
+  ND4C_CL_TYPES(&options, "BCY", nd4c_cl_dtype_of(r->scale, r->x->dtype), nd4c_cl_dtype_of(r->bias, r->x->dtype),
+                r->y->dtype);
   if (r->extra == ND4C_CL_ROWS_RUNNING || r->extra == ND4C_CL_ROWS_STATISTICS) {
     nd4c_cl_define_type(&options, 'D', r->statistics[0]->dtype);
     nd4c_cl_define(&options, r->extra == ND4C_CL_ROWS_RUNNING ? "RUNNING" : "STATISTICS", "1");
@@ -102,38 +65,44 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, 
   return options;
 }
 
-nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *r) {
-  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  char reason[128];
+/* A number of the kernel's type. */
+static nd4c_cl_given number_of(const nd4c_cl_rows *r, const double *value) {
+  return (nd4c_cl_given){.kind = is_plain(r) ? ND4C_CL_GIVEN_REALS : ND4C_CL_GIVEN_PAIRS, .at = value, .count = 1};
+}
+
+static void extras(nd4c_cl_launch *launch, const nd4c_cl_rows *r) {
+  if (r->extra == ND4C_CL_ROWS_RUNNING)
+    ND4C_CL_ARGS(launch, ND4C_CL_STRIDED(r->running[0], READ), ND4C_CL_STRIDED(r->running[1], READ),
+                 ND4C_CL_STRIDED(r->statistics[0], WRITE), ND4C_CL_STRIDED(r->statistics[1], WRITE));
+  if (r->extra == ND4C_CL_ROWS_STATISTICS)
+    ND4C_CL_ARGS(launch, ND4C_CL_OUT(r->statistics[0]), ND4C_CL_OUT(r->statistics[1]));
+  if (r->extra == ND4C_CL_ROWS_RUNNING || r->extra == ND4C_CL_ROWS_LIMIT)
+    ND4C_CL_ARGS(launch, number_of(r, &r->limit));
+}
+
+nd4c_status nd4c_cl_rows_step(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
+  const nd4c_call *call = step->call;
   nd4c_cl_walk kept, inner;
   nd4c_cl_launch launch;
-  int64_t group = GROUP, lanes = 1;
-  if (!make_walks(r, &kept, &inner, reason, sizeof reason))
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
-  while (group > 1 && (group > limits->group_size || group * (int64_t)sizeof(double) > limits->local_bytes))
-    group /= 2;
+  int64_t group = nd4c_cl_group_within(call, GROUP, sizeof(double)), lanes = 1;
+  ND4C_BACKEND_TRY(make_walks(step, r, &kept, &inner));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
   const bool eight = by_eight(call, r, &inner);
   nd4c_cl_options options = options_of(call, r, eight);
   const char *source = is_plain(r) ? "real+share+rows" : ND4C_CL_BY_PAIRS(call, "share+rows");
   ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source, "rows", &options));
   group = eight ? (inner.size < LONG_ROW ? ROWS_OF_EIGHT : 1) : group;
   group = nd4c_cl_kernel_fit(launch.kernel, group);
-  bool rows_next = kept.rank > 0 && step_of(&kept) < step_of(&inner);
+  bool rows_next = kept.rank > 0 && nd4c_cl_walk_step(&kept) < nd4c_cl_walk_step(&inner);
   while (!eight && lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
     lanes *= 2;
   int64_t rows = group / lanes, global = (kept.size + rows - 1) / rows * group;
-  nd4c_cl_arg_bytes(&launch, &kept, sizeof kept);
-  nd4c_cl_arg_bytes(&launch, &inner, sizeof inner);
-  nd4c_cl_arg_tensor(&launch, r->x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, r->y, ND4C_CL_WRITE);
-  nd4c_cl_arg_tensor(&launch, r->scale != NULL ? r->scale : r->x, ND4C_CL_READ);
-  nd4c_cl_arg_tensor(&launch, r->bias != NULL ? r->bias : r->x, ND4C_CL_READ);
-  nd4c_cl_arg_int(&launch, r->scale != NULL);
-  nd4c_cl_arg_int(&launch, r->bias != NULL);
-  arg_number(&launch, r, r->parameter);
-  nd4c_cl_arg_int(&launch, (int32_t)lanes);
-  nd4c_cl_arg_int(&launch, rows_next);
-  nd4c_cl_arg_local(&launch, (size_t)group * sizeof(double));
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(kept), ND4C_CL_VALUE(inner), ND4C_CL_IN(r->x), ND4C_CL_OUT(r->y),
+               ND4C_CL_IN(r->scale), ND4C_CL_IN(r->bias), ND4C_CL_INT(r->scale != NULL, r->bias != NULL),
+               number_of(r, &r->parameter), ND4C_CL_INT((int32_t)lanes, rows_next),
+               ND4C_CL_LOCAL((size_t)group * sizeof(double)));
   extras(&launch, r);
   return nd4c_cl_launch_run(&launch, 1, &global, &group);
 }

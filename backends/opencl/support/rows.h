@@ -26,7 +26,6 @@ typedef struct nd4c_cl_rows {
   int64_t statistics_strides[2][ND4C_CL_AXES];
 } nd4c_cl_rows;
 
-bool nd4c_cl_rows_usable(const nd4c_cl_rows *rows, char *reason, size_t reason_size);
-nd4c_status nd4c_cl_rows_run(const nd4c_call *call, const nd4c_cl_rows *rows);
+nd4c_status nd4c_cl_rows_step(const nd4c_cl_step *step, const nd4c_cl_rows *rows);
 
 #endif
