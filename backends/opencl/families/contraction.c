@@ -10,10 +10,10 @@ enum { LARGE = 1 << 18 /* products from which tiles pay */, TERMS = 12 /* operan
 _Static_assert((int)ND4C_CL_AXES == (int)ND4C_LABEL_AXES, "a step has room for the axes of what it reads");
 
 /* One product of the chain. */
-typedef struct step {
+typedef struct product {
   nd4c_cl_reduction reduction;
   nd4c_tensor a, b, y;
-} step;
+} product;
 
 typedef struct chain {
   nd4c_labels labels;
@@ -61,7 +61,7 @@ static int64_t stride_of(const chain *c, const nd4c_labelled *array, int32_t lab
 
 /* Axes of a step, and where its result goes: a dense array, or the output. */
 static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const nd4c_labelled *right,
-                      nd4c_labelled *result, step *s) {
+                      nd4c_labelled *result, product *s) {
   nd4c_cl_reduction *r = &s->reduction;
   const nd4c_call *call = c->labels.call;
   bool final = number == c->steps - 1;
@@ -143,7 +143,7 @@ static bool axes_of(const nd4c_cl_reduction *r, bool a, bool b, bool y, nd4c_cl_
 }
 
 /* A large product of two matrices, in batches. */
-static bool as_matrices(const step *s, nd4c_cl_gemm *gemm) {
+static bool as_matrices(const product *s, nd4c_cl_gemm *gemm) {
   const nd4c_cl_reduction *r = &s->reduction;
   nd4c_cl_walk m, n, k;
   int32_t others = 0;
@@ -176,7 +176,7 @@ typedef struct room {
   int64_t between, reduction;
 } room;
 
-static bool launches(const nd4c_call *call, const step *s, nd4c_status *status) {
+static bool launches(const nd4c_call *call, const product *s, nd4c_status *status) {
   nd4c_cl_gemm gemm = {0};
   *status = as_matrices(s, &gemm) ? nd4c_cl_gemm_run(call, &gemm) : nd4c_cl_reduce(call, &s->reduction);
   return *status == ND4C_OK;
@@ -195,7 +195,7 @@ static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, r
   for (int32_t i = 0; i < c.steps; i++) {
     const nd4c_labelled *left = i == 0 ? &c.operands[0] : &results[(i - 1) % 2];
     const nd4c_labelled *right = c.labels.count > 1 ? &c.operands[i + 1] : NULL;
-    step s = {0};
+    product s = {0};
     nd4c_cl_gemm gemm = {0};
     if (!make_step(&c, i, left, right, &results[i % 2], &s)) {
       (void)snprintf(reason, reason_size, "a product has more than %d axes", ND4C_CL_AXES);
@@ -242,8 +242,8 @@ static nd4c_status run(const nd4c_call *call) {
 
 /* -- cross --------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status cross_product(const nd4c_cl_step *pass) {
-  const nd4c_call *call = pass->call;
+static nd4c_status cross_product(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
   const nd4c_tensor *const arrays[3] = {a, b, y};
   int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank);
@@ -259,9 +259,9 @@ static nd4c_status cross_product(const nd4c_cl_step *pass) {
     }
   }
   const int64_t *const all[] = {strides[0], strides[1], strides[2]};
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(pass, &walk, y->rank, shape, 3, all));
-  if (nd4c_cl_is_dry(pass)) {
-    return nd4c_cl_step_call(pass);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, shape, 3, all));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
   }
   nd4c_cl_options options = {{0}};
   ND4C_CL_TYPES(&options, "ABY", a->dtype, b->dtype, y->dtype);
@@ -276,6 +276,6 @@ static nd4c_status cross_product(const nd4c_cl_step *pass) {
 
 #define KERNEL(op) ND4C_CL_KERNEL(op, ND4C_CL_REALS, usable, run, scratch)
 ND4C_LABELLED_OPS(KERNEL)
-ND4C_CL_STEP_KERNEL(cross, ND4C_CL_REALS, cross_product, NULL)
+ND4C_CL_STEP_KERNEL(cross, ND4C_CL_REALS, cross_product(step), NULL)
 
 const nd4c_kernel *const nd4c_cl_contraction_kernels[] = {&opencl_cross, ND4C_LABELLED_OPS(ND4C_CL_LISTED_OP) NULL};

@@ -209,8 +209,8 @@ static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
                          ND4C_CL_DOUBLE(call->attrs[ND4C_ATTR_max_roi_pool_spatial_scale].as.f));
 }
 
-ND4C_CL_STEP_KERNEL(nms, ND4C_CL_FLOATS, nms, nms_scratch)
-ND4C_CL_STEP_KERNEL(roi_align, ND4C_CL_FLOATS, roi_align, verdict_scratch)
-ND4C_CL_STEP_KERNEL(max_roi_pool, ND4C_CL_FLOATS, max_roi_pool, verdict_scratch)
+ND4C_CL_STEP_KERNEL(nms, ND4C_CL_FLOATS, nms(step), nms_scratch)
+ND4C_CL_STEP_KERNEL(roi_align, ND4C_CL_FLOATS, roi_align(step), verdict_scratch)
+ND4C_CL_STEP_KERNEL(max_roi_pool, ND4C_CL_FLOATS, max_roi_pool(step), verdict_scratch)
 
 const nd4c_kernel *const nd4c_cl_image_boxes_kernels[] = {&opencl_nms, &opencl_roi_align, &opencl_max_roi_pool, NULL};

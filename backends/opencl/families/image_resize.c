@@ -166,14 +166,6 @@ static nd4c_status sample(const nd4c_cl_step *step, const nd4c_attr_value *attrs
                            ND4C_CL_IN(x), ND4C_CL_IN(grid), ND4C_CL_OUT(y), ND4C_CL_VALUE(s));
 }
 
-static nd4c_status grid_sample(const nd4c_cl_step *step) {
-  return sample(step, &step->call->attrs[ND4C_ATTR_grid_sample_mode], false);
-}
-
-static nd4c_status spatial_transformer(const nd4c_cl_step *step) {
-  return sample(step, &step->call->attrs[ND4C_ATTR_spatial_transformer_mode], true);
-}
-
 static nd4c_status affine_grid(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *theta = &call->inputs[0], *y = &call->outputs[0];
@@ -218,11 +210,12 @@ static const double yuv_of_rgb[9] = {0.299,      0.587,      0.114,       -0.147
 static const double rgb_of_yuv[9] = {1, 0, 1.13988303, 1, -0.394642334, -0.58062185, 1, 2.03206185, 0};
 static const double gray_of_rgb[9] = {0.2989, 0.587, 0.114};
 
-static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double *matrix, double amount,
-                           int64_t axis_attr) {
+/* amount: the attribute of an adjustment; NULL: there is none. */
+static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double *matrix, const nd4c_attr_value *axis_at,
+                           const nd4c_attr_value *amount) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(axis_attr, x->rank);
+  int32_t axis = nd4c_axis(axis_at->as.i, x->rank);
   int64_t shape[ND4C_CL_MAX_RANK];
   const int64_t *strides[2] = {x->strides, y->strides};
   nd4c_cl_walk walk;
@@ -237,35 +230,11 @@ static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double 
   for (int32_t i = 0; i < 9; i++) {
     narrow[i] = (float)matrix[i];
   }
-  return ND4C_CL_RUN_TYPED(
-      call, "places+image+color", "convert_color", x->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_LONG(x->strides[axis]),
-      ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[axis]), ND4C_CL_VALUE(walk), ND4C_CL_INT(what),
-      ND4C_CL_BYTES(wide ? (const void *)matrix : (const void *)narrow, 9 * (wide ? 8 : 4)), ND4C_CL_REAL(amount));
-}
-
-#define COLORS(X)                      \
-  X(rgb_to_hsv, TO_HSV, gray_of_rgb)   \
-  X(hsv_to_rgb, FROM_HSV, gray_of_rgb) \
-  X(rgb_to_yiq, MATRIX, yiq_of_rgb)    \
-  X(yiq_to_rgb, MATRIX, rgb_of_yiq)    \
-  X(rgb_to_yuv, MATRIX, yuv_of_rgb)    \
-  X(yuv_to_rgb, MATRIX, rgb_of_yuv)    \
-  X(rgb_to_grayscale, GRAYSCALE, gray_of_rgb)
-#define DEFINE_COLOR(name, what, matrix)                                                    \
-  static nd4c_status name(const nd4c_cl_step *step) {                                       \
-    return convert(step, what, matrix, 0, step->call->attrs[ND4C_ATTR_##name##_axis].as.i); \
-  }
-COLORS(DEFINE_COLOR)
-
-static nd4c_status adjust_hue(const nd4c_cl_step *step) {
-  const nd4c_attr_value *attrs = step->call->attrs;
-  return convert(step, HUE, gray_of_rgb, attrs[ND4C_ATTR_adjust_hue_delta].as.f, attrs[ND4C_ATTR_adjust_hue_axis].as.i);
-}
-
-static nd4c_status adjust_saturation(const nd4c_cl_step *step) {
-  const nd4c_attr_value *attrs = step->call->attrs;
-  return convert(step, SATURATION, gray_of_rgb, attrs[ND4C_ATTR_adjust_saturation_factor].as.f,
-                 attrs[ND4C_ATTR_adjust_saturation_axis].as.i);
+  return ND4C_CL_RUN_TYPED(call, "places+image+color", "convert_color", x->dtype, walk.size, ND4C_CL_IN(x),
+                           ND4C_CL_LONG(x->strides[axis]), ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[axis]),
+                           ND4C_CL_VALUE(walk), ND4C_CL_INT(what),
+                           ND4C_CL_BYTES(wide ? (const void *)matrix : (const void *)narrow, 9 * (wide ? 8 : 4)),
+                           ND4C_CL_REAL(amount != NULL ? amount->as.f : 0));
 }
 
 static int32_t spatial_axis(const nd4c_call *call) {
@@ -309,23 +278,26 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                 \
-  X(resize, resize_scratch)    \
-  X(grid_sample, NULL)         \
-  X(spatial_transformer, NULL) \
-  X(affine_grid, NULL)         \
-  X(crop_and_resize, NULL)     \
-  X(rgb_to_hsv, NULL)          \
-  X(hsv_to_rgb, NULL)          \
-  X(rgb_to_yiq, NULL)          \
-  X(yiq_to_rgb, NULL)          \
-  X(rgb_to_yuv, NULL)          \
-  X(yuv_to_rgb, NULL)          \
-  X(rgb_to_grayscale, NULL)    \
-  X(adjust_hue, NULL)          \
-  X(adjust_saturation, NULL)   \
-  X(adjust_contrast, contrast_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
+/* X(op, what its step does, scratch) */
+#define AT(name) &step->call->attrs[ND4C_ATTR_##name]
+#define OPS(X)                                                                                              \
+  X(resize, resize(step), resize_scratch)                                                                   \
+  X(grid_sample, sample(step, AT(grid_sample_mode), false), NULL)                                           \
+  X(spatial_transformer, sample(step, AT(spatial_transformer_mode), true), NULL)                            \
+  X(affine_grid, affine_grid(step), NULL)                                                                   \
+  X(crop_and_resize, crop_and_resize(step), NULL)                                                           \
+  X(rgb_to_hsv, convert(step, TO_HSV, gray_of_rgb, AT(rgb_to_hsv_axis), NULL), NULL)                        \
+  X(hsv_to_rgb, convert(step, FROM_HSV, gray_of_rgb, AT(hsv_to_rgb_axis), NULL), NULL)                      \
+  X(rgb_to_yiq, convert(step, MATRIX, yiq_of_rgb, AT(rgb_to_yiq_axis), NULL), NULL)                         \
+  X(yiq_to_rgb, convert(step, MATRIX, rgb_of_yiq, AT(yiq_to_rgb_axis), NULL), NULL)                         \
+  X(rgb_to_yuv, convert(step, MATRIX, yuv_of_rgb, AT(rgb_to_yuv_axis), NULL), NULL)                         \
+  X(yuv_to_rgb, convert(step, MATRIX, rgb_of_yuv, AT(yuv_to_rgb_axis), NULL), NULL)                         \
+  X(rgb_to_grayscale, convert(step, GRAYSCALE, gray_of_rgb, AT(rgb_to_grayscale_axis), NULL), NULL)         \
+  X(adjust_hue, convert(step, HUE, gray_of_rgb, AT(adjust_hue_axis), AT(adjust_hue_delta)), NULL)           \
+  X(adjust_saturation,                                                                                      \
+    convert(step, SATURATION, gray_of_rgb, AT(adjust_saturation_axis), AT(adjust_saturation_factor)), NULL) \
+  X(adjust_contrast, adjust_contrast(step), contrast_scratch)
+#define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, scratch)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_image_resize_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

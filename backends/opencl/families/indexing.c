@@ -67,10 +67,6 @@ static nd4c_status gather(const nd4c_cl_step *step) {
   return pick_slices(step, nd4c_axis(axis, step->call->inputs[0].rank), ND4C_CL_RAISE);
 }
 
-static nd4c_status embedding_lookup(const nd4c_cl_step *step) {
-  return pick_slices(step, 0, ND4C_CL_RAISE);
-}
-
 static nd4c_status take(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
@@ -109,14 +105,6 @@ static nd4c_status pick_elements(const nd4c_cl_step *step, int64_t axis_attr) {
   nd4c_cl_target t = target_of(indices, ND4C_CL_RAISE, x->shape[axis], x->strides[axis]);
   add_elements(&p, x, axis, indices, y, y->shape);
   return pick(step, &p, x, indices, y, &t, false);
-}
-
-static nd4c_status take_along_axis(const nd4c_cl_step *step) {
-  return pick_elements(step, step->call->attrs[ND4C_ATTR_take_along_axis_axis].as.i);
-}
-
-static nd4c_status gather_elements(const nd4c_cl_step *step) {
-  return pick_elements(step, step->call->attrs[ND4C_ATTR_gather_elements_axis].as.i);
 }
 
 /* Whole positions of x in the last axis of indices, behind `batch` axes. */
@@ -252,20 +240,6 @@ static nd4c_status scatter_slices(const nd4c_cl_step *step, int64_t reduction) {
   return place_slices(step, y, axis, &call->inputs[1], &call->inputs[2], reduction);
 }
 
-#define SCATTERS(X)     \
-  X(update, NONE)       \
-  X(add, ADD)           \
-  X(subtract, SUBTRACT) \
-  X(multiply, MULTIPLY) \
-  X(divide, DIVIDE)     \
-  X(maximum, MAXIMUM)   \
-  X(minimum, MINIMUM)
-#define DEFINE_SCATTER(name, REDUCTION)                              \
-  static nd4c_status scatter_##name(const nd4c_cl_step *step) {      \
-    return scatter_slices(step, ND4C_SCATTER_REDUCTION_##REDUCTION); \
-  }
-SCATTERS(DEFINE_SCATTER)
-
 /* Every place is an update of one element: indices and part are broadcast to the shape. */
 static nd4c_status place_elements(const nd4c_cl_step *step, int64_t axis_attr, const int64_t *shape,
                                   const nd4c_tensor *part, int64_t reduction) {
@@ -373,26 +347,27 @@ static int64_t stitch_scratch(const nd4c_call *call) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                        \
-  X(gather, ND4C_CL_MOVABLE, NULL)                    \
-  X(take, ND4C_CL_MOVABLE, NULL)                      \
-  X(embedding_lookup, ND4C_CL_MOVABLE, NULL)          \
-  X(take_along_axis, ND4C_CL_MOVABLE, NULL)           \
-  X(gather_elements, ND4C_CL_MOVABLE, NULL)           \
-  X(gather_nd, ND4C_CL_MOVABLE, NULL)                 \
-  X(put_along_axis, ND4C_CL_MOVABLE, put_scratch)     \
-  X(scatter_elements, ND4C_CL_MOVABLE, index_scratch) \
-  X(scatter_nd, ND4C_CL_MOVABLE, scatter_nd_scratch)  \
-  X(scatter_update, ND4C_CL_MOVABLE, index_scratch)   \
-  X(scatter_add, ND4C_CL_ALL, index_scratch)          \
-  X(scatter_subtract, ND4C_CL_ALL, index_scratch)     \
-  X(scatter_multiply, ND4C_CL_ALL, index_scratch)     \
-  X(scatter_divide, ND4C_CL_ALL, index_scratch)       \
-  X(scatter_maximum, ND4C_CL_ALL, index_scratch)      \
-  X(scatter_minimum, ND4C_CL_ALL, index_scratch)      \
-  X(index_fill, ND4C_CL_MOVABLE, NULL)                \
-  X(dynamic_stitch, ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64), stitch_scratch)
-#define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
-OPS(DEFINE_KERNEL)
+#define OPS(X)                                                                                                     \
+  X(gather, ND4C_CL_MOVABLE, gather(step), NULL)                                                                   \
+  X(take, ND4C_CL_MOVABLE, take(step), NULL)                                                                       \
+  X(embedding_lookup, ND4C_CL_MOVABLE, pick_slices(step, 0, ND4C_CL_RAISE), NULL)                                  \
+  X(take_along_axis, ND4C_CL_MOVABLE, pick_elements(step, step->call->attrs[ND4C_ATTR_take_along_axis_axis].as.i), \
+    NULL)                                                                                                          \
+  X(gather_elements, ND4C_CL_MOVABLE, pick_elements(step, step->call->attrs[ND4C_ATTR_gather_elements_axis].as.i), \
+    NULL)                                                                                                          \
+  X(gather_nd, ND4C_CL_MOVABLE, gather_nd(step), NULL)                                                             \
+  X(put_along_axis, ND4C_CL_MOVABLE, put_along_axis(step), put_scratch)                                            \
+  X(scatter_elements, ND4C_CL_MOVABLE, scatter_elements(step), index_scratch)                                      \
+  X(scatter_nd, ND4C_CL_MOVABLE, scatter_nd(step), scatter_nd_scratch)                                             \
+  X(scatter_update, ND4C_CL_MOVABLE, scatter_slices(step, ND4C_SCATTER_REDUCTION_NONE), index_scratch)                       \
+  X(scatter_add, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_ADD), index_scratch)                               \
+  X(scatter_subtract, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_SUBTRACT), index_scratch)                     \
+  X(scatter_multiply, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MULTIPLY), index_scratch)                     \
+  X(scatter_divide, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_DIVIDE), index_scratch)                         \
+  X(scatter_maximum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MAXIMUM), index_scratch)                       \
+  X(scatter_minimum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MINIMUM), index_scratch)                       \
+  X(index_fill, ND4C_CL_MOVABLE, index_fill(step), NULL)                                                           \
+  X(dynamic_stitch, ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64), dynamic_stitch(step), stitch_scratch)
+OPS(ND4C_CL_STEP_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_indexing_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -17,10 +17,6 @@ static nd4c_status renumber(const nd4c_cl_step *step, const nd4c_tensor *x, cons
                             ND4C_CL_VALUE(from), ND4C_CL_VALUE(to), ND4C_CL_LONG(shift));
 }
 
-static nd4c_status reshape(const nd4c_cl_step *step) {
-  return renumber(step, &step->call->inputs[0], &step->call->outputs[0], 0);
-}
-
 /* -- joining ------------------------------------------------------------------------------------------------------- */
 
 /* x into a part of y that begins `shift` elements on, as y's dtype. */
@@ -158,14 +154,6 @@ static nd4c_status shift_halves(const nd4c_cl_step *step, bool back) {
   return pad_by(step, begin, ND4C_PAD_MODE_WRAP, NULL);
 }
 
-static nd4c_status fftshift(const nd4c_cl_step *step) {
-  return shift_halves(step, false);
-}
-
-static nd4c_status ifftshift(const nd4c_cl_step *step) {
-  return shift_halves(step, true);
-}
-
 /* -- repeats ------------------------------------------------------------------------------------------------------- */
 
 static nd4c_status tile(const nd4c_cl_step *step) {
@@ -297,14 +285,6 @@ static nd4c_status move_blocks(const nd4c_cl_step *step, bool to_deep) {
   return nd4c_cl_move(step, rank, shape, &call->inputs[0], 0, from, &call->outputs[0], 0, to);
 }
 
-static nd4c_status depth_to_space(const nd4c_cl_step *step) {
-  return move_blocks(step, false);
-}
-
-static nd4c_status space_to_depth(const nd4c_cl_step *step) {
-  return move_blocks(step, true);
-}
-
 static nd4c_status move_cell(const nd4c_cl_step *step, bool to_deep, int64_t number, const int64_t *at_cell) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *deep = to_deep ? &call->outputs[0] : &call->inputs[0];
@@ -343,10 +323,6 @@ static nd4c_status space_to_batch(const nd4c_cl_step *step) {
   return move_cells(step, true);
 }
 
-static nd4c_status batch_to_space(const nd4c_cl_step *step) {
-  return move_cells(step, false);
-}
-
 /* -- sequences ----------------------------------------------------------------------------------------------------- */
 
 static nd4c_status reverse_sequence(const nd4c_cl_step *step) {
@@ -381,24 +357,24 @@ static nd4c_status im2col(const nd4c_cl_step *step) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)              \
-  X(reshape, NULL)          \
-  X(concat, NULL)           \
-  X(stack, NULL)            \
-  X(pad, NULL)              \
-  X(tile, NULL)             \
-  X(repeat, repeat_scratch) \
-  X(roll, NULL)             \
-  X(fftshift, NULL)         \
-  X(ifftshift, NULL)        \
-  X(depth_to_space, NULL)   \
-  X(space_to_depth, NULL)   \
-  X(space_to_batch, NULL)   \
-  X(batch_to_space, NULL)   \
-  X(im2col, NULL)           \
-  X(reverse_sequence, NULL)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_MOVABLE, op, scratch)
+#define OPS(X)                                                                         \
+  X(reshape, renumber(step, &step->call->inputs[0], &step->call->outputs[0], 0), NULL) \
+  X(flatten, renumber(step, &step->call->inputs[0], &step->call->outputs[0], 0), NULL) \
+  X(concat, concat(step), NULL)                                                        \
+  X(stack, stack(step), NULL)                                                          \
+  X(pad, pad(step), NULL)                                                              \
+  X(tile, tile(step), NULL)                                                            \
+  X(repeat, repeat(step), repeat_scratch)                                              \
+  X(roll, roll(step), NULL)                                                            \
+  X(fftshift, shift_halves(step, false), NULL)                                         \
+  X(ifftshift, shift_halves(step, true), NULL)                                         \
+  X(depth_to_space, move_blocks(step, false), NULL)                                    \
+  X(space_to_depth, move_blocks(step, true), NULL)                                     \
+  X(space_to_batch, space_to_batch(step), NULL)                                        \
+  X(batch_to_space, move_cells(step, false), NULL)                                     \
+  X(im2col, im2col(step), NULL)                                                        \
+  X(reverse_sequence, reverse_sequence(step), NULL)
+#define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_MOVABLE, what, scratch)
 OPS(DEFINE_KERNEL)
-ND4C_CL_STEP_KERNEL(flatten, ND4C_CL_MOVABLE, reshape, NULL)
 
-const nd4c_kernel *const nd4c_cl_indexing_arrangement_kernels[] = {OPS(ND4C_CL_LISTED) & opencl_flatten, NULL};
+const nd4c_kernel *const nd4c_cl_indexing_arrangement_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

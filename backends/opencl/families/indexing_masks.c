@@ -60,10 +60,6 @@ static nd4c_status mask_slices(const nd4c_cl_step *step, int32_t axis) {
   return nd4c_cl_take_slices(step, x, axis, mask->rank, selection.chosen, total);
 }
 
-static nd4c_status boolean_mask(const nd4c_cl_step *step) {
-  return mask_slices(step, nd4c_axis(step->call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, step->call->inputs[0].rank));
-}
-
 static nd4c_status compress(const nd4c_cl_step *step) {
   const nd4c_attr_value *axes = &step->call->attrs[ND4C_ATTR_compress_axes];
   const nd4c_tensor *x = &step->call->inputs[0], *condition = &step->call->inputs[1];
@@ -148,25 +144,18 @@ static nd4c_status positions(const nd4c_cl_step *step, bool by_row) {
                            ND4C_CL_VALUE(shape), ND4C_CL_INT(by_row), ND4C_CL_OUT(&call->outputs[0]));
 }
 
-static nd4c_status nonzero(const nd4c_cl_step *step) {
-  return positions(step, false);
-}
-
-static nd4c_status argwhere(const nd4c_cl_step *step) {
-  return positions(step, true);
-}
-
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                      \
-  X(masked_fill, ND4C_CL_MOVABLE, NULL)             \
-  X(masked_select, ND4C_CL_MOVABLE, output_scratch) \
-  X(masked_scatter, ND4C_CL_MOVABLE, input_scratch) \
-  X(boolean_mask, ND4C_CL_MOVABLE, mask_scratch)    \
-  X(compress, ND4C_CL_MOVABLE, mask_scratch)        \
-  X(nonzero, ND4C_CL_ALL, input_scratch)            \
-  X(argwhere, ND4C_CL_ALL, input_scratch)
-#define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
-OPS(DEFINE_KERNEL)
+#define OPS(X)                                                                                                     \
+  X(masked_fill, ND4C_CL_MOVABLE, masked_fill(step), NULL)                                                         \
+  X(masked_select, ND4C_CL_MOVABLE, masked_select(step), output_scratch)                                           \
+  X(masked_scatter, ND4C_CL_MOVABLE, masked_scatter(step), input_scratch)                                          \
+  X(boolean_mask, ND4C_CL_MOVABLE,                                                                                 \
+    mask_slices(step, nd4c_axis(step->call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, step->call->inputs[0].rank)), \
+    mask_scratch)                                                                                                  \
+  X(compress, ND4C_CL_MOVABLE, compress(step), mask_scratch)                                                       \
+  X(nonzero, ND4C_CL_ALL, positions(step, false), input_scratch)                                                   \
+  X(argwhere, ND4C_CL_ALL, positions(step, true), input_scratch)
+OPS(ND4C_CL_STEP_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_indexing_masks_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -23,14 +23,6 @@ static nd4c_status band(const nd4c_cl_step *step, int64_t lower, int64_t upper) 
                             ND4C_CL_LONG(lower, upper), ND4C_CL_VALUE(walk));
 }
 
-static nd4c_status tril(const nd4c_cl_step *step) {
-  return band(step, INT64_MIN, step->call->attrs[ND4C_ATTR_tril_k].as.i);
-}
-
-static nd4c_status triu(const nd4c_cl_step *step) {
-  return band(step, step->call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX);
-}
-
 static nd4c_status matrix_band_part(const nd4c_cl_step *step) {
   int64_t lower = step->call->attrs[ND4C_ATTR_matrix_band_part_lower].as.i;
   int64_t upper = step->call->attrs[ND4C_ATTR_matrix_band_part_upper].as.i;
@@ -363,19 +355,6 @@ static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
                                                       : 0));
 }
 
-#define SEGMENTS(X)     \
-  X(segment_sum, SUM)   \
-  X(segment_mean, MEAN) \
-  X(segment_max, MAX)   \
-  X(segment_min, MIN)   \
-  X(segment_prod, PROD) \
-  X(segment_sqrt_n, SQRT_N)
-#define DEFINE_SEGMENT(name, OP)                      \
-  static nd4c_status name(const nd4c_cl_step *step) { \
-    return reduce_segments(step, OP);                 \
-  }
-SEGMENTS(DEFINE_SEGMENT)
-
 static nd4c_status col2im(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
@@ -417,28 +396,27 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
 #define INDEX_DTYPES (ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64))
-#define OPS(X)                                         \
-  X(tril, ND4C_CL_MOVABLE, NULL)                       \
-  X(triu, ND4C_CL_MOVABLE, NULL)                       \
-  X(matrix_band_part, ND4C_CL_MOVABLE, NULL)           \
-  X(diag, ND4C_CL_MOVABLE, NULL)                       \
-  X(diag_embed, ND4C_CL_MOVABLE, NULL)                 \
-  X(matrix_set_diag, ND4C_CL_MOVABLE, NULL)            \
-  X(sequence_mask, INDEX_DTYPES, NULL)                 \
-  X(one_hot, INDEX_DTYPES, NULL)                       \
-  X(invert_permutation, INDEX_DTYPES, invert_scratch)  \
-  X(unravel_index, INDEX_DTYPES, NULL)                 \
-  X(ravel_multi_index, INDEX_DTYPES, NULL)             \
-  X(dynamic_partition, ND4C_CL_MOVABLE, group_scratch) \
-  X(segment_sum, ND4C_CL_ALL, group_scratch)           \
-  X(segment_mean, ND4C_CL_ALL, group_scratch)          \
-  X(segment_max, ND4C_CL_ALL, group_scratch)           \
-  X(segment_min, ND4C_CL_ALL, group_scratch)           \
-  X(segment_prod, ND4C_CL_ALL, group_scratch)          \
-  X(segment_sqrt_n, ND4C_CL_ALL, group_scratch)        \
-  X(col2im, ND4C_CL_ALL, NULL)                         \
-  X(tensor_scatter, ND4C_CL_MOVABLE, NULL)
-#define DEFINE_KERNEL(op, dtypes, scratch) ND4C_CL_STEP_KERNEL(op, dtypes, op, scratch)
-OPS(DEFINE_KERNEL)
+#define OPS(X)                                                                                    \
+  X(tril, ND4C_CL_MOVABLE, band(step, INT64_MIN, step->call->attrs[ND4C_ATTR_tril_k].as.i), NULL) \
+  X(triu, ND4C_CL_MOVABLE, band(step, step->call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX), NULL) \
+  X(matrix_band_part, ND4C_CL_MOVABLE, matrix_band_part(step), NULL)                              \
+  X(diag, ND4C_CL_MOVABLE, diag(step), NULL)                                                      \
+  X(diag_embed, ND4C_CL_MOVABLE, diag_embed(step), NULL)                                          \
+  X(matrix_set_diag, ND4C_CL_MOVABLE, matrix_set_diag(step), NULL)                                \
+  X(sequence_mask, INDEX_DTYPES, sequence_mask(step), NULL)                                       \
+  X(one_hot, INDEX_DTYPES, one_hot(step), NULL)                                                   \
+  X(invert_permutation, INDEX_DTYPES, invert_permutation(step), invert_scratch)                   \
+  X(unravel_index, INDEX_DTYPES, unravel_index(step), NULL)                                       \
+  X(ravel_multi_index, INDEX_DTYPES, ravel_multi_index(step), NULL)                               \
+  X(dynamic_partition, ND4C_CL_MOVABLE, dynamic_partition(step), group_scratch)                   \
+  X(segment_sum, ND4C_CL_ALL, reduce_segments(step, SUM), group_scratch)                          \
+  X(segment_mean, ND4C_CL_ALL, reduce_segments(step, MEAN), group_scratch)                        \
+  X(segment_max, ND4C_CL_ALL, reduce_segments(step, MAX), group_scratch)                          \
+  X(segment_min, ND4C_CL_ALL, reduce_segments(step, MIN), group_scratch)                          \
+  X(segment_prod, ND4C_CL_ALL, reduce_segments(step, PROD), group_scratch)                        \
+  X(segment_sqrt_n, ND4C_CL_ALL, reduce_segments(step, SQRT_N), group_scratch)                    \
+  X(col2im, ND4C_CL_ALL, col2im(step), NULL)                                                      \
+  X(tensor_scatter, ND4C_CL_MOVABLE, tensor_scatter(step), NULL)
+OPS(ND4C_CL_STEP_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_indexing_parts_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

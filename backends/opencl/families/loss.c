@@ -187,8 +187,8 @@ static nd4c_status losses_of_rows(const nd4c_cl_step *step) {
   X(softmax_cross_entropy) \
   X(dense_cross_entropy)   \
   X(cosine_distance)
-#define DEFINE_ELEMENT(op) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, losses_of_elements, element_scratch)
-#define DEFINE_ROW(op) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, losses_of_rows, row_scratch)
+#define DEFINE_ELEMENT(op) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, losses_of_elements(step), element_scratch)
+#define DEFINE_ROW(op) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, losses_of_rows(step), row_scratch)
 ELEMENTS(DEFINE_ELEMENT)
 ROWS(DEFINE_ROW)
 

@@ -263,16 +263,15 @@ static nd4c_status places_fit(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
   X(instance_norm, instance_norm_plan)                           \
   X(group_norm, group_norm_plan)
 
-#define DEFINE(op, plan)                            \
-  static nd4c_status op(const nd4c_cl_step *step) { \
-    nd4c_cl_rows r = plan(step->call);              \
-    ND4C_BACKEND_TRY(places_fit(step, &r));         \
-    return nd4c_cl_rows_step(step, &r);             \
-  }                                                 \
-  ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, op, NULL)
+static nd4c_status normalize(const nd4c_cl_step *step, nd4c_cl_rows r) {
+  ND4C_BACKEND_TRY(places_fit(step, &r));
+  return nd4c_cl_rows_step(step, &r);
+}
+
+#define DEFINE(op, plan) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, normalize(step, plan(step->call)), NULL)
 OPS(DEFINE)
-ND4C_CL_STEP_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm, skip_layer_norm_scratch)
-ND4C_CL_STEP_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm, global_norm_scratch)
+ND4C_CL_STEP_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm(step), skip_layer_norm_scratch)
+ND4C_CL_STEP_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm(step), global_norm_scratch)
 
 const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {&opencl_skip_layer_norm, &opencl_global_norm,
                                                             OPS(ND4C_CL_LISTED) NULL};

@@ -151,18 +151,17 @@ static nd4c_status optimize(const nd4c_cl_step *step) {
                      ND4C_CL_PAIR(by.alpha, by.beta, by.decay, by.epsilon, by.extra));
 }
 
-/* X(op, function) */
-#define OPS(X)               \
-  X(batch_norm, batch_norm)  \
-  X(lrn, lrn)                \
-  X(bias_add, bias_add)      \
-  X(sgd_step, optimize)      \
-  X(momentum_step, optimize) \
-  X(adagrad_step, optimize)  \
-  X(rmsprop_step, optimize)  \
-  X(adam_step, optimize)     \
-  X(adamw_step, optimize)
-#define DEFINE(op, function) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, function, NULL)
+#define OPS(X)                     \
+  X(batch_norm, batch_norm(step))  \
+  X(lrn, lrn(step))                \
+  X(bias_add, bias_add(step))      \
+  X(sgd_step, optimize(step))      \
+  X(momentum_step, optimize(step)) \
+  X(adagrad_step, optimize(step))  \
+  X(rmsprop_step, optimize(step))  \
+  X(adam_step, optimize(step))     \
+  X(adamw_step, optimize(step))
+#define DEFINE(op, what) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, what, NULL)
 OPS(DEFINE)
 
 const nd4c_kernel *const nd4c_cl_pointwise_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

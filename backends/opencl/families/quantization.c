@@ -105,10 +105,6 @@ static nd4c_status quantize_linear(const nd4c_cl_step *step) {
   return by_scales(step, "quantize", dtype == ND4C_INT32 ? ND4C_FLOAT64 : dtype);
 }
 
-static nd4c_status dequantize_linear(const nd4c_cl_step *step) {
-  return by_scales(step, "dequantize", ND4C_FLOAT64);
-}
-
 static nd4c_status fake_quantize(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0];
@@ -126,9 +122,9 @@ static nd4c_status fake_quantize(const nd4c_cl_step *step) {
   return nd4c_cl_is_dry(step) ? nd4c_cl_step_fp64(step) : launch_all(call, &q);
 }
 
-ND4C_CL_STEP_KERNEL(quantize_linear, ND4C_CL_ALL, quantize_linear, NULL)
-ND4C_CL_STEP_KERNEL(dequantize_linear, ND4C_CL_ALL, dequantize_linear, NULL)
-ND4C_CL_STEP_KERNEL(fake_quantize, ND4C_CL_ALL, fake_quantize, NULL)
+ND4C_CL_STEP_KERNEL(quantize_linear, ND4C_CL_ALL, quantize_linear(step), NULL)
+ND4C_CL_STEP_KERNEL(dequantize_linear, ND4C_CL_ALL, by_scales(step, "dequantize", ND4C_FLOAT64), NULL)
+ND4C_CL_STEP_KERNEL(fake_quantize, ND4C_CL_ALL, fake_quantize(step), NULL)
 
 const nd4c_kernel *const nd4c_cl_quantization_kernels[] = {&opencl_quantize_linear, &opencl_dequantize_linear,
                                                            &opencl_fake_quantize, NULL};

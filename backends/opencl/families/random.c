@@ -57,20 +57,15 @@ static nd4c_status random_uniform(const nd4c_cl_step *step) {
                      .whole = {bits}});
 }
 
-/* Laws of the two or four numbers that the attributes from `mean` on are. */
-#define NORMALS(X)                      \
-  X(random_normal, "normal", 2)         \
-  X(random_log_normal, "log_normal", 2) \
-  X(random_truncated_normal, "truncated_normal", 4)
-#define DEFINE_NORMAL(op, function_name, count)                         \
-  static nd4c_status op(const nd4c_cl_step *step) {                     \
-    law l = {.function = function_name};                                \
-    for (int32_t i = 0; i < (count); i++) {                             \
-      l.numbers[i] = step->call->attrs[ND4C_ATTR_##op##_mean + i].as.f; \
-    }                                                                   \
-    return draw(step, true, &l);                                        \
+/* Laws of two or four numbers, which are attributes one behind the other. */
+static nd4c_status normal(const nd4c_cl_step *step, const char *function, const nd4c_attr_value *numbers,
+                          int32_t count) {
+  law l = {.function = function};
+  for (int32_t i = 0; i < count; i++) {
+    l.numbers[i] = numbers[i].as.f;
   }
-NORMALS(DEFINE_NORMAL)
+  return draw(step, true, &l);
+}
 
 static nd4c_status random_exponential(const nd4c_cl_step *step) {
   double scale = step->call->attrs[ND4C_ATTR_random_exponential_scale].as.f;
@@ -117,18 +112,19 @@ static nd4c_status rrelu(const nd4c_cl_step *step) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------ */
 
-#define OPS(X)                               \
-  X(random_advance, ND4C_CL_STATES)          \
-  X(random_bits, ND4C_CL_STATES)             \
-  X(random_integers, ND4C_CL_STATES)         \
-  X(random_uniform, ND4C_CL_STATES)          \
-  X(random_normal, ND4C_CL_STATES)           \
-  X(random_log_normal, ND4C_CL_STATES)       \
-  X(random_truncated_normal, ND4C_CL_STATES) \
-  X(random_exponential, ND4C_CL_STATES)      \
-  X(random_dropout, ND4C_CL_STATES)          \
-  X(rrelu, ND4C_CL_FLOATS)
-#define DEFINE_KERNEL(op, dtypes) ND4C_CL_STEP_KERNEL(op, dtypes, op, NULL)
+#define AT(name) &step->call->attrs[ND4C_ATTR_##name]
+#define OPS(X)                                                                                                      \
+  X(random_advance, ND4C_CL_STATES, random_advance(step))                                                           \
+  X(random_bits, ND4C_CL_STATES, random_bits(step))                                                                 \
+  X(random_integers, ND4C_CL_STATES, random_integers(step))                                                         \
+  X(random_uniform, ND4C_CL_STATES, random_uniform(step))                                                           \
+  X(random_normal, ND4C_CL_STATES, normal(step, "normal", AT(random_normal_mean), 2))                               \
+  X(random_log_normal, ND4C_CL_STATES, normal(step, "log_normal", AT(random_log_normal_mean), 2))                   \
+  X(random_truncated_normal, ND4C_CL_STATES, normal(step, "truncated_normal", AT(random_truncated_normal_mean), 4)) \
+  X(random_exponential, ND4C_CL_STATES, random_exponential(step))                                                   \
+  X(random_dropout, ND4C_CL_STATES, random_dropout(step))                                                           \
+  X(rrelu, ND4C_CL_FLOATS, rrelu(step))
+#define DEFINE_KERNEL(op, dtypes, what) ND4C_CL_STEP_KERNEL(op, dtypes, what, NULL)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_random_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -83,6 +83,6 @@ static nd4c_status random_categorical(const nd4c_cl_step *step) {
   return c.replacement ? choose_with_replacement(call, &c) : choose_without_replacement(call, &c);
 }
 
-ND4C_CL_STEP_KERNEL(random_categorical, ND4C_CL_STATES, random_categorical, categorical_scratch)
+ND4C_CL_STEP_KERNEL(random_categorical, ND4C_CL_STATES, random_categorical(step), categorical_scratch)
 
 const nd4c_kernel *const nd4c_cl_random_categories_kernels[] = {&opencl_random_categorical, NULL};

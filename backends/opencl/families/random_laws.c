@@ -74,12 +74,12 @@ static nd4c_status random_gamma(const nd4c_cl_step *step) {
                            .scale = step->call->attrs[ND4C_ATTR_random_gamma_scale].as.f});
 }
 
-#define OPS(X)        \
-  X(random_bernoulli) \
-  X(random_binomial)  \
-  X(random_gamma)     \
-  X(random_poisson)
-#define DEFINE_KERNEL(op) ND4C_CL_STEP_KERNEL(op, ND4C_CL_STATES, op, judge_scratch)
+#define OPS(X)                                \
+  X(random_bernoulli, random_bernoulli(step)) \
+  X(random_binomial, random_binomial(step))   \
+  X(random_gamma, random_gamma(step))         \
+  X(random_poisson, random_poisson(step))
+#define DEFINE_KERNEL(op, what) ND4C_CL_STEP_KERNEL(op, ND4C_CL_STATES, what, judge_scratch)
 OPS(DEFINE_KERNEL)
 
-const nd4c_kernel *const nd4c_cl_random_laws_kernels[] = {OPS(ND4C_CL_LISTED_OP) NULL};
+const nd4c_kernel *const nd4c_cl_random_laws_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -84,7 +84,7 @@ static nd4c_status random_shuffle(const nd4c_cl_step *step) {
                            ND4C_CL_VALUE(walk));
 }
 
-ND4C_CL_STEP_KERNEL(random_permutation, ND4C_CL_STATES, random_permutation, permutation_scratch)
-ND4C_CL_STEP_KERNEL(random_shuffle, ND4C_CL_STATES, random_shuffle, shuffle_scratch)
+ND4C_CL_STEP_KERNEL(random_permutation, ND4C_CL_STATES, random_permutation(step), permutation_scratch)
+ND4C_CL_STEP_KERNEL(random_shuffle, ND4C_CL_STATES, random_shuffle(step), shuffle_scratch)
 
 const nd4c_kernel *const nd4c_cl_random_order_kernels[] = {&opencl_random_permutation, &opencl_random_shuffle, NULL};

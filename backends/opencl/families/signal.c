@@ -17,21 +17,11 @@ static nd4c_status slide(const nd4c_cl_step *step, bool correlation) {
   }
   nd4c_cl_options options = {""};
   ND4C_CL_TYPES(&options, "ABY", a->dtype, b->dtype, y->dtype);
-  if (real) {
-    nd4c_cl_define(&options, "IS_FLOAT", "1");
-  }
+  nd4c_cl_define_if(&options, real, "IS_FLOAT");
   return ND4C_CL_RUN_ITEMS(call, "convert+convolve", "convolve", options, y->shape[0], ND4C_CL_IN(a),
                            ND4C_CL_LONG(a->strides[0], a->shape[0]),
                            ND4C_CL_IN_AT(b, correlation ? (n - 1) * b->strides[0] : 0), ND4C_CL_LONG(b_step, n),
                            ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[0], nd4c_convolve_shift(call)));
-}
-
-static nd4c_status convolve(const nd4c_cl_step *step) {
-  return slide(step, false);
-}
-
-static nd4c_status correlate(const nd4c_cl_step *step) {
-  return slide(step, true);
 }
 
 /* -- pairs --------------------------------------------------------------------------------------------------------- */
@@ -94,10 +84,10 @@ static nd4c_status view_as_complex(const nd4c_cl_step *step) {
   return nd4c_cl_move(step, x->rank, x->shape, x, 0, x->strides, &to.tensor, 0, to.strides);
 }
 
-ND4C_CL_STEP_KERNEL(convolve, ND4C_CL_ALL, convolve, NULL)
-ND4C_CL_STEP_KERNEL(correlate, ND4C_CL_ALL, correlate, NULL)
-ND4C_CL_STEP_KERNEL(view_as_complex, ND4C_CL_MOVABLE, view_as_complex, NULL)
-ND4C_CL_STEP_KERNEL(view_as_real, ND4C_CL_MOVABLE, view_as_real, NULL)
+ND4C_CL_STEP_KERNEL(convolve, ND4C_CL_ALL, slide(step, false), NULL)
+ND4C_CL_STEP_KERNEL(correlate, ND4C_CL_ALL, slide(step, true), NULL)
+ND4C_CL_STEP_KERNEL(view_as_complex, ND4C_CL_MOVABLE, view_as_complex(step), NULL)
+ND4C_CL_STEP_KERNEL(view_as_real, ND4C_CL_MOVABLE, view_as_real(step), NULL)
 
 const nd4c_kernel *const nd4c_cl_signal_kernels[] = {&opencl_convolve, &opencl_correlate, &opencl_view_as_complex,
                                                      &opencl_view_as_real, NULL};

@@ -165,13 +165,13 @@ static int64_t lexsort_scratch(const nd4c_call *call) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)               \
-  X(sort, sort_scratch)      \
-  X(argsort, sort_scratch)   \
-  X(top_k, sort_scratch)     \
-  X(kth_value, sort_scratch) \
-  X(lexsort, lexsort_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
+#define OPS(X)                                \
+  X(sort, sort(step), sort_scratch)           \
+  X(argsort, argsort(step), sort_scratch)     \
+  X(top_k, top_k(step), sort_scratch)         \
+  X(kth_value, kth_value(step), sort_scratch) \
+  X(lexsort, lexsort(step), lexsort_scratch)
+#define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, scratch)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_sorting_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

@@ -89,14 +89,6 @@ static nd4c_status check_order(const nd4c_cl_step *step, bool strict) {
                            ND4C_CL_VALUE(walk), ND4C_CL_INT(strict, has_nan), ND4C_CL_LONG((int64_t)nan_key));
 }
 
-static nd4c_status is_non_decreasing(const nd4c_cl_step *step) {
-  return check_order(step, false);
-}
-
-static nd4c_status is_strictly_increasing(const nd4c_cl_step *step) {
-  return check_order(step, true);
-}
-
 static nd4c_status in_top_k(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *targets = &call->inputs[1], *y = &call->outputs[0];
@@ -386,18 +378,18 @@ static nd4c_status histogram_fixed_width(const nd4c_cl_step *step) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                \
-  X(searchsorted, NULL)                       \
-  X(digitize, verdict_scratch)                \
-  X(is_non_decreasing, NULL)                  \
-  X(is_strictly_increasing, NULL)             \
-  X(in_top_k, NULL)                           \
-  X(histogram, histogram_scratch)             \
-  X(histogram_bin_edges, histogram_scratch)   \
-  X(histogram_fixed_width, histogram_scratch) \
-  X(bincount, bincount_scratch)               \
-  X(confusion_matrix, confusion_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
+#define OPS(X)                                                             \
+  X(searchsorted, searchsorted(step), NULL)                                \
+  X(digitize, digitize(step), verdict_scratch)                             \
+  X(is_non_decreasing, check_order(step, false), NULL)                     \
+  X(is_strictly_increasing, check_order(step, true), NULL)                 \
+  X(in_top_k, in_top_k(step), NULL)                                        \
+  X(histogram, histogram(step), histogram_scratch)                         \
+  X(histogram_bin_edges, histogram_bin_edges(step), histogram_scratch)     \
+  X(histogram_fixed_width, histogram_fixed_width(step), histogram_scratch) \
+  X(bincount, bincount(step), bincount_scratch)                            \
+  X(confusion_matrix, confusion_matrix(step), confusion_scratch)
+#define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, scratch)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_sorting_counts_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

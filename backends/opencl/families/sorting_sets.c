@@ -163,30 +163,9 @@ static nd4c_status unique_of(const nd4c_cl_step *step, int32_t axis, bool sorted
   return o.counts > 0 ? write_list(step, o.counts, d.counts, d.groups) : ND4C_OK;
 }
 
-static nd4c_status unique_all(const nd4c_cl_step *step) {
-  return unique_of(step, -1, true, (outputs){1, 2, 3});
-}
-
-static nd4c_status unique_counts(const nd4c_cl_step *step) {
-  return unique_of(step, -1, true, (outputs){-1, -1, 1});
-}
-
-static nd4c_status unique_inverse(const nd4c_cl_step *step) {
-  return unique_of(step, -1, true, (outputs){-1, 1, -1});
-}
-
-static nd4c_status unique_values(const nd4c_cl_step *step) {
-  return unique_of(step, -1, true, (outputs){-1, -1, -1});
-}
-
 static int32_t unique_axis(const nd4c_call *call) {
   const nd4c_attr_value *axis = &call->attrs[ND4C_ATTR_unique_axis];
   return axis->count == 0 ? -1 : nd4c_axis(axis->as.ints[0], call->inputs[0].rank);
-}
-
-static nd4c_status unique(const nd4c_cl_step *step) {
-  return unique_of(step, unique_axis(step->call), step->call->attrs[ND4C_ATTR_unique_sorted].as.i != 0,
-                   (outputs){1, 2, 3});
 }
 
 static int64_t flat_scratch(const nd4c_call *call) {
@@ -252,22 +231,6 @@ static nd4c_status set_operation(const nd4c_cl_step *step, int32_t wanted) {
   return take_either(step, d.numbered[0], total);
 }
 
-static nd4c_status union1d(const nd4c_cl_step *step) {
-  return set_operation(step, 7);
-}
-
-static nd4c_status intersect1d(const nd4c_cl_step *step) {
-  return set_operation(step, 4);
-}
-
-static nd4c_status setdiff1d(const nd4c_cl_step *step) {
-  return set_operation(step, 1);
-}
-
-static nd4c_status setxor1d(const nd4c_cl_step *step) {
-  return set_operation(step, 3);
-}
-
 static nd4c_status isin(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
@@ -283,18 +246,21 @@ static nd4c_status isin(const nd4c_cl_step *step) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                    \
-  X(unique_all, flat_scratch)     \
-  X(unique_counts, flat_scratch)  \
-  X(unique_inverse, flat_scratch) \
-  X(unique_values, flat_scratch)  \
-  X(unique, unique_scratch)       \
-  X(union1d, pair_scratch)        \
-  X(intersect1d, pair_scratch)    \
-  X(setdiff1d, pair_scratch)      \
-  X(setxor1d, pair_scratch)       \
-  X(isin, pair_scratch)
-#define DEFINE_KERNEL(op, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, op, scratch)
+#define OPS(X)                                                                                     \
+  X(unique_all, unique_of(step, -1, true, (outputs){1, 2, 3}), flat_scratch)                       \
+  X(unique_counts, unique_of(step, -1, true, (outputs){-1, -1, 1}), flat_scratch)                  \
+  X(unique_inverse, unique_of(step, -1, true, (outputs){-1, 1, -1}), flat_scratch)                 \
+  X(unique_values, unique_of(step, -1, true, (outputs){-1, -1, -1}), flat_scratch)                 \
+  X(unique,                                                                                        \
+    unique_of(step, unique_axis(step->call), step->call->attrs[ND4C_ATTR_unique_sorted].as.i != 0, \
+              (outputs){1, 2, 3}),                                                                 \
+    unique_scratch)                                                                                \
+  X(union1d, set_operation(step, 7), pair_scratch)                                                 \
+  X(intersect1d, set_operation(step, 4), pair_scratch)                                             \
+  X(setdiff1d, set_operation(step, 1), pair_scratch)                                               \
+  X(setxor1d, set_operation(step, 3), pair_scratch)                                                \
+  X(isin, isin(step), pair_scratch)
+#define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, scratch)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_sorting_sets_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

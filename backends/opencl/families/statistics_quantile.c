@@ -83,9 +83,9 @@ static nd4c_status quantiles(const nd4c_cl_step *step) {
   return ND4C_OK;
 }
 
-ND4C_CL_STEP_KERNEL(median, ND4C_CL_REALS, quantiles, NULL)
-ND4C_CL_STEP_KERNEL(nanmedian, ND4C_CL_FLOATS, quantiles, NULL)
-ND4C_CL_STEP_KERNEL(quantile, ND4C_CL_REALS, quantiles, NULL)
+ND4C_CL_STEP_KERNEL(median, ND4C_CL_REALS, quantiles(step), NULL)
+ND4C_CL_STEP_KERNEL(nanmedian, ND4C_CL_FLOATS, quantiles(step), NULL)
+ND4C_CL_STEP_KERNEL(quantile, ND4C_CL_REALS, quantiles(step), NULL)
 
 const nd4c_kernel *const nd4c_cl_statistics_quantile_kernels[] = {&opencl_median, &opencl_nanmedian, &opencl_quantile,
                                                                   NULL};

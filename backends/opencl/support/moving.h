@@ -32,13 +32,17 @@ nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step);
 /* A dry pass of a call whose operands can all be moved. */
 bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size);
 
-/* X(op, dtypes, function): a kernel of one step function. `scratch`: how many bytes a call works in, or NULL. */
-#define ND4C_CL_STEP_KERNEL(op_name, dtype_set, function, scratch)                        \
+/* A kernel of what a step does: an expression of `step`, such as the call of a step function. `scratch`: how many bytes
+ * a call works in, or NULL. */
+#define ND4C_CL_STEP_KERNEL(op_name, dtype_set, what, scratch)                            \
+  static nd4c_status op_name##_step(const nd4c_cl_step *step) {                           \
+    return what;                                                                          \
+  }                                                                                       \
   static bool op_name##_usable(const nd4c_call *call, char *reason, size_t reason_size) { \
-    return nd4c_cl_step_usable(call, function, reason, reason_size);                      \
+    return nd4c_cl_step_usable(call, op_name##_step, reason, reason_size);                \
   }                                                                                       \
   static nd4c_status op_name##_run(const nd4c_call *call) {                               \
-    return function(&(nd4c_cl_step){.call = call});                                       \
+    return op_name##_step(&(nd4c_cl_step){.call = call});                                 \
   }                                                                                       \
   ND4C_CL_KERNEL(op_name, dtype_set, op_name##_usable, op_name##_run, scratch)
 
