@@ -24,10 +24,10 @@ typedef enum mode {
  * device has it, because the function is made of several; or in double always. */
 typedef enum width { FLOAT, DOUBLE, ONLY_DOUBLE } width;
 
-/* Whether numbers of two parts are needed: never; pairs of floats for float32 where there is no float64, and for WIDE
- * pairs of doubles for float64 (precise.cl; the function's name then ends with _wide); pairs of doubles always
- * (special.cl); always, with incomplete.cl behind it. */
-typedef enum accuracy { PLAIN, PAIRED, WIDE, SPECIAL, INCOMPLETE } accuracy;
+/* Whether numbers of two parts are needed: never, and BUILTIN: OpenCL has the function itself; pairs of floats for
+ * float32 where there is no float64, and for WIDE pairs of doubles for float64 (precise.cl; the function's name then
+ * ends with _wide); pairs of doubles always (special.cl); always, with incomplete.cl behind it. */
+typedef enum accuracy { PLAIN, BUILTIN, PAIRED, WIDE, SPECIAL, INCOMPLETE } accuracy;
 
 typedef struct row {
   const char *function; /* of elementwise.cl */
@@ -74,31 +74,31 @@ typedef struct row {
   X(full, copy, CARRIED, FLOAT, PLAIN, ALL)                          \
   X(full_like, copy, CARRIED, FLOAT, PLAIN, ALL)
 #define ELEMENTARY_OPS(X)                              \
-  X(sqrt, sqrt, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(sqrt, sqrt, OWN, FLOAT, BUILTIN, FLOATS)           \
   X(rsqrt, rsqrt, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(cbrt, cbrt, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(cbrt, cbrt, OWN, FLOAT, BUILTIN, FLOATS)           \
   X(reciprocal, reciprocal, OWN, FLOAT, PLAIN, FLOATS) \
-  X(exp, exp, OWN, FLOAT, PLAIN, FLOATS)               \
-  X(exp2, exp2, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(expm1, expm1, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(log, log, OWN, FLOAT, PLAIN, FLOATS)               \
-  X(log2, log2, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(log10, log10, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(log1p, log1p, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(sin, sin, OWN, FLOAT, PLAIN, FLOATS)               \
-  X(cos, cos, OWN, FLOAT, PLAIN, FLOATS)               \
-  X(tan, tan, OWN, FLOAT, PLAIN, FLOATS)               \
-  X(asin, asin, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(acos, acos, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(atan, atan, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(sinh, sinh, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(cosh, cosh, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(tanh, tanh, OWN, FLOAT, PLAIN, FLOATS)             \
-  X(asinh, asinh, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(acosh, acosh, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(atanh, atanh, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(erf, erf, OWN, FLOAT, PLAIN, FLOATS)               \
-  X(erfc, erfc, OWN, FLOAT, PLAIN, FLOATS)             \
+  X(exp, exp, OWN, FLOAT, BUILTIN, FLOATS)             \
+  X(exp2, exp2, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(expm1, expm1, OWN, FLOAT, BUILTIN, FLOATS)         \
+  X(log, log, OWN, FLOAT, BUILTIN, FLOATS)             \
+  X(log2, log2, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(log10, log10, OWN, FLOAT, BUILTIN, FLOATS)         \
+  X(log1p, log1p, OWN, FLOAT, BUILTIN, FLOATS)         \
+  X(sin, sin, OWN, FLOAT, BUILTIN, FLOATS)             \
+  X(cos, cos, OWN, FLOAT, BUILTIN, FLOATS)             \
+  X(tan, tan, OWN, FLOAT, BUILTIN, FLOATS)             \
+  X(asin, asin, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(acos, acos, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(atan, atan, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(sinh, sinh, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(cosh, cosh, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(tanh, tanh, OWN, FLOAT, BUILTIN, FLOATS)           \
+  X(asinh, asinh, OWN, FLOAT, BUILTIN, FLOATS)         \
+  X(acosh, acosh, OWN, FLOAT, BUILTIN, FLOATS)         \
+  X(atanh, atanh, OWN, FLOAT, BUILTIN, FLOATS)         \
+  X(erf, erf, OWN, FLOAT, BUILTIN, FLOATS)             \
+  X(erfc, erfc, OWN, FLOAT, BUILTIN, FLOATS)           \
   X(deg2rad, deg2rad, OWN, DOUBLE, PLAIN, FLOATS)      \
   X(rad2deg, rad2deg, OWN, DOUBLE, PLAIN, FLOATS)
 #define ACTIVATION_OPS(X)                                    \
@@ -381,10 +381,13 @@ static bool in_wide_pairs(const plan *p) {
 static void define_all(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
   static const char *const as_names[MOST_INPUTS] = {"AS_A", "AS_B", "AS_C"};
   bool paired = in_pairs(call, p);
-  nd4c_cl_define(options, "OP", "op_%s%s", p->function, paired || in_wide_pairs(p) ? "_wide" : "");
-  if (paired) {
-    nd4c_cl_define(options, "PAIRS", "1");
+  bool builtin = p->row->accuracy == BUILTIN;
+  const char *function = builtin ? "builtin" : p->function;
+  nd4c_cl_define(options, "OP", "op_%s%s", function, paired || in_wide_pairs(p) ? "_wide" : "");
+  if (builtin) {
+    nd4c_cl_define(options, "BUILTIN", "%s", p->function);
   }
+  nd4c_cl_define_if(options, paired, "PAIRS");
   nd4c_cl_define(options, "INPUTS", "%d", (int)p->count);
   for (int32_t i = 0; i < p->count; i++) {
     nd4c_cl_define_type(options, (char)('A' + i), p->inputs[i].dtype);
@@ -400,9 +403,7 @@ static void define_all(nd4c_cl_options *options, const nd4c_call *call, const pl
     nd4c_cl_define(options, "NUM_B", "%s", !scaled ? "COMPUTE_B" : with_sign ? "long" : "ulong");
     nd4c_cl_define(options, "B_SIGNED", "%d", with_sign);
   }
-  if (p->computed == ND4C_BOOL) {
-    nd4c_cl_define(options, "OF_BOOL", "1");
-  }
+  nd4c_cl_define_if(options, p->computed == ND4C_BOOL, "OF_BOOL");
   if (p->signs != 0) {
     nd4c_cl_define(options, "MIXED_SIGNS", "%d", p->signs);
   }

@@ -184,7 +184,8 @@ static inline NUM cubed(NUM x) {
 #define op_cube(a, b, c) cubed(a)
 #define op_squared_difference(a, b, c) (((a) - (b)) * ((a) - (b)))
 #define op_power(a, b, c) pow(a, b)
-#define op_sqrt(a, b, c) sqrt(a)
+/* Of a function that OpenCL has itself: BUILTIN. */
+#define op_builtin(a, b, c) BUILTIN(a)
 /* Two roundings, of which a step of Newton's takes one back. */
 static inline NUM inverse_root(NUM x) {
   NUM root = 1 / sqrt(x), product = x * root, lost = fma(x, root, -product);
@@ -192,30 +193,8 @@ static inline NUM inverse_root(NUM x) {
   return isfinite(root) && root > 0 ? fma(root, error / 2, root) : root;
 }
 #define op_rsqrt(a, b, c) inverse_root(a)
-#define op_cbrt(a, b, c) cbrt(a)
-#define op_exp(a, b, c) exp(a)
-#define op_exp2(a, b, c) exp2(a)
-#define op_expm1(a, b, c) expm1(a)
-#define op_log(a, b, c) log(a)
-#define op_log2(a, b, c) log2(a)
-#define op_log10(a, b, c) log10(a)
-#define op_log1p(a, b, c) log1p(a)
-#define op_sin(a, b, c) sin(a)
-#define op_cos(a, b, c) cos(a)
-#define op_tan(a, b, c) tan(a)
-#define op_asin(a, b, c) asin(a)
-#define op_acos(a, b, c) acos(a)
-#define op_atan(a, b, c) atan(a)
-#define op_sinh(a, b, c) sinh(a)
-#define op_cosh(a, b, c) cosh(a)
-#define op_tanh(a, b, c) tanh(a)
-#define op_asinh(a, b, c) asinh(a)
-#define op_acosh(a, b, c) acosh(a)
-#define op_atanh(a, b, c) atanh(a)
 #define op_atan2(a, b, c) atan2(a, b)
 #define op_hypot(a, b, c) hypot(a, b)
-#define op_erf(a, b, c) erf(a)
-#define op_erfc(a, b, c) erfc(a)
 #define op_floor(a, b, c) floor(a)
 #define op_ceil(a, b, c) ceil(a)
 #define op_round(a, b, c) rint(a)

@@ -12,10 +12,7 @@
 __kernel void score_keys(__global const STORAGE_B *scores, long scores0, nd4c_walk walk, long boxes,
                          __global const STORAGE_D *threshold, long threshold0, int has_threshold, __global ulong *words,
                          long keys_at, long order_at, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0);
+  ITEM(i, items)
   double score = CONVERT(TYPE_B, float64, LOAD_B(scores, scores0 + nd4c_walk_place(&walk, 0, (INDEX)i)));
   bool candidate = has_threshold ? score > CONVERT(TYPE_D, float64, LOAD_D(threshold, threshold0)) : !isnan(score);
   ulong bits = as_ulong(score == 0 ? 0.0 : score), sign = (ulong)1 << 63;
@@ -109,9 +106,7 @@ __kernel void keep_boxes(__global const STORAGE_A *boxes, long boxes0, nd4c_box_
 /* Rows [batch, class, box], for which y has room for `rows`; starts: rows before each pair's, and all of them. */
 __kernel void write_boxes(__global const ulong *words, long kept_at, long starts_at, long count, long classes,
                           long rows, __global long *y, long y0, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long pair = get_global_id(0) / count, k = get_global_id(0) - pair * count, row = words[starts_at + pair] + k;
   if (row >= 0 && row < min((long)words[starts_at + pair + 1], rows)) {
     y[y0 + 3 * row] = pair / classes;
@@ -161,10 +156,8 @@ static inline span find_span(__global const STORAGE_B *rois, long rois0, const n
 /* verdict: the first roi of an image that is not there; the first that is no box. Both are the largest before. */
 __kernel void judge_rois(__global const STORAGE_B *rois, long rois0, __global const int *images, long images0,
                          nd4c_rois r, double scale, __global uint *verdict, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long roi = get_global_id(0), image = index_at(images, images0 + roi * r.images_step, r.wide);
+  ITEM(roi, items)
+  long image = index_at(images, images0 + roi * r.images_step, r.wide);
   if (image < 0 || image >= r.x_shape[0]) {
     atomic_min(&verdict[0], (uint)roi);
   }
@@ -222,9 +215,7 @@ static inline long split_element(const nd4c_rois *r, long number, long *at) {
 __kernel void align_rois(__global const STORAGE_A *x, long x0, __global const STORAGE_B *rois, long rois0,
                          __global const int *images, long images0, __global STORAGE_Y *y, long y0, nd4c_rois r,
                          double scale, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long at[4], place = split_element(&r, get_global_id(0), at);
   long image = clamp(index_at(images, images0 + at[0] * r.images_step, r.wide), (long)0, r.x_shape[0] - 1);
   long base = x0 + image * r.x_strides[0] + at[1] * r.x_strides[1];
@@ -260,9 +251,7 @@ static inline void bin_cells(__global const STORAGE_B *rois, long rois0, const n
 /* The first number of a roi is its image's: judged, but not relied on, like those of align_rois. */
 __kernel void pool_rois(__global const STORAGE_A *x, long x0, __global const STORAGE_B *rois, long rois0,
                         __global STORAGE_Y *y, long y0, nd4c_rois r, double scale, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long at[4], top, bottom, left, right, place = split_element(&r, get_global_id(0), at);
   bin_cells(rois, rois0, &r, scale, at[0], 0, at[2], &top, &bottom);
   bin_cells(rois, rois0, &r, scale, at[0], 1, at[3], &left, &right);

@@ -35,10 +35,8 @@ typedef struct {
 /* Operands of the walk: x and y but for the colours' axis. amount: of hue and saturation. */
 __kernel void convert_color(__global const STORAGE_A *x, long x0, long x_step, __global STORAGE_A *y, long y0,
                             long y_step, nd4c_walk walk, int what, nd4c_matrix matrix, REAL amount, long items) {
-  long number = get_global_id(0), at[2] = {x0, y0};
-  if (number >= items) {
-    return;
-  }
+  ITEM(number, items)
+  long at[2] = {x0, y0};
   REAL in[3], out[3], hsv[3];
   PLACES(walk, number, 2, at)
   for (int c = 0; c < 3; c++) {
@@ -70,10 +68,8 @@ __kernel void convert_color(__global const STORAGE_A *x, long x0, long x_step, _
 /* Mean of each plane; operand of the walks: x but for the plane, x in the plane. */
 __kernel void find_means(__global const STORAGE_A *x, long x0, nd4c_walk planes, nd4c_walk plane, __global REAL *means,
                          long items) {
-  long number = get_global_id(0), at[1] = {x0};
-  if (number >= items) {
-    return;
-  }
+  ITEM(number, items)
+  long at[1] = {x0};
   REAL sum = 0;
   PLACES(planes, number, 1, at)
   for (long i = 0; i < plane.size; i++) {
@@ -87,11 +83,8 @@ __kernel void find_means(__global const STORAGE_A *x, long x0, nd4c_walk planes,
 /* Operands: x, y, the plane's number. */
 __kernel void change_contrast(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, nd4c_walk walk,
                               __global const REAL *means, REAL factor, long items) {
-  long number = get_global_id(0), at[3] = {x0, y0, 0};
-  if (number >= items) {
-    return;
-  }
-  PLACES(walk, number, 3, at)
+  ITEM(number, items)
+  AT3(walk, number, x0, y0, 0)
   REAL mean = means[at[2]];
   STORE(y, at[1], ((REAL)LOAD_A(x, at[0]) - mean) * factor + mean);
 }

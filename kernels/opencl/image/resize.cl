@@ -60,10 +60,7 @@ static inline REAL kernel_value(nd4c_resize_axis axis, REAL distance) {
 /* has_roi: the region's begin and end come from there. */
 __kernel void make_taps(__global long *table, nd4c_resize_axis axis, __global const STORAGE_B *roi, long begin_at,
                         long end_at, int has_roi, long items) {
-  long o = get_global_id(0);
-  if (o >= items) {
-    return;
-  }
+  ITEM(o, items)
   if (has_roi) {
     axis.roi_begin = R(LOAD_B(roi, begin_at));
     axis.roi_end = R(LOAD_B(roi, end_at));
@@ -103,11 +100,9 @@ typedef struct {
  * hold anything where the command that was to write it has failed. */
 __kernel void resize(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, __global const long *table,
                      nd4c_resize resize, REAL extrapolation, long items) {
-  long rest = get_global_id(0), tap[WALK_RANK], place[WALK_RANK];
+  ITEM(rest, items)
+  long tap[WALK_RANK], place[WALK_RANK];
   bool outside = false;
-  if (rest >= items) {
-    return;
-  }
   for (int axis = resize.rank - 1; axis >= 0; axis--) {
     long next = rest / resize.shape[axis];
     place[axis] = rest - next * resize.shape[axis];

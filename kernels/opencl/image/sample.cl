@@ -94,13 +94,11 @@ static inline REAL transform(__global const STORAGE_B *theta, long offset, long 
 
 __kernel void sample_grid(__global const STORAGE_A *x, long x0, __global const STORAGE_B *grid, long grid0,
                           __global STORAGE_A *y, long y0, nd4c_sampling s, long items) {
-  long rest = get_global_id(0), at[SPATIAL], shape[SPATIAL], index[SPATIAL][TAPS], k[SPATIAL] = {0, 0, 0};
+  ITEM(rest, items)
+  long at[SPATIAL], shape[SPATIAL], index[SPATIAL][TAPS], k[SPATIAL] = {0, 0, 0};
   REAL weight[SPATIAL][TAPS];
   int d = s.spatial, taps = s.mode == NEAREST ? 1 : s.mode == LINEAR ? 2 : 4, axis;
   bool somewhere = true;
-  if (rest >= items) {
-    return;
-  }
   for (int i = d - 1; i >= 0; i--) {
     shape[i] = s.y_shape[i + 2];
     at[i] = rest % shape[i];
@@ -158,11 +156,9 @@ __kernel void sample_grid(__global const STORAGE_A *x, long x0, __global const S
 /* y [n, space..., d]: s.y_shape and s.y_strides are the grid's, s.grid_strides those of theta. */
 __kernel void affine_grid(__global const STORAGE_B *theta, long theta0, __global STORAGE_A *y, long y0,
                           nd4c_sampling s, long items) {
-  long rest = get_global_id(0), at[SPATIAL], shape[SPATIAL];
+  ITEM(rest, items)
+  long at[SPATIAL], shape[SPATIAL];
   int d = s.spatial;
-  if (rest >= items) {
-    return;
-  }
   long row = rest % d;
   rest /= d;
   y0 += row * s.y_strides[d + 1];
@@ -192,11 +188,9 @@ static inline REAL crop_coordinate(REAL from, REAL to, long index, long count, l
 __kernel void crop(__global const STORAGE_A *x, long x0, __global const STORAGE_B *boxes, long boxes0,
                    __global const int *images, long images0, long step, int wide, __global STORAGE_A *y, long y0,
                    nd4c_sampling s, REAL extrapolation, __global int *fault, long items) {
-  long rest = get_global_id(0), at[4];
+  ITEM(rest, items)
+  long at[4];
   REAL corner[4], sum = R(0);
-  if (rest >= items) {
-    return;
-  }
   for (int i = 3; i >= 0; i--) {
     at[i] = rest % s.y_shape[i];
     rest /= s.y_shape[i];

@@ -4,30 +4,22 @@
 /* -- copies -------------------------------------------------------------------------------------------------------- */
 
 __kernel void move(__global const UNIT *x, long x0, __global UNIT *y, long y0, nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[2] = {x0, y0};
-  PLACES(walk, number, 2, at)
+  ITEM(number, items)
+  AT2(walk, number, x0, y0)
   y[at[1]] = x[at[0]];
 }
 
 __kernel void zero(__global UNIT *y, long y0, nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[1] = {y0};
-  PLACES(walk, number, 1, at)
+  ITEM(number, items)
+  AT1(walk, number, y0)
   y[at[0]] = (UNIT)0;
 }
 
 /* Element number i of x becomes number (i + shift) mod size of y. */
 __kernel void reshape(__global const UNIT *x, long x0, __global UNIT *y, long y0, nd4c_walk from, nd4c_walk to,
                       long shift, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), x_at[1] = {x0}, y_at[1] = {y0}, place = number + shift;
+  ITEM(number, items)
+  long x_at[1] = {x0}, y_at[1] = {y0}, place = number + shift;
   PLACES(from, number, 1, x_at)
   PLACES(to, (place >= to.size ? place - to.size : place), 1, y_at)
   y[y_at[0]] = x[x_at[0]];
@@ -62,10 +54,7 @@ static inline long continued(int mode, long n, long j) {
 
 __kernel void pad(__global const UNIT *x, long x0, __global UNIT *y, long y0, __global const UNIT *value, long value0,
                   nd4c_padding padding, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long rest = get_global_id(0);
+  ITEM(rest, items)
   bool inside = true;
   for (int axis = padding.rank - 1; axis >= 0; axis--) {
     long next = rest / padding.y_shape[axis], place = rest - next * padding.y_shape[axis];
@@ -100,11 +89,8 @@ static inline long slice_of(__global const long *starts, long slices, long unifo
 /* Operands of the walk: x but for the axis, y, the place on the axis. `slice_walk` leads to a slice of x. */
 __kernel void repeat(__global const UNIT *x, long x0, __global UNIT *y, long y0, __global const long *starts,
                      long slices, long uniform, nd4c_walk walk, nd4c_walk slice_walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[3] = {x0, y0, 0};
-  PLACES(walk, number, 3, at)
+  ITEM(number, items)
+  AT3(walk, number, x0, y0, 0)
   long slice = slice_of(starts, slices, uniform, at[2]);
   PLACES(slice_walk, slice, 1, at)
   y[at[1]] = x[at[0]];
@@ -116,11 +102,8 @@ __kernel void repeat(__global const UNIT *x, long x0, __global UNIT *y, long y0,
 __kernel void reverse_sequence(__global const UNIT *x, long x0, __global UNIT *y, long y0, __global const int *lengths,
                                long lengths0, int wide, long steps, long step, nd4c_walk walk, __global int *fault,
                                long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[4] = {x0, y0, lengths0, 0};
-  PLACES(walk, number, 4, at)
+  ITEM(number, items)
+  AT4(walk, number, x0, y0, lengths0, 0)
   long length = index_at(lengths, at[2], wide), t = at[3];
   if (length < 0 || length > steps) {
     nd4c_fault_index(fault, length, steps + 1);
@@ -133,11 +116,8 @@ __kernel void reverse_sequence(__global const UNIT *x, long x0, __global UNIT *y
 __kernel void write_steps(__global const UNIT *update, long update0, __global UNIT *y, long y0,
                           __global const int *indices, long indices0, int wide, int given, long last, long extent,
                           long step, nd4c_walk walk, __global int *fault, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[4] = {update0, y0, indices0, 0};
-  PLACES(walk, number, 4, at)
+  ITEM(number, items)
+  AT4(walk, number, update0, y0, indices0, 0)
   long index = given ? index_at(indices, at[2], wide) : 0;
   if (index < 0 || index > last) {
     nd4c_fault_index(fault, index, last + 1);
@@ -149,11 +129,8 @@ __kernel void write_steps(__global const UNIT *update, long update0, __global UN
 /* Operands: x, y, column - row. */
 __kernel void band(__global const UNIT *x, long x0, __global UNIT *y, long y0, long lower, long upper,
                    nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[3] = {x0, y0, 0};
-  PLACES(walk, number, 3, at)
+  ITEM(number, items)
+  AT3(walk, number, x0, y0, 0)
   y[at[1]] = at[2] >= lower && at[2] <= upper ? x[at[0]] : (UNIT)0;
 }
 
@@ -162,11 +139,8 @@ __kernel void band(__global const UNIT *x, long x0, __global UNIT *y, long y0, l
 __kernel void one_hot(__global const int *indices, long indices0, int wide, __global UNIT *y, long y0,
                       __global const UNIT *values, long values0, long values_step, int given, UNIT off, UNIT on,
                       long depth, int before, nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[3] = {indices0, y0, 0};
-  PLACES(walk, number, 3, at)
+  ITEM(number, items)
+  AT3(walk, number, indices0, y0, 0)
   long index = index_at(indices, at[0], wide);
   bool is_on = before ? at[2] < index : at[2] == (index < 0 ? index + depth : index);
   y[at[1]] = given ? values[values0 + (is_on ? values_step : 0)] : is_on ? on : off;
@@ -176,11 +150,8 @@ __kernel void one_hot(__global const int *indices, long indices0, int wide, __gl
 __kernel void masked_fill(__global const UNIT *x, long x0, __global const uchar *mask, long mask0,
                           __global const UNIT *value, long value0, __global UNIT *y, long y0, nd4c_walk walk,
                           long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[4] = {x0, mask0, value0, y0};
-  PLACES(walk, number, 4, at)
+  ITEM(number, items)
+  AT4(walk, number, x0, mask0, value0, y0)
   y[at[3]] = mask[at[1]] ? value[at[2]] : x[at[0]];
 }
 
@@ -189,11 +160,8 @@ __kernel void masked_fill(__global const UNIT *x, long x0, __global const uchar 
 /* Operands: the whole but for the axes that indices choose, indices, the part. to_whole: whole = part. */
 __kernel void pick(__global UNIT *whole, long whole0, __global const int *indices, long indices0, __global UNIT *part,
                    long part0, nd4c_walk walk, nd4c_target target, int to_whole, __global int *fault, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[3] = {whole0, indices0, part0};
-  PLACES(walk, number, 3, at)
+  ITEM(number, items)
+  AT3(walk, number, whole0, indices0, part0)
   for (int k = 0; k < target.count; k++) {
     long place = resolve(index_at(indices, at[1] + k * target.step, target.wide), target.extent[k], target.mode, fault);
     if (place < 0) {
@@ -212,11 +180,9 @@ __kernel void pick(__global UNIT *whole, long whole0, __global const int *indice
 __kernel void take_flat(__global const UNIT *x, long x0, __global const int *indices, long indices0, __global UNIT *y,
                         long y0, nd4c_walk walk, nd4c_walk x_walk, int mode, int wide, __global int *fault,
                         long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[2] = {indices0, y0}, from[1] = {x0};
-  PLACES(walk, number, 2, at)
+  ITEM(number, items)
+  AT2(walk, number, indices0, y0)
+  long from[1] = {x0};
   long place = resolve(index_at(indices, at[0], wide), x_walk.size, mode, fault);
   if (place >= 0) {
     PLACES(x_walk, place, 1, from)
@@ -229,11 +195,8 @@ __kernel void take_flat(__global const UNIT *x, long x0, __global const int *ind
 /* Operands: x but for the axis, y, the place in `order`, which holds places along the axis of `length`, `step` apart. */
 __kernel void take_order(__global const UNIT *x, long x0, __global UNIT *y, long y0, __global const uint *order,
                          long order0, long length, long step, nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[3] = {x0, y0, order0};
-  PLACES(walk, number, 3, at)
+  ITEM(number, items)
+  AT3(walk, number, x0, y0, order0)
   y[at[1]] = x[at[0] + found_place(order[at[2]], length) * step];
 }
 
@@ -241,11 +204,8 @@ __kernel void take_order(__global const UNIT *x, long x0, __global UNIT *y, long
  * to the place in x. scatter: the other way round, y's element to x. */
 __kernel void take_chosen(__global UNIT *x, long x0, __global UNIT *y, long y0, __global const uint *chosen,
                           long chosen0, nd4c_walk walk, nd4c_walk places, int scatter, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[3] = {x0, y0, chosen0};
-  PLACES(walk, number, 3, at)
+  ITEM(number, items)
+  AT3(walk, number, x0, y0, chosen0)
   long place = found_place(chosen[at[2]], places.size);
   PLACES(places, place, 1, at)
   if (scatter) {
@@ -258,10 +218,8 @@ __kernel void take_chosen(__global UNIT *x, long x0, __global UNIT *y, long y0, 
 /* y[i] = the element of a (numbers below a's size) or b that chosen[i] names. */
 __kernel void take_either(__global const UNIT *a, long a0, __global const UNIT *b, long b0, __global UNIT *y, long y0,
                           __global const uint *chosen, long chosen0, nd4c_walk a_walk, nd4c_walk b_walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), a_at[1] = {a0}, b_at[1] = {b0};
+  ITEM(number, items)
+  long a_at[1] = {a0}, b_at[1] = {b0};
   long place = found_place(chosen[chosen0 + number], a_walk.size + b_walk.size);
   if (place < a_walk.size) {
     PLACES(a_walk, place, 1, a_at)
@@ -284,10 +242,7 @@ typedef struct {
 } nd4c_columns;
 
 __kernel void im2col(__global const UNIT *x, long x0, __global UNIT *y, long y0, nd4c_columns columns, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0);
+  ITEM(number, items)
   long window = number % columns.all_windows, row = number / columns.all_windows;
   long cell = row % columns.cells, plane = row / columns.cells;
   long c = plane % columns.channels, n = plane / columns.channels;

@@ -17,10 +17,8 @@ static inline bool leads_somewhere(ulong key, long least, long most) {
  * choose, indices. An index out of range is told and its update goes nowhere. */
 __kernel void place_keys(__global const int *indices, long indices0, __global ulong *words, long keys_at,
                          long order_at, nd4c_walk walk, nd4c_target target, __global int *fault, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[2] = {0, indices0};
+  ITEM(number, items)
+  long at[2] = {0, indices0};
   bool valid = true;
   PLACES(walk, number, 2, at)
   for (int k = 0; k < target.count && valid; k++) {
@@ -37,9 +35,7 @@ __kernel void place_keys(__global const int *indices, long indices0, __global ul
 __kernel void place_last(__global const ulong *words, long keys_at, long order_at, long count, long least, long most,
                          __global UNIT *whole, long whole0, __global const UNIT *part, long part0, nd4c_walk places, nd4c_walk inner,
                          long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long i = get_global_id(0) / inner.size, j = get_global_id(0) - i * inner.size;
   ulong key = words[keys_at + i];
   if (!leads_somewhere(key, least, most) || (i + 1 < count && words[keys_at + i + 1] == key)) {
@@ -83,9 +79,7 @@ __kernel void place_last(__global const ulong *words, long keys_at, long order_a
 __kernel void place_joined(__global const ulong *words, long keys_at, long order_at, long count, long least,
                            long most, __global STORAGE_A *whole, long whole0, __global const STORAGE_A *part, long part0,
                            nd4c_walk places, nd4c_walk inner, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long i = get_global_id(0) / inner.size, j = get_global_id(0) - i * inner.size;
   ulong key = words[keys_at + i];
   if (!leads_somewhere(key, least, most) || (i > 0 && words[keys_at + i - 1] == key)) {

@@ -36,9 +36,7 @@ static inline double fake_quantize(double x, double low, double high, double fir
 __kernel void quantize_elements(__global const STORAGE_A *a, long a0, __global const STORAGE_B *b, long b0,
                                 __global const STORAGE_C *c, long c0, int has_c, __global STORAGE_Y *y, long y0,
                                 nd4c_walk walk, double first, double last, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long at[4];
   nd4c_walk_places(&walk, 4, (INDEX)get_global_id(0), at);
   double x = CONVERT(TYPE_A, float64, LOAD_A(a, a0 + at[0])), p = CONVERT(TYPE_B, float64, LOAD_B(b, b0 + at[2]));

@@ -7,10 +7,8 @@
  * rounded in the reference's order. */
 __kernel void read_chances(__global const STORAGE_B *b, long b0, nd4c_walk walk, long classes, int logarithms,
                            __global ulong *words, __global double *chances, long begin, int sums, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long row = get_global_id(0), first = row * classes;
+  ITEM(row, items)
+  long first = row * classes;
   double largest = -INFINITY, sum = 0;
   bool good = true;
   for (long i = 0; i < classes && logarithms; i++) {
@@ -32,10 +30,8 @@ __kernel void read_chances(__global const STORAGE_B *b, long b0, nd4c_walk walk,
 __kernel void choose_classes(__global const STORAGE_A *a, long a0, long a_step, long a_count,
                              __global const double *chances, long begin, long classes, long samples,
                              __global STORAGE_Y *y, long y0, nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0), low = 0, high = classes - 1;
+  ITEM(i, items)
+  long low = 0, high = classes - 1;
   __global const double *sums = chances + begin + i / samples * classes;
   philox state = read_state(a, a0, a_step, a_count);
   double place = unit(word64(&state, i)) * sums[classes - 1];
@@ -53,10 +49,7 @@ __kernel void choose_classes(__global const STORAGE_A *a, long a0, long a_step, 
 /* Chances become keys: exponential waiting times, which are none below 0, by their bits; those without a chance last. */
 __kernel void wait_keys(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global ulong *words,
                         long keys_at, long order_at, long classes, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0);
+  ITEM(i, items)
   philox state = read_state(a, a0, a_step, a_count);
   double chance = as_double(words[keys_at + i]), u = unit(word64(&state, i)) + 0x1p-54;
   words[keys_at + i] = as_ulong(fabs(chance > 0 ? log(u) / chance : INFINITY));
@@ -65,10 +58,8 @@ __kernel void wait_keys(__global const STORAGE_A *a, long a0, long a_step, long 
 
 __kernel void write_classes(__global const ulong *words, long order_at, long classes, long samples,
                             __global STORAGE_Y *y, long y0, nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0), row = i / samples;
+  ITEM(i, items)
+  long row = i / samples;
   uint number = ((__global const uint *)(words + order_at))[row * classes + i - row * samples];
   SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, (INDEX)i), CONVERT_LETTER(U, TYPE_Y, number));
 }

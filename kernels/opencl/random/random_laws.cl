@@ -171,10 +171,8 @@ static inline double binomial_number(const philox *state, long i, double n, doub
 __kernel void draw_law(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global const STORAGE_B *b,
                        long b0, __global const STORAGE_C *c, long c0, __global STORAGE_Y *y, long y0, nd4c_walk walk,
                        double scale, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0), at[3];
+  ITEM(i, items)
+  long at[3];
   nd4c_walk_places(&walk, 3, (INDEX)i, at);
   philox state = read_state(a, a0, a_step, a_count);
   double p = CONVERT(TYPE_B, float64, LOAD_B(b, b0 + at[1])), q = CONVERT(TYPE_C, float64, LOAD_C(c, c0 + at[2]));

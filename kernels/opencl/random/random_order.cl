@@ -7,10 +7,7 @@
 /* keys: the place that each place changes with; order: the place itself. */
 __kernel void choose_others(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global ulong *words,
                             long keys_at, long order_at, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0);
+  ITEM(i, items)
   philox state = read_state(a, a0, a_step, a_count);
   words[keys_at + i] = random_below(&state, i, (ulong)i + 1);
   UINTS(order_at)[i] = i;
@@ -19,10 +16,7 @@ __kernel void choose_others(__global const STORAGE_A *a, long a0, long a_step, l
 /* Sorted by others, places of one other lie together and ascend. before[k]: the last step before k's own that changed
  * place k, which is the lowest of larger places; UINT_MAX where there is none, as all places have before. */
 __kernel void link_places(__global ulong *words, long keys_at, long order_at, long before_at, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long at = get_global_id(0);
+  ITEM(at, items)
   ulong other = words[keys_at + at];
   if (at > 0 && words[keys_at + at - 1] == other) {
     return;
@@ -39,10 +33,8 @@ __kernel void link_places(__global ulong *words, long keys_at, long order_at, lo
  * all places, so that this ends whatever a driver leaves here that goes on behind a command that failed. */
 __kernel void follow_places(__global const ulong *words, long keys_at, long order_at, long before_at,
                             __global STORAGE_Y *y, long y0, long y_step, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long at = get_global_id(0), last = items - 1;
+  ITEM(at, items)
+  long last = items - 1;
   __global const uint *order = (__global const uint *)(words + order_at);
   uint place = words[keys_at + at];
   if (at < last && words[keys_at + at + 1] == place) {

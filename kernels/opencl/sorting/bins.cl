@@ -12,11 +12,8 @@
 __kernel void number_keys(__global const STORAGE_A *x, long x0, __global ulong *words, long keys_at, long order_at,
                           long raw_at, nd4c_walk walk, long limit, int combine, __global int *verdict, long verdict_at,
                           long items) {
-  long number = get_global_id(0), at[1] = {x0};
-  if (number >= items) {
-    return;
-  }
-  PLACES(walk, number, 1, at)
+  ITEM(number, items)
+  AT1(walk, number, x0)
   long value = (long)LOAD_A(x, at[0]);
   bool valid = value >= 0 && value < limit;
   ulong before = words[keys_at + number];
@@ -34,11 +31,8 @@ __kernel void number_keys(__global const STORAGE_A *x, long x0, __global ulong *
 /* y = counts, or (weighted) sums of doubles. */
 __kernel void write_totals(__global const ulong *words, long totals_at, int weighted, __global STORAGE_A *y, long y0,
                            nd4c_walk walk, long items) {
-  long number = get_global_id(0), at[1] = {y0};
-  if (number >= items) {
-    return;
-  }
-  PLACES(walk, number, 1, at)
+  ITEM(number, items)
+  AT1(walk, number, y0)
 #ifdef HAS_FP64
   if (weighted) {
     SAVE_A(y, at[0], (COMPUTE_A)as_double(words[totals_at + number]));
@@ -52,10 +46,8 @@ __kernel void write_totals(__global const ulong *words, long totals_at, int weig
 __kernel void in_top_k(__global const STORAGE_A *x, long x0, long row, long column, long classes,
                        __global const int *targets, long targets0, long step, int wide, long k, __global uchar *y,
                        long y0, long y_step, long items) {
-  long i = get_global_id(0), greater = 0;
-  if (i >= items) {
-    return;
-  }
+  ITEM(i, items)
+  long greater = 0;
   long target = index_at(targets, targets0 + i * step, wide);
   bool known = target >= 0 && target < classes;
   COMPUTE_A own = known ? LOAD_A(x, x0 + i * row + target * column) : 0;
@@ -71,9 +63,7 @@ __kernel void in_top_k(__global const STORAGE_A *x, long x0, long row, long colu
 __kernel void find_extents(__global const STORAGE_A *x, long x0, nd4c_walk walk, long chunk, __global double *parts,
                            long parts0, long items) {
   long begin = get_global_id(0) * chunk, end = min(begin + chunk, walk.size);
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   parts += parts0;
   double low = INFINITY, high = -INFINITY, finite = 1;
   for (long i = begin; i < end; i++) {
@@ -104,10 +94,7 @@ __kernel void join_extents(__global double *parts, long parts0, long chunks, lon
 /* Equally spaced edges as the dtype holds them: into y and as doubles. */
 __kernel void space_edges(__global STORAGE_A *y, long y0, long step, __global double *edges, long edges_at, double low,
                           double high, long bins, long items) {
-  long i = get_global_id(0);
-  if (i >= items) {
-    return;
-  }
+  ITEM(i, items)
   if (low == high) {
     low -= 0.5;
     high += 0.5;
@@ -120,10 +107,7 @@ __kernel void space_edges(__global STORAGE_A *y, long y0, long step, __global do
 /* Edges given, as doubles. verdict[0] = the least place of one that is NaN or less than the one before. */
 __kernel void take_edges(__global const STORAGE_A *x, long x0, long step, __global double *edges, long edges_at,
                          __global int *verdict, long verdict_at, long items) {
-  long i = get_global_id(0);
-  if (i >= items) {
-    return;
-  }
+  ITEM(i, items)
   double own = (double)LOAD_A(x, x0 + i * step), before = i > 0 ? (double)LOAD_A(x, x0 + (i - 1) * step) : own;
   edges[edges_at + i] = own;
   if (own != own || own < before) {
@@ -165,11 +149,9 @@ static inline long bin_of(__global const double *edges, long bins, double x) {
 /* fixed: equal bins over low .. high, where elements beyond count in the bin at that end and NaN in none. */
 __kernel void bin_keys(__global const STORAGE_A *x, long x0, __global ulong *words, long keys_at, long order_at,
                        nd4c_walk walk, long edges_at, long bins, int fixed, double low, double high, long items) {
-  long number = get_global_id(0), at[1] = {x0}, bin;
-  if (number >= items) {
-    return;
-  }
-  PLACES(walk, number, 1, at)
+  ITEM(number, items)
+  AT1(walk, number, x0)
+  long bin;
   double value = (double)LOAD_A(x, at[0]);
   if (fixed) {
     double part = floor((value - low) / (high - low) * (double)bins);
@@ -185,10 +167,8 @@ __kernel void bin_keys(__global const STORAGE_A *x, long x0, __global ulong *wor
 __kernel void weigh_groups(__global ulong *words, long keys_at, long order_at, long count,
                            __global const STORAGE_A *weights, long weights0, nd4c_walk walk, long totals_at,
                            long items) {
-  long g = get_global_id(0), low = 0, high = count;
-  if (g >= items) {
-    return;
-  }
+  ITEM(g, items)
+  long low = 0, high = count;
   while (low < high) {
     long middle = low + (high - low) / 2;
     if (words[keys_at + middle] < PLACE_KEY(g)) {
@@ -221,10 +201,7 @@ __kernel void add_totals(__global ulong *words, long totals_at, long bins, int w
 
 __kernel void make_density(__global ulong *words, long totals_at, int weighted, long sum_at, long edges_at,
                            long items) {
-  long i = get_global_id(0);
-  if (i >= items) {
-    return;
-  }
+  ITEM(i, items)
   __global const double *edges = (__global const double *)(words + edges_at);
   double total = weighted ? as_double(words[totals_at + i]) : (double)(long)words[totals_at + i];
   words[totals_at + i] = as_ulong(total / (edges[i + 1] - edges[i]) / as_double(words[sum_at]));

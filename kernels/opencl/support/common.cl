@@ -100,69 +100,53 @@ static inline float nd4c_odd_double(double x) {
 #define narrow_float32(v) ((float)(v))
 #define narrow_float64(v) ((double)(v))
 
-/* One set for each operand letter. ACC is a type to accumulate in; nd4c_cl_define_type knows letters alone, so that it is
- * given by nd4c_cl_define(&options, "TYPE_ACC", "float32"). */
-#ifdef TYPE_A
+/* One set for each operand letter; only those of which there is a TYPE_ are used. */
 #define STORAGE_A PASTE(storage, TYPE_A)
 #define COMPUTE_A PASTE(compute, TYPE_A)
 #define LOAD_A(p, i) PASTE(load, TYPE_A)(p, i)
 #define SAVE_A(p, i, v) PASTE(save, TYPE_A)(p, i, v)
-#endif
-#ifdef TYPE_B
 #define STORAGE_B PASTE(storage, TYPE_B)
 #define COMPUTE_B PASTE(compute, TYPE_B)
 #define LOAD_B(p, i) PASTE(load, TYPE_B)(p, i)
 #define SAVE_B(p, i, v) PASTE(save, TYPE_B)(p, i, v)
-#endif
-#ifdef TYPE_C
 #define STORAGE_C PASTE(storage, TYPE_C)
 #define COMPUTE_C PASTE(compute, TYPE_C)
 #define LOAD_C(p, i) PASTE(load, TYPE_C)(p, i)
 #define SAVE_C(p, i, v) PASTE(save, TYPE_C)(p, i, v)
-#endif
-#ifdef TYPE_D
 #define STORAGE_D PASTE(storage, TYPE_D)
 #define COMPUTE_D PASTE(compute, TYPE_D)
 #define LOAD_D(p, i) PASTE(load, TYPE_D)(p, i)
 #define SAVE_D(p, i, v) PASTE(save, TYPE_D)(p, i, v)
 #define ROUND_D(v) PASTE(narrow, TYPE_D)(v)
-#endif
-#ifdef TYPE_E
 #define STORAGE_E PASTE(storage, TYPE_E)
 #define COMPUTE_E PASTE(compute, TYPE_E)
 #define LOAD_E(p, i) PASTE(load, TYPE_E)(p, i)
 #define SAVE_E(p, i, v) PASTE(save, TYPE_E)(p, i, v)
-#endif
-#ifdef TYPE_F
 #define STORAGE_F PASTE(storage, TYPE_F)
 #define COMPUTE_F PASTE(compute, TYPE_F)
 #define LOAD_F(p, i) PASTE(load, TYPE_F)(p, i)
 #define SAVE_F(p, i, v) PASTE(save, TYPE_F)(p, i, v)
-#endif
-#ifdef TYPE_Y
 #define STORAGE_Y PASTE(storage, TYPE_Y)
 #define COMPUTE_Y PASTE(compute, TYPE_Y)
 #define LOAD_Y(p, i) PASTE(load, TYPE_Y)(p, i)
 #define SAVE_Y(p, i, v) PASTE(save, TYPE_Y)(p, i, v)
 #define ROUND_Y(v) PASTE(narrow, TYPE_Y)(v)
-#endif
-#ifdef TYPE_Z
 #define STORAGE_Z PASTE(storage, TYPE_Z)
 #define COMPUTE_Z PASTE(compute, TYPE_Z)
 #define LOAD_Z(p, i) PASTE(load, TYPE_Z)(p, i)
 #define SAVE_Z(p, i, v) PASTE(save, TYPE_Z)(p, i, v)
 #define ROUND_Z(v) PASTE(narrow, TYPE_Z)(v)
-#endif
-#ifdef TYPE_ACC
-#define STORAGE_ACC PASTE(storage, TYPE_ACC)
-#define COMPUTE_ACC PASTE(compute, TYPE_ACC)
-#define LOAD_ACC(p, i) PASTE(load, TYPE_ACC)(p, i)
-#define SAVE_ACC(p, i, v) PASTE(save, TYPE_ACC)(p, i, v)
-#endif
 
 #ifndef INDEX
 #define INDEX ulong
 #endif
+
+/* The number of this work item, of `items`; those behind the last, which fill up the last group, do nothing. */
+#define ITEM(number, items)       \
+  long number = get_global_id(0); \
+  if (number >= (items)) return;
+#define WITHIN(items) \
+  if (get_global_id(0) >= (items)) return;
 
 #define WALK_RANK 8
 #define WALKED 4

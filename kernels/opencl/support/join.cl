@@ -1,9 +1,6 @@
 /* Elements joined to others of a wider dtype. Operands: x, y. */
 __kernel void join(__global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0, nd4c_walk walk, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long rest = get_global_id(0);
+  ITEM(rest, items)
   for (int axis = walk.rank - 1; axis >= 0; axis--) {
     long next = rest / walk.shape[axis], place = rest - next * walk.shape[axis];
     rest = next;

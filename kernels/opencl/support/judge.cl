@@ -4,10 +4,7 @@
  * writes the value of that place. The first number of the verdict is the largest before. */
 __kernel void judge(__global const STORAGE_A *a, long a0, nd4c_walk walk, double least, double most, int whole,
                     __global uint *verdict, __global double *values, long slot, long told, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0);
+  ITEM(i, items)
   double value = CONVERT(TYPE_A, float64, LOAD_A(a, a0 + nd4c_walk_place(&walk, 0, (INDEX)i)));
   if (told >= 0) {
     if (i == told) {

@@ -60,10 +60,8 @@ static inline ulong float_key(ulong bits, int width, ulong infinity) {
  * line is read in the order that stands there; else the places themselves are made its order. */
 __kernel void make_keys(__global const RAW *x, long x0, __global ulong *words, long keys_at, long order_at, long begin,
                         nd4c_walk walk, long length, ulong flip, int by_order, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[1] = {x0}, place = number;
+  ITEM(number, items)
+  long at[1] = {x0}, place = number;
   __global uint *order = (__global uint *)(words + order_at);
   if (by_order) {
     place = number / length * length + found_place(order[number], length);
@@ -77,21 +75,15 @@ __kernel void make_keys(__global const RAW *x, long x0, __global ulong *words, l
 /* Keys alone. */
 __kernel void make_row_keys(__global const RAW *x, long x0, __global ulong *words, long keys_at, nd4c_walk walk,
                             long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[1] = {x0};
-  PLACES(walk, number, 1, at)
+  ITEM(number, items)
+  AT1(walk, number, x0)
   words[keys_at + number] = KEY(x[at[0]]);
 }
 
 __kernel void make_flags(__global const RAW *x, long x0, __global ulong *words, long flags_at, nd4c_walk walk,
                          long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[1] = {x0};
-  PLACES(walk, number, 1, at)
+  ITEM(number, items)
+  AT1(walk, number, x0)
   ((__global uchar *)(words + flags_at))[number] = NONZERO(x[at[0]]);
 }
 
@@ -116,11 +108,9 @@ __kernel void search_sorted(__global const RAW *x, long x0, long x_step, long co
                             long sorter0, long sorter_step, int bytes, int is_signed, int has_sorter, int after, int downwards,
                             __global const RAW *values, long values0, __global long *y, long y0, nd4c_walk walk,
                             long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), at[2] = {values0, y0}, low = 0, high = count;
-  PLACES(walk, number, 2, at)
+  ITEM(number, items)
+  AT2(walk, number, values0, y0)
+  long low = 0, high = count;
   ulong key = KEY(values[at[0]]);
   while (low < high) {
     long middle = low + (high - low) / 2, place = downwards ? count - 1 - middle : middle;
@@ -138,9 +128,7 @@ __kernel void search_sorted(__global const RAW *x, long x0, long x_step, long co
 
 __kernel void check_sorter(__global const uchar *sorter, long sorter0, long step, int bytes, int is_signed, long count, __global int *fault,
                            long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long place = integer_at(sorter, sorter0 + get_global_id(0) * step, bytes, is_signed);
   if (place < 0 || place >= count) {
     nd4c_fault_index(fault, place, count);
@@ -149,10 +137,7 @@ __kernel void check_sorter(__global const uchar *sorter, long sorter0, long step
 
 /* verdict[0] = 1 where an element is less than the one before it, verdict[1] = 1 where it is greater; zeros before. */
 __kernel void find_direction(__global const RAW *x, long x0, long step, __global int *verdict, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long i = get_global_id(0);
+  ITEM(i, items)
   ulong before = KEY(x[x0 + i * step]), own = KEY(x[x0 + (i + 1) * step]);
   if (own < before) {
     verdict[0] = 1;
@@ -165,10 +150,8 @@ __kernel void find_direction(__global const RAW *x, long x0, long step, __global
 /* Unset where a pair of neighbours is out of order; a NaN (`loner`) is in none. */
 __kernel void check_order(__global const RAW *x, long x0, __global uchar *y, long y0, nd4c_walk walk, int strict,
                           int has_loner, ulong loner, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long number = get_global_id(0), before_at[1] = {x0}, at[1] = {x0}, next = number + 1;
+  ITEM(number, items)
+  long before_at[1] = {x0}, at[1] = {x0}, next = number + 1;
   PLACES(walk, number, 1, before_at)
   PLACES(walk, next, 1, at)
   ulong before = KEY(x[before_at[0]]), own = KEY(x[at[0]]);

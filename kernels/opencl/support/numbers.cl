@@ -5,9 +5,7 @@ typedef struct {
 } nd4c_numbers;
 
 __kernel void put_numbers(__global long *to, long begin, nd4c_numbers numbers, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   to[begin + get_global_id(0)] = numbers.numbers[get_global_id(0)];
 }
 
@@ -15,9 +13,7 @@ __kernel void put_numbers(__global long *to, long begin, nd4c_numbers numbers, l
  * gone through again. A chunk's sum is -1 if a count is negative or the sum more than `total`. */
 __kernel void repeat_sums(__global const int *counts, long counts0, long step, int wide, long slices, long total,
                           long chunk, __global long *sums, long sums0, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long first = get_global_id(0) * chunk, end = min(first + chunk, slices), left = total;
   for (long i = first; i < end && left >= 0; i++) {
     long count = index_at(counts, counts0 + i * step, wide);
@@ -30,9 +26,7 @@ __kernel void repeat_sums(__global const int *counts, long counts0, long step, i
  * and what is left of total. One work item. */
 __kernel void repeat_chain(__global const int *counts, long counts0, long step, int wide, long slices, long total,
                            long chunk, __global long *numbers, long verdict0, long sums0, long chunks, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long left = total, bad = -1, bad_count = 0;
   for (long k = 0; k < chunks && bad < 0; k++) {
     long sum = numbers[sums0 + k];
@@ -56,9 +50,7 @@ __kernel void repeat_chain(__global const int *counts, long counts0, long step, 
 
 __kernel void repeat_starts(__global const int *counts, long counts0, long step, int wide, long slices, long chunk,
                             __global long *starts, long sums0, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long first = get_global_id(0) * chunk, end = min(first + chunk, slices), start = starts[sums0 + get_global_id(0)];
   for (long i = first; i < end; i++) {
     starts[i] = start;
@@ -71,10 +63,7 @@ __kernel void repeat_starts(__global const int *counts, long counts0, long step,
 /* table[x[i]] = i, all of it -1 before; a number out of range, or one that came already, is told. */
 __kernel void find_inverse_places(__global const int *x, long x0, long step, int wide, __global int *table,
                                   __global int *fault, long items) {
-  long i = get_global_id(0);
-  if (i >= items) {
-    return;
-  }
+  ITEM(i, items)
   long value = index_at(x, x0 + i * step, wide);
   if (value < 0 || value >= items || atomic_cmpxchg(&table[value], -1, (int)i) != -1) {
     nd4c_fault_index(fault, value, items);
@@ -82,10 +71,8 @@ __kernel void find_inverse_places(__global const int *x, long x0, long step, int
 }
 
 __kernel void write_table(__global const int *table, __global int *y, long y0, long step, int wide, long items) {
-  long i = get_global_id(0), at = y0 + i * step;
-  if (i >= items) {
-    return;
-  }
+  ITEM(i, items)
+  long at = y0 + i * step;
   if (wide) {
     ((__global long *)y)[at] = table[i];
   } else {
@@ -102,11 +89,9 @@ typedef struct {
 /* Operands: indices, y in its first row; rows are `row` apart. */
 __kernel void unravel(__global const int *indices, long indices0, int wide, __global long *y, long y0, long row,
                       nd4c_walk walk, nd4c_extents shape, __global int *fault, long items) {
-  long number = get_global_id(0), at[2] = {indices0, y0}, size = 1;
-  if (number >= items) {
-    return;
-  }
-  PLACES(walk, number, 2, at)
+  ITEM(number, items)
+  AT2(walk, number, indices0, y0)
+  long size = 1;
   for (int axis = 0; axis < shape.count; axis++) {
     size *= shape.extent[axis];
   }
@@ -121,11 +106,9 @@ __kernel void unravel(__global const int *indices, long indices0, int wide, __gl
 /* Operands: indices in their first row, y. */
 __kernel void ravel(__global const int *indices, long indices0, int wide, __global long *y, long y0, long row,
                     nd4c_walk walk, nd4c_extents shape, __global int *fault, long items) {
-  long number = get_global_id(0), at[2] = {indices0, y0}, sum = 0;
-  if (number >= items) {
-    return;
-  }
-  PLACES(walk, number, 2, at)
+  ITEM(number, items)
+  AT2(walk, number, indices0, y0)
+  long sum = 0;
   for (int axis = 0; axis < shape.count; axis++) {
     long index = resolve(index_at(indices, at[0] + axis * row, wide), shape.extent[axis], INDEX_RAISE, fault);
     if (index < 0) {

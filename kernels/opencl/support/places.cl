@@ -10,6 +10,20 @@
     }                                                        \
   }
 
+/* long at[]: the places of element `number` in the first operands of a walk, each counted from where it begins. */
+#define AT1(walk, number, a) \
+  long at[1] = {a};          \
+  PLACES(walk, number, 1, at)
+#define AT2(walk, number, a, b) \
+  long at[2] = {a, b};          \
+  PLACES(walk, number, 2, at)
+#define AT3(walk, number, a, b, c) \
+  long at[3] = {a, b, c};          \
+  PLACES(walk, number, 3, at)
+#define AT4(walk, number, a, b, c, d) \
+  long at[4] = {a, b, c, d};          \
+  PLACES(walk, number, 4, at)
+
 /* A place that another kernel found. A driver that goes on behind a command that failed has this one read what was
  * never written: the call fails, but nothing may be touched that is not its own. `count` is positive. */
 static inline long found_place(uint place, long count) {

@@ -64,9 +64,7 @@ static inline ACC divide_compensated(ACC sum, ACC rest, ACC by, ACC more) {
 __kernel void join_groups(__global const ulong *words, long keys_at, long order_at, long count,
                           __global const STORAGE_A *x, long x0, long x_row, __global STORAGE_A *y, long y0, long y_row,
                           nd4c_walk inner, ACC identity, int divide, long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
+  WITHIN(items)
   long g = get_global_id(0) / inner.size, j = get_global_id(0) - g * inner.size, at[2] = {x0, y0 + g * y_row};
   long begin = first_not_below(words + keys_at, count, PLACE_KEY(g)), k = begin;
   ACC sum = identity;
@@ -106,10 +104,8 @@ typedef struct {
 /* Each element of y [n, c, space...]: the sum of what im2col would have taken from it, cell by cell. */
 __kernel void col2im(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, nd4c_columns columns,
                      long items) {
-  if (get_global_id(0) >= items) {
-    return;
-  }
-  long rest = get_global_id(0), place[WALK_RANK];
+  ITEM(rest, items)
+  long place[WALK_RANK];
   ACC sum = 0;
 #ifdef COMPENSATED
   ACC left_out = 0;
