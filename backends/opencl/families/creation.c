@@ -1,6 +1,5 @@
 /* Arrays from numbers. */
 #include <math.h>
-#include <stdio.h>
 
 #include "backends/opencl/runtime/opencl.h"
 #include "backends/reading.h"

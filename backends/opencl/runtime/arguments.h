@@ -6,6 +6,8 @@
 #ifndef ND4C_BACKENDS_OPENCL_RUNTIME_ARGUMENTS_H
 #define ND4C_BACKENDS_OPENCL_RUNTIME_ARGUMENTS_H
 
+#include "backends/opencl/runtime/opencl.h"
+
 typedef enum nd4c_cl_given_kind {
   ND4C_CL_GIVEN_END,
   ND4C_CL_GIVEN_TENSOR,

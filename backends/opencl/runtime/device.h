@@ -221,7 +221,7 @@ extern const nd4c_cl_source nd4c_cl_sources[];
 
 extern const nd4c_device_ops nd4c_cl_device_ops;
 
-/* In the order in which they are preferred; of clblast.c and backend.c. */
+/* In the order in which they are preferred; of families/contraction_clblast.c and backend.c. */
 extern const nd4c_engine nd4c_cl_clblast_engine, nd4c_cl_opencl_engine;
 /* Empties CLBlast's cache of compiled programs. */
 void nd4c_cl_clblast_close(void);

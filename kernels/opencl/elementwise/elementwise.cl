@@ -1,5 +1,6 @@
 /* Element-wise ops: OP is the function, one text for all dtypes of a kind. The host says
- *   OP (op_exp), INPUTS (1 to 3), TYPE_A, TYPE_B, TYPE_C, TYPE_Y: as they lie in memory;
+ *   OP (op_add; op_builtin: BUILTIN, such as exp), INPUTS (1 to 3);
+ *   TYPE_A, TYPE_B, TYPE_C, TYPE_Y: as they lie in memory;
  *   AS_A, AS_B, AS_C: the dtype that each input is taken as;
  *   NUM: the type to compute in, BITS: the unsigned integer of its size (of integers), LETTER: NUM's (convert.cl);
  *   KIND: of NUM: KIND_INTEGER (signed), KIND_UNSIGNED (bool, too) or KIND_REAL;

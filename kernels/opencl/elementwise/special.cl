@@ -1,5 +1,5 @@
-/* Special functions of the element-wise ops, by the reference's methods (kernels/reference/elementwise/mathematics_special.c, digamma.c,
- * incomplete.c, zeta.c) in numbers of two doubles. */
+/* Special functions of the element-wise ops, by the methods of kernels/reference/elementwise (mathematics_special.c,
+ * mathematics_digamma.c, mathematics_incomplete.c, mathematics_zeta.c), in numbers of two doubles. */
 
 /* B(2 n) / (2 n) as quotients that are exact in both parts. */
 #define BERNOULLI 15

@@ -19,7 +19,7 @@
 #define PAIR_STATE 1
 #endif
 
-/* At most 64 bytes: reduction_launch.c counts on it. */
+/* At most 64 bytes, STATE_BYTES of backends/opencl/support/reduction.c. */
 typedef struct {
   VALUE value;
 #ifdef REAL_STATE
