@@ -134,6 +134,7 @@ float16 PURE fma(float16, float16, float16);
 
 #define POWER_OF_TWO(f, type) type PURE f(type, int);
 EACH_REAL(POWER_OF_TWO, ldexp)
+POWER_OF_TWO(ldexp, float2)
 #define TO_INT(f, type) int PURE f(type);
 EACH_REAL(TO_INT, ilogb)
 EACH_REAL(TO_INT, isfinite)
