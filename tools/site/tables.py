@@ -8,7 +8,6 @@ import re
 import subprocess
 
 import headers
-<<<<<<< ours
 import xtables
 
 RANGES = {
@@ -21,14 +20,8 @@ RANGES = {
     "7": "nd4c itself",
     "8": "the caller's wish",
 }
-ROW = re.compile(r"\bX\((\w+), (\d+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)")
-=======
-
-RANGES = {"1": "the environment", "2": "an argument", "3": "missing software", "4": "missing hardware", "5": "memory",
-          "6": "a device", "7": "nd4c itself", "8": "the caller's wish"}
 # kind, operator, since, until, then after three numbers the nd4c op (MAP), or the emit function and the nd4c op
 ROW = re.compile(r"^  (OP|MAP|READ|CHAIN|ND4C_ONNX_ROW)\((\w+), (\d+), (\w+), \w+, \w+, \w+, (\w+)(?:, (\w+))?", re.M)
->>>>>>> theirs
 FAMILY = re.compile(r"ND4C_ONNX_FAMILY\((\w+), \"([\w.]*)\", (\w+)\)")
 
 
@@ -86,25 +79,6 @@ def onnx_rows(folder):
     for path in sorted(folder.glob("*.c")):
         text = path.read_text(encoding="utf-8")
         for _, domain, macro in FAMILY.findall(text):
-<<<<<<< ours
-            body = re.search(r"#define %s\(X\)((?:.*\\\n)*.*)" % macro, text).group(1)
-            lines = [ROW.fullmatch(piece) for piece in re.findall(r"X\([^()]*\)", body)]
-            if not lines or None in lines:
-                raise SystemExit(
-                    "tools/site: %s: a row of %s is not of the form that family.h gives" % (path.name, macro)
-                )
-            for row in lines:
-                until = 0 if row.group(3) in ("LAST", "ANY") else int(row.group(3))
-                found.append(
-                    (
-                        domain or "ai.onnx",
-                        row.group(1),
-                        int(row.group(2)),
-                        until,
-                        "" if row.group(8) == "NONE" else row.group(8),
-                    )
-                )
-=======
             body = re.search(r"#define %s[ \\]*\n((?:.*\\\n)*.*)" % macro, text).group(1)
             rows = ROW.findall(body)
             if not rows or len(rows) != len(re.findall(r"^  [A-Z]\w*\(", body, re.M)):
@@ -113,7 +87,6 @@ def onnx_rows(folder):
                 op = first if kind == "MAP" else second
                 found.append((domain or "ai.onnx", operator, int(since), 0 if until in ("LAST", "ANY") else int(until),
                               "" if op == "NONE" else op))
->>>>>>> theirs
     return found
 
 
