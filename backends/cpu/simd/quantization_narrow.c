@@ -1,5 +1,5 @@
 /* Products of few rows of bytes with columns that lie without gaps (layers whose weights are given anew): engine simd
- * on levels that have dot products of bytes. Constant weights are better packed once: see onednn/int8.c and
+ * on levels that have dot products of bytes. Constant weights are better packed once: see onednn/quantization_int8.c and
  * quantization_bytes.c. */
 #include <string.h>
 

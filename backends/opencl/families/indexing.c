@@ -361,9 +361,9 @@ static int64_t stitch_scratch(const nd4c_call *call) {
   X(scatter_nd, ND4C_CL_MOVABLE, scatter_nd(step), scatter_nd_scratch)                                             \
   X(scatter_update, ND4C_CL_MOVABLE, scatter_slices(step, ND4C_SCATTER_REDUCTION_NONE), index_scratch)                       \
   X(scatter_add, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_ADD), index_scratch)                               \
-  X(scatter_subtract, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_SUBTRACT), index_scratch)                     \
+  X(scatter_subtract, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_SUBTRACT), index_scratch)                     \
   X(scatter_multiply, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MULTIPLY), index_scratch)                     \
-  X(scatter_divide, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_DIVIDE), index_scratch)                         \
+  X(scatter_divide, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_DIVIDE), index_scratch)                         \
   X(scatter_maximum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MAXIMUM), index_scratch)                       \
   X(scatter_minimum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MINIMUM), index_scratch)                       \
   X(index_fill, ND4C_CL_MOVABLE, index_fill(step), NULL)                                                           \

@@ -12,15 +12,6 @@ typedef struct plan {
   bool skip_nan;
 } plan;
 
-static int32_t method_of(const char *text) {
-  static const char *const names[] = {"linear", "lower", "higher", "midpoint", "nearest"};
-  for (int32_t i = 0; text != NULL && i < 5; i++) {
-    if (strcmp(text, names[i]) == 0)
-      return i;
-  }
-  return LINEAR;
-}
-
 static nd4c_status make_plan(const nd4c_cl_step *step, plan *p) {
   const nd4c_call *call = step->call;
   static const double half = 0.5;

@@ -1,4 +1,4 @@
-/* See quantized.h. One source for every level: the compiler vectorises the plain loops. */
+/* See scales.h. One source for every level: the compiler vectorises the plain loops. */
 #include "kernels/cpu/quantization/scales.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Includes a template once for each dtype of some kinds. The includer names both:
  *
- *     #define ND4C_TEMPLATE "kernels/cpu/elementwise/unary_loop.h"
+ *     #define ND4C_TEMPLATE "kernels/cpu/elementwise/unary_element.h"
  *     #define ND4C_KINDS (ND4C_SIGNED | ND4C_UNSIGNED)
  *     #include "kernels/cpu/support/each_dtype.h"
  *

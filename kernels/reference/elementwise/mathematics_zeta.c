@@ -1,4 +1,4 @@
-/* Hurwitz's zeta function, what is made of it, and steps of the gamma function. In long double, as special.c. */
+/* Hurwitz's zeta function, what is made of it, and steps of the gamma function. In long double, as mathematics_special.c. */
 #include <math.h>
 
 #include "kernels/reference/elementwise/mathematics.h"

@@ -214,7 +214,7 @@ void plugin_section_fences(plugin_check *check); /* order.c */
 void plugin_section_times(plugin_check *check);
 void plugin_section_recordings(plugin_check *check);
 void plugin_section_kernels(plugin_check *check); /* kernels.c */
-void plugin_section_loads(plugin_check *check); /* loads.c */
+void plugin_section_loads(plugin_check *check); /* reload.c */
 void plugin_section_own(plugin_check *check); /* own.c */
 void plugin_section_ops(plugin_check *check); /* compute.c */
 void plugin_section_layouts(plugin_check *check);

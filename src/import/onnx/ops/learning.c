@@ -1,5 +1,5 @@
-/* The domain ai.onnx.ml: classical machine learning. Trees and support vectors stand in emit_trees.c and
- * emit_vectors.c. */
+/* The domain ai.onnx.ml: classical machine learning. Trees and support vectors stand in trees.c and
+ * vectors.c. */
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
