@@ -68,8 +68,9 @@ static inline void label_axis(nd4c_labelled *array, int32_t label, int64_t exten
 
 /* Labels of `count` broadcast axes, aligned at the last of them; returns what follows. */
 static inline int32_t label_hidden(int32_t *labels, int32_t at, int32_t count) {
-  for (int32_t i = 0; i < count; i++)
+  for (int32_t i = 0; i < count; i++) {
     labels[at++] = ND4C_LABEL_OWN - count + i;
+  }
   return at;
 }
 
@@ -87,15 +88,17 @@ static inline int32_t label_of_letter(char c) {
 static inline const char *label_term(const char *at, nd4c_labelled *array) {
   int32_t letters = 0, count = 0;
   const char *end = at;
-  for (; *end != '\0' && *end != ',' && *end != '-'; end++)
+  for (; *end != '\0' && *end != ',' && *end != '-'; end++) {
     letters += label_is_letter(*end);
+  }
   while (at < end) {
     if (*at == '.') {
       count = label_hidden(array->labels, count, array->rank - letters);
       at += 3;
     } else {
-      if (label_is_letter(*at))
+      if (label_is_letter(*at)) {
         array->labels[count++] = label_of_letter(*at);
+      }
       at++;
     }
   }
@@ -107,16 +110,19 @@ static inline void label_implicit(nd4c_labels *c) {
   int32_t met[ND4C_LABEL_HIDDEN] = {0}, letters = 0;
   for (int32_t i = 0; i < c->count; i++) {
     for (int32_t axis = 0; axis < c->operands[i].rank; axis++) {
-      if (c->operands[i].labels[axis] < ND4C_LABEL_HIDDEN)
+      if (c->operands[i].labels[axis] < ND4C_LABEL_HIDDEN) {
         met[c->operands[i].labels[axis]]++;
+      }
     }
   }
-  for (int32_t label = 0; label < ND4C_LABEL_HIDDEN; label++)
+  for (int32_t label = 0; label < ND4C_LABEL_HIDDEN; label++) {
     letters += met[label] == 1;
+  }
   int32_t count = label_hidden(c->output.labels, 0, c->output.rank - letters);
   for (int32_t label = 0; label < ND4C_LABEL_HIDDEN; label++) {
-    if (met[label] == 1)
+    if (met[label] == 1) {
       c->output.labels[count++] = label;
+    }
   }
 }
 
@@ -126,10 +132,11 @@ static inline void label_einsum(nd4c_labels *c) {
     at = label_term(at, &c->operands[i]);
     at += *at == ',';
   }
-  if (*at == '\0')
+  if (*at == '\0') {
     label_implicit(c);
-  else
+  } else {
     (void)label_term(at + 2, &c->output);
+  }
 }
 
 /* -- diagonals and Kronecker --------------------------------------------------------------------------------------- */
@@ -145,8 +152,9 @@ static inline void label_trace(nd4c_labels *c) {
   int64_t length = m - row < n - column ? m - row : n - column;
   x->rank = 0;
   for (int32_t axis = 0; axis < whole->rank; axis++) {
-    if (axis == axis1 || axis == axis2)
+    if (axis == axis1 || axis == axis2) {
       continue;
+    }
     c->output.labels[x->rank] = ND4C_LABEL_OWN + x->rank;
     label_axis(x, ND4C_LABEL_OWN + x->rank, whole->shape[axis], whole->strides[axis]);
   }
@@ -186,8 +194,9 @@ static inline void label_pairs(nd4c_labels *c, int32_t count, const int64_t *of_
   bool joined[2 * ND4C_LABEL_RANK] = {false};
   int32_t rank = 0;
   for (int32_t side = 0; side < 2; side++) {
-    for (int32_t i = 0; i < sides[side].rank; i++)
+    for (int32_t i = 0; i < sides[side].rank; i++) {
       sides[side].labels[i] = side * ND4C_LABEL_RANK + i;
+    }
   }
   for (int32_t i = 0; i < count; i++) {
     int32_t label = nd4c_axis(of_a[i], sides[0].rank);
@@ -196,8 +205,9 @@ static inline void label_pairs(nd4c_labels *c, int32_t count, const int64_t *of_
   }
   for (int32_t side = 0; side < 2; side++) {
     for (int32_t i = 0; i < sides[side].rank; i++) {
-      if (!joined[sides[side].labels[i]])
+      if (!joined[sides[side].labels[i]]) {
         c->output.labels[rank++] = sides[side].labels[i];
+      }
     }
   }
 }
@@ -216,8 +226,9 @@ static inline void label_inner(nd4c_labels *c) {
 /* Broadcast axes, then those of the op's own. */
 static inline void label_batch(nd4c_labelled *array, int32_t own, const int32_t *labels) {
   int32_t at = label_hidden(array->labels, 0, array->rank - own);
-  for (int32_t i = 0; i < own; i++)
+  for (int32_t i = 0; i < own; i++) {
     array->labels[at++] = ND4C_LABEL_OWN + labels[i];
+  }
 }
 
 /* A 1-D operand lacks its rows or columns, and so does the result. */
@@ -247,8 +258,9 @@ static inline void label_vecdot(nd4c_labels *c) {
   (void)label_hidden(c->operands[0].labels, 0, c->operands[0].rank);
   (void)label_hidden(c->operands[1].labels, 0, c->operands[1].rank);
   for (int32_t i = 0; i < rank; i++) {
-    if (i != axis)
+    if (i != axis) {
       c->output.labels[left++] = ND4C_LABEL_OWN - rank + i;
+    }
   }
   c->operands[0].conjugate = true;
 }
@@ -260,18 +272,21 @@ static inline void label_multi_dot(nd4c_labels *c) {
     x->labels[0] = x->rank == 1 && i == 0 ? 1 : i;
     x->labels[1] = i + 1;
   }
-  if (c->operands[0].rank == 2)
+  if (c->operands[0].rank == 2) {
     c->output.labels[rank++] = 0;
-  if (c->operands[last].rank == 2)
+  }
+  if (c->operands[last].rank == 2) {
     c->output.labels[rank++] = last + 1;
+  }
 }
 
 /* Labels a call that is one of the ops; labels->operands has room for its inputs. */
 static inline void nd4c_labels_make(nd4c_labels *labels, const nd4c_call *call) {
   labels->call = call;
   labels->count = call->input_count;
-  for (int32_t i = 0; i < call->input_count; i++)
+  for (int32_t i = 0; i < call->input_count; i++) {
     label_see(&labels->operands[i], &call->inputs[i]);
+  }
   label_see(&labels->output, &call->outputs[0]);
   switch (call->op->op) {
 #define LABEL(op)       \

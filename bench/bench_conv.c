@@ -35,7 +35,7 @@ static const layer layers[] = {
 
 static double multiply_adds(const layer *l, int32_t rank) {
   double flops = 2.0 * (double)(l->x[0] * l->w[0] * l->w[1]);
-  for (int32_t i = 2; i < rank; ++i) {
+  for (int32_t i = 2; i < rank; i++) {
     flops *= (double)(l->w[i] * ((l->x[i] + 2 * l->padding - l->w[i]) / l->stride + 1));
   }
   return flops;
@@ -67,7 +67,7 @@ static void measure(const layer *l) {
 }
 
 int main(int argc, char **argv) {
-  for (size_t i = 0; i < sizeof layers / sizeof *layers; ++i) {
+  for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
     if (argc < 2 || strstr(layers[i].name, argv[1]) != NULL) {
       measure(&layers[i]);
     }

@@ -26,13 +26,13 @@ int main(void) {
   enum { COUNT = sizeof names / sizeof *names };
   small_state states[COUNT];
   bench_case cases[COUNT];
-  for (int i = 0; i < COUNT; ++i) {
+  for (int i = 0; i < COUNT; i++) {
     states[i] = (small_state){.which = i, .a = a, .b = b, .y = y};
     cases[i] = (bench_case){.name = names[i], .shape = "8", .dtype = "float32", .body = body, .state = &states[i]};
   }
   bench_interleave(cases, COUNT);
-  for (int i = 0; i < COUNT; ++i) {
-    for (int round = 0; round < BENCH_ROUNDS; ++round) {
+  for (int i = 0; i < COUNT; i++) {
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
       cases[i].times[round] /= CALLS;
     }
     bench_print(&cases[i], 0);

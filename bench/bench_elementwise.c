@@ -111,7 +111,7 @@ static void measure(const op_row *row, nd4c_dtype dtype, int64_t count, int64_t 
                          {.name = names[1], .body = run_op, .state = &fresh},
                          {.name = "plain loop", .body = run_limit, .state = &loops[0]},
                          {.name = "streaming loop", .body = run_limit, .state = &loops[1]}};
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; i++) {
     cases[i].shape = shape;
     cases[i].dtype = nd4c_dtype_name(dtype);
     cases[i].bytes = bytes;
@@ -130,14 +130,16 @@ static void measure(const op_row *row, nd4c_dtype dtype, int64_t count, int64_t 
   }
   bench_interleave(cases, by_hand ? 4 : by_copy ? 3 : 2);
   double limit = 0;
-  if (by_hand || by_copy)
+  if (by_hand || by_copy) {
     limit = bench_median(cases[2].times, BENCH_ROUNDS);
+  }
   if (by_hand) {
     double stream = bench_median(cases[3].times, BENCH_ROUNDS);
     limit = limit < stream ? limit : stream;
   }
-  if (count <= 1000)
+  if (count <= 1000) {
     cases[0].elements = cases[1].elements = count;
+  }
   bench_print(&cases[0], limit);
   bench_print(&cases[1], limit);
   nd4c_array_release(into.a);
@@ -150,12 +152,12 @@ static void measure(const op_row *row, nd4c_dtype dtype, int64_t count, int64_t 
 int main(void) {
   static const int64_t counts[] = {1000, 100000, 10000000};
   static const nd4c_dtype dtypes[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_BFLOAT16};
-  for (size_t row = 0; row < sizeof rows / sizeof *rows; ++row) {
-    for (size_t dtype = 0; dtype < sizeof dtypes / sizeof *dtypes; ++dtype) {
+  for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+    for (size_t dtype = 0; dtype < sizeof dtypes / sizeof *dtypes; dtype++) {
       if (!nd4c_dtype_get_info(dtypes[dtype])->available) {
         continue;
       }
-      for (size_t count = 0; count < sizeof counts / sizeof *counts; ++count) {
+      for (size_t count = 0; count < sizeof counts / sizeof *counts; count++) {
         measure(&rows[row], dtypes[dtype], counts[count], 1);
         if (rows[row].limit >= 0) {
           measure(&rows[row], dtypes[dtype], counts[count], 2);

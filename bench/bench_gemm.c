@@ -50,7 +50,7 @@ static double limit_of(const product_class *c, double flops, int width) {
   nd4c_array *read = bench_array(ND4C_FLOAT32, 1, &shape);
   const void *data;
   bench_check(nd4c_array_data(read, &data), "nd4c_array_data");
-  for (int attempt = 0; attempt < 10; ++attempt) {
+  for (int attempt = 0; attempt < 10; attempt++) {
     double begin = bench_now(), sum = bench_limit_read(data, (size_t)bytes, width), took = bench_now() - begin;
     best = took < best && sum != 0 ? took : best;
   }
@@ -81,20 +81,20 @@ static void measure(const product_class *c, int width) {
   double flops = 2.0 * (double)c->batch * (double)c->m * (double)c->n * (double)c->k;
   bench_case cases[4] = {{.name = name, .body = run_ours, .state = &ours}};
   int count = 1;
-  for (int vendor = BENCH_OPENBLAS; vendor <= BENCH_ONEDNN_MATMUL && c->batch == 1; ++vendor) {
+  for (int vendor = BENCH_OPENBLAS; vendor <= BENCH_ONEDNN_MATMUL && c->batch == 1; vendor++) {
     bench_product *product = bench_product_make(vendor, c->dtype, c->m, c->k, c->n, a, b, y);
     if (product != NULL) {
       cases[count++] = (bench_case){.name = bench_vendor_name(vendor, c->dtype), .body = run_vendor, .state = product};
     }
   }
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     cases[i].shape = text;
     cases[i].dtype = nd4c_dtype_name(c->dtype);
     cases[i].flops = flops;
   }
   bench_interleave(cases, count);
   double limit = limit_of(c, flops, width);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     bench_print(&cases[i], limit);
     if (i > 0) {
       printf("{\"name\": \"%s / nd4c\", \"shape\": \"%s\", \"dtype\": \"%s\", \"ratio\": %.3f}\n", cases[i].name, text,
@@ -103,7 +103,7 @@ static void measure(const product_class *c, int width) {
     }
   }
   nd4c_array *all[] = {ours.a, ours.b, ours.c, other};
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 4; i++) {
     nd4c_array_release(all[i]);
   }
 }
@@ -111,7 +111,7 @@ static void measure(const product_class *c, int width) {
 int main(void) {
   nd4c_machine_info machine = {.struct_size = sizeof machine};
   bench_check(nd4c_machine_get_info(&machine), "nd4c_machine_get_info");
-  for (size_t i = 0; i < sizeof classes / sizeof *classes; ++i) {
+  for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
     measure(&classes[i], machine.width);
   }
   return 0;

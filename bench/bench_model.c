@@ -16,7 +16,7 @@ typedef struct model_state {
 static void run_model(void *argument) {
   model_state *state = argument;
   const nd4c_array *inputs[MAX_VALUES];
-  for (int32_t i = 0; i < state->input_count; ++i) {
+  for (int32_t i = 0; i < state->input_count; i++) {
     inputs[i] = state->inputs[i];
   }
   bench_check(
@@ -26,7 +26,7 @@ static void run_model(void *argument) {
 
 static nd4c_array *make_input(const nd4c_model_value *value) {
   int64_t shape[ND4C_MAX_RANK];
-  for (int32_t axis = 0; axis < value->rank; ++axis) {
+  for (int32_t axis = 0; axis < value->rank; axis++) {
     shape[axis] = value->shape[axis] < 0 ? 1 : value->shape[axis];
   }
   nd4c_array *array = NULL;
@@ -44,7 +44,7 @@ static int measure(const char *path) {
     fprintf(stderr, "error: %s: more than %d inputs or outputs\n", path, (int)MAX_VALUES);
     return 1;
   }
-  for (int32_t i = 0; i < state.input_count; ++i) {
+  for (int32_t i = 0; i < state.input_count; i++) {
     nd4c_model_value value = {.struct_size = sizeof value};
     bench_check(nd4c_model_input(state.model, i, &value), "nd4c_model_input");
     state.names[i] = value.name;
@@ -53,10 +53,10 @@ static int measure(const char *path) {
   bench_case result = {.name = path, .shape = "", .dtype = "", .body = run_model, .state = &state};
   bench_interleave(&result, 1);
   bench_print(&result, 0);
-  for (int32_t i = 0; i < state.input_count; ++i) {
+  for (int32_t i = 0; i < state.input_count; i++) {
     nd4c_array_release(state.inputs[i]);
   }
-  for (int32_t i = 0; i < state.output_count; ++i) {
+  for (int32_t i = 0; i < state.output_count; i++) {
     nd4c_array_release(state.outputs[i]);
   }
   nd4c_model_close(state.model);
@@ -69,7 +69,7 @@ int main(int count, char **arguments) {
     return 2;
   }
   int status = 0;
-  for (int i = 1; i < count && status == 0; ++i) {
+  for (int i = 1; i < count && status == 0; i++) {
     status = measure(arguments[i]);
   }
   return status;

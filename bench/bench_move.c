@@ -27,11 +27,11 @@ static void measure(nd4c_dtype dtype) {
       {.name = "flip", .op = ND4C_OP_flip, .inputs = {x}},
       {.name = "tril", .op = ND4C_OP_tril, .inputs = {x}},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bench_op_row_run(&rows[i]);
   }
   nd4c_array *all[] = {x, y, nchw, xyz, turned, nhwc, zyx};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     nd4c_array_release(all[i]);
   }
 }
@@ -77,11 +77,11 @@ static void measure_picked(nd4c_dtype dtype) {
       {.name = "add of a row", .op = ND4C_OP_add, .inputs = {x, y}},
       {.name = "add of a row of 3", .op = ND4C_OP_add, .inputs = {pixels, pixel}},
   };
-  for (size_t i = 0; i < sizeof table_of_rows / sizeof *table_of_rows; ++i) {
+  for (size_t i = 0; i < sizeof table_of_rows / sizeof *table_of_rows; i++) {
     bench_op_row_run(&table_of_rows[i]);
   }
   nd4c_array *all[] = {table, updates, line, few, x, y, pixels, pixel, row_places, places, halves, mask};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     nd4c_array_release(all[i]);
   }
 }

@@ -40,7 +40,7 @@ static void measure(nd4c_dtype dtype) {
        .inputs = {x},
        .attrs = {BENCH_INT("axis", 0)}},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bench_op_row_run(&rows[i]);
   }
   nd4c_array_release(x);

@@ -195,7 +195,7 @@ static void make_state(op_state *s, nd4c_device *device, const op_row *row, bool
   nd4c_context_options options = {.struct_size = sizeof options, .device = device, .strict = strict};
   *s = (op_state){.row = row};
   bench_check(nd4c_context_create(&options, &s->context), "a context");
-  for (int32_t i = 0; i < row->inputs; ++i) {
+  for (int32_t i = 0; i < row->inputs; i++) {
     bench_check(nd4c_array_full(ND4C_FLOAT32, 2, row->product ? matrix : rows_of, 0.5, device, &s->inputs[i]),
                 "nd4c_array_full");
   }
@@ -221,7 +221,7 @@ static void measure(nd4c_device *const *devices, const op_row *row, double byte_
     return;
   }
   make_state(&states[1], devices[1], row, false);
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     run_op(&states[i]);
     cases[i] = (bench_case){.name = i == 0 ? row->name : on_cpu,
                             .shape = row->product ? "1024x1024x1024" : "16384x1024",
@@ -250,7 +250,7 @@ int main(int argc, char **argv) {
   bench_check(nd4c_context_create(&options, &context), "a context");
   open_cl(context);
   const double byte_ns = copy_limit((size_t)COUNT * sizeof(float)), flop_ns = peak_limit();
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bench_check(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", rows[i].engine), "SD_KERNEL_FORCE_ENGINE");
     if (argc < 3 || strstr(rows[i].name, argv[2]) != NULL) {
       measure(devices, &rows[i], byte_ns, flop_ns);

@@ -19,7 +19,7 @@ typedef struct plan_state {
 static void body(void *argument) {
   plan_state *state = argument;
   const nd4c_array *given[] = {state->input};
-  for (int i = 0; i < RUNS; ++i) {
+  for (int i = 0; i < RUNS; i++) {
     bench_check(nd4c_plan_run(state->plan, given, 1, &state->output, 1), "a run");
   }
   bench_check(nd4c_array_wait(state->output), "waiting for a run");
@@ -32,7 +32,7 @@ static plan_state make_plan(nd4c_context *context, int steps) {
   nd4c_value value = 0;
   bench_check(nd4c_graph_create(&graph), "a graph");
   bench_check(nd4c_graph_input(graph, "x", ND4C_FLOAT32, 1, shape, &value), "an input");
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < steps; i++) {
     const nd4c_op op = i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_sin;
     nd4c_value next = 0;
     bench_check(nd4c_graph_op(graph, op, &value, 1, NULL, 0, NULL, &next, 1), "a node");
@@ -72,14 +72,14 @@ int main(int count, char **arguments) {
   nd4c_context *contexts[] = {context_on("stub:0"), context_on("cpu:0")};
   plan_state states[CASES];
   bench_case cases[CASES];
-  for (int i = 0; i < CASES; ++i) {
+  for (int i = 0; i < CASES; i++) {
     states[i] = make_plan(contexts[i / 2], i % 2 == 0 ? FEW : MANY);
     cases[i] = (bench_case){.name = names[i], .shape = "(8,)", .dtype = "float32", .body = body, .state = &states[i]};
   }
   idle(arguments[1]);
   bench_interleave(cases, CASES);
-  for (int i = 0; i < CASES; ++i) {
-    for (int round = 0; round < BENCH_ROUNDS; ++round) {
+  for (int i = 0; i < CASES; i++) {
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
       cases[i].times[round] /= RUNS;
     }
     bench_print(&cases[i], 0);

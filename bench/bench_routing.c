@@ -51,7 +51,7 @@ static void body_different(void *argument) {
   const routed_state *state = argument;
   nd4c_context *previous = NULL;
   enter(state, &previous);
-  for (int i = 0; i < state->count; ++i) {
+  for (int i = 0; i < state->count; i++) {
     const different_call *call = &state->different[i];
     nd4c_array *y = NULL;
     bench_check(call->op(call->a, call->a, &y), "one of many calls");
@@ -100,21 +100,21 @@ static void compare(routed_state state, nd4c_context *routed, void (*run)(void *
   nd4c_context *contexts[PAIR] = {plain_context(device), routed};
   routed_state states[PAIR];
   bench_case cases[PAIR];
-  for (int i = 0; i < PAIR; ++i) {
+  for (int i = 0; i < PAIR; i++) {
     states[i] = state;
     states[i].context = contexts[i];
     cases[i] = (bench_case){
         .name = i == PLAIN ? plain : label, .shape = op, .dtype = "float32", .body = run, .state = &states[i]};
   }
   bench_interleave(cases, PAIR);
-  for (int i = 0; i < PAIR; ++i) {
-    for (int round = 0; round < BENCH_ROUNDS; ++round) {
+  for (int i = 0; i < PAIR; i++) {
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
       cases[i].times[round] /= calls;
     }
     bench_print(&cases[i], 0);
   }
   (void)printf("%s, %s: %.3f of the plain call's time\n", op, label, bench_ratio(&cases[ROUTED], &cases[PLAIN]));
-  for (int i = 0; i < PAIR; ++i) {
+  for (int i = 0; i < PAIR; i++) {
     (void)nd4c_context_destroy(contexts[i]);
   }
 }
@@ -137,7 +137,7 @@ static void measure(nd4c_device *const *devices, int32_t count, nd4c_routing_pol
                            bench_array(ND4C_FLOAT32, 1, &shape)};
   compare((routed_state){.which = (int)which, .a = arrays[0], .b = arrays[1], .y = arrays[2]},
           routed_context(devices, count, policy), body, CALLS, label, op);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     nd4c_array_release(arrays[i]);
   }
 }
@@ -153,13 +153,13 @@ static void measure_different(nd4c_device *const *devices, int32_t count, nd4c_r
   if (different == NULL) {
     return;
   }
-  for (int i = 0; i < calls; ++i) {
+  for (int i = 0; i < calls; i++) {
     const int64_t length = 8 + i / (OPS * DTYPES);
     different[i] = (different_call){ops[i % OPS], bench_array(dtypes[i / OPS % DTYPES], 1, &length)};
   }
   compare((routed_state){.different = different, .count = calls}, routed_context(devices, count, policy),
           body_different, calls, label, op);
-  for (int i = 0; i < calls; ++i) {
+  for (int i = 0; i < calls; i++) {
     nd4c_array_release(different[i].a);
   }
   free(different);
@@ -175,14 +175,14 @@ int main(int argc, char **argv) {
   nd4c_device *devices[2] = {NULL, NULL};
   bench_check(nd4c_device_find("cpu:0", &devices[0]), "cpu:0");
   const bool second = nd4c_device_find(argc > 1 ? argv[1] : "opencl:0", &devices[1]) == ND4C_OK;
-  for (size_t i = 0; i < sizeof policies / sizeof policies[0]; ++i) {
-    for (int32_t count = 1; count <= 1 + second; ++count) {
+  for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+    for (int32_t count = 1; count <= 1 + second; count++) {
       measure(devices, count, policies[i], BENCH_SMALL_FRESH, "add fresh");
       measure(devices, count, policies[i], BENCH_SMALL_INTO, "add into an output");
     }
   }
-  for (size_t i = 0; i < sizeof different / sizeof different[0]; ++i) {
-    for (int32_t count = 1; count <= 1 + second; ++count) {
+  for (size_t i = 0; i < sizeof different / sizeof different[0]; i++) {
+    for (int32_t count = 1; count <= 1 + second; count++) {
       measure_different(devices, count, ND4C_ROUTING_VOTE, different[i]);
     }
     if (second) {

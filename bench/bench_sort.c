@@ -26,18 +26,18 @@ static void measure(nd4c_dtype dtype, int64_t count) {
        .inputs = {state},
        .attrs = {BENCH_INT("n", count)}},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bench_op_row_run(&rows[i]);
   }
   nd4c_array *all[] = {x, rows_of_x, sorted, state};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     nd4c_array_release(all[i]);
   }
 }
 
 int main(void) {
   static const int64_t counts[] = {1000, 100000, 1000000, 10000000};
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     measure(ND4C_FLOAT32, counts[i]);
     measure(ND4C_FLOAT64, counts[i]);
   }

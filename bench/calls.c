@@ -13,9 +13,9 @@ double bench_calls(nd4c_op op, const nd4c_array *const *inputs, int32_t input_co
   nd4c_array *made[MAX_OUTPUTS] = {NULL};
   nd4c_status status = ND4C_OK;
   double begin = bench_now();
-  for (int64_t i = 0; i < calls && status == ND4C_OK; ++i) {
+  for (int64_t i = 0; i < calls && status == ND4C_OK; i++) {
     status = nd4c_op_call_positional(NULL, op, inputs, input_count, attrs, fresh ? made : outputs);
-    for (int32_t k = 0; fresh && k < output_count; ++k) {
+    for (int32_t k = 0; fresh && k < output_count; k++) {
       nd4c_array_release(made[k]);
       made[k] = NULL;
     }

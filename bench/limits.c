@@ -19,7 +19,7 @@ typedef void (*range_function)(const void *a, const void *b, void *y, int64_t be
   static void name(const void *a, const void *b, void *y, int64_t begin, int64_t count, int64_t step) { \
     const T *left = (const T *)a + begin * step, *right = (const T *)b + begin * step;                  \
     T *restrict result = (T *)y + begin;                                                                \
-    for (int64_t i = 0; i < count; ++i) {                                                               \
+    for (int64_t i = 0; i < count; i++) {                                                               \
       result[i] = left[i * step] op right[i * step];                                                    \
     }                                                                                                   \
   }
@@ -45,7 +45,7 @@ static inline uint16_t narrow(float value) {
   static void name(const void *a, const void *b, void *y, int64_t begin, int64_t count, int64_t step) {     \
     const uint16_t *left = (const uint16_t *)a + begin * step, *right = (const uint16_t *)b + begin * step; \
     uint16_t *restrict result = (uint16_t *)y + begin;                                                      \
-    for (int64_t i = 0; i < count; ++i) {                                                                   \
+    for (int64_t i = 0; i < count; i++) {                                                                   \
       result[i] = narrow(widen(left[i * step]) op widen(right[i * step]));                                  \
     }                                                                                                       \
   }
@@ -166,7 +166,7 @@ bool bench_limit_binary(int op, nd4c_dtype dtype, const void *a, const void *b, 
     return false;
   }
 #pragma omp parallel for num_threads(width) schedule(static, 1)
-  for (int part = 0; part < width; ++part) {
+  for (int part = 0; part < width; part++) {
     int64_t begin = begin_of(count, part, width);
     range(a, b, y, begin, begin_of(count, part + 1, width) - begin, step);
   }
@@ -175,7 +175,7 @@ bool bench_limit_binary(int op, nd4c_dtype dtype, const void *a, const void *b, 
 
 void bench_limit_copy(void *to, const void *from, size_t bytes, int width) {
 #pragma omp parallel for num_threads(width) schedule(static, 1)
-  for (int part = 0; part < width; ++part) {
+  for (int part = 0; part < width; part++) {
     int64_t begin = begin_of((int64_t)bytes, part, width), end = begin_of((int64_t)bytes, part + 1, width);
     memcpy((char *)to + begin, (const char *)from + begin, (size_t)(end - begin));
   }
@@ -191,16 +191,16 @@ read_range(const uint64_t *x, int64_t count) {
   line sums[4] = {{0}};
   int64_t i = 0;
   for (; i + 32 <= count; i += 32) {
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 4; k++) {
       sums[k] += *(const line *)(const void *)(x + i + 8 * k);
     }
   }
   line all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   uint64_t total = 0;
-  for (int k = 0; k < 8; ++k) {
+  for (int k = 0; k < 8; k++) {
     total += all[k];
   }
-  for (; i < count; ++i) {
+  for (; i < count; i++) {
     total += x[i];
   }
   return total;
@@ -210,7 +210,7 @@ double bench_limit_read(const void *from, size_t bytes, int width) {
   uint64_t total = 0;
   int64_t words = (int64_t)bytes / 8;
 #pragma omp parallel for num_threads(width) schedule(static, 1) reduction(+ : total)
-  for (int part = 0; part < width; ++part) {
+  for (int part = 0; part < width; part++) {
     int64_t begin = begin_of(words, part, width);
     total += read_range((const uint64_t *)from + begin, begin_of(words, part + 1, width) - begin);
   }

@@ -28,7 +28,7 @@
     operand x = set;                                     \
     vector z = zero, EACH_SUM(SUM_START) last = z;       \
     double total = (double)FIRST(last);                  \
-    for (int64_t i = 0; i < rounds; ++i) {               \
+    for (int64_t i = 0; i < rounds; i++) {               \
       EACH_SUM(SUM_STEP)                                 \
     }                                                    \
     EACH_SUM(SUM_ADD)                                    \
@@ -86,7 +86,7 @@ static const tile_config eight_tiles = {
 #define TILES(name, product)               \
   AMX static double name(int64_t rounds) { \
     _tile_loadconfig(&eight_tiles);        \
-    for (int64_t i = 0; i < rounds; ++i) { \
+    for (int64_t i = 0; i < rounds; i++) { \
       product(0, 4, 6);                    \
       product(1, 4, 7);                    \
       product(2, 5, 6);                    \
@@ -141,10 +141,10 @@ double bench_limit_gflops(nd4c_dtype dtype, int width) {
 #if defined(__x86_64__)
   chain found = find_chain(dtype);
   const int64_t rounds = 100000;
-  for (int attempt = 0; attempt < 10 && found.run != NULL; ++attempt) {
+  for (int attempt = 0; attempt < 10 && found.run != NULL; attempt++) {
     double total = 0, begin = bench_now();
 #pragma omp parallel for num_threads(width) schedule(static, 1) reduction(+ : total)
-    for (int part = 0; part < width; ++part) {
+    for (int part = 0; part < width; part++) {
       total += found.run(rounds);
     }
     double gflops = found.flops * (double)rounds * width / (bench_now() - begin);

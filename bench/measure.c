@@ -19,10 +19,10 @@ double bench_now(void) {
 double bench_cycle(void) {
   enum { ADDITIONS = 1 << 20, TRIES = 5 };
   double best = 0;
-  for (int i = 0; i < TRIES; ++i) {
+  for (int i = 0; i < TRIES; i++) {
     double begin = bench_now(), took;
     uint64_t sum = 0;
-    for (uint64_t k = 0; k < ADDITIONS; ++k) {
+    for (uint64_t k = 0; k < ADDITIONS; k++) {
       sum += k;
 #if defined(__GNUC__)
       __asm__ volatile("" : "+r"(sum)); /* the sum is wanted each time */
@@ -49,7 +49,7 @@ double bench_median(const double *values, int count) {
 
 double bench_ratio(const bench_case *peer, const bench_case *ours) {
   double ratios[BENCH_ROUNDS];
-  for (int round = 0; round < BENCH_ROUNDS; ++round) {
+  for (int round = 0; round < BENCH_ROUNDS; round++) {
     ratios[round] = peer->times[round] / ours->times[round];
   }
   return bench_median(ratios, BENCH_ROUNDS);
@@ -63,7 +63,7 @@ static int64_t page_faults(void) {
 
 static double sample(bench_case *each) {
   double begin = bench_now();
-  for (int64_t i = 0; i < each->repeats; ++i) {
+  for (int64_t i = 0; i < each->repeats; i++) {
     each->body(each->state);
   }
   return (bench_now() - begin) / (double)each->repeats;
@@ -80,12 +80,12 @@ static void choose_repeats(bench_case *each) {
 }
 
 void bench_interleave(bench_case *cases, int count) {
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     choose_repeats(&cases[i]);
     cases[i].faults = 0;
   }
-  for (int round = 0; round < BENCH_ROUNDS; ++round) {
-    for (int turn = 0; turn < count; ++turn) {
+  for (int round = 0; round < BENCH_ROUNDS; round++) {
+    for (int turn = 0; turn < count; turn++) {
       bench_case *each = &cases[(turn + round) % count];
       int64_t before = page_faults();
       each->times[round] = sample(each);

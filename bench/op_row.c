@@ -17,13 +17,13 @@ typedef struct row_state {
 static void run_op(void *argument) {
   row_state *s = argument;
   const nd4c_array *inputs[BENCH_ROW_INPUTS];
-  for (int32_t i = 0; i < s->input_count; ++i) {
+  for (int32_t i = 0; i < s->input_count; i++) {
     inputs[i] = s->row->inputs[i];
   }
   bench_check(
       nd4c_op_call(NULL, s->row->op, inputs, s->input_count, s->row->attrs, s->attr_count, s->outputs, s->output_count),
       s->row->name);
-  for (int32_t i = 0; s->row->fresh && i < s->output_count; ++i) {
+  for (int32_t i = 0; s->row->fresh && i < s->output_count; i++) {
     nd4c_array_release(s->outputs[i]);
     s->outputs[i] = NULL;
   }
@@ -69,7 +69,7 @@ static int32_t machine_width(void) {
 static void describe(const nd4c_array *array, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
-  for (int32_t axis = 0; axis < nd4c_array_rank(array); ++axis) {
+  for (int32_t axis = 0; axis < nd4c_array_rank(array); axis++) {
     used += (size_t)snprintf(text + used, size - used, axis > 0 ? "x%lld" : "%lld",
                              (long long)nd4c_array_shape(array)[axis]);
     used = used < size ? used : size - 1;
@@ -91,7 +91,7 @@ void bench_op_row_run(const bench_op_row *row) {
   state.row = &once;
   run_op(&state);
   state.row = row;
-  for (int32_t i = 0; i < state.output_count; ++i) {
+  for (int32_t i = 0; i < state.output_count; i++) {
     memory.written += bytes_of(state.outputs[i]);
     if (row->fresh) {
       nd4c_array_release(state.outputs[i]);
@@ -120,7 +120,7 @@ void bench_op_row_run(const bench_op_row *row) {
     limit_ns = row->flops / peak;
   }
   bench_print(&cases[0], limit_ns);
-  for (int32_t i = 0; i < state.output_count; ++i) {
+  for (int32_t i = 0; i < state.output_count; i++) {
     nd4c_array_release(state.outputs[i]);
   }
   free(memory.from);

@@ -40,7 +40,7 @@ double bench_small_calls(int which, const nd4c_array *a, const nd4c_array *b, nd
   nd4c_status (*const body)(const nd4c_array *, const nd4c_array *, nd4c_array *) = bodies[which];
   nd4c_status status = ND4C_OK;
   double begin = bench_now();
-  for (int64_t i = 0; i < calls; ++i) {
+  for (int64_t i = 0; i < calls; i++) {
     status |= body(a, b, y);
   }
   return status == ND4C_OK ? (bench_now() - begin) / (double)calls : -1;

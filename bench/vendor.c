@@ -100,7 +100,7 @@ static bool make_matmul(bench_product *p, void *library) {
   const int dtype = p->dtype == ND4C_BFLOAT16 ? DNNL_BF16 : p->dtype == ND4C_INT8 ? DNNL_S8 : DNNL_F32;
   bool made =
       api->engine_create(&p->engine, DNNL_CPU, 0) == 0 && api->stream_create(&p->stream, p->engine, IN_ORDER) == 0;
-  for (int i = 0; i < 3 && made; ++i) {
+  for (int i = 0; i < 3 && made; i++) {
     const int64_t strides[2] = {shapes[i][1], 1};
     made = api->memory_desc_create_with_strides(&p->layouts[i], 2, shapes[i],
                                                 i == 2 && dtype == DNNL_S8 ? DNNL_S32 : dtype, strides) == 0;
@@ -111,7 +111,7 @@ static bool make_matmul(bench_product *p, void *library) {
          api->primitive_create(&p->primitive, p->desc) == 0;
   const void *const given[3] = {p->a, p->b, p->c};
   const int numbers[3] = {DNNL_SRC, DNNL_WEIGHTS, DNNL_DST};
-  for (int i = 0; i < 3 && made; ++i) {
+  for (int i = 0; i < 3 && made; i++) {
     void *data;
     memcpy(&data, &given[i], sizeof data);
     p->arguments[i].number = numbers[i];
@@ -168,7 +168,7 @@ void bench_product_free(bench_product *p) {
   if (p == NULL) {
     return;
   }
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     if (p->arguments[i].memory != NULL) {
       (void)p->dnnl.memory_destroy(p->arguments[i].memory);
     }
@@ -179,7 +179,7 @@ void bench_product_free(bench_product *p) {
   if (p->desc != NULL) {
     (void)p->dnnl.primitive_desc_destroy(p->desc);
   }
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     if (p->layouts[i] != NULL) {
       (void)p->dnnl.memory_desc_destroy(p->layouts[i]);
     }

@@ -96,16 +96,20 @@ static inline float nd4c_float8_e8m0fnu_to_float(uint8_t code) {
 /* From double: f32 would lose what decides. Below the smallest counts as beyond, zero too; what is negative as NaN. */
 static inline uint8_t nd4c_float8_e8m0fnu_encode(double x, nd4c_narrow_rounding rounding, bool saturate) {
   int exponent;
-  if (!(x >= 0))
+  if (!(x >= 0)) {
     return 0xff;
-  if (x > 0x1p127 && !saturate && (rounding == ND4C_NARROW_UP || (rounding == ND4C_NARROW_NEAREST && x >= 0x1.8p127)))
+  }
+  if (x > 0x1p127 && !saturate && (rounding == ND4C_NARROW_UP || (rounding == ND4C_NARROW_NEAREST && x >= 0x1.8p127))) {
     return 0xff;
-  if (x >= 0x1p127)
+  }
+  if (x >= 0x1p127) {
     return isinf(x) && !saturate ? 0xff : 0xfe;
-  if (x < 0x1p-127)
+  }
+  if (x < 0x1p-127) {
     return saturate || (rounding == ND4C_NARROW_UP && x > 0) || (rounding == ND4C_NARROW_NEAREST && x >= 0x1.8p-128)
                ? 0
                : 0xff;
+  }
   double half = frexp(x, &exponent); /* 1/2 .. 1 */
   bool up = rounding == ND4C_NARROW_UP ? half > 0.5 : rounding == ND4C_NARROW_NEAREST && half >= 0.75;
   return (uint8_t)(exponent + 126 + up);

@@ -88,8 +88,9 @@ static inline uint16_t nd4c_bfloat16_from_float(float x) {
 static inline float nd4c_float16_to_float(uint16_t h) {
   uint32_t sign = (uint32_t)(h & 0x8000) << 16;
   uint32_t magnitude = (uint32_t)(h & 0x7fff) << 13;
-  if (magnitude >= 0x0f800000) /* infinity or NaN */
+  if (magnitude >= 0x0f800000) { /* infinity or NaN */
     return nd4c_float_from_bits(sign | magnitude | 0x7f800000);
+  }
   /* Scaling by 2^112 rebiases the exponent and makes subnormals normal, exactly. */
   return nd4c_float_from_bits(sign | nd4c_float_bits(nd4c_float_from_bits(magnitude) * 0x1p112f));
 }
@@ -99,10 +100,12 @@ static inline uint16_t nd4c_float16_from_float(float x) {
   uint32_t bits = nd4c_float_bits(x);
   uint32_t sign = (bits >> 16) & 0x8000;
   uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000)
+  if (magnitude > 0x7f800000) {
     return (uint16_t)(sign | 0x7e00 | ((magnitude >> 13) & 0x3ff));
-  if (magnitude >= 0x477ff000) /* rounds past the largest finite number */
+  }
+  if (magnitude >= 0x477ff000) { /* rounds past the largest finite number */
     return (uint16_t)(sign | 0x7c00);
+  }
   if (magnitude < 0x38800000) { /* subnormal: the adder of f32 does the rounding */
     float rounded = nd4c_float_from_bits(magnitude) + 0.5f;
     return (uint16_t)(sign | (nd4c_float_bits(rounded) - 0x3f000000));
@@ -114,12 +117,14 @@ static inline uint16_t nd4c_float16_from_float(float x) {
 /* double to float rounded to odd: a second rounding to 16 bits then gives what one rounding would have given. */
 static inline float nd4c_double_to_odd_float(double x) {
   float near = (float)x;
-  if ((double)near == x || x != x)
+  if ((double)near == x || x != x) {
     return near;
+  }
   uint32_t bits = nd4c_float_bits(near);
   double magnitude = x < 0 ? -x : x;
-  if ((double)nd4c_float_from_bits(bits & 0x7fffffff) > magnitude)
+  if ((double)nd4c_float_from_bits(bits & 0x7fffffff) > magnitude) {
     bits -= 1;
+  }
   return nd4c_float_from_bits(bits | 1);
 }
 

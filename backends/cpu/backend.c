@@ -75,8 +75,9 @@ static nd4c_status buffer_allocate(void *device, const nd4c_buffer_descriptor *d
 
 static void buffer_free(void *device, nd4c_buffer buffer) {
   (void)device;
-  if (buffer == NULL)
+  if (buffer == NULL) {
     return;
+  }
   if (buffer->mapped_bytes > 0) {
     nd4c_cpu_host->files->unmap(buffer->address, buffer->mapped_bytes);
     nd4c_cpu_host->files->close(buffer->descriptor);
@@ -101,10 +102,11 @@ static nd4c_status map_descriptor(const nd4c_external *external, struct nd4c_buf
   ND4C_BACKEND_TRY(files->duplicate(external->descriptor, &handle->descriptor));
   nd4c_status status =
       files->map(handle->descriptor, external->offset, external->bytes, !external->read_only, &handle->address);
-  if (status != ND4C_OK)
+  if (status != ND4C_OK) {
     files->close(handle->descriptor);
-  else
+  } else {
     handle->mapped_bytes = external->bytes;
+  }
   handle->mapped_from = external->offset;
   return status;
 }
@@ -115,10 +117,11 @@ static nd4c_status import_memory(void *device, const nd4c_external *external, nd
   ND4C_CPU_FAIL_IF(handle == NULL, ND4C_MEMORY, "cpu: no memory for a buffer's record");
   *handle = (struct nd4c_buffer_handle){.address = external->pointer, .total_bytes = ALIGNMENT};
   nd4c_status status = external->kind == ND4C_EXTERNAL_DESCRIPTOR ? map_descriptor(external, handle) : ND4C_OK;
-  if (status != ND4C_OK)
+  if (status != ND4C_OK) {
     nd4c_cpu_host->free_buffer(handle, ALIGNMENT);
-  else
+  } else {
     *buffer = handle;
+  }
   return status;
 }
 
@@ -148,25 +151,28 @@ static const nd4c_external_ops external_ops = {
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                   int64_t bytes) {
   (void)stream;
-  if (bytes > 0)
+  if (bytes > 0) {
     memcpy((char *)buffer_address(device, to) + offset, from, (size_t)bytes);
+  }
   return ND4C_OK;
 }
 
 static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
                                 int64_t bytes) {
   (void)stream;
-  if (bytes > 0)
+  if (bytes > 0) {
     memcpy(to, (char *)buffer_address(device, from) + offset, (size_t)bytes);
+  }
   return ND4C_OK;
 }
 
 static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                                int64_t from_offset, int64_t bytes) {
   (void)stream;
-  if (bytes > 0)
+  if (bytes > 0) {
     memmove((char *)buffer_address(device, to) + to_offset, (char *)buffer_address(device, from) + from_offset,
             (size_t)bytes);
+  }
   return ND4C_OK;
 }
 
@@ -207,9 +213,11 @@ static bool add_gives_three(void) {
                           .inputs = inputs,
                           .outputs = &output,
                           .width = 1};
-  for (const nd4c_kernel *const *kernel = nd4c_cpu_reference_elementwise_kernels; *kernel != NULL; kernel++)
-    if (strcmp((*kernel)->op, "add") == 0 && strcmp((*kernel)->engine, "reference") == 0)
+  for (const nd4c_kernel *const *kernel = nd4c_cpu_reference_elementwise_kernels; *kernel != NULL; kernel++) {
+    if (strcmp((*kernel)->op, "add") == 0 && strcmp((*kernel)->engine, "reference") == 0) {
       return (*kernel)->run(&call) == ND4C_OK && y == 3;
+    }
+  }
   return false;
 }
 

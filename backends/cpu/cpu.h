@@ -101,10 +101,11 @@ static inline int32_t nd4c_cpu_dtype_bytes(nd4c_dtype dtype) {
 /* parallel_for that stays in the caller, without a call through the host, when there is too little to share. */
 static inline void nd4c_cpu_parallel(int64_t count, int64_t grain, int32_t width, nd4c_range_function range,
                                      void *user) {
-  if (count <= grain || width <= 1)
+  if (count <= grain || width <= 1) {
     range(user, 0, count, 0);
-  else
+  } else {
     nd4c_cpu_host->parallel_for(count, grain, width, range, user);
+  }
 }
 
 /* Defines `name`, which computes a range with a kernel of the form kernel(arguments, begin, end). */
@@ -117,17 +118,20 @@ static inline void nd4c_cpu_parallel(int64_t count, int64_t grain, int32_t width
 /* Strides of `tensor` seen with the shape of `as` (broadcast, aligned at the last axis): 0 on repeated axes. */
 static inline void nd4c_cpu_broadcast_strides(const nd4c_tensor *tensor, const nd4c_tensor *as, int64_t *strides) {
   int32_t missing = as->rank - tensor->rank;
-  for (int32_t axis = 0; axis < as->rank; axis++)
+  for (int32_t axis = 0; axis < as->rank; axis++) {
     strides[axis] =
         axis < missing || tensor->shape[axis - missing] != as->shape[axis] ? 0 : tensor->strides[axis - missing];
+  }
 }
 
 /* Which of x's axes the attribute `axes` names; where it is left out: all. */
 static inline void nd4c_cpu_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduced) {
-  for (int32_t axis = 0; axis < rank; axis++)
+  for (int32_t axis = 0; axis < rank; axis++) {
     reduced[axis] = axes->as.ints == NULL;
-  for (int32_t i = 0; i < axes->count; i++)
+  }
+  for (int32_t i = 0; i < axes->count; i++) {
     reduced[axes->as.ints[i] < 0 ? axes->as.ints[i] + rank : axes->as.ints[i]] = true;
+  }
 }
 
 /* Strides of the output by x's axes, 0 on the reduced ones. */

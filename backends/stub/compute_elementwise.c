@@ -7,7 +7,7 @@
 #ifdef CMPLX
 #define MAKE_COMPLEX(re, im) CMPLX(re, im)
 #else
-#define MAKE_COMPLEX(re, im) ((re) + (im)*I)
+#define MAKE_COMPLEX(re, im) ((re) + (im) * I)
 #endif
 
 static double gelu(double x, bool approximate) {

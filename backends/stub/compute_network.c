@@ -7,8 +7,8 @@
 
 typedef struct linear_layer {
   int64_t depth, columns, rows;
-  bool transposed; /* w is [columns, depth] */
-  float *operands[4]; /* x, w, bias, addend; NULL: left out */
+  bool transposed;          /* w is [columns, depth] */
+  float *operands[4];       /* x, w, bias, addend; NULL: left out */
   int64_t *x_rows, *biases; /* by row, by element of y: which one of x, of bias */
   float *y;
   double *sums; /* of a row */

@@ -309,32 +309,31 @@ static nd4c_status submit_copy(void *device, nd4c_stream stream, nd4c_buffer to,
 static nd4c_status copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                   int64_t bytes) {
   nd4c_status status = stub_attempt(STUB_CALL_copy_from_host);
-  return status != ND4C_OK ? status
-                           : submit_copy(device, stream, to, NULL,
-                                         (stub_copy){.host_from = from,
-                                                     .to_offset = offset_or_lie(offset, "adrift"),
-                                                     .bytes = bytes});
+  return status != ND4C_OK
+             ? status
+             : submit_copy(
+                   device, stream, to, NULL,
+                   (stub_copy){.host_from = from, .to_offset = offset_or_lie(offset, "adrift"), .bytes = bytes});
 }
 
 static nd4c_status copy_to_host(void *device, nd4c_stream stream, void *to, nd4c_buffer from, int64_t offset,
                                 int64_t bytes) {
   nd4c_status status = stub_attempt(STUB_CALL_copy_to_host);
-  return status != ND4C_OK ? status
-                           : submit_copy(device, stream, NULL, from,
-                                         (stub_copy){.host_to = to,
-                                                     .from_offset = offset_or_lie(offset, "offset_out"),
-                                                     .bytes = bytes});
+  return status != ND4C_OK
+             ? status
+             : submit_copy(
+                   device, stream, NULL, from,
+                   (stub_copy){.host_to = to, .from_offset = offset_or_lie(offset, "offset_out"), .bytes = bytes});
 }
 
 static nd4c_status copy_within(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, nd4c_buffer from,
                                int64_t from_offset, int64_t bytes) {
   nd4c_status status = stub_attempt(STUB_CALL_copy_within);
-  return status != ND4C_OK
-             ? status
-             : submit_copy(device, stream, to, from,
-                           (stub_copy){.to_offset = offset_or_lie(to_offset, "within_to"),
-                                       .from_offset = offset_or_lie(from_offset, "within_from"),
-                                       .bytes = bytes});
+  return status != ND4C_OK ? status
+                           : submit_copy(device, stream, to, from,
+                                         (stub_copy){.to_offset = offset_or_lie(to_offset, "within_to"),
+                                                     .from_offset = offset_or_lie(from_offset, "within_from"),
+                                                     .bytes = bytes});
 }
 
 /* Whether to drop waits for other devices' fences, as a broken backend would. */
@@ -361,12 +360,11 @@ static nd4c_status copy_between(void *device, nd4c_stream stream, nd4c_buffer to
   for (int32_t i = 0; i < wait_count && status == ND4C_OK; i++) {
     status = wait_for_other(stream, from_device, waits[i]);
   }
-  return status != ND4C_OK
-             ? status
-             : submit_copy(device, stream, to, from,
-                           (stub_copy){.to_offset = offset_or_lie(to_offset, "between_to"),
-                                       .from_offset = offset_or_lie(from_offset, "between_from"),
-                                       .bytes = bytes});
+  return status != ND4C_OK ? status
+                           : submit_copy(device, stream, to, from,
+                                         (stub_copy){.to_offset = offset_or_lie(to_offset, "between_to"),
+                                                     .from_offset = offset_or_lie(from_offset, "between_from"),
+                                                     .bytes = bytes});
 }
 
 /* Links are faster between devices with closer numbers. */

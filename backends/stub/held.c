@@ -83,9 +83,8 @@ static nd4c_status hold(int64_t bytes, bool with_buffer) {
                                               .origin = "stub workspace",
                                               .give_way = give_way,
                                               .owner = added};
-  nd4c_status status = with_buffer
-                           ? stub_host->device_memory->allocate(&request, &added->memory, &handle, NULL)
-                           : stub_host->device_memory->count(&request, &added->memory);
+  nd4c_status status = with_buffer ? stub_host->device_memory->allocate(&request, &added->memory, &handle, NULL)
+                                   : stub_host->device_memory->count(&request, &added->memory);
   if (status != ND4C_OK) {
     stub_host->free(added);
     return status;

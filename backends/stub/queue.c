@@ -26,8 +26,8 @@ struct stub_stream {
   bool busy, stop;
   int64_t appended, done; /* entries */
   int32_t device, priority;
-  int32_t references; /* under streams_lock */
-  int64_t leaving; /* bytes of buffers that end when the stream comes to that */
+  int32_t references;     /* under streams_lock */
+  int64_t leaving;        /* bytes of buffers that end when the stream comes to that */
   stub_failures failures; /* of a handle: of what was submitted by it */
   int64_t point;          /* of the latest call by that handle */
   struct stub_stream *next_stream;

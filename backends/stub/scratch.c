@@ -42,9 +42,9 @@ nd4c_status stub_scratch_end(const stub_scratch *scratch, int64_t stamp) {
     return ND4C_OK;
   }
   nd4c_status status = stub_buffer_read(scratch->buffer, 0, &first, (int64_t)sizeof first);
-  status = status == ND4C_OK ? stub_buffer_read(scratch->buffer, scratch->bytes - (int64_t)sizeof last, &last,
-                                                (int64_t)sizeof last)
-                             : status;
+  status = status == ND4C_OK
+               ? stub_buffer_read(scratch->buffer, scratch->bytes - (int64_t)sizeof last, &last, (int64_t)sizeof last)
+               : status;
   return status == ND4C_OK && (first != stamp || last != stamp)
              ? stub_violation("two pieces of work were in the same scratch at once")
              : status;

@@ -10,7 +10,6 @@
 
 #include "nd4c/plugin.h"
 
-
 enum { STUB_RANK = 32, STUB_INPUTS = 64, STUB_TEXT = 512 };
 
 /* The host table from the entry function; set before any other function runs. */
@@ -139,14 +138,14 @@ typedef struct stub_options {
   int32_t priority;
   int32_t devices;
   int32_t generation; /* of the devices: executables are for one alone */
-  bool kernels;   /* offers kernels */
-  bool compiler;  /* offers the compiler */
-  bool returns;   /* executables return their outputs */
-  bool whole;     /* kernels and executables take whole buffers in C order alone */
-  bool tells;     /* failures have the points of their calls */
-  bool swift;     /* what is submitted has run when the submission returns, unless a pause holds work */
-  bool slow;      /* every task and marker takes 0.2 ms longer */
-  bool addresses; /* buffers have addresses, which only the stub can read */
+  bool kernels;       /* offers kernels */
+  bool compiler;      /* offers the compiler */
+  bool returns;       /* executables return their outputs */
+  bool whole;         /* kernels and executables take whole buffers in C order alone */
+  bool tells;         /* failures have the points of their calls */
+  bool swift;         /* what is submitted has run when the submission returns, unless a pause holds work */
+  bool slow;          /* every task and marker takes 0.2 ms longer */
+  bool addresses;     /* buffers have addresses, which only the stub can read */
 } stub_options;
 
 extern stub_options stub_settings;
@@ -393,7 +392,7 @@ int64_t stub_wrap(int64_t value, nd4c_dtype dtype);
 /* -- scratch.c ----------------------------------------------------------------------------------------------------- */
 
 typedef struct stub_scratch {
-  nd4c_buffer handle; /* NULL: the call has none */
+  nd4c_buffer handle;  /* NULL: the call has none */
   stub_buffer *buffer; /* one use held, or NULL until bound */
   int64_t bytes;
 } stub_scratch;

@@ -127,11 +127,11 @@ typedef struct nd4c_device_info {
   const char *description;
   nd4c_device_type type;
   int32_t index;
-  bool addressable;      /* arrays on it have addresses, which nd4c_array_to_dlpack_on exports */
-  bool host_readable;    /* the host may read and write its memory */
-  bool asynchronous;     /* operations return before they are done */
-  int64_t memory_bytes;  /* total, 0 if unknown */
-  int32_t width;         /* parallel width of the default context */
+  bool addressable;     /* arrays on it have addresses, which nd4c_array_to_dlpack_on exports */
+  bool host_readable;   /* the host may read and write its memory */
+  bool asynchronous;    /* operations return before they are done */
+  int64_t memory_bytes; /* total, 0 if unknown */
+  int32_t width;        /* parallel width of the default context */
   /* Appended; a shorter struct_size leaves them out. */
   const char *vendor, *driver; /* "" if unknown */
   nd4c_dtype_set dtypes;       /* dtypes that at least one kernel computes with; 0: unknown */
@@ -142,10 +142,10 @@ typedef struct nd4c_device_info {
   int32_t priority;            /* of its backend, when the registry picks the default */
   int64_t largest_bytes;       /* that one array may take; 0: limited by the memory alone */
   bool has_native;             /* `native` is a vendor's handle, even if it is NULL (CUdevice 0 is NULL) */
-  const char *uuid; /* the vendor's identifier of this unit: 8-4-4-4-12 hexadecimal digits; "" if unknown */
-  const char *pci;  /* PCI address, domain:bus:device.function: "0000:65:00.0"; "" if it has none or it is unknown */
-  const char *capability;      /* the vendor's version of the hardware's features: "8.9"; "" if unknown */
-  int32_t process_rank;        /* rank of this process among process_count, as configured when the device was opened */
+  const char *uuid;            /* the vendor's identifier of this unit: 8-4-4-4-12 hexadecimal digits; "" if unknown */
+  const char *pci; /* PCI address, domain:bus:device.function: "0000:65:00.0"; "" if it has none or it is unknown */
+  const char *capability; /* the vendor's version of the hardware's features: "8.9"; "" if unknown */
+  int32_t process_rank;   /* rank of this process among process_count, as configured when the device was opened */
   int32_t process_count;
   const char *identity; /* the name; with several processes, the rank and the name: "2/cpu:0" */
   int32_t dlpack_type;  /* DLPack's number for its memory: 1 host, 2 CUDA, ...; 12 (extension device) where DLPack has

@@ -19,8 +19,9 @@
  *
  * "axes (none: all)" in a doc line: all where the list is NULL; one that is given and empty is no axis at all.
  *
- * The inference rule names nd4c_infer_<rule> of src/ops/infer. `names` says what the op is called elsewhere, in NumPy (or
- * SciPy), PyTorch, ONNX and ND4J, with bars between: "absolute|abs|Abs|abs"; an empty place: not there under one name.
+ * The inference rule names nd4c_infer_<rule> of src/ops/infer. `names` says what the op is called elsewhere, in NumPy
+ * (or SciPy), PyTorch, ONNX and ND4J, with bars between: "absolute|abs|Abs|abs"; an empty place: not there under one
+ * name.
  *
  * Most rows have no trait. Then fresh outputs lie in C order, those of element-wise ops (categories UNARY, BINARY,
  * TERNARY) in the memory order of the inputs, and only element-wise ops are computed in an input's own memory. Else:

@@ -67,7 +67,7 @@ typedef struct nd4c_trace_totals {
   int64_t round_trips;
   int64_t dropped; /* events lost because a thread had a million already, or memory was short */
   /* Appended; a shorter struct_size leaves it out. */
-  int32_t threads; /* highest thread number; includes threads that recorded only before this recording */
+  int32_t threads;             /* highest thread number; includes threads that recorded only before this recording */
   int64_t execute_nanoseconds; /* of executions, on the calling threads; on an asynchronous device until submission */
   int64_t device_timed;        /* executions for which the device reported its own time, and */
   int64_t device_nanoseconds;  /* the sum of those times */

@@ -13,7 +13,7 @@ static const int64_t most_bytes = INT64_C(1) << 56; /* of any block of memory */
 /* Product of the blocks along an axis, or along all (axis -1). */
 static bool block_product(const nd4c_layout *layout, int32_t axis, int64_t *product) {
   *product = 1;
-  for (int32_t k = 0; k < layout->block_count; ++k) {
+  for (int32_t k = 0; k < layout->block_count; k++) {
     const bool counts = axis < 0 || layout->block_axes[k] == axis;
     if (counts && !nd4c_checked_multiply(*product, layout->block_extents[k], product)) {
       return false;
@@ -24,7 +24,7 @@ static bool block_product(const nd4c_layout *layout, int32_t axis, int64_t *prod
 
 static bool count_elements(const nd4c_layout *layout, int64_t *count) {
   *count = 1;
-  for (int32_t i = 0; i < layout->rank; ++i) {
+  for (int32_t i = 0; i < layout->rank; i++) {
     if (!nd4c_checked_multiply(*count, layout->shape[i], count)) {
       return false;
     }
@@ -36,7 +36,7 @@ static bool count_elements(const nd4c_layout *layout, int64_t *count) {
 static bool blocked_needs(const nd4c_layout *layout, int64_t *bytes) {
   int64_t end = 0;
   bool fits = block_product(layout, -1, &end);
-  for (int32_t i = 0; i < layout->rank && fits; ++i) {
+  for (int32_t i = 0; i < layout->rank && fits; i++) {
     int64_t within = 1, reach = 0;
     fits = block_product(layout, i, &within) &&
            nd4c_checked_multiply(layout->padded[i] / within - 1, layout->strides[i], &reach) &&
@@ -78,12 +78,12 @@ static const char *refuse_blocked(const nd4c_layout *layout) {
   if (layout->block_count < 0 || layout->block_count > ND4C_LAYOUT_BLOCKS) {
     return "block_count is 0 to 6";
   }
-  for (int32_t k = 0; k < layout->block_count; ++k) {
+  for (int32_t k = 0; k < layout->block_count; k++) {
     if (layout->block_axes[k] < 0 || layout->block_axes[k] >= layout->rank || layout->block_extents[k] < 1) {
       return "a block lies along one of the axes, and its extent is 1 or more";
     }
   }
-  for (int32_t i = 0; i < layout->rank; ++i) {
+  for (int32_t i = 0; i < layout->rank; i++) {
     int64_t within = 0;
     if (!block_product(layout, i, &within) || layout->padded[i] < layout->shape[i] || layout->padded[i] % within != 0) {
       return "a padded extent holds the extent, and whole blocks";
@@ -119,7 +119,7 @@ static const char *refuse(const nd4c_layout *layout) {
   if (layout->rank < 1 || layout->rank > ND4C_LAYOUT_AXES) {
     return "rank is 1 to 12";
   }
-  for (int32_t i = 0; i < layout->rank; ++i) {
+  for (int32_t i = 0; i < layout->rank; i++) {
     if (layout->shape[i] < 1) {
       return "extents are 1 or more";
     }
@@ -158,7 +158,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
 }
 
 static uint64_t mix_name(uint64_t hash, const char *name) {
-  for (int i = 0; i < ND4C_LAYOUT_NAME_SIZE && name[i] != '\0'; ++i) {
+  for (int i = 0; i < ND4C_LAYOUT_NAME_SIZE && name[i] != '\0'; i++) {
     hash = mix(hash, (uint64_t)(unsigned char)name[i]);
   }
   return hash;
@@ -171,11 +171,11 @@ uint64_t nd4c_layout_hash(const nd4c_layout *layout) {
   uint64_t hash =
       mix((uint64_t)layout->tag << 32 | (uint64_t)layout->dtype << 8 | (uint64_t)layout->rank, (uint64_t)layout->bytes);
   const bool blocked = layout->tag == ND4C_LAYOUT_BLOCKED;
-  for (int32_t i = 0; i < layout->rank; ++i) {
+  for (int32_t i = 0; i < layout->rank; i++) {
     hash = mix(hash, (uint64_t)layout->shape[i]);
     hash = blocked ? mix(mix(hash, (uint64_t)layout->padded[i]), (uint64_t)layout->strides[i]) : hash;
   }
-  for (int32_t k = 0; blocked && k < layout->block_count; ++k) {
+  for (int32_t k = 0; blocked && k < layout->block_count; k++) {
     hash = mix(mix(hash, (uint64_t)layout->block_axes[k]), (uint64_t)layout->block_extents[k]);
   }
   if (layout->tag == ND4C_LAYOUT_QUANTISED) {

@@ -15,7 +15,7 @@ typedef struct row_walk {
 } row_walk;
 
 static bool next_row(row_walk *walk) {
-  for (int32_t axis = walk->rank - 2; axis >= 0; --axis) {
+  for (int32_t axis = walk->rank - 2; axis >= 0; axis--) {
     walk->offset += walk->strides[axis];
     if (++walk->index[axis] < walk->shape[axis]) {
       return true;
@@ -27,7 +27,7 @@ static bool next_row(row_walk *walk) {
 }
 
 static bool is_empty(int32_t rank, const int64_t *shape) {
-  for (int32_t axis = 0; axis < rank; ++axis) {
+  for (int32_t axis = 0; axis < rank; axis++) {
     if (shape[axis] == 0) {
       return true;
     }
@@ -41,7 +41,7 @@ static void copy_row(char *to, int64_t to_stride, const char *from, int64_t from
     memcpy(to, from, (size_t)(count * element_bytes));
     return;
   }
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     memcpy(to + i * to_stride * element_bytes, from + i * from_stride * element_bytes, (size_t)element_bytes);
   }
 }

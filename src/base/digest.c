@@ -19,11 +19,11 @@ static uint32_t rotate(uint32_t x, int by) {
 }
 
 static void expand(const uint8_t *block, uint32_t words[64]) {
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 16; i++) {
     words[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 | (uint32_t)block[4 * i + 2] << 8 |
                block[4 * i + 3];
   }
-  for (int i = 16; i < 64; ++i) {
+  for (int i = 16; i < 64; i++) {
     const uint32_t a = words[i - 15], b = words[i - 2];
     words[i] = words[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + words[i - 7] +
                (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
@@ -34,7 +34,7 @@ static void compress(uint32_t state[8], const uint8_t *block) {
   uint32_t words[64], s[8];
   expand(block, words);
   memcpy(s, state, sizeof s);
-  for (int i = 0; i < 64; ++i) {
+  for (int i = 0; i < 64; i++) {
     const uint32_t mixed = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
     const uint32_t chosen = (s[4] & s[5]) ^ (~s[4] & s[6]);
     const uint32_t first = s[7] + mixed + chosen + constants[i] + words[i];
@@ -44,7 +44,7 @@ static void compress(uint32_t state[8], const uint8_t *block) {
     s[4] += first;
     s[0] = first + second;
   }
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8; i++) {
     state[i] += s[i];
   }
 }
@@ -79,19 +79,19 @@ nd4c_digest nd4c_hasher_end(nd4c_hasher *hasher) {
   const uint64_t bits = hasher->length * 8, used = hasher->length % 64;
   uint8_t length[8];
   nd4c_digest digest;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8; i++) {
     length[i] = (uint8_t)(bits >> (56 - 8 * i));
   }
   nd4c_hasher_add(hasher, padding, (size_t)(used < 56 ? 56 - used : 120 - used));
   nd4c_hasher_add(hasher, length, sizeof length);
-  for (int i = 0; i < ND4C_DIGEST_BYTES; ++i) {
+  for (int i = 0; i < ND4C_DIGEST_BYTES; i++) {
     digest.bytes[i] = (uint8_t)(hasher->state[i / 4] >> (24 - 8 * (i % 4)));
   }
   return digest;
 }
 
 void nd4c_digest_print(const nd4c_digest *digest, char text[ND4C_DIGEST_TEXT]) {
-  for (int i = 0; i < ND4C_DIGEST_BYTES; ++i) {
+  for (int i = 0; i < ND4C_DIGEST_BYTES; i++) {
     (void)snprintf(text + 2 * i, 3, "%02x", digest->bytes[i]);
   }
 }

@@ -28,10 +28,10 @@ static int32_t unit_of(const nd4c_grouping *grouping, int32_t node) {
 /* Units' members, each list in the order of the nodes. */
 static void list_members(const walk *w) {
   int32_t units = w->grouping->group_count + w->grouping->count;
-  for (int32_t i = 0; i < units; ++i) {
+  for (int32_t i = 0; i < units; i++) {
     w->first_member[i] = -1;
   }
-  for (int32_t i = w->grouping->count - 1; i >= 0; --i) {
+  for (int32_t i = w->grouping->count - 1; i >= 0; i--) {
     int32_t unit = unit_of(w->grouping, i);
     w->next_member[i] = w->first_member[unit];
     w->first_member[unit] = i;
@@ -74,7 +74,7 @@ static void close_unit(walk *w, int32_t unit) {
 
 /* The open group that the visit has met again; it is further up the stack. */
 static int32_t find_crossed(const walk *w, int32_t unit) {
-  for (int32_t i = w->depth - 1; i >= 0; --i) {
+  for (int32_t i = w->depth - 1; i >= 0; i--) {
     if (w->stack[i] < w->grouping->group_count) {
       return w->stack[i];
     }
@@ -86,7 +86,7 @@ static int32_t find_crossed(const walk *w, int32_t unit) {
 }
 
 static int32_t visit_all(walk *w) {
-  for (int32_t i = 0; i < w->grouping->count; ++i) {
+  for (int32_t i = 0; i < w->grouping->count; i++) {
     int32_t root = unit_of(w->grouping, i);
     if (w->state[root] == NEW) {
       open_unit(w, root);

@@ -34,7 +34,7 @@
   static const type *const entry##_hook ND4C_HOOK_KEEP __attribute__((section("nd4c_" #list))) = &(entry)
 
 /* A loop over the entries; `entry` is a pointer to one. */
-#define ND4C_HOOK_EACH(list, type, entry)                                                                    \
+#define ND4C_HOOK_EACH(list, type, entry)                                                                  \
   for (const type *const *entry##_at = __start_nd4c_##list; entry##_at < __stop_nd4c_##list; ++entry##_at) \
     for (const type *entry = *entry##_at; entry != (const type *)0; entry = (const type *)0)
 

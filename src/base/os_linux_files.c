@@ -184,10 +184,10 @@ nd4c_status nd4c_os_write_own_file(const char *path, const void *bytes, size_t s
 
 /* Why another user could have written the file; NULL if no other user could. */
 static const char *distrust(const struct stat *about) {
-  return !S_ISREG(about->st_mode)                        ? "it is no regular file"
-         : about->st_uid != geteuid()                    ? "it belongs to another user"
-         : (about->st_mode & (S_IWGRP | S_IWOTH)) != 0   ? "other users may write to it"
-                                                         : NULL;
+  return !S_ISREG(about->st_mode)                      ? "it is no regular file"
+         : about->st_uid != geteuid()                  ? "it belongs to another user"
+         : (about->st_mode & (S_IWGRP | S_IWOTH)) != 0 ? "other users may write to it"
+                                                       : NULL;
 }
 
 static bool read_all(int file, char *bytes, size_t size) {
@@ -259,7 +259,7 @@ nd4c_status nd4c_os_make_directory(const char *path) {
                      PATH_SIZE - 1);
   }
   memcpy(part, path, length + 1);
-  for (size_t end = 1; end <= length; ++end) {
+  for (size_t end = 1; end <= length; end++) {
     if (part[end] != '/' && part[end] != '\0') {
       continue;
     }

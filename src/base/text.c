@@ -114,7 +114,7 @@ size_t nd4c_text_character(const char *text) {
   if (bytes == 1) {
     return at[0] >= 0x20 && at[0] != 0x7f;
   }
-  for (size_t i = 1; i < bytes; ++i) {
+  for (size_t i = 1; i < bytes; i++) {
     if ((at[i] & 0xc0) != 0x80) { /* the NUL is not one of these either */
       return 0;
     }

@@ -44,7 +44,7 @@ static nd4c_status check_option(const char *function, const nd4c_compile_option 
                      "%s: compile option '%s': expected a value of at most %d bytes without control characters",
                      function, key, ND4C_COMPILE_VALUE_SIZE - 1);
   }
-  for (int32_t i = 0; i < index; ++i) {
+  for (int32_t i = 0; i < index; i++) {
     if (strcmp(options[i].key, key) == 0) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: compile option '%s' is given twice", function, key);
     }
@@ -72,7 +72,7 @@ static nd4c_status check(const char *function, const nd4c_compile_request *reque
   if (request->option_count > 0 && request->options == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: compile.options is NULL", function);
   }
-  for (int32_t i = 0; i < request->option_count; ++i) {
+  for (int32_t i = 0; i < request->option_count; i++) {
     ND4C_TRY(check_option(function, request->options, i));
   }
   return ND4C_OK;
@@ -97,7 +97,7 @@ nd4c_status nd4c_compile_request_copy(const char *function, const nd4c_compile_r
   ND4C_TRY(check(function, request));
   const size_t count = (size_t)request->option_count;
   size_t bytes = sizeof **copy + count * sizeof *request->options;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     bytes += strlen(request->options[i].key) + strlen(request->options[i].value) + 2;
   }
   nd4c_compile_request *made = nd4c_allocate(bytes);
@@ -109,7 +109,7 @@ nd4c_status nd4c_compile_request_copy(const char *function, const nd4c_compile_r
   *made = *request;
   made->struct_size = ND4C_SIZE_OF(nd4c_compile_request);
   made->options = options;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     options[i].key = put(&texts, request->options[i].key);
     options[i].value = put(&texts, request->options[i].value);
   }
@@ -136,7 +136,7 @@ nd4c_compile_options nd4c_compile_request_tell(const nd4c_compile_request *reque
                                   .width = context->width,
                                   .memory_bytes = request != NULL ? request->memory_bytes : 0,
                                   .options = room->options};
-  for (int32_t i = 0; request != NULL && i < request->option_count; ++i) {
+  for (int32_t i = 0; request != NULL && i < request->option_count; i++) {
     const char *key = key_for(request->options[i].key, compiler->engine);
     if (key != NULL) {
       room->options[options.option_count++] = (nd4c_compile_option){key, request->options[i].value};
@@ -148,7 +148,7 @@ nd4c_compile_options nd4c_compile_request_tell(const nd4c_compile_request *reque
 bool nd4c_compile_request_reaches(const nd4c_compile_request *request, int32_t option, const nd4c_device *device) {
   int32_t count = 0;
   const nd4c_compiler *const *compilers = nd4c_device_compilers(device, &count);
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (key_for(request->options[option].key, compilers[i]->engine) != NULL) {
       return true;
     }
@@ -161,7 +161,7 @@ void nd4c_compile_request_print(const nd4c_compile_request *request, nd4c_text *
   if (request->memory_bytes > 0) {
     nd4c_text_print(text, ", at most %lld bytes", (long long)request->memory_bytes);
   }
-  for (int32_t i = 0; i < request->option_count; ++i) {
+  for (int32_t i = 0; i < request->option_count; i++) {
     nd4c_text_print(text, ", %s=%s", request->options[i].key, request->options[i].value);
   }
 }

@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "base/os_lock.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/compute.h"
 #include "device/memory/scratch.h"
+#include "device/stream/closing.h"
 
 /* Live executables that may serve other extents. The list holds no references: the last release removes an executable
  * under the same lock. */
@@ -79,9 +79,9 @@ static nd4c_status adopt(const nd4c_compiler *compiler, nd4c_device *device, nd4
 /* The tensor of a value of the segment, from a node that reads or produces it. */
 static void find_tensor(const nd4c_segment *segment, int32_t value, nd4c_tensor *tensor) {
   *tensor = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
-  for (int32_t i = 0; i < segment->node_count; ++i) {
+  for (int32_t i = 0; i < segment->node_count; i++) {
     const nd4c_call *node = segment->nodes[i];
-    for (int32_t k = 0; k < node->input_count + node->output_count; ++k) {
+    for (int32_t k = 0; k < node->input_count + node->output_count; k++) {
       bool input = k < node->input_count;
       int32_t at = input ? segment->node_inputs[i][k] : segment->node_outputs[i][k - node->input_count];
       if (at == value) {
@@ -104,9 +104,9 @@ static bool accepts(const nd4c_compiled *compiled, const nd4c_segment *segment, 
 }
 
 /* Under the lock. */
-static nd4c_compiled *find_shared(const nd4c_compiler *compiler, const nd4c_device *device,
-                                  const nd4c_segment *segment, const nd4c_tensor *tensors,
-                                  const unsigned char *pattern, size_t bytes, nd4c_executable_info *info) {
+static nd4c_compiled *find_shared(const nd4c_compiler *compiler, const nd4c_device *device, const nd4c_segment *segment,
+                                  const nd4c_tensor *tensors, const unsigned char *pattern, size_t bytes,
+                                  nd4c_executable_info *info) {
   for (nd4c_compiled *at = list; at != NULL; at = at->next) {
     if (at->compiler == compiler && at->device == device && at->pattern_bytes == bytes &&
         memcmp(at->pattern, pattern, bytes) == 0 && accepts(at, segment, tensors, info)) {
@@ -125,7 +125,7 @@ static nd4c_status look_for_shared(const nd4c_compiler *compiler, const nd4c_dev
   if (tensors == NULL) {
     return nd4c_fail_memory("a segment's tensors", (size_t)count * sizeof *tensors);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     find_tensor(segment, i < segment->input_count ? i : segment->outputs[i - segment->input_count], &tensors[i]);
   }
   nd4c_lock_acquire(&list_lock);
@@ -145,8 +145,7 @@ static void share(nd4c_compiled *compiled, unsigned char *pattern, size_t bytes)
 }
 
 static nd4c_status compile(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
-                           const nd4c_compile_options *options, nd4c_compile_source *source,
-                           nd4c_compiled **compiled) {
+                           const nd4c_compile_options *options, nd4c_compile_source *source, nd4c_compiled **compiled) {
   nd4c_executable executable = NULL;
   ND4C_TRY(nd4c_executable_obtain(compiler, device, segment, options, source, &executable));
   return adopt(compiler, device, executable, compiled);

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "base/digest.h"
-#include "device/provider/compilers.h"
 #include "device/driver.h"
+#include "device/provider/compilers.h"
 #include "device/provider/executables.h"
 #include "nd4c/array.h"
 
@@ -16,10 +16,10 @@ typedef struct nd4c_compiled {
   const nd4c_compiler *compiler;
   nd4c_device *device;
   nd4c_executable executable;
-  nd4c_executable_info info;    /* needs on the extents that it was compiled for */
-  unsigned char *pattern;       /* the segment without extents, if the executable serves other extents; else NULL */
+  nd4c_executable_info info; /* needs on the extents that it was compiled for */
+  unsigned char *pattern;    /* the segment without extents, if the executable serves other extents; else NULL */
   size_t pattern_bytes;
-  struct nd4c_compiled *next;   /* of those with a pattern */
+  struct nd4c_compiled *next; /* of those with a pattern */
 } nd4c_compiled;
 
 /* Further information about a segment, all of it borrowed. */
@@ -53,8 +53,8 @@ static inline nd4c_status nd4c_compiled_execute(const nd4c_compiled *compiled, n
   execution->struct_size = ND4C_SIZE_OF(nd4c_execution);
   execution->device = compiled->device->handle;
   nd4c_error_expect();
-  return nd4c_driver_answer(
-      compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution), "execute");
+  return nd4c_driver_answer(compiled->compiler->execute(compiled->compiler->data, compiled->executable, execution),
+                            "execute");
 }
 
 /* Whether it allocates the buffers of its outputs. */

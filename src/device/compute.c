@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/provider/compilers.h"
 #include "device/plugin_ops.h"
+#include "device/provider/compilers.h"
 
 /* Built-in op numbers are assigned by hand and stay small: the index is a plain array over them, followed by the ops of
  * plug-ins. */
@@ -38,23 +38,21 @@ struct nd4c_compute {
   bool *own; /* by compiler */
   int32_t compiler_count;
   const nd4c_compute *before; /* the one that it replaced */
-  int32_t dropped; /* number of refused kernels, and the reason of the first one: */
+  int32_t dropped;            /* number of refused kernels, and the reason of the first one: */
   char first_dropped[LINE_SIZE];
 };
 
 /* Position of an op in the index; beyond op_count for an op that was added after this compute was made. */
 static int32_t place_of(nd4c_op op) {
   const bool foreign = op >= ND4C_OP_PLUGIN && op - ND4C_OP_PLUGIN < ND4C_PLUGIN_OP_LIMIT;
-  return op < OP_NUMBER_LIMIT ? (int32_t)op
-         : foreign            ? OP_NUMBER_LIMIT + (int32_t)(op - ND4C_OP_PLUGIN)
-                              : INT32_MAX;
+  return op < OP_NUMBER_LIMIT ? (int32_t)op : foreign ? OP_NUMBER_LIMIT + (int32_t)(op - ND4C_OP_PLUGIN) : INT32_MAX;
 }
 
 /* -- what is accepted ---------------------------------------------------------------------------------------------- */
 
 /* The op with that name and version. False: *found is another version, or none. */
 static bool find_name(const char *name, uint32_t version, op_name *found) {
-  for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; ++i) {
+  for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; i++) {
     if (strcmp(op_names[i].name, name) == 0) {
       *found = op_names[i];
       return found->version == version;
@@ -71,7 +69,7 @@ static bool find_name(const char *name, uint32_t version, op_name *found) {
 }
 
 static bool has_engine(const nd4c_contribution *contribution, const char *engine) {
-  for (int32_t i = 0; i < contribution->engine_count; ++i) {
+  for (int32_t i = 0; i < contribution->engine_count; i++) {
     if (strcmp(contribution->engines[i]->name, engine) == 0) {
       return true;
     }
@@ -133,8 +131,7 @@ static nd4c_op op_of(const nd4c_compute_source *source, int32_t number, const nd
                      number, kernel->struct_size);
     return ND4C_OP_NONE;
   }
-  if (kernel->op == NULL || kernel->engine == NULL || kernel->name == NULL ||
-      kernel->run == NULL) {
+  if (kernel->op == NULL || kernel->engine == NULL || kernel->name == NULL || kernel->run == NULL) {
     leave_kernel_out(left_out, provider, "kernel %d: op, engine, name and run are required", number);
     return ND4C_OP_NONE;
   }
@@ -190,11 +187,11 @@ typedef struct counts {
 
 static counts count_all(const nd4c_compute_source *sources, int32_t count) {
   counts all = {0, 0};
-  for (int32_t s = 0; s < count; ++s) {
+  for (int32_t s = 0; s < count; s++) {
     const nd4c_contribution *contribution = sources[s].contribution;
     all.compilers += contribution->compiler_count;
-    for (int32_t f = 0; f < contribution->family_count; ++f) {
-      for (const nd4c_kernel *const *kernel = contribution->families[f]; *kernel != NULL; ++kernel) {
+    for (int32_t f = 0; f < contribution->family_count; f++) {
+      for (const nd4c_kernel *const *kernel = contribution->families[f]; *kernel != NULL; kernel++) {
         ++all.kernels;
       }
     }
@@ -205,7 +202,7 @@ static counts count_all(const nd4c_compute_source *sources, int32_t count) {
 /* Stable sort: equal ones keep their order. */
 static void insert_kernel(const nd4c_kernel **group, int32_t count, const nd4c_kernel *kernel) {
   int32_t at = count;
-  for (; at > 0 && group[at - 1]->priority < kernel->priority; --at) {
+  for (; at > 0 && group[at - 1]->priority < kernel->priority; at--) {
     group[at] = group[at - 1];
   }
   group[at] = kernel;
@@ -216,12 +213,12 @@ static void insert_kernel(const nd4c_kernel **group, int32_t count, const nd4c_k
 static void group_kernels(nd4c_compute *compute, const nd4c_compute_source *sources, int32_t count, const nd4c_op *ops,
                           int32_t *filled) {
   int32_t number = 0;
-  for (int32_t place = 0; place < compute->op_count; ++place) {
+  for (int32_t place = 0; place < compute->op_count; place++) {
     compute->begin[place + 1] += compute->begin[place];
   }
-  for (int32_t s = 0; s < count; ++s) {
-    for (int32_t f = 0; f < sources[s].contribution->family_count; ++f) {
-      for (const nd4c_kernel *const *kernel = sources[s].contribution->families[f]; *kernel != NULL; ++kernel) {
+  for (int32_t s = 0; s < count; s++) {
+    for (int32_t f = 0; f < sources[s].contribution->family_count; f++) {
+      for (const nd4c_kernel *const *kernel = sources[s].contribution->families[f]; *kernel != NULL; kernel++) {
         nd4c_op op = ops[number++];
         if (op != ND4C_OP_NONE) {
           const int32_t place = place_of(op);
@@ -235,10 +232,10 @@ static void group_kernels(nd4c_compute *compute, const nd4c_compute_source *sour
 static void find_ops(nd4c_compute *compute, const nd4c_compute_source *sources, int32_t count, nd4c_op *ops,
                      omissions *left_out) {
   int32_t number = 0;
-  for (int32_t s = 0; s < count; ++s) {
+  for (int32_t s = 0; s < count; s++) {
     const int32_t first = number;
-    for (int32_t f = 0; f < sources[s].contribution->family_count; ++f) {
-      for (const nd4c_kernel *const *kernel = sources[s].contribution->families[f]; *kernel != NULL; ++kernel) {
+    for (int32_t f = 0; f < sources[s].contribution->family_count; f++) {
+      for (const nd4c_kernel *const *kernel = sources[s].contribution->families[f]; *kernel != NULL; kernel++) {
         ops[number] = op_of(&sources[s], number - first, *kernel, left_out);
         compute->begin[place_of(ops[number]) + 1] += ops[number] != ND4C_OP_NONE;
         ++number;
@@ -249,14 +246,14 @@ static void find_ops(nd4c_compute *compute, const nd4c_compute_source *sources, 
 
 static void merge_compilers(nd4c_compute *compute, const nd4c_compute_source *sources, int32_t count,
                             omissions *left_out) {
-  for (int32_t s = 0; s < count; ++s) {
-    for (int32_t c = 0; c < sources[s].contribution->compiler_count; ++c) {
+  for (int32_t s = 0; s < count; s++) {
+    for (int32_t c = 0; c < sources[s].contribution->compiler_count; c++) {
       const nd4c_compiler *compiler = sources[s].contribution->compilers[c];
       if (!is_complete(&sources[s], c, compiler, left_out)) {
         continue;
       }
       int32_t at = compute->compiler_count++;
-      for (; at > 0 && compute->compilers[at - 1]->priority < compiler->priority; --at) {
+      for (; at > 0 && compute->compilers[at - 1]->priority < compiler->priority; at--) {
         compute->compilers[at] = compute->compilers[at - 1];
         compute->own[at] = compute->own[at - 1];
       }
@@ -313,7 +310,7 @@ void nd4c_compute_free(nd4c_compute *compute) {
 
 nd4c_dtype_set nd4c_compute_dtypes(const nd4c_compute *compute) {
   nd4c_dtype_set set = 0;
-  for (int32_t i = 0; i < compute->begin[compute->op_count]; ++i) {
+  for (int32_t i = 0; i < compute->begin[compute->op_count]; i++) {
     set |= compute->kernels[i]->dtypes;
   }
   return set;
@@ -340,7 +337,7 @@ const nd4c_compiler *const *nd4c_compute_compilers(const nd4c_compute *compute, 
 }
 
 bool nd4c_compute_owns(const nd4c_compute *compute, const nd4c_compiler *compiler) {
-  for (int32_t i = 0; i < compute->compiler_count; ++i) {
+  for (int32_t i = 0; i < compute->compiler_count; i++) {
     if (compute->compilers[i] == compiler) {
       return compute->own[i];
     }

@@ -11,7 +11,7 @@ typedef struct nd4c_compute nd4c_compute;
 
 /* One contribution to merge. */
 typedef struct nd4c_compute_source {
-  const char *provider;                   /* for texts */
+  const char *provider;                  /* for texts */
   const nd4c_contribution *contribution; /* checked, with the size of this library's struct */
   bool own;                              /* from the provider that brings the devices */
 } nd4c_compute_source;

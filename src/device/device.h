@@ -28,21 +28,21 @@ struct nd4c_device {
   const nd4c_device_ops *ops;
   void *handle; /* the backend's own */
   int32_t index;
-  int32_t number; /* unique in the process */
-  char name[32]; /* "name:index" */
-  char uuid[37]; /* as text, "" if there is none */
+  int32_t number;    /* unique in the process */
+  char name[32];     /* "name:index" */
+  char uuid[37];     /* as text, "" if there is none */
   char identity[48]; /* "name:index", or "rank/name:index" with several processes */
   int32_t process_rank, process_count;
   nd4c_device_description description;
   struct nd4c_memory_manager *memory;
-  struct nd4c_stream_pool *streams; /* idle ones; NULL on synchronous devices */
+  struct nd4c_stream_pool *streams;  /* idle ones; NULL on synchronous devices */
   struct nd4c_scratch_pool *scratch; /* scratch of its streams */
-  struct nd4c_staging *staging;     /* pinned host buffers; NULL where the backend offers none */
-  _Atomic int32_t *peers;           /* by index of the backend's devices; peers.c owns it */
+  struct nd4c_staging *staging;      /* pinned host buffers; NULL where the backend offers none */
+  _Atomic int32_t *peers;            /* by index of the backend's devices; peers.c owns it */
   int32_t peer_count;
-  struct nd4c_replica *residents;   /* replicas that may be spilled; residence.c owns it */
+  struct nd4c_replica *residents;             /* replicas that may be spilled; residence.c owns it */
   const struct nd4c_compute *_Atomic compute; /* its kernels and compilers; replaced when a plug-in adds some */
-  _Atomic int32_t closed; /* why it accepts no more work, 0: it accepts work; see closing.h */
+  _Atomic int32_t closed;                     /* why it accepts no more work, 0: it accepts work; see closing.h */
   struct nd4c_host_uses host_uses;
 };
 

@@ -35,12 +35,12 @@ static nd4c_status take_fingerprint(piece *p) {
       "fingerprint"));
   p->fingerprint[sizeof p->fingerprint - 1] = '\0';
   bool sound = p->fingerprint[0] != '\0';
-  for (const char *at = p->fingerprint; *at != '\0'; ++at) {
+  for (const char *at = p->fingerprint; *at != '\0'; at++) {
     sound = sound && *at >= ' ' && *at <= '~';
   }
-  return sound
-             ? ND4C_OK
-             : nd4c_fail(ND4C_DEVICE, "the fingerprint of compiler %s is not a line of printable ASCII", compiler->engine);
+  return sound ? ND4C_OK
+               : nd4c_fail(ND4C_DEVICE, "the fingerprint of compiler %s is not a line of printable ASCII",
+                           compiler->engine);
 }
 
 /* *known false: the piece has no identity. */
@@ -59,15 +59,14 @@ static bool is_named(const nd4c_executable_entry *entry, const piece *p) {
 static nd4c_status compile(const piece *p, nd4c_executable *executable) {
   *executable = NULL;
   nd4c_error_expect();
-  return nd4c_driver_answer(
-      p->compiler->compile(p->compiler->data, p->handle, p->segment, p->options, executable), "compile");
+  return nd4c_driver_answer(p->compiler->compile(p->compiler->data, p->handle, p->segment, p->options, executable),
+                            "compile");
 }
 
 static nd4c_status load(const piece *p, const nd4c_executable_entry *entry, nd4c_executable *executable) {
   *executable = NULL;
   nd4c_error_expect();
-  const nd4c_status status =
-      p->compiler->load(p->compiler->data, p->handle, entry->bytes, entry->size, executable);
+  const nd4c_status status = p->compiler->load(p->compiler->data, p->handle, entry->bytes, entry->size, executable);
   return nd4c_driver_handle(status, *executable, "load");
 }
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/os.h"
-#include "base/threads/parallel.h"
 #include "base/status.h"
-#include "device/registry/candidate.h"
+#include "base/threads/parallel.h"
 #include "device/device.h"
+#include "device/registry/candidate.h"
 
 /* Devices of opened backends, in the order of their opening. The first entry is reserved for the host, since
  * nd4c_device_at gives no index before the host is open. Written under the registry's lock, first the entry, then the
@@ -77,8 +77,8 @@ nd4c_status nd4c_device_check(const nd4c_device *device, const char *function) {
   }
   return nd4c_device_is_known(device)
              ? ND4C_OK
-             : nd4c_fail(ND4C_HANDLE, "%s: %p is not a device of an open backend: get one from nd4c_device_find", function,
-                         (const void *)device);
+             : nd4c_fail(ND4C_HANDLE, "%s: %p is not a device of an open backend: get one from nd4c_device_find",
+                         function, (const void *)device);
 }
 
 bool nd4c_device_is_named(const nd4c_device *device) {

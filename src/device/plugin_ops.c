@@ -26,7 +26,7 @@ const nd4c_op_def *nd4c_plugin_ops_at(uint32_t position) {
 const nd4c_op_def *nd4c_plugin_ops_find(const char *name, size_t length, uint32_t most) {
   const int32_t count = nd4c_plugin_ops_count();
   const nd4c_op_def *found = NULL;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     const nd4c_op_info *known = &defs[i]->info;
     const bool fits = known->version <= most && (found == NULL || known->version > found->info.version);
     if (fits && strlen(known->name) == length && memcmp(known->name, name, length) == 0) {
@@ -39,9 +39,9 @@ const nd4c_op_def *nd4c_plugin_ops_find(const char *name, size_t length, uint32_
 /* -- adding -------------------------------------------------------------------------------------------------------- */
 
 static const char *category_name(nd4c_category category) {
-#define CATEGORY_CASE(NAME, number)         \
+#define CATEGORY_CASE(NAME, number)       \
   if (category == ND4C_CATEGORY_##NAME) { \
-    return #NAME;                           \
+    return #NAME;                         \
   }
   ND4C_CATEGORY_TABLE(CATEGORY_CASE)
 #undef CATEGORY_CASE
@@ -73,7 +73,7 @@ static void fill(nd4c_op_def *def, nd4c_op number, const nd4c_plugin_op *op, con
 }
 
 static nd4c_status check_clashes(const char *from, const nd4c_plugin_op *const *ops, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     const nd4c_op_def *other = nd4c_plugin_ops_find(ops[i]->name, strlen(ops[i]->name), UINT32_MAX);
     if (other != NULL) {
       return nd4c_fail(ND4C_NAME, "plug-in %s: plug-in %s already defines an op %s: load one of the two", from,
@@ -94,7 +94,7 @@ nd4c_status nd4c_plugin_ops_add(const char *from, const char *provider, const nd
   const char *name = nd4c_text_intern(provider);
   nd4c_op_def *added = nd4c_allocate_zeroed((size_t)count + 1, sizeof *added);
   bool complete = added != NULL && name != NULL;
-  for (int32_t i = 0; complete && i < count; ++i) {
+  for (int32_t i = 0; complete && i < count; i++) {
     const char *doc = nd4c_provider_words(ops[i]->doc != NULL ? ops[i]->doc : "");
     complete = doc != NULL;
     fill(&added[i], (nd4c_op)(ND4C_OP_PLUGIN + before + i), ops[i], doc, name);
@@ -125,7 +125,7 @@ nd4c_status nd4c_plugin_ops_contribute(const nd4c_plugin_op *const *ops, int32_t
   if (made == NULL) {
     return nd4c_fail_memory("the ops of a plug-in", bytes);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     made->kernels[i] = ops[i]->reference;
   }
   made->families[0] = made->kernels;

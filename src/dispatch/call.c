@@ -8,10 +8,10 @@
 #include "base/compiler.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/cancellation.h"
 #include "device/driver.h"
 #include "device/memory/memory.h"
 #include "device/storage/storage.h"
+#include "device/stream/cancellation.h"
 #include "device/trace/tracer.h"
 #include "dispatch/call_cache.h"
 #include "dispatch/execute.h"
@@ -35,7 +35,7 @@ static inline bool may_alias(const nd4c_op_def *def, int32_t input) {
 static inline bool output_is_clear(const nd4c_cached_call *entry) {
   int32_t n = entry->input_count;
   const char *out = entry->tensors[n].data;
-  for (int32_t i = 0; i < n; ++i) {
+  for (int32_t i = 0; i < n; i++) {
     const char *in = entry->tensors[i].data;
     bool apart = in + entry->high[i] <= out + entry->low[n] || out + entry->high[n] <= in + entry->low[i];
     bool same = in == out && entry->signatures[i] == entry->signatures[n] && may_alias(entry->def, i);
@@ -49,8 +49,8 @@ static inline bool output_is_clear(const nd4c_cached_call *entry) {
 static nd4c_status make_output(const nd4c_cached_call *entry, nd4c_array **out) {
   const nd4c_tensor *tensor = &entry->tensors[entry->input_count];
   nd4c_storage *storage = NULL;
-  nd4c_status status = nd4c_storage_create(entry->device, NULL, tensor->dtype, entry->output_bytes,
-                                           entry->def->info.name, &storage);
+  nd4c_status status =
+      nd4c_storage_create(entry->device, NULL, tensor->dtype, entry->output_bytes, entry->def->info.name, &storage);
   if (ND4C_UNLIKELY(status != ND4C_OK)) {
     return nd4c_fail_prefix(status, "%s: output", entry->def->info.name);
   }
@@ -65,8 +65,7 @@ static nd4c_status make_output(const nd4c_cached_call *entry, nd4c_array **out) 
 
 static nd4c_status run_with_scratch(nd4c_cached_call *entry, int64_t bytes) {
   nd4c_block block = {0};
-  const nd4c_memory_request request = {
-      .bytes = bytes, .origin = entry->def->info.name, .usage = ND4C_BUFFER_SCRATCH};
+  const nd4c_memory_request request = {.bytes = bytes, .origin = entry->def->info.name, .usage = ND4C_BUFFER_SCRATCH};
   ND4C_TRY(nd4c_memory_allocate(entry->device, &request, &block));
   entry->call.scratch = block.address;
   nd4c_status status = nd4c_driver_kernel_run(entry->choice->kernel, &entry->call);
@@ -77,7 +76,7 @@ static nd4c_status run_with_scratch(nd4c_cached_call *entry, int64_t bytes) {
 
 /* Writes the addresses of the inputs; false if one needs a coherence step. */
 static inline bool patch_inputs(nd4c_cached_call *entry, const nd4c_array *const *inputs) {
-  for (int32_t i = 0; i < entry->input_count; ++i) {
+  for (int32_t i = 0; i < entry->input_count; i++) {
     if (inputs[i] != NULL) {
       char *address = nd4c_storage_ready_address(inputs[i]->storage, entry->device);
       if (ND4C_UNLIKELY(address == NULL)) {
@@ -139,7 +138,7 @@ static bool is_same_view(const nd4c_array *a, const nd4c_array *b) {
 
 /* True if writing the output would disturb an input that is still to be read. */
 static bool disturbs_inputs(const nd4c_pending *p, const nd4c_array *output) {
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     const nd4c_array *input = p->inputs[i];
     if (input != NULL && nd4c_array_overlaps(input, output) && !(may_alias(p->def, i) && is_same_view(input, output))) {
       return true;
@@ -154,9 +153,8 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
   ND4C_TRY(nd4c_shape_size(inferred->dtype, inferred->rank, inferred->shape, &size));
   nd4c_pending_order(p, inferred, strides);
   nd4c_storage *storage = NULL;
-  nd4c_status status =
-      nd4c_storage_create(p->context->device, p->context->stream, inferred->dtype,
-                          nd4c_dtype_bytes(inferred->dtype, size), p->def->info.name, &storage);
+  nd4c_status status = nd4c_storage_create(p->context->device, p->context->stream, inferred->dtype,
+                                           nd4c_dtype_bytes(inferred->dtype, size), p->def->info.name, &storage);
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "%s: output", p->def->info.name);
   }
@@ -170,18 +168,18 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
 /* The arrays that the kernel writes: the caller's where that is safe, else fresh ones. */
 static nd4c_status make_targets(nd4c_pending *p) {
   int32_t count = p->def->info.output_count;
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     if (p->inputs[i] != NULL) {
       nd4c_storage_use(p->inputs[i]->storage, p->context->device); /* so that making room for the results does not take
                                                                       it */
     }
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data) {
       ND4C_TRY(check_given_output(p, i));
     }
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     bool direct = p->outputs[i] != NULL && !p->inferred[i].shape_depends_on_data && !p->def->refuses_late;
     if (direct && !disturbs_inputs(p, p->outputs[i])) {
       p->targets[i] = nd4c_array_retain(p->outputs[i]);
@@ -194,7 +192,7 @@ static nd4c_status make_targets(nd4c_pending *p) {
 
 static nd4c_status choose(nd4c_pending *p, nd4c_choice **choice) {
   int32_t count = p->def->info.output_count;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_tensor_describe(p->targets[i], &p->tensors[p->input_count + i]);
   }
   nd4c_pending_show_encoded(p);
@@ -213,12 +211,12 @@ static nd4c_status choose(nd4c_pending *p, nd4c_choice **choice) {
 
 /* Gives targets to the caller: a fresh one directly, one that replaces a given output by a copy. */
 static nd4c_status deliver(nd4c_pending *p) {
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     if (p->outputs[i] != NULL && p->outputs[i] != p->targets[i]) {
       ND4C_TRY(nd4c_call_inside(p->context, ND4C_OP_copy, p->targets[i], &p->outputs[i]));
     }
   }
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     if (p->outputs[i] == NULL) {
       p->outputs[i] = p->targets[i];
       p->targets[i] = NULL;
@@ -231,7 +229,7 @@ static nd4c_status deliver(nd4c_pending *p) {
 
 static bool has_true_shapes(const nd4c_pending *p) {
   bool has = false;
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     has = has || p->inferred[i].shape_depends_on_data;
   }
   return has;
@@ -269,7 +267,7 @@ static nd4c_status check_true_shape(nd4c_pending *p, int32_t at) {
     return ND4C_OK;
   }
   bool fits = true;
-  for (int32_t axis = 0; axis < told->rank; ++axis) {
+  for (int32_t axis = 0; axis < told->rank; axis++) {
     fits = fits && told->shape[axis] >= 0 && told->shape[axis] <= largest[axis];
   }
   char shape[128], limit[128];
@@ -280,7 +278,7 @@ static nd4c_status check_true_shape(nd4c_pending *p, int32_t at) {
 }
 
 static nd4c_status check_true_shapes(nd4c_pending *p, const nd4c_choice *choice) {
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     const nd4c_status status = check_true_shape(p, i);
     if (status != ND4C_OK) {
       return nd4c_execute_fail(choice, p->context, p->def, p->targets, status);
@@ -291,12 +289,12 @@ static nd4c_status check_true_shapes(nd4c_pending *p, const nd4c_choice *choice)
 
 static nd4c_status compute_true_shapes(nd4c_pending *p, nd4c_choice *choice) {
   int64_t *shapes[ND4C_PENDING_OUTPUTS] = {NULL};
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     shapes[i] = p->inferred[i].shape; /* the kernel has the largest shape from the target */
   }
   ND4C_TRY(nd4c_execute(choice, p->context, p->def, p->attrs, p->inputs, p->input_count, p->targets, NULL, shapes));
   ND4C_TRY(check_true_shapes(p, choice));
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     if (p->inferred[i].shape_depends_on_data) {
       ND4C_TRY(shrink_target(p, i));
     }
@@ -309,7 +307,7 @@ static nd4c_status compute_true_shapes(nd4c_pending *p, nd4c_choice *choice) {
 
 /* Computes into fresh arrays, which are then returned or copied. */
 static nd4c_status compute_on_host(nd4c_pending *p, nd4c_host_op_function function) {
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     if (p->outputs[i] != NULL && p->inferred[i].dtype == ND4C_UTF8) {
       return nd4c_fail(ND4C_UNSUPPORTED, "%s: strings cannot be written into an array that is given: expected NULL",
                        p->def->info.name);
@@ -319,7 +317,7 @@ static nd4c_status compute_on_host(nd4c_pending *p, nd4c_host_op_function functi
     }
   }
   ND4C_TRY(function(p));
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     if (p->outputs[i] != NULL && p->inferred[i].shape_depends_on_data) {
       ND4C_TRY(check_given_output(p, i));
     }
@@ -414,7 +412,7 @@ static nd4c_status call_slowly(nd4c_pending *p, uint64_t key) {
   nd4c_inference inference;
   ND4C_TRY(nd4c_pending_infer(p, &inference));
   nd4c_status status = p->def->view != NULL ? call_view(p, &inference) : compute(p, key);
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     nd4c_array_release(p->targets[i]);
   }
   nd4c_work_end(&p->work);
@@ -476,7 +474,7 @@ static inline bool is_hashable(const nd4c_array *const *inputs, int32_t input_co
   if (input_count <= 0 || input_count > ND4C_CACHED_INPUTS || inputs == NULL || outputs == NULL) {
     return false;
   }
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     if (inputs[i] != NULL && inputs[i]->magic != ND4C_ARRAY_MAGIC) {
       return false;
     }

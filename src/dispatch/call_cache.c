@@ -61,7 +61,7 @@ static bool is_list(const nd4c_attr_value *value) {
 }
 
 static uint64_t mix_attrs(uint64_t hash, const nd4c_attr_value *attrs, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     int64_t bytes = payload_bytes(&attrs[i]);
     hash = mix(hash, (uint64_t)attrs[i].kind << 32 | (uint32_t)attrs[i].count);
     uint64_t plain = is_list(&attrs[i]) ? attrs[i].as.ints != NULL : (uint64_t)attrs[i].as.i;
@@ -74,7 +74,7 @@ uint64_t nd4c_call_key(nd4c_op op, const nd4c_array *const *inputs, int32_t inpu
                        int32_t attr_count, const nd4c_array *output) {
   /* Signatures are hashes already, so a rotation between them suffices. */
   uint64_t hash = op * UINT64_C(0x9fb21c651e98df25);
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     hash = (hash << 11 | hash >> 53) + (inputs[i] != NULL ? inputs[i]->signature : 1);
   }
   hash = (hash << 11 | hash >> 53) + (output != NULL ? output->signature : 2);
@@ -95,7 +95,7 @@ static inline bool same_layout(const nd4c_array *array, const nd4c_tensor *tenso
     return false;
   }
   bool same = true;
-  for (int32_t axis = 0; axis < array->rank; ++axis) {
+  for (int32_t axis = 0; axis < array->rank; axis++) {
     same &= array->shape[axis] == tensor->shape[axis] && array->strides[axis] == tensor->strides[axis];
   }
   return same;
@@ -104,7 +104,7 @@ static inline bool same_layout(const nd4c_array *array, const nd4c_tensor *tenso
 _Static_assert((ND4C_CACHE_ENTRIES & (ND4C_CACHE_ENTRIES - 1)) == 0, "a mask picks the slot");
 
 static bool same_attrs(const nd4c_attr_value *a, const nd4c_attr_value *b, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (a[i].kind != b[i].kind || a[i].count != b[i].count) {
       return false;
     }
@@ -145,7 +145,7 @@ static inline bool is_same_call(const nd4c_cached_call *entry, const nd4c_contex
       entry->epoch != atomic_load_explicit(&nd4c_config_epoch, memory_order_relaxed)) {
     return false;
   }
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     if (!same_layout(inputs[i], &entry->tensors[i])) {
       return false;
     }
@@ -196,7 +196,7 @@ static void drop(call_cache *cache, nd4c_cached_call **link) {
 }
 
 static void empty(call_cache *cache) {
-  for (int i = 0; i < ND4C_CACHE_ENTRIES; ++i) {
+  for (int i = 0; i < ND4C_CACHE_ENTRIES; i++) {
     while (cache->chains[i] != NULL) {
       drop(cache, &cache->chains[i]);
     }
@@ -253,7 +253,7 @@ static call_cache *get_cache(void) {
 static int64_t tail_bytes(const nd4c_array *const *inputs, int32_t input_count, const nd4c_array *output,
                           const nd4c_attr_value *attrs, int32_t attr_count) {
   int64_t bytes = (int64_t)sizeof(nd4c_attr_value) * attr_count;
-  for (int32_t i = 0; i < attr_count; ++i) {
+  for (int32_t i = 0; i < attr_count; i++) {
     int64_t payload = payload_bytes(&attrs[i]);
     if (payload < 0) {
       return -1;
@@ -261,7 +261,7 @@ static int64_t tail_bytes(const nd4c_array *const *inputs, int32_t input_count, 
     bytes += (payload + 7) / 8 * 8;
   }
   int64_t ranks = output->rank;
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     ranks += inputs[i] != NULL ? inputs[i]->rank : 0;
   }
   return bytes + ranks * 2 * (int64_t)sizeof(int64_t);
@@ -270,7 +270,7 @@ static int64_t tail_bytes(const nd4c_array *const *inputs, int32_t input_count, 
 static char *copy_attrs(nd4c_cached_call *entry, const nd4c_attr_value *attrs, char *tail) {
   entry->attrs = (nd4c_attr_value *)(void *)tail;
   tail += sizeof(nd4c_attr_value) * (size_t)entry->attr_count;
-  for (int32_t i = 0; i < entry->attr_count; ++i) {
+  for (int32_t i = 0; i < entry->attr_count; i++) {
     int64_t bytes = payload_bytes(&attrs[i]);
     entry->attrs[i] = attrs[i];
     if (bytes > 0) {
@@ -329,7 +329,7 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
   entry->input_count = input_count;
   entry->attr_count = attr_count;
   char *tail = copy_attrs(entry, attrs, (char *)(entry + 1));
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     tail = copy_operand(entry, i, inputs[i], tail);
   }
   (void)copy_operand(entry, input_count, output, tail);
@@ -350,7 +350,7 @@ static nd4c_cached_call *make_entry(const nd4c_context *context, const nd4c_op_d
 /* Packed elements have no byte address, and encoded arrays may have none: such calls take the slow path. */
 static bool has_packed(const nd4c_array *const *inputs, int32_t input_count, const nd4c_array *output) {
   bool packed = nd4c_dtype_is_packed(output->dtype);
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     packed = packed || (inputs[i] != NULL && (nd4c_dtype_is_packed(inputs[i]->dtype) ||
                                               (inputs[i]->storage->flags & ND4C_STORAGE_ENCODED) != 0));
   }

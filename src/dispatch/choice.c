@@ -8,11 +8,11 @@
 #include "base/config/config.h"
 #include "base/recycle.h"
 #include "base/status.h"
+#include "device/driver.h"
+#include "device/memory/scratch.h"
 #include "device/provider/answer.h"
 #include "device/stream/cancellation.h"
 #include "device/stream/closing.h"
-#include "device/driver.h"
-#include "device/memory/scratch.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
 
@@ -35,7 +35,7 @@ typedef struct search {
 /* Calls with several results choose each time, and notes are rarely read: they are copied, not formatted. */
 static void note(const search *s, const char *name, const char *engine, const char *verdict) {
   const char *const parts[] = {"  ", name, " (engine ", engine, "): ", verdict, "\n"};
-  for (size_t i = 0; s->trail != NULL && i < sizeof parts / sizeof parts[0]; ++i) {
+  for (size_t i = 0; s->trail != NULL && i < sizeof parts / sizeof parts[0]; i++) {
     nd4c_text_append(s->trail, parts[i], strlen(parts[i]));
   }
 }
@@ -143,7 +143,7 @@ static nd4c_status prepare(const search *s, const nd4c_kernel *kernel, nd4c_choi
   prepared.state = state;
   choice->kernel = kernel;
   choice->state = state;
-  for (int32_t i = 0; s->encoded && i < prepared.input_count && i < 64; ++i) {
+  for (int32_t i = 0; s->encoded && i < prepared.input_count && i < 64; i++) {
     choice->encoded |= (uint64_t)(prepared.inputs[i].layout == ND4C_LAYOUT_QUANTISED) << i;
   }
   return ask_scratch(s, &prepared, choice, taken);
@@ -155,7 +155,7 @@ static nd4c_status ask_kernels(const search *s, bool forced_only, bool reading, 
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(s->context->device, s->call->op->op, &count);
   *taken = false;
-  for (int32_t i = 0; i < count && !*taken; ++i) {
+  for (int32_t i = 0; i < count && !*taken; i++) {
     char reason[REASON_SIZE];
     if ((forced_only && !nd4c_engine_is_forced(&s->rules, kernels[i]->engine)) ||
         (s->encoded && reads_quantised(kernels[i]) != reading)) {
@@ -184,7 +184,7 @@ static nd4c_status find_kernel(const search *s, bool forced_only, nd4c_choice *c
 /* Looks for QUANTISED operands. search_end must follow. */
 static nd4c_status search_begin(search *s) {
   nd4c_engine_rules_read(&s->rules);
-  for (int32_t i = 0; i < s->call->input_count && !s->encoded; ++i) {
+  for (int32_t i = 0; i < s->call->input_count && !s->encoded; i++) {
     const nd4c_array *constant = s->constants != NULL ? s->constants->items[i].array : NULL;
     s->encoded = s->call->inputs[i].layout == ND4C_LAYOUT_QUANTISED ||
                  (constant != NULL && nd4c_encoded_layout(constant->storage) != NULL);
@@ -197,7 +197,7 @@ static nd4c_status search_begin(search *s) {
   if (inputs == NULL) {
     return nd4c_fail_memory("a call's operands", bytes);
   }
-  for (int32_t i = 0; i < s->call->input_count; ++i) {
+  for (int32_t i = 0; i < s->call->input_count; i++) {
     inputs[i] = s->call->inputs[i];
     inputs[i].layout = ND4C_LAYOUT_STRIDED;
     inputs[i].arrangement = NULL;
@@ -225,7 +225,7 @@ static void search_end(search *s) {
 static void make_segment(const nd4c_call *const *node, int32_t *values, const int32_t **lists, nd4c_segment *segment) {
   const nd4c_call *call = *node;
   int32_t input_count = call->input_count, output_count = call->output_count;
-  for (int32_t i = 0; i < input_count + output_count; ++i) {
+  for (int32_t i = 0; i < input_count + output_count; i++) {
     values[i] = i < input_count && call->inputs[i].dtype == ND4C_DTYPE_NONE ? -1 : i;
   }
   lists[0] = values;
@@ -257,7 +257,7 @@ static nd4c_status ask_compiler(const search *s, const nd4c_compiler *compiler, 
 /* Outputs that an executable returns are in C order. */
 static bool has_fitting_outputs(const nd4c_call *call) {
   bool fitting = true;
-  for (int32_t i = 0; i < call->output_count; ++i) {
+  for (int32_t i = 0; i < call->output_count; i++) {
     fitting = fitting && (call->outputs[i].flags & ND4C_TENSOR_CONTIGUOUS) != 0;
   }
   return fitting;
@@ -318,7 +318,7 @@ static nd4c_status find_compiler(const search *s, bool forced_only, nd4c_choice 
   nd4c_segment segment;
   nd4c_status status = ND4C_OK;
   make_segment(&call, values, lists, &segment);
-  for (int32_t i = 0; i < count && !*taken && status == ND4C_OK; ++i) {
+  for (int32_t i = 0; i < count && !*taken && status == ND4C_OK; i++) {
     bool asked = !forced_only || nd4c_engine_is_forced(&s->rules, compilers[i]->engine);
     if (asked && !nd4c_engine_is_disabled(&s->rules, compilers[i]->engine)) {
       status = try_compiler(s, compilers[i], &segment, choice, taken);
@@ -537,7 +537,7 @@ static bool some_compiler_takes(const search *s) {
   const int32_t *lists[2];
   nd4c_segment segment;
   bool takes = false;
-  for (int32_t i = 0; values != NULL && i < count && !takes; ++i) {
+  for (int32_t i = 0; values != NULL && i < count && !takes; i++) {
     nd4c_compile_room room;
     const nd4c_compile_options options = nd4c_compile_request_tell(s->request, s->context, compilers[i], &room);
     make_segment(&s->call, values, lists, &segment);
@@ -555,7 +555,7 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call,
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(context->device, call->op->op, &count);
   char reason[REASON_SIZE];
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (is_usable(&s, kernels[i], reason, sizeof reason)) {
       return true;
     }
@@ -572,8 +572,8 @@ bool nd4c_choice_preferred_order(const nd4c_context *context, const nd4c_call *c
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(context->device, call->op->op, &count);
   bool forced = s.rules.forced[0] != '\0';
-  for (int pass = forced ? 0 : 1; pass < 2; ++pass) {
-    for (int32_t i = 0; i < count; ++i) {
+  for (int pass = forced ? 0 : 1; pass < 2; pass++) {
+    for (int32_t i = 0; i < count; i++) {
       char reason[REASON_SIZE];
       if ((pass == 1 || nd4c_engine_is_forced(&s.rules, kernels[i]->engine)) &&
           is_usable(&s, kernels[i], reason, sizeof reason)) {

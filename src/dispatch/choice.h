@@ -22,7 +22,7 @@ typedef struct nd4c_choice {
   nd4c_device *device;
   const nd4c_kernel *kernel; /* NULL: `compiled` */
   void *state;
-  nd4c_compiled *compiled; /* one reference */
+  nd4c_compiled *compiled;           /* one reference */
   int64_t scratch_bytes;             /* of the host's memory */
   nd4c_scratch_range device_scratch; /* of the device's */
   uint64_t encoded;                  /* inputs, by bit, that the kernel reads encoded */

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 #include "submit/submit.h"
 
 enum { ALIVE = 0x47726f70, DEAD = 0x64656164 };

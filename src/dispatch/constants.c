@@ -34,7 +34,7 @@ nd4c_status nd4c_constant_bind(const nd4c_context *context, const nd4c_constant_
 }
 
 void nd4c_constants_reset(const nd4c_constants *constants, int32_t input_count) {
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     nd4c_tensor *tensor = &constants->inputs[i];
     if (constants->items[i].array != NULL) {
       tensor->layout = ND4C_LAYOUT_STRIDED;
@@ -47,7 +47,7 @@ void nd4c_constants_reset(const nd4c_constants *constants, int32_t input_count) 
 }
 
 void nd4c_constants_show(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_constant_input *item = &constants->items[i];
     if (item->array != NULL) {
       (void)nd4c_encoded_show(item->array->storage, item->array->offset + item->offset, context->device,
@@ -58,7 +58,7 @@ void nd4c_constants_show(const nd4c_context *context, const nd4c_call *call, con
 
 /* Copies those that are not on the device yet. */
 static nd4c_status bind_rest(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants) {
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     if (constants->items[i].array != NULL && constants->inputs[i].layout == ND4C_LAYOUT_STRIDED) {
       ND4C_TRY(nd4c_constant_bind(context, &constants->items[i], &constants->inputs[i]));
     }
@@ -93,7 +93,7 @@ static nd4c_status check_layout(const packing *p) {
     return nd4c_fail(ND4C_ABI, "%s: QUANTISED, expected BLOCKED or OPAQUE", what);
   }
   int64_t size = 1;
-  for (int32_t i = 0; i < p->layout.rank; ++i) {
+  for (int32_t i = 0; i < p->layout.rank; i++) {
     size *= p->layout.shape[i]; /* checked above, except for OPAQUE */
     if (size > tensor->size) {
       break;
@@ -184,7 +184,7 @@ static int32_t ask_wishes(const nd4c_context *context, const nd4c_call *call, co
   int32_t count = 0;
   nd4c_call asked = *call;
   asked.data = kernel->data;
-  for (int32_t i = 0; i < call->input_count && count < ND4C_CHOICE_FORMS; ++i) {
+  for (int32_t i = 0; i < call->input_count && count < ND4C_CHOICE_FORMS; i++) {
     packing *p = &wishes[count];
     if (constants->items[i].array == NULL || constants->inputs[i].size == 0 ||
         constants->inputs[i].layout != ND4C_LAYOUT_STRIDED) {
@@ -198,7 +198,7 @@ static int32_t ask_wishes(const nd4c_context *context, const nd4c_call *call, co
 
 static nd4c_status place_wishes(const packing *wishes, int32_t count, const nd4c_constants *constants,
                                 nd4c_choice *choice) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     const packing *p = &wishes[i];
     nd4c_form *form = NULL;
     nd4c_status status = get_form(p, &form);
@@ -210,7 +210,7 @@ static nd4c_status place_wishes(const packing *wishes, int32_t count, const nd4c
       choice->forms[choice->form_count++] = form;
     }
   }
-  for (int32_t i = 0; i < choice->form_count; ++i) { /* pack sees all other inputs unpacked */
+  for (int32_t i = 0; i < choice->form_count; i++) { /* pack sees all other inputs unpacked */
     nd4c_form_describe(choice->forms[i], &constants->inputs[choice->form_inputs[i]]);
   }
   return ND4C_OK;

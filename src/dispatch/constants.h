@@ -27,7 +27,7 @@ void nd4c_choice_drop_forms(nd4c_choice *choice);
 
 /* The choice's form for an input of its call; NULL: the input is read unpacked. */
 static inline const nd4c_form *nd4c_choice_form(const nd4c_choice *choice, int32_t input) {
-  for (int32_t i = 0; i < choice->form_count; ++i) {
+  for (int32_t i = 0; i < choice->form_count; i++) {
     if (choice->form_inputs[i] == input) {
       return choice->forms[i];
     }

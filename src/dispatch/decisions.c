@@ -27,7 +27,7 @@ static inline uint32_t epoch_now(void) {
 nd4c_decision *nd4c_decisions_find(uint64_t key, uint32_t routing) {
   const nd4c_thread *thread = nd4c_thread_get();
   table *t = ND4C_LIKELY(thread != NULL) ? thread->decisions : NULL;
-  for (uint32_t i = 0; t != NULL && i < WINDOW; ++i) {
+  for (uint32_t i = 0; t != NULL && i < WINDOW; i++) {
     nd4c_decision *row = row_of(t, key, i);
     if (row->key == key && row->routing == routing && row->uses > 0 && row->epoch == epoch_now()) {
       return row;
@@ -46,7 +46,7 @@ void nd4c_decisions_forget(uint64_t key, uint32_t routing) {
 /* The row for a decision: its current one, or one without a valid decision; NULL: all are taken. */
 static nd4c_decision *find_place(table *t, uint64_t key, uint32_t routing) {
   nd4c_decision *place = NULL;
-  for (uint32_t i = 0; i < WINDOW; ++i) {
+  for (uint32_t i = 0; i < WINDOW; i++) {
     nd4c_decision *row = row_of(t, key, i);
     if (row->key == key && row->routing == routing) {
       return row;
@@ -58,7 +58,7 @@ static nd4c_decision *find_place(table *t, uint64_t key, uint32_t routing) {
 
 static nd4c_decision *find_least_used(table *t, uint64_t key) {
   nd4c_decision *least = row_of(t, key, 0);
-  for (uint32_t i = 1; i < WINDOW; ++i) {
+  for (uint32_t i = 1; i < WINDOW; i++) {
     nd4c_decision *row = row_of(t, key, i);
     least = row->uses < least->uses ? row : least;
   }
@@ -74,7 +74,7 @@ static table *grow(nd4c_thread *thread) {
     return old;
   }
   made->mask = (uint32_t)rows - 1;
-  for (uint32_t i = 0; old != NULL && i <= old->mask; ++i) {
+  for (uint32_t i = 0; old != NULL && i <= old->mask; i++) {
     const nd4c_decision *row = &old->rows[i];
     bool of_use = row->uses > 0 && row->epoch == epoch_now();
     nd4c_decision *place = of_use ? find_place(made, row->key, row->routing) : NULL;

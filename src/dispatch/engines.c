@@ -65,13 +65,13 @@ bool nd4c_engine_is_disabled(const nd4c_engine_rules *rules, const char *engine)
 
 /* Engine `index` of all backends with known engines; NULL past the last. */
 static const char *engine_at(int32_t index) {
-  for (int32_t i = 0; i < nd4c_backend_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_backend_count(); i++) {
     nd4c_backend_status status = {.struct_size = sizeof status};
     if (nd4c_backend_get_status(i, &status) != ND4C_OK) {
       continue;
     }
     const char *engine = NULL;
-    for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; ++e) {
+    for (int32_t e = 0; (engine = nd4c_backend_engine(status.name, e)) != NULL; e++) {
       if (index-- == 0) {
         return engine;
       }
@@ -96,7 +96,7 @@ static bool is_known(const char *name) {
     return true;
   }
   const char *engine = NULL;
-  for (int32_t i = 0; (engine = engine_at(i)) != NULL; ++i) {
+  for (int32_t i = 0; (engine = engine_at(i)) != NULL; i++) {
     if (list_has(engine, name)) {
       return true;
     }
@@ -107,7 +107,7 @@ static bool is_known(const char *name) {
 /* True if this machine has an engine of that name or group. */
 static bool is_here(const char *name) {
   const char *engine = NULL;
-  for (int32_t i = 0; (engine = engine_at(i)) != NULL; ++i) {
+  for (int32_t i = 0; (engine = engine_at(i)) != NULL; i++) {
     if (list_covers(name, engine)) {
       return true;
     }
@@ -119,10 +119,10 @@ static bool is_here(const char *name) {
 static void list_engines(const char *what, char *reason, size_t size) {
   const char *engine = NULL;
   size_t used = (size_t)snprintf(reason, size, "%s; engines are: ", what);
-  for (int32_t i = 0; (engine = engine_at(i)) != NULL && used < size; ++i) {
+  for (int32_t i = 0; (engine = engine_at(i)) != NULL && used < size; i++) {
     used += (size_t)snprintf(reason + used, size - used, "%s%s", i > 0 ? ", " : "", engine);
   }
-  for (int32_t i = 0; i < nd4c_backend_count() && used < size; ++i) {
+  for (int32_t i = 0; i < nd4c_backend_count() && used < size; i++) {
     nd4c_backend_status status = {.struct_size = sizeof status};
     if (nd4c_backend_get_status(i, &status) == ND4C_OK && status.verdict == ND4C_VERDICT_FOUND &&
         nd4c_backend_engine(status.name, 0) == NULL) {
@@ -242,7 +242,7 @@ static int difference_count;
 static int64_t overflow_count;
 
 static difference *find_difference(const char *op, const char *requested, const char *applied) {
-  for (int i = 0; i < difference_count; ++i) {
+  for (int i = 0; i < difference_count; i++) {
     difference *d = &differences[i];
     if (strncmp(d->op, op, FIELD_SIZE - 1) == 0 && strncmp(d->requested, requested, FIELD_SIZE - 1) == 0 &&
         strncmp(d->applied, applied, FIELD_SIZE - 1) == 0) {
@@ -282,7 +282,7 @@ nd4c_status nd4c_report_applied(char **text) {
   }
   nd4c_text report = {0};
   nd4c_lock_acquire(&lock);
-  for (int i = 0; i < difference_count; ++i) {
+  for (int i = 0; i < difference_count; i++) {
     const difference *d = &differences[i];
     nd4c_text_print(&report, "%s: requested %s, applied %s (%lld kernel choices): %s\n", d->op, d->requested,
                     d->applied, (long long)d->count, d->reason);

@@ -42,7 +42,7 @@ typedef struct execution {
 } execution;
 
 static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) {
-  for (int32_t i = 0; i < e->input_count; ++i) {
+  for (int32_t i = 0; i < e->input_count; i++) {
     const nd4c_array *input = e->inputs[i];
     nd4c_tensor_describe(input, &e->tensors[i]);
     const nd4c_form *form = nd4c_choice_form(e->choice, i);
@@ -61,7 +61,7 @@ static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) 
       return nd4c_submission_name_operand(submission, status, input, "input", i, ND4C_ACCESS_READ);
     }
   }
-  for (int32_t i = 0; i < e->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < e->def->info.output_count; i++) {
     const nd4c_array *output = e->outputs[i];
     const nd4c_access access = nd4c_submission_output_access(output);
     nd4c_tensor *tensor = &e->tensors[e->input_count + i];
@@ -77,7 +77,7 @@ static nd4c_status acquire_all(const execution *e, nd4c_submission *submission) 
 /* A kernel that failed may have written part of its outputs. They have no value until they are written again, unless
  * their previous value is current on another device. */
 static void poison_outputs(const nd4c_context *context, nd4c_array *const *outputs, int32_t count, nd4c_status status) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_storage_fail_write(outputs[i]->storage, context->device, status, nd4c_error_message());
   }
 }
@@ -139,8 +139,8 @@ static nd4c_status run(const execution *e, nd4c_submission *submission) {
                     .scratch_buffer = submission->device_buffer,
                     .scratch_buffer_bytes = submission->device_bytes,
                     .point = nd4c_submission_number(submission, 1)};
-  nd4c_status status = e->choice->kernel != NULL ? nd4c_choice_run(e->choice, e->context, &call)
-                                                 : run_compiled(e, submission, &call);
+  nd4c_status status =
+      e->choice->kernel != NULL ? nd4c_choice_run(e->choice, e->context, &call) : run_compiled(e, submission, &call);
   if (status == ND4C_OK) {
     return ND4C_OK;
   }
@@ -177,7 +177,7 @@ static ND4C_NOINLINE nd4c_status execute_traced(const execution *e) {
   nd4c_status status = execute_now(e);
   const void *written[INLINE_OPERANDS];
   int32_t count = 0;
-  for (int32_t i = 0; i < e->def->info.output_count && i < INLINE_OPERANDS; ++i) {
+  for (int32_t i = 0; i < e->def->info.output_count && i < INLINE_OPERANDS; i++) {
     written[count++] = e->outputs[i]->storage;
   }
   nd4c_tracer_end(begin, status == ND4C_OK ? e->context->device : NULL, name, nd4c_choice_name(e->choice), written,

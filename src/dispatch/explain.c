@@ -13,7 +13,7 @@ static nd4c_status explain_route(nd4c_pending *p, nd4c_text *text) {
   nd4c_routing_vote(context->routing, &p->def->info, p->inputs, p->input_count, 0, &ballot);
   nd4c_routing_print_ballot(context->routing, &p->def->info, &ballot, text);
   bool taken = false;
-  for (int32_t i = 0; i < ballot.count && !taken; ++i) {
+  for (int32_t i = 0; i < ballot.count && !taken; i++) {
     if (!context->routing->transfer && !ballot.votes[i].has_all) {
       continue;
     }
@@ -44,7 +44,7 @@ static nd4c_status explain(nd4c_pending *p, nd4c_text *text) {
     nd4c_text_print(text, "%s: computed by the library itself, no kernel\n", p->def->info.name);
     return ND4C_OK;
   }
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     const nd4c_inferred *inferred = &p->inferred[i];
     nd4c_tensor *tensor = &p->tensors[p->input_count + i];
     nd4c_pending_order(p, inferred, strides[i]);

@@ -4,10 +4,10 @@
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
+#include "device/access/write.h"
 #include "device/context/context.h"
 #include "device/device.h"
 #include "device/storage/storage.h"
-#include "device/access/write.h"
 #include "nd4c/context.h"
 #include "nd4c/ops.h"
 

@@ -16,14 +16,14 @@ static const host_op rows[] = {ND4C_HOST_OPS(ROW)};
 
 static bool has_strings(const nd4c_pending *p) {
   bool has = p->inferred[0].dtype == ND4C_UTF8;
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     has = has || (p->inputs[i] != NULL && p->inputs[i]->dtype == ND4C_UTF8);
   }
   return has;
 }
 
 nd4c_host_op_function nd4c_host_op_find(const nd4c_pending *p) {
-  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     if (rows[i].op == p->def->info.op && (rows[i].when == ALWAYS || has_strings(p))) {
       return rows[i].function;
     }

@@ -63,7 +63,7 @@ static nd4c_status add_mask(nd4c_index_places *places, const nd4c_index_plan *pl
   }
   ND4C_TRY(nd4c_nonzero(choice->array, &found));
   nd4c_status status = join_shape(places, 1, &found->shape[1]);
-  for (int32_t i = 0; i < choice->array->rank && status == ND4C_OK; ++i) {
+  for (int32_t i = 0; i < choice->array->rank && status == ND4C_OK; i++) {
     nd4c_array *row = NULL;
     status = nd4c_array_select(found, 0, i, &row);
     if (status == ND4C_OK) {
@@ -76,7 +76,7 @@ static nd4c_status add_mask(nd4c_index_places *places, const nd4c_index_plan *pl
 
 /* Every array of indices in the common shape. */
 static nd4c_status spread(nd4c_index_places *places) {
-  for (int32_t i = 0; i < places->count; ++i) {
+  for (int32_t i = 0; i < places->count; i++) {
     nd4c_array *indices = places->indices[i], *whole = NULL;
     size_t bytes = (size_t)places->rank * sizeof *places->shape;
     if (indices->rank != places->rank || memcmp(indices->shape, places->shape, bytes) != 0) {
@@ -94,7 +94,7 @@ nd4c_status nd4c_index_places_make(const nd4c_index_plan *plan, nd4c_index_place
   places->count = places->rank = 0;
   places->axes[0] = 0;
   places->position = plan->position;
-  for (int32_t i = 0; i < plan->choice_count && status == ND4C_OK; ++i) {
+  for (int32_t i = 0; i < plan->choice_count && status == ND4C_OK; i++) {
     const nd4c_index_choice *choice = &plan->choices[i];
     status = choice->is_mask ? add_mask(places, plan, choice) : add_array(places, plan, choice);
   }
@@ -102,7 +102,7 @@ nd4c_status nd4c_index_places_make(const nd4c_index_plan *plan, nd4c_index_place
 }
 
 void nd4c_index_places_clear(nd4c_index_places *places) {
-  for (int32_t i = 0; i < places->count; ++i) {
+  for (int32_t i = 0; i < places->count; i++) {
     nd4c_array_release(places->indices[i]);
   }
   places->count = 0;
@@ -124,7 +124,7 @@ nd4c_status nd4c_index_places_pack(const nd4c_index_places *places, nd4c_array *
   memcpy(shape, places->shape, (size_t)places->rank * sizeof *shape);
   shape[places->rank] = places->count;
   ND4C_TRY(nd4c_array_empty(ND4C_INT64, places->rank + 1, shape, NULL, &made));
-  for (int32_t i = 0; i < places->count && made->size > 0; ++i) {
+  for (int32_t i = 0; i < places->count && made->size > 0; i++) {
     nd4c_status status = fill_column(made, i, places->indices[i]);
     if (status != ND4C_OK) {
       nd4c_array_release(made);
@@ -139,13 +139,13 @@ nd4c_status nd4c_index_places_front(const nd4c_index_places *places, const nd4c_
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
   bool chosen[ND4C_MAX_RANK] = {false};
   int32_t rank = 0;
-  for (; rank < places->count; ++rank) {
+  for (; rank < places->count; rank++) {
     int32_t axis = places->axes[rank];
     chosen[axis] = true;
     shape[rank] = view->shape[axis];
     strides[rank] = view->strides[axis];
   }
-  for (int32_t i = 0; i < view->rank; ++i) {
+  for (int32_t i = 0; i < view->rank; i++) {
     if (!chosen[i]) {
       shape[rank] = view->shape[i];
       strides[rank++] = view->strides[i];
@@ -156,7 +156,7 @@ nd4c_status nd4c_index_places_front(const nd4c_index_places *places, const nd4c_
 
 nd4c_status nd4c_index_move_axes(const nd4c_array *array, int32_t from, int32_t count, int32_t to, nd4c_array **out) {
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
-  for (int32_t i = 0, other = 0; i < array->rank; ++i) {
+  for (int32_t i = 0, other = 0; i < array->rank; i++) {
     bool moved = i >= to && i < to + count;
     int32_t axis = moved ? from + (i - to) : other + (other >= from ? count : 0);
     other += moved ? 0 : 1;
@@ -175,7 +175,7 @@ static bool find_bad(const nd4c_array *indices, int64_t extent, int64_t *bad) {
   bool found = false;
   if (values != NULL && nd4c_cast(indices, ND4C_INT64, &wide) == ND4C_OK &&
       nd4c_array_read(wide, values, (size_t)indices->size * sizeof *values) == ND4C_OK) {
-    for (int64_t i = 0; i < indices->size && !found; ++i) {
+    for (int64_t i = 0; i < indices->size && !found; i++) {
       found = values[i] < -extent || values[i] >= extent;
       *bad = values[i];
     }
@@ -187,7 +187,7 @@ static bool find_bad(const nd4c_array *indices, int64_t extent, int64_t *bad) {
 
 nd4c_status nd4c_index_places_blame(const nd4c_index_places *places, nd4c_status status) {
   int64_t bad = 0;
-  for (int32_t i = 0; i < places->count && status == ND4C_INDEX; ++i) {
+  for (int32_t i = 0; i < places->count && status == ND4C_INDEX; i++) {
     if (find_bad(places->indices[i], places->extents[i], &bad)) {
       return nd4c_fail(ND4C_INDEX, "%s: index %lld is out of range for axis %d of length %lld: expected %lld to %lld",
                        places->name, (long long)bad, (int)places->given[i], (long long)places->extents[i],

@@ -53,10 +53,10 @@ static nd4c_status fit_value(const nd4c_array *value, int32_t rank, const int64_
   int64_t strides[ND4C_MAX_RANK];
   int32_t extra = value->rank > rank ? value->rank - rank : 0, own = value->rank - extra;
   bool fits = true;
-  for (int32_t i = 0; i < extra; ++i) {
+  for (int32_t i = 0; i < extra; i++) {
     fits = fits && value->shape[i] == 1;
   }
-  for (int32_t i = 0; i < own; ++i) {
+  for (int32_t i = 0; i < own; i++) {
     int64_t extent = value->shape[extra + i];
     fits = fits && (extent == 1 || extent == shape[rank - own + i]);
   }
@@ -121,7 +121,7 @@ static nd4c_status assign(nd4c_array *view, const nd4c_array *value) {
 }
 
 static bool is_one_element(const nd4c_index_plan *plan) {
-  for (int32_t i = 0; i < plan->rank; ++i) {
+  for (int32_t i = 0; i < plan->rank; i++) {
     if (plan->shape[i] != 1) {
       return false;
     }
@@ -159,7 +159,7 @@ static bool is_same_everywhere(const nd4c_index_plan *plan, const nd4c_array *va
 static nd4c_status spread_value(const nd4c_index_plan *plan, const nd4c_array *value, nd4c_array **out) {
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
   int32_t axis = plan->choices[0].axis, axes = plan->choices[0].array->rank, rank = 0;
-  for (int32_t i = 0; i < plan->rank; ++i) {
+  for (int32_t i = 0; i < plan->rank; i++) {
     if (rank == plan->position) {
       shape[rank++] = 1;
     }
@@ -172,7 +172,7 @@ static nd4c_status spread_value(const nd4c_index_plan *plan, const nd4c_array *v
   }
   nd4c_array *fitted = NULL;
   ND4C_TRY(fit_value(value, rank, shape, &fitted));
-  for (int32_t i = 0, other = 0; i < plan->rank; ++i) {
+  for (int32_t i = 0, other = 0; i < plan->rank; i++) {
     bool masked = i >= axis && i < axis + axes;
     other += !masked && other == plan->position ? 1 : 0;
     shape[i] = masked ? 1 : fitted->shape[other];
@@ -189,7 +189,7 @@ static nd4c_status spread_mask(const nd4c_index_plan *plan, nd4c_array **out) {
   const nd4c_array *mask = plan->choices[0].array;
   int64_t shape[ND4C_MAX_RANK], strides[ND4C_MAX_RANK];
   int32_t rank = plan->rank - plan->choices[0].axis;
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     shape[i] = i < mask->rank ? mask->shape[i] : 1;
     strides[i] = i < mask->rank ? mask->strides[i] : 0;
   }
@@ -252,12 +252,12 @@ static nd4c_status result_shape(const nd4c_index_places *places, const nd4c_arra
   if (view->rank - places->count + places->rank > ND4C_MAX_RANK) {
     return nd4c_fail(ND4C_INDEX, "array_set: what is set has more than %d axes", ND4C_MAX_RANK);
   }
-  for (int32_t i = 0; i < places->count; ++i) {
+  for (int32_t i = 0; i < places->count; i++) {
     chosen[places->axes[i]] = true;
   }
   *rank = 0;
-  for (int32_t i = 0; i <= view->rank; ++i) {
-    for (int32_t k = 0; k < places->rank && *rank - k == places->position; ++k) {
+  for (int32_t i = 0; i <= view->rank; i++) {
+    for (int32_t k = 0; k < places->rank && *rank - k == places->position; k++) {
       shape[(*rank)++] = places->shape[k];
     }
     if (i < view->rank && !chosen[i]) {

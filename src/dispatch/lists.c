@@ -19,7 +19,7 @@ static nd4c_status check_lists(const char *name, const void *inputs, nd4c_array 
 }
 
 static nd4c_status check_arrays(const char *name, const nd4c_array *const *xs, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (xs[i] == NULL) {
       return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: xs[%d] is NULL", name, (int)i);
     }
@@ -29,7 +29,7 @@ static nd4c_status check_arrays(const char *name, const nd4c_array *const *xs, i
 
 /* Releases the first `made` outputs after a later one has failed. */
 static nd4c_status finish(nd4c_status status, nd4c_array **outputs, int32_t made) {
-  for (int32_t i = 0; i < made && status != ND4C_OK; ++i) {
+  for (int32_t i = 0; i < made && status != ND4C_OK; i++) {
     nd4c_array_release(outputs[i]);
     outputs[i] = NULL;
   }
@@ -57,7 +57,7 @@ nd4c_status nd4c_unstack(const nd4c_array *x, int64_t axis, nd4c_array **outputs
                      (long long)extent);
   }
   int32_t made = 0;
-  for (; made < count && status == ND4C_OK; ++made) {
+  for (; made < count && status == ND4C_OK; made++) {
     outputs[made] = NULL;
     status = nd4c_select(x, at, made, &outputs[made]);
   }
@@ -82,7 +82,7 @@ nd4c_status nd4c_split(const nd4c_array *x, int64_t axis, const int64_t *lengths
   nd4c_status status = check_lists("nd4c_split", x, outputs, count);
   ND4C_TRY(status);
   ND4C_TRY(axis_extent(x, axis, "nd4c_split", &at, &extent));
-  for (int32_t i = 0; i < count && lengths != NULL; ++i) {
+  for (int32_t i = 0; i < count && lengths != NULL; i++) {
     if (lengths[i] < 0 || !nd4c_checked_add(total, lengths[i], &total)) {
       return nd4c_fail(ND4C_SHAPE, "nd4c_split: part %d has length %lld, expected at least 0", (int)i,
                        (long long)lengths[i]);
@@ -93,7 +93,7 @@ nd4c_status nd4c_split(const nd4c_array *x, int64_t axis, const int64_t *lengths
                      (long long)total, (int)at, (long long)extent);
   }
   int32_t made = 0;
-  for (; made < count && status == ND4C_OK; ++made) {
+  for (; made < count && status == ND4C_OK; made++) {
     int64_t length = lengths != NULL ? lengths[made] : extent / count + (made < extent % count);
     status = cut(x, at, start, length, &outputs[made]);
     start += length;
@@ -107,7 +107,7 @@ nd4c_status nd4c_broadcast_arrays(const nd4c_array *const *xs, nd4c_array **outp
   nd4c_status status = check_lists("nd4c_broadcast_arrays", xs, outputs, count);
   ND4C_TRY(status);
   ND4C_TRY(check_arrays("nd4c_broadcast_arrays", xs, count));
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     int64_t common[ND4C_MAX_RANK];
     int32_t common_rank = 0;
     status = nd4c_shape_broadcast(rank, shape, nd4c_array_rank(xs[i]), nd4c_array_shape(xs[i]), &common_rank, common);
@@ -118,7 +118,7 @@ nd4c_status nd4c_broadcast_arrays(const nd4c_array *const *xs, nd4c_array **outp
     memcpy(shape, common, (size_t)rank * sizeof *shape);
   }
   int32_t made = 0;
-  for (; made < count && status == ND4C_OK; ++made) {
+  for (; made < count && status == ND4C_OK; made++) {
     outputs[made] = NULL;
     status = nd4c_broadcast_to(xs[made], shape, rank, &outputs[made]);
   }
@@ -129,7 +129,7 @@ nd4c_status nd4c_broadcast_arrays(const nd4c_array *const *xs, nd4c_array **outp
 static nd4c_status spread(const nd4c_array *x, int32_t axis, int32_t rank, const int64_t *shape, nd4c_array **output) {
   int64_t own[ND4C_MAX_RANK];
   nd4c_array *column = NULL;
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     own[i] = i == axis ? nd4c_array_size(x) : 1;
   }
   *output = NULL;
@@ -148,7 +148,7 @@ nd4c_status nd4c_meshgrid(const nd4c_array *const *xs, bool swapped, nd4c_array 
     return nd4c_fail(ND4C_SHAPE, "nd4c_meshgrid: %d arrays, expected at most %d", (int)count, ND4C_MAX_RANK);
   }
   bool exchange = swapped && count >= 2;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (nd4c_array_rank(xs[i]) > 1) {
       return nd4c_fail(ND4C_SHAPE, "nd4c_meshgrid: xs[%d] has %d axes, expected at most 1", (int)i,
                        (int)nd4c_array_rank(xs[i]));
@@ -156,7 +156,7 @@ nd4c_status nd4c_meshgrid(const nd4c_array *const *xs, bool swapped, nd4c_array 
     shape[exchange && i < 2 ? 1 - i : i] = nd4c_array_size(xs[i]);
   }
   int32_t made = 0;
-  for (; made < count && status == ND4C_OK; ++made) {
+  for (; made < count && status == ND4C_OK; made++) {
     status = spread(xs[made], exchange && made < 2 ? 1 - made : made, count, shape, &outputs[made]);
   }
   return finish(status, outputs, made);

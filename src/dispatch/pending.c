@@ -50,7 +50,7 @@ void nd4c_pending_attrs_free(const nd4c_op_def *def, nd4c_attr_value *values) {
 
 static nd4c_status check_handles(const nd4c_pending *p) {
   const nd4c_op_info *op = &p->def->info;
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     if (p->inputs[i] != NULL) {
       nd4c_status status = nd4c_array_check(p->inputs[i], op->inputs[i < op->input_count ? i : 0].name);
       if (status != ND4C_OK) {
@@ -63,7 +63,7 @@ static nd4c_status check_handles(const nd4c_pending *p) {
 
 nd4c_status nd4c_pending_infer(nd4c_pending *p, nd4c_inference *inference) {
   ND4C_TRY(check_handles(p));
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     nd4c_tensor_describe(p->inputs[i], &p->tensors[i]);
   }
   *inference = (nd4c_inference){.op = &p->def->info,
@@ -79,7 +79,7 @@ void nd4c_pending_order(const nd4c_pending *p, const nd4c_inferred *inferred, in
   int32_t count = 0;
   int32_t considered = p->def->order == ND4C_ORDER_INPUTS ? p->input_count : p->def->order == ND4C_ORDER_FIRST ? 1 : 0;
   considered = nd4c_dtype_is_packed(inferred->dtype) ? 0 : considered;
-  for (int32_t i = 0; i < considered && i < p->input_count && count < ND4C_PENDING_INPUTS; ++i) {
+  for (int32_t i = 0; i < considered && i < p->input_count && count < ND4C_PENDING_INPUTS; i++) {
     if (p->inputs[i] != NULL && p->inputs[i]->rank == inferred->rank) {
       like[count++] = p->inputs[i]->strides;
     }
@@ -92,7 +92,7 @@ void nd4c_pending_order(const nd4c_pending *p, const nd4c_inferred *inferred, in
 }
 
 void nd4c_pending_show_encoded(nd4c_pending *p) {
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     if (p->inputs[i] != NULL && (p->inputs[i]->storage->flags & ND4C_STORAGE_ENCODED) != 0) {
       (void)nd4c_encoded_show(p->inputs[i]->storage, p->inputs[i]->offset, p->context->device, &p->tensors[i]);
     }
@@ -123,7 +123,7 @@ nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const 
     return nd4c_fail_prefix(status, "%s", name);
   }
   bool same = output->rank == rank;
-  for (int32_t axis = 0; same && axis < output->rank; ++axis) {
+  for (int32_t axis = 0; same && axis < output->rank; axis++) {
     same = output->shape[axis] == shape[axis];
   }
   if (!same) {
@@ -138,13 +138,13 @@ nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const 
   if ((output->storage->flags & ND4C_STORAGE_READ_ONLY) != 0) {
     return nd4c_fail(ND4C_READ_ONLY, "%s: the output given is read-only", name);
   }
-  for (int32_t axis = 0; axis < output->rank; ++axis) {
+  for (int32_t axis = 0; axis < output->rank; axis++) {
     if (output->size > 0 && output->shape[axis] > 1 && output->strides[axis] == 0) {
       return nd4c_fail(ND4C_ALIAS, "%s: axis %d of the output given has stride 0: its elements share memory", name,
                        axis);
     }
   }
-  for (int32_t other = 0; other < at; ++other) {
+  for (int32_t other = 0; other < at; other++) {
     if (outputs[other] != NULL && nd4c_array_overlaps(outputs[other], output)) {
       return nd4c_fail(ND4C_ALIAS, "%s: outputs %d and %d share memory", name, other, at);
     }
@@ -153,7 +153,7 @@ nd4c_status nd4c_pending_check_output(const nd4c_op_def *def, nd4c_array *const 
 }
 
 nd4c_status nd4c_pending_check_given(const nd4c_op_def *def, nd4c_array *const *given, nd4c_array *const *fresh) {
-  for (int32_t i = 0; i < def->info.output_count; ++i) {
+  for (int32_t i = 0; i < def->info.output_count; i++) {
     if (given[i] != NULL) {
       ND4C_TRY(nd4c_pending_check_output(def, given, i, fresh[i]->dtype, fresh[i]->rank, fresh[i]->shape));
     }
@@ -162,7 +162,7 @@ nd4c_status nd4c_pending_check_given(const nd4c_op_def *def, nd4c_array *const *
 }
 
 void nd4c_pending_hand_out(nd4c_array **outputs, nd4c_array *const *fresh, int32_t count, nd4c_status status) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (status == ND4C_OK && outputs[i] == NULL) {
       outputs[i] = fresh[i];
     } else {

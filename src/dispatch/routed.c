@@ -22,7 +22,7 @@ enum { USES = 256, SMALL_USES = 4096, REASON_SIZE = 512, OUTPUTS = 8 };
  * part of the key, because a strict context fails where others fall back. */
 static inline uint64_t mix_places(uint64_t key, const nd4c_context *context, const nd4c_eager_call *call) {
   key ^= context->strict ? UINT64_C(0xd6e8feb86659fd93) : 0;
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     if (call->inputs[i] != NULL) {
       nd4c_storage *storage = call->inputs[i]->storage;
       const nd4c_device *device = atomic_load_explicit(&storage->device, memory_order_relaxed);
@@ -37,7 +37,7 @@ static inline uint64_t mix_places(uint64_t key, const nd4c_context *context, con
 
 static bool are_alone_on(const nd4c_device *device, const nd4c_eager_call *call) {
   bool alone = true;
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     alone = alone && (call->inputs[i] == NULL || nd4c_storage_ready_address(call->inputs[i]->storage, device) != NULL);
   }
   return alone;
@@ -61,7 +61,7 @@ static bool is_at_risk(const nd4c_eager_call *call, const nd4c_array *output) {
       nd4c_dtype_bytes(output->dtype, output->size) != output->storage->bytes) {
     return true;
   }
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     if (call->inputs[i] != NULL && nd4c_array_overlaps(call->inputs[i], output)) {
       return true;
     }
@@ -70,7 +70,7 @@ static bool is_at_risk(const nd4c_eager_call *call, const nd4c_array *output) {
 }
 
 static bool has_output_at_risk(const nd4c_eager_call *call, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (call->outputs[i] != NULL && nd4c_array_check(call->outputs[i], "output") == ND4C_OK &&
         is_at_risk(call, call->outputs[i])) {
       return true;
@@ -111,7 +111,7 @@ static nd4c_status hand_over(nd4c_context *context, nd4c_context *route, const n
 /* Whether a result has no value because an input has none: then no other device can compute it either. */
 static bool has_lost_input(const nd4c_eager_call *call) {
   bool lost = false;
-  for (int32_t i = 0; i < call->input_count && !lost; ++i) {
+  for (int32_t i = 0; i < call->input_count && !lost; i++) {
     lost = call->inputs[i] != NULL && nd4c_storage_wait(call->inputs[i]->storage) != ND4C_OK;
   }
   return lost;
@@ -129,7 +129,7 @@ static nd4c_status call_to_the_end(const nd4c_routing *routing, nd4c_context *ro
   memcpy(given, call->outputs, (size_t)count * sizeof(nd4c_array *));
   nd4c_status status = nd4c_call_on(route, call), first = status;
   char text[REASON_SIZE] = "";
-  for (int32_t i = 0; i < count && first == ND4C_OK; ++i) {
+  for (int32_t i = 0; i < count && first == ND4C_OK; i++) {
     first = nd4c_storage_wait(call->outputs[i]->storage);
     if (first != ND4C_OK) {
       (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
@@ -138,7 +138,7 @@ static nd4c_status call_to_the_end(const nd4c_routing *routing, nd4c_context *ro
   if (status != ND4C_OK || first == ND4C_OK) {
     return status;
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (given[i] == NULL) {
       nd4c_array_release(call->outputs[i]);
       call->outputs[i] = NULL;
@@ -159,7 +159,7 @@ static nd4c_status run_aside(nd4c_context *context, nd4c_context *route, const n
   aside.key = 0;
   nd4c_status status = call_to_the_end(context->routing, route, def, &aside);
   status = status == ND4C_OK ? nd4c_pending_check_given(def, call->outputs, fresh) : status;
-  for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
+  for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     const nd4c_array *from = fresh[i];
     if (call->outputs[i] != NULL) {
       status = hand_over(context, route, from, &call->outputs[i]);
@@ -187,7 +187,7 @@ static const char *input_name(const nd4c_op_info *op, int32_t index) {
 
 static nd4c_status fail_transfer(const nd4c_routing *routing, const nd4c_op_info *op, const nd4c_eager_call *call) {
   nd4c_text text = {0};
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     if (call->inputs[i] != NULL) {
       const nd4c_device *device = atomic_load(&call->inputs[i]->storage->device);
       nd4c_text_print(&text, "%s'%s' is on %s", text.length > 0 ? ", " : "", input_name(op, i), device->name);
@@ -206,7 +206,7 @@ static nd4c_status fail_transfer(const nd4c_routing *routing, const nd4c_op_info
 /* Keeps only the devices that need no copies. */
 static void drop_remote(nd4c_ballot *ballot) {
   int32_t kept = 0;
-  for (int32_t i = 0; i < ballot->count; ++i) {
+  for (int32_t i = 0; i < ballot->count; i++) {
     if (ballot->votes[i].has_all) {
       ballot->votes[kept++] = ballot->votes[i];
     }
@@ -243,7 +243,7 @@ static void report(const nd4c_op_info *op, const nd4c_device *device, const nd4c
 
 /* The position of a device that was asked for and lost the vote only for lack of room; 0: there is none. */
 static int32_t find_crowded_out(const nd4c_routing *routing, const nd4c_ballot *ballot) {
-  for (int32_t i = 1; i < ballot->count; ++i) {
+  for (int32_t i = 1; i < ballot->count; i++) {
     const nd4c_vote *vote = &ballot->votes[i];
     if (!vote->fits && is_preferred(routing, ballot, vote->device) && vote->wanted > ballot->votes[0].wanted) {
       return i;
@@ -276,14 +276,14 @@ static nd4c_status run_chain(nd4c_context *context, const nd4c_op_def *def, cons
   char reasons[ND4C_ROUTING_DEVICES][REASON_SIZE];
   bool told[ND4C_ROUTING_DEVICES] = {false};
   const nd4c_op_info *op = &def->info;
-  for (int32_t i = 0; i < ballot->count; ++i) {
+  for (int32_t i = 0; i < ballot->count; i++) {
     const nd4c_vote *vote = &ballot->votes[i];
     nd4c_status status = run_on(context, vote->device, def, call);
     if (status == ND4C_OK) {
       if (c->earlier != NULL) {
         report(op, c->earlier, vote->device, c->earlier_reason);
       }
-      for (int32_t k = 0; k < i; ++k) {
+      for (int32_t k = 0; k < i; k++) {
         if (told[k]) {
           report(op, ballot->votes[k].device, vote->device, reasons[k]);
         }
@@ -307,7 +307,7 @@ static nd4c_status run_chain(nd4c_context *context, const nd4c_op_def *def, cons
 /* Without `device`, where the call failed before. */
 static void drop_device(nd4c_ballot *ballot, const nd4c_device *device) {
   int32_t kept = 0;
-  for (int32_t i = 0; i < ballot->count; ++i) {
+  for (int32_t i = 0; i < ballot->count; i++) {
     if (ballot->votes[i].device != device) {
       ballot->votes[kept++] = ballot->votes[i];
     }
@@ -373,7 +373,7 @@ static bool is_sound(const nd4c_op_def *def, const nd4c_eager_call *call) {
       (call->inputs == NULL && call->input_count > 0) || def->info.output_count > OUTPUTS) {
     return false;
   }
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     if (call->inputs[i] != NULL && call->inputs[i]->magic != ND4C_ARRAY_MAGIC) {
       return false;
     }
@@ -384,7 +384,7 @@ static bool is_sound(const nd4c_op_def *def, const nd4c_eager_call *call) {
 /* The device of calls without a vote: strings are computed on the host, views stay on their device; NULL: other
  * calls. */
 static nd4c_device *find_fixed(const nd4c_op_def *def, const nd4c_eager_call *call, bool *view) {
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     if (call->inputs[i] != NULL && call->inputs[i]->dtype == ND4C_UTF8) {
       nd4c_device *host = NULL;
       return nd4c_device_host(&host) == ND4C_OK ? host : NULL;
@@ -433,7 +433,7 @@ void nd4c_routing_print_ballot(const nd4c_routing *routing, const nd4c_op_info *
                   ballot->own_list ? ", a list of its own or of its category" : "",
                   ballot->small ? ", small: it follows the data" : "", routing->transfer ? "" : ", no transfer",
                   routing->wait ? ", to the end" : "");
-  for (int32_t i = 0; i < ballot->count; ++i) {
+  for (int32_t i = 0; i < ballot->count; i++) {
     const nd4c_vote *vote = &ballot->votes[i];
     nd4c_text_print(text, "  %s: score %.2f (position %d, %lld of %lld bytes of inputs here, ", vote->device->name,
                     vote->score, vote->rank + 1, (long long)vote->local_bytes, (long long)ballot->input_bytes);

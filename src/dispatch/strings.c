@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/device.h"
 #include "device/access/write.h"
+#include "device/device.h"
 #include "dispatch/routed.h"
 
 typedef struct string_move {
@@ -25,7 +25,7 @@ static nd4c_status make_stand_in(const string_move *m, const nd4c_array *strings
   void *data = NULL;
   ND4C_TRY(nd4c_array_empty(ND4C_INT64, strings->rank, strings->shape, m->host, &numbers));
   nd4c_status status = nd4c_array_host_address(numbers, true, &data);
-  for (int64_t i = 0; status == ND4C_OK && i < strings->size; ++i) {
+  for (int64_t i = 0; status == ND4C_OK && i < strings->size; i++) {
     ((int64_t *)data)[i] = first + i;
   }
   if (status != ND4C_OK) {
@@ -43,7 +43,7 @@ static nd4c_status pick(string_move *m) {
     ND4C_TRY(nd4c_routing_context(p->context, m->host, &context));
   }
   int64_t first = 1;
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     if (is_strings(p->inputs[i])) {
       nd4c_array *stand_in = NULL;
       ND4C_TRY(make_stand_in(m, p->inputs[i], first, &stand_in));
@@ -66,7 +66,7 @@ static nd4c_status find_text(const string_move *m, int64_t number, const char **
     return ND4C_OK;
   }
   number -= 1;
-  for (int32_t i = 0; i < p->input_count; ++i) {
+  for (int32_t i = 0; i < p->input_count; i++) {
     int64_t size = is_strings(p->inputs[i]) ? p->inputs[i]->size : 0;
     if (number < size) {
       return nd4c_array_string(p->inputs[i], number, text, length);
@@ -87,7 +87,7 @@ static nd4c_status collect_result(string_move *m, int32_t at) {
     return nd4c_fail_memory("a list of strings", count * sizeof *texts);
   }
   ND4C_TRY(nd4c_array_read(picked, numbers, count * sizeof *numbers));
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     ND4C_TRY(find_text(m, numbers[i], &texts[i], &lengths[i]));
   }
   nd4c_array *strings = NULL;
@@ -100,12 +100,12 @@ static nd4c_status collect_result(string_move *m, int32_t at) {
 /* Results are given to the caller when all of them exist. */
 static nd4c_status collect(string_move *m) {
   int32_t count = m->p->def->info.output_count;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (m->p->inferred[i].dtype == ND4C_UTF8) {
       ND4C_TRY(collect_result(m, i));
     }
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     m->p->outputs[i] = m->picked[i];
     m->picked[i] = NULL;
   }
@@ -113,7 +113,7 @@ static nd4c_status collect(string_move *m) {
 }
 
 static void clear(string_move *m) {
-  for (int32_t i = 0; m->inputs != NULL && i < m->p->input_count; ++i) {
+  for (int32_t i = 0; m->inputs != NULL && i < m->p->input_count; i++) {
     if (is_strings(m->p->inputs[i]) && m->inputs[i] != NULL) {
       union {
         const nd4c_array *borrowed;
@@ -122,13 +122,13 @@ static void clear(string_move *m) {
       nd4c_array_release(stand_in.owned);
     }
   }
-  for (int32_t i = 0; i < m->p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < m->p->def->info.output_count; i++) {
     nd4c_array_release(m->picked[i]);
   }
 }
 
 nd4c_status nd4c_strings_compute(nd4c_pending *p) {
-  for (int32_t i = 0; i < p->def->info.output_count; ++i) {
+  for (int32_t i = 0; i < p->def->info.output_count; i++) {
     if (p->outputs[i] != NULL) {
       return nd4c_fail(ND4C_UNSUPPORTED, "%s: strings cannot be written into an array that is given: expected NULL",
                        p->def->info.name);

@@ -89,11 +89,11 @@ nd4c_status nd4c_typed_call_several(nd4c_context *context, nd4c_op op, const nd4
   if (count > MOST) {
     return nd4c_fail(ND4C_INTERNAL, "op %u has more than %d outputs", op, MOST);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     outputs[i] = places[i] != NULL ? *places[i] : NULL;
   }
   ND4C_TRY(nd4c_op_call_positional(context, op, inputs, input_count, attrs, outputs));
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (places[i] != NULL) {
       *places[i] = outputs[i];
     } else {

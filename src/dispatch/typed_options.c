@@ -90,7 +90,7 @@ static nd4c_status check_options(const char *op, const void *options, uint32_t s
                      "%s: struct_size of the options is %u, expected %u: initialise the struct with its DEFAULTS", op,
                      (unsigned)size, (unsigned)known);
   }
-  for (uint32_t i = known; i < size; ++i) {
+  for (uint32_t i = known; i < size; i++) {
     if (bytes[i] != 0) {
       return nd4c_fail(ND4C_ARGUMENT,
                        "%s: the options have %u bytes, of which this library knows %u, and byte %u is not zero: load a "

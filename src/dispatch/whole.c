@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/fence.h"
 #include "device/storage/storage.h"
+#include "device/stream/fence.h"
 #include "dispatch/choice.h"
 #include "dispatch/pending.h"
 #include "nd4c/context.h"
@@ -21,10 +21,10 @@ static bool lies_right(const nd4c_device *device, const nd4c_array *array) {
 
 bool nd4c_whole_takes(const nd4c_device *device, const nd4c_op_def *def, const nd4c_eager_call *call) {
   bool takes = true;
-  for (int32_t i = 0; i < call->input_count && takes; ++i) {
+  for (int32_t i = 0; i < call->input_count && takes; i++) {
     takes = lies_right(device, call->inputs[i]);
   }
-  for (int32_t i = 0; i < def->info.output_count && takes; ++i) {
+  for (int32_t i = 0; i < def->info.output_count && takes; i++) {
     takes = lies_right(device, call->outputs[i]);
   }
   return takes;
@@ -38,7 +38,7 @@ bool nd4c_whole_would_help(const nd4c_context *context, const nd4c_call *call) {
   if (call->input_count > ND4C_PENDING_INPUTS) {
     return false;
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     tensors[i] = i < call->input_count ? call->inputs[i] : call->outputs[i - call->input_count];
     differs = differs || (tensors[i].dtype != ND4C_DTYPE_NONE && (tensors[i].flags & ND4C_TENSOR_CONTIGUOUS) == 0);
     nd4c_shape_strides(tensors[i].rank, tensors[i].shape, strides[i]);
@@ -71,7 +71,7 @@ static nd4c_status check_transfer(const nd4c_context *context, const nd4c_op_def
 /* *copied: arrays to release, or NULLs. */
 static nd4c_status copy_inputs(const nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
                                const nd4c_array **inputs, nd4c_array **copied) {
-  for (int32_t i = 0; i < call->input_count; ++i) {
+  for (int32_t i = 0; i < call->input_count; i++) {
     inputs[i] = call->inputs[i];
     if (!lies_right(context->device, call->inputs[i])) {
       ND4C_TRY(check_transfer(context, def, call->inputs[i], i));
@@ -97,7 +97,7 @@ nd4c_status nd4c_copy_by_host(const nd4c_array *from, nd4c_array *to) {
  * it. */
 static nd4c_status hand_over(const nd4c_eager_call *call, nd4c_array *const *fresh, int32_t count) {
   nd4c_status status = ND4C_OK;
-  for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
+  for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     if (call->outputs[i] != NULL) {
       status = nd4c_copy_by_host(fresh[i], call->outputs[i]);
     }
@@ -124,7 +124,7 @@ static nd4c_status compute_aside(nd4c_context *context, const nd4c_op_def *def, 
 static nd4c_status call_with(nd4c_context *context, const nd4c_op_def *def, const nd4c_eager_call *call,
                              const nd4c_array **inputs, nd4c_array **copied) {
   ND4C_TRY(copy_inputs(context, def, call, inputs, copied));
-  for (int32_t i = 0; i < def->info.output_count; ++i) {
+  for (int32_t i = 0; i < def->info.output_count; i++) {
     if (!lies_right(context->device, call->outputs[i])) {
       return compute_aside(context, def, call, inputs);
     }
@@ -145,7 +145,7 @@ nd4c_status nd4c_whole_call(nd4c_context *context, const nd4c_op_def *def, const
   } else {
     memset(copied, 0, bytes);
     status = call_with(context, def, call, inputs, copied);
-    for (int32_t i = 0; i < call->input_count; ++i) {
+    for (int32_t i = 0; i < call->input_count; i++) {
       nd4c_array_release(copied[i]);
     }
   }

@@ -6,8 +6,8 @@
 #include "base/config/config.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/registry/registry.h"
+#include "device/stream/closing.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
 
@@ -132,7 +132,7 @@ static nd4c_status write_piece(nd4c_plan *plan, int32_t number, nd4c_executables
   if (nodes == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < plan->segmented_count; ++i) {
+  for (int32_t i = 0; i < plan->segmented_count; i++) {
     if (plan->segment_of[i] == number) {
       nodes[count++] = i;
     }
@@ -140,8 +140,7 @@ static nd4c_status write_piece(nd4c_plan *plan, int32_t number, nd4c_executables
   piece->first = nodes[0];
   ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, count, &segment, &inputs, &outputs));
   ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &constants));
-  const nd4c_compile_options options =
-      nd4c_compile_request_tell(plan->compile, plan->context, piece->compiler, &room);
+  const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, piece->compiler, &room);
   const nd4c_status status =
       nd4c_executable_write(piece->compiler, plan->device->handle, &segment, &options, constants, writer);
   char text[256];
@@ -153,15 +152,15 @@ static nd4c_status write_piece(nd4c_plan *plan, int32_t number, nd4c_executables
 
 static void print(const nd4c_plan *plan, int64_t bytes, nd4c_text *text) {
   int32_t taken = 0;
-  for (int32_t i = 0; i < plan->segment_count; ++i) {
+  for (int32_t i = 0; i < plan->segment_count; i++) {
     taken += plan->segments[i].node_count;
   }
   nd4c_text_print(text, "compiled for %s: %d pieces with %d of %d nodes, %lld bytes\n", plan->device->name,
                   plan->segment_count, taken, plan->graph->node_count, (long long)bytes);
-  for (int32_t i = 0; i < plan->segment_count; ++i) {
+  for (int32_t i = 0; i < plan->segment_count; i++) {
     const nd4c_plan_segment *piece = &plan->segments[i];
     nd4c_text_print(text, "  %s:", piece->compiler->engine);
-    for (int32_t k = 0; k < piece->node_count; ++k) {
+    for (int32_t k = 0; k < piece->node_count; k++) {
       nd4c_text_print(text, " %s", plan->graph->nodes[piece->first + k].def->info.name);
     }
     nd4c_text_print(text, "\n");
@@ -172,9 +171,9 @@ static void print(const nd4c_plan *plan, int64_t bytes, nd4c_text *text) {
 static nd4c_status fail_without_pieces(const nd4c_plan *plan) {
   nd4c_text text = {0};
   nd4c_plan_print_declines(plan, &text);
-  const nd4c_status status = nd4c_fail(ND4C_UNSUPPORTED, "no compiler of %s takes any of %d nodes%s%s",
-                                       plan->device->name, plan->graph->node_count, text.length > 0 ? ":\n" : "",
-                                       text.length > 0 ? text.bytes : "");
+  const nd4c_status status =
+      nd4c_fail(ND4C_UNSUPPORTED, "no compiler of %s takes any of %d nodes%s%s", plan->device->name,
+                plan->graph->node_count, text.length > 0 ? ":\n" : "", text.length > 0 ? text.bytes : "");
   nd4c_text_free(&text);
   return status;
 }
@@ -186,13 +185,13 @@ static nd4c_status write_all(nd4c_plan *plan, nd4c_executables_writer *writer, c
   if (plan->segment_count == 0) {
     return fail_without_pieces(plan);
   }
-  for (int32_t i = 0; i < plan->segment_count; ++i) {
+  for (int32_t i = 0; i < plan->segment_count; i++) {
     ND4C_TRY(write_piece(plan, i, writer));
   }
   ND4C_TRY(nd4c_executables_end(writer, &bytes, &size));
   print(plan, size, &text);
-  nd4c_status status = text.failed ? nd4c_fail_memory("a report", text.capacity)
-                                   : nd4c_os_write_file(path, bytes, (size_t)size);
+  nd4c_status status =
+      text.failed ? nd4c_fail_memory("a report", text.capacity) : nd4c_os_write_file(path, bytes, (size_t)size);
   if (status == ND4C_OK && report != NULL) {
     return nd4c_text_take(&text, report);
   }

@@ -49,7 +49,7 @@ static nd4c_status run_pass(nd4c_plan *plan, const nd4c_pass *row, nd4c_context 
 nd4c_status nd4c_passes_run(nd4c_plan *plan) {
   nd4c_context *context = NULL;
   ND4C_TRY(find_context(plan, &context));
-  for (int32_t i = 0; i < PASS_COUNT; ++i) {
+  for (int32_t i = 0; i < PASS_COUNT; i++) {
     const bool of_device = passes[i]->where == ND4C_PASS_DEVICE;
     if (!of_device || (plan->placement == NULL && !plan->ahead)) {
       ND4C_TRY(run_pass(plan, passes[i], of_device ? plan->context : context));

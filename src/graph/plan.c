@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/config/config.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/context/routing.h"
+#include "device/stream/closing.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 
@@ -14,29 +14,29 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
     return;
   }
   nd4c_plan_release_mode(plan);
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_choice_release(plan->steps[i].choice);
   }
   nd4c_plan_release_segments(plan);
-  for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; ++i) {
+  for (int32_t i = 0; plan->slot_arrays != NULL && i < plan->slot_count; i++) {
     nd4c_array_release(plan->slot_arrays[i]);
   }
-  for (int32_t i = 0; plan->input_staging != NULL && i < plan->graph->inputs.count; ++i) {
+  for (int32_t i = 0; plan->input_staging != NULL && i < plan->graph->inputs.count; i++) {
     nd4c_array_release(plan->input_staging[i]);
   }
-  for (int32_t i = 0; plan->output_staging != NULL && i < plan->graph->outputs.count; ++i) {
+  for (int32_t i = 0; plan->output_staging != NULL && i < plan->graph->outputs.count; i++) {
     nd4c_array_release(plan->output_staging[i]);
   }
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (plan->slots[i].storage != NULL) {
       nd4c_storage_release(plan->slots[i].storage);
     }
   }
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     if (plan->places[i].arena != NULL) {
       nd4c_storage_release(plan->places[i].arena);
     }
-    for (int32_t k = 0; plan->places[i].buffers != NULL && k < plan->places[i].buffer_count; ++k) {
+    for (int32_t k = 0; plan->places[i].buffers != NULL && k < plan->places[i].buffer_count; k++) {
       if (plan->places[i].buffers[k] != NULL) {
         nd4c_storage_release(plan->places[i].buffers[k]);
       }

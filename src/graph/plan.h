@@ -123,17 +123,17 @@ struct nd4c_plan {
   nd4c_device *device;
   nd4c_plan_place places[ND4C_PLAN_PLACES];
   int32_t place_count;
-  bool whole; /* a place's device takes only whole buffers, so every operand is one */
+  bool whole;                      /* a place's device takes only whole buffers, so every operand is one */
   const nd4c_placement *placement; /* the caller's, while the plan is created; also NULL if it names a single device */
   nd4c_context *helper; /* borrowed, while the plan is created: the caller's context, if the plan is on the single
                            device of a placement. It becomes a place when that device cannot compute a node. NULL:
                            none */
-  nd4c_compile_request *compile;   /* own; NULL: no request to compilers */
-  bool portable; /* pieces must be equal in another process, so constants are folded on the host */
-  bool ahead;    /* the plan is only compiled: the device is a target, the context is on the host or the device */
+  nd4c_compile_request *compile; /* own; NULL: no request to compilers */
+  bool portable;                 /* pieces must be equal in another process, so constants are folded on the host */
+  bool ahead; /* the plan is only compiled: the device is a target, the context is on the host or the device */
   const char *unused_file;  /* a file of executables, given to a plan without pieces; NULL: none */
   nd4c_compile_source file; /* while the plan is created: the file of executables; own; NULL: none */
-  const int32_t *place_of;         /* by node, for the first placed_count nodes; NULL: all on places[0] */
+  const int32_t *place_of;  /* by node, for the first placed_count nodes; NULL: all on places[0] */
   int32_t placed_count;
   nd4c_engine_rules rules; /* when the choices were made */
   nd4c_graph *graph;       /* own, rewritten */
@@ -156,10 +156,10 @@ struct nd4c_plan {
 
   int64_t arena_bytes, tensor_bytes; /* bytes of all arenas; bytes that their tensors would take without sharing */
 
-  const nd4c_plan_mode *mode;                                   /* modes/mode.h; NULL until it is chosen */
-  const char **mode_reasons;                                    /* for the rows before it, why they cannot run the
-                                                                   plan */
-  bool profiled;                                                /* nd4c.plan.profile when the plan was made */
+  const nd4c_plan_mode *mode;                  /* modes/mode.h; NULL until it is chosen */
+  const char **mode_reasons;                   /* for the rows before it, why they cannot run the
+                                                  plan */
+  bool profiled;                               /* nd4c.plan.profile when the plan was made */
   const nd4c_cancellation_scope *cancellation; /* in all steps' calls: the cancellation of the thread that ran it
                                                   last */
   nd4c_patch_list input_patches, output_patches, arena_patches; /* all but arrays */

@@ -7,7 +7,7 @@
 
 static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "plan on %s", plan->device->identity);
-  for (int32_t i = 1; i < plan->place_count; ++i) {
+  for (int32_t i = 1; i < plan->place_count; i++) {
     nd4c_text_print(text, ", %s", plan->places[i].device->name);
   }
   nd4c_text_print(text, ": %d nodes recorded, %d after passes, %d steps\n", plan->nodes_recorded,
@@ -17,7 +17,7 @@ static void print_passes(const nd4c_plan *plan, nd4c_text *text) {
     return;
   }
   nd4c_text_print(text, "passes:\n");
-  for (int32_t i = 0; i < plan->pass_count; ++i) {
+  for (int32_t i = 0; i < plan->pass_count; i++) {
     const nd4c_pass_record *pass = &plan->passes[i];
     nd4c_text_print(text, "  %-16s %5d -> %5d nodes, %4d changes  (%s)\n", pass->name, pass->before, pass->after,
                     pass->changes, pass->doc);
@@ -42,18 +42,18 @@ static void print_value(const nd4c_plan *plan, nd4c_value value, nd4c_text *text
 }
 
 static void print_operands(const nd4c_plan *plan, const nd4c_step *step, nd4c_text *text) {
-  for (int32_t i = 0; i < step->input_count; ++i) {
+  for (int32_t i = 0; i < step->input_count; i++) {
     print_value(plan, step->inputs[i], text);
   }
   nd4c_text_print(text, " ->");
-  for (int32_t i = 0; i < step->output_count; ++i) {
+  for (int32_t i = 0; i < step->output_count; i++) {
     print_value(plan, step->outputs[i], text);
   }
 }
 
 /* The constants that the step reads packed, and their layouts. */
 static void print_forms(const nd4c_graph_node *node, const nd4c_choice *choice, nd4c_text *text) {
-  for (int32_t i = 0; i < choice->form_count; ++i) {
+  for (int32_t i = 0; i < choice->form_count; i++) {
     char layout[64];
     const int32_t input = choice->form_inputs[i], last = node->def->info.input_count - 1;
     nd4c_text_print(text, "%s%s %s", i == 0 ? " {packed constants: " : ", ",
@@ -82,7 +82,7 @@ static void print_step(const nd4c_plan *plan, int32_t index, nd4c_text *text) {
       nd4c_text_print(text, " (about %lld ns)", (long long)step->segment->nanoseconds);
     }
     nd4c_text_print(text, ":");
-    for (int32_t i = 0; i < step->segment->node_count; ++i) {
+    for (int32_t i = 0; i < step->segment->node_count; i++) {
       const nd4c_graph_node *part = &plan->graph->nodes[step->segment->first + i];
       nd4c_text_print(text, " %s%s%s", part->def->info.name, part->label[0] != '\0' ? "=" : "", part->label);
     }
@@ -120,7 +120,7 @@ static void print_no_segments(const nd4c_plan *plan, nd4c_text *text) {
     nd4c_text_print(text, "segments: none (engine %s is requested, which is not a compiler)", plan->rules.forced);
   } else {
     nd4c_text_print(text, "segments: none (disabled:");
-    for (int32_t i = 0; i < count; ++i) {
+    for (int32_t i = 0; i < count; i++) {
       nd4c_text_print(text, "%s %s", i == 0 ? "" : ",", compilers[i]->engine);
     }
     nd4c_text_print(text, ")");
@@ -130,11 +130,11 @@ static void print_no_segments(const nd4c_plan *plan, nd4c_text *text) {
 
 static void print_steps(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "steps:\n");
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     print_step(plan, i, text);
   }
   int32_t views = 0;
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     views += plan->slots[i].kind == ND4C_SLOT_VIEW;
   }
   nd4c_text_print(text, "views resolved when planning: %d\n", views);
@@ -154,7 +154,7 @@ static void print_request(const nd4c_plan *plan, nd4c_text *text) {
 
 static bool reaches(const nd4c_plan *plan, int32_t option) {
   bool any = false;
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     any = any || nd4c_compile_request_reaches(plan->compile, option, plan->places[i].device);
   }
   return any;
@@ -162,7 +162,7 @@ static bool reaches(const nd4c_plan *plan, int32_t option) {
 
 /* Options that reached no compiler. `*count`: lines so far. */
 static void print_lost_options(const nd4c_plan *plan, int32_t *count, nd4c_text *text) {
-  for (int32_t i = 0; plan->compile != NULL && i < plan->compile->option_count; ++i) {
+  for (int32_t i = 0; plan->compile != NULL && i < plan->compile->option_count; i++) {
     if (!reaches(plan, i)) {
       nd4c_text_print(text, "%s  compile option %s: no compiler here takes it\n",
                       *count == 0 ? "requested but not applied:\n" : "", plan->compile->options[i].key);
@@ -178,12 +178,12 @@ static void print_missing(const nd4c_plan *plan, int32_t *count, nd4c_text *text
                     *count == 0 ? "requested but not applied:\n" : "", plan->unused_file);
     *count += 1;
   }
-  for (int32_t i = 0; i < plan->segment_count; ++i) {
+  for (int32_t i = 0; i < plan->segment_count; i++) {
     const nd4c_plan_segment *segment = &plan->segments[i];
     if (segment->missing_from != NULL) {
       nd4c_text_print(text, "%s  segment of %d nodes by %s: compiled now: %s has no executable for it\n",
-                      *count == 0 ? "requested but not applied:\n" : "", segment->node_count,
-                      segment->compiler->engine, segment->missing_from);
+                      *count == 0 ? "requested but not applied:\n" : "", segment->node_count, segment->compiler->engine,
+                      segment->missing_from);
       *count += 1;
     }
   }
@@ -191,7 +191,7 @@ static void print_missing(const nd4c_plan *plan, int32_t *count, nd4c_text *text
 
 static void print_memory(const nd4c_plan *plan, nd4c_text *text) {
   int32_t buffers = 0;
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     buffers += plan->places[i].buffer_count;
   }
   nd4c_text_print(text, "arena: %lld bytes for tensors of %lld bytes together\n", (long long)plan->arena_bytes,
@@ -211,7 +211,7 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
     nd4c_engine_print_refusals(&plan->rules, text);
     differences += 1;
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
     if (step->declined != NULL) {
       char node[256];

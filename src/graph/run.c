@@ -40,10 +40,10 @@ static nd4c_status check_arguments(const nd4c_plan *plan, const nd4c_array *cons
     return nd4c_fail(ND4C_ARGUMENT, "plan: %d inputs and %d outputs were given, it has %d inputs and %d outputs",
                      input_count, output_count, graph->inputs.count, graph->outputs.count);
   }
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     ND4C_TRY(check_array(plan, "input", &graph->inputs.items[i], inputs[i]));
   }
-  for (int32_t i = 0; i < output_count; ++i) {
+  for (int32_t i = 0; i < output_count; i++) {
     if (outputs[i] == NULL) {
       continue;
     }
@@ -77,10 +77,10 @@ static bool lies_right(const nd4c_plan *plan, const nd4c_array *array) {
 static bool fits(const nd4c_plan *plan, const nd4c_array *output, int32_t index, const nd4c_array *const *inputs,
                  int32_t input_count, nd4c_array *const *outputs) {
   bool free_standing = lies_right(plan, output);
-  for (int32_t i = 0; i < input_count && free_standing; ++i) {
+  for (int32_t i = 0; i < input_count && free_standing; i++) {
     free_standing = !may_share(output, inputs[i]);
   }
-  for (int32_t i = 0; i < index && free_standing; ++i) {
+  for (int32_t i = 0; i < index && free_standing; i++) {
     free_standing = outputs[i] == NULL || !may_share(output, outputs[i]);
   }
   return free_standing;
@@ -117,7 +117,7 @@ static nd4c_status copy_array(nd4c_context *context, const nd4c_array *from, nd4
 /* Fills input_arrays and output_arrays with C-contiguous arrays, each holding a reference. */
 static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count, nd4c_array **outputs,
                            int32_t output_count) {
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     if (lies_right(plan, inputs[i])) {
       /* Never written through: kernels get inputs as const. */
       nd4c_array *given = NULL;
@@ -131,7 +131,7 @@ static nd4c_status collect(nd4c_plan *plan, const nd4c_array *const *inputs, int
     ND4C_TRY(copy_array(plan->context, inputs[i], plan->input_staging[i]));
     plan->input_arrays[i] = nd4c_array_retain(plan->input_staging[i]);
   }
-  for (int32_t i = 0; i < output_count; ++i) {
+  for (int32_t i = 0; i < output_count; i++) {
     const nd4c_graph_port *port = &plan->graph->outputs.items[i];
     if (outputs[i] == NULL) {
       ND4C_TRY(make_fresh(plan, port, &plan->output_arrays[i]));
@@ -158,12 +158,12 @@ static nd4c_status deliver_staged(const nd4c_plan *plan, int32_t index, nd4c_arr
 
 /* Copies staged outputs, then returns fresh ones; returns none if a copy fails. */
 static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output_count) {
-  for (int32_t i = 0; i < output_count; ++i) {
+  for (int32_t i = 0; i < output_count; i++) {
     if (outputs[i] != NULL && plan->output_arrays[i] != outputs[i]) {
       ND4C_TRY(deliver_staged(plan, i, outputs[i]));
     }
   }
-  for (int32_t i = 0; i < output_count; ++i) {
+  for (int32_t i = 0; i < output_count; i++) {
     if (outputs[i] == NULL) {
       outputs[i] = plan->output_arrays[i];
       plan->output_arrays[i] = NULL;
@@ -176,7 +176,7 @@ static nd4c_status deliver(nd4c_plan *plan, nd4c_array **outputs, int32_t output
  * failed, some of them have this run's values and others older ones. */
 static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int32_t output_count, bool delivering,
                          nd4c_status status) {
-  for (int32_t i = 0; i < output_count && (plan->began || delivering); ++i) {
+  for (int32_t i = 0; i < output_count && (plan->began || delivering); i++) {
     if (outputs[i] != NULL && (delivering || plan->output_arrays[i] == outputs[i])) {
       nd4c_status code = status == ND4C_DEVICE || status == ND4C_DEVICE_LOST ? status : ND4C_POISONED;
       nd4c_storage_poison(outputs[i]->storage, code, nd4c_error_message());
@@ -185,11 +185,11 @@ static void poison_given(const nd4c_plan *plan, nd4c_array *const *outputs, int3
 }
 
 static void forget_arrays(nd4c_plan *plan) {
-  for (int32_t i = 0; i < plan->graph->inputs.count; ++i) {
+  for (int32_t i = 0; i < plan->graph->inputs.count; i++) {
     nd4c_array_release(plan->input_arrays[i]);
     plan->input_arrays[i] = NULL;
   }
-  for (int32_t i = 0; i < plan->graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < plan->graph->outputs.count; i++) {
     nd4c_array_release(plan->output_arrays[i]);
     plan->output_arrays[i] = NULL;
   }

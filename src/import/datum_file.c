@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/region.h"
 #include "base/status.h"
+#include "import/onnx/file/tensor.h"
 #include "io/blob.h"
 #include "io/datum.h"
-#include "import/onnx/file/tensor.h"
 #include "io/wire_write.h"
 #include "nd4c/io.h"
 

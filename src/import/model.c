@@ -43,7 +43,7 @@ static nd4c_status keep_placement(nd4c_model *model, const nd4c_placement *place
   ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof *devices, "a placement", &devices));
   *kept = *placement;
   kept->devices = devices;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     devices[i] = placement->devices[i];
   }
   model->placement = kept;

@@ -80,8 +80,8 @@ static nd4c_status compile(nd4c_model *model, const char *target, const int32_t 
   int32_t *ranks = nd4c_allocate_zeroed(count, sizeof *ranks);
   const int64_t **shapes = nd4c_allocate_zeroed(count, sizeof *shapes);
   nd4c_status status = ranks == NULL || shapes == NULL ? nd4c_fail_memory("the shapes of the inputs", count * 16)
-                       : given_ranks != NULL ? take_given(model, given_ranks, given_shapes, ranks, shapes)
-                                             : take_declared(model, ranks, shapes);
+                       : given_ranks != NULL           ? take_given(model, given_ranks, given_shapes, ranks, shapes)
+                                                       : take_declared(model, ranks, shapes);
   status = status == ND4C_OK ? compile_shapes(model, target, ranks, shapes, path, report) : status;
   nd4c_deallocate(ranks);
   nd4c_deallocate((void *)shapes);
@@ -93,8 +93,8 @@ nd4c_status nd4c_model_compile(nd4c_model *model, const char *target, const int3
   ND4C_TRY(nd4c_model_check(model));
   if (target == NULL || path == NULL || (ranks == NULL) != (shapes == NULL)) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_compile: %s is NULL",
-                     target == NULL ? "target"
-                     : path == NULL ? "path"
+                     target == NULL  ? "target"
+                     : path == NULL  ? "path"
                      : ranks == NULL ? "ranks"
                                      : "shapes");
   }

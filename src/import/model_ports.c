@@ -5,8 +5,8 @@
 #include "array/shape.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "io/datum.h"
 #include "import/model_internal.h"
+#include "io/datum.h"
 
 /* -- description ---------------------------------------------------------------------------------------------- */
 

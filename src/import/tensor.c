@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "io/blob.h"
 #include "import/onnx/file/tensor.h"
+#include "io/blob.h"
 #include "io/wire_write.h"
 #include "nd4c/io.h"
 

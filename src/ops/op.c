@@ -245,13 +245,13 @@ static int least(int a, int b) {
 static int name_distance(const char *a, size_t a_length, const char *b) {
   int row[LONGEST_NAME + 1];
   size_t b_length = strlen(b);
-  for (size_t j = 0; j <= b_length; ++j) {
+  for (size_t j = 0; j <= b_length; j++) {
     row[j] = (int)j;
   }
-  for (size_t i = 1; i <= a_length; ++i) {
+  for (size_t i = 1; i <= a_length; i++) {
     int diagonal = row[0];
     row[0] = (int)i;
-    for (size_t j = 1; j <= b_length; ++j) {
+    for (size_t j = 1; j <= b_length; j++) {
       int above = row[j];
       row[j] = least(least(above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
       diagonal = above;
@@ -265,7 +265,7 @@ static const char *nearest_name(const char *name, size_t length) {
   const char *dot = memchr(name, '.', length), *nearest = NULL;
   const size_t prefix = dot != NULL ? (size_t)(dot - name) + 1 : 0;
   int best = 0;
-  for (int32_t i = 0; i < nd4c_op_count() && length <= LONGEST_NAME; ++i) {
+  for (int32_t i = 0; i < nd4c_op_count() && length <= LONGEST_NAME; i++) {
     const char *candidate = nd4c_op_at(i)->name;
     if (strlen(candidate) > LONGEST_NAME || strncmp(candidate, name, prefix) != 0) {
       continue;
@@ -282,7 +282,7 @@ static const char *nearest_name(const char *name, size_t length) {
 /* The highest version, up to `most`, of the op of that name without its version, among the built-in ones and those of
  * plug-ins that were loaded. */
 static const nd4c_op_info *find_known(const char *name, size_t length, uint32_t most) {
-  for (int32_t i = 0; i < OP_COUNT; ++i) {
+  for (int32_t i = 0; i < OP_COUNT; i++) {
     const nd4c_op_info *candidate = &definitions[i].info;
     if (strlen(candidate->name) == length && memcmp(candidate->name, name, length) == 0) {
       return candidate->version <= most ? candidate : NULL;

@@ -23,7 +23,8 @@ nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference);
 nd4c_status nd4c_op_resolve_attrs(const nd4c_op_info *op, const nd4c_attr *attrs, int32_t count,
                                   nd4c_attr_value *values);
 
-/* The words for the values of the attribute at a position, with their count where `count` is given; NULL: it has none. */
+/* The words for the values of the attribute at a position, with their count where `count` is given; NULL: it has none.
+ */
 const nd4c_attr_word *nd4c_op_words(const nd4c_op_info *op, int32_t attr, int32_t *count);
 
 /* Checks the value of the attribute at a position: its kind, a BOOL's range, a list's pointer and count. ARGUMENT. */

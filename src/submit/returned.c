@@ -51,7 +51,7 @@ static int64_t bytes_of(const nd4c_tensor *tensor) {
 }
 
 static nd4c_status check(const returning *r, const char *engine) {
-  for (int32_t i = 0; i < r->count; ++i) {
+  for (int32_t i = 0; i < r->count; i++) {
     const nd4c_returned_buffer *given = &r->buffers[i];
     const int64_t needed = bytes_of(&r->places[i]);
     if (given->buffer == NULL && needed > 0) {
@@ -61,7 +61,7 @@ static nd4c_status check(const returning *r, const char *engine) {
       return nd4c_fail(ND4C_DEVICE, "execute of %s returned %lld bytes for output %d, expected %lld or more", engine,
                        (long long)given->bytes, i, (long long)needed);
     }
-    for (int32_t k = 0; k < i && given->buffer != NULL; ++k) {
+    for (int32_t k = 0; k < i && given->buffer != NULL; k++) {
       if (r->buffers[k].buffer == given->buffer) {
         return nd4c_fail(ND4C_DEVICE, "execute of %s returned one buffer for outputs %d and %d", engine, k, i);
       }
@@ -72,9 +72,9 @@ static nd4c_status check(const returning *r, const char *engine) {
 
 /* Frees the buffers that were not adopted, each once. */
 static void give_back(const returning *r, int32_t first) {
-  for (int32_t i = first; i < r->count; ++i) {
+  for (int32_t i = first; i < r->count; i++) {
     bool known = r->buffers[i].buffer == NULL;
-    for (int32_t k = 0; k < i && !known; ++k) {
+    for (int32_t k = 0; k < i && !known; k++) {
       known = r->buffers[k].buffer == r->buffers[i].buffer;
     }
     if (!known) {
@@ -130,7 +130,7 @@ static nd4c_status take_buffers(const returning *r, const char *engine) {
   const nd4c_submission *submission = r->submission;
   nd4c_status status = check(r, engine);
   int32_t adopted = 0;
-  for (; adopted < r->count && status == ND4C_OK; ++adopted) {
+  for (; adopted < r->count && status == ND4C_OK; adopted++) {
     nd4c_block block = {0};
     const nd4c_returned_buffer *given = &r->buffers[adopted];
     if (given->buffer == NULL) {
@@ -154,7 +154,7 @@ static nd4c_status take_buffers(const returning *r, const char *engine) {
 /* Makes room under the device's cap before the executable allocates. */
 static nd4c_status reserve(const returning *r, int64_t *bytes) {
   *bytes = 0;
-  for (int32_t i = 0; i < r->count; ++i) {
+  for (int32_t i = 0; i < r->count; i++) {
     *bytes += bytes_of(&r->places[i]);
   }
   return nd4c_memory_reserve(r->submission->context->device, *bytes);
@@ -163,7 +163,7 @@ static nd4c_status reserve(const returning *r, int64_t *bytes) {
 static nd4c_status run(const returning *r, const nd4c_compiled *compiled, nd4c_execution *execution) {
   int64_t reserved = 0;
   ND4C_TRY(reserve(r, &reserved));
-  for (int32_t i = 0; i < r->count; ++i) {
+  for (int32_t i = 0; i < r->count; i++) {
     r->tensors[i] = r->places[i];
     r->tensors[i].buffer = NULL;
     r->tensors[i].data = NULL;

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 
 nd4c_status nd4c_submission_make_room(nd4c_submission *submission, int32_t count) {
   const size_t operands = (size_t)count * sizeof *submission->operands;
@@ -50,7 +50,7 @@ nd4c_status nd4c_submission_name_operand(const nd4c_submission *submission, nd4c
   }
   char shape[128] = "";
   size_t length = 0;
-  for (int32_t i = 0; i < array->rank && length + 24 < sizeof shape; ++i) {
+  for (int32_t i = 0; i < array->rank && length + 24 < sizeof shape; i++) {
     length +=
         (size_t)snprintf(shape + length, sizeof shape - length, i == 0 ? "%lld" : ", %lld", (long long)array->shape[i]);
   }
@@ -132,7 +132,7 @@ nd4c_status nd4c_submission_record(nd4c_submission *submission, nd4c_fence_steps
 
 nd4c_status nd4c_submission_explain(const nd4c_submission *submission, nd4c_status status) {
   const bool stopped = status == ND4C_CANCELLED || status == ND4C_DEADLINE;
-  for (int32_t i = 0; i < submission->acquired && !stopped; ++i) {
+  for (int32_t i = 0; i < submission->acquired && !stopped; i++) {
     if (submission->before[i] != NULL && nd4c_fence_outcome(submission->before[i]) != ND4C_OK) {
       const nd4c_status why = nd4c_fence_wait(submission->before[i]);
       nd4c_storage *storage = submission->operands[i].storage;
@@ -187,7 +187,7 @@ void nd4c_submission_commit_operand(nd4c_submission *submission, int32_t index, 
 
 void nd4c_submission_commit(nd4c_submission *submission, nd4c_shared_fence *fence) {
   const bool asynchronous = submission->context->stream != NULL;
-  for (int32_t i = 0; i < submission->acquired; ++i) {
+  for (int32_t i = 0; i < submission->acquired; i++) {
     if (asynchronous || submission->operands[i].access != ND4C_ACCESS_READ) {
       nd4c_submission_commit_operand(submission, i, fence);
     } else {
@@ -198,7 +198,7 @@ void nd4c_submission_commit(nd4c_submission *submission, nd4c_shared_fence *fenc
 
 void nd4c_submission_end(nd4c_submission *submission) {
   const nd4c_context *context = submission->context;
-  for (int32_t i = 0; i < submission->acquired; ++i) {
+  for (int32_t i = 0; i < submission->acquired; i++) {
     if (ND4C_UNLIKELY(submission->operands[i].storage != NULL)) {
       nd4c_storage_cancel(submission->operands[i].storage, context->device);
     }

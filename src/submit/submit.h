@@ -19,13 +19,13 @@
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
-#include "device/stream/cancellation.h"
 #include "device/compiled.h"
 #include "device/context/context.h"
-#include "device/stream/fence.h"
 #include "device/memory/memory.h"
 #include "device/memory/scratch.h"
 #include "device/storage/storage.h"
+#include "device/stream/cancellation.h"
+#include "device/stream/fence.h"
 #include "nd4c/plugin/call.h"
 
 enum { ND4C_SUBMISSION_INLINE = 8 };
@@ -48,13 +48,13 @@ typedef struct nd4c_submission {
   nd4c_submission_operand *operands;
   nd4c_shared_fence **before; /* by operand: the fence of unfinished work that writes it, if it is read; NULL: none */
   int32_t room, acquired;
-  int64_t point;            /* number of the first call on the stream's timeline; 0: the calls have none */
-  int32_t call_count;       /* that have one */
+  int64_t point;                /* number of the first call on the stream's timeline; 0: the calls have none */
+  int32_t call_count;           /* that have one */
   nd4c_block host_scratch;      /* node NULL: none */
   nd4c_scratch *device_scratch; /* the stream's, lent; NULL: none, or returned */
   nd4c_buffer device_buffer;    /* the part of it that calls get, and its bytes */
   int64_t device_bytes;
-  nd4c_left_block *left;        /* returned.c's */
+  nd4c_left_block *left; /* returned.c's */
   nd4c_submission_operand inline_operands[ND4C_SUBMISSION_INLINE];
   nd4c_shared_fence *inline_before[ND4C_SUBMISSION_INLINE];
 } nd4c_submission;

@@ -19,13 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../kernels/providers.h"
 #include "accuracy.h"
 #include "base/threads/cpu.h"
-#include "../kernels/providers.h"
 #include "device/memory/host.h"
 #include "kernels/reference/support/value.h"
 #include "ops/op.h"
-
 
 enum { NEIGHBOURS = 64, COLUMNS = 5 };
 
@@ -75,17 +74,20 @@ static const fast_function *fast;
 static long double unit(const format *f, long double x) {
   int exponent = 0;
   x = fast != NULL && fast->absolute ? fmaxl(fabsl(x), 1) : x;
-  if (x != 0)
+  if (x != 0) {
     (void)frexpl(x, &exponent);
+  }
   return ldexpl(1, x != 0 && exponent - f->digits > f->lowest ? exponent - f->digits : f->lowest);
 }
 
 double accuracy_distance(const format *f, double got, long double high, long double low) {
   long double beyond = ldexpl(1, f->highest), wanted = high + low;
-  if (isnan(wanted) || isnan(got))
+  if (isnan(wanted) || isnan(got)) {
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;
-  if (fabsl(wanted) >= beyond)
+  }
+  if (fabsl(wanted) >= beyond) {
     return isinf(got) && (got > 0) == (wanted > 0) ? 0 : INFINITY;
+  }
   long double number = isinf(got) ? copysignl(beyond, got) : got;
   return (double)(fabsl((number - high) - low) / unit(f, wanted));
 }
@@ -123,9 +125,10 @@ static double from_bits(const format *f, uint64_t bits) {
 }
 
 static double next_after(const format *f, double x, int steps) {
-  for (int i = 0; i < abs(steps); i++)
+  for (int i = 0; i < abs(steps); i++) {
     x = f->dtype == ND4C_FLOAT32 ? (double)nextafterf((float)x, steps > 0 ? INFINITY : -INFINITY)
                                  : nextafter(x, steps > 0 ? INFINITY : -INFINITY);
+  }
   return x;
 }
 
@@ -153,8 +156,9 @@ static double uniform(double low, double high) {
 /* An exponent with which the power of a is between the smallest and the largest number, or a little beyond. */
 static double exponent_for(const format *f, double a) {
   double log = log2(fabs(a));
-  if (random_bits() % 8 == 0 || !isfinite(log) || log == 0)
+  if (random_bits() % 8 == 0 || !isfinite(log) || log == 0) {
     return rint(uniform(-40, 40)) / (random_bits() % 2 == 0 ? 1 : 2);
+  }
   return uniform(1.02 * f->lowest, 1.02 * f->highest) / log;
 }
 
@@ -165,17 +169,21 @@ static void choose(samples *s, const format *f, const function *of) {
     uint16_t bits = (uint16_t)i;
     add(s, f, nd4c_value_load(f->dtype, (const char *)&bits, 0).f, 0);
   }
-  if (half)
+  if (half) {
     return;
-  for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-    for (size_t j = 0; j < (of->pair ? sizeof special / sizeof *special : 1); j++)
+  }
+  for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+    for (size_t j = 0; j < (of->pair ? sizeof special / sizeof *special : 1); j++) {
       add(s, f, special[i], special[j]);
-  for (int i = 0; i < CENTERS && of->centers[i] != 0; i++)
+    }
+  }
+  for (int i = 0; i < CENTERS && of->centers[i] != 0; i++) {
     for (int step = -NEIGHBOURS; step <= NEIGHBOURS; step++) {
       double x = next_after(f, as_format(f, of->centers[i]), step);
       add(s, f, x, of->pair ? exponent_for(f, x) : 0);
       add(s, f, -x, of->pair ? rint(uniform(-9, 9)) : 0);
     }
+  }
   int64_t rest = s->capacity - s->count, wide = rest / 2;
   for (int64_t i = 0; i < wide; i++) {
     uint64_t bits = f->dtype == ND4C_FLOAT64 ? random_bits()
@@ -206,13 +214,16 @@ void accuracy_call_make(accuracy_call *c, const function *of, nd4c_dtype dtype, 
   void *memory[] = {x, y, result};
   const nd4c_op_info *info = NULL;
   *c = (accuracy_call){.count = count};
-  if (nd4c_op_find(of->op, &info) != ND4C_OK)
+  if (nd4c_op_find(of->op, &info) != ND4C_OK) {
     return;
-  for (int32_t i = 0; i < info->attr_count; i++)
+  }
+  for (int32_t i = 0; i < info->attr_count; i++) {
     c->attrs[i] = info->attrs[i].preset;
-  if (of->approximate)
+  }
+  if (of->approximate) {
     c->attrs[0].as.i = 1;
-  for (int i = 0; i < 3; i++)
+  }
+  for (int i = 0; i < 3; i++) {
     c->tensors[i] = (nd4c_tensor){.dtype = dtype,
                                   .rank = 1,
                                   .flags = ND4C_TENSOR_CONTIGUOUS,
@@ -220,6 +231,7 @@ void accuracy_call_make(accuracy_call *c, const function *of, nd4c_dtype dtype, 
                                   .strides = &stride,
                                   .size = count,
                                   .data = memory[i]};
+  }
   c->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
                         .op = info,
                         .input_count = of->pair ? 2 : 1,
@@ -252,24 +264,28 @@ static bool run_piece(const nd4c_kernel *kernel, const function *of, const forma
     nd4c_value_store(f->dtype, memory[1], i, (nd4c_value){.f = s->y[begin + i]});
   }
   accuracy_call_make(&call, of, f->dtype, count, memory[0], memory[1], memory[2]);
-  if (!accuracy_call_run(&call, kernel))
+  if (!accuracy_call_run(&call, kernel)) {
     return false;
+  }
   for (int64_t i = 0; i < count; i++) {
     double got = nd4c_value_load(f->dtype, memory[2], i).f;
     double error = s->unsure[begin + i] ? 0 : accuracy_distance(f, got, s->high[begin + i], s->low[begin + i]);
     error = !of->pair && has_wrong_zero(s, begin + i, got) ? INFINITY : error;
-    if (error > w->error)
+    if (error > w->error) {
       *w = (worst){error, s->x[begin + i], s->y[begin + i], got};
+    }
   }
   return true;
 }
 
 /* 16-bit floats: float32's result, which is off by as much as its bar, rounded. */
 static double bar_of(const function *of, const format *f) {
-  if (fast != NULL)
+  if (fast != NULL) {
     return fast->bar;
-  if (f->dtype == ND4C_FLOAT64)
+  }
+  if (f->dtype == ND4C_FLOAT64) {
     return of->float64;
+  }
   return f->dtype == ND4C_FLOAT32 ? of->float32 : 0.5 + of->float32 * ldexp(1, f->digits - 24);
 }
 
@@ -279,8 +295,9 @@ static void report(const function *of, const format *f, const char *source, cons
   bool beyond = w->error > bar * (1 + 0x1p-10); /* the oracle's own rounding */
   failed = failed || beyond;
   char where[80] = "";
-  if (w->error > 0)
+  if (w->error > 0) {
     (void)snprintf(where, sizeof where, of->pair ? "%.17g, %.17g" : "%.17g", w->x, w->y);
+  }
   printf("%-10s %-8s %-9s %-16s %9.4f %6.3f %s %s\n", of->name, f->name, source, engine, w->error, bar,
          beyond ? "FAIL" : "ok  ", where);
 }
@@ -292,12 +309,14 @@ static void measure_engine(const function *of, const format *f, const char *sour
   worst w = {0};
   bool ran = true;
   const nd4c_kernel *kernel = accuracy_find_kernel(of->op, engine);
-  for (int64_t i = 0; kernel != NULL && ran && i < s->count; i += PIECE)
+  for (int64_t i = 0; kernel != NULL && ran && i < s->count; i += PIECE) {
     ran = run_piece(kernel, of, f, s, i, s->count - i < PIECE ? s->count - i : PIECE, &w);
+  }
   (void)snprintf(name, sizeof name, "%s%s%s", engine, strcmp(engine, "simd") == 0 ? "." : "",
                  strcmp(engine, "simd") == 0 ? level : "");
-  if (kernel != NULL && ran)
+  if (kernel != NULL && ran) {
     report(of, f, source, name, &w);
+  }
 }
 
 bool accuracy_open(int i, const char **name) {
@@ -312,10 +331,12 @@ void accuracy_close(void) {
 static void measure(const function *of, const format *f, const char *source, const samples *s) {
   for (int i = 0; i < LEVELS; i++) {
     const char *name;
-    if (!accuracy_open(i, &name))
+    if (!accuracy_open(i, &name)) {
       continue;
-    if (i == 0 && strcmp(source, "scan") != 0 && fast == NULL)
+    }
+    if (i == 0 && strcmp(source, "scan") != 0 && fast == NULL) {
       measure_engine(of, f, source, s, "reference");
+    }
     measure_engine(of, f, source, s, "simd");
     accuracy_close();
   }
@@ -324,8 +345,9 @@ static void measure(const function *of, const format *f, const char *source, con
 static void measure_dense(const function *of, const format *f) {
   samples s;
   bool half = f->dtype != ND4C_FLOAT32 && f->dtype != ND4C_FLOAT64;
-  if (half && of->pair)
+  if (half && of->pair) {
     return;
+  }
   allocate(&s, half ? 1 << 16 : value_count);
   choose(&s, f, of);
   for (int64_t i = 0; i < s.count; i++) {
@@ -350,8 +372,9 @@ static void scan(const function *of, float low, float high, uint32_t step) {
     add(&s, f, from_bits(f, bits), 0);
     add(&s, f, -from_bits(f, bits), 0);
   }
-  for (int64_t i = 0; i < s.count; i++)
+  for (int64_t i = 0; i < s.count; i++) {
     s.high[i] = of->oracle(s.x[i], s.y[i]);
+  }
   measure(of, f, "scan", &s);
   release(&s);
 }
@@ -369,17 +392,21 @@ static void measure_scan(const function *of) {
   };
   bool coarse = of->float32 > 1;
   level = "base";
-  if (of->pair || !cpu_providers_open())
+  if (of->pair || !cpu_providers_open()) {
     return;
+  }
   bool has = accuracy_find_kernel(of->op, "simd") != NULL;
   cpu_providers_close();
-  if (!has)
+  if (!has) {
     return;
+  }
   scan(of, 0x1p-7f, 0x1p6f, coarse ? 997 : 97);
   scan(of, 0, INFINITY, coarse ? 65537 : 16381);
-  for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
-    if (strcmp(hard[i].name, of->name) == 0)
+  for (size_t i = 0; i < sizeof hard / sizeof *hard; i++) {
+    if (strcmp(hard[i].name, of->name) == 0) {
       scan(of, hard[i].low, hard[i].high, 1);
+    }
+  }
 }
 
 /* -- points in arbitrary precision -------------------------------------------------------------------------------- */
@@ -389,14 +416,16 @@ static void check_oracle(const function *of, const format *f, samples *s) {
   worst w = {0};
   for (int64_t i = 0; i < s->count; i++) {
     long double got = of->oracle(s->x[i], s->y[i]), wanted = s->high[i] + s->low[i];
-    if (of->unsure != NULL && of->unsure(s->x[i]))
+    if (of->unsure != NULL && of->unsure(s->x[i])) {
       continue;
+    }
     double error = isnan(got) && isnan(wanted) ? 0
                    : fabsl(wanted) >= ldexpl(1, f->highest)
                        ? (fabsl(got) >= ldexpl(1, f->highest) ? 0 : INFINITY)
                        : (double)(fabsl((got - s->high[i]) - s->low[i]) / unit(f, wanted));
-    if (error > w.error)
+    if (error > w.error) {
       w = (worst){error, s->x[i], s->y[i], (double)got};
+    }
   }
   bool wide = sizeof(long double) > sizeof(double);
   if (wide && w.error > fmax(0.0625, of->doubt)) {
@@ -406,9 +435,11 @@ static void check_oracle(const function *of, const format *f, samples *s) {
 }
 
 static const function *find_function(const char *name) {
-  for (int i = 0; i < function_count; i++)
-    if (strcmp(functions[i].name, name) == 0)
+  for (int i = 0; i < function_count; i++) {
+    if (strcmp(functions[i].name, name) == 0) {
       return &functions[i];
+    }
+  }
   return NULL;
 }
 
@@ -417,8 +448,9 @@ static const function *find_function(const char *name) {
 static bool measure_block(FILE *file, const char *only) {
   char name[16], dtype[16];
   int64_t count = 0;
-  if (fread(name, 16, 1, file) != 1)
+  if (fread(name, 16, 1, file) != 1) {
     return false;
+  }
   if (fread(dtype, 16, 1, file) != 1 || fread(&count, sizeof count, 1, file) != 1 || count < 0 || count > 1 << 24) {
     (void)fputs("nd4c_accuracy: the file of points is damaged\n", stderr);
     exit(2);
@@ -473,39 +505,42 @@ static options read_options(int count, char **arguments) {
   for (int i = 1; i < count; i++) {
     bool has = i + 1 < count && strncmp(arguments[i + 1], "--", 2) != 0;
     const char *name = arguments[i], *value = has ? arguments[++i] : "";
-    if (strcmp(name, "--points") == 0)
+    if (strcmp(name, "--points") == 0) {
       o.points = value;
-    else if (strcmp(name, "--function") == 0)
+    } else if (strcmp(name, "--function") == 0) {
       o.only = value;
-    else if (strcmp(name, "--values") == 0)
+    } else if (strcmp(name, "--values") == 0) {
       value_count = strtoll(value, NULL, 10);
-    else if (strcmp(name, "--exhaustive") == 0)
+    } else if (strcmp(name, "--exhaustive") == 0) {
       o.exhaustive = value;
-    else if (strcmp(name, "--engine") == 0)
+    } else if (strcmp(name, "--engine") == 0) {
       o.engine = value;
-    else if (strcmp(name, "--math") == 0)
+    } else if (strcmp(name, "--math") == 0) {
       o.math = value;
-    else if (strcmp(name, "--stride") == 0)
+    } else if (strcmp(name, "--stride") == 0) {
       o.stride = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(name, "--first") == 0)
+    } else if (strcmp(name, "--first") == 0) {
       o.first = (uint32_t)strtoul(value, NULL, 10);
-    else if (strcmp(name, "--threads") == 0)
+    } else if (strcmp(name, "--threads") == 0) {
       o.threads = (int32_t)strtol(value, NULL, 10);
+    }
   }
   return o;
 }
 
 static void measure_function(const function *of) {
-  for (size_t f = 0; f < (fast != NULL ? 1 : FORMATS); f++)
+  for (size_t f = 0; f < (fast != NULL ? 1 : FORMATS); f++) {
     measure_dense(of, &formats[f]);
+  }
   measure_scan(of);
 }
 
 static void measure_functions(const char *only, bool fast_ones) {
   for (int i = 0; i < function_count; i++) {
     fast = fast_ones ? accuracy_fast_find(functions[i].name) : NULL;
-    if ((fast != NULL) == fast_ones && (only == NULL || strcmp(only, functions[i].name) == 0))
+    if ((fast != NULL) == fast_ones && (only == NULL || strcmp(only, functions[i].name) == 0)) {
       measure_function(&functions[i]);
+    }
   }
 }
 
@@ -515,15 +550,19 @@ int main(int count, char **arguments) {
   host = *nd4c_host_table();
   host.cpu_level = chosen_level;
   host.config = fast_ones ? fast_config : host.config;
-  if (!cpu_providers_enter(&host))
+  if (!cpu_providers_enter(&host)) {
     return 2;
+  }
   printf("%-10s %-8s %-9s %-16s %9s %6s      %s\n", "function", "dtype", "values", "engine", "worst ulp", "bar", "at");
-  if (o.exhaustive != NULL)
+  if (o.exhaustive != NULL) {
     return accuracy_exhaust(o.exhaustive, o.engine, o.stride, o.first, o.threads) ? 0 : 1;
-  if (o.only == NULL && !fast_ones)
+  }
+  if (o.only == NULL && !fast_ones) {
     failed = !accuracy_halves();
-  if (o.points != NULL && !fast_ones)
+  }
+  if (o.points != NULL && !fast_ones) {
     measure_points(o.points, o.only);
+  }
   measure_functions(o.only, fast_ones);
   return failed ? 1 : 0;
 }

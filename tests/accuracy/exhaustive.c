@@ -73,15 +73,19 @@ static double gelu_tanh_fast(const function *of, double x) {
 static double digamma_fast(const function *of, double x) {
   static const double terms[] = {1 / 12.0, -1 / 120.0, 1 / 252.0, -1 / 240.0, 1 / 132.0, -691 / 32760.0, 1 / 12.0};
   double sum = 0, z = x < 0 ? 1 - x : x, mirrored = 0;
-  if (!(fabs(x) > 0 && fabs(x) < 0x1p23))
+  if (!(fabs(x) > 0 && fabs(x) < 0x1p23)) {
     return (double)of->oracle((long double)x, 0);
-  if (x < 0)
+  }
+  if (x < 0) {
     mirrored = 3.14159265358979323846 / tan(3.14159265358979323846 * (x - rint(x)));
-  for (; z < 12; z++)
+  }
+  for (; z < 12; z++) {
     sum -= 1 / z;
+  }
   double inverse = 1 / (z * z), power = inverse, most = log(z) - 1 / (2 * z);
-  for (int i = 0; i < 7; i++, power *= inverse)
+  for (int i = 0; i < 7; i++, power *= inverse) {
     sum -= terms[i] * power;
+  }
   double y = sum + most - mirrored;
   bool near_zero = fabs(y) < 0.125 * (most + fabs(mirrored)) || x == rint(x);
   return near_zero ? (double)of->oracle((long double)x, 0) : y;
@@ -127,7 +131,7 @@ typedef struct tally {
 typedef struct scan {
   const function *of;
   double (*oracle)(const function *of, double x);
-  uint64_t first; /* of this block: number of the pattern */
+  uint64_t first;       /* of this block: number of the pattern */
   uint32_t step, begin; /* the patterns are begin, begin + step, ... */
   double *wanted;
   tally *now;
@@ -143,18 +147,22 @@ static float pattern(const scan *s, int64_t i) {
 static void compute_wanted(void *user, int64_t begin, int64_t end, int32_t worker) {
   scan *s = user;
   (void)worker;
-  for (int64_t i = begin; i < end; i++)
+  for (int64_t i = begin; i < end; i++) {
     s->wanted[i] = s->oracle(s->of, (double)pattern(s, i));
+  }
 }
 
 /* accuracy_distance in f64 and without its calls. Zero has the sign that it should have, at 0 and -0. */
 static double distance(float x, float got, double wanted) {
-  if (isnan(wanted) || isnan(got))
+  if (isnan(wanted) || isnan(got)) {
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;
-  if (fabs(wanted) >= 0x1p128)
+  }
+  if (fabs(wanted) >= 0x1p128) {
     return isinf(got) && (got > 0) == (wanted > 0) ? 0 : INFINITY;
-  if (x == 0 && wanted == 0 && !signbit(got) != !signbit(wanted))
+  }
+  if (x == 0 && wanted == 0 && !signbit(got) != !signbit(wanted)) {
     return INFINITY;
+  }
   double number = isinf(got) ? copysign(0x1p128, (double)got) : (double)got, size = fabs(wanted);
   uint64_t bits;
   size = size < 0x1p-126 ? 0x1p-126 : size;
@@ -166,10 +174,12 @@ static double distance(float x, float got, double wanted) {
 
 static void judge_one(const scan *s, worst *w, float x, float got, double wanted) {
   double bar = s->of->float32, error = distance(x, got, wanted);
-  if (error <= w->error && error <= bar)
+  if (error <= w->error && error <= bar) {
     return;
-  if (error < INFINITY)
+  }
+  if (error < INFINITY) {
     error = accuracy_distance(&formats[0], (double)got, s->of->oracle((long double)x, 0), 0);
+  }
   w->beyond += error > bar + 0x1p-20;
   if (error > w->error) {
     w->error = error;
@@ -184,16 +194,18 @@ static void judge(void *user, int64_t begin, int64_t end, int32_t worker) {
   accuracy_call call;
   for (int64_t i = begin; i < end; i += PIECE) {
     int64_t count = end - i < PIECE ? end - i : PIECE;
-    for (int64_t j = 0; j < count; j++)
+    for (int64_t j = 0; j < count; j++) {
       x[j] = pattern(s, i + j);
+    }
     accuracy_call_make(&call, s->of, ND4C_FLOAT32, count, x, x, y);
     if (!accuracy_call_run(&call, s->now->kernel)) {
       w->beyond++;
       w->error = INFINITY;
       return;
     }
-    for (int64_t j = 0; j < count; j++)
+    for (int64_t j = 0; j < count; j++) {
       judge_one(s, w, x[j], y[j], s->wanted[i + j]);
+    }
   }
 }
 
@@ -201,14 +213,16 @@ static void judge(void *user, int64_t begin, int64_t end, int32_t worker) {
 static void judge_block(scan *s, tally *tallies, int64_t count, int32_t threads, const char *engine) {
   for (int i = 0; i < LEVELS; i++) {
     const char *level;
-    if (!accuracy_open(i, &level))
+    if (!accuracy_open(i, &level)) {
       continue;
+    }
     for (int k = i == 0 ? 0 : 1; k < 2; k++) { /* the reference has no levels */
       const char *name = k == 0 ? "reference" : "simd";
       tally *t = &tallies[k == 0 ? LEVELS : i];
       t->kernel = engine[0] == '\0' || strcmp(engine, name) == 0 ? accuracy_find_kernel(s->of->op, name) : NULL;
-      if (t->kernel == NULL)
+      if (t->kernel == NULL) {
         continue;
+      }
       t->engine = name;
       t->level = k == 0 ? "" : level;
       s->now = t;
@@ -228,13 +242,15 @@ static bool report(const function *of, const tally *t, uint32_t step) {
       w.x = t->workers[i].x;
     }
   }
-  if (step > 1)
+  if (step > 1) {
     (void)snprintf(values, sizeof values, "each %" PRIu32, step);
+  }
   (void)snprintf(engine, sizeof engine, "%s%s%s", t->engine, t->level[0] != '\0' ? "." : "", t->level);
   printf("%-10s %-8s %-9s %-16s %9.6f %6.3f %s %.9g", of->name, "float32", values, engine, w.error, of->float32,
          w.beyond > 0 ? "FAIL" : "ok  ", w.x);
-  if (w.beyond > 0)
+  if (w.beyond > 0) {
     printf(" (%" PRIu64 " numbers beyond the bar)", w.beyond);
+  }
   printf("\n");
   (void)fflush(stdout);
   return w.beyond == 0;
@@ -256,9 +272,11 @@ static bool exhaust(scan *s, const char *engine, int32_t threads) {
                     100 * (double)(s->first + BLOCK) / (double)total, total);
     }
   }
-  for (int i = 0; i < ENGINES; i++)
-    if (tallies[i].engine != NULL)
+  for (int i = 0; i < ENGINES; i++) {
+    if (tallies[i].engine != NULL) {
       good = report(s->of, &tallies[i], s->step) && good;
+    }
+  }
   return good;
 }
 
@@ -267,16 +285,19 @@ bool accuracy_exhaust(const char *name, const char *engine, uint32_t step, uint3
   double *wanted = malloc(BLOCK * sizeof *wanted);
   threads = threads < 1 ? nd4c_parallel_width() : threads;
   threads = threads > WORKERS ? WORKERS : threads;
-  for (size_t i = 0; wanted != NULL && i < sizeof fast / sizeof *fast; i++)
+  for (size_t i = 0; wanted != NULL && i < sizeof fast / sizeof *fast; i++) {
     for (int k = 0; k < function_count; k++) {
-      if (strcmp(functions[k].name, fast[i].name) != 0 || (name[0] != '\0' && strcmp(name, fast[i].name) != 0))
+      if (strcmp(functions[k].name, fast[i].name) != 0 || (name[0] != '\0' && strcmp(name, fast[i].name) != 0)) {
         continue;
+      }
       scan s = {.of = &functions[k], .oracle = fast[i].oracle, .step = step | 1, .begin = begin, .wanted = wanted};
       found = true;
       good = exhaust(&s, engine, threads) && good;
     }
+  }
   free(wanted);
-  if (!found)
+  if (!found) {
     (void)fprintf(stderr, "nd4c_accuracy: no memory, or no exhaustive scan of \"%s\"\n", name);
+  }
   return good && found;
 }

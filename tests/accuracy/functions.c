@@ -83,16 +83,21 @@ static long double digamma_oracle(long double x, long double unused) {
   static const long double terms[] = {1 / 12.0L,  -1 / 120.0L,     1 / 252.0L, -1 / 240.0L,
                                       1 / 132.0L, -691 / 32760.0L, 1 / 12.0L,  -3617 / 8160.0L};
   long double sum = 0, power = 1;
-  if (x == 0)
+  if (x == 0) {
     return signbit(x) ? INFINITY : -INFINITY;
-  if (x < 0)
+  }
+  if (x < 0) {
     return x == rintl(x) ? NAN : digamma_oracle(1 - x, unused) - PI / tanl(PI * (x - rintl(x)));
-  if (isinf(x))
+  }
+  if (isinf(x)) {
     return x;
-  for (; x < 40; x++)
+  }
+  for (; x < 40; x++) {
     sum -= 1 / x;
-  for (int i = 0; i < 8; i++)
+  }
+  for (int i = 0; i < 8; i++) {
     sum -= terms[i] * (power /= x * x);
+  }
   return sum + logl(x) - 1 / (2 * x);
 }
 
@@ -105,8 +110,7 @@ static bool lgamma_unsure(long double x) {
   return x < 0 && fabsl(lgammal(x)) < 0x1p-6L * (1 + fabsl(lgammal(1 - x)));
 }
 
-#define F(name, ...) \
-  { #name, #name, false, false, __VA_ARGS__ }
+#define F(name, ...) {#name, #name, false, false, __VA_ARGS__}
 const function functions[] = {
     F(exp, 1, 1.5, exp_oracle, 0, NULL, -110, 110, {88.72, -87.33, 709.78, -708.4, -745.13}),
     F(expm1, 1, 1.5, expm1_oracle, 0, NULL, -40, 40, {0.5, -0.5, 88.72, 709.78, -17.3}),
@@ -149,8 +153,10 @@ const int function_count = sizeof functions / sizeof functions[0];
 const fast_function *accuracy_fast_find(const char *name) {
   static const fast_function fast[] = {{"log", 2, false}, {"tanh", 8, false},     {"erf", 8, false},
                                        {"gelu", 8, true}, {"gelu_tanh", 8, true}, {"pow", 160, false}};
-  for (size_t i = 0; i < sizeof fast / sizeof *fast; i++)
-    if (strcmp(fast[i].name, name) == 0)
+  for (size_t i = 0; i < sizeof fast / sizeof *fast; i++) {
+    if (strcmp(fast[i].name, name) == 0) {
       return &fast[i];
+    }
+  }
   return NULL;
 }

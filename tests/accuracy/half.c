@@ -17,10 +17,12 @@ static bool keeps_dtype(const nd4c_op_info *info, nd4c_dtype dtype) {
   nd4c_attr_value attrs[8];
   nd4c_inferred y = {.dtype = ND4C_DTYPE_NONE};
   if (info->category != ND4C_CATEGORY_UNARY || ((info->dtypes >> dtype) & 1) == 0 || info->attr_count > 8 ||
-      strcmp(info->name, "nan_to_num") == 0)
+      strcmp(info->name, "nan_to_num") == 0) {
     return false;
-  for (int32_t i = 0; i < info->attr_count; i++)
+  }
+  for (int32_t i = 0; i < info->attr_count; i++) {
     attrs[i] = info->attrs[i].preset;
+  }
   nd4c_inference inference = {.op = info, .input_count = 1, .inputs = &x, .attrs = attrs, .outputs = &y};
   return nd4c_op_infer(nd4c_op_get_def(info->op), &inference) == ND4C_OK && y.dtype == dtype;
 }
@@ -35,10 +37,12 @@ static bool compute(const nd4c_kernel *kernel, const function *of, nd4c_dtype wi
     nd4c_value_store(wide, x, i, nd4c_value_load(dtype, (const char *)&bits, 0));
   }
   accuracy_call_make(&call, of, wide, PIECE, x, x, y);
-  if (!accuracy_call_run(&call, kernel))
+  if (!accuracy_call_run(&call, kernel)) {
     return false;
-  for (int64_t i = 0; i < PIECE; i++)
+  }
+  for (int64_t i = 0; i < PIECE; i++) {
     nd4c_value_store(dtype, (char *)rounded, i, nd4c_value_load(wide, y, i));
+  }
   return true;
 }
 
@@ -53,14 +57,17 @@ static int64_t count_wrong(const nd4c_kernel *kernel, const function *of, nd4c_d
   bool reference = strcmp(kernel->engine, "reference") == 0;
   int64_t wrong = 0;
   for (int64_t begin = 0; begin < PATTERNS; begin += PIECE) {
-    if (!compute(kernel, of, dtype, dtype, begin, got) || !compute(kernel, of, ND4C_FLOAT32, dtype, begin, single))
+    if (!compute(kernel, of, dtype, dtype, begin, got) || !compute(kernel, of, ND4C_FLOAT32, dtype, begin, single)) {
       return -1;
-    if (reference && memcmp(got, single, sizeof got) != 0 && !compute(kernel, of, ND4C_FLOAT64, dtype, begin, twice))
+    }
+    if (reference && memcmp(got, single, sizeof got) != 0 && !compute(kernel, of, ND4C_FLOAT64, dtype, begin, twice)) {
       return -1;
+    }
     for (int64_t i = 0; i < PIECE; i++) {
       uint16_t bits = (uint16_t)(begin + i);
-      if (same(dtype, got[i], single[i]) || (reference && same(dtype, got[i], twice[i])))
+      if (same(dtype, got[i], single[i]) || (reference && same(dtype, got[i], twice[i]))) {
         continue;
+      }
       *at = nd4c_value_load(dtype, (const char *)&bits, 0).f;
       wrong++;
     }
@@ -79,9 +86,10 @@ static bool measure_engine(nd4c_dtype dtype, const char *engine, const char *lev
     int64_t wrong = kernel != NULL && keeps_dtype(info, dtype) ? count_wrong(kernel, &of, dtype, &at) : -1;
     ops += wrong >= 0;
     good = good && wrong <= 0;
-    if (wrong > 0)
+    if (wrong > 0) {
       printf("%s of %s is not float32's result rounded at %lld numbers, engine %s %s: FAIL at %.9g\n", info->name,
              nd4c_dtype_name(dtype), (long long)wrong, engine, level, at);
+    }
   }
   printf("%d unary ops of %s, all patterns: float32's result rounded; engine %s %s\n", ops, nd4c_dtype_name(dtype),
          engine, level);
@@ -91,14 +99,16 @@ static bool measure_engine(nd4c_dtype dtype, const char *engine, const char *lev
 bool accuracy_halves(void) {
   static const nd4c_dtype dtypes[] = {ND4C_FLOAT16, ND4C_BFLOAT16};
   bool good = true;
-  for (int i = 0; i < LEVELS; i++)
+  for (int i = 0; i < LEVELS; i++) {
     for (int k = 0; k < 2; k++) {
       const char *level;
-      if (!accuracy_open(i, &level))
+      if (!accuracy_open(i, &level)) {
         continue;
+      }
       good = (i > 0 || measure_engine(dtypes[k], "reference", "")) && good;
       good = measure_engine(dtypes[k], "simd", level) && good;
       accuracy_close();
     }
+  }
   return good;
 }

@@ -334,17 +334,13 @@ static void test_threads(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_make),
-    cmocka_unit_test(test_signature),
-    cmocka_unit_test(test_slice),
-    cmocka_unit_test(test_select_and_chains),
-    cmocka_unit_test(test_as_strided),
-    cmocka_unit_test(test_overlaps),
+      cmocka_unit_test(test_make),       cmocka_unit_test(test_signature),
+      cmocka_unit_test(test_slice),      cmocka_unit_test(test_select_and_chains),
+      cmocka_unit_test(test_as_strided), cmocka_unit_test(test_overlaps),
 #if !defined(NDEBUG)
-    cmocka_unit_test(test_released),
+      cmocka_unit_test(test_released),
 #endif
-    cmocka_unit_test(test_no_memory),
-    cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

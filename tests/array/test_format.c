@@ -222,13 +222,11 @@ static void test_no_memory(void **state) {
 int main(int argc, char **argv) {
   golden_path = argc > 1 ? argv[1] : golden_path;
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_golden),
+      cmocka_unit_test(test_golden),
 #if !defined(ND4C_DTYPES_LITE)
-    cmocka_unit_test(test_narrow),
-    cmocka_unit_test(test_bfloat16),
+      cmocka_unit_test(test_narrow),  cmocka_unit_test(test_bfloat16),
 #endif
-    cmocka_unit_test(test_refused),
-    cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "base/threads/pages.h"
 #include "base/recycle.h"
+#include "base/threads/pages.h"
 #include "nd4c/nd4c.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024, MOST = 256 };

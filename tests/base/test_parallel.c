@@ -272,12 +272,10 @@ static void test_fork(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_splits),
-    cmocka_unit_test(test_width),
-    cmocka_unit_test(test_nested),
-    cmocka_unit_test(test_callers),
+      cmocka_unit_test(test_splits), cmocka_unit_test(test_width),
+      cmocka_unit_test(test_nested), cmocka_unit_test(test_callers),
 #if !defined(ND4C_THREAD_SANITIZER)
-    cmocka_unit_test(test_fork),
+      cmocka_unit_test(test_fork),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ typedef struct golden_list {
   int32_t count;
 } golden_list;
 static golden_list cases[CF_OPS], refusals[CF_OPS]; /* by the place of the op */
-static bool wanted[CF_OPS]; /* ops whose cases are kept */
+static bool wanted[CF_OPS];                         /* ops whose cases are kept */
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 

@@ -16,12 +16,10 @@ struct CMUnitTest {
   CMFixtureFunction setup, teardown;
 };
 
-#define cmocka_unit_test(function) \
-  { #function, function, NULL, NULL }
-#define cmocka_unit_test_setup(function, setup_function) \
-  { #function, function, setup_function, NULL }
+#define cmocka_unit_test(function) {#function, function, NULL, NULL}
+#define cmocka_unit_test_setup(function, setup_function) {#function, function, setup_function, NULL}
 #define cmocka_unit_test_setup_teardown(function, setup_function, teardown_function) \
-  { #function, function, setup_function, teardown_function }
+  {#function, function, setup_function, teardown_function}
 
 enum { CM_RAN, CM_FAILED, CM_SKIPPED };
 static jmp_buf cm_back;
@@ -63,13 +61,15 @@ __attribute__((format(printf, 3, 4), noreturn, unused)) static void cm_fail(cons
 
 __attribute__((unused)) static void cm_int_equal(uintmax_t a, uintmax_t b, const char *text, const char *file,
                                                  int line) {
-  if (a != b)
+  if (a != b) {
     cm_fail(file, line, "%s is %jd, not %jd", text, (intmax_t)a, (intmax_t)b);
+  }
 }
 
 __attribute__((unused)) static void cm_string_equal(const char *a, const char *b, const char *file, int line) {
-  if (strcmp(a, b) != 0)
+  if (strcmp(a, b) != 0) {
     cm_fail(file, line, "\"%s\" != \"%s\"", a, b);
+  }
 }
 
 __attribute__((unused)) static int cm_near(double a, double b, double epsilon) {
@@ -81,8 +81,9 @@ static int cm_run_test(const struct CMUnitTest *test) {
   void *state = NULL;
   switch (setjmp(cm_back)) {
     case CM_RAN:
-      if (test->setup != NULL && test->setup(&state) != 0)
+      if (test->setup != NULL && test->setup(&state) != 0) {
         return CM_FAILED;
+      }
       test->run(&state);
       return test->teardown != NULL && test->teardown(&state) != 0 ? CM_FAILED : CM_RAN;
     case CM_SKIPPED:
@@ -97,8 +98,9 @@ static int cm_run_tests(const struct CMUnitTest *tests, size_t count, CMFixtureF
   static const char *const words[] = {"ok", "FAILED", "skipped"};
   void *state = NULL;
   int failures = 0;
-  if (setup != NULL && setup(&state) != 0)
+  if (setup != NULL && setup(&state) != 0) {
     return 1;
+  }
   for (size_t i = 0; i < count; i++) {
     (void)printf("%s\n", tests[i].name);
     (void)fflush(stdout);

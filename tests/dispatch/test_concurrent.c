@@ -84,7 +84,7 @@ static void be_refused(worker *w) {
 
 static void *run(void *argument) {
   worker *w = argument;
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (int round = 0; round < ROUNDS; round++) {
     nd4c_array *held = nd4c_array_retain(w->common->vector);
     pass_on(w);
     read_views(w, round);
@@ -102,7 +102,7 @@ static void make_shared(shared *common) {
   assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, matrix, 1, NULL, &common->matrix), ND4C_OK);
   assert_int_equal(nd4c_array_from_data(ND4C_INT64, 1, three, indices, NULL, &common->indices), ND4C_OK);
   assert_int_equal(nd4c_array_full(ND4C_BOOL, 1, side, 1, NULL, &common->mask), ND4C_OK);
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; i++) {
     atomic_init(&common->boxes[i], NULL);
   }
 }
@@ -112,15 +112,15 @@ static void arrays_from_several_threads(void **state) {
   shared common = {0};
   worker workers[THREADS];
   make_shared(&common);
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; i++) {
     workers[i] = (worker){.common = &common, .number = i};
     assert_int_equal(pthread_create(&workers[i].thread, NULL, run, &workers[i]), 0);
   }
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; i++) {
     assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
     assert_int_equal(workers[i].failures, 0);
   }
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; i++) {
     nd4c_array_release(atomic_load(&common.boxes[i]));
   }
   nd4c_array_release(common.vector);

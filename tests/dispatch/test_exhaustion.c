@@ -47,8 +47,7 @@ static nd4c_status play_ops(scenario *s, nd4c_device *device) {
   nd4c_array **a = s->arrays;
   STEP(nd4c_array_full(ND4C_FLOAT32, 4, image, 1, device, &a[0]));
   STEP(nd4c_array_full(ND4C_FLOAT32, 4, weights, 0.5, device, &a[1]));
-  if (nd4c_conv_on(s->context, a[0], a[1], NULL, &a[2]) != ND4C_OK &&
-      nd4c_error_code() != ND4C_UNSUPPORTED) {
+  if (nd4c_conv_on(s->context, a[0], a[1], NULL, &a[2]) != ND4C_OK && nd4c_error_code() != ND4C_UNSUPPORTED) {
     return nd4c_error_code();
   }
   STEP(nd4c_array_full(ND4C_FLOAT32, 2, big, 2, device, &a[3]));

@@ -13,7 +13,7 @@ enum { MOST = 4 };
 static nd4c_array *range(int32_t rank, const int64_t *shape) {
   nd4c_array *flat = NULL, *x = NULL;
   int64_t size = 1;
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     size *= shape[i];
   }
   assert_int_equal(nd4c_array_arange(ND4C_INT32, 0, 1, size, NULL, &flat), ND4C_OK);
@@ -26,17 +26,17 @@ static void check(const nd4c_array *y, int32_t rank, const int64_t *shape, const
   int32_t read[32];
   int64_t size = nd4c_array_size(y);
   assert_int_equal(nd4c_array_rank(y), rank);
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     assert_int_equal(nd4c_array_shape(y)[i], shape[i]);
   }
   assert_int_equal(nd4c_array_read(y, read, (size_t)size * sizeof *read), ND4C_OK);
-  for (int64_t i = 0; i < size; ++i) {
+  for (int64_t i = 0; i < size; i++) {
     assert_int_equal(read[i], values[i]);
   }
 }
 
 static void release_all(nd4c_array **ys) {
-  for (int i = 0; i < MOST; ++i) {
+  for (int i = 0; i < MOST; i++) {
     nd4c_array_release(ys[i]);
     ys[i] = NULL;
   }

@@ -68,7 +68,7 @@ static void attributes_carry_kind_and_place(void **state) {
   assert_int_equal(last.input_count, 2);
   assert_ptr_equal(last.inputs[ND4C_IN_pad_value], array(3));
   const nd4c_op_info *pad = nd4c_op_get(ND4C_OP_pad);
-  for (int32_t i = 0; i < pad->attr_count; ++i) {
+  for (int32_t i = 0; i < pad->attr_count; i++) {
     assert_int_equal(last.attrs[i].kind, pad->attrs[i].preset.kind);
   }
   assert_ptr_equal(last.attrs[ND4C_ATTR_pad_pads].as.ints, pads);

@@ -122,10 +122,10 @@ static void check_defaults(nd4c_op op, nd4c_status status) {
   assert_int_equal(last.op, op);
   assert_int_equal(last.input_count, info->input_count);
   assert_int_equal(last.output_count, info->output_count);
-  for (int32_t i = 0; i < info->input_count; ++i) {
+  for (int32_t i = 0; i < info->input_count; i++) {
     assert_ptr_equal(last.inputs[i], info->inputs[i].optional ? NULL : array(0));
   }
-  for (int32_t i = 0; i < info->attr_count; ++i) {
+  for (int32_t i = 0; i < info->attr_count; i++) {
     assert_int_equal(last.attrs[i].kind, info->attrs[i].preset.kind);
     assert_int_equal(last.attrs[i].count, info->attrs[i].preset.count);
     assert_int_equal(last.attrs[i].as.i, info->attrs[i].preset.as.i);
@@ -140,7 +140,7 @@ static int checked;
     nd4c_array *y = NULL;                                                                                  \
     const nd4c_##name##_options none = {.struct_size = sizeof none.struct_size};                           \
     const nd4c_##name##_options *const given[] = {NULL, &defaults_##name, &none};                          \
-    for (int i = 0; i < 3; ++i) {                                                                          \
+    for (int i = 0; i < 3; i++) {                                                                          \
       check_defaults(ND4C_OP_##name,                                                                       \
                      nd4c_##name(TYPED_REST(_ SIGNATURE(GIVEN, name)), given[i] SIGNATURE(WANTED, name))); \
     }                                                                                                      \
@@ -238,7 +238,7 @@ static void a_struct_without_a_size_is_refused(void **state) {
   } given;
   const uint32_t wrong[] = {0, 3, 4097, UINT32_MAX};
   const int calls = last.calls;
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     given.options.struct_size = wrong[i];
     assert_int_equal(nd4c_conv(array(0), array(1), &given.options, &y), ND4C_ARGUMENT);
     assert_non_null(strstr(nd4c_error_message(), "DEFAULTS"));

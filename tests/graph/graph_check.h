@@ -52,7 +52,7 @@ static inline nd4c_array *check_array(nd4c_dtype dtype, int32_t rank, const int6
   void *data = NULL;
   CHECK_OK(nd4c_array_data_mutable(array, &data));
   uint64_t state = seed * 2654435761u + 88172645463325252u;
-  for (int64_t i = 0; i < nd4c_array_size(array); ++i) {
+  for (int64_t i = 0; i < nd4c_array_size(array); i++) {
     double number = low + (check_number(&state) + 1.0) / 2.0 * (high - low);
     if (dtype == ND4C_FLOAT64) {
       ((double *)data)[i] = number;
@@ -119,14 +119,14 @@ static inline nd4c_attr check_ints(const char *name, const int64_t *numbers, int
 
 /* Random inputs of a graph, C-contiguous. */
 static inline void check_make_inputs(const nd4c_graph *graph, uint64_t seed, nd4c_array **inputs) {
-  for (int32_t i = 0; i < graph->inputs.count; ++i) {
+  for (int32_t i = 0; i < graph->inputs.count; i++) {
     const nd4c_graph_value *value = &graph->values[graph->inputs.items[i].value];
     inputs[i] = check_array(value->dtype, value->rank, value->shape, seed + (uint64_t)i, -1.0, 1.0);
   }
 }
 
 static inline void check_release(nd4c_array **arrays, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_array_release(arrays[i]);
     arrays[i] = NULL;
   }
@@ -136,21 +136,21 @@ static inline void check_release(nd4c_array **arrays, int32_t count) {
 static inline void check_evaluate(const nd4c_graph *graph, nd4c_array *const *inputs, nd4c_array **outputs) {
   nd4c_array **values = calloc((size_t)graph->value_count, sizeof *values);
   assert_non_null(values);
-  for (int32_t i = 0; i < graph->value_count; ++i) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
     const nd4c_graph_value *value = &graph->values[i];
     values[i] = nd4c_array_retain(value->input >= 0 ? inputs[value->input] : value->constant);
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     const nd4c_graph_node *node = &graph->nodes[i];
     const nd4c_array *operands[16] = {NULL};
     assert_in_range(node->input_count, 0, 16);
-    for (int32_t k = 0; k < node->input_count; ++k) {
+    for (int32_t k = 0; k < node->input_count; k++) {
       operands[k] = node->inputs[k] < 0 ? NULL : values[node->inputs[k]];
     }
     CHECK_OK(nd4c_op_call_positional(NULL, node->def->info.op, operands, node->input_count, node->attrs,
                                      &values[node->outputs[0]]));
   }
-  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
     outputs[i] = nd4c_array_retain(values[graph->outputs.items[i].value]);
   }
   check_release(values, graph->value_count);
@@ -161,7 +161,7 @@ static inline void check_evaluate(const nd4c_graph *graph, nd4c_array *const *in
 static inline double check_difference(const nd4c_array *expected, const nd4c_array *actual) {
   assert_int_equal(nd4c_array_dtype(expected), nd4c_array_dtype(actual));
   assert_int_equal(nd4c_array_rank(expected), nd4c_array_rank(actual));
-  for (int32_t i = 0; i < nd4c_array_rank(expected); ++i) {
+  for (int32_t i = 0; i < nd4c_array_rank(expected); i++) {
     assert_int_equal(nd4c_array_shape(expected)[i], nd4c_array_shape(actual)[i]);
   }
   int64_t size = nd4c_array_size(expected);
@@ -170,7 +170,7 @@ static inline double check_difference(const nd4c_array *expected, const nd4c_arr
   CHECK_OK(nd4c_array_read(expected, left, bytes));
   CHECK_OK(nd4c_array_read(actual, right, bytes));
   double worst = 0, largest = 1e-6;
-  for (int64_t i = 0; i < size; ++i) {
+  for (int64_t i = 0; i < size; i++) {
     double a, b;
     if (nd4c_array_dtype(expected) == ND4C_FLOAT32) {
       a = (double)((float *)left)[i];
@@ -192,7 +192,7 @@ static inline double check_difference(const nd4c_array *expected, const nd4c_arr
 }
 
 static inline bool check_has_step(const nd4c_plan *plan, nd4c_op op) {
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     if (plan->steps[i].choice != NULL && plan->graph->nodes[plan->steps[i].node].def->info.op == op) {
       return true;
     }
@@ -204,13 +204,13 @@ static inline bool check_has_step(const nd4c_plan *plan, nd4c_op op) {
 static inline void check_arena(const nd4c_plan *plan) {
   int32_t *first = calloc((size_t)plan->slot_count + 1, sizeof *first);
   int32_t *last = calloc((size_t)plan->slot_count + 1, sizeof *last);
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     first[i] = INT32_MAX;
     last[i] = -1;
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
-    for (int32_t k = 0; k < step->input_count + step->output_count; ++k) {
+    for (int32_t k = 0; k < step->input_count + step->output_count; k++) {
       nd4c_value value = k < step->input_count ? step->inputs[k] : step->outputs[k - step->input_count];
       int32_t root = value < 0 ? -1 : plan->slots[value].root;
       if (root >= 0 && plan->slots[root].kind == ND4C_SLOT_ARENA) {
@@ -219,8 +219,8 @@ static inline void check_arena(const nd4c_plan *plan) {
       }
     }
   }
-  for (int32_t a = 0; a < plan->slot_count; ++a) {
-    for (int32_t b = 0; b < plan->slot_count; ++b) {
+  for (int32_t a = 0; a < plan->slot_count; a++) {
+    for (int32_t b = 0; b < plan->slot_count; b++) {
       const nd4c_slot *x = &plan->slots[a], *y = &plan->slots[b];
       /* Where one ends in the step in which the other begins, an in-place step put them on one place. */
       bool in_place =
@@ -247,16 +247,16 @@ static inline void check_runs(nd4c_plan *plan, nd4c_array *const *inputs, nd4c_a
   int32_t input_count = plan->graph->inputs.count, output_count = plan->graph->outputs.count;
   const nd4c_array *given[CHECK_PORTS];
   nd4c_array *outputs[CHECK_PORTS] = {NULL};
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     given[i] = inputs[i];
   }
-  for (int32_t round = 0; round < 3; ++round) {
+  for (int32_t round = 0; round < 3; round++) {
     int64_t before = nd4c_allocation_count();
     CHECK_OK(nd4c_plan_run(plan, given, input_count, outputs, output_count));
     if (round == 2 && nd4c_plan_is_direct(plan)) {
       assert_int_equal(nd4c_allocation_count() - before, 0);
     }
-    for (int32_t i = 0; i < output_count; ++i) {
+    for (int32_t i = 0; i < output_count; i++) {
       double difference = check_difference(expected[i], outputs[i]);
       if (!(difference <= tolerance)) {
         char *report = NULL;

@@ -101,7 +101,7 @@ static void check_plan(nd4c_plan *plan, bool longer) {
   check_evaluate(graph, inputs, expected);
   for (int run = 0; run < 2; run++) {
     CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 1, actual, 2));
-    for (int32_t i = 0; i < 2; ++i) {
+    for (int32_t i = 0; i < 2; i++) {
       assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
     }
   }
@@ -179,7 +179,7 @@ static void a_placed_plan_takes_part(void **state) {
   check_make_inputs(graph, 3, inputs);
   check_evaluate(graph, inputs, expected);
   CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)inputs, 1, actual, 3));
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
   }
   check_release(inputs, 1);

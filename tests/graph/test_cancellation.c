@@ -29,7 +29,7 @@ static void eager_calls_are_refused(void **state) {
              *kept = check_array(ND4C_FLOAT32, 2, shape, 2, -1, 1);
   float before[32], after[32];
   CHECK_OK(nd4c_array_read(kept, before, sizeof before));
-  for (int32_t round = 0; round < 2; ++round) { /* a new signature, and one that is remembered */
+  for (int32_t round = 0; round < 2; round++) { /* a new signature, and one that is remembered */
     nd4c_context *context = round == 0 ? NULL : stub_context;
     CHECK_OK(nd4c_cancellation_enter(c));
     CHECK_OK(nd4c_tanh_on(context, x, &y));
@@ -86,14 +86,14 @@ static void arguments_are_checked(void **state) {
   assert_int_equal(nd4c_cancellation_leave(NULL), ND4C_NULL_ARGUMENT);
   assert_int_equal(nd4c_cancellation_leave(c), ND4C_ARGUMENT);
   assert_int_equal(nd4c_cancellation_set_timeout(c, -1), ND4C_ARGUMENT);
-  for (int32_t i = 0; i < ND4C_CANCELLATION_DEPTH; ++i) {
+  for (int32_t i = 0; i < ND4C_CANCELLATION_DEPTH; i++) {
     CHECK_OK(nd4c_cancellation_enter(i % 2 == 0 ? c : other));
   }
   assert_int_equal(nd4c_cancellation_enter(c), ND4C_ARGUMENT);
   assert_int_equal(nd4c_cancellation_leave(c), ND4C_ARGUMENT); /* the other one is the last */
   nd4c_cancellation_destroy(other);                            /* the thread keeps it */
   nd4c_cancellation_destroy(NULL);
-  for (int32_t i = ND4C_CANCELLATION_DEPTH - 1; i >= 0; --i) {
+  for (int32_t i = ND4C_CANCELLATION_DEPTH - 1; i >= 0; i--) {
     CHECK_OK(nd4c_cancellation_leave(i % 2 == 0 ? c : other));
   }
   nd4c_cancellation_destroy(c);
@@ -104,7 +104,7 @@ static nd4c_graph *make_chain(int32_t length) {
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value x = check_input(graph, "x", 2, shape);
-  for (int32_t i = 0; i < length; ++i) {
+  for (int32_t i = 0; i < length; i++) {
     x = check_unary(graph, i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_sin, x);
   }
   CHECK_OK(nd4c_graph_output(graph, "y", x));
@@ -136,7 +136,7 @@ static void kernels_are_stopped(void **state) {
   CHECK_OK(nd4c_device_find("cpu:0", &cpu));
   nd4c_array *x = check_array(ND4C_FLOAT32, 2, shape, 1, -1, 1), *y = NULL;
   nd4c_graph *graph = make_chain(3);
-  for (int32_t i = -1; i < 2; ++i) {
+  for (int32_t i = -1; i < 2; i++) {
     nd4c_device *devices[] = {stub_device, cpu, stub_device};
     nd4c_placement placement = {.struct_size = sizeof placement, .devices = devices, .device_count = 3};
     nd4c_plan_options options = {
@@ -182,7 +182,7 @@ static void plans_stop_between_steps(void **state) {
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value value = check_input(graph, "x", 1, many);
-  for (int32_t i = 0; i < 400; ++i) {
+  for (int32_t i = 0; i < 400; i++) {
     value = check_unary(graph, i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_sin, value);
   }
   CHECK_OK(nd4c_graph_output(graph, "y", value));

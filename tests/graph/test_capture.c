@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 
-#include "device/stream/capture.h"
 #include "device/driver.h"
+#include "device/stream/capture.h"
 #include "graph/modes/mode.h"
 #include "graph_check.h"
 #include "stub_plugin.h"
@@ -44,7 +44,7 @@ static nd4c_status run_scene(scene *s) {
 static void check_outputs(scene *s) {
   nd4c_array *right[OUTPUTS] = {NULL};
   check_evaluate(s->graph, s->inputs, right);
-  for (int32_t i = 0; i < OUTPUTS; ++i) {
+  for (int32_t i = 0; i < OUTPUTS; i++) {
     assert_true(check_difference(right[i], s->outputs[i]) <= 1e-5);
   }
   check_release(right, OUTPUTS);
@@ -82,7 +82,7 @@ static calls count_calls(calls *before) {
 
 static void write_values(nd4c_array *array, float first) {
   float values[32];
-  for (int32_t i = 0; i < 32; ++i) {
+  for (int32_t i = 0; i < 32; i++) {
     values[i] = first + (float)i / 64;
   }
   CHECK_OK(nd4c_array_write(array, values, sizeof values));
@@ -111,7 +111,7 @@ static void steps_are_recorded_once(void **state) {
   (void)count_calls(&before);
   run_right(&s); /* the outputs are known from here on, and so is where they are */
   CHECK_CALLS(&before, STEPS, 1, 1, 0, 1);
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     write_values(s.inputs[0], 0.25f * (float)i); /* the place stays */
     run_right(&s);
   }
@@ -142,7 +142,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
   begin_scene(&s, "capture");
   run_right(&s);
   run_right(&s);
-  for (int32_t step = 1; step <= STEPS; ++step) {
+  for (int32_t step = 1; step <= STEPS; step++) {
     nd4c_array *right[OUTPUTS] = {NULL};
     calls before = {0};
     char command[32];
@@ -152,7 +152,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
     assert_int_equal(stub_control(command), 0);
     CHECK_OK(run_scene(&s));
     CHECK_CALLS(&before, 0, 0, 0, 0, 1);
-    for (int32_t i = 0; i < OUTPUTS; ++i) {
+    for (int32_t i = 0; i < OUTPUTS; i++) {
       bool fails = strchr(expected[step - 1].reached, 'a' + i) != NULL;
       nd4c_status status = nd4c_array_wait(s.outputs[i]);
       if (fails != (status != ND4C_OK) || (fails && strstr(nd4c_error_message(), expected[step - 1].name) == NULL)) {
@@ -181,7 +181,7 @@ static void a_recording_that_fails_costs_no_run(void **state) {
                                        "capture_begin:1:12345",
                                        "capture_end:1:12345",
                                        "instantiate:1:12345"};
-  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
     scene s;
     char command[64], *text = NULL;
     calls before = {0};
@@ -216,7 +216,7 @@ static void an_update_that_fails_costs_no_run(void **state) {
     const char *command;
     int32_t instantiates, launches;
   } cases[] = {{"fail capture_update:1", 0, 0}, {"fail capture_update:1:210", 1, 1}};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     scene s;
     calls before = {0};
     begin_scene(&s, "capture");
@@ -277,9 +277,9 @@ static void a_moved_plan_records_anew(void **state) {
   CHECK_OK(nd4c_context_create(&options, &other));
   begin_scene(&s, "capture");
   (void)stub_control("delay 300");
-  for (int32_t round = 0; round < 6; ++round) {
+  for (int32_t round = 0; round < 6; round++) {
     CHECK_OK(nd4c_plan_move(s.plan, round % 2 == 0 ? other : stub_context));
-    for (int32_t i = 0; i < 3; ++i) {
+    for (int32_t i = 0; i < 3; i++) {
       CHECK_OK(run_scene(&s));
     }
     check_outputs(&s);
@@ -308,7 +308,7 @@ static void a_refused_run_leaves_no_stale_recording(void **state) {
   s.inputs[1] = first[1];
   check_outputs(&s); /* of the run before: nothing was written */
   s.inputs[0] = kept;
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     run_right(&s);
   }
   nd4c_array_release(bad);
@@ -351,7 +351,7 @@ static void calls_in_a_wrong_order_are_refused(void **state) {
 /* What may not be called while a stream is recorded spoils the recording, and nothing else. */
 static void an_illegal_call_spoils_the_recording(void **state) {
   (void)state;
-  for (int32_t illegal = 0; illegal < 3; ++illegal) {
+  for (int32_t illegal = 0; illegal < 3; illegal++) {
     nd4c_capture *work = NULL;
     nd4c_stream stream = NULL;
     nd4c_fence fence = NULL;
@@ -407,7 +407,7 @@ static void fills_copies_and_callbacks_are_recorded(void **state) {
   CHECK_OK(stub_device->ops->capture->host_callback(stub_device->handle, recorded, count_up, &calls_seen));
   CHECK_OK(nd4c_capture_end(work, NULL));
   assert_int_equal(calls_seen, 0);
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     CHECK_OK(nd4c_capture_launch(work, stream, 0));
   }
   nd4c_fence fence = NULL;
@@ -416,7 +416,7 @@ static void fills_copies_and_callbacks_are_recorded(void **state) {
   CHECK_OK(nd4c_driver_fence_wait(stub_device, fence));
   stub_device->ops->fence_destroy(stub_device->handle, fence);
   assert_int_equal(calls_seen, 3);
-  for (int32_t i = 0; i < 8; ++i) {
+  for (int32_t i = 0; i < 8; i++) {
     assert_int_equal(bytes[i], 5);
   }
   nd4c_capture_free(work);
@@ -437,11 +437,11 @@ static void *run_plans(void *argument) {
   CHECK_OK(nd4c_plan_create(graph, context, NULL, &plan));
   check_make_inputs(graph, seed, inputs);
   check_evaluate(graph, inputs, right);
-  for (int32_t i = 0; i < 20; ++i) {
+  for (int32_t i = 0; i < 20; i++) {
     const nd4c_array *given[] = {inputs[0], inputs[1]};
     CHECK_OK(nd4c_plan_run(plan, given, INPUTS, outputs, OUTPUTS));
   }
-  for (int32_t i = 0; i < OUTPUTS; ++i) {
+  for (int32_t i = 0; i < OUTPUTS; i++) {
     assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
   }
   nd4c_plan_destroy(plan);
@@ -458,11 +458,11 @@ static void threads_record_at_once(void **state) {
   enum { THREADS = 4 };
   pthread_t threads[THREADS];
   uint64_t seeds[THREADS];
-  for (int32_t i = 0; i < THREADS; ++i) {
+  for (int32_t i = 0; i < THREADS; i++) {
     seeds[i] = (uint64_t)i + 1;
     assert_int_equal(pthread_create(&threads[i], NULL, run_plans, &seeds[i]), 0);
   }
-  for (int32_t i = 0; i < THREADS; ++i) {
+  for (int32_t i = 0; i < THREADS; i++) {
     assert_int_equal(pthread_join(threads[i], NULL), 0);
   }
 }
@@ -488,7 +488,7 @@ static void a_kernel_says_that_it_cannot_be_recorded(void **state) {
   } cases[] = {{ND4C_OP_sin, "capture", ""},
                {ND4C_OP_tanh, "stream", "kernel stub.plain cannot be recorded"},
                {ND4C_OP_exp, "stream", "kernel stub.plain waits for the device"}};
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     nd4c_plan *plan = plan_of_one(cases[i].op);
     char *text = NULL;
     assert_string_equal(plan->mode->name, cases[i].mode);
@@ -510,7 +510,7 @@ static void scratch_outlives_what_was_recorded(void **state) {
   (void)stub_control("scratch 4096");
   begin_scene(&s, "capture");
   begin_scene(&second, "capture");
-  for (int32_t i = 0; i < 4; ++i) {
+  for (int32_t i = 0; i < 4; i++) {
     run_right(&s);
     run_right(&second);
   }

@@ -46,11 +46,11 @@ static void run_ranks(int32_t count, nd4c_dtype dtype, void (*body)(rank *)) {
   pthread_t threads[RANKS];
   nd4c_collective_id id;
   CHECK_OK(nd4c_collective_make_id(stub_device, &id));
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     ranks[i] = (rank){.id = id, .number = i, .count = count, .dtype = dtype, .body = body};
     assert_int_equal(pthread_create(&threads[i], NULL, run_rank, &ranks[i]), 0);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     assert_int_equal(pthread_join(threads[i], NULL), 0);
   }
 }
@@ -64,11 +64,11 @@ static double value_of(int32_t number, int64_t element) {
 static nd4c_array *make(const rank *r, int32_t axes, const int64_t *shape, bool there) {
   nd4c_array *plain = NULL, *result = NULL;
   int64_t size = 1;
-  for (int32_t i = 0; i < axes; ++i) {
+  for (int32_t i = 0; i < axes; i++) {
     size *= shape[i];
   }
   double values[SIZE * RANKS];
-  for (int64_t i = 0; i < size; ++i) {
+  for (int64_t i = 0; i < size; i++) {
     values[i] = value_of(r->number, i);
   }
   CHECK_OK(nd4c_array_from_data(ND4C_FLOAT64, axes, shape, values, NULL, &plain));
@@ -95,7 +95,7 @@ static void check(const rank *r, const char *what, const nd4c_array *array, int6
     fail_msg("%s, rank %d of %d, %s: %s", what, r->number, r->count, nd4c_dtype_name(r->dtype), nd4c_error_message());
   }
   CHECK_OK(nd4c_array_read(wide, values, (size_t)size * sizeof *values));
-  for (int64_t i = 0; i < size; ++i) {
+  for (int64_t i = 0; i < size; i++) {
     if (values[i] != expected(r, i)) {
       fail_msg("%s, rank %d of %d, %s: element %d is %g, expected %g", what, r->number, r->count,
                nd4c_dtype_name(r->dtype), (int)i, values[i], expected(r, i));
@@ -106,7 +106,7 @@ static void check(const rank *r, const char *what, const nd4c_array *array, int6
 
 static double sum_at(const rank *r, int64_t i) {
   double sum = 0;
-  for (int32_t k = 0; k < r->count; ++k) {
+  for (int32_t k = 0; k < r->count; k++) {
     sum += value_of(k, i);
   }
   return sum;
@@ -114,7 +114,7 @@ static double sum_at(const rank *r, int64_t i) {
 
 static double product_at(const rank *r, int64_t i) {
   double product = 1;
-  for (int32_t k = 0; k < r->count; ++k) {
+  for (int32_t k = 0; k < r->count; k++) {
     product *= value_of(k, i);
   }
   return product;
@@ -122,7 +122,7 @@ static double product_at(const rank *r, int64_t i) {
 
 static double least_at(const rank *r, int64_t i) {
   double least = 9;
-  for (int32_t k = 0; k < r->count; ++k) {
+  for (int32_t k = 0; k < r->count; k++) {
     least = fmin(least, value_of(k, i));
   }
   return least;
@@ -130,7 +130,7 @@ static double least_at(const rank *r, int64_t i) {
 
 static double most_at(const rank *r, int64_t i) {
   double most = 0;
-  for (int32_t k = 0; k < r->count; ++k) {
+  for (int32_t k = 0; k < r->count; k++) {
     most = fmax(most, value_of(k, i));
   }
   return most;
@@ -164,7 +164,7 @@ static void reduce_all(rank *r) {
               {ND4C_COLLECTIVE_MIN, least_at},
               {ND4C_COLLECTIVE_MAX, most_at}};
   const int64_t shape[] = {3, 4};
-  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; ++i) {
+  for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
     nd4c_array *x = make(r, 2, shape, i % 2 == 0), *fresh = NULL;
     CHECK_OK(nd4c_group_all_reduce(r->group, ways[i].reduction, x, &fresh));
     check(r, "all_reduce", fresh, SIZE, ways[i].expected);
@@ -202,7 +202,7 @@ static void spread_and_send(rank *r) {
   nd4c_array *x = make(r, 2, shape, r->number % 2 == 1), *y = make(r, 2, shape, true), *z = make(r, 2, shape, true);
   CHECK_OK(nd4c_group_broadcast(r->group, r->count - 1, x));
   check(r, "broadcast", x, SIZE, root_at);
-  for (int32_t i = 0; i < 3 && r->count > 1; ++i) {
+  for (int32_t i = 0; i < 3 && r->count > 1; i++) {
     const int32_t right = (r->number + 1) % r->count, left = (r->number + r->count - 1) % r->count;
     if (r->number % 2 == 0) { /* a stream works in order: not all may send first */
       CHECK_OK(nd4c_group_send(r->group, right, y));
@@ -223,11 +223,11 @@ static void each_operation_in_each_dtype(void **state) {
   static const nd4c_dtype dtypes[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_FLOAT16, ND4C_BFLOAT16,
                                       ND4C_INT8,    ND4C_INT16,   ND4C_INT32,   ND4C_INT64,
                                       ND4C_UINT8,   ND4C_UINT16,  ND4C_UINT32,  ND4C_UINT64};
-  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; ++i) {
+  for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
     if (!nd4c_dtype_get_info(dtypes[i])->available) {
       continue;
     }
-    for (int32_t count = 1; count <= RANKS; ++count) {
+    for (int32_t count = 1; count <= RANKS; count++) {
       run_ranks(count, dtypes[i], reduce_all);
       run_ranks(count, dtypes[i], gather_and_scatter);
       if (count % 2 == 0 || count == 1) {
@@ -264,7 +264,7 @@ static void means_are_of_floats(void **state) {
 static void chain(rank *r) {
   const int64_t shape[] = {SIZE};
   nd4c_array *x = make(r, 1, shape, true);
-  for (int32_t i = 0; i < 20; ++i) {
+  for (int32_t i = 0; i < 20; i++) {
     nd4c_array *mean = NULL, *next = NULL;
     CHECK_OK(nd4c_group_all_reduce(r->group, ND4C_COLLECTIVE_MAX, x, &mean));
     CHECK_OK(nd4c_negative_on(r->context, mean, &next));
@@ -385,7 +385,7 @@ static void calls_that_fail_are_told(void **state) {
   CHECK_OK(nd4c_group_create(stub_context, &id, 0, 1, &group));
   CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, (float[]){1, 2}, stub_device, &x));
   static const char *const commands[] = {"fail collective:1", "fail fence_record:1", "fail in_flight:1"};
-  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     float values[2] = {0};
     CHECK_OK(nd4c_device_synchronize(stub_device));
     (void)stub_control(commands[i]);

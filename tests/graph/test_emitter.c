@@ -189,7 +189,7 @@ static void check_rewritten(chain emit, const nd4c_array *expected, const char *
   CHECK_OK(emit(&rewrite.emitter, x, &y));
   nd4c_rewrite_output(&rewrite, 0, y);
   CHECK_OK(nd4c_rewrite_end(&rewrite));
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     assert_int_not_equal(graph->nodes[i].outputs[0], old);
   }
   check_plan(graph, expected, name);
@@ -205,7 +205,7 @@ static void check_chain(chain emit, const char *name) {
 
 static void test_composites(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof chains / sizeof chains[0]; ++i) {
+  for (size_t i = 0; i < sizeof chains / sizeof chains[0]; i++) {
     check_chain(chains[i].emit, chains[i].name);
   }
 }
@@ -267,10 +267,10 @@ static void test_gradients(void **state) {
   static const nd4c_op unary[] = {ND4C_OP_copy, ND4C_OP_negative, ND4C_OP_exp,  ND4C_OP_log,     ND4C_OP_sqrt,
                                   ND4C_OP_sin,  ND4C_OP_cos,      ND4C_OP_tanh, ND4C_OP_sigmoid, ND4C_OP_relu};
   static const nd4c_op binary[] = {ND4C_OP_add, ND4C_OP_subtract, ND4C_OP_multiply, ND4C_OP_divide};
-  for (size_t i = 0; i < sizeof unary / sizeof unary[0]; ++i) {
+  for (size_t i = 0; i < sizeof unary / sizeof unary[0]; i++) {
     check_gradient(unary[i], false);
   }
-  for (size_t i = 0; i < sizeof binary / sizeof binary[0]; ++i) {
+  for (size_t i = 0; i < sizeof binary / sizeof binary[0]; i++) {
     check_gradient(binary[i], true);
   }
   assert_null(nd4c_gradient_find(ND4C_OP_argmax));
@@ -280,8 +280,8 @@ static void test_gradients(void **state) {
  */
 
 static void check_order(const nd4c_graph *graph) {
-  for (int32_t i = 0; i < graph->node_count; ++i) {
-    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
       nd4c_value input = graph->nodes[i].inputs[k];
       assert_true(input < 0 || graph->values[input].producer < i);
     }
@@ -329,7 +329,7 @@ static void test_pass_adds_nodes(void **state) {
   check_make_inputs(graph, 3, inputs);
   check_evaluate(graph, inputs, left);
   check_evaluate(expected, inputs, right);
-  for (int32_t i = 0; i < 2; ++i) {
+  for (int32_t i = 0; i < 2; i++) {
     assert_true(check_difference(right[i], left[i]) == 0);
   }
   check_release(inputs, 1);
@@ -349,7 +349,7 @@ static void test_long_chains_are_sorted(void **state) {
   nd4c_graph *graph = make_graph(&a);
   begin(&rewrite, graph);
   last = a;
-  for (int32_t i = 0; i < LENGTH; ++i) {
+  for (int32_t i = 0; i < LENGTH; i++) {
     CHECK_OK(nd4c_emit_unary(&rewrite.emitter, ND4C_OP_negative, last, &last));
   }
   nd4c_rewrite_input(&rewrite, &graph->nodes[1], 0, last);

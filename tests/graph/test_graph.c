@@ -42,7 +42,7 @@ static void expect(nd4c_status status, const refusal *expected) {
     fail_msg("gave %s (%s), expected %s", nd4c_status_name(status), nd4c_error_message(),
              nd4c_status_name(expected->status));
   }
-  for (int32_t i = 0; i < 3 && expected->words[i] != NULL; ++i) {
+  for (int32_t i = 0; i < 3 && expected->words[i] != NULL; i++) {
     if (strstr(nd4c_error_message(), expected->words[i]) == NULL) {
       fail_msg("'%s' lacks '%s'", nd4c_error_message(), expected->words[i]);
     }
@@ -91,11 +91,11 @@ static void names_are_found_among_many(void **state) {
   CHECK_OK(nd4c_graph_create(&graph));
   char name[32];
   nd4c_value value;
-  for (int32_t i = 0; i < 2000; ++i) {
+  for (int32_t i = 0; i < 2000; i++) {
     (void)snprintf(name, sizeof name, "input %d", i);
     CHECK_OK(nd4c_graph_input(graph, name, ND4C_FLOAT32, 0, NULL, &value));
   }
-  for (int32_t i = 0; i < 2000; ++i) {
+  for (int32_t i = 0; i < 2000; i++) {
     (void)snprintf(name, sizeof name, "input %d", i);
     assert_int_equal(nd4c_graph_input(graph, name, ND4C_FLOAT32, 0, NULL, &value), ND4C_NAME);
     assert_string_equal(nd4c_graph_input_name(graph, i), name);
@@ -126,7 +126,7 @@ static void any_failing_allocation_is_survived(void **state) {
   (void)state;
   assert_true(build_all());
   int32_t failures = 0;
-  for (int64_t skip = 0; skip < 1000; ++skip) {
+  for (int64_t skip = 0; skip < 1000; skip++) {
     nd4c_error_clear();
     nd4c_allocation_fail_at(skip);
     bool good = build_all();

@@ -19,7 +19,7 @@ static nd4c_graph *make_product(void) {
   nd4c_graph *graph = NULL;
   nd4c_array *array = NULL;
   nd4c_value x = ND4C_VALUE_NONE, w = ND4C_VALUE_NONE;
-  for (int32_t i = 0; i < SIDE * SIDE; ++i) {
+  for (int32_t i = 0; i < SIDE * SIDE; i++) {
     weights[i] = (int8_t)(i % 17 - 8);
   }
   CHECK_OK(nd4c_graph_create(&graph));

@@ -319,16 +319,15 @@ int main(void) {
   (void)setenv("STUB_MODE", "both", 1);
   (void)snprintf(folder, sizeof folder, "%s/kept.%ld", ND4C_TEST_BINARY_DIR, (long)getpid());
   nd4c_log_set(take_line, NULL, ND4C_LOG_WARNING);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(the_second_plan_loads, begin, end),
-      cmocka_unit_test_setup_teardown(what_differs_has_a_file_of_its_own, begin, end),
-      cmocka_unit_test_setup_teardown(width_makes_no_difference, begin, end),
-      cmocka_unit_test_setup_teardown(the_cache_is_off, begin, end),
-      cmocka_unit_test_setup_teardown(altered_files_are_compiled_anew, begin, end),
-      cmocka_unit_test_setup_teardown(files_of_others_are_not_read, begin, end),
-      cmocka_unit_test_setup_teardown(failures_leave_a_compiled_plan, begin, end),
-      cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told, begin, end),
-      cmocka_unit_test_setup_teardown(allocations_may_fail, begin, end)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(the_second_plan_loads, begin, end),
+                                     cmocka_unit_test_setup_teardown(what_differs_has_a_file_of_its_own, begin, end),
+                                     cmocka_unit_test_setup_teardown(width_makes_no_difference, begin, end),
+                                     cmocka_unit_test_setup_teardown(the_cache_is_off, begin, end),
+                                     cmocka_unit_test_setup_teardown(altered_files_are_compiled_anew, begin, end),
+                                     cmocka_unit_test_setup_teardown(files_of_others_are_not_read, begin, end),
+                                     cmocka_unit_test_setup_teardown(failures_leave_a_compiled_plan, begin, end),
+                                     cmocka_unit_test_setup_teardown(what_cannot_be_written_is_told, begin, end),
+                                     cmocka_unit_test_setup_teardown(allocations_may_fail, begin, end)};
   if (stub_start() != ND4C_OK) {
     return 1;
   }

@@ -29,7 +29,7 @@ static nd4c_value conv_of(nd4c_graph *graph, nd4c_value x, int64_t channels, uin
 static nd4c_value norm_of(nd4c_graph *graph, nd4c_value x, uint64_t seed) {
   const int64_t *channels = &graph->values[x].shape[1];
   nd4c_value inputs[5] = {x};
-  for (int32_t i = 1; i < 5; ++i) {
+  for (int32_t i = 1; i < 5; i++) {
     int64_t count = *channels;
     inputs[i] = check_constant(graph, 1, &count, seed + (uint64_t)i, i == 4 ? 0.5 : -1, 1.5);
     channels = &graph->values[x].shape[1];
@@ -223,7 +223,7 @@ static const pattern patterns[] = {
 typedef enum variant { ALONE, READ_TWICE, GIVEN_OUT, VARIANTS } variant;
 
 static int32_t changes_of(const nd4c_plan *plan, const char *pass) {
-  for (int32_t i = 0; i < plan->pass_count; ++i) {
+  for (int32_t i = 0; i < plan->pass_count; i++) {
     if (strcmp(plan->passes[i].name, pass) == 0) {
       return plan->passes[i].changes;
     }
@@ -261,8 +261,8 @@ static void check_pattern(const pattern *row, variant which) {
 
 static void patterns_fire_alone_only(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; ++i) {
-    for (variant which = ALONE; which < VARIANTS; ++which) {
+  for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+    for (variant which = ALONE; which < VARIANTS; which++) {
       check_pattern(&patterns[i], which);
     }
   }

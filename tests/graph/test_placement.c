@@ -54,7 +54,7 @@ static void check_alternating(nd4c_device *first, nd4c_device *then, bool optimi
   check_make_inputs(graph, 7, inputs);
   check_evaluate(graph, inputs, right);
   const nd4c_array *given[] = {inputs[0]};
-  for (int run = 0; run < 3; ++run) {
+  for (int run = 0; run < 3; run++) {
     CHECK_OK(nd4c_trace_start(NULL));
     CHECK_OK(nd4c_plan_run(plan, given, 1, results, 3));
     CHECK_OK(nd4c_device_synchronize(stub_device));
@@ -63,7 +63,7 @@ static void check_alternating(nd4c_device *first, nd4c_device *then, bool optimi
     assert_int_equal(seen.copies, expected.values + (run == 0 ? expected.inputs : 0)); /* none for weights */
     assert_int_equal(seen.copied_bytes, expected.value_bytes + (run == 0 ? expected.input_bytes : 0));
     assert_true(seen.transitions > 0);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; i++) {
       assert_true(check_difference(right[i], results[i]) <= 1e-5);
     }
     check_release(results, 3);
@@ -117,7 +117,7 @@ static void a_callback_places_nodes_on_three_devices(void **state) {
   const nd4c_array *given[] = {inputs[0]};
   CHECK_OK(nd4c_plan_run(plan, given, 1, results, 3));
   assert_ptr_equal(nd4c_array_device(results[0]), second); /* where it was computed */
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     assert_true(check_difference(right[i], results[i]) <= 1e-5);
   }
   /* A failure in a run is gone in the next. */
@@ -186,7 +186,7 @@ static void empty_values_have_no_place(void **state) {
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value value = check_input(graph, "x", 2, none);
-  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; ++i) {
+  for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
     value = check_unary(graph, ops[i], value);
   }
   CHECK_OK(nd4c_graph_output(graph, "y", value));

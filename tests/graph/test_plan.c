@@ -52,8 +52,8 @@ static int tear_down(void **state) {
 
 /* Compares y and z with what x and s give. */
 static void expect_outputs(const fixture *f, const nd4c_array *x, const nd4c_array *y, const nd4c_array *z) {
-  for (int64_t i = 0; i < ROWS; ++i) {
-    for (int64_t k = 0; k < COLUMNS; ++k) {
+  for (int64_t i = 0; i < ROWS; i++) {
+    for (int64_t k = 0; k < COLUMNS; k++) {
       double a, b, left, right;
       CHECK_OK(nd4c_array_item(x, (int64_t[]){i, k}, &a));
       CHECK_OK(nd4c_array_item(f->s, (int64_t[]){k}, &b));
@@ -125,7 +125,7 @@ static void given_outputs_of_every_kind(void **state) {
   const nd4c_array *inputs[] = {f->x, f->s};
   nd4c_array *copy = NULL;
   CHECK_OK(nd4c_copy(f->x, &copy));
-  for (int32_t round = 0; round < 2; ++round) {
+  for (int32_t round = 0; round < 2; round++) {
     nd4c_array *mixed[2] = {apart, NULL};
     CHECK_OK(nd4c_plan_run(f->plan, inputs, 2, mixed, 2));
     assert_ptr_equal(mixed[0], apart);
@@ -154,7 +154,7 @@ static void inputs_of_any_layout(void **state) {
   CHECK_OK(nd4c_broadcast_to(f->s, shape, 2, &repeated));
   CHECK_OK(nd4c_transpose(columns, NULL, 0, &turned));
   const nd4c_array *layouts[] = {columns, backwards, repeated, f->x};
-  for (int32_t i = 0; i < 4; ++i) {
+  for (int32_t i = 0; i < 4; i++) {
     nd4c_array *outputs[2] = {NULL};
     const nd4c_array *inputs[] = {layouts[i], f->s};
     CHECK_OK(nd4c_plan_run(f->plan, inputs, 2, outputs, 2));
@@ -221,7 +221,7 @@ static void report_tells_passes_steps_and_memory(void **state) {
   const char *parts[] = {
       "plan on cpu:0: 3 nodes recorded",   "fuse_activation", "subtract the difference", "float32(3, 4)", "arena: ",
       "requested but not applied: nothing"};
-  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
     if (strstr(text, parts[i]) == NULL) {
       fail_msg("the report lacks '%s':\n%s", parts[i], text);
     }
@@ -322,7 +322,7 @@ static void any_failing_allocation_is_survived(void **state) {
   assert_true(plan_and_run(graph, given));
   int64_t before = live_bytes();
   int32_t failures = 0, skip = 0;
-  for (bool good = false; !good && skip < 5000; ++skip) {
+  for (bool good = false; !good && skip < 5000; skip++) {
     nd4c_error_clear();
     nd4c_allocation_fail_at(skip);
     good = plan_and_run(graph, given);

@@ -4,10 +4,10 @@
 #include "graph_check.h"
 
 static void check_placed(const nd4c_plan_block *blocks, int32_t count, int64_t bytes, uint64_t seed) {
-  for (int32_t a = 0; a < count; ++a) {
+  for (int32_t a = 0; a < count; a++) {
     assert_int_equal(blocks[a].offset % ND4C_PLAN_ALIGNMENT, 0);
     assert_true(blocks[a].offset >= 0 && blocks[a].offset + blocks[a].bytes <= bytes);
-    for (int32_t b = a + 1; b < count; ++b) {
+    for (int32_t b = a + 1; b < count; b++) {
       bool together = blocks[a].first <= blocks[b].last && blocks[b].first <= blocks[a].last;
       bool apart = blocks[a].offset + blocks[a].bytes <= blocks[b].offset ||
                    blocks[b].offset + blocks[b].bytes <= blocks[a].offset;
@@ -21,9 +21,9 @@ static void check_placed(const nd4c_plan_block *blocks, int32_t count, int64_t b
 /* The most that lives at one step: no placement needs less. */
 static int64_t least(const nd4c_plan_block *blocks, int32_t count, int32_t steps) {
   int64_t most = 0;
-  for (int32_t step = 0; step < steps; ++step) {
+  for (int32_t step = 0; step < steps; step++) {
     int64_t live = 0;
-    for (int32_t i = 0; i < count; ++i) {
+    for (int32_t i = 0; i < count; i++) {
       live += blocks[i].first <= step && step <= blocks[i].last ? blocks[i].bytes : 0;
     }
     most = live > most ? live : most;
@@ -35,11 +35,11 @@ static void random_blocks_do_not_overlap(void **state) {
   (void)state;
   enum { MOST = 120, STEPS = 60 };
   int64_t used = 0, needed = 0;
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= 300; seed++) {
     uint64_t random = seed * 7919;
     nd4c_plan_block blocks[MOST];
     int32_t count = (int32_t)(check_random(&random) % MOST) + 1;
-    for (int32_t i = 0; i < count; ++i) {
+    for (int32_t i = 0; i < count; i++) {
       int32_t first = (int32_t)(check_random(&random) % STEPS);
       int32_t length = (int32_t)(check_random(&random) % 8);
       int32_t last = first + length < STEPS ? first + length : STEPS - 1;
@@ -64,7 +64,7 @@ static void sizes_that_overflow_are_refused(void **state) {
   assert_int_equal(nd4c_plan_place_blocks(one, 1, &bytes), ND4C_OVERFLOW);
   assert_non_null(strstr(nd4c_error_message(), "9223372036854775807 bytes"));
   nd4c_plan_block two[] = {{.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0},
-                            {.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0}};
+                           {.bytes = INT64_MAX / 2 + 1, .first = 0, .last = 0}};
   assert_int_equal(nd4c_plan_place_blocks(two, 2, &bytes), ND4C_OVERFLOW);
   assert_non_null(strstr(nd4c_error_message(), "together"));
 }

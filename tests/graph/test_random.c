@@ -20,7 +20,7 @@ static nd4c_value any_value(maker *work) {
 
 /* A value of the rank, NONE if the first few looked at have another. */
 static nd4c_value value_of_rank(maker *work, int32_t rank) {
-  for (int32_t i = 0; i < 8; ++i) {
+  for (int32_t i = 0; i < 8; i++) {
     nd4c_value value = any_value(work);
     if (work->graph->values[value].rank == rank) {
       return value;
@@ -41,7 +41,7 @@ static nd4c_value add_binary(maker *work) {
   nd4c_value a = any_value(work);
   const nd4c_graph_value *info = &work->graph->values[a];
   if (pick(work, 2) == 0) {
-    for (int32_t i = 0; i < work->count; ++i) {
+    for (int32_t i = 0; i < work->count; i++) {
       const nd4c_graph_value *other = &work->graph->values[work->values[i]];
       if (work->values[i] != a && other->rank == info->rank &&
           memcmp(other->shape, info->shape, (size_t)info->rank * sizeof *info->shape) == 0) {
@@ -77,7 +77,7 @@ static nd4c_value add_norm(maker *work) {
   }
   int64_t channels = work->graph->values[x].shape[1];
   nd4c_value inputs[5] = {x};
-  for (int32_t i = 1; i < 5; ++i) {
+  for (int32_t i = 1; i < 5; i++) {
     inputs[i] = check_constant(work->graph, 1, &channels, check_random(&work->random), i == 4 ? 0.5 : -1, 1);
   }
   return check_op(work->graph, ND4C_OP_batch_norm, inputs, 5, NULL, 0);
@@ -134,7 +134,7 @@ static void make_graph(maker *work) {
   work->values[1] = check_input(work->graph, "matrix", 2, (int64_t[]){3, 4});
   work->count = 2;
   int32_t nodes = 4 + pick(work, NODES);
-  for (int32_t i = 0; i < nodes; ++i) {
+  for (int32_t i = 0; i < nodes; i++) {
     nd4c_value value = adders[pick(work, sizeof adders / sizeof adders[0])](work);
     if (value >= 0 && work->graph->values[value].size < 20000) {
       work->values[work->count] = value;
@@ -142,7 +142,7 @@ static void make_graph(maker *work) {
     }
   }
   int32_t outputs = 1 + pick(work, 3);
-  for (int32_t i = 0; i < outputs; ++i) {
+  for (int32_t i = 0; i < outputs; i++) {
     char name[16];
     (void)snprintf(name, sizeof name, "y%d", i);
     nd4c_value value = i == 0 ? work->values[work->count - 1] : any_value(work);
@@ -153,7 +153,7 @@ static void make_graph(maker *work) {
 static void plans_agree_with_eager_calls(void **state) {
   (void)state;
   const char *only = getenv("ND4C_TEST_SEED");
-  for (uint64_t seed = 1; seed <= 250; ++seed) {
+  for (uint64_t seed = 1; seed <= 250; seed++) {
     if (only != NULL && strtoull(only, NULL, 10) != seed) {
       continue;
     }

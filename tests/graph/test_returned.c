@@ -98,8 +98,8 @@ static nd4c_plan *make_plan(void) {
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value x = check_input(graph, "x", 2, shape);
   nd4c_value sum = check_binary(graph, ND4C_OP_add, x, x);
-  CHECK_OK(nd4c_graph_output(graph, "y", check_binary(graph, ND4C_OP_subtract,
-                                                      check_binary(graph, ND4C_OP_multiply, sum, x), x)));
+  CHECK_OK(nd4c_graph_output(graph, "y",
+                             check_binary(graph, ND4C_OP_subtract, check_binary(graph, ND4C_OP_multiply, sum, x), x)));
   CHECK_OK(nd4c_graph_output(graph, "sum", sum));
   CHECK_OK(nd4c_plan_create(graph, stub_context, NULL, &plan));
   nd4c_graph_destroy(graph);

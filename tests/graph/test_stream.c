@@ -45,7 +45,7 @@ static nd4c_plan *make_chain(int32_t length) {
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value x = check_input(graph, "x", 2, shape);
-  for (int32_t i = 0; i < length; ++i) {
+  for (int32_t i = 0; i < length; i++) {
     x = check_unary(graph, i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_sin, x);
   }
   CHECK_OK(nd4c_graph_output(graph, "y", x));
@@ -75,14 +75,14 @@ static run_cost cost_of_run(int32_t length) {
   nd4c_plan *plan = make_chain(length);
   nd4c_array *input = check_array(ND4C_FLOAT32, 2, shape, 1, -1, 1), *output = NULL;
   const nd4c_array *given[] = {input};
-  for (int32_t i = 0; i < 3; ++i) { /* warm: the input is there, records are recycled */
+  for (int32_t i = 0; i < 3; i++) { /* warm: the input is there, records are recycled */
     CHECK_OK(nd4c_plan_run(plan, given, 1, &output, 1));
     CHECK_OK(nd4c_array_wait(output));
   }
   CHECK_OK(nd4c_device_synchronize(stub_device));
   (void)stub_control("idle 1"); /* kernels that do nothing: what is left is nd4c's own */
   run_cost least = {.locks = INT64_MAX, .fences = INT64_MAX};
-  for (int32_t i = 0; i < 5; ++i) {
+  for (int32_t i = 0; i < 5; i++) {
     int64_t fences = stub_counter("fence_record"), locks = lock_count;
     nd4c_status status = nd4c_plan_run(plan, given, 1, &output, 1);
     locks = lock_count - locks;
@@ -117,7 +117,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
   } expected[] = {{"ac", "tanh"}, {"bc", "sin"}, {"c", "exp"}, {"c", "add"}};
   nd4c_graph *graph = check_make_fork();
   nd4c_plan *plan = make_fork_plan(graph);
-  for (int32_t step = 1; step <= 4; ++step) {
+  for (int32_t step = 1; step <= 4; step++) {
     nd4c_array *inputs[2], *right[3] = {NULL}, *outputs[3] = {NULL};
     char command[32];
     check_make_inputs(graph, 7, inputs);
@@ -126,7 +126,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
     (void)snprintf(command, sizeof command, "fail in_flight:%d", step);
     assert_int_equal(stub_control(command), 0);
     CHECK_OK(nd4c_plan_run(plan, given, 2, outputs, 3));
-    for (int32_t i = 0; i < 3; ++i) {
+    for (int32_t i = 0; i < 3; i++) {
       bool fails = strchr(expected[step - 1].reached, 'a' + i) != NULL;
       nd4c_status status = nd4c_array_wait(outputs[i]);
       if (fails != (status != ND4C_OK) || (fails && strstr(nd4c_error_message(), expected[step - 1].name) == NULL)) {
@@ -137,7 +137,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
     (void)stub_control("reset");
     /* What was left without a value is written anew by the next run. */
     CHECK_OK(nd4c_plan_run(plan, given, 2, outputs, 3));
-    for (int32_t i = 0; i < 3; ++i) {
+    for (int32_t i = 0; i < 3; i++) {
       assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
     }
     check_release(inputs, 2);
@@ -183,11 +183,11 @@ static void a_moved_plan_runs_on_the_other_stream(void **state) {
   check_make_inputs(graph, 5, inputs);
   check_evaluate(graph, inputs, right);
   const nd4c_array *given[] = {inputs[0], inputs[1]};
-  for (int32_t round = 0; round < 6; ++round) {
+  for (int32_t round = 0; round < 6; round++) {
     nd4c_array *outputs[3] = {NULL};
     CHECK_OK(nd4c_plan_move(plan, round % 2 == 0 ? other : stub_context));
     CHECK_OK(nd4c_plan_run(plan, given, 2, outputs, 3));
-    for (int32_t i = 0; i < 3; ++i) {
+    for (int32_t i = 0; i < 3; i++) {
       assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
     }
     check_release(outputs, 3);
@@ -210,7 +210,7 @@ static void *square_often(void *failed) {
   const int64_t size = 99;
   nd4c_array *a = NULL;
   *(int *)failed = nd4c_array_full(ND4C_FLOAT32, 1, &size, 3, stub_device, &a) != ND4C_OK;
-  for (int32_t i = 0; i < 100; ++i) {
+  for (int32_t i = 0; i < 100; i++) {
     nd4c_array *y = NULL;
     *(int *)failed += nd4c_square_on(stub_context, a, &y) != ND4C_OK;
     nd4c_array_release(y);
@@ -231,10 +231,10 @@ static void scratch_is_the_streams(void **state) {
   check_evaluate(graph, inputs, right);
   const nd4c_array *given[] = {inputs[0], inputs[1]};
   assert_int_equal(pthread_create(&thread, NULL, square_often, &failed), 0);
-  for (int32_t round = 0; round < 60; ++round) {
+  for (int32_t round = 0; round < 60; round++) {
     nd4c_array *outputs[3] = {NULL};
     CHECK_OK(nd4c_plan_run(plans[round % 2], given, 2, outputs, 3));
-    for (int32_t i = 0; i < 3; ++i) {
+    for (int32_t i = 0; i < 3; i++) {
       assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
     }
     check_release(outputs, 3);
@@ -274,12 +274,12 @@ static void values_without_elements_run_on_a_stream(void **state) {
   check_make_inputs(graph, 9, inputs);
   check_evaluate(graph, inputs, right);
   const nd4c_array *given[] = {inputs[0], inputs[1]};
-  for (int32_t round = 0; round < 4; ++round) {
+  for (int32_t round = 0; round < 4; round++) {
     nd4c_array *outputs[3] = {NULL};
     const int64_t fences = stub_counter("fence_record");
     CHECK_OK(nd4c_plan_run(plan, given, 2, outputs, 3));
     assert_true(round == 0 || stub_counter("fence_record") == fences + 1);
-    for (int32_t i = 0; i < 2; ++i) {
+    for (int32_t i = 0; i < 2; i++) {
       assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
     }
     CHECK_OK(nd4c_array_wait(outputs[2]));
@@ -299,7 +299,7 @@ static void a_plan_of_nothing_runs_on_a_stream(void **state) {
   nd4c_graph *graph = NULL;
   CHECK_OK(nd4c_graph_create(&graph));
   nd4c_value value = check_input(graph, "x", 2, nothing);
-  for (int32_t i = 0; i < 5; ++i) {
+  for (int32_t i = 0; i < 5; i++) {
     value = check_unary(graph, i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_sin, value);
   }
   CHECK_OK(nd4c_graph_output(graph, "y", value));

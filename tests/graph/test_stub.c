@@ -39,13 +39,13 @@ static nd4c_plan *make_plan(const nd4c_graph *graph, bool optimize) {
 }
 
 static void check_on_stub(nd4c_plan *plan, const nd4c_graph *graph) {
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= 3; seed++) {
     nd4c_array *inputs[1], *expected[2] = {NULL}, *actual[2] = {NULL};
     check_make_inputs(graph, seed, inputs);
     check_evaluate(graph, inputs, expected);
     const nd4c_array *given[] = {inputs[0]};
     CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 2));
-    for (int32_t i = 0; i < 2; ++i) {
+    for (int32_t i = 0; i < 2; i++) {
       assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
     }
     /* Again, into what was given. */
@@ -99,7 +99,7 @@ static void plans_agree_with_the_host(void **state) {
   (void)state;
   nd4c_graph *graph = make_graph();
   (void)stub_control("delay 500");
-  for (int32_t optimize = 0; optimize < 2; ++optimize) {
+  for (int32_t optimize = 0; optimize < 2; optimize++) {
     nd4c_plan *plan = make_plan(graph, optimize != 0);
     assert_string_equal(plan->mode->name, returns_outputs() ? "arrays" : "stream");
     check_on_stub(plan, graph);
@@ -258,7 +258,7 @@ static void other_extents_share_an_executable(void **state) {
   assert_int_equal(nd4c_plan_create(graphs[0], stub_context, &options, &none), ND4C_DEVICE);
   nd4c_plan_destroy(second);
   nd4c_plan_destroy(third);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     nd4c_graph_destroy(graphs[i]);
   }
 }
@@ -279,7 +279,7 @@ static void a_part_of_an_array_is_an_output(void **state) {
   CHECK_OK(nd4c_plan_run(plan, given, 1, part, 1));
   assert_true(check_difference(expected[0], part[0]) <= 1e-5);
   CHECK_OK(nd4c_array_read(whole, numbers, sizeof numbers));
-  for (int32_t i = 0; i < ROWS * COLUMNS; ++i) {
+  for (int32_t i = 0; i < ROWS * COLUMNS; i++) {
     assert_float_equal(numbers[i], 7, 0);
   }
   check_release(inputs, 1);
@@ -305,7 +305,7 @@ static void eager_copies_follow_a_run(void **state) {
   CHECK_OK(nd4c_plan_create(graph, context, NULL, &plan));
   assert_true(nd4c_plan_is_direct(plan));
   CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 2, shape, 7, host, &actual[0]));
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= 3; seed++) {
     check_make_inputs(graph, seed, inputs);
     check_evaluate(graph, inputs, expected);
     const nd4c_array *given[] = {inputs[0]};
@@ -344,7 +344,7 @@ static void plans_may_go_while_their_work_is_pending(void **state) {
   nd4c_plan_destroy(plan);
   nd4c_graph_destroy(graph);
   check_release(inputs, 1);
-  for (int32_t i = 0; i < 2; ++i) {
+  for (int32_t i = 0; i < 2; i++) {
     assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
   }
   check_release(expected, 2);
@@ -357,8 +357,8 @@ static void failing_calls_give_a_status(void **state) {
                                       "buffer_allocate", "fence_record", "partition"};
   nd4c_graph *graph = make_graph();
   int32_t failures = 0;
-  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
-    for (int32_t number = 1; number <= 6; ++number) {
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (int32_t number = 1; number <= 6; number++) {
       char command[64];
       (void)snprintf(command, sizeof command, "fail %s:%d", calls[i], number);
       nd4c_array *inputs[1], *outputs[2] = {NULL};
@@ -388,7 +388,7 @@ static void failing_calls_give_a_status(void **state) {
 static bool holds(nd4c_array *array, int32_t size, float value) {
   float elements[ROWS * 5] = {0};
   bool all = nd4c_array_read(array, elements, (size_t)size * sizeof *elements) == ND4C_OK;
-  for (int32_t i = 0; i < size && all; ++i) {
+  for (int32_t i = 0; i < size && all; i++) {
     all = elements[i] == value;
   }
   return all;
@@ -404,7 +404,7 @@ static void failures_leave_no_output_half_written(void **state) {
   nd4c_graph *graph = make_graph();
   nd4c_plan *plan = make_plan(graph, true);
   int failures = 0, delivering = 0;
-  for (int32_t nth = 1; nth <= 8; ++nth) {
+  for (int32_t nth = 1; nth <= 8; nth++) {
     char command[64];
     (void)snprintf(command, sizeof command, "fail run:%d:300", (int)nth);
     nd4c_array *inputs[1], *y = NULL, *large = NULL, *z = NULL;

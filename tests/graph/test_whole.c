@@ -1,8 +1,8 @@
 /* A device whose kernels take whole buffers in C order alone: the stub refuses every other operand as a violation, so
  * that right results without violations say that views were copied, and values of plans lie in buffers of their own. */
 #define _POSIX_C_SOURCE 200809L
-#include "graph/plan/plan_memory.h"
 #include "graph/modes/mode.h"
+#include "graph/plan/plan_memory.h"
 #include "graph_check.h"
 #include "stub_plugin.h"
 
@@ -14,7 +14,7 @@ static const int64_t shape[] = {ROWS, COLUMNS};
 static nd4c_array *make_numbers(void) {
   float values[SIZE];
   nd4c_array *array = NULL;
-  for (int32_t i = 0; i < SIZE; ++i) {
+  for (int32_t i = 0; i < SIZE; i++) {
     values[i] = (float)i;
   }
   CHECK_OK(nd4c_array_from_data(ND4C_FLOAT32, 2, shape, values, stub_device, &array));
@@ -51,13 +51,13 @@ static int64_t number_of(const view_case *v, int64_t index) {
 
 static void views_are_read(void **state) {
   (void)state;
-  for (int32_t i = 0; i < VIEWS; ++i) {
+  for (int32_t i = 0; i < VIEWS; i++) {
     nd4c_array *whole = make_numbers(), *view = make_view(whole, &views[i]), *result = NULL;
     float values[VIEW_SIZE];
-    for (int32_t round = 0; round < 3; ++round) { /* the calls behind the first one might be remembered */
+    for (int32_t round = 0; round < 3; round++) { /* the calls behind the first one might be remembered */
       CHECK_OK(nd4c_add_on(stub_context, view, view, &result));
       CHECK_OK(nd4c_array_read(result, values, sizeof values));
-      for (int32_t k = 0; k < VIEW_SIZE; ++k) {
+      for (int32_t k = 0; k < VIEW_SIZE; k++) {
         if (values[k] != 2 * (float)number_of(&views[i], k)) {
           fail_msg("%s: element %d is %g, expected %g", views[i].name, k, (double)values[k],
                    2.0 * (double)number_of(&views[i], k));
@@ -75,14 +75,14 @@ static void views_are_read(void **state) {
 static void offsets_are_told_apart(void **state) {
   (void)state;
   nd4c_array *whole = make_numbers();
-  for (int64_t row = 0; row < ROWS; ++row) {
+  for (int64_t row = 0; row < ROWS; row++) {
     const int64_t starts[] = {row, 0}, stops[] = {row + 1, COLUMNS}, steps[] = {1, 1};
     nd4c_array *view = NULL, *result = NULL;
     float values[COLUMNS];
     CHECK_OK(nd4c_array_slice(whole, starts, stops, steps, &view));
     CHECK_OK(nd4c_negative_on(stub_context, view, &result));
     CHECK_OK(nd4c_array_read(result, values, sizeof values));
-    for (int32_t k = 0; k < COLUMNS; ++k) {
+    for (int32_t k = 0; k < COLUMNS; k++) {
       assert_true(values[k] == -(float)(row * COLUMNS + k));
     }
     nd4c_array_release(view);
@@ -93,18 +93,18 @@ static void offsets_are_told_apart(void **state) {
 
 static void views_are_written(void **state) {
   (void)state;
-  for (int32_t i = 0; i < VIEWS - 1; ++i) { /* the last one shares elements: no output */
+  for (int32_t i = 0; i < VIEWS - 1; i++) { /* the last one shares elements: no output */
     nd4c_array *whole = make_numbers(), *view = make_view(whole, &views[i]);
     float values[SIZE], expected[SIZE];
-    for (int32_t k = 0; k < SIZE; ++k) {
+    for (int32_t k = 0; k < SIZE; k++) {
       expected[k] = (float)k;
     }
-    for (int32_t k = 0; k < VIEW_SIZE; ++k) {
+    for (int32_t k = 0; k < VIEW_SIZE; k++) {
       expected[number_of(&views[i], k)] *= 2;
     }
     CHECK_OK(nd4c_add_on(stub_context, view, view, &view)); /* in place, too */
     CHECK_OK(nd4c_array_read(whole, values, sizeof values));
-    for (int32_t k = 0; k < SIZE; ++k) {
+    for (int32_t k = 0; k < SIZE; k++) {
       if (values[k] != expected[k]) {
         fail_msg("%s: element %d is %g, expected %g", views[i].name, k, (double)values[k], (double)expected[k]);
       }
@@ -127,7 +127,7 @@ static void failures_leave_the_given_array(void **state) {
   assert_int_not_equal(nd4c_add_on(stub_context, view, small, &view), ND4C_OK);
   assert_non_null(strstr(nd4c_error_message(), "told to fail"));
   CHECK_OK(nd4c_array_read(whole, values, sizeof values));
-  for (int32_t k = 0; k < SIZE; ++k) {
+  for (int32_t k = 0; k < SIZE; k++) {
     assert_true(values[k] == (float)k);
   }
   nd4c_array_release(small);
@@ -163,7 +163,7 @@ static nd4c_graph *make_graph(nd4c_array *w) {
   nd4c_value x = check_input(graph, "x", 2, shape), constant = 0, y = 0;
   CHECK_OK(nd4c_graph_constant(graph, w, &constant));
   y = check_binary(graph, ND4C_OP_add, check_unary(graph, ND4C_OP_sin, x), constant);
-  for (int32_t i = 0; i < 6; ++i) {
+  for (int32_t i = 0; i < 6; i++) {
     y = check_unary(graph, i % 2 == 0 ? ND4C_OP_tanh : ND4C_OP_sin, y);
   }
   CHECK_OK(nd4c_graph_output(graph, "y", y));
@@ -182,12 +182,12 @@ static void plans_use_whole_buffers(void **state) {
   assert_true(plan->places[0].buffer_count <= 2); /* values die one after another */
   assert_int_equal(plan->arena_bytes, plan->places[0].buffer_count * SIZE * (int64_t)sizeof(float));
   nd4c_array *wide = check_array(ND4C_FLOAT32, 2, (int64_t[]){ROWS + 1, 2 * COLUMNS}, 8, -1, 1), *result = NULL;
-  for (int32_t i = 0; i < VIEWS; ++i) { /* inputs and outputs that are views */
+  for (int32_t i = 0; i < VIEWS; i++) { /* inputs and outputs that are views */
     const int64_t rows = views[i].strides[0] == 0 ? 0 : 2 * COLUMNS;
     nd4c_array *x = NULL, *expected = NULL;
     CHECK_OK(nd4c_array_as_strided(wide, 2, shape, (int64_t[]){rows, i % 2 == 0 ? 1 : 2}, i, &x));
     check_evaluate(graph, &x, &expected);
-    for (int32_t run = 0; run < 3; ++run) {
+    for (int32_t run = 0; run < 3; run++) {
       CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
       assert_true(check_difference(expected, result) <= 1e-5);
     }
@@ -228,7 +228,7 @@ static void placed_plans_use_whole_buffers(void **state) {
   assert_int_equal(plan->place_count, 2);
   assert_string_equal(plan->mode->name, "arrays");
   check_evaluate(graph, &x, &expected);
-  for (int32_t run = 0; run < 3; ++run) {
+  for (int32_t run = 0; run < 3; run++) {
     CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
     assert_true(check_difference(expected, result) <= 1e-5);
   }
@@ -260,11 +260,11 @@ static void views_on_the_host_are_copied(void **state) {
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_plan_create(graph, stub_context, &options, &plan));
   check_evaluate(graph, &x, &expected);
-  for (int32_t run = 0; run < 3; ++run) {
+  for (int32_t run = 0; run < 3; run++) {
     CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
     assert_true(check_difference(expected, result) <= 1e-5);
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     assert_null(plan->steps[i].declined);
     assert_int_equal(plan->steps[i].place, i % 2);
   }
@@ -297,7 +297,7 @@ static void views_without_kernels_are_copied_by_the_host(void **state) {
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_plan_create(graph, context, &options, &plan));
   check_evaluate(graph, &x, &expected);
-  for (int32_t run = 0; run < 3; ++run) {
+  for (int32_t run = 0; run < 3; run++) {
     CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &result, 1));
     assert_true(check_difference(expected, result) == 0);
   }
@@ -317,13 +317,13 @@ static void views_without_kernels_are_copied_by_the_host(void **state) {
 static void blocks_share_buffers(void **state) {
   (void)state;
   nd4c_plan_block blocks[] = {{.bytes = 8, .first = 0, .last = 1}, {.bytes = 8, .first = 1, .last = 2},
-                               {.bytes = 0, .first = 1, .last = 1}, {.bytes = 8, .first = 2, .last = 3},
-                               {.bytes = 9, .first = 3, .last = 3}, {.bytes = 8, .first = 3, .last = 4}};
+                              {.bytes = 0, .first = 1, .last = 1}, {.bytes = 8, .first = 2, .last = 3},
+                              {.bytes = 9, .first = 3, .last = 3}, {.bytes = 8, .first = 3, .last = 4}};
   const int32_t buffers[] = {0, 1, -1, 0, 2, 1};
   int64_t bytes[6];
   int32_t last[6];
   assert_int_equal(nd4c_plan_share_buffers(blocks, 6, bytes, last), 3);
-  for (int32_t i = 0; i < 6; ++i) {
+  for (int32_t i = 0; i < 6; i++) {
     assert_int_equal(blocks[i].buffer, buffers[i]);
   }
   assert_int_equal(bytes[2], 9);

@@ -12,13 +12,12 @@
 
 #include <cmocka.h>
 
-#include "providers.h"
 #include "device/memory/host.h"
 #include "kernels/reference/support/value.h"
 #include "ops/op.h"
+#include "providers.h"
 
 enum { MAX_OPERANDS = 8, MAX_ATTRS = 12, TEXT_SIZE = 512 };
-
 
 /* How an operand lies in memory: C order; channels last ([n, c, ...] stored as [n, ..., c]); every second element of a
  * C-ordered block; last two axes swapped. */

@@ -88,15 +88,17 @@ static nd4c_value random_value(nd4c_dtype dtype) {
       break;
     case ND4C_KIND_FLOAT:
       value.f = (random_unit() - 0.5) * (random_bits() % 3 == 0 ? 40 : 8);
-      if (random_bits() % 16 == 0)
+      if (random_bits() % 16 == 0) {
         value.f = special[random_bits() % (sizeof special / sizeof *special)];
+      }
       break;
     case ND4C_KIND_COMPLEX:
       value.c = (random_unit() - 0.5) * 8 + (random_unit() - 0.5) * 8 * I; /* clang 14 has no CMPLX with glibc */
       break;
     default:
-      if (random_bits() % 2 == 0)
+      if (random_bits() % 2 == 0) {
         value.i = (int64_t)(random_bits() % 9) - 4;
+      }
   }
   return value;
 }
@@ -135,12 +137,13 @@ static void lay_out(operand *o, nd4c_dtype dtype, int32_t rank, const int64_t *s
 
 static void fill(operand *o) {
   int64_t index[MAX_RANK] = {0};
-  if (o->tensor.size == 0)
+  if (o->tensor.size == 0) {
     return;
-  do
+  }
+  do {
     nd4c_value_store(o->tensor.dtype, o->tensor.data, nd4c_index_offset(o->tensor.rank, index, o->strides),
                      random_value(o->tensor.dtype));
-  while (nd4c_index_next(o->tensor.rank, o->shape, index));
+  } while (nd4c_index_next(o->tensor.rank, o->shape, index));
 }
 
 /* -- comparing ------------------------------------------------------------------------------------------------ */
@@ -149,33 +152,39 @@ static double spacing(nd4c_dtype dtype, double x) {
   int digits = dtype == ND4C_FLOAT64 ? 53 : dtype == ND4C_FLOAT32 ? 24 : dtype == ND4C_FLOAT16 ? 11 : 8;
   int lowest = dtype == ND4C_FLOAT64 ? -1074 : dtype == ND4C_FLOAT32 ? -149 : dtype == ND4C_FLOAT16 ? -24 : -133;
   int exponent;
-  if (x == 0 || !isfinite(x))
+  if (x == 0 || !isfinite(x)) {
     return ldexp(1, lowest);
+  }
   frexp(x, &exponent);
   return ldexp(1, exponent - digits > lowest ? exponent - digits : lowest);
 }
 
 static bool agree(nd4c_dtype dtype, nd4c_value got, nd4c_value want, double units) {
-  if (nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT)
+  if (nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT) {
     return nd4c_reference_kind(dtype) == ND4C_KIND_COMPLEX ? got.c == want.c : got.u == want.u;
-  if (isnan(want.f))
+  }
+  if (isnan(want.f)) {
     return isnan(got.f);
-  if (got.f == want.f)
+  }
+  if (got.f == want.f) {
     return true;
+  }
   return fabs(got.f - want.f) <= units * spacing(dtype, want.f);
 }
 
 static void compare(const char *what, const operand *got, const operand *want, double units) {
   int64_t index[MAX_RANK] = {0}, count = 0;
-  if (got->tensor.size == 0)
+  if (got->tensor.size == 0) {
     return;
+  }
   do {
     int64_t offset = nd4c_index_offset(got->tensor.rank, index, got->strides);
     nd4c_value g = nd4c_value_load(got->tensor.dtype, got->tensor.data, offset);
     nd4c_value w = nd4c_value_load(want->tensor.dtype, want->tensor.data, offset);
-    if (!agree(got->tensor.dtype, g, w, units))
+    if (!agree(got->tensor.dtype, g, w, units)) {
       fail_msg("%s, element %lld: got %.17g (0x%llx), expected %.17g (0x%llx)", what, (long long)count, g.f,
                (unsigned long long)g.u, w.f, (unsigned long long)w.u);
+    }
     count++;
   } while (nd4c_index_next(got->tensor.rank, got->shape, index));
 }

@@ -76,32 +76,37 @@ static void test_trigonometry_is_by_number(void **state) {
   enum { N = 700 };
   static const float beyond[] = {2000.0f, 3e6f, INFINITY};
   (void)state;
-  for (size_t k = 0; k < sizeof beyond / sizeof *beyond; k++)
+  for (size_t k = 0; k < sizeof beyond / sizeof *beyond; k++) {
     for (int i = 0; i < 2; i++) {
       nd4c_op op = i == 0 ? ND4C_OP_sin : ND4C_OP_cos;
       float plain[N], with[N];
-      for (int j = 0; j < N; j++)
+      for (int j = 0; j < N; j++) {
         with[j] = plain[j] = (float)(j - N / 2) * 0.0371f;
+      }
       with[300] = beyond[k];
       nd4c_array *a = array_of(ND4C_FLOAT32, N, plain), *b = array_of(ND4C_FLOAT32, N, with);
       nd4c_array *y = call_one(op, a), *z = call_one(op, b);
       const float *first = data_of(y), *second = data_of(z);
-      for (int j = 0; j < N; j++)
-        if (j != 300)
+      for (int j = 0; j < N; j++) {
+        if (j != 300) {
           assert_memory_equal(&first[j], &second[j], sizeof *first);
+        }
+      }
       nd4c_array_release(z);
       nd4c_array_release(y);
       nd4c_array_release(b);
       nd4c_array_release(a);
     }
+  }
 }
 
 static void test_layer_norm_of_large_bfloat16(void **state) {
   /* 1e20, -1e20: squares are beyond float32 */
   static const uint16_t large[] = {0x60ad, 0xe0ad};
   (void)state;
-  if (!nd4c_dtype_get_info(ND4C_BFLOAT16)->available)
+  if (!nd4c_dtype_get_info(ND4C_BFLOAT16)->available) {
     skip();
+  }
   nd4c_array *x = array_of(ND4C_BFLOAT16, 2, large), *y = call_one(ND4C_OP_layer_norm, x);
   const uint16_t *got = data_of(y);
   assert_int_equal(got[0], 0x3f80);
@@ -134,8 +139,9 @@ static void test_long_window_is_summed_well(void **state) {
   (void)state;
   float *data = malloc(N * sizeof *data);
   assert_non_null(data);
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
     data[i] = 0.1f;
+  }
   nd4c_array *x = shaped(3, (const int64_t[]){1, 1, N}, data), *y = NULL;
   const nd4c_attr attr = ints("kernel", &kernel, 1);
   assert_int_equal(nd4c_op_call(NULL, ND4C_OP_average_pool, (const nd4c_array *const[]){x}, 1, &attr, 1, &y, 1),
@@ -163,8 +169,9 @@ static void test_counts_beyond_all_sums(void **state) {
 static void test_one_hot_of_packed_elements(void **state) {
   static const int64_t indices[] = {0, 1};
   (void)state;
-  if (!nd4c_dtype_get_info(ND4C_INT4)->available)
+  if (!nd4c_dtype_get_info(ND4C_INT4)->available) {
     skip();
+  }
   nd4c_array *x = array_of(ND4C_INT64, 2, indices), *y = NULL;
   const nd4c_attr attrs[] = {{"depth", {.kind = ND4C_ATTR_INT, .as.i = 4}},
                              {"dtype", {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_INT4}}};

@@ -34,8 +34,9 @@ static void fill_mildly(operand *x) {
   int64_t index[MAX_RANK] = {0};
   do {
     nd4c_value value = random_value(x->tensor.dtype);
-    if (nd4c_reference_kind(x->tensor.dtype) == ND4C_KIND_FLOAT)
+    if (nd4c_reference_kind(x->tensor.dtype) == ND4C_KIND_FLOAT) {
       value.f = random_bits() % 97 == 0 ? 1 : 0.5 + random_unit();
+    }
     nd4c_value_store(x->tensor.dtype, x->tensor.data, nd4c_index_offset(x->tensor.rank, index, x->strides), value);
   } while (nd4c_index_next(x->tensor.rank, x->shape, index));
 }
@@ -52,21 +53,24 @@ static void check(const reduction_case *op, nd4c_dtype dtype, size_t s, unsigned
   lay_out(&x, dtype, shapes[s].rank, shapes[s].shape, where);
   for (int32_t axis = 0; axis < shapes[s].rank; axis++) {
     y_shape[axis] = mask >> axis & 1 ? 1 : x.shape[axis];
-    if (mask >> axis & 1)
+    if (mask >> axis & 1) {
       axes[count++] = axis - (axis % 2 ? shapes[s].rank : 0);
+    }
   }
   bool mild = op->number == ND4C_OP_sum || op->number == ND4C_OP_prod || op->number == ND4C_OP_mean;
-  if (mild)
+  if (mild) {
     fill_mildly(&x);
-  else
+  } else {
     fill(&x);
+  }
   const nd4c_attr_value attrs[3] = {op->one_axis
                                         ? (nd4c_attr_value){.kind = ND4C_ATTR_INT, .as.i = axes[0]}
                                         : (nd4c_attr_value){.kind = ND4C_ATTR_INTS, .count = count, .as.ints = axes},
                                     {.kind = ND4C_ATTR_BOOL, .as.i = 1},
                                     {.kind = ND4C_ATTR_DTYPE, .as.i = ND4C_DTYPE_NONE}}; /* of sum and prod */
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     lay_out(&outputs[i], result_dtype(op, dtype), shapes[s].rank, y_shape, where <= TRANSPOSED ? where : PLAIN);
+  }
   nd4c_call call = {.struct_size = ND4C_SIZE_OF(nd4c_call),
                     .op = &info,
                     .input_count = 1,
@@ -99,23 +103,28 @@ static const nd4c_dtype dtypes[] = {
 static void check_level(const char *name) {
   level = name;
   assert_true(cpu_providers_open());
-  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
-    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
-      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         for (unsigned mask = 1; mask < 1u << shapes[s].rank; mask++) {
-          if (ops[o].one_axis && (mask & (mask - 1)) != 0)
+          if (ops[o].one_axis && (mask & (mask - 1)) != 0) {
             continue;
+          }
           check(&ops[o], dtypes[d], s, mask, PLAIN, 2);
           check(&ops[o], dtypes[d], s, mask, (placement)(random_bits() % PLACEMENTS), 1 + (int)(random_bits() % 3));
         }
+      }
+    }
+  }
   cpu_providers_close();
 }
 
 static void test_levels(void **state) {
   (void)state;
   enter_providers();
-  for (int i = 0; i <= nd4c_cpu_highest_level(); i++)
+  for (int i = 0; i <= nd4c_cpu_highest_level(); i++) {
     check_level(nd4c_cpu_level_name(i));
+  }
 }
 
 int main(void) {

@@ -20,12 +20,9 @@ typedef struct op_case {
   bool predicate;
   double units; /* of the last place that results may differ by */
 } op_case;
-#define UNARY(op, units) \
-  { #op, ND4C_OP_##op, 1, false, units }
-#define BINARY(op, units) \
-  { #op, ND4C_OP_##op, 2, false, units }
-#define COMPARISON(op) \
-  { #op, ND4C_OP_##op, 2, true, 0 }
+#define UNARY(op, units) {#op, ND4C_OP_##op, 1, false, units}
+#define BINARY(op, units) {#op, ND4C_OP_##op, 2, false, units}
+#define COMPARISON(op) {#op, ND4C_OP_##op, 2, true, 0}
 static const op_case ops[] = {UNARY(negative, 0),
                               UNARY(abs, 0),
                               UNARY(sign, 0),
@@ -93,8 +90,9 @@ static void check(const op_case *op, nd4c_dtype dtype, const shape_case *shape, 
                     .inputs = tensors,
                     .attrs = attrs,
                     .width = width};
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     lay_out(&outputs[i], op->predicate ? ND4C_BOOL : dtype, shape->rank, shape->shape, where[0]);
+  }
   call.outputs = &outputs[0].tensor;
   if (((simd->dtypes & reference->dtypes) >> tensors[0].dtype & 1) != 0 &&
       (simd->usable == NULL || simd->usable(&call, reason, sizeof reason))) {
@@ -103,14 +101,16 @@ static void check(const op_case *op, nd4c_dtype dtype, const shape_case *shape, 
     assert_int_equal(reference->run(&call), ND4C_OK);
     compare(what, &outputs[0], &outputs[1], op->units);
     /* What lies between and around the elements is as it was: comparing all bytes needs equal elements. */
-    if (op->units == 0 && !op->predicate && nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT)
+    if (op->units == 0 && !op->predicate && nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT) {
       assert_memory_equal(outputs[0].memory, outputs[1].memory, outputs[0].bytes);
-    else
+    } else {
       assert_memory_equal(outputs[0].memory, outputs[1].memory,
                           GUARD * (size_t)nd4c_reference_bytes(outputs[0].tensor.dtype));
+    }
   }
-  for (int i = 0; i < op->inputs; i++)
+  for (int i = 0; i < op->inputs; i++) {
     free(inputs[i].memory);
+  }
   free(outputs[0].memory);
   free(outputs[1].memory);
 }
@@ -124,9 +124,9 @@ static const nd4c_dtype dtypes[] = {
 static void check_level(const char *name) {
   level = name;
   assert_true(cpu_providers_open());
-  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
-    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
-      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+  for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+      for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         for (int round = 0; round < (s < 7 ? 3 : 1); round++) {
           /* Repeated axes are for inputs only; the first round is all plain. */
           const placement where[3] = {round == 0 ? PLAIN : (placement)(random_bits() % (TRANSPOSED + 1)),
@@ -134,6 +134,9 @@ static void check_level(const char *name) {
                                       round == 0 ? PLAIN : (placement)(random_bits() % PLACEMENTS)};
           check(&ops[o], dtypes[d], &shapes[s], where, 1 + (int)(random_bits() % 3));
         }
+      }
+    }
+  }
   cpu_providers_close();
 }
 
@@ -141,8 +144,9 @@ static void test_levels(void **state) {
   (void)state;
   enter_providers();
   stream_bytes = 0;
-  for (int i = 0; i <= nd4c_cpu_highest_level(); i++)
+  for (int i = 0; i <= nd4c_cpu_highest_level(); i++) {
     check_level(nd4c_cpu_level_name(i));
+  }
 }
 
 static void test_streaming(void **state) {
@@ -161,11 +165,15 @@ static void test_streaming_pairs(void **state) {
   level = nd4c_cpu_level_name(nd4c_cpu_get_level());
   assert_true(cpu_providers_open());
   static const op_case streamed[] = {BINARY(add, 0), BINARY(multiply, 0)};
-  for (size_t o = 0; o < sizeof streamed / sizeof *streamed; o++)
-    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
-      for (int a = 0; a < PLACEMENTS; a++)
-        for (int b = 0; b < PLACEMENTS; b++)
+  for (size_t o = 0; o < sizeof streamed / sizeof *streamed; o++) {
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+      for (int a = 0; a < PLACEMENTS; a++) {
+        for (int b = 0; b < PLACEMENTS; b++) {
           check(&streamed[o], dtypes[d], &shape, (const placement[3]){PLAIN, (placement)a, (placement)b}, 2);
+        }
+      }
+    }
+  }
   cpu_providers_close();
 }
 

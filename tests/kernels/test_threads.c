@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/compiler.h"
 #include "base/alloc.h"
+#include "base/compiler.h"
 #include "kernels/kernel_call.h"
 
 typedef struct subject {

@@ -21,11 +21,11 @@ static nd4c_cl_api cl;
 static bool find_functions(void) {
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
   bool all = library != NULL;
-#define FIND(result, name, parameters)                                \
-  {                                                                   \
-    void *symbol = library != NULL ? dlsym(library, #name) : NULL;    \
-    memcpy(&cl.name, &symbol, sizeof symbol);                         \
-    all = all && symbol != NULL;                                      \
+#define FIND(result, name, parameters)                             \
+  {                                                                \
+    void *symbol = library != NULL ? dlsym(library, #name) : NULL; \
+    memcpy(&cl.name, &symbol, sizeof symbol);                      \
+    all = all && symbol != NULL;                                   \
   }
   ND4C_CL_SYMBOLS(FIND)
   ND4C_CL_OPTIONAL_SYMBOLS(FIND)

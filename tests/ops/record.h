@@ -71,7 +71,7 @@ static inline int record_tensor(const char *text, nd4c_tensor *tensor, int64_t *
   }
   /* C order unless the record says otherwise; wrapping, because extents may be hostile. */
   uint64_t step = 1;
-  for (int32_t i = tensor->rank - 1; i >= 0; --i) {
+  for (int32_t i = tensor->rank - 1; i >= 0; i--) {
     strides[i] = (int64_t)step;
     step *= (uint64_t)(shape[i] > 0 ? shape[i] : 1);
   }
@@ -85,7 +85,7 @@ static inline int record_tensor(const char *text, nd4c_tensor *tensor, int64_t *
 static inline int record_attr(record *self, const char *text) {
   size_t length = strcspn(text, "=");
   nd4c_attr *attr = &self->named[self->attr_count];
-  for (int32_t i = 0; i < self->def->info.attr_count; ++i) {
+  for (int32_t i = 0; i < self->def->info.attr_count; i++) {
     const nd4c_op_attr *schema = &self->def->info.attrs[i];
     if (strlen(schema->name) != length || memcmp(schema->name, text, length) != 0) {
       continue;
@@ -148,7 +148,7 @@ static inline nd4c_status record_infer(record *self) {
 static inline size_t record_list(char *text, size_t size, int32_t count, const int64_t *values) {
   size_t length = 0;
   text[0] = '\0';
-  for (int32_t i = 0; i < count && length < size; ++i) {
+  for (int32_t i = 0; i < count && length < size; i++) {
     length += (size_t)snprintf(text + length, size - length, "%s%lld", i > 0 ? "," : "", (long long)values[i]);
   }
   return length;

@@ -50,7 +50,7 @@ static void draw_input(call *self, int32_t i, const nd4c_tensor *like) {
   *tensor = (nd4c_tensor){.shape = self->shapes[i], .strides = self->strides[i]};
   tensor->dtype = like != NULL && below(8) > 0 ? like->dtype : (nd4c_dtype)below(ND4C_DTYPE_END + 1);
   tensor->rank = (int32_t)(below(30) == 0 ? below(36) - 1 : like != NULL && below(3) > 0 ? like->rank : below(6));
-  for (int32_t axis = 0; axis < tensor->rank && axis < LIST; ++axis) {
+  for (int32_t axis = 0; axis < tensor->rank && axis < LIST; axis++) {
     bool same = like != NULL && axis < like->rank && below(4) > 0;
     self->shapes[i][axis] = same ? like->shape[axis] : number();
     self->strides[i][axis] = 1;
@@ -69,7 +69,7 @@ static void draw_attr(call *self, int32_t i, const nd4c_attr_value *preset) {
   if (preset->kind == ND4C_ATTR_INTS) {
     value->count = (int32_t)(below(40) == 0 ? below(LIST) : below(7));
     value->as.ints = self->lists[i];
-    for (int32_t j = 0; j < value->count; ++j) {
+    for (int32_t j = 0; j < value->count; j++) {
       self->lists[i][j] = number();
     }
   } else if (preset->kind == ND4C_ATTR_FLOATS) {
@@ -88,10 +88,10 @@ static void draw_attr(call *self, int32_t i, const nd4c_attr_value *preset) {
 static void draw_call(call *self, const nd4c_op_info *op) {
   bool variadic = op->input_count > 0 && op->inputs[op->input_count - 1].variadic;
   self->input_count = below(20) == 0 || variadic ? (int32_t)below(7) : op->input_count;
-  for (int32_t i = 0; i < self->input_count; ++i) {
+  for (int32_t i = 0; i < self->input_count; i++) {
     draw_input(self, i, i > 0 && below(4) > 0 ? &self->inputs[0] : NULL);
   }
-  for (int32_t i = 0; i < op->attr_count; ++i) {
+  for (int32_t i = 0; i < op->attr_count; i++) {
     draw_attr(self, i, &op->attrs[i].preset);
   }
 }
@@ -132,7 +132,7 @@ static void nothing_crashes(void **state) {
   uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : UINT64_C(88172645463325252);
   int accepted = 0, views = 0;
   generator = seed;
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (int round = 0; round < ROUNDS; round++) {
     call self;
     nd4c_inferred outputs[OUTPUTS];
     const nd4c_op_info *op = nd4c_op_at((int32_t)below(nd4c_op_count()));

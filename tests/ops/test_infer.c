@@ -14,7 +14,7 @@ static int same_view(const record *self, const int64_t *strides, int64_t offset,
   if (record_numbers(&expected, wanted) != self->output.rank || *expected != '@') {
     return 0;
   }
-  for (int32_t i = 0; i < self->output.rank; ++i) {
+  for (int32_t i = 0; i < self->output.rank; i++) {
     if (self->output.shape[i] > 1 && strides[i] != wanted[i]) {
       return 0;
     }
@@ -71,7 +71,7 @@ static int check_line(const char *file, int number, char *line) {
 
 /* A lite build lacks dtypes; records that name one of them say nothing about it. */
 static int names_missing_dtype(const char *line) {
-  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; ++dtype) {
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
     const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
     if (!info->available && strstr(line, info->name) != NULL) {
       return 1;

@@ -13,7 +13,7 @@
 static void every_row_is_whole(void **state) {
   (void)state;
   assert_true(nd4c_op_count() >= 69);
-  for (int32_t i = 0; i < nd4c_op_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *info = nd4c_op_at(i), *found = NULL;
     const nd4c_op_def *def = nd4c_op_get_def(info->op);
     char versioned[64];
@@ -33,11 +33,11 @@ static void every_row_is_whole(void **state) {
     }
     assert_int_equal(bars, 3); /* NumPy, PyTorch, ONNX, ND4J */
     assert_true(info->dtypes != 0 && info->doc[0] != '\0' && info->category_name[0] != '\0');
-    for (int32_t j = 0; j < i; ++j) {
+    for (int32_t j = 0; j < i; j++) {
       assert_true(nd4c_op_at(j)->op != info->op);
       assert_string_not_equal(nd4c_op_at(j)->name, info->name);
     }
-    for (nd4c_dtype dtype = 0; dtype < 64; ++dtype) {
+    for (nd4c_dtype dtype = 0; dtype < 64; dtype++) {
       const nd4c_dtype_info *row = nd4c_dtype_get_info(dtype);
       assert_true((info->dtypes >> dtype & 1) == 0 || (row != NULL && row->available));
     }
@@ -48,7 +48,7 @@ static void every_row_is_whole(void **state) {
 static const nd4c_attr_word *words_of(const char *op, const char *attr, int32_t *count) {
   const nd4c_op_info *info = NULL;
   assert_int_equal(nd4c_op_find(op, &info), ND4C_OK);
-  for (int32_t i = 0; i < info->attr_count; ++i) {
+  for (int32_t i = 0; i < info->attr_count; i++) {
     if (strcmp(info->attrs[i].name, attr) == 0) {
       return nd4c_op_attr_words(info->op, i, count);
     }
@@ -81,14 +81,14 @@ static void values_of_attributes_have_words(void **state) {
 static void defaults_have_words(void **state) {
   (void)state;
   int32_t worded = 0;
-  for (int32_t i = 0; i < nd4c_op_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *info = nd4c_op_at(i);
-    for (int32_t a = 0; a < info->attr_count; ++a) {
+    for (int32_t a = 0; a < info->attr_count; a++) {
       int32_t count = 0;
       const nd4c_op_attr *attr = &info->attrs[a];
       const nd4c_attr_word *words = nd4c_op_attr_words(info->op, a, &count);
       bool fits = words == NULL || attr->preset.kind == ND4C_ATTR_INTS;
-      for (int32_t w = 0; w < count; ++w) {
+      for (int32_t w = 0; w < count; w++) {
         fits = fits || words[w].value == attr->preset.as.i;
       }
       assert_true(fits);
@@ -122,9 +122,9 @@ static void words_stand_for_numbers(void **state) {
 
 static void outputs_have_names(void **state) {
   (void)state;
-  for (int32_t i = 0; i < nd4c_op_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *info = nd4c_op_at(i);
-    for (int32_t o = 0; o < info->output_count; ++o) {
+    for (int32_t o = 0; o < info->output_count; o++) {
       assert_true(nd4c_op_output_name(info->op, o)[0] != '\0');
     }
     assert_null(nd4c_op_output_name(info->op, info->output_count));
@@ -139,7 +139,7 @@ static void outputs_have_names(void **state) {
 static void unknown_numbers_have_no_row(void **state) {
   (void)state;
   const nd4c_op unknown[] = {ND4C_OP_NONE, 25, 39, ND4C_OP_gather + 1, 65535, 65536 + ND4C_OP_add, UINT32_MAX};
-  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; ++i) {
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
     assert_null(nd4c_op_get(unknown[i]));
     assert_null(nd4c_op_get_def(unknown[i]));
   }
@@ -185,7 +185,7 @@ static void dtype_sets(void **state) {
       {ND4C_OP_erf, ND4C_BFLOAT16, true},     {ND4C_OP_add, ND4C_UINT16, true},
 #endif
   };
-  for (size_t i = 0; i < sizeof records / sizeof *records; ++i) {
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
     const nd4c_op_info *info = nd4c_op_get(records[i].op);
     if (((info->dtypes & ND4C_DTYPE_BIT(records[i].dtype)) != 0) != records[i].taken) {
       fail_msg("%s and %s: expected taken %d", info->name, nd4c_dtype_name(records[i].dtype), records[i].taken);
@@ -221,7 +221,7 @@ static void orders_and_aliases(void **state) {
       {ND4C_OP_slice, ND4C_ORDER_C, ND4C_ALIAS_NONE, true},
       {ND4C_OP_gather, ND4C_ORDER_C, ND4C_ALIAS_NONE, false},
   };
-  for (size_t i = 0; i < sizeof records / sizeof *records; ++i) {
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
     const nd4c_op_def *def = nd4c_op_get_def(records[i].op);
     if (def->order != records[i].order || def->alias != records[i].alias || (def->view != NULL) != records[i].views) {
       fail_msg("%s has order %d, alias rule %d, views %d", def->info.name, (int)def->order, (int)def->alias,
@@ -248,7 +248,7 @@ static void unknown_names_say_the_nearest(void **state) {
        "op 'a_name_that_is_longer_than_any_op_of_ours_and_than_a_plug_in_may' is not known: no op's name has more than "
        "63 letters"},
   };
-  for (size_t i = 0; i < sizeof records / sizeof *records; ++i) {
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
     const nd4c_op_info *info = NULL;
     assert_int_equal(nd4c_op_find(records[i].name, &info), ND4C_NAME);
     assert_string_equal(nd4c_error_message(), records[i].text);
@@ -365,7 +365,7 @@ static void wrong_attributes_are_refused(void **state) {
        ND4C_NULL_ARGUMENT,
        "sum: -1 attributes given without a list"},
   };
-  for (size_t i = 0; i < sizeof records / sizeof *records; ++i) {
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
     nd4c_attr_value values[8];
     nd4c_status status = nd4c_op_resolve_attrs(nd4c_op_get(records[i].op), records[i].attrs, records[i].count, values);
     if (status != records[i].status || strcmp(nd4c_error_message(), records[i].text) != 0) {

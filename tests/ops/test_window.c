@@ -41,7 +41,7 @@ static void paddings_and_extents(void **state) {
       {8, 3, 2, 1, VALID, true, 0, 0, 4},          {huge, 1, 1, 1, UPPER, false, 0, 0, INT64_MAX},
       {huge, 1, huge, huge, VALID, true, 0, 0, 1}, {1, huge, 1, 1, UPPER, false, INT64_MAX / 2, INT64_MAX / 2, 1},
   };
-  for (size_t i = 0; i < sizeof records / sizeof *records; ++i) {
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
     nd4c_window window;
     nd4c_status status = resolve(&records[i], &window);
     if (status != ND4C_OK || window.pad_begin[0] != records[i].pad_begin || window.pad_end[0] != records[i].pad_end ||
@@ -60,7 +60,7 @@ static void wrong_axes_are_refused(void **state) {
   const char *const texts[] = {"conv: -1 spatial axes given, expected 1 to 3",
                                "conv: 0 spatial axes given, expected 1 to 3",
                                "conv: 4 spatial axes given, expected 1 to 3"};
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     nd4c_window window;
     assert_int_equal(nd4c_window_resolve(nd4c_op_get(ND4C_OP_conv), counts[i], extents, extents, &none, &none, &none, 0,
                                          false, &window),

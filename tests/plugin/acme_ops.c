@@ -56,10 +56,10 @@ static nd4c_status scaled_add_lie(nd4c_inferred *y) {
       y->shape[0] = rows[i].extent;
     }
   }
-  return lie == NULL                                ? ND4C_OK
+  return lie == NULL                               ? ND4C_OK
          : strcmp(lie, "infers status 12345") == 0 ? 12345
          : strcmp(lie, "refuses in silence") == 0  ? ND4C_SHAPE
-                                                    : ND4C_OK;
+                                                   : ND4C_OK;
 }
 
 static nd4c_status scaled_add_infer(nd4c_inference *inference) {

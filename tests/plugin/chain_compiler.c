@@ -33,8 +33,8 @@ struct nd4c_executable_handle {
 /* -- asking ------------------------------------------------------------------------------------------------------- */
 
 static bool likes(const taste *of, const nd4c_call *node) {
-  bool known = getenv("CHAIN_GREEDY") != NULL && (strcmp(node->op->name, "add") == 0 ||
-                                                  strcmp(node->op->name, "subtract") == 0);
+  bool known =
+      getenv("CHAIN_GREEDY") != NULL && (strcmp(node->op->name, "add") == 0 || strcmp(node->op->name, "subtract") == 0);
   for (int i = 0; i < 2; i++) {
     known = known || (of->ops[i] != NULL && strcmp(of->ops[i], node->op->name) == 0);
   }
@@ -208,12 +208,20 @@ static nd4c_status execute(void *data, nd4c_executable executable, const nd4c_ex
 
 /* -- tables -------------------------------------------------------------------------------------------------------- */
 
-#define COMPILER(engine_name, table, its_priority)                                                                     \
-  {                                                                                                                    \
-    .struct_size = ND4C_SIZE_OF(nd4c_compiler), .priority = (its_priority), .engine = (engine_name), .version = "1",   \
-    .data = &(table), .partition = partition, .compile = compile, .execute = execute, .release = release,              \
-    .describe = describe, .fingerprint = fingerprint, .serialise = serialise, .load = load                             \
-  }
+#define COMPILER(engine_name, table, its_priority) \
+  {.struct_size = ND4C_SIZE_OF(nd4c_compiler),     \
+   .priority = (its_priority),                     \
+   .engine = (engine_name),                        \
+   .version = "1",                                 \
+   .data = &(table),                               \
+   .partition = partition,                         \
+   .compile = compile,                             \
+   .execute = execute,                             \
+   .release = release,                             \
+   .describe = describe,                           \
+   .fingerprint = fingerprint,                     \
+   .serialise = serialise,                         \
+   .load = load}
 static const nd4c_compiler of_sums = COMPILER("chain_sums", sums, 10), of_others = COMPILER("chain_others", others, 20);
 static const nd4c_compiler *const compilers[] = {&of_sums, &of_others};
 static const nd4c_engine sums_engine = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "chain_sums"};

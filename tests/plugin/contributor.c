@@ -123,12 +123,17 @@ static nd4c_status run(const nd4c_call *call) {
   return misbehave(call->device, y, size);
 }
 
-#define KERNEL(op_name, version, number)                                                                             \
-  {                                                                                                                  \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = (version), .op = #op_name, .engine = "contributor",      \
-    .name = "contributor." #op_name, .priority = 1000, .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32), .data = &rows[number], \
-    .usable = usable, .run = run                                                                                     \
-  }
+#define KERNEL(op_name, version, number)     \
+  {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+   .op_version = (version),                  \
+   .op = #op_name,                           \
+   .engine = "contributor",                  \
+   .name = "contributor." #op_name,          \
+   .priority = 1000,                         \
+   .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),   \
+   .data = &rows[number],                    \
+   .usable = usable,                         \
+   .run = run}
 static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layout) {
   (void)call;
   (void)input;
@@ -180,7 +185,7 @@ static nd4c_contribution contribution = {.struct_size = ND4C_SIZE_OF(nd4c_contri
 static const nd4c_contribution *const contributions[] = {&contribution};
 
 static nd4c_status open_provider(void) {
-  return lies("open")             ? the_host->fail(ND4C_LIBRARY, "its library is not here")
+  return lies("open")              ? the_host->fail(ND4C_LIBRARY, "its library is not here")
          : lies("open_in_silence") ? ND4C_DEVICE
                                    : ND4C_OK;
 }

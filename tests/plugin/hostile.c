@@ -143,18 +143,22 @@ static nd4c_status run(const nd4c_call *call) {
   return the_host->fail(ND4C_DEVICE, "%s", ODD);
 }
 
-#define KERNEL(op_name, kernel_name, priority_number, usable_function, scratch_function)                          \
-  {                                                                                                              \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = (op_name), .engine = "hostile",             \
-    .name = (kernel_name), .priority = (priority_number), .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),                \
-    .usable = (usable_function), .scratch_bytes = (scratch_function), .run = run                                 \
-  }
+#define KERNEL(op_name, kernel_name, priority_number, usable_function, scratch_function) \
+  {.struct_size = ND4C_SIZE_OF(nd4c_kernel),                                             \
+   .op_version = 1,                                                                      \
+   .op = (op_name),                                                                      \
+   .engine = "hostile",                                                                  \
+   .name = (kernel_name),                                                                \
+   .priority = (priority_number),                                                        \
+   .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),                                               \
+   .usable = (usable_function),                                                          \
+   .scratch_bytes = (scratch_function),                                                  \
+   .run = run}
 static const nd4c_kernel add = KERNEL("add", "hostile.add", 2000, declines, NULL),
                          multiply = KERNEL("multiply", "hostile.multiply", 2000, NULL, scratch_bytes),
                          subtract = KERNEL("subtract", "hostile.subtract", 2000, NULL, NULL),
                          odd_op = KERNEL(ODD, "hostile.odd", 2000, NULL, NULL),
-                         odd_name = KERNEL("add", ODD, 2000, NULL, NULL),
-                         no_name = KERNEL("add", "", 2000, NULL, NULL);
+                         odd_name = KERNEL("add", ODD, 2000, NULL, NULL), no_name = KERNEL("add", "", 2000, NULL, NULL);
 static const nd4c_kernel *const useful[] = {&add, &multiply, &subtract, &odd_op, &odd_name, &no_name, NULL};
 static const nd4c_kernel *const useless[] = {&odd_op, &odd_name, &no_name, NULL};
 static const nd4c_kernel *const *const useful_families[] = {useful};

@@ -126,11 +126,14 @@ static nd4c_status run_in_scratch(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-#define KERNEL(name_of_op, ...)                                                                      \
-  {                                                                                                  \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = (name_of_op),                   \
-    .engine = "narrow", .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32), .usable = usable, __VA_ARGS__         \
-  }
+#define KERNEL(name_of_op, ...)              \
+  {.struct_size = ND4C_SIZE_OF(nd4c_kernel), \
+   .op_version = 1,                          \
+   .op = (name_of_op),                       \
+   .engine = "narrow",                       \
+   .dtypes = ND4C_DTYPE_BIT(ND4C_FLOAT32),   \
+   .usable = usable,                         \
+   __VA_ARGS__}
 static const nd4c_kernel multiply = KERNEL("multiply", .name = "narrow.multiply", .run = run),
                          scratch = KERNEL("add", .name = "narrow.scratch", .scratch_bytes = scratch_bytes,
                                           .device_scratch = device_scratch, .run = run_in_scratch),
@@ -180,11 +183,15 @@ static void let_go(void *data, nd4c_executable executable) {
 }
 
 static nd4c_op ops[] = {ND4C_OP_multiply, ND4C_OP_add};
-#define COMPILER(place, rank)                                                                               \
-  {                                                                                                         \
-    .struct_size = ND4C_SIZE_OF(nd4c_compiler), .engine = "narrow", .priority = (rank), .data = &ops[place], \
-    .partition = partition, .compile = compile, .execute = execute, .release = let_go                       \
-  }
+#define COMPILER(place, rank)                  \
+  {.struct_size = ND4C_SIZE_OF(nd4c_compiler), \
+   .engine = "narrow",                         \
+   .priority = (rank),                         \
+   .data = &ops[place],                        \
+   .partition = partition,                     \
+   .compile = compile,                         \
+   .execute = execute,                         \
+   .release = let_go}
 static const nd4c_compiler multiplier = COMPILER(0, 2), adder = COMPILER(1, 1);
 static const nd4c_compiler *const compilers[] = {&multiplier, &adder};
 

@@ -237,10 +237,10 @@ static void operands_of_segments_are_in_c_order(void **state) {
   (void)state;
   enum { SIZE_OF_Y = CHANNELS * OUT * OUT };
   static float y[2][SIZE_OF_Y];
-  nd4c_array *inputs[] = {make_numbers(4, (const int64_t[]){1, CHANNELS, EDGE, EDGE}, CHANNELS * EDGE * EDGE),
-                          make_numbers(4, (const int64_t[]){CHANNELS, CHANNELS, FILTER, FILTER},
-                                       CHANNELS * CHANNELS * FILTER * FILTER),
-                          make_numbers(4, (const int64_t[]){1, CHANNELS, OUT, OUT}, SIZE_OF_Y)};
+  nd4c_array *inputs[] = {
+      make_numbers(4, (const int64_t[]){1, CHANNELS, EDGE, EDGE}, CHANNELS * EDGE * EDGE),
+      make_numbers(4, (const int64_t[]){CHANNELS, CHANNELS, FILTER, FILTER}, CHANNELS * CHANNELS * FILTER * FILTER),
+      make_numbers(4, (const int64_t[]){1, CHANNELS, OUT, OUT}, SIZE_OF_Y)};
   for (int compiled = 0; compiled < 2; compiled++) {
     nd4c_plan *plan = make_plan_behind_conv(compiled ? NULL : "chain_sums,chain_others");
     nd4c_array *result = NULL;

@@ -85,9 +85,9 @@ static nd4c_status plan_in_order(nd4c_context *context, nd4c_device *device, flo
 }
 
 static nd4c_status call(const char *what, nd4c_context *context, nd4c_device *device, float *result) {
-  return strstr(what, "order") != NULL  ? compute_in_order(context, device, result)
-         : strcmp(what, "plan") == 0 ? plan_in_order(context, device, result)
-                                     : compute(context, device, strcmp(what, "add") == 0, result);
+  return strstr(what, "order") != NULL ? compute_in_order(context, device, result)
+         : strcmp(what, "plan") == 0   ? plan_in_order(context, device, result)
+                                       : compute(context, device, strcmp(what, "add") == 0, result);
 }
 
 /* Prints the verdict, and what the device makes of 3 and 5. */

@@ -64,8 +64,9 @@ static void expect_refusals(const refusal *rows, size_t count) {
 static void says_which_plugin_is_needed(void **state) {
   (void)state;
   static const refusal rows[] = {
-      {GOOD, 2, "needs 2 ops that nd4c lacks: 'acme'::'halves' (of a domain that needs a plug-in which brings op "
-                "'acme.halves': name it in nd4c.backend.plugins"},
+      {GOOD, 2,
+       "needs 2 ops that nd4c lacks: 'acme'::'halves' (of a domain that needs a plug-in which brings op "
+       "'acme.halves': name it in nd4c.backend.plugins"},
       {GOOD, 0, "of a domain that opset_import lacks"}};
   expect_refusals(rows, sizeof rows / sizeof rows[0]);
 }

@@ -66,72 +66,73 @@ static nd4c_status check(const sound *s) {
 }
 
 /* X(words of the refusal, what spoils it) */
-#define SPOILT(X)                                                                                                     \
-  X("struct_size of op 0 is 40, which is too short", s.op.struct_size = 40)                                           \
-  X("has no name of at most 63 bytes", s.op.name = NULL)                                                              \
-  X("has no name of at most 63 bytes", s.op.name = "")                                                                \
-  X("has no name of at most 63 bytes", s.op.name = "add")                                                             \
-  X("has no name of at most 63 bytes", s.op.name = ".add")                                                            \
-  X("has no name of at most 63 bytes", s.op.name = "acme.")                                                           \
-  X("has no name of at most 63 bytes", s.op.name = "acme..op")                                                        \
-  X("has no name of at most 63 bytes", s.op.name = "acme.2")                                                          \
-  X("has no name of at most 63 bytes", s.op.name = "acme.op@2")                                                       \
-  X("has no name of at most 63 bytes", s.op.name = "acme.o p")                                                        \
-  X("has no name of at most 63 bytes", s.op.name = "acme.op\n")                                                       \
-  X("has no name of at most 63 bytes", s.op.name = "acme.\xc3\xa4")                                                   \
-  X("has no name of at most 63 bytes",                                                                                \
-    s.op.name = "acme.a123456789a123456789a123456789a123456789a123456789a123456789")                                  \
-  X("the namespaces nd4c and ai.onnx are reserved", s.op.name = "ai.onnx.Add")                                        \
-  X("the namespaces nd4c and ai.onnx are reserved", s.op.name = "nd4c.op")                                            \
-  X("version is 0, expected 1 to", s.op.version = 0)                                                                  \
-  X("category is 0, expected 1 to", s.op.category = ND4C_CATEGORY_NONE)                                               \
-  X("category is 4711, expected 1 to", s.op.category = (nd4c_category)4711)                                           \
-  X("input_count is -1, expected 0 to 16", s.op.input_count = -1)                                                     \
-  X("input_count is 17, expected 0 to 16", s.op.input_count = 17)                                                     \
-  X("attr_count is 33, expected 0 to 32", s.op.attr_count = 33)                                                       \
-  X("attr_count is -2147483648, expected", s.op.attr_count = INT32_MIN)                                               \
-  X("output_count is 0, expected 1 to 8", s.op.output_count = 0)                                                      \
-  X("output_count is 9, expected 1 to 8", s.op.output_count = 9)                                                      \
-  X("flags are 0x10", s.op.flags = 16)                                                                                \
-  X("dtypes is 0x0", s.op.dtypes = 0)                                                                                 \
-  X("dtypes has utf8", s.op.dtypes |= ND4C_DTYPE_BIT(ND4C_UTF8))                                                      \
-  X("dtypes has int4", s.op.dtypes |= ND4C_DTYPE_BIT(ND4C_INT4))                                                      \
-  X("expected a set of nd4c's dtypes", s.op.dtypes |= UINT64_C(1) << 63)                                              \
-  X("expected a set of nd4c's dtypes", s.op.dtypes |= 1)                                                              \
-  X("inputs is NULL", s.op.inputs = NULL)                                                                             \
-  X("attrs is NULL", s.op.attrs = NULL)                                                                               \
-  X("input 1 has no name of its own", s.inputs[1].name = NULL)                                                        \
-  X("input 1 has no name of its own", s.inputs[1].name = "x")                                                         \
-  X("input 2 has no name of its own", s.inputs[2].name = "a-b")                                                       \
-  X("input 0 has no name of its own", s.inputs[0].name = "a123456789a123456789a123456789ab")                          \
-  X("input y is required, but comes after an optional one", s.inputs[0].optional = true)                            \
-  X("input y is variadic", s.inputs[1].variadic = true)                                                               \
-  X("input z is variadic", s.inputs[2].variadic = true)                                                               \
-  X("attribute 1 has no name of its own", s.attrs[1].name = "axes")                                                   \
-  X("attribute 0 has no name of its own", s.attrs[0].name = "")                                                       \
-  X("attribute 1 has no name of its own", s.attrs[1].name = "x")                                                      \
-  X("attribute axes: its kind is not one", s.attrs[0].preset.kind = ND4C_ATTR_UNSET)                                     \
-  X("attribute axes: its kind is not one", s.attrs[0].preset.kind = ND4C_ATTR_GRAPH)                                     \
-  X("attribute axes: its kind is not one", s.attrs[0].preset.kind = (nd4c_attr_kind)99)                                  \
-  X("attribute axes: the preset of a list is NULL", s.attrs[0].preset.count = 3)                                      \
-  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = NULL)                                      \
-  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = "a\nb")                                    \
-  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = "\xff")                                    \
-  X("attribute axes: its preset is neither 0 nor 1",                                                                  \
-    s.attrs[0].preset = ((nd4c_attr_value){ND4C_ATTR_BOOL, 0, {.i = 2}}))                                             \
-  X("attribute axes: its preset is not a dtype", s.attrs[0].preset = ((nd4c_attr_value){ND4C_ATTR_DTYPE, 0, {.i = 99}})) \
-  X("infer is NULL", s.op.infer = NULL)                                                                               \
-  X("reference kernel is required", s.op.reference = NULL)                                                            \
-  X("reference kernel is required", s.kernel.run = NULL)                                                              \
-  X("reference kernel is required", s.kernel.name = NULL)                                                             \
-  X("struct_size of the reference kernel of op acme.op is 16", s.kernel.struct_size = 16)                             \
-  X("reference kernel is of another op", s.kernel.op = "acme.other")                                                  \
-  X("reference kernel is of another op", s.kernel.op = NULL)                                                          \
-  X("reference kernel is of another op", s.kernel.op_version = 2)                                                     \
-  X("is not of engine reference with priority 0", s.kernel.engine = "acme")                                           \
-  X("is not of engine reference with priority 0", s.kernel.engine = NULL)                                             \
-  X("is not of engine reference with priority 0", s.kernel.priority = 1)                                              \
-  X("lacks a dtype", s.kernel.dtypes = ND4C_DTYPE_BIT(ND4C_INT32))                                                    \
+#define SPOILT(X)                                                                            \
+  X("struct_size of op 0 is 40, which is too short", s.op.struct_size = 40)                  \
+  X("has no name of at most 63 bytes", s.op.name = NULL)                                     \
+  X("has no name of at most 63 bytes", s.op.name = "")                                       \
+  X("has no name of at most 63 bytes", s.op.name = "add")                                    \
+  X("has no name of at most 63 bytes", s.op.name = ".add")                                   \
+  X("has no name of at most 63 bytes", s.op.name = "acme.")                                  \
+  X("has no name of at most 63 bytes", s.op.name = "acme..op")                               \
+  X("has no name of at most 63 bytes", s.op.name = "acme.2")                                 \
+  X("has no name of at most 63 bytes", s.op.name = "acme.op@2")                              \
+  X("has no name of at most 63 bytes", s.op.name = "acme.o p")                               \
+  X("has no name of at most 63 bytes", s.op.name = "acme.op\n")                              \
+  X("has no name of at most 63 bytes", s.op.name = "acme.\xc3\xa4")                          \
+  X("has no name of at most 63 bytes",                                                       \
+    s.op.name = "acme.a123456789a123456789a123456789a123456789a123456789a123456789")         \
+  X("the namespaces nd4c and ai.onnx are reserved", s.op.name = "ai.onnx.Add")               \
+  X("the namespaces nd4c and ai.onnx are reserved", s.op.name = "nd4c.op")                   \
+  X("version is 0, expected 1 to", s.op.version = 0)                                         \
+  X("category is 0, expected 1 to", s.op.category = ND4C_CATEGORY_NONE)                      \
+  X("category is 4711, expected 1 to", s.op.category = (nd4c_category)4711)                  \
+  X("input_count is -1, expected 0 to 16", s.op.input_count = -1)                            \
+  X("input_count is 17, expected 0 to 16", s.op.input_count = 17)                            \
+  X("attr_count is 33, expected 0 to 32", s.op.attr_count = 33)                              \
+  X("attr_count is -2147483648, expected", s.op.attr_count = INT32_MIN)                      \
+  X("output_count is 0, expected 1 to 8", s.op.output_count = 0)                             \
+  X("output_count is 9, expected 1 to 8", s.op.output_count = 9)                             \
+  X("flags are 0x10", s.op.flags = 16)                                                       \
+  X("dtypes is 0x0", s.op.dtypes = 0)                                                        \
+  X("dtypes has utf8", s.op.dtypes |= ND4C_DTYPE_BIT(ND4C_UTF8))                             \
+  X("dtypes has int4", s.op.dtypes |= ND4C_DTYPE_BIT(ND4C_INT4))                             \
+  X("expected a set of nd4c's dtypes", s.op.dtypes |= UINT64_C(1) << 63)                     \
+  X("expected a set of nd4c's dtypes", s.op.dtypes |= 1)                                     \
+  X("inputs is NULL", s.op.inputs = NULL)                                                    \
+  X("attrs is NULL", s.op.attrs = NULL)                                                      \
+  X("input 1 has no name of its own", s.inputs[1].name = NULL)                               \
+  X("input 1 has no name of its own", s.inputs[1].name = "x")                                \
+  X("input 2 has no name of its own", s.inputs[2].name = "a-b")                              \
+  X("input 0 has no name of its own", s.inputs[0].name = "a123456789a123456789a123456789ab") \
+  X("input y is required, but comes after an optional one", s.inputs[0].optional = true)     \
+  X("input y is variadic", s.inputs[1].variadic = true)                                      \
+  X("input z is variadic", s.inputs[2].variadic = true)                                      \
+  X("attribute 1 has no name of its own", s.attrs[1].name = "axes")                          \
+  X("attribute 0 has no name of its own", s.attrs[0].name = "")                              \
+  X("attribute 1 has no name of its own", s.attrs[1].name = "x")                             \
+  X("attribute axes: its kind is not one", s.attrs[0].preset.kind = ND4C_ATTR_UNSET)         \
+  X("attribute axes: its kind is not one", s.attrs[0].preset.kind = ND4C_ATTR_GRAPH)         \
+  X("attribute axes: its kind is not one", s.attrs[0].preset.kind = (nd4c_attr_kind)99)      \
+  X("attribute axes: the preset of a list is NULL", s.attrs[0].preset.count = 3)             \
+  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = NULL)          \
+  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = "a\nb")        \
+  X("attribute mode: its preset is not a line", s.attrs[1].preset.as.string = "\xff")        \
+  X("attribute axes: its preset is neither 0 nor 1",                                         \
+    s.attrs[0].preset = ((nd4c_attr_value){ND4C_ATTR_BOOL, 0, {.i = 2}}))                    \
+  X("attribute axes: its preset is not a dtype",                                             \
+    s.attrs[0].preset = ((nd4c_attr_value){ND4C_ATTR_DTYPE, 0, {.i = 99}}))                  \
+  X("infer is NULL", s.op.infer = NULL)                                                      \
+  X("reference kernel is required", s.op.reference = NULL)                                   \
+  X("reference kernel is required", s.kernel.run = NULL)                                     \
+  X("reference kernel is required", s.kernel.name = NULL)                                    \
+  X("struct_size of the reference kernel of op acme.op is 16", s.kernel.struct_size = 16)    \
+  X("reference kernel is of another op", s.kernel.op = "acme.other")                         \
+  X("reference kernel is of another op", s.kernel.op = NULL)                                 \
+  X("reference kernel is of another op", s.kernel.op_version = 2)                            \
+  X("is not of engine reference with priority 0", s.kernel.engine = "acme")                  \
+  X("is not of engine reference with priority 0", s.kernel.engine = NULL)                    \
+  X("is not of engine reference with priority 0", s.kernel.priority = 1)                     \
+  X("lacks a dtype", s.kernel.dtypes = ND4C_DTYPE_BIT(ND4C_INT32))                           \
   X("has `usable`", s.kernel.usable = never)
 
 static int refuse(const sound *s, const char *words) {
@@ -147,11 +148,11 @@ static int refuse(const sound *s, const char *words) {
 static void refuses_what_is_spoilt(void **state) {
   (void)state;
   int failures = 0;
-#define ROW(words, spoil)      \
-  {                            \
-    sound s;                   \
-    make(&s);                  \
-    spoil;                     \
+#define ROW(words, spoil)          \
+  {                                \
+    sound s;                       \
+    make(&s);                      \
+    spoil;                         \
     failures += refuse(&s, words); \
   }
   SPOILT(ROW)
@@ -216,8 +217,8 @@ static void refuses_counts_of_providers(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(refuses_what_is_spoilt), cmocka_unit_test(accepts_what_is_sound),
-      cmocka_unit_test(refuses_a_list_with_holes_and_twins), cmocka_unit_test(refuses_counts_of_providers)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refuses_what_is_spoilt), cmocka_unit_test(accepts_what_is_sound),
+                                     cmocka_unit_test(refuses_a_list_with_holes_and_twins),
+                                     cmocka_unit_test(refuses_counts_of_providers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -374,8 +374,10 @@ static const life lives[] = {
     {"late", "ACME_LIE=open", {"load=OK\n", "then: sum 4"}},
     {"late", "SD_KERNEL_DISABLE_ENGINES=acme", {"then: sum 4"}},
     {"late", "SD_KERNEL_FORCE_ENGINE=reference", {"then: sum 4"}},
-    {"clash", NULL, {"again=NAME plug-in ./acme_clash.so: plug-in acme already defines an op acme.scaled_add",
-                     "count kept", "still: sum 4"}},
+    {"clash",
+     NULL,
+     {"again=NAME plug-in ./acme_clash.so: plug-in acme already defines an op acme.scaled_add", "count kept",
+      "still: sum 4"}},
 };
 
 static void lives_in_a_process(void **state) {

@@ -47,8 +47,8 @@ static void eager_calls_take_the_highest(void **state) {
 
 static void unknown_versions_are_refused(void **state) {
   (void)state;
-  static const char *const names[] = {"verse.shift@2", "verse.shift@0", "verse.shift@", "verse.shift@03",
-                                      "verse.shift@4294967295", "verse.shift@8"};
+  static const char *const names[] = {"verse.shift@2",  "verse.shift@0",          "verse.shift@",
+                                      "verse.shift@03", "verse.shift@4294967295", "verse.shift@8"};
   const nd4c_op_info *info = NULL;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     assert_int_equal(nd4c_op_find(names[i], &info), ND4C_NAME);
@@ -63,8 +63,9 @@ static void kernels_of_other_versions_are_left_out(void **state) {
   nd4c_backend_status row = {.struct_size = sizeof row};
   bool told = false;
   for (int32_t i = 0; i < nd4c_backend_count() && nd4c_backend_get_status(i, &row) == ND4C_OK; i++) {
-    told = told || strstr(row.left_out, "verse: kernel verse.fast.5: it is made for version 5 of op verse.shift; this "
-                                        "library has version 7") != NULL;
+    told = told || strstr(row.left_out,
+                          "verse: kernel verse.fast.5: it is made for version 5 of op verse.shift; this "
+                          "library has version 7") != NULL;
     assert_null(strstr(row.left_out, "verse.fast.1"));
   }
   assert_true(told);

@@ -41,12 +41,16 @@ static nd4c_status run_amount(const nd4c_call *call) {
 
 static const float one = 1, ten = 10;
 
-#define KERNEL(kernel_version, engine_name, kernel_name, priority_number, run_function, amount)                    \
-  {                                                                                                                \
-    .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = (kernel_version), .op = "verse.shift",                 \
-    .engine = (engine_name), .name = (kernel_name), .priority = (priority_number), .dtypes = DTYPES, .data = (amount), \
-    .run = (run_function)                                                                                          \
-  }
+#define KERNEL(kernel_version, engine_name, kernel_name, priority_number, run_function, amount) \
+  {.struct_size = ND4C_SIZE_OF(nd4c_kernel),                                                    \
+   .op_version = (kernel_version),                                                              \
+   .op = "verse.shift",                                                                         \
+   .engine = (engine_name),                                                                     \
+   .name = (kernel_name),                                                                       \
+   .priority = (priority_number),                                                               \
+   .dtypes = DTYPES,                                                                            \
+   .data = (amount),                                                                            \
+   .run = (run_function)}
 static const nd4c_kernel references[] = {KERNEL(1, "reference", "verse.shift.1", 0, run_fixed, &one),
                                          KERNEL(3, "reference", "verse.shift.3", 0, run_fixed, &ten),
                                          KERNEL(7, "reference", "verse.shift.7", 0, run_amount, NULL)};
@@ -57,13 +61,21 @@ static const nd4c_kernel fast[] = {KERNEL(1, "verse", "verse.fast.1", 100, run_f
 static const nd4c_op_input inputs[] = {{"x", false, false}};
 static const nd4c_op_attr attrs[] = {{"amount", {ND4C_ATTR_INT, 0, {.i = 100}}}};
 
-#define OP(op_version, attributes, words, place)                                                                   \
-  {                                                                                                                \
-    .struct_size = ND4C_SIZE_OF(nd4c_plugin_op), .version = (op_version), .name = "verse.shift",                   \
-    .category = ND4C_CATEGORY_UNARY, .flags = ND4C_PLUGIN_OP_ELEMENTWISE, .dtypes = DTYPES, .input_count = 1,      \
-    .attr_count = (attributes), .output_count = 1, .inputs = inputs, .attrs = attrs, .doc = (words),               \
-    .infer = infer, .reference = &references[place]                                                                \
-  }
+#define OP(op_version, attributes, words, place) \
+  {.struct_size = ND4C_SIZE_OF(nd4c_plugin_op),  \
+   .version = (op_version),                      \
+   .name = "verse.shift",                        \
+   .category = ND4C_CATEGORY_UNARY,              \
+   .flags = ND4C_PLUGIN_OP_ELEMENTWISE,          \
+   .dtypes = DTYPES,                             \
+   .input_count = 1,                             \
+   .attr_count = (attributes),                   \
+   .output_count = 1,                            \
+   .inputs = inputs,                             \
+   .attrs = attrs,                               \
+   .doc = (words),                               \
+   .infer = infer,                               \
+   .reference = &references[place]}
 static const nd4c_plugin_op third = OP(3, 0, "x + 10", 1), seventh = OP(7, 1, "x + amount", 2),
                             first = OP(1, 0, "x + 1", 0);
 static const nd4c_plugin_op *const ops[] = {&third, &seventh, &first};

@@ -144,7 +144,7 @@ int cli_check_properties(const cli_command *command) {
 
 /* Bytes of the UTF-8 character at `at`, before the end of a text; 0 if there is none. */
 static size_t character_bytes(const unsigned char *at) {
-  const size_t bytes = at[0] < 0x80                      ? 1
+  const size_t bytes = at[0] < 0x80                     ? 1
                        : at[0] >= 0xc2 && at[0] < 0xe0  ? 2
                        : at[0] >= 0xe0 && at[0] < 0xf0  ? 3
                        : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4

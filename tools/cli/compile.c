@@ -55,9 +55,8 @@ static int compile_model(const compile_options *o, nd4c_model *model) {
 }
 
 static int compile(compile_options *o) {
-  const nd4c_model_options options = {.struct_size = sizeof options,
-                                      .no_optimization = o->run.plain,
-                                      .compile = cli_compile_request(&o->run.compile)};
+  const nd4c_model_options options = {
+      .struct_size = sizeof options, .no_optimization = o->run.plain, .compile = cli_compile_request(&o->run.compile)};
   nd4c_model *model = NULL;
   const nd4c_status status = nd4c_model_open(o->run.model, &options, &model);
   if (status != ND4C_OK) {

@@ -298,8 +298,7 @@ static void print_device(nd4c_device *device, bool picked) {
   }
   if (info.uuid[0] != '\0' || info.pci[0] != '\0' || info.capability[0] != '\0') {
     (void)printf("    uuid %s, PCI address %s, capability %s\n", info.uuid[0] != '\0' ? info.uuid : "unknown",
-                 info.pci[0] != '\0' ? info.pci : "unknown",
-                 info.capability[0] != '\0' ? info.capability : "unknown");
+                 info.pci[0] != '\0' ? info.pci : "unknown", info.capability[0] != '\0' ? info.capability : "unknown");
   }
   if (info.has_native) {
     (void)printf("    native handle %p\n", info.native);

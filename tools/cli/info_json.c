@@ -154,7 +154,7 @@ static cJSON *sharing_json(void) {
 }
 
 int info_print_json(const nd4c_machine_info *machine, const info_warnings *found, bool probe, nd4c_status picked,
-                      nd4c_device *device) {
+                    nd4c_device *device) {
   cJSON *root = cJSON_CreateObject();
   (void)cJSON_AddStringToObject(root, "version", nd4c_version());
   (void)cJSON_AddStringToObject(root, "build", nd4c_build_info());
@@ -182,4 +182,3 @@ int info_print_json(const nd4c_machine_info *machine, const info_warnings *found
   }
   return cli_print_json(&cli_info, root, false);
 }
-

@@ -257,7 +257,8 @@ static void print_worded(int32_t position, const worded *row) {
 
 static void print_words(void) {
   (void)printf(
-      "\n## Values of attributes by name\n\nThe C functions take the numbers in parentheses, which `nd4c/op_schema.h` has as "
+      "\n## Values of attributes by name\n\nThe C functions take the numbers in parentheses, which `nd4c/op_schema.h` "
+      "has as "
       "enums; Python takes the names.\n\n"
       "| attribute | values | ops |\n|---|---|---|\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
@@ -415,8 +416,7 @@ static int print_text(const filter *f) {
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
     if (matches(op, f)) {
-      (void)printf("%s\n    %s%s\n", signature(op, text, sizeof text), op->doc,
-                   origin_text(op, origin, sizeof origin));
+      (void)printf("%s\n    %s%s\n", signature(op, text, sizeof text), op->doc, origin_text(op, origin, sizeof origin));
       print_op_words(op);
       shown++;
     }

@@ -15,43 +15,43 @@ enum { TEXT = 2304, ARGUMENTS = 12, HANGS = 3 };
 static const double hung_part = 0.05, hung_least = 2;
 
 /* X(NAME, what it looks at, function); in the order in which they run. */
-#define SECTION_TABLE(X)                                                                         \
-  X(entry, "the file, its entry function, and every table behind it", plugin_section_entry)      \
-  X(probe, "what its probe answers, and writes", plugin_section_probe)                           \
-  X(properties, "configuration properties that it declares", plugin_section_properties)          \
-  X(open, "the library loads it, and opens its devices", plugin_section_open)                    \
-  X(buffers, "buffers of its devices, asked for directly", plugin_section_buffers)               \
-  X(copies, "parts of buffers, copied and filled at offsets", plugin_section_copies)             \
-  X(refused, "its devices where memory is refused to them", plugin_section_refused)              \
-  X(fences, "whether work has ended where its tables say so", plugin_section_fences)             \
-  X(times, "what its devices tell of the times of work", plugin_section_times)                   \
-  X(recordings, "work that is recorded, thrown away, launched", plugin_section_recordings)       \
-  X(kernels, "its kernels in scratch of their own, and memory that they hold", plugin_section_kernels) \
-  X(loads, "executables whose bytes are cut, longer, changed", plugin_section_loads)             \
-  X(memory, "bytes to its devices and back, of many sizes", plugin_section_memory)               \
-  X(external, "memory of others in arrays, and registered host memory", plugin_section_external) \
-  X(streams, "order between streams, and work in flight", plugin_section_streams)                \
-  X(peers, "copies between its devices, and what it tells of them", plugin_section_peers)        \
-  X(own, "ops of its own: inference, references, refusals", plugin_section_own)                  \
-  X(ops, "every op that it offers, against the reference", plugin_section_ops)                   \
-  X(layouts, "operands behind offsets, transposed, reversed, spread", plugin_section_layouts)    \
-  X(values, "infinities, NaN, large operands, and none at all", plugin_section_values)           \
-  X(outputs, "outputs that the caller gives, in place too", plugin_section_outputs)              \
-  X(refusals, "a kernel that declines says why", plugin_section_refusals)                        \
-  X(plans, "ops in plans, alone and before others", plugin_section_plans)                        \
+#define SECTION_TABLE(X)                                                                                      \
+  X(entry, "the file, its entry function, and every table behind it", plugin_section_entry)                   \
+  X(probe, "what its probe answers, and writes", plugin_section_probe)                                        \
+  X(properties, "configuration properties that it declares", plugin_section_properties)                       \
+  X(open, "the library loads it, and opens its devices", plugin_section_open)                                 \
+  X(buffers, "buffers of its devices, asked for directly", plugin_section_buffers)                            \
+  X(copies, "parts of buffers, copied and filled at offsets", plugin_section_copies)                          \
+  X(refused, "its devices where memory is refused to them", plugin_section_refused)                           \
+  X(fences, "whether work has ended where its tables say so", plugin_section_fences)                          \
+  X(times, "what its devices tell of the times of work", plugin_section_times)                                \
+  X(recordings, "work that is recorded, thrown away, launched", plugin_section_recordings)                    \
+  X(kernels, "its kernels in scratch of their own, and memory that they hold", plugin_section_kernels)        \
+  X(loads, "executables whose bytes are cut, longer, changed", plugin_section_loads)                          \
+  X(memory, "bytes to its devices and back, of many sizes", plugin_section_memory)                            \
+  X(external, "memory of others in arrays, and registered host memory", plugin_section_external)              \
+  X(streams, "order between streams, and work in flight", plugin_section_streams)                             \
+  X(peers, "copies between its devices, and what it tells of them", plugin_section_peers)                     \
+  X(own, "ops of its own: inference, references, refusals", plugin_section_own)                               \
+  X(ops, "every op that it offers, against the reference", plugin_section_ops)                                \
+  X(layouts, "operands behind offsets, transposed, reversed, spread", plugin_section_layouts)                 \
+  X(values, "infinities, NaN, large operands, and none at all", plugin_section_values)                        \
+  X(outputs, "outputs that the caller gives, in place too", plugin_section_outputs)                           \
+  X(refusals, "a kernel that declines says why", plugin_section_refusals)                                     \
+  X(plans, "ops in plans, alone and before others", plugin_section_plans)                                     \
   X(segments, "compiled segments with operands behind offsets, many elements, none", plugin_section_segments) \
-  X(kept, "executables that its compilers write, and load again", plugin_section_kept)           \
-  X(capture, "a plan run again and again, recorded where a device can", plugin_section_capture)  \
-  X(threads, "the same call from several threads at once", plugin_section_threads)               \
-  X(faults, "memory that nd4c refuses to the plug-in, at every place", plugin_section_faults)    \
-  X(leaks, "memory that it takes from nd4c does not grow with each call", plugin_section_leaks)  \
+  X(kept, "executables that its compilers write, and load again", plugin_section_kept)                        \
+  X(capture, "a plan run again and again, recorded where a device can", plugin_section_capture)               \
+  X(threads, "the same call from several threads at once", plugin_section_threads)                            \
+  X(faults, "memory that nd4c refuses to the plug-in, at every place", plugin_section_faults)                 \
+  X(leaks, "memory that it takes from nd4c does not grow with each call", plugin_section_leaks)               \
   X(exit, "the process ends while work is in flight", plugin_section_exit)
 
 static const plugin_section sections[] = {
 #define SECTION_ROW(NAME, doc, function) {#NAME, doc, function, false},
     SECTION_TABLE(SECTION_ROW)
 #undef SECTION_ROW
-    {"tables", "what other sections know of its tables", plugin_section_tables, true},
+        {"tables", "what other sections know of its tables", plugin_section_tables, true},
 };
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 

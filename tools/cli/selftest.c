@@ -37,7 +37,7 @@ typedef struct selftest {
   cJSON *report; /* pairs */
   cli_progress progress;
   char at_work[PART_LIMIT][NAME_SIZE]; /* ops of the parts */
-  int32_t ended; /* parts */
+  int32_t ended;                       /* parts */
 } selftest;
 
 /* What the command was asked for, and which part of it this process is: of `parts` every one takes the ops of its own
@@ -399,9 +399,8 @@ static nd4c_status test_device(nd4c_device *device, const char *pattern, cJSON *
     t.progress = cli_progress_begin();
   }
   /* Where kernels are compiled when they are first used. */
-  const int parts = status == ND4C_OK && info.type != ND4C_DEVICE_CPU && request.parts == 0
-                        ? selftest_parts_count(count_ops(&t))
-                        : 1;
+  const int parts =
+      status == ND4C_OK && info.type != ND4C_DEVICE_CPU && request.parts == 0 ? selftest_parts_count(count_ops(&t)) : 1;
   if (status == ND4C_OK && parts > 1) {
     *wrong += !run_parts(&t, info.name, parts);
   } else if (status == ND4C_OK) {
@@ -495,12 +494,10 @@ static int test(const char *backend, const char *pattern, const char *path) {
 }
 
 static int run(int argc, char **argv) {
-  static const struct option options[] = {{"backend", required_argument, NULL, 'b'},
-                                          {"op", required_argument, NULL, 'o'},
-                                          {"report", required_argument, NULL, 'r'},
-                                          {"part", required_argument, NULL, 'p'}, /* for run_parts alone */
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+  static const struct option options[] = {
+      {"backend", required_argument, NULL, 'b'}, {"op", required_argument, NULL, 'o'},
+      {"report", required_argument, NULL, 'r'},  {"part", required_argument, NULL, 'p'}, /* for run_parts alone */
+      {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
   const char *backend = NULL, *pattern = NULL, *path = NULL;
   opterr = 0;
   for (int option; (option = getopt_long(argc, argv, "hD:", options, NULL)) != -1;) {

@@ -1,6 +1,6 @@
 /* Products of bytes on oneDNN, by VNNI or AMX: see bytes.h. */
-#include "backends/cpu/support/quantization_product.h"
 #include "backends/cpu/onednn/onednn.h"
+#include "backends/cpu/support/quantization_product.h"
 
 enum { SMALL = 16384 }; /* fewer multiplications: engine simd, and the library stays closed */
 
@@ -86,8 +86,7 @@ static nd4c_status pack(node *s, const nd4c_call *call, const struct dnnl_memory
   const nd4c_bytes_call *c = &s->c;
   size_t weights = (size_t)nd4c_onednn_align((int64_t)s->dnn->dnnl_memory_desc_get_size(wanted));
   size_t plain = nd4c_bytes_flipped(c) ? (size_t)nd4c_onednn_align(c->k * c->n) : 0;
-  nd4c_status status =
-      nd4c_cpu_hold(call, weights + (size_t)c->n * sizeof(int32_t), "onednn packed weights", &s->held);
+  nd4c_status status = nd4c_cpu_hold(call, weights + (size_t)c->n * sizeof(int32_t), "onednn packed weights", &s->held);
   if (status != ND4C_OK) {
     return status;
   }

@@ -1,6 +1,6 @@
 /* What OpenBLAS contributes to the CPU's devices: products, factorisations, contractions. */
-#include "backends/cpu/support/library.h"
 #include "backends/cpu/openblas/openblas.h"
+#include "backends/cpu/support/library.h"
 
 ND4C_CPU_LIBRARY_PROVIDER(openblas, 200, nd4c_cpu_openblas_contraction_kernels, nd4c_cpu_openblas_decomposition_kernels,
                           nd4c_cpu_openblas_contraction_matmul_kernels)

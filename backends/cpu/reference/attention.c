@@ -34,17 +34,20 @@ static const double *joined(nd4c_cpu_work *work, int32_t position, int32_t past_
   int64_t total = past + length;
   const double *own = nd4c_cpu_work_load(work, position), *old = nd4c_cpu_work_load(work, past_position);
   double *all = nd4c_cpu_work_make(work, x->shape[0] * heads * total * head);
-  if (work->failed)
+  if (work->failed) {
     return NULL;
+  }
   nd4c_ref_heads from = heads_of(x, own, heads, length, head);
   for (int64_t row = 0; row < x->shape[0] * heads; row++) {
     double *to = all + row * total * head;
-    if (past * head > 0)
+    if (past * head > 0) {
       memcpy(to, old + row * past * head, (size_t)(past * head) * sizeof *to);
-    for (int64_t t = 0; t < length && head > 0; t++)
+    }
+    for (int64_t t = 0; t < length && head > 0; t++) {
       memcpy(to + (past + t) * head,
              from.data + row / heads * from.batch_step + row % heads * from.head_step + t * from.place_step,
              (size_t)head * sizeof *to);
+    }
   }
   return all;
 }
@@ -52,8 +55,9 @@ static const double *joined(nd4c_cpu_work *work, int32_t position, int32_t past_
 static void read_mask(nd4c_cpu_work *work, int32_t position, nd4c_ref_attend_args *args) {
   const nd4c_tensor *mask = nd4c_cpu_input(work->call, position);
   int64_t step = 1;
-  if (mask == NULL)
+  if (mask == NULL) {
     return;
+  }
   args->mask = nd4c_cpu_work_load(work, position);
   args->mask_is_bool = mask->dtype == ND4C_BOOL;
   args->mask_keys = args->keys;
@@ -62,8 +66,9 @@ static void read_mask(nd4c_cpu_work *work, int32_t position, nd4c_ref_attend_arg
     step *= mask->shape[axis];
   }
   /* A last axis that is shorter leaves out the keys behind it; one of extent 1 is broadcast. */
-  if (mask->rank > 0 && mask->shape[mask->rank - 1] != 1 && mask->shape[mask->rank - 1] < args->keys)
+  if (mask->rank > 0 && mask->shape[mask->rank - 1] != 1 && mask->shape[mask->rank - 1] < args->keys) {
     args->mask_keys = mask->shape[mask->rank - 1];
+  }
 }
 
 static void attend_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -93,8 +98,9 @@ static nd4c_ref_attend_args attend_args(nd4c_cpu_work *work) {
   args.keys = length + (past != NULL ? past->shape[2] : 0);
   args.key_lengths = nd4c_cpu_work_load_integers(work, ND4C_IN_attention_key_lengths);
   args.past = past != NULL ? past->shape[2] : args.key_lengths != NULL ? -1 : 0;
-  if (args.scale == 0)
+  if (args.scale == 0) {
     args.scale = 1 / sqrt((double)args.head);
+  }
   args.q = heads_of(q, nd4c_cpu_work_load(work, 0), args.q_heads, args.queries, args.head);
   args.k = spread(joined(work, 1, ND4C_IN_attention_past_key, kv_heads), args.kv_heads, args.keys, args.head);
   args.v = spread(joined(work, 2, ND4C_IN_attention_past_value, kv_heads), args.kv_heads, args.keys, args.v_head);
@@ -235,8 +241,9 @@ static nd4c_status linear_attention(const nd4c_call *call, nd4c_cpu_work *work) 
                                       .y = nd4c_cpu_work_output(work, 0)};
   int64_t states = args.batch * args.kv_heads;
   args.scratch = nd4c_cpu_work_make(work, states * args.v_head);
-  if (args.scale == 0)
+  if (args.scale == 0) {
     args.scale = 1 / sqrt((double)args.head);
+  }
   nd4c_cpu_work_result(work, 1, args.state);
   return nd4c_cpu_work_parallel(work, states, 4 * args.length * args.head * args.v_head, linear_range, &args);
 }
@@ -249,8 +256,9 @@ ND4C_CPU_RANGE(bag_range, nd4c_ref_embedding_bag)
 static nd4c_status check_bags(const nd4c_call *call, const nd4c_ref_bag_args *args) {
   int64_t rows = call->inputs[0].shape[0], least = 0;
   ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an index", args->indices, args->count, 0, rows - 1));
-  for (int64_t i = 0; args->offsets != NULL && i < args->bags; least = args->offsets[i++])
+  for (int64_t i = 0; args->offsets != NULL && i < args->bags; least = args->offsets[i++]) {
     ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an offset", args->offsets + i, 1, least, args->count));
+  }
   return ND4C_OK;
 }
 

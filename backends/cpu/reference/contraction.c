@@ -78,8 +78,9 @@ static nd4c_status cross_run(const nd4c_call *call) {
       .tensors = {nd4c_cpu_ref_input(call, 0), nd4c_cpu_ref_input(call, 1), nd4c_cpu_ref_output(call, 0)},
       .rank = y->rank,
       .axis = nd4c_axis(ND4C_INT_OF(call, cross_axis), y->rank)};
-  for (int32_t axis = 0; axis < y->rank; axis++)
+  for (int32_t axis = 0; axis < y->rank; axis++) {
     args.shape[axis] = axis == args.axis ? 1 : y->shape[axis];
+  }
   return nd4c_cpu_reference_parallel(call, nd4c_ref_extent(y->rank, args.shape), 8, cross_range, &args);
 }
 

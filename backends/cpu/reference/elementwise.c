@@ -33,8 +33,9 @@ static void map(const nd4c_call *call, nd4c_value_function function, const nd4c_
   /* Packed elements share bytes: one thread writes them all. Bits behind the last element are 0. */
   int bits = nd4c_packed_bits(y->dtype);
   nd4c_cpu_parallel(job.size, GRAIN, bits != 0 ? 1 : call->width, map_range, &job);
-  for (int64_t i = y->size; bits != 0 && i * bits % 8 != 0; i++)
+  for (int64_t i = y->size; bits != 0 && i * bits % 8 != 0; i++) {
     nd4c_packed_set(y->data, i, bits, 0);
+  }
 }
 
 void nd4c_cpu_reference_map(const nd4c_call *call, nd4c_value_function function, nd4c_dtype as, int32_t number_count,
@@ -53,8 +54,9 @@ enum { MOST_NUMBERS = 3 };
 /* The attributes as numbers, in the order of the schema: what value functions take after the inputs. */
 static nd4c_status with_attributes(const nd4c_call *call, nd4c_value_function function, nd4c_dtype as) {
   double numbers[MOST_NUMBERS];
-  for (int32_t i = 0; i < call->op->attr_count; i++)
+  for (int32_t i = 0; i < call->op->attr_count; i++) {
     numbers[i] = call->op->attrs[i].preset.kind == ND4C_ATTR_FLOAT ? call->attrs[i].as.f : (double)call->attrs[i].as.i;
+  }
   nd4c_cpu_reference_map(call, function, as, call->op->attr_count, numbers);
   return ND4C_OK;
 }
@@ -117,8 +119,9 @@ static nd4c_status bit_cast_run(const nd4c_call *call) {
   int32_t bytes = nd4c_cpu_dtype_bytes(call->inputs[0].dtype);
   nd4c_call inner = *call;
   nd4c_tensor x = call->inputs[0], y = call->outputs[0];
-  if (bytes <= 8)
+  if (bytes <= 8) {
     x.dtype = y.dtype = carriers[bytes];
+  }
   inner.inputs = &x;
   inner.outputs = &y;
   return plain(&inner, nd4c_value_copy);
@@ -141,13 +144,15 @@ static nd4c_status nan_to_num_run(const nd4c_call *call) {
 static nd4c_tensor part_of(const nd4c_tensor *tensor, int32_t axis, int64_t begin, int64_t *shape) {
   nd4c_tensor part = *tensor;
   int64_t bytes = nd4c_cpu_dtype_bytes(tensor->dtype);
-  for (int32_t i = 0; i < tensor->rank; i++)
+  for (int32_t i = 0; i < tensor->rank; i++) {
     shape[i] = tensor->shape[i];
+  }
   shape[axis] /= 2;
   part.shape = shape;
   part.size = tensor->size / 2;
-  if (part.size > 0)
+  if (part.size > 0) {
     part.data = (char *)tensor->data + begin * tensor->strides[axis] * bytes;
+  }
   return part;
 }
 

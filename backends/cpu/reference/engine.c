@@ -6,12 +6,15 @@
 /* Whether all operands are of a set; inputs left out are of any. */
 static bool operands_are(const nd4c_call *call, nd4c_dtype_set set, char *reason, size_t reason_size) {
   nd4c_dtype_set seen = 0;
-  for (int32_t i = 0; i < call->input_count; i++)
+  for (int32_t i = 0; i < call->input_count; i++) {
     seen |= call->inputs[i].dtype == ND4C_DTYPE_NONE ? 0 : ND4C_DTYPE_BIT(call->inputs[i].dtype);
-  for (int32_t i = 0; i < call->output_count; i++)
+  }
+  for (int32_t i = 0; i < call->output_count; i++) {
     seen |= ND4C_DTYPE_BIT(call->outputs[i].dtype);
-  if ((seen & ~set) == 0)
+  }
+  if ((seen & ~set) == 0) {
     return true;
+  }
   bool strings = (seen & ~set & ND4C_DTYPE_BIT(ND4C_UTF8)) != 0;
   (void)snprintf(reason, reason_size, strings ? ND4C_CPU_NO_STRINGS : ND4C_CPU_NO_NARROW);
   return false;

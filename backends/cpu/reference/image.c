@@ -37,8 +37,9 @@ static void make_axis(const nd4c_call *call, nd4c_cpu_work *work, const nd4c_ref
   table->index = nd4c_cpu_work_make_integers(work, table->out * table->taps);
   table->weight = nd4c_cpu_work_make(work, table->out * table->taps);
   table->outside = (bool *)nd4c_cpu_work_make_integers(work, table->out);
-  if (!work->failed)
+  if (!work->failed) {
     nd4c_ref_resize_fill(&own, scale, width, bounds, table);
+  }
 }
 
 static void resize_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -60,12 +61,15 @@ static nd4c_status resize(const nd4c_call *call, nd4c_cpu_work *work) {
                              .mode = setting.mode,
                              .extrapolation = ND4C_REAL_OF(call, resize_extrapolation)}};
   job.args.axes = job.axes;
-  if (y->size > 0 && y->rank == 0)
+  if (y->size > 0 && y->rank == 0) {
     nd4c_value_store(y->dtype, y->data, 0, nd4c_value_load(x->dtype, x->data, 0));
-  if (y->size == 0 || y->rank == 0)
+  }
+  if (y->size == 0 || y->rank == 0) {
     return ND4C_OK;
-  for (int32_t axis = 0; axis < x->rank; axis++)
+  }
+  for (int32_t axis = 0; axis < x->rank; axis++) {
     make_axis(call, work, &setting, axis, &job.axes[axis]);
+  }
   int64_t columns = x->shape[x->rank - 1], last = y->shape[y->rank - 1];
   job.rows = nd4c_cpu_work_make(work, (call->width > 1 ? call->width : 1) * columns);
   return nd4c_cpu_work_parallel(work, y->size / last, 4 * (columns + last), resize_range, &job);

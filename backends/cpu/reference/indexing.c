@@ -273,12 +273,12 @@ static nd4c_status compress_run(const nd4c_call *call) {
     place_elements(call, ND4C_INT_OF(call, scatter_elements_axis), call->inputs[1].shape,                      \
                    ND4C_INT_OF(call, scatter_elements_reduction)))                                             \
   X(boolean_mask, M, mask_slices(call, nd4c_axis(ND4C_INT_OF(call, boolean_mask_axis), call->inputs[0].rank))) \
-  X(scatter_update, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_NONE))                                                \
-  X(scatter_add, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_ADD))                                                    \
-  X(scatter_subtract, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_SUBTRACT))                                          \
-  X(scatter_multiply, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MULTIPLY))                                          \
-  X(scatter_divide, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_DIVIDE))                                              \
-  X(scatter_maximum, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MAXIMUM))                                            \
+  X(scatter_update, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_NONE))                                      \
+  X(scatter_add, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_ADD))                                          \
+  X(scatter_subtract, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_SUBTRACT))                                \
+  X(scatter_multiply, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MULTIPLY))                                \
+  X(scatter_divide, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_DIVIDE))                                    \
+  X(scatter_maximum, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MAXIMUM))                                  \
   X(scatter_minimum, M, scatter_slices(call, ND4C_SCATTER_REDUCTION_MINIMUM))
 OTHER_OPS(ND4C_CPU_REFERENCE_RUN)
 

@@ -206,8 +206,9 @@ static nd4c_status dynamic_partition(const nd4c_call *call, nd4c_cpu_work *work)
   ND4C_BACKEND_TRY(check_groups(call, groups, &largest));
   nd4c_ref_group(&partitions, groups, starts, order);
   move_rows(call, order);
-  for (int64_t i = 0; i < groups; i++)
+  for (int64_t i = 0; i < groups; i++) {
     counts[i] = starts[i + 1] - starts[i];
+  }
   return ND4C_OK;
 }
 
@@ -247,8 +248,9 @@ static nd4c_status reduce_segments(const nd4c_call *call, nd4c_cpu_work *work, n
   ND4C_BACKEND_TRY(check_groups(call, count, &largest));
   if (ND4C_INT_OF(call, segment_sum_num_segments) < 0) {
     count = largest + 1;
-    for (int32_t i = 0; i < y->rank; i++)
+    for (int32_t i = 0; i < y->rank; i++) {
       call->true_shapes[0][i] = i == 0 ? count : y->shape[i];
+    }
   }
   nd4c_ref_group(&segments, count, starts, order);
   int64_t each = inner * (1 + x->shape[0] / (count + 1));

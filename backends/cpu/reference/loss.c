@@ -17,10 +17,11 @@ static nd4c_status store_losses(const nd4c_call *call, const double *losses, con
     sum += losses[i];
     weight += shares != NULL ? shares[i] : 1;
   }
-  if (reduction == ND4C_LOSS_REDUCTION_MEAN_BY_WEIGHT || (reduction == ND4C_LOSS_REDUCTION_MEAN && by_share))
+  if (reduction == ND4C_LOSS_REDUCTION_MEAN_BY_WEIGHT || (reduction == ND4C_LOSS_REDUCTION_MEAN && by_share)) {
     sum /= weight;
-  else if (reduction == ND4C_LOSS_REDUCTION_MEAN)
+  } else if (reduction == ND4C_LOSS_REDUCTION_MEAN) {
     sum /= (double)count;
+  }
   nd4c_cpu_work_store(call, 0, reduction == ND4C_LOSS_REDUCTION_NONE ? losses : &sum);
   return ND4C_OK;
 }
@@ -31,8 +32,9 @@ static nd4c_status pointwise(const nd4c_call *call, nd4c_cpu_work *work, nd4c_re
   const double *weights = nd4c_cpu_work_load_as(work, ND4C_IN_mse_loss_weights, x->rank, x->shape);
   double *losses = nd4c_cpu_work_make(work, x->size);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  for (int64_t i = 0; i < x->size; i++)
+  for (int64_t i = 0; i < x->size; i++) {
     losses[i] = nd4c_ref_loss_of(loss, numbers[i], target[i], parameter) * (weights != NULL ? weights[i] : 1);
+  }
   return store_losses(call, losses, weights, x->size, false);
 }
 
@@ -42,8 +44,9 @@ static nd4c_status pointwise(const nd4c_call *call, nd4c_cpu_work *work, nd4c_re
 static const double *scores_of(nd4c_cpu_work *work, bool softmax, int64_t outer, int64_t length, int64_t inner) {
   nd4c_ref_softmax_args args = {.length = length, .inner = inner, .logarithm = true, .x = nd4c_cpu_work_load(work, 0)};
   args.y = softmax ? nd4c_cpu_work_make(work, outer * length * inner) : NULL;
-  if (softmax && !work->failed)
+  if (softmax && !work->failed) {
     nd4c_ref_softmax(&args, 0, outer * inner);
+  }
   return softmax ? args.y : args.x;
 }
 
@@ -53,9 +56,11 @@ static nd4c_status along_axis(const nd4c_call *call, nd4c_cpu_work *work, bool s
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, cosine_distance_axis), x->rank), rank = 0;
   int64_t length = x->shape[axis], outer = nd4c_ref_extent(axis, x->shape), shape[ND4C_CPU_MAX_RANK];
   int64_t inner = nd4c_ref_extent(x->rank - axis - 1, x->shape + axis + 1), rows = outer * inner;
-  for (int32_t i = 0; i < x->rank; i++)
-    if (i != axis)
+  for (int32_t i = 0; i < x->rank; i++) {
+    if (i != axis) {
       shape[rank++] = x->shape[i];
+    }
+  }
   const double *scores = scores_of(work, softmax, outer, length, inner), *target = nd4c_cpu_work_load(work, 1);
   const double *weights = nd4c_cpu_work_load_as(work, ND4C_IN_mse_loss_weights, rank, shape);
   double *losses = nd4c_cpu_work_make(work, rows);
@@ -81,11 +86,14 @@ static nd4c_status of_classes(const nd4c_call *call, nd4c_cpu_work *work, bool s
   const double *weights = nd4c_cpu_work_load(work, ND4C_IN_nll_loss_weights);
   double *losses = nd4c_cpu_work_make(work, rows), *shares = nd4c_cpu_work_make(work, rows);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  for (int64_t i = 0; i < rows; i++)
-    if (target[i] != ignored)
+  for (int64_t i = 0; i < rows; i++) {
+    if (target[i] != ignored) {
       ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "a class in target", &target[i], 1, 0, classes - 1));
-  if (softmax)
+    }
+  }
+  if (softmax) {
     nd4c_cpu_work_result(work, 1, scores);
+  }
   nd4c_ref_class_losses(scores, target, weights, outer, classes, inner, ignored, losses, shares);
   return store_losses(call, losses, shares, rows, true);
 }
@@ -108,10 +116,12 @@ static nd4c_status optimize(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref
   args.rate = *rate;
   args.step = step != NULL ? *step : 0;
   nd4c_cpu_work_result(work, 0, args.x);
-  if (has_v)
+  if (has_v) {
     nd4c_cpu_work_result(work, 1, args.v);
-  if (has_h)
+  }
+  if (has_h) {
     nd4c_cpu_work_result(work, has_v ? 2 : 1, args.h);
+  }
   return nd4c_cpu_work_parallel(work, call->inputs[0].size, 16, optimize_range, &args);
 }
 

@@ -51,8 +51,9 @@ static nd4c_status trailing_norm(const nd4c_call *call, nd4c_cpu_work *work, int
       .rms = rms,
       .mean = nd4c_cpu_work_output(work, 1),
       .inverse_deviation = nd4c_cpu_work_output(work, 2)};
-  for (int64_t i = 0; length == 0 && !work->failed && args.mean != NULL && i < call->outputs[1].size; i++)
+  for (int64_t i = 0; length == 0 && !work->failed && args.mean != NULL && i < call->outputs[1].size; i++) {
     args.mean[i] = args.inverse_deviation[i] = (double)NAN; /* of nothing */
+  }
   return run_rows(work, &args);
 }
 
@@ -72,8 +73,9 @@ static nd4c_status skip_layer_norm(const nd4c_call *call, nd4c_cpu_work *work) {
                              .epsilon = ND4C_REAL_OF(call, skip_layer_norm_epsilon),
                              .rms = ND4C_FLAG_OF(call, skip_layer_norm_rms)};
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  for (int64_t i = 0; i < x->size; i++)
+  for (int64_t i = 0; i < x->size; i++) {
     sum[i] = a[i] + b[i] + (addend != NULL ? addend[i % *last] : 0);
+  }
   nd4c_cpu_work_result(work, 1, sum);
   return run_rows(work, &args);
 }
@@ -164,8 +166,9 @@ static nd4c_status lp_normalize(const nd4c_call *call, nd4c_cpu_work *work) {
     double norm = p == 2 ? sqrt(norms[i]) : p == 1 ? norms[i] : pow(norms[i], 1 / p);
     norms[i] = norm < least ? least : norm;
   }
-  for (int64_t i = 0; i < x->size; i++)
+  for (int64_t i = 0; i < x->size; i++) {
     g.y[i] = norms[g.of[i]] == 0 ? 0 : g.x[i] / norms[g.of[i]];
+  }
   return ND4C_OK;
 }
 
@@ -177,8 +180,9 @@ static nd4c_status standardize(const nd4c_call *call, nd4c_cpu_work *work) {
   double *mean = nd4c_cpu_work_make(work, g.count), *variance = nd4c_cpu_work_make(work, g.count);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   nd4c_ref_group_statistics(size, g.x, g.of, g.count, mean, variance);
-  for (int64_t i = 0; i < size; i++)
+  for (int64_t i = 0; i < size; i++) {
     g.y[i] = (g.x[i] - mean[g.of[i]]) / (sqrt(variance[g.of[i]]) + epsilon);
+  }
   return ND4C_OK;
 }
 
@@ -187,8 +191,9 @@ static nd4c_status batch_norm_training(const nd4c_call *call, nd4c_cpu_work *wor
   const nd4c_tensor *x = &call->inputs[0];
   double momentum = ND4C_REAL_OF(call, batch_norm_training_momentum);
   bool reduced[ND4C_CPU_MAX_RANK];
-  for (int32_t axis = 0; axis < x->rank; axis++)
+  for (int32_t axis = 0; axis < x->rank; axis++) {
     reduced[axis] = axis != 1;
+  }
   grouping g;
   ND4C_BACKEND_TRY(group(work, reduced, &g));
   const double *old[2] = {nd4c_cpu_work_load(work, ND4C_IN_batch_norm_training_mean),
@@ -232,8 +237,9 @@ static nd4c_status clip_by_norm(const nd4c_call *call, nd4c_cpu_work *work) {
 static nd4c_status add_squares(const nd4c_call *call, nd4c_cpu_work *work, int32_t input, double *sum) {
   const double *numbers = nd4c_cpu_work_load(work, input);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  for (int64_t i = 0; i < call->inputs[input].size; i++)
+  for (int64_t i = 0; i < call->inputs[input].size; i++) {
     *sum += numbers[i] * numbers[i];
+  }
   return ND4C_OK;
 }
 
@@ -260,8 +266,9 @@ static nd4c_status hardmax(const nd4c_call *call, nd4c_cpu_work *work) {
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   for (int64_t row = 0; length > 0 && row < x->size / length; row++) {
     int64_t first = row / inner * inner * length + row % inner, best = first;
-    for (int64_t at = first + inner; at < first + length * inner; at += inner)
+    for (int64_t at = first + inner; at < first + length * inner; at += inner) {
       best = !isnan(numbers[best]) && !(numbers[at] <= numbers[best]) ? at : best;
+    }
     y[best] = 1;
   }
   return ND4C_OK;
@@ -275,8 +282,9 @@ static nd4c_status bias_add(const nd4c_call *call, nd4c_cpu_work *work) {
   const double *numbers = nd4c_cpu_work_load(work, 0), *bias = nd4c_cpu_work_load(work, 1);
   double *y = nd4c_cpu_work_output(work, 0);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
-  for (int64_t i = 0; i < x->size; i++)
+  for (int64_t i = 0; i < x->size; i++) {
     y[i] = nd4c_ref_activate(activation, numbers[i] + bias[i / inner % x->shape[axis]]);
+  }
   return ND4C_OK;
 }
 

@@ -8,8 +8,9 @@ static nd4c_status run_range(const nd4c_call *call, int64_t work, nd4c_range_fun
   const nd4c_tensor *y = &call->outputs[0];
   int bits = nd4c_packed_bits(y->dtype);
   nd4c_cpu_parallel(y->size, nd4c_cpu_grain(work), bits != 0 ? 1 : call->width, range, user);
-  for (int64_t i = y->size; bits != 0 && i * bits % 8 != 0; i++)
+  for (int64_t i = y->size; bits != 0 && i * bits % 8 != 0; i++) {
     nd4c_packed_set(y->data, i, bits, 0);
+  }
   return ND4C_OK;
 }
 

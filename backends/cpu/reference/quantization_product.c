@@ -57,12 +57,15 @@ static double parameter(const nd4c_call *call, int32_t position, const nd4c_ref_
                         int64_t matrix, int64_t index, bool rows) {
   const nd4c_tensor *given = nd4c_cpu_input(call, position);
   nd4c_ref_tensor vector = nd4c_cpu_ref_tensor(given);
-  if (given == NULL)
+  if (given == NULL) {
     return 0;
-  if (given->rank == 0 || (given->rank == 1 && given->shape[0] == 1))
+  }
+  if (given->rank == 0 || (given->rank == 1 && given->shape[0] == 1)) {
     return nd4c_ref_real(&vector, 0);
-  if (given->rank == 1)
+  }
+  if (given->rank == 1) {
     return nd4c_ref_real(&vector, index * vector.strides[0]);
+  }
   int64_t stride = vector.strides[vector.rank - (rows ? 2 : 1)];
   return nd4c_ref_real(&vector, batch_offset(&vector, y, batch_rank, matrix) + index * stride);
 }
@@ -111,14 +114,15 @@ static void store_sum(const product *p, const target *to, const nd4c_ref_tensor 
                       int64_t j) {
   int64_t offset = nd4c_ref_offset(&p->y, p->y.rank, p->y.shape, flat);
   int32_t sum = p->sums[i * p->n + j];
-  if (to != NULL)
+  if (to != NULL) {
     store_byte(&p->y, offset, (double)sum * multiplier(to, p->a_scales[i], p->b_scales[j]), to->zero);
-  else if (p->y.dtype == ND4C_INT32)
+  } else if (p->y.dtype == ND4C_INT32) {
     nd4c_value_store(ND4C_INT32, p->y.data, offset, (nd4c_value){.i = sum});
-  else
+  } else {
     nd4c_ref_store(&p->y, offset,
                    (double)sum * p->a_scales[i] * p->b_scales[j] +
                        (bias->data != NULL ? nd4c_ref_load(bias, j * bias->strides[0]) : 0));
+  }
 }
 
 /* -- matrices ----------------------------------------------------------------------------------------------------- */
@@ -135,8 +139,9 @@ static nd4c_status multiply_matrices(const nd4c_call *call, nd4c_cpu_work *work,
   p.m = a_vector ? 1 : p.a.shape[p.a.rank - 2];
   p.n = b_vector ? 1 : p.b.shape[turned ? 0 : p.b.rank - 1];
   p.k = p.a.shape[p.a.rank - 1];
-  if (call->outputs[0].size == 0)
+  if (call->outputs[0].size == 0) {
     return ND4C_OK;
+  }
   const int64_t *b_last = &p.b.strides[p.b.rank - 1];
   int64_t b_steps[2] = {b_vector ? b_last[0] : b_last[-1], b_vector ? 0 : b_last[0]}; /* along k, along n */
   ND4C_BACKEND_TRY(take_buffers(work, &p));
@@ -160,8 +165,9 @@ static nd4c_status multiply_matrices(const nd4c_call *call, nd4c_cpu_work *work,
     nd4c_ref_widen(&a, p.a_wide);
     nd4c_ref_widen(&b, p.b_wide);
     multiply(&p);
-    for (int64_t i = 0; i < p.m * p.n; i++)
+    for (int64_t i = 0; i < p.m * p.n; i++) {
       store_sum(&p, to, &bias, matrix * p.m * p.n + i, i / p.n, i % p.n);
+    }
   }
   return ND4C_OK;
 }
@@ -208,8 +214,9 @@ static void store_group(const conv_job *job, int64_t image, int64_t group) {
       continue;
     }
     double sum = (double)p->sums[i];
-    if (job->bias.data != NULL)
+    if (job->bias.data != NULL) {
       sum += nd4c_ref_real(&job->bias, channel * job->bias.strides[0]);
+    }
     store_byte(&p->y, offset, sum * multiplier(job->to, p->b_scales[0], p->a_scales[i / p->n]), job->to->zero);
   }
 }
@@ -224,8 +231,9 @@ static nd4c_status run_conv(const nd4c_call *call, nd4c_cpu_work *work, int32_t 
                  .y = nd4c_cpu_ref_output(call, 0)};
   const nd4c_tensor *w = &call->inputs[w_at], *y = &call->outputs[0];
   int64_t outputs = w->shape[0];
-  if (y->size == 0)
+  if (y->size == 0) {
     return ND4C_OK;
+  }
   p->m = outputs / groups;
   p->n = y->size / y->shape[0] / outputs;
   p->k = w->size / outputs;
@@ -248,8 +256,9 @@ static nd4c_status run_conv(const nd4c_call *call, nd4c_cpu_work *work, int32_t 
       }
     }
     int64_t from = image * p->b.strides[0] + group * w->shape[1] * p->b.strides[1];
-    if (cells > 0)
+    if (cells > 0) {
       nd4c_ref_unfold(&p->b, &job->window, y->shape + 2, from, w->shape[1], x_zero, p->b_wide);
+    }
     multiply(p);
     store_group(job, image, group);
   }

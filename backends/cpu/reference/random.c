@@ -85,10 +85,12 @@ static nd4c_status with_parameters(const nd4c_call *call, nd4c_ref_distribution 
                                    const limits *b, double scale) {
   nd4c_ref_random r = random_of(call, distribution);
   r.c[1] = scale;
-  if (a != NULL)
+  if (a != NULL) {
     ND4C_BACKEND_TRY(check_parameter(call, 1, *a));
-  if (b != NULL)
+  }
+  if (b != NULL) {
     ND4C_BACKEND_TRY(check_parameter(call, 2, *b));
+  }
   return fill(call, &r);
 }
 
@@ -108,8 +110,9 @@ static nd4c_status integers(const nd4c_call *call, nd4c_range_function range, in
 static int64_t *make_order(const nd4c_call *call, nd4c_cpu_work *work, int64_t count) {
   nd4c_philox state = state_of(call);
   int64_t *order = nd4c_cpu_work_make_integers(work, count);
-  if (order != NULL)
+  if (order != NULL) {
     nd4c_ref_random_order(&state, count, order);
+  }
   return order;
 }
 
@@ -176,8 +179,9 @@ static nd4c_status rrelu(const nd4c_call *call, nd4c_cpu_work *work) {
                   .low = ND4C_REAL_OF(call, rrelu_low),
                   .high = ND4C_REAL_OF(call, rrelu_high),
                   .y = nd4c_cpu_work_load(work, 0)};
-  if (c.seeded)
+  if (c.seeded) {
     c.state = read_state(state);
+  }
   nd4c_cpu_work_result(work, 0, c.y);
   return nd4c_cpu_work_parallel(work, call->outputs[0].size, WORK, chance_range, &c);
 }

@@ -27,9 +27,11 @@ ND4C_CPU_RANGE(recurrent_range, nd4c_ref_recurrent)
 
 static void default_functions(nd4c_ref_recurrent_args *args) {
   bool plain = args->kind == ND4C_REF_CELL_RNN;
-  for (int d = 0; d < 2; d++)
-    for (int i = 0; i < ND4C_REF_GATE_FUNCTIONS; i++)
+  for (int d = 0; d < 2; d++) {
+    for (int i = 0; i < ND4C_REF_GATE_FUNCTIONS; i++) {
       args->functions[d][i].kind = plain || i > 0 ? ND4C_RECURRENT_ACTIVATION_TANH : ND4C_RECURRENT_ACTIVATION_SIGMOID;
+    }
+  }
 }
 
 static void given_functions(const nd4c_call *call, nd4c_ref_recurrent_args *args, int32_t count) {
@@ -79,8 +81,9 @@ static nd4c_status layer(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_ce
                                   .y = nd4c_cpu_work_output(work, 0)};
   default_functions(&args);
   given_functions(call, &args, functions);
-  if (kind == ND4C_REF_CELL_GRU)
+  if (kind == ND4C_REF_CELL_GRU) {
     args.linear_before_reset = ND4C_FLAG_OF(call, gru_linear_before_reset);
+  }
   if (kind == ND4C_REF_CELL_LSTM) {
     args.input_forget = ND4C_FLAG_OF(call, lstm_input_forget);
     args.c = nd4c_cpu_work_load(work, ND4C_IN_lstm_initial_c);
@@ -105,8 +108,9 @@ static nd4c_status cell(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_cel
                                   .r = nd4c_cpu_work_load(work, w + 1),
                                   .bias = nd4c_cpu_work_load(work, w + 2)};
   default_functions(&args);
-  if (kind == ND4C_REF_CELL_GRU)
+  if (kind == ND4C_REF_CELL_GRU) {
     args.linear_before_reset = ND4C_FLAG_OF(call, gru_cell_linear_before_reset);
+  }
   if (kind == ND4C_REF_CELL_LSTM) {
     args.c = nd4c_cpu_work_load(work, ND4C_IN_lstm_cell_c);
     args.peepholes = nd4c_cpu_work_load(work, ND4C_IN_lstm_cell_peepholes);
@@ -147,9 +151,10 @@ static nd4c_status check_targets(const nd4c_call *call, const nd4c_ref_ctc_args 
   ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an input length", args->lengths, args->batch, 0, args->steps));
   ND4C_BACKEND_TRY(
       nd4c_cpu_check_integers(call, "a target length", args->target_lengths, args->batch, 0, args->longest));
-  for (int64_t i = 0; i < args->batch; i++)
+  for (int64_t i = 0; i < args->batch; i++) {
     ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "a target", args->targets + i * args->longest,
                                              args->target_lengths[i], 0, args->classes - 1));
+  }
   return ND4C_OK;
 }
 
@@ -160,13 +165,15 @@ static void reduce_losses(const nd4c_call *call, const nd4c_ref_ctc_args *args) 
   bool zero = ND4C_FLAG_OF(call, ctc_loss_zero_infinity);
   double sum = 0;
   for (int64_t i = 0; i < args->batch; i++) {
-    if (zero && isinf(args->loss[i]))
+    if (zero && isinf(args->loss[i])) {
       args->loss[i] = 0;
+    }
     int64_t length = reduction == MEAN && args->target_lengths[i] > 1 ? args->target_lengths[i] : 1;
     sum += args->loss[i] / (double)length;
   }
-  if (reduction == MEAN)
+  if (reduction == MEAN) {
     sum /= (double)args->batch;
+  }
   nd4c_cpu_work_store(call, 0, reduction == NONE ? args->loss : &sum);
 }
 

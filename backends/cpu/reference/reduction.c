@@ -19,8 +19,9 @@ static nd4c_status run_axes(nd4c_reduction reduction, const nd4c_call *call) {
 
 static nd4c_status run_axis(nd4c_reduction reduction, const nd4c_call *call) {
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
-  if (call->inputs[0].rank > 0)
+  if (call->inputs[0].rank > 0) {
     reduced[nd4c_axis(ND4C_INT_OF(call, argmax_axis), call->inputs[0].rank)] = true;
+  }
   return reduce(reduction, call, reduced, ND4C_FLAG_OF(call, argmax_keepdims));
 }
 

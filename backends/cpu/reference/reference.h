@@ -43,8 +43,9 @@ static inline int64_t nd4c_cpu_grain(int64_t work_per_item) {
 /* The range over `count` items, each of so much work, shared out where there is enough of it. */
 static inline nd4c_status nd4c_cpu_reference_parallel(const nd4c_call *call, int64_t count, int64_t work_per_item,
                                                       nd4c_range_function range, void *user) {
-  if (count > 0)
+  if (count > 0) {
     nd4c_cpu_parallel(count, nd4c_cpu_grain(work_per_item), call->width, range, user);
+  }
   return ND4C_OK;
 }
 

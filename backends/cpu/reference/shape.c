@@ -32,8 +32,9 @@ static nd4c_status run_gather(const nd4c_call *call) {
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_axis), x->rank);
   int64_t bad;
   nd4c_operand from = describe(x), chosen = describe(indices), to = describe(y);
-  if (nd4c_reference_find_bad_index(&chosen, indices->rank, indices->shape, x->shape[axis], &bad))
+  if (nd4c_reference_find_bad_index(&chosen, indices->rank, indices->shape, x->shape[axis], &bad)) {
     return nd4c_cpu_gather_fail(bad, axis, x->shape[axis]);
+  }
   nd4c_reference_gather(&from, x->shape, &chosen, (int32_t)axis, indices->rank, &to, y->rank, y->shape);
   return ND4C_OK;
 }

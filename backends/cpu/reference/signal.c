@@ -93,8 +93,9 @@ static nd4c_status istft(const nd4c_call *call, nd4c_cpu_work *work) {
   double complex *room = (double complex *)(void *)nd4c_cpu_work_make(work, fits ? 2 * f.count * f.length : -1);
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   int64_t sequences = y->size / (y->shape[y->rank - 1] > 0 ? y->shape[y->rank - 1] : 1);
-  for (int64_t index = 0; index < sequences; index++)
+  for (int64_t index = 0; index < sequences; index++) {
     ND4C_BACKEND_TRY(istft_sequence(call, &f, window, index, room));
+  }
   return ND4C_OK;
 }
 

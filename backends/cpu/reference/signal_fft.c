@@ -85,8 +85,9 @@ static double scale_of(const nd4c_cpu_transform *t, int64_t norm) {
 
 bool nd4c_cpu_transform_is_small(const nd4c_cpu_transform *t, int64_t results) {
   double points = 1;
-  for (int32_t i = 0; i < t->count; i++)
+  for (int32_t i = 0; i < t->count; i++) {
     points *= (double)t->lengths[i];
+  }
   return points * (double)results < 64 * 64;
 }
 

@@ -160,8 +160,9 @@ static nd4c_status find_distinct(nd4c_cpu_work *work, const nd4c_ref_tensor *par
   char *data = (char *)nd4c_cpu_work_make_integers(work, 2 * columns * count);
   uint64_t *words = (uint64_t *)nd4c_cpu_work_make_integers(work, ND4C_REF_SORT_WORDS * count);
   *d = (nd4c_ref_distinct){.dtype = parts[0].dtype, .columns = columns, .count = count, .data = data};
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     *lists[i] = nd4c_cpu_work_make_integers(work, count);
+  }
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   for (int part = 0; part < part_count; part++) {
     nd4c_ref_flatten(&parts[part], data);
@@ -204,12 +205,15 @@ static nd4c_status unique_flat(const nd4c_call *call, nd4c_cpu_work *work, bool 
   ND4C_BACKEND_TRY(find_distinct(work, &x, 1, 1, call->inputs[0].size, sorted, &d));
   write_rows(&d, 1, call->outputs[0].data);
   call->true_shapes[0][0] = d.group_count;
-  if (indices > 0)
+  if (indices > 0) {
     write_list(call, indices, &d, d.first);
-  if (inverse > 0)
+  }
+  if (inverse > 0) {
     write_inverse(&d, &call->outputs[inverse]);
-  if (counts > 0)
+  }
+  if (counts > 0) {
     write_list(call, counts, &d, d.counts);
+  }
   return ND4C_OK;
 }
 
@@ -259,8 +263,9 @@ static nd4c_status set_operation(const nd4c_call *call, nd4c_cpu_work *work, int
   ND4C_BACKEND_TRY(distinct_of_both(call, work, &d));
   for (int64_t g = 0; g < d.group_count; g++) {
     bool in_a = d.first[g] < a_size, in_b = d.last[g] >= a_size;
-    if (wanted & (in_a && in_b ? 4 : in_a ? 1 : 2))
+    if (wanted & (in_a && in_b ? 4 : in_a ? 1 : 2)) {
       memcpy((char *)call->outputs[0].data + written++ * bytes, d.data + d.first[g] * bytes, (size_t)bytes);
+    }
   }
   call->true_shapes[0][0] = written;
   return ND4C_OK;
@@ -273,8 +278,9 @@ static nd4c_status isin(const nd4c_call *call, nd4c_cpu_work *work) {
   ND4C_BACKEND_TRY(distinct_of_both(call, work, &d));
   for (int64_t i = 0; i < d.count; i++) {
     bool found = d.last[d.groups[i]] >= a_size;
-    if (d.order[i] < a_size)
+    if (d.order[i] < a_size) {
       y.data[nd4c_ref_offset(&y, y.rank, y.shape, d.order[i])] = found != ND4C_FLAG_OF(call, isin_invert);
+    }
   }
   return ND4C_OK;
 }

@@ -10,8 +10,9 @@
 static char *load_raw(nd4c_cpu_work *work, int32_t input) {
   nd4c_ref_tensor x = nd4c_cpu_ref_input(work->call, input);
   char *raw = (char *)nd4c_cpu_work_make_integers(work, 2 * work->call->inputs[input].size);
-  if (raw != NULL)
+  if (raw != NULL) {
     nd4c_ref_flatten(&x, raw);
+  }
   return raw;
 }
 
@@ -20,8 +21,9 @@ static uint64_t *load_keys(nd4c_cpu_work *work, int32_t input) {
   const nd4c_tensor *x = &work->call->inputs[input];
   const char *raw = load_raw(work, input);
   uint64_t *keys = (uint64_t *)nd4c_cpu_work_make_integers(work, x->size);
-  if (!work->failed)
+  if (!work->failed) {
     nd4c_ref_keys(x->dtype, raw, 0, 1, x->size, keys);
+  }
   return keys;
 }
 
@@ -87,8 +89,9 @@ static nd4c_status in_top_k(const nd4c_call *call, nd4c_cpu_work *work) {
   for (int64_t row = 0; row < call->inputs[0].shape[0]; row++, x += classes) {
     int64_t target = targets[row], greater = 0;
     bool known = target >= 0 && target < classes;
-    for (int64_t i = 0; known && i < classes; i++)
+    for (int64_t i = 0; known && i < classes; i++) {
       greater += x[i] > x[target];
+    }
     y[row] = known && isfinite(x[target]) && greater < k;
   }
   return ND4C_OK;
@@ -121,9 +124,10 @@ static nd4c_status histogram_bin_edges(const nd4c_call *call, nd4c_cpu_work *wor
 }
 
 static nd4c_status check_edges(const double *edges, int64_t bins) {
-  for (int64_t i = 0; i <= bins; i++)
+  for (int64_t i = 0; i <= bins; i++) {
     ND4C_CPU_FAIL_IF(edges[i] != edges[i] || (i > 0 && edges[i] < edges[i - 1]), ND4C_ARGUMENT,
                      "histogram: edges[%lld] is %g, expected ascending numbers", (long long)i, edges[i]);
+  }
   return ND4C_OK;
 }
 
@@ -143,13 +147,16 @@ static nd4c_status histogram(const nd4c_call *call, nd4c_cpu_work *work) {
   }
   for (int64_t i = 0; i < call->inputs[0].size; i++) {
     int64_t bin = nd4c_ref_bin(edges, bins, x[i]);
-    if (bin >= 0)
+    if (bin >= 0) {
       totals[bin] += weights != NULL ? weights[i] : 1;
+    }
   }
-  for (int64_t bin = 0; bin < bins; bin++)
+  for (int64_t bin = 0; bin < bins; bin++) {
     sum += totals[bin];
-  for (int64_t bin = 0; ND4C_FLAG_OF(call, histogram_density) && bin < bins; bin++)
+  }
+  for (int64_t bin = 0; ND4C_FLAG_OF(call, histogram_density) && bin < bins; bin++) {
     totals[bin] = totals[bin] / (edges[bin + 1] - edges[bin]) / sum;
+  }
   return ND4C_OK;
 }
 
@@ -161,8 +168,9 @@ static nd4c_status histogram_fixed_width(const nd4c_call *call, nd4c_cpu_work *w
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   for (int64_t i = 0; i < call->inputs[0].size; i++) {
     double part = floor((x[i] - low) / (high - low) * (double)bins);
-    if (part == part)
+    if (part == part) {
       counts[part < 0 ? 0 : part >= (double)bins ? bins - 1 : (int64_t)part] += 1;
+    }
   }
   return ND4C_OK;
 }
@@ -171,9 +179,11 @@ static nd4c_status histogram_fixed_width(const nd4c_call *call, nd4c_cpu_work *w
 
 /* The first value that is not in 0 .. limit - 1, or -1. */
 static int64_t find_beyond(const int64_t *values, int64_t count, int64_t limit) {
-  for (int64_t i = 0; i < count; i++)
-    if (values[i] < 0 || values[i] >= limit)
+  for (int64_t i = 0; i < count; i++) {
+    if (values[i] < 0 || values[i] >= limit) {
       return i;
+    }
+  }
   return -1;
 }
 
@@ -192,8 +202,9 @@ static nd4c_status bincount(const nd4c_call *call, nd4c_cpu_work *work) {
     sums[values[i]] += weights != NULL ? weights[i] : 1;
   }
   nd4c_ref_write_doubles(y->dtype, y->data, 0, y->strides[0], length, sums);
-  if (call->true_shapes != NULL)
+  if (call->true_shapes != NULL) {
     call->true_shapes[0][0] = length;
+  }
   return ND4C_OK;
 }
 
@@ -214,8 +225,9 @@ static nd4c_status confusion_matrix(const nd4c_call *call, nd4c_cpu_work *work) 
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   ND4C_BACKEND_TRY(check_classes(call, 0, labels, classes));
   ND4C_BACKEND_TRY(check_classes(call, 1, predictions, classes));
-  for (int64_t i = 0; i < call->inputs[0].size; i++)
+  for (int64_t i = 0; i < call->inputs[0].size; i++) {
     sums[labels[i] * classes + predictions[i]] += weights != NULL ? weights[i] : 1;
+  }
   return ND4C_OK;
 }
 

@@ -193,8 +193,9 @@ static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64
   bool column_major = ND4C_FLAG_OF(call, max_pool_with_indices_column_major);
   bool planar = ND4C_FLAG_OF(call, max_pool_with_indices_planar);
   int64_t base = planar ? 0 : row * s->x[0] * s->x[1] * s->x[2];
-  if (index < 0 || !column_major)
+  if (index < 0 || !column_major) {
     return index < 0 ? index : base + index;
+  }
   int64_t i = index / (s->x[1] * s->x[2]), j = index / s->x[2] % s->x[1], k = index % s->x[2];
   return base + (k * s->x[1] + j) * s->x[0] + i;
 }
@@ -204,8 +205,9 @@ static void load_whole(nd4c_cpu_work *work, nd4c_ref_pool_numbers *args) {
   const nd4c_tensor *x = &work->call->inputs[0];
   int64_t *whole = nd4c_cpu_work_load_integers(work, 0);
   bool is_signed = nd4c_reference_kind(x->dtype) == ND4C_KIND_INT;
-  for (int64_t i = 0; x->dtype == ND4C_UINT64 && !work->failed && i < x->size; i++)
+  for (int64_t i = 0; x->dtype == ND4C_UINT64 && !work->failed && i < x->size; i++) {
     whole[i] ^= INT64_MIN;
+  }
   args->whole = whole;
   args->lowest = is_signed                 ? INT64_MIN >> (64 - 8 * nd4c_cpu_dtype_bytes(x->dtype))
                  : x->dtype == ND4C_UINT64 ? INT64_MIN
@@ -218,13 +220,16 @@ static nd4c_status max_pool(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *y = &call->outputs[0];
   nd4c_ref_pool_numbers args = window_pool(call, ND4C_REF_POOL_MAX);
   int64_t cells = nd4c_ref_extent(3, args.sweep.y);
-  if (nd4c_reference_kind(y->dtype) != ND4C_KIND_FLOAT)
+  if (nd4c_reference_kind(y->dtype) != ND4C_KIND_FLOAT) {
     load_whole(work, &args);
+  }
   ND4C_BACKEND_TRY(run_pool(call, work, &args));
-  for (int64_t i = 0; args.indices != NULL && i < y->size; i++)
+  for (int64_t i = 0; args.indices != NULL && i < y->size; i++) {
     args.indices[i] = count_index(call, &args.sweep, i / cells, args.indices[i]);
-  for (int64_t i = 0; y->dtype == ND4C_UINT64 && i < y->size; i++)
+  }
+  for (int64_t i = 0; y->dtype == ND4C_UINT64 && i < y->size; i++) {
     args.y_whole[i] ^= INT64_MIN;
+  }
   return ND4C_OK;
 }
 
@@ -234,8 +239,9 @@ static nd4c_status max_pool(const nd4c_call *call, nd4c_cpu_work *work) {
 static int64_t unpooled_extent(const nd4c_call *call, int32_t i) {
   const nd4c_attr_value *attrs = call->attrs, *pads = &attrs[ND4C_ATTR_max_unpool_pads];
   const nd4c_tensor *x = &call->inputs[0];
-  if (ND4C_FLAG_OF(call, max_unpool_planar))
+  if (ND4C_FLAG_OF(call, max_unpool_planar)) {
     return call->outputs[0].shape[i + 2];
+  }
   return x->shape[i + 2] == 0 ? 0
                               : (x->shape[i + 2] - 1) * list_at(&attrs[ND4C_ATTR_max_unpool_strides], i, 1) +
                                     list_at(&attrs[ND4C_ATTR_max_unpool_kernel], i, 1) - list_at(pads, i, 0) -
@@ -269,11 +275,13 @@ static nd4c_status max_unpool(const nd4c_call *call, nd4c_cpu_work *work) {
   int64_t count = ND4C_FLAG_OF(call, max_unpool_planar) ? plane : rows * plane;
   ND4C_BACKEND_TRY(nd4c_cpu_work_check(work));
   ND4C_BACKEND_TRY(nd4c_cpu_check_integers(call, "an index", indices, x->size, 0, count - 1));
-  for (int64_t i = 0; i < call->outputs[0].size; i++)
+  for (int64_t i = 0; i < call->outputs[0].size; i++) {
     nd4c_value_store(to.dtype, to.data, nd4c_ref_offset(&to, to.rank, to.shape, i), (nd4c_value){.u = 0});
-  for (int64_t i = 0; i < x->size; i++)
+  }
+  for (int64_t i = 0; i < x->size; i++) {
     nd4c_value_store(to.dtype, to.data, unpooled_offset(call, extents, plane, i / cells, indices[i]),
                      nd4c_value_load(from.dtype, from.data, nd4c_ref_offset(&from, from.rank, from.shape, i)));
+  }
   return ND4C_OK;
 }
 

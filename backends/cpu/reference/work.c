@@ -3,10 +3,12 @@
 
 int64_t nd4c_cpu_work_operand_bytes(const nd4c_call *call) {
   int64_t bytes = 0;
-  for (int32_t i = 0; i < call->input_count; i++)
+  for (int32_t i = 0; i < call->input_count; i++) {
     bytes += nd4c_cpu_work_bytes(call->inputs[i].size);
-  for (int32_t i = 0; i < call->output_count; i++)
+  }
+  for (int32_t i = 0; i < call->output_count; i++) {
     bytes += nd4c_cpu_work_bytes(call->outputs[i].size);
+  }
   return bytes;
 }
 
@@ -69,8 +71,9 @@ void nd4c_cpu_work_result(nd4c_cpu_work *work, int32_t index, const double *numb
 double *nd4c_cpu_work_load_as(nd4c_cpu_work *work, int32_t input, int32_t rank, const int64_t *shape) {
   nd4c_ref_tensor tensor = nd4c_cpu_ref_input(work->call, input);
   double *numbers = tensor.dtype == ND4C_DTYPE_NONE ? NULL : take(work, nd4c_ref_extent(rank, shape));
-  if (numbers != NULL)
+  if (numbers != NULL) {
     nd4c_ref_numbers_load(&tensor, rank, shape, numbers);
+  }
   return numbers;
 }
 
@@ -82,15 +85,17 @@ double *nd4c_cpu_work_load(nd4c_cpu_work *work, int32_t input) {
 int64_t *nd4c_cpu_work_load_integers(nd4c_cpu_work *work, int32_t input) {
   nd4c_ref_tensor x = nd4c_cpu_ref_input(work->call, input);
   int64_t *integers = x.dtype == ND4C_DTYPE_NONE ? NULL : take(work, work->call->inputs[input].size);
-  if (integers != NULL)
+  if (integers != NULL) {
     nd4c_ref_integers_load(&x, integers);
+  }
   return integers;
 }
 
 void nd4c_cpu_work_store(const nd4c_call *call, int32_t index, const double *numbers) {
   nd4c_ref_tensor y = nd4c_cpu_ref_output(call, index);
-  if (y.data != NULL)
+  if (y.data != NULL) {
     nd4c_ref_numbers_store(&y, numbers);
+  }
 }
 
 nd4c_status nd4c_cpu_work_check(const nd4c_cpu_work *work) {
@@ -106,19 +111,22 @@ nd4c_status nd4c_cpu_work_parallel(const nd4c_cpu_work *work, int64_t count, int
 nd4c_status nd4c_cpu_work_end(nd4c_cpu_work *work, nd4c_status status) {
   for (int32_t i = 0; status == ND4C_OK && i < work->result_count; i++) {
     nd4c_ref_tensor y = nd4c_cpu_ref_tensor(&work->call->outputs[work->results[i].output]);
-    if (y.data != NULL)
+    if (y.data != NULL) {
       (work->results[i].integers ? nd4c_ref_integers_store(&y, work->results[i].numbers)
                                  : nd4c_ref_numbers_store(&y, work->results[i].numbers));
+    }
   }
-  for (int32_t i = 0; i < work->count; i++)
+  for (int32_t i = 0; i < work->count; i++) {
     nd4c_cpu_host->free_pages(work->blocks[i].memory, work->blocks[i].bytes);
+  }
   return status;
 }
 
 nd4c_status nd4c_cpu_check_integers(const nd4c_call *call, const char *what, const int64_t *values, int64_t count,
                                     int64_t least, int64_t most) {
-  for (int64_t i = 0; values != NULL && i < count; i++)
+  for (int64_t i = 0; values != NULL && i < count; i++) {
     ND4C_CPU_FAIL_IF(values[i] < least || values[i] > most, ND4C_INDEX, "%s: %s is %lld, expected %lld to %lld",
                      call->op->name, what, (long long)values[i], (long long)least, (long long)most);
+  }
   return ND4C_OK;
 }

@@ -2,8 +2,8 @@
  * once. oneDNN would pack the weights first, which takes longer than the product. */
 #include <string.h>
 
-#include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/contraction_product.h"
 
 /* Rows up to which it was quicker; elements of b that are worth a thread. */
 enum { FEW_ROWS = 4, GRAIN = 1 << 16 };

@@ -11,8 +11,9 @@ static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost)
   uint32_t flags = y->flags;
   for (int32_t i = 0; i < inputs; i++) {
     flags &= call->inputs[i].flags;
-    if (call->inputs[i].size != y->size)
+    if (call->inputs[i].size != y->size) {
       return false;
+    }
   }
   /* nor empty: data may then be NULL */
   return (flags & ND4C_TENSOR_CONTIGUOUS) && (uint64_t)y->size - 1 < (uint64_t)(ND4C_NEST_PIECE_COST / cost);
@@ -305,10 +306,11 @@ static nd4c_status run_cast(const nd4c_call *call) {
   }
   nd4c_nest nest;
   start_unary(&nest, call);
-  if (from == to)
+  if (from == to) {
     nd4c_nest_copy(&nest, call->width);
-  else
+  } else {
     nd4c_nest_run(&nest, call->width, 2, false, compute_cast, NULL, &nd4c_simd.cast->loops[from][to]);
+  }
   return ND4C_OK;
 }
 
@@ -333,8 +335,9 @@ static nd4c_status run_where(const nd4c_call *call) {
   }
   nd4c_nest nest;
   nd4c_nest_start(&nest, y);
-  for (int32_t i = 0; i < ND4C_IN_where_count; i++)
+  for (int32_t i = 0; i < ND4C_IN_where_count; i++) {
     nd4c_nest_add(&nest, &call->inputs[i], y);
+  }
   nd4c_nest_finish(&nest);
   nd4c_nest_run(&nest, call->width, 2, false, compute_where, NULL, loop);
   return ND4C_OK;

@@ -20,8 +20,7 @@ ND4C_KERNEL_LEVELS(DECLARE_LEVEL)
 #define ENTRY_avx512(family) ENTRY(family, avx512)
 #define ENTRY_neon(family) ENTRY(family, neon)
 #define ENTRY_dotprod(family) ENTRY(family, dotprod)
-#define LEVEL_TABLES(level_name) \
-  { .level = #level_name, ND4C_SIMD_TABLES(ENTRY_##level_name) }
+#define LEVEL_TABLES(level_name) {.level = #level_name, ND4C_SIMD_TABLES(ENTRY_##level_name)}
 #define LISTED(level_name) LEVEL_TABLES(level_name),
 static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
 
@@ -42,11 +41,14 @@ static void use_fast_loops(void) {
   static nd4c_binary_table binary;
   unary = *nd4c_simd.unary;
   binary = *nd4c_simd.binary;
-  for (int i = 0; i < ND4C_UNARY_COUNT; i++)
-    if (nd4c_simd.fast->unary[i] != NULL)
+  for (int i = 0; i < ND4C_UNARY_COUNT; i++) {
+    if (nd4c_simd.fast->unary[i] != NULL) {
       unary.loops[i][ND4C_FLOAT32] = nd4c_simd.fast->unary[i];
-  if (nd4c_simd.fast->power.both != NULL)
+    }
+  }
+  if (nd4c_simd.fast->power.both != NULL) {
     binary.loops[ND4C_BINARY_power][ND4C_FLOAT32] = nd4c_simd.fast->power;
+  }
   nd4c_simd.unary = &unary;
   nd4c_simd.binary = &binary;
 }
@@ -60,31 +62,38 @@ static bool fast_is_wanted(void) {
 static int rank_of(const char *level) {
   static const char *const order[] = {"base", "neon", "avx2", "dotprod", "avx512"};
   int rank = 0;
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    if (strcmp(order[i], level) == 0)
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    if (strcmp(order[i], level) == 0) {
       rank = (int)i;
+    }
+  }
   return rank;
 }
 
 /* The highest up to `level` that this build has. */
 static const nd4c_simd_tables *tables_of(const char *level) {
   const nd4c_simd_tables *tables = &levels[0];
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-    if (rank_of(levels[i].level) <= rank_of(level))
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+    if (rank_of(levels[i].level) <= rank_of(level)) {
       tables = &levels[i];
+    }
+  }
   return tables;
 }
 
 void nd4c_cpu_simd_open(void) {
   nd4c_simd = *tables_of(nd4c_cpu_host->cpu_level());
-  if (fast_is_wanted())
+  if (fast_is_wanted()) {
     use_fast_loops();
+  }
   int64_t bytes = 0;
   (void)nd4c_cpu_host->config_number("nd4c.cpu.stream_bytes", &bytes);
-  if (bytes == 0)
+  if (bytes == 0) {
     bytes = nd4c_cpu_host->cache_bytes() / 2;
-  if (bytes > 0)
+  }
+  if (bytes > 0) {
     nd4c_simd_stream_bytes = bytes;
+  }
 }
 
 static bool engine_state(bool verify, char *text, size_t text_size) {

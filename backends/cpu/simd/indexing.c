@@ -40,8 +40,9 @@ static void check_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   check_job *job = user;
   nd4c_indices part = later(&job->indices, begin);
   (void)worker;
-  if (!nd4c_simd.pick->in_range(end - begin, &part))
+  if (!nd4c_simd.pick->in_range(end - begin, &part)) {
     atomic_store_explicit(&job->outside, true, memory_order_relaxed);
+  }
 }
 
 static bool all_in_range(const nd4c_call *call, const nd4c_indices *indices, int64_t count) {
@@ -80,8 +81,9 @@ static void pick_blocks(const block_job *job, int64_t first, int64_t n, const ch
   for (int64_t i = 0; i < n; i++, to += job->block) {
     if (i + FORESEEN < n) {
       const char *next = from + index_at(&part, i + FORESEEN) * job->block;
-      for (int64_t line = 0; line < job->block && line < ASKED; line += ND4C_CPU_CACHE_LINE)
+      for (int64_t line = 0; line < job->block && line < ASKED; line += ND4C_CPU_CACHE_LINE) {
         ND4C_PREFETCH((uintptr_t)(next + line));
+      }
     }
     nd4c_simd.move->stream(job->block, from + index_at(&part, i) * job->block, to);
   }
@@ -96,18 +98,21 @@ static void pick_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     pick_blocks(job, first, n, job->from + outer * job->indices.extent * job->block, job->to + begin * job->block);
     begin += n;
   }
-  if (job->stream)
+  if (job->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 /* x and y are contiguous, indices in range; axis: of x, seen as [outer, extent, block]. */
 static void take_blocks(const nd4c_call *call, int32_t axis, int64_t extent) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
   int64_t outer = 1, count = indices->size, bytes = nd4c_cpu_dtype_bytes(x->dtype);
-  for (int32_t i = 0; i < axis; i++)
+  for (int32_t i = 0; i < axis; i++) {
     outer *= x->shape[i];
-  if (y->size == 0)
+  }
+  if (y->size == 0) {
     return;
+  }
   block_job job = {x->data, y->data, indices_of(indices, extent), count, y->size / outer / count * bytes, false};
   job.stream = y->size > nd4c_simd_stream_bytes / bytes && job.block >= 8 * ND4C_CPU_CACHE_LINE;
   nd4c_cpu_parallel(outer * count, WORTH_BYTES / (job.block + 8) + 1, call->width, pick_range, &job);
@@ -131,8 +136,9 @@ static nd4c_status run_take(const nd4c_call *call) {
   int32_t axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x->rank);
   int64_t extent = axes->count == 0 ? x->size : x->shape[axis];
   nd4c_indices indices = indices_of(&call->inputs[1], extent);
-  if (!all_in_range(call, &indices, call->inputs[1].size))
+  if (!all_in_range(call, &indices, call->inputs[1].size)) {
     return nd4c_cpu_check_indices(call, 1, axis, extent);
+  }
   take_blocks(call, axis, extent);
   return ND4C_OK;
 }
@@ -140,8 +146,9 @@ static nd4c_status run_take(const nd4c_call *call) {
 static nd4c_status run_embedding_lookup(const nd4c_call *call) {
   int64_t extent = call->inputs[0].shape[0];
   nd4c_indices indices = indices_of(&call->inputs[1], extent);
-  if (!all_in_range(call, &indices, call->inputs[1].size))
+  if (!all_in_range(call, &indices, call->inputs[1].size)) {
     return nd4c_cpu_check_indices(call, 1, 0, extent);
+  }
   take_blocks(call, 0, extent);
   return ND4C_OK;
 }
@@ -151,12 +158,14 @@ static nd4c_status run_gather(const nd4c_call *call) {
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_axis), x->rank);
   int64_t extent = x->shape[axis];
   nd4c_indices indices = indices_of(tensor, extent);
-  if (!all_in_range(call, &indices, tensor->size))
+  if (!all_in_range(call, &indices, tensor->size)) {
     for (int64_t i = 0; i < tensor->size; i++) {
       int64_t index = index_at(&indices, i);
-      if (index < 0 || index >= extent)
+      if (index < 0 || index >= extent) {
         return nd4c_cpu_gather_fail(index < 0 ? index - extent : index, axis, extent);
+      }
     }
+  }
   take_blocks(call, (int32_t)axis, extent);
   return ND4C_OK;
 }
@@ -188,29 +197,33 @@ static void run_row(const element_job *job, int64_t row, int64_t first, int64_t 
   nd4c_indices indices = later(&job->indices, at);
   char *whole = job->whole + (row_offset(job, row) + first * job->step) * job->bytes;
   char *part = job->part + at * job->bytes;
-  if (job->place != NULL)
+  if (job->place != NULL) {
     job->place(n, &indices, part, whole, job->stride, job->step);
-  else
+  } else {
     nd4c_simd.pick->pick[job->bytes](n, &indices, whole, job->stride, job->step, part);
+  }
 }
 
 /* Columns [begin, end) of `rows` rows from `first` on, so few at a time that the whole's stay in the cache. */
 static void run_columns(const element_job *job, int64_t first, int64_t rows, int64_t begin, int64_t end) {
   for (int64_t column = begin; column < end; column += COLUMNS) {
     int64_t n = end - column < COLUMNS ? end - column : COLUMNS;
-    for (int64_t row = first; row < first + rows; row++)
+    for (int64_t row = first; row < first + rows; row++) {
       run_row(job, row, column, n);
+    }
   }
 }
 
 /* Asks for the whole's next row, of which hardware cannot foresee which lines are wanted: nearly all. */
 static void foresee_row(const element_job *job, int64_t row) {
   int64_t bytes = job->indices.extent * job->bytes;
-  if (job->stride != 1 || job->step != 0 || bytes > ASKED_ROW || job->row < bytes / ND4C_CPU_CACHE_LINE)
+  if (job->stride != 1 || job->step != 0 || bytes > ASKED_ROW || job->row < bytes / ND4C_CPU_CACHE_LINE) {
     return;
+  }
   const char *next = job->whole + row_offset(job, row) * job->bytes;
-  for (int64_t line = 0; line < bytes; line += ND4C_CPU_CACHE_LINE)
+  for (int64_t line = 0; line < bytes; line += ND4C_CPU_CACHE_LINE) {
     ND4C_PREFETCH((uintptr_t)(next + line));
+  }
 }
 
 /* Elements [begin, end) of the part. */
@@ -220,8 +233,9 @@ static void pick_elements(void *user, int64_t begin, int64_t end, int32_t worker
   while (begin < end) {
     int64_t row = begin / job->row, first = begin % job->row;
     int64_t n = job->row - first < end - begin ? job->row - first : end - begin;
-    if (n < end - begin)
+    if (n < end - begin) {
       foresee_row(job, row + 1);
+    }
     run_row(job, row, first, n);
     begin += n;
   }
@@ -231,30 +245,34 @@ static void pick_elements(void *user, int64_t begin, int64_t end, int32_t worker
 static void run_groups(void *user, int64_t begin, int64_t end, int32_t worker) {
   const element_job *job = user;
   (void)worker;
-  for (int64_t group = begin; group < end; group++)
+  for (int64_t group = begin; group < end; group++) {
     run_columns(job, group * job->lines, job->lines, 0, job->row);
+  }
 }
 
 /* Columns [begin, end) of all groups. */
 static void run_all_columns(void *user, int64_t begin, int64_t end, int32_t worker) {
   const element_job *job = user;
   (void)worker;
-  for (int64_t group = 0; group < job->groups; group++)
+  for (int64_t group = 0; group < job->groups; group++) {
     run_columns(job, group * job->lines, job->lines, begin, end);
+  }
 }
 
 /* Along another axis than the last. */
 static void run_across(const nd4c_call *call, element_job *job, int32_t axis, int64_t size, const int64_t *shape) {
   enum { WORTH_ELEMENTS = 16384 };
   job->groups = 1;
-  for (int32_t i = 0; i < axis; i++)
+  for (int32_t i = 0; i < axis; i++) {
     job->groups *= shape[i];
+  }
   job->lines = size / job->row / job->groups;
-  if (job->groups >= call->width)
+  if (job->groups >= call->width) {
     nd4c_cpu_parallel(job->groups, WORTH_ELEMENTS / (job->lines * job->row) + 1, call->width, run_groups, job);
-  else
+  } else {
     nd4c_cpu_parallel(job->row, WORTH_ELEMENTS / (job->groups * job->lines) + ND4C_CPU_CACHE_LINE, call->width,
                       run_all_columns, job);
+  }
 }
 
 static element_job element_job_make(const nd4c_tensor *whole, const nd4c_tensor *indices, const nd4c_tensor *part,
@@ -276,9 +294,11 @@ static element_job element_job_make(const nd4c_tensor *whole, const nd4c_tensor 
 }
 
 static bool is_inside(const nd4c_tensor *x, const nd4c_tensor *indices, int32_t axis) {
-  for (int32_t i = 0; i < x->rank; i++)
-    if (i != axis && indices->shape[i] > x->shape[i])
+  for (int32_t i = 0; i < x->rank; i++) {
+    if (i != axis && indices->shape[i] > x->shape[i]) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -301,12 +321,14 @@ static nd4c_status run_pick(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_elements_axis), x->rank);
   element_job job = element_job_make(x, &call->inputs[1], y, axis);
-  if (!all_in_range(call, &job.indices, y->size))
+  if (!all_in_range(call, &job.indices, y->size)) {
     return nd4c_cpu_check_indices(call, 1, axis, x->shape[axis]);
-  if (y->size > 0 && axis < x->rank - 1 && y->shape[axis] > 1)
+  }
+  if (y->size > 0 && axis < x->rank - 1 && y->shape[axis] > 1) {
     run_across(call, &job, axis, y->size, y->shape);
-  else if (y->size > 0)
+  } else if (y->size > 0) {
     nd4c_cpu_parallel(y->size, WORTH_BYTES / 8, call->width, pick_elements, &job);
+  }
   return ND4C_OK;
 }
 
@@ -314,8 +336,9 @@ static nd4c_status run_pick(const nd4c_call *call) {
 
 /* y = x. In place they are the very same view. */
 static void begin_with_x(const nd4c_call *call) {
-  if (call->inputs[0].data != call->outputs[0].data)
+  if (call->inputs[0].data != call->outputs[0].data) {
     nd4c_nest_copy_tensor(&call->inputs[0], &call->outputs[0], call->width);
+  }
 }
 
 static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
@@ -327,8 +350,9 @@ static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
 static void place_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const element_job *job = user;
   (void)worker;
-  for (int64_t row = begin; row < end; row++)
+  for (int64_t row = begin; row < end; row++) {
     run_row(job, row, 0, job->row);
+  }
 }
 
 static bool usable_scatter_elements(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -347,16 +371,19 @@ static nd4c_status run_scatter_elements(const nd4c_call *call) {
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, scatter_elements_axis), y->rank);
   element_job job = element_job_make(y, indices, &call->inputs[2], axis);
-  if (!all_in_range(call, &job.indices, indices->size))
+  if (!all_in_range(call, &job.indices, indices->size)) {
     return nd4c_cpu_check_indices(call, 1, axis, y->shape[axis]);
+  }
   begin_with_x(call);
-  if (indices->size == 0)
+  if (indices->size == 0) {
     return ND4C_OK;
+  }
   job.place = place_of(y->dtype, ND4C_INT_OF(call, scatter_elements_reduction));
-  if (axis < y->rank - 1)
+  if (axis < y->rank - 1) {
     run_across(call, &job, axis, indices->size, indices->shape);
-  else
+  } else {
     nd4c_cpu_parallel(indices->size / job.row, WORTH_ELEMENTS / job.row + 1, call->width, place_rows, &job);
+  }
   return ND4C_OK;
 }
 
@@ -380,12 +407,14 @@ static void place_slices(void *user, int64_t begin, int64_t end, int32_t worker)
     const char *part = job->part + outer * job->count * pitch + skip;
     for (int64_t i = 0; i < job->count; i++, part += pitch) {
       char *to = whole + index_at(&job->indices, i) * pitch;
-      if (i + FORESEEN < job->count)
+      if (i + FORESEEN < job->count) {
         ND4C_PREFETCH((uintptr_t)(whole + index_at(&job->indices, i + FORESEEN) * pitch));
-      if (job->add != NULL)
+      }
+      if (job->add != NULL) {
         job->add(n, to, part, to);
-      else
+      } else {
         nd4c_copy_block(to, part, n * job->bytes);
+      }
     }
   }
 }
@@ -418,22 +447,28 @@ static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
                    .block = 1,
                    .outer = 1,
                    .add = add ? adding_loop(y->dtype) : NULL};
-  if (!all_in_range(call, &job.indices, indices->size))
+  if (!all_in_range(call, &job.indices, indices->size)) {
     return nd4c_cpu_check_indices(call, 1, axis, y->shape[axis]);
+  }
   begin_with_x(call);
-  for (int32_t i = 0; i < axis; i++)
+  for (int32_t i = 0; i < axis; i++) {
     job.outer *= y->shape[i];
-  for (int32_t i = axis + 1; i < y->rank; i++)
+  }
+  for (int32_t i = axis + 1; i < y->rank; i++) {
     job.block *= y->shape[i];
-  if (job.outer * job.block * job.count == 0)
+  }
+  if (job.outer * job.block * job.count == 0) {
     return ND4C_OK;
+  }
   nd4c_place_function place = place_of(y->dtype, add ? ND4C_SCATTER_REDUCTION_ADD : ND4C_SCATTER_REDUCTION_NONE);
-  for (int64_t outer = 0; job.block == 1 && outer < job.outer; outer++)
+  for (int64_t outer = 0; job.block == 1 && outer < job.outer; outer++) {
     place(job.count, &job.indices, job.part + outer * job.count * job.bytes,
           job.whole + outer * job.indices.extent * job.bytes, 1, 0);
-  if (job.block > 1)
+  }
+  if (job.block > 1) {
     nd4c_cpu_parallel(job.block, WORTH_BYTES / (job.outer * job.count * job.bytes) + ND4C_CPU_CACHE_LINE / job.bytes,
                       call->width, place_slices, &job);
+  }
   return ND4C_OK;
 }
 

@@ -25,8 +25,9 @@ typedef struct filler {
 
 /* value: of `bytes` bytes, a power of two up to 16. */
 static void filler_make(filler *f, const char *value, int64_t bytes) {
-  for (int64_t i = 0; i < PATTERN; i += bytes)
+  for (int64_t i = 0; i < PATTERN; i += bytes) {
     memcpy(f->pattern + i, value, (size_t)bytes);
+  }
   f->zero = memcmp(f->pattern, (const char[PATTERN]){0}, PATTERN) == 0;
 }
 
@@ -76,17 +77,21 @@ static int64_t modulo(int64_t a, int64_t n) {
 
 /* What is shown from position j of an axis of x with n elements on, and for how many positions that holds. */
 static run run_at(nd4c_ref_pad_mode mode, int64_t n, int64_t j) {
-  if (j >= 0 && j < n)
+  if (j >= 0 && j < n) {
     return (run){j, 1, n - j};
+  }
   int64_t beyond = j < 0 ? -j : INT64_MAX;
-  if (mode == ND4C_REF_PAD_CONSTANT)
+  if (mode == ND4C_REF_PAD_CONSTANT) {
     return (run){-1, 0, beyond};
-  if (mode == ND4C_REF_PAD_EDGE || (mode == ND4C_REF_PAD_REFLECT && n == 1))
+  }
+  if (mode == ND4C_REF_PAD_EDGE || (mode == ND4C_REF_PAD_REFLECT && n == 1)) {
     return (run){j < 0 ? 0 : n - 1, 0, beyond};
+  }
   int64_t period = mode == ND4C_REF_PAD_WRAP ? n : mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n : 2 * (n - 1);
   int64_t place = modulo(j, period);
-  if (place < n)
+  if (place < n) {
     return (run){place, 1, n - place};
+  }
   return (run){mode == ND4C_REF_PAD_SYMMETRIC ? 2 * n - 1 - place : period - place, -1, period - place};
 }
 
@@ -110,8 +115,9 @@ static void continued_make(continued *c, const nd4c_tensor *x, const nd4c_tensor
   c->x = x->data;
   c->y = y->data;
   c->rank = 0;
-  for (; last >= missing && begin[last] == 0 && x->shape[last - missing] == y->shape[last]; last--)
+  for (; last >= missing && begin[last] == 0 && x->shape[last - missing] == y->shape[last]; last--) {
     c->unit *= y->shape[last];
+  }
   for (int32_t i = 0; i <= last; i++) {
     int64_t extent = i < missing ? 1 : x->shape[i - missing];
     bool whole = begin[i] == 0 && extent == y->shape[i];
@@ -121,8 +127,9 @@ static void continued_make(continued *c, const nd4c_tensor *x, const nd4c_tensor
     c->to[at] = joins ? c->to[at] * extent : y->shape[i];
     c->begin[at] = begin[i];
   }
-  if (c->rank == 0)
+  if (c->rank == 0) {
     c->from[c->rank] = c->to[c->rank] = 1, c->begin[c->rank] = 0, c->rank = 1;
+  }
   pitch = c->unit;
   for (int32_t i = c->rank - 1; i >= 0; i--) {
     c->pitch[i] = pitch;
@@ -142,17 +149,19 @@ static void copy_units(const continued *c, int64_t count, const char *from, int6
     nd4c_simd.move->move[c->unit](1, count, from, 0, step, to, 0, 1);
     return;
   }
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     nd4c_copy_block(to + i * c->unit, from + i * step * c->unit, c->unit);
+  }
 }
 
 static void make_run(const continued *c, const char *row, const run *r, char *to) {
-  if (r->from < 0)
+  if (r->from < 0) {
     fill(&c->value, to, r->count * c->unit);
-  else if (r->step == 1 || r->count == 1)
+  } else if (r->step == 1 || r->count == 1) {
     nd4c_copy_block(to, row + r->from * c->unit, r->count * c->unit);
-  else
+  } else {
     copy_units(c, r->count, row + r->from * c->unit, r->step, to);
+  }
 }
 
 /* Positions [begin, end) of a row whose x begins at `row` (NULL: nothing but the value). */
@@ -164,8 +173,9 @@ static void make_row(const continued *c, const char *row, int64_t begin, int64_t
     return;
   }
   if (begin == 0 && end == c->to[last] && c->run_count > 0) {
-    for (int32_t i = 0; i < c->run_count; to += c->runs[i++].count * c->unit)
+    for (int32_t i = 0; i < c->run_count; to += c->runs[i++].count * c->unit) {
       make_run(c, row, &c->runs[i], to);
+    }
     return;
   }
   for (int64_t j = begin; j < end; j += count, to += count * c->unit) {
@@ -196,8 +206,9 @@ static void row_walk_place(const continued *c, row_walk *walk, int32_t axis) {
 }
 
 static void row_walk_start(const continued *c, row_walk *walk, int64_t row) {
-  for (int32_t i = c->rank - 2; i >= 0; row /= c->to[i--])
+  for (int32_t i = c->rank - 2; i >= 0; row /= c->to[i--]) {
     walk->index[i] = row % c->to[i];
+  }
   row_walk_place(c, walk, 0);
 }
 
@@ -215,15 +226,17 @@ static void row_walk_next(const continued *c, row_walk *walk) {
 static void make_runs(const continued *c, int64_t rows, const run *r, const char *row, int64_t pitch, char *to) {
   int64_t to_pitch = c->to[c->rank - 1] * c->unit, bytes = r->count * c->unit;
   const char *from = r->from >= 0 ? row + r->from * c->unit : NULL;
-  if (r->from >= 0 && (r->step == 1 || r->count == 1))
+  if (r->from >= 0 && (r->step == 1 || r->count == 1)) {
     nd4c_simd.move->blocks(rows, bytes, from, pitch, to, to_pitch);
-  else if (r->from >= 0 && has_loop(c))
+  } else if (r->from >= 0 && has_loop(c)) {
     nd4c_simd.move->move[c->unit](rows, r->count, from, pitch / c->unit, r->step, to, to_pitch / c->unit, 1);
-  else if (r->from < 0 && bytes <= PATTERN)
+  } else if (r->from < 0 && bytes <= PATTERN) {
     nd4c_simd.move->blocks(rows, bytes, c->value.pattern, 0, to, to_pitch);
-  else
-    for (int64_t k = 0; k < rows; k++)
+  } else {
+    for (int64_t k = 0; k < rows; k++) {
       make_run(c, row + k * pitch, r, to + k * to_pitch);
+    }
+  }
 }
 
 /* Whole rows that show rows of x, from the one at `row` on, `pitch` bytes apart: run by run. The value at the end of a
@@ -233,8 +246,9 @@ static void make_rows(const continued *c, int64_t rows, const char *row, int64_t
   const run *first = &c->runs[0], *last = &c->runs[c->run_count - 1];
   int64_t between = (first->count + last->count) * c->unit;
   bool join = first != last && first->from < 0 && last->from < 0 && between <= PATTERN;
-  if (join)
+  if (join) {
     nd4c_simd.move->blocks(rows - 1, between, c->value.pattern, 0, to + to_pitch - last->count * c->unit, to_pitch);
+  }
   for (int32_t i = 0; i < c->run_count; to += c->runs[i++].count * c->unit) {
     bool ends = join && (i == 0 || i == c->run_count - 1);
     make_runs(c, ends ? 1 : rows, &c->runs[i], row, pitch, ends && i > 0 ? to + (rows - 1) * to_pitch : to);
@@ -244,8 +258,9 @@ static void make_rows(const continued *c, int64_t rows, const char *row, int64_t
 /* How many rows from the one of `walk` on, up to `most`, can be made together. */
 static int64_t rows_alike(const continued *c, const row_walk *walk, int64_t most, int64_t *pitch) {
   int32_t axis = c->rank - 2;
-  if (axis < 0 || c->run_count == 0 || walk->place[axis] < 0)
+  if (axis < 0 || c->run_count == 0 || walk->place[axis] < 0) {
     return 1;
+  }
   run r = run_at(c->mode, c->from[axis], walk->index[axis] - c->begin[axis]);
   int64_t left = c->to[axis] - walk->index[axis];
   *pitch = r.step * c->pitch[axis];
@@ -299,10 +314,12 @@ static void make_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 
 static void continued_run(const nd4c_call *call, continued *c) {
   int64_t positions = 1;
-  for (int32_t i = 0; i < c->rank; i++)
+  for (int32_t i = 0; i < c->rank; i++) {
     positions *= c->to[i];
-  if (call->outputs[0].size > 0)
+  }
+  if (call->outputs[0].size > 0) {
     nd4c_cpu_parallel(positions, WORTH_BYTES / c->unit + 1, call->width, make_range, c);
+  }
 }
 
 static bool usable_continued(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -318,8 +335,9 @@ static nd4c_status run_pad(const nd4c_call *call) {
   int64_t begin[ND4C_CPU_MAX_RANK] = {0};
   continued c = {.mode = (nd4c_ref_pad_mode)ND4C_INT_OF(call, pad_mode)};
   filler_make(&c.value, value != NULL ? value->data : nd4c_cpu_zero, nd4c_cpu_dtype_bytes(x->dtype));
-  for (int32_t i = 0; i < pads->count / 2; i++)
+  for (int32_t i = 0; i < pads->count / 2; i++) {
     begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], x->rank)] = pads->as.ints[i];
+  }
   continued_make(&c, x, &call->outputs[0], begin);
   continued_run(call, &c);
   return ND4C_OK;
@@ -355,8 +373,9 @@ static nd4c_status run_tile(const nd4c_call *call) {
 /* -- stack --------------------------------------------------------------------------------------------------------- */
 
 static bool usable_stack(const nd4c_call *call, char *reason, size_t reason_size) {
-  for (int32_t i = 0; i < call->input_count; i++)
+  for (int32_t i = 0; i < call->input_count; i++) {
     ND4C_CPU_DECLINE_IF(call->inputs[i].dtype != call->outputs[0].dtype, "operands of different dtypes");
+  }
   return true;
 }
 
@@ -373,9 +392,10 @@ static void weave_many(const weave_job *job, int64_t begin, int64_t end) {
   most /= job->bytes;
   for (int64_t count; begin < end; begin += count, y += count * lanes * job->bytes) {
     count = end - begin < most ? end - begin : most;
-    for (int64_t k = 0; k < lanes; k++)
+    for (int64_t k = 0; k < lanes; k++) {
       memcpy(buffer + k * most * job->bytes, (const char *)job->call->inputs[k].data + begin * job->bytes,
              (size_t)(count * job->bytes));
+    }
     nd4c_simd.transpose->transpose[job->bytes](lanes, count, buffer, most, y, lanes, false);
   }
 }
@@ -389,8 +409,9 @@ static void weave_range(void *user, int64_t begin, int64_t end, int32_t worker) 
     weave_many(job, begin, end);
     return;
   }
-  for (int64_t k = 0; k < lanes; k++)
+  for (int64_t k = 0; k < lanes; k++) {
     from[k] = (const char *)job->call->inputs[k].data + begin * job->bytes;
+  }
   nd4c_simd.transpose->interleave[job->bytes](end - begin, lanes, from,
                                               (char *)job->call->outputs[0].data + begin * lanes * job->bytes);
 }
@@ -400,8 +421,9 @@ static bool is_woven(const nd4c_call *call, int32_t axis) {
   const nd4c_tensor *y = &call->outputs[0];
   bool woven = axis == y->rank - 1 && call->input_count >= 2 && call->input_count <= MOST_WOVEN;
   woven = woven && (y->flags & ND4C_TENSOR_CONTIGUOUS) != 0;
-  for (int32_t i = 0; i < call->input_count; i++)
+  for (int32_t i = 0; i < call->input_count; i++) {
     woven = woven && (call->inputs[i].flags & ND4C_TENSOR_CONTIGUOUS) != 0;
+  }
   return woven;
 }
 
@@ -411,12 +433,14 @@ static nd4c_status run_stack(const nd4c_call *call) {
   int64_t strides[ND4C_CPU_MAX_RANK];
   if (is_woven(call, axis)) {
     weave_job job = {call, nd4c_cpu_dtype_bytes(y->dtype)};
-    if (y->size > 0)
+    if (y->size > 0) {
       nd4c_cpu_parallel(call->inputs[0].size, WORTH_BYTES / job.bytes, call->width, weave_range, &job);
+    }
     return ND4C_OK;
   }
-  for (int32_t i = 0; i + 1 < y->rank; i++)
+  for (int32_t i = 0; i + 1 < y->rank; i++) {
     strides[i] = y->strides[i < axis ? i : i + 1];
+  }
   for (int32_t i = 0; i < call->input_count; i++) {
     nd4c_tensor part = call->inputs[i];
     part.strides = strides;
@@ -445,8 +469,9 @@ static void one_hot_rows(void *user, int64_t begin, int64_t end, int32_t worker)
     int64_t index = nd4c_ref_index(job->indices->dtype, job->indices->data, i);
     fill(&job->off, y, pitch);
     index += index < 0 ? job->depth : 0;
-    if (index >= 0 && index < job->depth)
+    if (index >= 0 && index < job->depth) {
       memcpy(y + index * job->bytes, job->on, (size_t)job->bytes);
+    }
   }
 }
 
@@ -475,8 +500,9 @@ static nd4c_status run_one_hot(const nd4c_call *call) {
     memcpy(job.on, (const char *)values->data + values->strides[0] * job.bytes, (size_t)job.bytes);
   }
   filler_make(&job.off, off, job.bytes);
-  if (y->size > 0)
+  if (y->size > 0) {
     nd4c_cpu_parallel(job.indices->size, WORTH_BYTES / (job.depth * job.bytes) + 1, call->width, one_hot_rows, &job);
+  }
   return ND4C_OK;
 }
 

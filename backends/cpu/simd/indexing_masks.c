@@ -25,9 +25,10 @@ static int64_t part_length(const mask_job *job, int64_t part) {
 static void count_parts(void *user, int64_t begin, int64_t end, int32_t worker) {
   mask_job *job = user;
   (void)worker;
-  for (int64_t part = begin; part < end; part++)
+  for (int64_t part = begin; part < end; part++) {
     job->counts[part + 1] =
         nd4c_simd.nonzero->count[1](part_length(job, part), job->mask + part * job->part, UINT8_MAX);
+  }
 }
 
 /* Finds where the mask holds first, so that there is no branch to mispredict. */
@@ -49,11 +50,12 @@ static void move_parts(void *user, int64_t begin, int64_t end, int32_t worker) {
   for (int64_t part = begin; part < end; part++) {
     int64_t first = part * job->part, count = job->counts[part + 1] - job->counts[part];
     char *y = job->y + job->counts[part] * job->block;
-    if (job->block == job->bytes)
+    if (job->block == job->bytes) {
       nd4c_simd.pick->compress[job->bytes](part_length(job, part), job->mask + first, job->x + first * job->bytes, y,
                                            count);
-    else
+    } else {
       move_slices(job, part_length(job, part), job->mask + first, job->x + first * job->block, y);
+    }
   }
 }
 
@@ -65,15 +67,17 @@ static int64_t move_where(const nd4c_call *call, int64_t size, int64_t block) {
                   .y = call->outputs[0].data,
                   .size = size,
                   .bytes = nd4c_cpu_dtype_bytes(x->dtype)};
-  if (size == 0 || block == 0)
+  if (size == 0 || block == 0) {
     return nd4c_simd.nonzero->count[1](size, job.mask, UINT8_MAX);
+  }
   job.block = block * job.bytes;
   job.part = (size + PARTS - 1) / PARTS;
   job.part = job.part < PART_ELEMENTS / block + 1 ? PART_ELEMENTS / block + 1 : job.part;
   int64_t parts = (size + job.part - 1) / job.part;
   nd4c_cpu_parallel(parts, (1 << 18) / job.part + 1, call->width, count_parts, &job);
-  for (int64_t part = 0; part < parts; part++)
+  for (int64_t part = 0; part < parts; part++) {
     job.counts[part + 1] += job.counts[part];
+  }
   nd4c_cpu_parallel(parts, PART_ELEMENTS / (job.part * block) + 1, call->width, move_parts, &job);
   return job.counts[parts];
 }
@@ -107,16 +111,18 @@ static bool usable_boolean_mask(const nd4c_call *call, char *reason, size_t reas
 
 static int64_t slice_size(const nd4c_tensor *x, int32_t first) {
   int64_t size = 1;
-  for (int32_t i = first; i < x->rank; i++)
+  for (int32_t i = first; i < x->rank; i++) {
     size *= x->shape[i];
+  }
   return size;
 }
 
 static nd4c_status run_boolean_mask(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1];
   int64_t count = move_where(call, mask->size, slice_size(x, mask->rank));
-  for (int32_t i = 0; i < call->outputs[0].rank; i++)
+  for (int32_t i = 0; i < call->outputs[0].rank; i++) {
     call->true_shapes[0][i] = i == 0 ? count : call->outputs[0].shape[i];
+  }
   return ND4C_OK;
 }
 
@@ -131,8 +137,9 @@ static nd4c_status run_compress(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   bool flat = call->attrs[ND4C_ATTR_compress_axes].count == 0;
   int64_t count = move_where(call, call->inputs[1].size, flat ? 1 : slice_size(x, 1));
-  for (int32_t i = 0; i < call->outputs[0].rank; i++)
+  for (int32_t i = 0; i < call->outputs[0].rank; i++) {
     call->true_shapes[0][i] = i == 0 ? count : call->outputs[0].shape[i];
+  }
   return ND4C_OK;
 }
 

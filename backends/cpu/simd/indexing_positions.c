@@ -32,13 +32,15 @@ static void check_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   position_job *job = user;
   bool outside = false;
   (void)worker;
-  for (int32_t k = 0; k < job->length; k++)
+  for (int32_t k = 0; k < job->length; k++) {
     for (int64_t i = begin; i < end; i++) {
       int64_t number = number_at(job, i * job->length + k);
       outside |= (number < -job->extents[k]) | (number >= job->extents[k]);
     }
-  if (outside)
+  }
+  if (outside) {
     atomic_store_explicit(&job->outside, true, memory_order_relaxed);
+  }
 }
 
 /* Offsets, in blocks, of n positions from `first` on. */
@@ -61,10 +63,11 @@ static void pick_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     n = end - first < PIECE ? end - first : PIECE;
     find_offsets(job, first, n, offsets);
     char *to = job->part + first * job->bytes;
-    if (job->bytes <= 16 && nd4c_simd.pick->pick[job->bytes] != NULL)
+    if (job->bytes <= 16 && nd4c_simd.pick->pick[job->bytes] != NULL) {
       nd4c_simd.pick->pick[job->bytes](n, &(nd4c_indices){offsets, true, 0}, job->whole, 1, 0, to);
-    else
+    } else {
       nd4c_simd.pick->pick_blocks(n, &(nd4c_indices){offsets, true, 0}, job->bytes, job->whole, to);
+    }
   }
 }
 
@@ -72,8 +75,9 @@ static void pick_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 static void job_make(position_job *job, const nd4c_tensor *indices, const nd4c_tensor *whole, const nd4c_tensor *part) {
   int32_t length = (int32_t)indices->shape[indices->rank - 1];
   int64_t block = 1;
-  for (int32_t i = whole->rank - 1; i >= length; i--)
+  for (int32_t i = whole->rank - 1; i >= length; i--) {
     block *= whole->shape[i];
+  }
   *job = (position_job){.indices = indices->data,
                         .wide = indices->dtype == ND4C_INT64,
                         .length = length,
@@ -119,8 +123,9 @@ static nd4c_status run_gather_nd(const nd4c_call *call) {
   job_make(&job, indices, &call->inputs[0], &call->outputs[0]);
   int64_t count = indices->size / job.length;
   ND4C_BACKEND_TRY(check(call, &job, count));
-  if (call->outputs[0].size > 0)
+  if (call->outputs[0].size > 0) {
     nd4c_cpu_parallel(count, WORTH_BYTES / (job.bytes + 8) + 1, call->width, pick_range, &job);
+  }
   return ND4C_OK;
 }
 
@@ -149,8 +154,9 @@ static nd4c_status run_scatter_nd(const nd4c_call *call) {
   job_make(&job, indices, y, &call->inputs[2]);
   int64_t count = indices->size / job.length, offsets[PIECE];
   ND4C_BACKEND_TRY(check(call, &job, count));
-  if (x->data != y->data)
+  if (x->data != y->data) {
     nd4c_nest_copy_tensor(x, y, call->width);
+  }
   for (int64_t first = 0, n; first < count; first += n) {
     n = count - first < PIECE ? count - first : PIECE;
     find_offsets(&job, first, n, offsets);

@@ -38,8 +38,9 @@ static bool find_begins(counted_job *job) {
       outside |= (uint64_t)count > (uint64_t)job->total;
       sum += (uint64_t)count;
     }
-    if (outside != 0)
+    if (outside != 0) {
       return false;
+    }
   }
   job->begins[job->parts] = (int64_t)sum;
   return sum == (uint64_t)job->total;
@@ -65,8 +66,9 @@ static void repeat_part(const counted_job *job, int64_t outer, int64_t part) {
 static void repeat_parts(void *user, int64_t begin, int64_t end, int32_t worker) {
   const counted_job *job = user;
   (void)worker;
-  for (int64_t i = begin; i < end; i++)
+  for (int64_t i = begin; i < end; i++) {
     repeat_part(job, i / job->parts, i % job->parts);
+  }
 }
 
 static nd4c_status repeat_counted(const nd4c_call *call, int32_t axis) {
@@ -79,15 +81,18 @@ static nd4c_status repeat_counted(const nd4c_call *call, int32_t axis) {
                               : (nd4c_indices){repeats->as.ints, true, 0};
   job.n = flat ? x->size : x->shape[axis];
   job.total = y->shape[axis];
-  for (int32_t i = 0; !flat && i < x->rank; i++)
+  for (int32_t i = 0; !flat && i < x->rank; i++) {
     *(i < axis ? &job.outer : &job.block) *= i == axis ? 1 : x->shape[i];
+  }
   job.part = job.n / COUNTED_PARTS + 1;
   job.parts = (job.n + job.part - 1) / job.part;
-  if (!find_begins(&job))
+  if (!find_begins(&job)) {
     return nd4c_cpu_check_counts(call);
+  }
   int64_t bytes = y->size * nd4c_cpu_dtype_bytes(y->dtype), pieces = job.outer * job.parts;
-  if (bytes > 0)
+  if (bytes > 0) {
     nd4c_cpu_parallel(pieces, WORTH_BYTES / (bytes / pieces + 1) + 1, call->width, repeat_parts, &job);
+  }
   return ND4C_OK;
 }
 
@@ -118,8 +123,9 @@ static nd4c_status run_repeat(const nd4c_call *call) {
   int64_t from[ND4C_CPU_MAX_RANK], to[ND4C_CPU_MAX_RANK];
   nd4c_tensor x = call->inputs[0], y = call->outputs[0];
   int32_t axis = axes->count == 0 ? 0 : nd4c_axis(axes->as.ints[0], x.rank);
-  if (!has_one_count(call))
+  if (!has_one_count(call)) {
     return repeat_counted(call, axis);
+  }
   if (axes->count == 0) {
     x.rank = 1;
     x.shape = &x.size;

@@ -103,13 +103,15 @@ static char *row_target(const job *j, char *to, char *buffer) {
 }
 
 static void row_finish(const job *j, char *to, const char *buffer) {
-  if (j->stream)
+  if (j->stream) {
     nd4c_simd.move->stream(j->length * j->bytes, buffer, to);
+  }
 }
 
 static void rows_finish(const job *j) {
-  if (j->stream)
+  if (j->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 static bool should_stream(const job *j, const nd4c_tensor *y) {
@@ -128,8 +130,9 @@ static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
     gather->block(rows, n, x + row * j->x_step * j->bytes, j->x_step * j->bytes, row,
                   (nd4c_gathered){largest, sum, unused});
   }
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     sum[i] = !isfinite(largest[i]) ? (double)NAN : j->logarithm ? log(sum[i]) : 1 / sum[i];
+  }
   const void *tops = largest, *rest = sum;
   if (j->dtype != ND4C_FLOAT64) {
     nd4c_simd.cast->loops[ND4C_FLOAT64][ND4C_FLOAT32](n, largest, narrow_tops);
@@ -139,8 +142,9 @@ static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
   for (int64_t row = 0; row < j->length; row++) {
     char *to = y + row * j->y_step * j->bytes;
     const char *from = x + row * j->x_step * j->bytes;
-    for (int64_t i = 0; i < n * j->bytes; i += ND4C_CPU_CACHE_LINE) /* short pieces far apart are not foreseen */
+    for (int64_t i = 0; i < n * j->bytes; i += ND4C_CPU_CACHE_LINE) { /* short pieces far apart are not foreseen */
       ND4C_PREFETCH((uintptr_t)from + FORESEEN * (uintptr_t)j->x_step * (uintptr_t)j->bytes + (uintptr_t)i);
+    }
     if (j->half) {
       widen(j, n, from, wide);
       j->loops->softmax_finish(n, wide, tops, rest, wide, j->logarithm);
@@ -148,8 +152,9 @@ static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
     } else {
       j->loops->softmax_finish(n, from, tops, rest, row_target(j, to, buffer), j->logarithm);
     }
-    if (j->stream)
+    if (j->stream) {
       nd4c_simd.move->stream(n * j->bytes, buffer, to);
+    }
   }
 }
 
@@ -271,8 +276,9 @@ static void layer_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
 /* Numbers of bfloat16 whose squares leave float32's range. */
 static bool is_large(int64_t n, const float *x) {
   uint32_t large = 0;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     large |= fabsf(x[i]) > 1e17f;
+  }
   return large != 0;
 }
 
@@ -292,19 +298,22 @@ static void half_norm_range(void *user, int64_t begin, int64_t end, int32_t work
   _Alignas(64) char buffer[ROW_BYTES];
   _Alignas(64) float wide[WIDE_ROW], scale[WIDE_ROW], bias[WIDE_ROW];
   (void)worker;
-  if (j->scale != NULL)
+  if (j->scale != NULL) {
     widen(j, j->length, j->scale, scale);
-  if (j->bias != NULL)
+  }
+  if (j->bias != NULL) {
     widen(j, j->length, j->bias, bias);
+  }
   for (int64_t row = begin; row < end; row++) {
     int64_t x, y;
     nd4c_simd_rows_at(&j->rows, row, &x, &y);
     char *to = j->y + y * j->bytes;
     widen(j, j->length, j->x + x * j->bytes, wide);
-    if (!j->rms && is_large(j->length, wide))
+    if (!j->rms && is_large(j->length, wide)) {
       norm_large_row(j, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
-    else
+    } else {
       norm_row(j, ND4C_FLOAT32, wide, j->scale != NULL ? scale : NULL, j->bias != NULL ? bias : NULL, wide);
+    }
     narrow(j, j->length, wide, row_target(j, to, buffer));
     row_finish(j, to, buffer);
   }
@@ -359,8 +368,9 @@ static void group_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
 
 static bool group_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  if (!one_dtype(call, reason, reason_size))
+  if (!one_dtype(call, reason, reason_size)) {
     return false;
+  }
   ND4C_CPU_DECLINE_IF(!contiguous(x, x->size) || !contiguous(y, y->size), "operands with gaps");
   for (int32_t i = 1; i < call->input_count; i++) {
     const nd4c_tensor *operand = nd4c_cpu_input(call, i);
@@ -380,8 +390,9 @@ static nd4c_status group_norm_any(const nd4c_call *call, int64_t groups, double 
   j.epsilon = epsilon;
   j.groups = groups;
   j.inner = 1;
-  for (int32_t axis = 2; axis < x->rank; axis++)
+  for (int32_t axis = 2; axis < x->rank; axis++) {
     j.inner *= x->shape[axis];
+  }
   j.length = x->shape[1] / groups * j.inner;
   nd4c_cpu_parallel(x->shape[0] * groups, nd4c_simd_grain(3 * j.length), call->width, group_norm_range, &j);
   return ND4C_OK;

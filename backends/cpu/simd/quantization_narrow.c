@@ -1,6 +1,6 @@
 /* Products of few rows of bytes with columns that lie without gaps (layers whose weights are given anew): engine simd
- * on levels that have dot products of bytes. Constant weights are better packed once: see onednn/quantization_int8.c and
- * quantization_bytes.c. */
+ * on levels that have dot products of bytes. Constant weights are better packed once: see onednn/quantization_int8.c
+ * and quantization_bytes.c. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"
@@ -59,16 +59,18 @@ static void dot_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   bool flipped = nd4c_bytes_flipped(c);
   (void)worker;
   nd4c_simd.bytes->dots(c->m, end - begin, c->k, j->x, j->whole, b, column, flipped, j->products + begin, c->n);
-  if (j->sums != NULL)
+  if (j->sums != NULL) {
     nd4c_simd.bytes->dots(1, end - begin, c->k, j->ones, 0, b, column, flipped, j->sums + begin, c->n);
+  }
 }
 
 /* Rows of a as 16-bit numbers, then zeros. */
 static void widen(const nd4c_bytes_call *c, const char *a, int64_t whole, int16_t *x) {
   for (int64_t row = 0; row < c->m; row++, x += whole) {
     const uint8_t *from = (const uint8_t *)a + row * c->a_row;
-    for (int64_t i = 0; i < c->k; i++)
+    for (int64_t i = 0; i < c->k; i++) {
       x[i] = c->a_dtype == ND4C_UINT8 ? from[i] : (int8_t)from[i];
+    }
     memset(x + c->k, 0, (size_t)(whole - c->k) * sizeof *x);
   }
 }
@@ -83,8 +85,9 @@ static nd4c_status run(const nd4c_call *call) {
   int32_t *sums = (int32_t *)(void *)(scratch + l.room.sums);
   nd4c_bytes_begin(&finish, &c, call, 0, (int32_t *)(void *)(scratch + l.room.zeros),
                    (double *)(void *)(scratch + l.room.factors));
-  for (int64_t i = 0; finish.wants_sums && i < l.whole; i++)
+  for (int64_t i = 0; finish.wants_sums && i < l.whole; i++) {
     ones[i] = i < c.k;
+  }
   for (int64_t matrix = 0; matrix < c.batch; matrix++) {
     const char *a = (const char *)call->inputs[0].data + matrix * c.a_step;
     job j = {.c = &c,

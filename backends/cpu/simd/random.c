@@ -62,10 +62,11 @@ static void normal_range(void *user, int64_t begin, int64_t end, int32_t worker)
     int64_t n = run_length(r, run);
     nd4c_simd.random->blocks(&r->state, (uint64_t)(run * (RUN / 2)), (n + 1) / 2, pairs);
     nd4c_simd.random->normal(n, pairs, z);
-    if (r->y->dtype == ND4C_FLOAT32)
+    if (r->y->dtype == ND4C_FLOAT32) {
       nd4c_simd.random->scale32(n, z, r->a, r->b, (float *)r->y->data + run * RUN);
-    else
+    } else {
       nd4c_simd.random->scale64(n, z, r->a, r->b, (double *)r->y->data + run * RUN);
+    }
   }
 }
 
@@ -101,12 +102,14 @@ static void integers_range(void *user, int64_t begin, int64_t end, int32_t worke
     }
     if (r->y->dtype == ND4C_INT64) {
       int64_t *to = (int64_t *)r->y->data + run * RUN;
-      for (int64_t i = 0; i < n; i++)
+      for (int64_t i = 0; i < n; i++) {
         to[i] = (int64_t)((uint64_t)r->low + y[i]);
+      }
     } else {
       uint32_t *to = (uint32_t *)r->y->data + run * RUN;
-      for (int64_t i = 0; i < n; i++)
+      for (int64_t i = 0; i < n; i++) {
         to[i] = (uint32_t)((uint64_t)r->low + y[i]);
+      }
     }
   }
 }
@@ -151,13 +154,15 @@ static uint32_t place_below(const nd4c_philox *state, int64_t i, uint64_t pair) 
 static void make_order(const nd4c_philox *state, int64_t count, uint32_t *order) {
   uint64_t pairs[RUN];
   uint32_t other[RUN];
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     order[i] = (uint32_t)i;
+  }
   for (int64_t end = count; end > 1;) {
     int64_t n = end - 1 < RUN ? end - 1 : RUN, begin = end - n;
     nd4c_simd.random->first_pairs(state, (uint64_t)begin, n, pairs);
-    for (int64_t k = 0; k < n; k++)
+    for (int64_t k = 0; k < n; k++) {
       other[k] = place_below(state, begin + k, pairs[k]);
+    }
     for (int64_t k = n - 1; k >= 0; k--) {
       uint32_t *to = &order[other[k]], swap = order[begin + k];
       ND4C_PREFETCH((uintptr_t)&order[other[k >= AHEAD ? k - AHEAD : 0]]);
@@ -177,10 +182,12 @@ static nd4c_status run_random_permutation(const nd4c_call *call) {
   ND4C_CPU_FAIL_IF(order == NULL && count > 0, ND4C_MEMORY, "no memory for an order of %lld elements",
                    (long long)count);
   make_order(&r.state, count, order);
-  for (int64_t i = 0; wide && i < count; i++)
+  for (int64_t i = 0; wide && i < count; i++) {
     ((int64_t *)r.y->data)[i] = order[i];
-  if (wide)
+  }
+  if (wide) {
     nd4c_cpu_host->free_pages(order, bytes);
+  }
   return ND4C_OK;
 }
 

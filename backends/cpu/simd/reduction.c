@@ -44,8 +44,9 @@ static double scaled_norm(const nd4c_reduction *a, const char *x) {
       largest = largest == largest && !(fabs(value) <= largest) ? fabs(value) : largest;
       sum += pass == 1 ? scaled * scaled : 0;
     }
-    if (!isfinite(largest) || largest == 0)
+    if (!isfinite(largest) || largest == 0) {
       return largest;
+    }
     scale = ldexp(1, ilogb(largest));
   }
   return sqrt(sum) * scale;
@@ -58,8 +59,9 @@ static void store(const reduction *r, int64_t n, const uint64_t *accumulators, c
   for (int64_t i = 0; r->rescue && i < n; i++) {
     double square;
     memcpy(&square, &accumulators[i], sizeof square);
-    if ((square > 0x1p-900 && square < INFINITY) || square != square)
+    if ((square > 0x1p-900 && square < INFINITY) || square != square) {
       continue;
+    }
     double norm = scaled_norm(a, x + i * a->x_strides[a->rank - 1] * a->x_bytes);
     memcpy(y + i * (int64_t)sizeof norm, &norm, sizeof norm);
   }
@@ -77,8 +79,9 @@ static void reduce_run(const reduction *r, int64_t n, const char *x, uint64_t *a
     int64_t count = n - i < piece ? n - i : piece;
     const char *from = nd4c_reduction_gather(a, count, x + i * stride * a->x_bytes, buffer);
     r->loops->run(1, count, from, 0, i == 0 ? accumulator : &one);
-    if (i > 0)
+    if (i > 0) {
       r->loops->merge(1, &one, accumulator);
+    }
   }
 }
 
@@ -108,8 +111,9 @@ static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     uint64_t all, one;
     for (int64_t i = 0; i < a->outer_reduced; i++) {
       reduce_run(r, n, x + (i == 0 ? 0 : nd4c_reduction_locate(a, true, i, &unused)), i == 0 ? &all : &one);
-      if (i > 0)
+      if (i > 0) {
         r->loops->merge(1, &one, &all);
+      }
     }
     store(r, 1, &all, x, a->y + y_offset);
   }
@@ -131,9 +135,11 @@ static void reduce_shared_out(reduction *r, int32_t width) {
   uint64_t partial[MAX_CHUNKS];
   r->partial = partial;
   nd4c_cpu_parallel(r->chunks, 1, width, chunks_range, r);
-  for (int64_t step = 1; step < r->chunks; step *= 2)
-    for (int64_t i = 0; i + step < r->chunks; i += 2 * step)
+  for (int64_t step = 1; step < r->chunks; step *= 2) {
+    for (int64_t i = 0; i + step < r->chunks; i += 2 * step) {
       r->loops->merge(1, &partial[i + step], &partial[i]);
+    }
+  }
   store(r, 1, partial, r->axes.x, r->axes.y);
 }
 
@@ -159,8 +165,9 @@ static void store_line(const reduction *r, int64_t n, const uint64_t *accumulato
   int64_t stride = a->y_strides[a->rank - 1];
   _Alignas(64) char buffer[8 * COLUMNS];
   store(r, n, accumulators, x, stride == 1 ? y : buffer);
-  if (stride != 1)
+  if (stride != 1) {
     nd4c_simd.move->move[a->y_bytes](1, n, buffer, 0, 1, y, 0, stride);
+  }
 }
 
 /* Rows one step apart that can be folded in one call, from row `row` on. */
@@ -168,11 +175,13 @@ static int64_t even_rows(const nd4c_reduction *a, int64_t row, int64_t *step) {
   int32_t last = a->rank - 1;
   int64_t inner = 1;
   *step = 0;
-  if (a->x_strides[last] != 1)
+  if (a->x_strides[last] != 1) {
     return 1;
+  }
   for (int32_t axis = last - 1; axis >= 0; axis--) {
-    if (!a->reduced[axis])
+    if (!a->reduced[axis]) {
       continue;
+    }
     inner = a->shape[axis];
     *step = a->x_strides[axis] * a->x_bytes;
     break;
@@ -192,12 +201,14 @@ static void fold_line(const reduction *r, int64_t n, const char *x, char *y) {
     bool first = row % CASCADE_ROWS == 0;
     rows = even_rows(a, row, &step);
     rows = rows < left ? rows : left;
-    if (first && row > CASCADE_ROWS)
+    if (first && row > CASCADE_ROWS) {
       r->loops->merge(n, some, all);
+    }
     r->loops->fold(rows, n, from, step, row < CASCADE_ROWS ? all : some, first);
   }
-  if (a->outer_reduced > CASCADE_ROWS)
+  if (a->outer_reduced > CASCADE_ROWS) {
     r->loops->merge(n, some, all);
+  }
   store_line(r, n, all, x, y);
 }
 
@@ -205,9 +216,10 @@ static void arg_line(const reduction *r, int64_t n, const char *x, char *y) {
   const nd4c_reduction *a = &r->axes;
   _Alignas(64) char best[8 * COLUMNS], buffer[8 * COLUMNS];
   int64_t where[COLUMNS], unused = 0;
-  for (int64_t row = 0; row < a->outer_reduced; row++)
+  for (int64_t row = 0; row < a->outer_reduced; row++) {
     r->arg->fold(n, nd4c_reduction_gather(a, n, x + nd4c_reduction_locate(a, true, row, &unused), buffer), row, best,
                  where);
+  }
   nd4c_simd.move->move[8](1, n, where, 0, 1, y, 0, a->y_strides[a->rank - 1]);
 }
 
@@ -222,10 +234,11 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
     const char *x =
         a->x + nd4c_reduction_locate(a, false, i / r->chunks, &y_offset) + column * a->x_strides[last] * a->x_bytes;
     char *y = a->y + y_offset + column * a->y_strides[last] * a->y_bytes;
-    if (r->arg != NULL)
+    if (r->arg != NULL) {
       arg_line(r, n, x, y);
-    else
+    } else {
       fold_line(r, n, x, y);
+    }
   }
 }
 
@@ -257,12 +270,13 @@ static void args_range(void *user, int64_t begin, int64_t end, int32_t worker) {
 
 static void run_reduction(reduction *r, int32_t width) {
   const nd4c_reduction *a = &r->axes;
-  if (!a->reduced[a->rank - 1])
+  if (!a->reduced[a->rank - 1]) {
     reduce_lines(r, width);
-  else if (r->arg == NULL)
+  } else if (r->arg == NULL) {
     reduce_runs(r, width);
-  else
+  } else {
     nd4c_cpu_parallel(a->outer_kept, GRAIN_ELEMENTS / nd4c_reduction_last(a) + 1, width, args_range, r);
+  }
 }
 
 static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
@@ -270,8 +284,9 @@ static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bo
   reduction r = {.divisor = 1, .loops = &nd4c_simd.reduce->loops[op][dtype]};
   r.rescue = op == ND4C_REDUCE_norm2 && dtype == ND4C_FLOAT64;
   nd4c_reduction_over_axes(&r.axes, call);
-  if (mean)
+  if (mean) {
     r.divisor = (double)(call->inputs[0].size / call->outputs[0].size);
+  }
   run_reduction(&r, call->width);
   return ND4C_OK;
 }
@@ -281,11 +296,13 @@ static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, 
   const nd4c_tensor *x = &call->inputs[0];
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
   reduction r = {.divisor = 1, .loops = &nd4c_simd.reduce->loops[op][x->dtype]};
-  for (int32_t axis = 2; axis < x->rank; axis++)
+  for (int32_t axis = 2; axis < x->rank; axis++) {
     reduced[axis] = true;
+  }
   nd4c_reduction_prepare(&r.axes, call, reduced, true, false);
-  if (mean)
+  if (mean) {
     r.divisor = (double)(x->size / call->outputs[0].size);
+  }
   run_reduction(&r, call->width);
   return ND4C_OK;
 }
@@ -324,9 +341,11 @@ static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char
   ND4C_CPU_DECLINE_IF(x->size == 0 || x->rank == 0, "nothing to reduce");
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, argmax_axis), x->rank);
   bool is_last = true; /* in the order of memory */
-  for (int32_t other = 0; other < x->rank; other++)
-    if (x->shape[other] > 1 && stride_size(x->strides[other]) < stride_size(x->strides[axis]))
+  for (int32_t other = 0; other < x->rank; other++) {
+    if (x->shape[other] > 1 && stride_size(x->strides[other]) < stride_size(x->strides[axis])) {
       is_last = false;
+    }
+  }
   ND4C_CPU_DECLINE_IF(x->shape[axis] == 1 || (is_last && x->strides[axis] != 1),
                       "the axis has length 1, gaps, or runs backwards");
   ND4C_CPU_DECLINE_IF(loops[x->dtype].run == NULL, "no loop for this dtype");

@@ -10,8 +10,9 @@ void nd4c_simd_rows_make(nd4c_simd_rows *rows, const nd4c_tensor *x, const nd4c_
       int32_t last = rows->rank - 1;
       bool merges =
           last >= 0 && rows->x_strides[last] == x_stride * length && rows->y_strides[last] == y_stride * length;
-      if (!merges)
+      if (!merges) {
         rows->shape[last = rows->rank++] = 1;
+      }
       rows->shape[last] *= length;
       rows->x_strides[last] = x_stride;
       rows->y_strides[last] = y_stride;

@@ -36,8 +36,9 @@ static nd4c_status run_reshape(const nd4c_call *call) {
 /* -- concat --------------------------------------------------------------------------------------------------- */
 
 static bool usable_concat(const nd4c_call *call, char *reason, size_t reason_size) {
-  for (int32_t i = 0; i < call->input_count; i++)
+  for (int32_t i = 0; i < call->input_count; i++) {
     ND4C_CPU_DECLINE_IF(call->inputs[i].dtype != call->outputs[0].dtype, "operands of different dtypes");
+  }
   return true;
 }
 
@@ -60,14 +61,16 @@ static void concat_range(void *user, int64_t begin, int64_t end, int32_t worker)
     const nd4c_tensor *x = &call->inputs[i];
     int64_t part = x->shape[job->axis] * job->inner, first = at < begin ? begin - at : 0;
     int64_t last = part < end - at ? part : end - at;
-    if (first < last && job->stream)
+    if (first < last && job->stream) {
       nd4c_simd.move->stream(last - first, (const char *)x->data + row * part + first, y + at + first);
-    else if (first < last)
+    } else if (first < last) {
       nd4c_copy_block(y + at + first, (const char *)x->data + row * part + first, last - first);
+    }
     at += part;
   }
-  if (job->stream)
+  if (job->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 /* Whole rows [begin, end) of short parts: some rows of one operand after the other, so many that they stay in the L1
@@ -95,18 +98,22 @@ static bool concat_rows(const nd4c_call *call, int32_t axis) {
   int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype);
   concat_job job = {.call = call, .axis = axis, .inner = bytes};
   uint32_t flags = y->flags;
-  for (int32_t i = 0; i < call->input_count; i++)
+  for (int32_t i = 0; i < call->input_count; i++) {
     flags &= call->inputs[i].flags;
-  if ((flags & ND4C_TENSOR_CONTIGUOUS) == 0 || y->size == 0)
+  }
+  if ((flags & ND4C_TENSOR_CONTIGUOUS) == 0 || y->size == 0) {
     return false;
-  for (int32_t i = axis + 1; i < y->rank; i++)
+  }
+  for (int32_t i = axis + 1; i < y->rank; i++) {
     job.inner *= y->shape[i];
+  }
   job.row = y->shape[axis] * job.inner;
   job.stream = y->size > nd4c_simd_stream_bytes / bytes && job.row / call->input_count >= STREAMED;
-  if (job.row <= SHORT_ROW && !job.stream)
+  if (job.row <= SHORT_ROW && !job.stream) {
     nd4c_cpu_parallel(y->size * bytes / job.row, WORTH_BYTES / job.row, call->width, concat_short_rows, &job);
-  else
+  } else {
     nd4c_cpu_parallel(y->size * bytes, WORTH_BYTES, call->width, concat_range, &job);
+  }
   return true;
 }
 
@@ -114,15 +121,17 @@ static nd4c_status run_concat(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, concat_axis), y->rank);
   nd4c_tensor part = *y;
-  if (concat_rows(call, (int32_t)axis))
+  if (concat_rows(call, (int32_t)axis)) {
     return ND4C_OK;
+  }
   for (int32_t i = 0; i < call->input_count; i++) {
     const nd4c_tensor *x = &call->inputs[i];
     part.shape = x->shape;
     part.size = x->size;
     nd4c_nest_copy_tensor(x, &part, call->width);
-    if (y->size > 0)
+    if (y->size > 0) {
       part.data = (char *)part.data + x->shape[axis] * y->strides[axis] * nd4c_cpu_dtype_bytes(y->dtype);
+    }
   }
   return ND4C_OK;
 }
@@ -177,14 +186,16 @@ static void band_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
     int64_t row = i % job->rows, first = within((row + job->lower) * job->bytes, 0, job->columns);
     int64_t last = within((row + job->upper + 1) * job->bytes, first, job->columns);
     memset(y, 0, (size_t)first);
-    if (job->stream)
+    if (job->stream) {
       nd4c_simd.move->stream(last - first, x + first, y + first);
-    else if (x != y)
+    } else if (x != y) {
       nd4c_copy_block(y + first, x + first, last - first);
+    }
     memset(y + last, 0, (size_t)(job->columns - last));
   }
-  if (job->stream)
+  if (job->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 static bool usable_band(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -202,8 +213,9 @@ static nd4c_status run_band(const nd4c_call *call, int64_t lower, int64_t upper)
   job.lower = within(lower, -rows, columns);
   job.upper = within(upper, -rows - 1, columns);
   job.stream = y->size > nd4c_simd_stream_bytes / job.bytes && job.x != job.y;
-  if (y->size > 0)
+  if (y->size > 0) {
     nd4c_cpu_parallel(y->size / columns, WORTH_BYTES / job.columns + 1, call->width, band_rows, &job);
+  }
   return ND4C_OK;
 }
 

@@ -27,8 +27,9 @@ static bool is_real_pass(const nd4c_cpu_transform *t, int32_t i) {
 /* Lines of a pass; elements of y without the pass's axis, as a pass may see fewer. */
 static int64_t lines_along(const nd4c_tensor *y, int32_t axis) {
   int64_t lines = 1;
-  for (int32_t i = 0; i < y->rank; i++)
+  for (int32_t i = 0; i < y->rank; i++) {
     lines *= i == axis ? 1 : y->shape[i];
+  }
   return lines;
 }
 
@@ -39,14 +40,16 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   for (int32_t i = 0; i < t.count; i++) {
     ND4C_CPU_DECLINE_IF(!nd4c_fft_length_fits(t.lengths[i], is_real_pass(&t, i)),
                         "a length with a prime factor above 5, or a real one that is odd");
-    for (int32_t other = 0; other < i; other++)
+    for (int32_t other = 0; other < i; other++) {
       ND4C_CPU_DECLINE_IF(t.axes[other] == t.axes[i], "an axis is transformed twice");
+    }
   }
   int64_t lines = lines_along(y, t.axes[0]), points = is_real_pass(&t, 0) ? t.lengths[0] / 2 : t.lengths[0];
   ND4C_CPU_DECLINE_IF(nd4c_cpu_transform_is_small(&t, y->size) || x->size == 0,
                       "the transform is small, or of nothing");
-  if (t.count > 1 || 2 * lines >= loops->lanes)
+  if (t.count > 1 || 2 * lines >= loops->lanes) {
     return true;
+  }
   ND4C_CPU_DECLINE_IF(!nd4c_fft_is_long(loops, points, lines), "fewer lines than half of a vector, and no long ones");
   const nd4c_fftw *fftw = points < FEW_LONG ? nd4c_fftw_get(is_single(y->dtype)) : NULL;
   ND4C_CPU_DECLINE_IF(fftw != NULL && fftw->ready, "fewer lines than half of a vector, which FFTW computes");
@@ -62,8 +65,9 @@ typedef struct plans {
 
 static void unprepare(void *state) {
   plans *p = state;
-  for (int32_t i = 0; p != NULL && i < p->count; i++)
+  for (int32_t i = 0; p != NULL && i < p->count; i++) {
     nd4c_fft_lines_plan_free(&p->of[i]);
+  }
   nd4c_cpu_host->free(p);
 }
 
@@ -100,8 +104,9 @@ typedef struct transform_call {
 static bool start(transform_call *c) {
   const nd4c_tensor *x = &c->call->inputs[0], *y = &c->call->outputs[0];
   c->between = *y;
-  if (!c->t.real_out || c->t.count == 1)
+  if (!c->t.real_out || c->t.count == 1) {
     return true;
+  }
   int64_t step = 1;
   c->between.dtype = is_single(y->dtype) ? ND4C_COMPLEX64 : ND4C_COMPLEX128;
   for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
@@ -123,9 +128,11 @@ static void set_side(const nd4c_tensor *tensor, int32_t axis, int64_t given, nd4
   side->is_complex = is_complex(tensor->dtype);
   side->stride = tensor->strides[axis];
   side->given = given;
-  for (int32_t i = 0, k = 0; i < tensor->rank; i++)
-    if (i != axis)
+  for (int32_t i = 0, k = 0; i < tensor->rank; i++) {
+    if (i != axis) {
       side->strides[k++] = tensor->strides[i];
+    }
+  }
 }
 
 /* Elements along an axis of x that count: more are cut off. */
@@ -142,13 +149,17 @@ static bool run_pass(const transform_call *c, int32_t i) {
   nd4c_fft_axis_pass pass = {.plan = &c->plans->of[i], .lines = 1, .width = c->call->width};
   set_side(from, axis, given_along(c, i), &pass.from);
   set_side(to, axis, to->shape[axis], &pass.to);
-  for (int32_t k = 0; k < to->rank; k++)
-    if (k != axis)
+  for (int32_t k = 0; k < to->rank; k++) {
+    if (k != axis) {
       pass.shape[pass.rank++] = to->shape[k];
-  for (int32_t later = i + 1; later < c->t.count; later++) /* not transformed yet: what is not given is 0 */
+    }
+  }
+  for (int32_t later = i + 1; later < c->t.count; later++) { /* not transformed yet: what is not given is 0 */
     pass.shape[c->t.axes[later] - (c->t.axes[later] > axis)] = given_along(c, later);
-  for (int32_t k = 0; k < pass.rank; k++)
+  }
+  for (int32_t k = 0; k < pass.rank; k++) {
     pass.lines *= pass.shape[k];
+  }
   pass.real_out = c->t.real_out && i == c->t.count - 1;
   pass.inverse = c->t.inverse;
   pass.conjugate = c->t.conjugate;
@@ -159,10 +170,12 @@ static bool run_pass(const transform_call *c, int32_t i) {
 static nd4c_status run(const nd4c_call *call) {
   transform_call c = {.call = call, .t = nd4c_cpu_transform_read(call), .plans = call->state};
   bool done = start(&c);
-  for (int32_t i = 0; done && i < c.t.count; i++)
+  for (int32_t i = 0; done && i < c.t.count; i++) {
     done = run_pass(&c, i);
-  if (c.bytes > 0 && c.between.data != NULL)
+  }
+  if (c.bytes > 0 && c.between.data != NULL) {
     nd4c_cpu_host->free_pages(c.between.data, c.bytes);
+  }
   return done ? ND4C_OK : nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory to transform in", call->op->name);
 }
 

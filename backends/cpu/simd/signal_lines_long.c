@@ -35,10 +35,11 @@ static void turn_tiles(const matrix *m, const char *tile, int64_t first, int64_t
   int64_t lanes = plan->loops->lanes, real = m->bytes / 2;
   for (int64_t k = 0; k < plan->rows; k += lanes) {
     char *to = m->middle + (k / lanes * plan->columns + first) * m->tile_bytes;
-    for (int64_t part = 0; part < 2; part++)
+    for (int64_t part = 0; part < 2; part++) {
       nd4c_simd.transpose->transpose[real](smaller(lanes, plan->rows - k), count,
                                            tile + k * m->tile_bytes + part * lanes * real, 2 * lanes,
                                            to + part * lanes * real, 2 * lanes, false);
+    }
   }
 }
 
@@ -56,21 +57,24 @@ static void move_tiles(const matrix *m, line l, int64_t points, int64_t first, i
   int64_t lanes = m->pass->plan->loops->lanes;
   char *at = l.data + first * l.stride * m->bytes;
   if (l.stride != 1) {
-    if (in)
+    if (in) {
       nd4c_simd.move->move[m->bytes](points, count, at, pitch * l.stride, l.stride, tiles, lanes, 1);
-    else
+    } else {
       nd4c_simd.move->move[m->bytes](points, count, tiles, lanes, 1, at, pitch * l.stride, l.stride);
+    }
     return;
   }
-  for (int64_t k = 0; k < points; k++, at += pitch * m->bytes)
+  for (int64_t k = 0; k < points; k++, at += pitch * m->bytes) {
     for (int64_t lane = 0; lane < count; lane += lanes) {
       char *tile = tiles + lane * points * m->bytes + k * m->tile_bytes, *piece = at + lane * m->bytes;
       size_t bytes = (size_t)(smaller(lanes, count - lane) * m->bytes);
-      if (bytes == 2 * ND4C_CPU_CACHE_LINE) /* that of AVX-512, and copied without a call */
+      if (bytes == 2 * ND4C_CPU_CACHE_LINE) { /* that of AVX-512, and copied without a call */
         memcpy(in ? tile : piece, in ? piece : tile, 2 * ND4C_CPU_CACHE_LINE);
-      else
+      } else {
         memcpy(in ? tile : piece, in ? piece : tile, bytes);
+      }
     }
+  }
 }
 
 static void columns_range(void *user, int64_t begin, int64_t end, int32_t worker) {
@@ -83,8 +87,9 @@ static void columns_range(void *user, int64_t begin, int64_t end, int32_t worker
   (void)end;
   for (int64_t i; (i = atomic_fetch_add(&m->next, 1)) < m->groups;) {
     int64_t first = i * step, count = smaller(step, plan->columns - first);
-    if (count % lanes != 0)
+    if (count % lanes != 0) {
       memset(tiles, 0, (size_t)(m->columns_together * tile_bytes));
+    }
     move_tiles(m, m->from, plan->rows, first, count, plan->columns, true, tiles);
     for (int64_t lane = 0; lane < count; lane += lanes) {
       char *tile = tiles + lane / lanes * tile_bytes;
@@ -133,8 +138,9 @@ static void transform(matrix *m) {
   int64_t columns = tiles_of(m, plan->columns), rows = tiles_of(m, plan->rows);
   m->columns_together = tiles_together(m, plan->rows, columns);
   m->rows_together = tiles_together(m, plan->columns, rows);
-  if (plan->rows % plan->loops->lanes != 0) /* lanes that are no rows: numbers, whatever they are */
+  if (plan->rows % plan->loops->lanes != 0) { /* lanes that are no rows: numbers, whatever they are */
     memset(m->middle + (rows - 1) * plan->columns * m->tile_bytes, 0, (size_t)(plan->columns * m->tile_bytes));
+  }
   run_groups(m, columns, m->columns_together, plan->rows, columns_range);
   run_groups(m, rows, m->rows_together, plan->columns, rows_range);
 }
@@ -199,8 +205,9 @@ static void run_line(matrix *m, int64_t number, char *rooms) {
   if (real_in || pass->real_out || !from->is_complex || from->given < plan->points) {
     int64_t wanted = pass->real_out ? plan->points + 1 : real_in ? plan->length : plan->points;
     bool as_it_is = from->is_complex != real_in && lies_well(m, from, x, wanted);
-    if (!as_it_is)
+    if (!as_it_is) {
       copy_line(m, x, wanted, pass->real_out ? second : rooms);
+    }
     m->from = (line){as_it_is ? x : rooms, 1};
     real_line packed = {pass, as_it_is ? x : second, rooms};
     if (pass->real_out) {
@@ -212,10 +219,12 @@ static void run_line(matrix *m, int64_t number, char *rooms) {
   m->to = direct && !plan->real ? (line){y, to->stride} : (line){direct ? y : second, 1};
   transform(m);
   real_line unpacked = {pass, NULL, m->to.data};
-  if (real_in)
+  if (real_in) {
     nd4c_cpu_parallel(blocks, 1, pass->width, unpack_range, &unpacked);
-  if (!direct)
+  }
+  if (!direct) {
     nd4c_simd.move->move[element](to->given, 1, second, 1, 1, y, to->stride, 1);
+  }
 }
 
 bool nd4c_fft_run_long(const nd4c_fft_axis_pass *pass) {
@@ -227,11 +236,13 @@ bool nd4c_fft_run_long(const nd4c_fft_axis_pass *pass) {
   m.worker_bytes = (size_t)((TOGETHER + 1) * longest * m.tile_bytes);
   size_t bytes = middle + rooms + m.worker_bytes * (size_t)(pass->width < 1 ? 1 : pass->width);
   m.middle = nd4c_cpu_host->allocate_pages(bytes);
-  if (m.middle == NULL)
+  if (m.middle == NULL) {
     return false;
+  }
   m.memory = m.middle + middle + rooms;
-  for (int64_t number = 0; number < pass->lines; number++)
+  for (int64_t number = 0; number < pass->lines; number++) {
     run_line(&m, number, m.middle + middle);
+  }
   nd4c_cpu_host->free_pages(m.middle, bytes);
   return true;
 }

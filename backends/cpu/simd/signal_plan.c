@@ -14,9 +14,11 @@ enum {
 static int32_t factorize(int64_t n, int32_t *factors) {
   static const int32_t radixes[] = {4, 2, 3, 5};
   int32_t count = 0;
-  for (size_t i = 0; i < sizeof radixes / sizeof *radixes; i++)
-    for (; n % radixes[i] == 0; n /= radixes[i])
+  for (size_t i = 0; i < sizeof radixes / sizeof *radixes; i++) {
+    for (; n % radixes[i] == 0; n /= radixes[i]) {
       factors[count++] = radixes[i];
+    }
+  }
   return n == 1 ? count : -1;
 }
 
@@ -69,21 +71,25 @@ static void lay_steps(room *r, bool single, int64_t n, nd4c_fft_steps *steps) {
   for (int32_t i = 0; table != NULL && i < steps->count; i++) {
     int64_t whole = left;
     left /= steps->radix[i];
-    for (int64_t p = 0; p < left; p++)
-      for (int64_t k = 1; k < steps->radix[i]; k++)
+    for (int64_t p = 0; p < left; p++) {
+      for (int64_t k = 1; k < steps->radix[i]; k++) {
         set_root(single, table, at++, p * k, whole);
+      }
+    }
   }
 }
 
 static void lay_roots(room *r, bool single, int64_t n, nd4c_fft_roots *roots) {
   roots->bits = LEAST_TABLE_BITS;
-  while (INT64_C(1) << (2 * roots->bits) < n)
+  while (INT64_C(1) << (2 * roots->bits) < n) {
     roots->bits++;
+  }
   int64_t lower = INT64_C(1) << roots->bits, upper = n / lower + 1;
   double *high = take(r, upper, 16), *low = take(r, lower, 16);
   void *rounded = take(r, lower, single ? 8 : 16);
-  for (int64_t k = 0; high != NULL && k < upper; k++)
+  for (int64_t k = 0; high != NULL && k < upper; k++) {
     set_root(false, high, k, k * lower, n);
+  }
   for (int64_t k = 0; low != NULL && k < lower; k++) {
     set_root(false, low, k, k, n);
     set_root(single, rounded, k, k, n);
@@ -115,11 +121,13 @@ static void lay_lane_roots(room *r, nd4c_fft_lines_plan *plan) {
 static void choose_matrix(nd4c_fft_lines_plan *plan) {
   int64_t lanes = plan->loops->lanes, best = 1, even = 0;
   for (int64_t rows = 1; rows * rows <= plan->points; rows++) {
-    if (plan->points % rows != 0)
+    if (plan->points % rows != 0) {
       continue;
+    }
     best = rows;
-    if (rows % lanes == 0 && plan->points / rows % lanes == 0)
+    if (rows % lanes == 0 && plan->points / rows % lanes == 0) {
       even = rows;
+    }
   }
   plan->rows = even > 0 ? even : best;
   plan->columns = plan->points / plan->rows;
@@ -131,13 +139,15 @@ static void lay_out(room *r, nd4c_fft_lines_plan *plan) {
     lay_steps(r, plan->single, plan->columns, &plan->row_steps);
     lay_roots(r, plan->single, plan->points, &plan->roots);
     lay_lane_roots(r, plan);
-    if (plan->real)
+    if (plan->real) {
       lay_roots(r, plan->single, plan->length, &plan->real_roots);
+    }
   } else if (plan->real) {
     int64_t count = plan->length / 4 + 1;
     void *table = take(r, count, plan->single ? 8 : 16);
-    for (int64_t k = 0; table != NULL && k < count; k++)
+    for (int64_t k = 0; table != NULL && k < count; k++) {
       set_root(plan->single, table, k, k, plan->length);
+    }
     plan->unpacking = table;
   }
 }
@@ -146,21 +156,24 @@ bool nd4c_fft_lines_plan_make(nd4c_fft_lines_plan *plan, bool single, bool real,
   *plan = (nd4c_fft_lines_plan){.loops = &nd4c_simd.fft->of[single], .single = single, .real = real, .length = length};
   plan->points = real ? length / 2 : length;
   plan->is_long = nd4c_fft_is_long(plan->loops, plan->points, lines);
-  if (plan->is_long)
+  if (plan->is_long) {
     choose_matrix(plan);
+  }
   room r = {.base = NULL};
   lay_out(&r, plan);
   plan->bytes = r.used + 64;
   plan->memory = nd4c_cpu_host->allocate_pages(plan->bytes);
-  if (plan->memory == NULL)
+  if (plan->memory == NULL) {
     return false;
+  }
   r = (room){.base = plan->memory};
   lay_out(&r, plan);
   return true;
 }
 
 void nd4c_fft_lines_plan_free(nd4c_fft_lines_plan *plan) {
-  if (plan->memory != NULL)
+  if (plan->memory != NULL) {
     nd4c_cpu_host->free_pages(plan->memory, plan->bytes);
+  }
   plan->memory = NULL;
 }

@@ -65,10 +65,11 @@ static int64_t find_key(const value_line *line, int64_t count, uint64_t key) {
     int64_t middle = low + (high - low) / 2;
     uint64_t word[1];
     (void)line->dtype->keys(1, line->y + middle * line->bytes, line->flip, word);
-    if (word_at(line, word, 0) < key)
+    if (word_at(line, word, 0) < key) {
       low = middle + 1;
-    else
+    } else {
       high = middle;
+    }
   }
   return low;
 }
@@ -98,25 +99,32 @@ static uint32_t sort_by_counting(const value_line *line, int64_t count, uint32_t
   for (int64_t i = 0; i < count; i += BLOCK) {
     int64_t n = count - i < BLOCK ? count - i : BLOCK, k = 0;
     special |= line->dtype->keys(n, line->x + i * line->bytes, line->flip, keys);
-    for (; k + 4 <= n; k += 4)
-      for (int64_t part = 0; part < 4; part++)
+    for (; k + 4 <= n; k += 4) {
+      for (int64_t part = 0; part < 4; part++) {
         counts[part * values + keys[k + part]]++;
-    for (; k < n; k++)
+      }
+    }
+    for (; k < n; k++) {
       counts[keys[k]]++;
+    }
   }
   for (int64_t value = 0; value < values; value++) {
     int64_t found = 0;
-    for (int64_t part = 0; part < 4; part++)
+    for (int64_t part = 0; part < 4; part++) {
       found += counts[part * values + value];
+    }
     uint32_t key = (uint32_t)value;
     uint16_t element = 0;
-    if (found == 0)
+    if (found == 0) {
       continue;
+    }
     line->dtype->elements(1, &key, line->flip, &element);
-    if (line->bytes == 1)
+    if (line->bytes == 1) {
       memset(line->y + place, *(uint8_t *)&element, (size_t)found);
-    for (int64_t k = 0; line->bytes == 2 && k < found; k++)
+    }
+    for (int64_t k = 0; line->bytes == 2 && k < found; k++) {
       ((uint16_t *)(void *)line->y)[place + k] = element;
+    }
     place += found;
   }
   return special;
@@ -142,8 +150,9 @@ static nd4c_status sort_values(const sort_call *s, const char *x, char *y, void 
     job.work = work;
     status = nd4c_words_sort(&job, s->width, &special);
   }
-  if (status == ND4C_OK && special != 0)
+  if (status == ND4C_OK && special != 0) {
     restore_special(&line, s->length);
+  }
   return status;
 }
 
@@ -167,8 +176,9 @@ static size_t round_up(size_t bytes) {
 }
 
 static size_t words_bytes(const sort_call *s) {
-  if (is_counted(s))
+  if (is_counted(s)) {
     return (sizeof(uint32_t[4])) << s->dtype->bits;
+  }
   return s->ordering || s->x_bytes >= 4 ? 0 : (size_t)s->length * sizeof(uint32_t);
 }
 
@@ -178,20 +188,24 @@ static parts parts_of(const sort_call *s, int32_t worker) {
   p.y = p.x + (s->x_stride != 1 ? round_up((size_t)(s->length * s->x_bytes) * BESIDE) : 0);
   p.words = p.y + (s->y_stride != 1 ? round_up((size_t)(s->length * s->y_bytes) * BESIDE) : 0);
   p.work = (char *)p.words + round_up(words_bytes(s));
-  if (!nd4c_simd.sort->needs_work || s->width > 1)
+  if (!nd4c_simd.sort->needs_work || s->width > 1) {
     p.work = NULL;
+  }
   return p;
 }
 
 static void size_parts(sort_call *s) {
   size_t element = s->ordering || s->dtype->wide ? 8 : 4;
   s->worker_bytes = round_up(words_bytes(s));
-  if (s->x_stride != 1)
+  if (s->x_stride != 1) {
     s->worker_bytes += round_up((size_t)(s->length * s->x_bytes) * BESIDE);
-  if (s->y_stride != 1)
+  }
+  if (s->y_stride != 1) {
     s->worker_bytes += round_up((size_t)(s->length * s->y_bytes) * BESIDE);
-  if (nd4c_simd.sort->needs_work && s->width == 1)
+  }
+  if (nd4c_simd.sort->needs_work && s->width == 1) {
     s->worker_bytes += round_up((size_t)s->length * element);
+  }
 }
 
 static nd4c_status sort_beside(const sort_call *s, int64_t line, int64_t beside, const parts *p) {
@@ -199,18 +213,21 @@ static nd4c_status sort_beside(const sort_call *s, int64_t line, int64_t beside,
   nd4c_word_lines_at(&s->lines, line, offsets);
   const char *x = (const char *)s->x->data + offsets[0] * s->x_bytes;
   char *y = (char *)s->y->data + offsets[1] * s->y_bytes;
-  if (s->x_stride != 1)
+  if (s->x_stride != 1) {
     nd4c_simd.move->move[s->x_bytes](beside, n, x, 1, s->x_stride, p->x, n, 1);
+  }
   for (int64_t i = 0; i < beside; i++) {
     const char *from = s->x_stride != 1 ? p->x + i * n * s->x_bytes : x + i * s->x_bytes;
     char *to = s->y_stride != 1 ? p->y + i * n * s->y_bytes : y;
     nd4c_status status =
         s->ordering ? sort_order(s, from, (int64_t *)(void *)to, p->work) : sort_values(s, from, to, p->words, p->work);
-    if (status != ND4C_OK)
+    if (status != ND4C_OK) {
       return status;
+    }
   }
-  if (s->y_stride != 1)
+  if (s->y_stride != 1) {
     nd4c_simd.move->move[s->y_bytes](n, beside, p->y, 1, n, y, s->y_stride, 1);
+  }
   return ND4C_OK;
 }
 
@@ -221,8 +238,9 @@ static void sort_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     bool strided = s->x_stride != 1 && s->y_stride != 1;
     int64_t most = end - line < BESIDE ? end - line : BESIDE;
     int64_t beside = strided ? nd4c_word_lines_beside(&s->lines, line, most) : 1;
-    if (sort_beside(s, line, beside, &p) != ND4C_OK)
+    if (sort_beside(s, line, beside, &p) != ND4C_OK) {
       atomic_store(&s->failed, true);
+    }
     line += beside;
   }
 }
@@ -235,19 +253,22 @@ static nd4c_status sort_lines(sort_call *s, int32_t axis, int32_t width) {
   s->y_bytes = nd4c_cpu_dtype_bytes(s->y->dtype);
   s->x_stride = s->x->strides[axis];
   s->y_stride = s->y->strides[axis];
-  if (s->length == 0 || s->lines.count == 0)
+  if (s->length == 0 || s->lines.count == 0) {
     return ND4C_OK;
+  }
   bool shared = s->length < LONG_LINE || s->lines.count >= 4 * (int64_t)width;
   s->width = shared ? 1 : width;
   int32_t workers = !shared || width < 1 ? 1 : width;
   size_parts(s);
   size_t bytes = s->worker_bytes * (size_t)workers;
-  if (bytes > 0)
+  if (bytes > 0) {
     s->memory = nd4c_cpu_host->allocate_pages(bytes);
+  }
   ND4C_CPU_FAIL_IF(bytes > 0 && s->memory == NULL, ND4C_MEMORY, "no memory for %zu bytes to sort in", bytes);
   nd4c_cpu_parallel(s->lines.count, 2048 / s->length + 1, workers, sort_range, s);
-  if (bytes > 0)
+  if (bytes > 0) {
     nd4c_cpu_host->free_pages(s->memory, bytes);
+  }
   return atomic_load(&s->failed) ? nd4c_cpu_host->fail(ND4C_MEMORY, "no memory to sort in") : ND4C_OK;
 }
 

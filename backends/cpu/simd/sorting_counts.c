@@ -38,19 +38,23 @@ static nd4c_status no_memory(size_t bytes) {
 
 /* Elements of a tensor of doubles or floats as doubles. */
 static const double *read_block(const nd4c_tensor *tensor, int64_t first, int64_t n, double *block) {
-  if (tensor->dtype == ND4C_FLOAT64)
+  if (tensor->dtype == ND4C_FLOAT64) {
     return (const double *)tensor->data + first;
+  }
   const float *x = (const float *)tensor->data + first;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     block[i] = x[i];
+  }
   return block;
 }
 
 /* tables[bin] of all pieces together, into the first. */
 static void add_tables(const count_call *c) {
-  for (int64_t piece = 1; piece < c->pieces; piece++)
-    for (int64_t bin = 0; bin < c->bins; bin++)
+  for (int64_t piece = 1; piece < c->pieces; piece++) {
+    for (int64_t bin = 0; bin < c->bins; bin++) {
       c->tables[bin] += c->tables[piece * c->bins + bin];
+    }
+  }
 }
 
 /* -- integers ----------------------------------------------------------------------------------------------------- */
@@ -142,8 +146,9 @@ static nd4c_status run_weighted(const nd4c_call *call, const count_call *c) {
   const nd4c_tensor *y = &call->outputs[0];
   size_t bytes = (size_t)c->bins * sizeof(double) + 64;
   double *sums = nd4c_cpu_host->allocate_pages(bytes);
-  if (sums == NULL)
+  if (sums == NULL) {
     return no_memory(bytes);
+  }
   memset(sums, 0, bytes);
   sum_weights(c, &call->inputs[ND4C_IN_bincount_weights], sums);
   nd4c_ref_write_doubles(y->dtype, y->data, 0, 1, c->bins, sums);
@@ -155,8 +160,9 @@ static nd4c_status run_counted(const nd4c_call *call, count_call *c) {
   choose_pieces(c, c->bins > MOST_BINS ? 1 : call->width);
   size_t bytes = (size_t)(c->bins * c->pieces) * sizeof *c->tables + 64;
   c->tables = nd4c_cpu_host->allocate_pages(bytes);
-  if (c->tables == NULL)
+  if (c->tables == NULL) {
     return no_memory(bytes);
+  }
   nd4c_cpu_parallel(c->pieces, 1, call->width, bincount_range, c);
   add_tables(c);
   memcpy(call->outputs[0].data, c->tables, (size_t)c->bins * sizeof *c->tables);
@@ -174,13 +180,15 @@ static nd4c_status run_bincount(const nd4c_call *call) {
   int64_t least = ND4C_INT_OF(call, bincount_minlength);
   nd4c_cpu_parallel(c.x->size, LEAST_PIECE, call->width, largest_range, &c);
   uint64_t largest = atomic_load(&c.most);
-  if (c.x->size > 0 && largest >= (uint64_t)y->shape[0])
+  if (c.x->size > 0 && largest >= (uint64_t)y->shape[0]) {
     return refuse_beyond(c.x, y->shape[0]);
+  }
   c.bins = c.x->size > 0 ? (int64_t)largest + 1 : 0;
   c.bins = c.bins > least ? c.bins : least;
   nd4c_status status = has_input(call, ND4C_IN_bincount_weights) ? run_weighted(call, &c) : run_counted(call, &c);
-  if (call->true_shapes != NULL)
+  if (call->true_shapes != NULL) {
     call->true_shapes[0][0] = c.bins;
+  }
   return status;
 }
 
@@ -199,13 +207,15 @@ static void extent_range(void *user, int64_t begin, int64_t end, int32_t worker)
         low = x[k] < low ? x[k] : low;
         high = x[k] > high ? x[k] : high;
       }
-      for (int64_t k = 0; k < n; k++)
+      for (int64_t k = 0; k < n; k++) {
         odd += x[k] * 0; /* NaN of what is not finite */
+      }
     }
     c->extents[piece][0] = low;
     c->extents[piece][1] = high;
-    if (odd != 0)
+    if (odd != 0) {
       atomic_store(&c->infinite, true);
+    }
   }
 }
 
@@ -229,12 +239,14 @@ static void histogram_range(void *user, int64_t begin, int64_t end, int32_t work
       }
       for (int64_t k = 0; k < n; k++) {
         int64_t bin = guess[k];
-        if (!(x[k] >= first && x[k] <= last))
+        if (!(x[k] >= first && x[k] <= last)) {
           continue;
+        }
         bin -= x[k] < edges[bin];
         bin += bin < c->bins - 1 && x[k] >= edges[bin + 1];
-        if (x[k] < edges[bin] || (bin < c->bins - 1 && x[k] >= edges[bin + 1]))
+        if (x[k] < edges[bin] || (bin < c->bins - 1 && x[k] >= edges[bin + 1])) {
           bin = nd4c_ref_bin(edges, c->bins, x[k]);
+        }
         table[bin]++;
       }
     }
@@ -250,11 +262,13 @@ static nd4c_status find_extent(const nd4c_call *call, count_call *c) {
   }
   c->low = 0;
   c->high = 1;
-  if (c->x->size == 0)
+  if (c->x->size == 0) {
     return ND4C_OK;
+  }
   c->extents = nd4c_cpu_host->allocate((size_t)c->pieces * sizeof *c->extents);
-  if (c->extents == NULL)
+  if (c->extents == NULL) {
     return no_memory((size_t)c->pieces * sizeof *c->extents);
+  }
   nd4c_cpu_parallel(c->pieces, 1, call->width, extent_range, c);
   c->low = c->extents[0][0];
   c->high = c->extents[0][1];
@@ -277,15 +291,17 @@ static nd4c_status run_histogram(const nd4c_call *call) {
   size_t edge_bytes = (size_t)(c.bins + 1) * sizeof(double);
   size_t bytes = edge_bytes + (size_t)(c.bins * c.pieces) * sizeof *c.tables;
   double *edges = nd4c_cpu_host->allocate_pages(bytes);
-  if (edges == NULL)
+  if (edges == NULL) {
     return no_memory(bytes);
+  }
   c.edges = edges;
   c.tables = (int64_t *)(void *)(edges + c.bins + 1);
   nd4c_ref_bin_edges(c.low, c.high, c.bins, edges_out->dtype, edges);
   nd4c_cpu_parallel(c.pieces, 1, call->width, histogram_range, &c);
   add_tables(&c);
-  for (int64_t bin = 0; bin < c.bins; bin++)
+  for (int64_t bin = 0; bin < c.bins; bin++) {
     ((int64_t *)y->data)[bin * y->strides[0]] = c.tables[bin];
+  }
   nd4c_ref_write_doubles(edges_out->dtype, edges_out->data, 0, edges_out->strides[0], c.bins + 1, edges);
   nd4c_cpu_host->free_pages(edges, bytes);
   return ND4C_OK;

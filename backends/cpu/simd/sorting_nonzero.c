@@ -59,8 +59,9 @@ static int64_t count_all(const nd4c_tensor *x, int32_t width, nonzero_job *job, 
   *parts = (x->size + job->part - 1) / job->part;
   job->counts[0] = 0;
   nd4c_cpu_parallel(*parts, COUNTED_BYTES / (job->part * job->bytes) + 1, width, count_parts, job);
-  for (int64_t part = 0; part < *parts; part++)
+  for (int64_t part = 0; part < *parts; part++) {
     job->counts[part + 1] += job->counts[part];
+  }
   return job->counts[*parts];
 }
 
@@ -71,8 +72,9 @@ static void write_outer(const nonzero_job *job, int64_t row, int64_t place, int6
   for (int32_t axis = job->rank - 2; axis >= 0; axis--) {
     int64_t index = row % job->shape[axis], *y = job->y + axis * job->total + place;
     row /= job->shape[axis];
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
       y[i] = index;
+    }
   }
 }
 
@@ -93,8 +95,9 @@ static void place_part(const nonzero_job *job, int64_t part) {
 
 static void place_parts(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
-  for (int64_t part = begin; part < end; part++)
+  for (int64_t part = begin; part < end; part++) {
     place_part(user, part);
+  }
 }
 
 static bool usable_nonzero(const nd4c_call *call, char *reason, size_t reason_size) {

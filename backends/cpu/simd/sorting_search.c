@@ -23,8 +23,9 @@ static void search_range(void *user, int64_t begin, int64_t end, int32_t worker)
     int64_t first = b * BLOCK, n = s->values->size - first < BLOCK ? s->values->size - first : BLOCK;
     (void)s->dtype->keys(n, (const char *)s->values->data + first * bytes, 0, block);
     nd4c_simd.sort->words[s->dtype->wide].search(n, block, s->keys, s->count, s->after, y + first);
-    for (int64_t i = first; s->downwards && i < first + n; i++)
+    for (int64_t i = first; s->downwards && i < first + n; i++) {
       y[i] = s->count - y[i];
+    }
   }
 }
 
@@ -33,9 +34,11 @@ static uint64_t key_at(const search_call *s, const void *keys, int64_t i) {
 }
 
 static bool is_monotone(const search_call *s, const void *keys, bool downwards) {
-  for (int64_t i = 1; i < s->count; i++)
-    if (downwards ? key_at(s, keys, i) > key_at(s, keys, i - 1) : key_at(s, keys, i) < key_at(s, keys, i - 1))
+  for (int64_t i = 1; i < s->count; i++) {
+    if (downwards ? key_at(s, keys, i) > key_at(s, keys, i - 1) : key_at(s, keys, i) < key_at(s, keys, i - 1)) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -64,13 +67,15 @@ static nd4c_status run(const nd4c_call *call, const nd4c_tensor *row, search_cal
   (void)s->dtype->keys(row->size, row->data, 0, keys);
   if (is_digitize && !is_monotone(s, keys, false)) {
     s->downwards = true;
-    if (is_monotone(s, keys, true))
+    if (is_monotone(s, keys, true)) {
       turn(s, keys);
-    else
+    } else {
       status = nd4c_cpu_host->fail(ND4C_ARGUMENT, "digitize: bins neither ascend nor descend");
+    }
   }
-  if (status == ND4C_OK)
+  if (status == ND4C_OK) {
     nd4c_cpu_parallel((s->values->size + BLOCK - 1) / BLOCK, GRAIN_BLOCKS, call->width, search_range, s);
+  }
   nd4c_cpu_host->free_pages(keys, bytes);
   return status;
 }

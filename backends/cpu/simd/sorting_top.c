@@ -58,8 +58,9 @@ static int64_t find_best(const search *s, int64_t begin, int64_t end, uint64_t *
     (void)t->dtype->keys(n, s->x + i * t->bytes, t->flip, keys);
     while (seen < n && open) {
       seen += sort->filter(n - seen, keys + seen, i + seen, bound, words, t->room, &count);
-      if (count + ND4C_SORT_FILTER_ROOM <= t->room)
+      if (count + ND4C_SORT_FILTER_ROOM <= t->room) {
         continue;
+      }
       sort->words[1].sort(words, count, 0, t->k, work);
       count = t->k;
       /* An equal one that comes later is not among the best. */
@@ -76,11 +77,13 @@ static int64_t choose_best(const top_call *t, const char *x, int64_t count, int6
                            uint64_t *rest) {
   nd4c_order_line line = {.dtype = t->dtype, .x = (const char *)rest, .bytes = t->bytes, .flip = t->flip};
   int64_t *order = (int64_t *)rest + room, best = count < t->k ? count : t->k;
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     memcpy(&rest[i], x + indices[i] * t->bytes, sizeof *rest);
+  }
   (void)nd4c_order_sort(&line, count, best, 1, rest + 2 * room, order); /* cannot fail: it has its memory */
-  for (int64_t i = 0; i < best; i++)
+  for (int64_t i = 0; i < best; i++) {
     order[i] = indices[order[i]];
+  }
   memcpy(indices, order, (size_t)best * sizeof *indices);
   return best;
 }
@@ -96,8 +99,9 @@ static int64_t find_best_wide(const search *s, int64_t begin, int64_t end, int64
     (void)t->dtype->keys(n, s->x + i * t->bytes, t->flip, keys);
     while (seen < n && open) {
       seen += nd4c_simd.sort->filter_wide(n - seen, keys + seen, i + seen, bound, indices, t->room, &count);
-      if (count + ND4C_SORT_FILTER_ROOM <= t->room)
+      if (count + ND4C_SORT_FILTER_ROOM <= t->room) {
         continue;
+      }
       count = choose_best(t, s->x, count, t->room, indices, rest);
       (void)t->dtype->keys(1, s->x + indices[count - 1] * t->bytes, t->flip, &bound);
       open = bound-- > 0; /* an equal one that comes later is not among the best */
@@ -113,12 +117,13 @@ static void find_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   for (int64_t chunk = begin; chunk < end; chunk++) {
     int64_t from = chunk * s->chunk, to = from + s->chunk < t->length ? from + s->chunk : t->length;
     uint64_t *words = s->candidates + chunk * PARTS * t->room;
-    if (from >= to)
+    if (from >= to) {
       s->found[chunk] = 0;
-    else if (t->dtype->wide)
+    } else if (t->dtype->wide) {
       s->found[chunk] = find_best_wide(s, from, to, (int64_t *)words);
-    else
+    } else {
       s->found[chunk] = find_best(s, from, to, words, words + t->room);
+    }
   }
 }
 
@@ -132,12 +137,14 @@ static void find_few(const top_call *t, const char *x, uint64_t *words) {
     count += s.found[chunk];
   }
   if (t->dtype->wide) {
-    if (t->chunks > 1)
+    if (t->chunks > 1) {
       (void)choose_best(t, x, count, t->chunks * t->room, (int64_t *)words, words + t->chunks * t->room);
+    }
     return;
   }
-  if (t->chunks > 1)
+  if (t->chunks > 1) {
     nd4c_simd.sort->words[1].sort(words, count, 0, t->k, words + t->chunks * t->room);
+  }
   nd4c_simd.sort->mask(t->k, words, UINT32_MAX, (int64_t *)words);
 }
 
@@ -183,8 +190,9 @@ static int64_t find_equal(const top_call *t, const char *x, uint64_t key, int64_
     compare_words(block, t->dtype->wide != 0, n, key, &below, &equal);
     for (int64_t k = 0; rank < equal && k < n; k++) {
       uint64_t word = t->dtype->wide ? block[k] : ((const uint32_t *)(const void *)block)[k];
-      if (word == key && rank-- == 0)
+      if (word == key && rank-- == 0) {
         return i + k;
+      }
     }
     rank -= equal;
   }
@@ -217,8 +225,9 @@ static bool is_few(const top_call *t) {
 }
 
 static nd4c_status find(const top_call *t, const char *x, int64_t *order, void *work) {
-  if (t->one)
+  if (t->one) {
     return find_one(t, x, order, work, order);
+  }
   if (is_few(t)) {
     find_few(t, x, (uint64_t *)order);
     return ND4C_OK;
@@ -270,16 +279,18 @@ static nd4c_status run(const nd4c_call *call, int64_t axis, top_call *t) {
   t->x_stride = t->x->strides[axis];
   t->y_stride = t->one ? 0 : t->y->strides[axis];
   t->index_stride = t->one ? 0 : t->indices->strides[axis];
-  if (t->length == 0 || t->lines.count == 0 || (!t->one && t->k == 0))
+  if (t->length == 0 || t->lines.count == 0 || (!t->one && t->k == 0)) {
     return ND4C_OK;
+  }
   bool shared = t->length < LONG_LINE || t->lines.count >= 4 * (int64_t)call->width;
   int32_t workers = shared && call->width > 1 ? call->width : 1;
   t->width = shared || call->width < 1 ? 1 : call->width;
   t->chunks = t->width < 64 ? t->width : 64;
   t->room = 2 * t->k + ND4C_SORT_FILTER_ROOM > LEAST_ROOM ? 2 * t->k + ND4C_SORT_FILTER_ROOM : LEAST_ROOM;
   t->worker_bytes = order_words(t) * sizeof(uint64_t);
-  if (t->x_stride != 1)
+  if (t->x_stride != 1) {
     t->worker_bytes += round_up((size_t)(t->length * t->bytes));
+  }
   t->worker_bytes = round_up(t->worker_bytes);
   size_t bytes = t->worker_bytes * (size_t)workers;
   t->memory = nd4c_cpu_host->allocate_pages(bytes);

@@ -34,8 +34,9 @@ static uint64_t key_at(const distinct *d, int64_t i) {
 /* Of sorted words: the first of each run goes to the front, counts[g] is where run g begins. */
 static int64_t find_runs(const distinct *d, int64_t n) {
   int64_t group = 0;
-  if (d->counts == NULL)
+  if (d->counts == NULL) {
     return nd4c_simd.sort->words[d->dtype->wide].distinct(d->words, n, d->words);
+  }
   if (d->dtype->wide) {
     uint64_t before = n > 0 ? ~d->words[0] : 0;
     for (int64_t i = 0; i < n; i++) {
@@ -64,19 +65,22 @@ static int64_t find_runs(const distinct *d, int64_t n) {
 static void restore_special(const distinct *d, int64_t groups) {
   uint64_t keys[BLOCK], zero = d->dtype->zero, nan = d->dtype->flip;
   int64_t nan_group = groups, zero_group = 0, zeros = 0;
-  while (zero_group < groups && key_at(d, zero_group) != zero)
+  while (zero_group < groups && key_at(d, zero_group) != zero) {
     zero_group++;
+  }
   for (int64_t i = 0; i < d->count; i += BLOCK) {
     int64_t n = d->count - i < BLOCK ? d->count - i : BLOCK;
-    if (d->dtype->keys(n, d->x + i * d->bytes, 0, keys) == 0 && (zeros > 0 || zero_group == groups))
+    if (d->dtype->keys(n, d->x + i * d->bytes, 0, keys) == 0 && (zeros > 0 || zero_group == groups)) {
       continue;
+    }
     for (int64_t k = 0; k < n; k++) {
       uint64_t key = d->dtype->wide ? keys[k] : ((const uint32_t *)(const void *)keys)[k];
       const char *from = d->x + (i + k) * d->bytes;
-      if (key == nan)
+      if (key == nan) {
         memcpy(d->values + nan_group++ * d->bytes, from, (size_t)d->bytes);
-      else if (key == zero && zeros++ == 0)
+      } else if (key == zero && zeros++ == 0) {
         memcpy(d->values + zero_group * d->bytes, from, (size_t)d->bytes);
+      }
     }
   }
 }
@@ -87,15 +91,18 @@ static nd4c_status find_values(distinct *d, int64_t *groups) {
   job.words = d->words;
   ND4C_BACKEND_TRY(nd4c_words_sort(&job, d->call->width, &special));
   int64_t numbers = d->count;
-  while (d->dtype->has_special && numbers > 0 && key_at(d, numbers - 1) == d->dtype->flip)
+  while (d->dtype->has_special && numbers > 0 && key_at(d, numbers - 1) == d->dtype->flip) {
     numbers--;
+  }
   int64_t found = find_runs(d, numbers);
   d->dtype->elements(found, d->words, 0, d->values);
   *groups = found + d->count - numbers;
-  for (int64_t g = found; d->counts != NULL && g < *groups; g++)
+  for (int64_t g = found; d->counts != NULL && g < *groups; g++) {
     d->counts[g] = numbers + g - found;
-  if (special != 0)
+  }
+  if (special != 0) {
     restore_special(d, found);
+  }
   return ND4C_OK;
 }
 
@@ -107,8 +114,9 @@ static int64_t index_at(const distinct *d, int64_t i) {
 
 /* Whether place i of the order begins a group. */
 static inline bool begins(const distinct *d, int64_t i) {
-  if (i == 0 || i >= d->nan_at || d->words[i] >> d->line.low_bits != d->words[i - 1] >> d->line.low_bits)
+  if (i == 0 || i >= d->nan_at || d->words[i] >> d->line.low_bits != d->words[i - 1] >> d->line.low_bits) {
     return true;
+  }
   return d->line.dropped > 0 &&
          nd4c_order_key(&d->line, index_at(d, i)) != nd4c_order_key(&d->line, index_at(d, i - 1));
 }
@@ -123,8 +131,9 @@ static void count_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   (void)worker;
   for (int64_t chunk = begin; chunk < end; chunk++) {
     int64_t groups = 0;
-    for (int64_t i = chunk * d->chunk; i < chunk_end(d, chunk); i++)
+    for (int64_t i = chunk * d->chunk; i < chunk_end(d, chunk); i++) {
       groups += begins(d, i);
+    }
     d->groups[chunk] = groups;
   }
 }
@@ -139,10 +148,12 @@ static void fill_range(void *user, int64_t begin, int64_t end, int32_t worker) {
       if (begins(d, i)) {
         group++;
         memcpy(d->values + group * d->bytes, d->x + index * d->bytes, (size_t)d->bytes);
-        if (d->first != NULL)
+        if (d->first != NULL) {
           d->first[group] = index;
-        if (d->counts != NULL)
+        }
+        if (d->counts != NULL) {
           d->counts[group] = i;
+        }
       }
       d->inverse[index] = group;
     }
@@ -154,11 +165,14 @@ static nd4c_status find_places(distinct *d, int64_t *groups) {
   d->line = (nd4c_order_line){.dtype = d->dtype, .x = d->x, .bytes = d->bytes, .keeps_words = true};
   nd4c_status status = nd4c_order_sort(&d->line, d->count, d->count, width, NULL, (int64_t *)d->words);
   *groups = 0;
-  if (status != ND4C_OK || d->count == 0)
+  if (status != ND4C_OK || d->count == 0) {
     return status;
-  for (d->nan_at = d->count; d->dtype->has_special && d->nan_at > 0; d->nan_at--)
-    if (nd4c_order_key(&d->line, index_at(d, d->nan_at - 1)) != d->dtype->flip)
+  }
+  for (d->nan_at = d->count; d->dtype->has_special && d->nan_at > 0; d->nan_at--) {
+    if (nd4c_order_key(&d->line, index_at(d, d->nan_at - 1)) != d->dtype->flip) {
       break;
+    }
+  }
   d->chunks = d->count / LEAST_CHUNK < 1 ? 1 : d->count / LEAST_CHUNK < CHUNKS ? d->count / LEAST_CHUNK : CHUNKS;
   d->chunk = (d->count + d->chunks - 1) / d->chunks;
   nd4c_cpu_parallel(d->chunks, 1, width, count_range, d);
@@ -196,8 +210,9 @@ static void copy_dense(const nd4c_tensor *x, void *memory, int32_t width) {
 
 /* Places where group g begins become lengths. */
 static void lengths_of(int64_t groups, int64_t count, int64_t *starts) {
-  for (int64_t g = 0; g < groups; g++)
+  for (int64_t g = 0; g < groups; g++) {
     starts[g] = (g + 1 < groups ? starts[g + 1] : count) - starts[g];
+  }
 }
 
 static nd4c_status run(distinct *d, const nd4c_call *call) {
@@ -215,14 +230,17 @@ static nd4c_status run(distinct *d, const nd4c_call *call) {
   ND4C_CPU_FAIL_IF(memory == NULL, ND4C_MEMORY, "%s: no memory for %zu bytes to sort in", call->op->name, bytes);
   d->words = (uint64_t *)(void *)memory;
   d->x = is_dense ? x->data : memory + words;
-  if (!is_dense && d->count > 0)
+  if (!is_dense && d->count > 0) {
     copy_dense(x, memory + words, call->width);
+  }
   nd4c_status status = d->inverse != NULL ? find_places(d, &groups) : find_values(d, &groups);
   nd4c_cpu_host->free_pages(memory, bytes);
-  if (status != ND4C_OK)
+  if (status != ND4C_OK) {
     return status;
-  if (d->counts != NULL)
+  }
+  if (d->counts != NULL) {
     lengths_of(groups, d->count, d->counts);
+  }
   call->true_shapes[0][0] = groups;
   return ND4C_OK;
 }
@@ -235,8 +253,9 @@ static nd4c_status run_unique_values(const nd4c_call *call) {
 static nd4c_status run_unique_counts(const nd4c_call *call) {
   distinct d = {.counts = call->outputs[1].data};
   nd4c_status status = run(&d, call);
-  if (status == ND4C_OK)
+  if (status == ND4C_OK) {
     call->true_shapes[1][0] = call->true_shapes[0][0];
+  }
   return status;
 }
 
@@ -248,15 +267,17 @@ static nd4c_status run_unique_inverse(const nd4c_call *call) {
 static nd4c_status run_unique_all(const nd4c_call *call) {
   distinct d = {.first = call->outputs[1].data, .inverse = call->outputs[2].data, .counts = call->outputs[3].data};
   nd4c_status status = run(&d, call);
-  if (status == ND4C_OK)
+  if (status == ND4C_OK) {
     call->true_shapes[1][0] = call->true_shapes[3][0] = call->true_shapes[0][0];
+  }
   return status;
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   ND4C_CPU_DECLINE_IF(call->inputs[0].size >= INT64_C(1) << 32, "2^32 elements or more");
-  for (int32_t i = 0; i < call->output_count; i++)
+  for (int32_t i = 0; i < call->output_count; i++) {
     ND4C_CPU_DECLINE_IF((call->outputs[i].flags & ND4C_TENSOR_CONTIGUOUS) == 0, "an output is not contiguous");
+  }
   return true;
 }
 

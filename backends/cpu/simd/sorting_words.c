@@ -20,14 +20,17 @@ static nd4c_status sort_alone(const nd4c_words *job, uint32_t *special) {
   size_t bytes = (size_t)job->count * word_bytes(job);
   bool allocates = nd4c_simd.sort->needs_work && job->work == NULL;
   void *work = allocates ? nd4c_cpu_host->allocate_pages(bytes) : job->work;
-  if (allocates && work == NULL)
+  if (allocates && work == NULL) {
     return no_memory(bytes);
+  }
   *special = job->source(job->user, 0, job->count, job->words);
   nd4c_simd.sort->words[job->wide].sort(job->words, job->count, job->from, job->to, work);
-  if (job->finish != NULL)
+  if (job->finish != NULL) {
     job->finish(job->user, 0, job->count, job->words);
-  if (allocates)
+  }
+  if (allocates) {
     nd4c_cpu_host->free_pages(work, bytes);
+  }
   return ND4C_OK;
 }
 
@@ -75,8 +78,9 @@ static void scatter_range(void *user, int64_t begin, int64_t end, int32_t worker
   (void)worker;
   for (int64_t chunk = begin; chunk < end; chunk++) {
     void *to[LIMITS + 1];
-    for (int32_t bucket = 0; bucket <= s->limit_count; bucket++)
+    for (int32_t bucket = 0; bucket <= s->limit_count; bucket++) {
       to[bucket] = (char *)s->job->words + (size_t)s->places[chunk][bucket] * word_bytes(s->job);
+    }
     for (int64_t i = chunk * s->chunk; i < chunk_end(s, chunk); i += BLOCK) {
       int64_t n = chunk_end(s, chunk) - i < BLOCK ? chunk_end(s, chunk) - i : BLOCK;
       (void)s->job->source(s->job->user, i, n, block);
@@ -92,14 +96,16 @@ static void sort_buckets(void *user, int64_t begin, int64_t end, int32_t worker)
   (void)end;
   for (;;) {
     int32_t bucket = atomic_fetch_add(&s->next, 1);
-    if (bucket > s->limit_count)
+    if (bucket > s->limit_count) {
       return;
+    }
     int64_t start = s->starts[bucket], n = s->starts[bucket + 1] - start;
     char *words = (char *)s->job->words + (size_t)start * word_bytes(s->job);
     if (n > 0 && s->job->from < start + n && s->job->to > start) {
       s->loops->sort(words, n, s->job->from - start, s->job->to - start, s->work + (size_t)worker * s->work_bytes);
-      if (s->job->finish != NULL)
+      if (s->job->finish != NULL) {
         s->job->finish(s->job->user, start, n, words);
+      }
     }
   }
 }
@@ -110,8 +116,9 @@ static void choose_limits(sharing *s) {
   int32_t buckets = s->limit_count + 1;
   int64_t count = (int64_t)buckets * SAMPLES, step = s->job->count / count;
   size_t bytes = word_bytes(s->job);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     (void)s->job->source(s->job->user, i * step + step / 2, 1, (char *)sample + (size_t)i * bytes);
+  }
   s->loops->sort(sample, count, 0, count, buffer);
   for (int32_t j = 0; j < s->limit_count; j++) {
     uint32_t narrow;
@@ -163,19 +170,23 @@ static nd4c_status sort_shared(sharing *s, int32_t width) {
   }
   s->work_bytes = nd4c_simd.sort->needs_work ? (size_t)longest * word_bytes(s->job) : 0;
   size_t bytes = s->work_bytes * (size_t)width;
-  if (bytes > 0)
+  if (bytes > 0) {
     s->work = nd4c_cpu_host->allocate_pages(bytes);
-  if (bytes > 0 && s->work == NULL)
+  }
+  if (bytes > 0 && s->work == NULL) {
     return no_memory(bytes);
+  }
   nd4c_cpu_parallel(width, 1, width, sort_buckets, s);
-  if (bytes > 0)
+  if (bytes > 0) {
     nd4c_cpu_host->free_pages(s->work, bytes);
+  }
   return ND4C_OK;
 }
 
 nd4c_status nd4c_words_sort(const nd4c_words *job, int32_t width, uint32_t *special) {
-  if (width <= 1 || job->count < SHARED_WORDS)
+  if (width <= 1 || job->count < SHARED_WORDS) {
     return sort_alone(job, special);
+  }
   /* Two a thread: scattering costs as much for each bucket as it saves in partitions of a bucket once. */
   int64_t buckets = 2 * (int64_t)width < LIMITS + 1 ? 2 * (int64_t)width : LIMITS + 1;
   sharing s = {.job = job,
@@ -185,8 +196,9 @@ nd4c_status nd4c_words_sort(const nd4c_words *job, int32_t width, uint32_t *spec
                .chunk = (job->count + width - 1) / width};
   size_t bytes = (size_t)width * sizeof *s.places;
   s.places = nd4c_cpu_host->allocate(bytes);
-  if (s.places == NULL)
+  if (s.places == NULL) {
     return no_memory(bytes);
+  }
   nd4c_status status = sort_shared(&s, width);
   *special = atomic_load(&s.special);
   nd4c_cpu_host->free(s.places);
@@ -197,8 +209,9 @@ nd4c_status nd4c_words_sort(const nd4c_words *job, int32_t width, uint32_t *spec
 
 static int32_t bit_length(uint64_t x) {
   int32_t bits = 0;
-  for (; x > 0; x >>= 1)
+  for (; x > 0; x >>= 1) {
     bits++;
+  }
   return bits;
 }
 
@@ -236,8 +249,9 @@ static void insertion_sort(int64_t n, uint64_t *words) {
   for (int64_t i = 1; i < n; i++) {
     uint64_t word = words[i];
     int64_t place = i;
-    for (; place > 0 && words[place - 1] > word; place--)
+    for (; place > 0 && words[place - 1] > word; place--) {
       words[place] = words[place - 1];
+    }
     words[place] = word;
   }
 }
@@ -253,16 +267,20 @@ static void part_run(const nd4c_order_line *line, int64_t n, uint64_t *words) {
   }
   void *work = NULL;
   bool is_long = n > 32 && nd4c_simd.sort->needs_work;
-  if (is_long)
+  if (is_long) {
     work = nd4c_cpu_host->allocate_pages((size_t)n * sizeof *words);
-  if (!is_long || work != NULL)
+  }
+  if (!is_long || work != NULL) {
     nd4c_simd.sort->words[1].sort(words, n, 0, n, work);
-  else
+  } else {
     insertion_sort(n, words);
-  if (work != NULL)
+  }
+  if (work != NULL) {
     nd4c_cpu_host->free_pages(work, (size_t)n * sizeof *words);
-  for (int64_t i = 0; i < n; i++)
+  }
+  for (int64_t i = 0; i < n; i++) {
     words[i] = upper | (words[i] & index_mask);
+  }
 }
 
 static void order_finish(const void *user, int64_t begin, int64_t n, void *vwords) {
@@ -271,14 +289,17 @@ static void order_finish(const void *user, int64_t begin, int64_t n, void *vword
   (void)begin;
   for (int64_t i = 0; line->dropped > 0 && i < n;) {
     int64_t end = i + 1;
-    while (end < n && words[end] >> line->low_bits == words[i] >> line->low_bits)
+    while (end < n && words[end] >> line->low_bits == words[i] >> line->low_bits) {
       end++;
-    if (end - i > 1)
+    }
+    if (end - i > 1) {
       part_run(line, end - i, words + i);
+    }
     i = end;
   }
-  if (!line->keeps_words)
+  if (!line->keeps_words) {
     nd4c_simd.sort->mask(n, words, UINT64_MAX >> (64 - line->low_bits), vwords);
+  }
 }
 
 /* How far keys lie apart, and how many of the last bits they share. */
@@ -319,8 +340,9 @@ static void plan_words(nd4c_order_line *line, int64_t count, int32_t width) {
   line->least = ~atomic_load(&r.shared[0]);
   uint64_t apart = atomic_load(&r.shared[1]) - line->least, differ = atomic_load(&r.shared[2]);
   int32_t common = 0;
-  while (common < 63 && differ != 0 && (differ >> common & 1) == 0)
+  while (common < 63 && differ != 0 && (differ >> common & 1) == 0) {
     common++;
+  }
   line->low_bits = bit_length((uint64_t)count - 1);
   line->low_bits = line->low_bits > 0 ? line->low_bits : 1;
   int32_t bits = bit_length(apart >> common);
@@ -330,8 +352,9 @@ static void plan_words(nd4c_order_line *line, int64_t count, int32_t width) {
 
 nd4c_status nd4c_order_sort(nd4c_order_line *line, int64_t count, int64_t to, int32_t width, void *work,
                             int64_t *order) {
-  if (count == 0)
+  if (count == 0) {
     return ND4C_OK;
+  }
   plan_words(line, count, width);
   nd4c_words job = {.wide = true, .count = count, .source = order_source, .finish = order_finish, .user = line};
   uint32_t special;
@@ -349,8 +372,9 @@ nd4c_word_lines nd4c_word_lines_of(const nd4c_tensor *x, int32_t axis, const nd4
   const nd4c_tensor *tensors[3] = {x, first, second};
   nd4c_word_lines lines = {.count = 1};
   for (int32_t i = 0; i < x->rank; i++) {
-    if (i == axis || x->shape[i] == 1)
+    if (i == axis || x->shape[i] == 1) {
       continue;
+    }
     lines.shape[lines.rank] = x->shape[i];
     lines.count *= x->shape[i];
     for (int t = 0; t < 3; t++) {
@@ -367,15 +391,17 @@ void nd4c_word_lines_at(const nd4c_word_lines *lines, int64_t line, int64_t offs
   for (int32_t i = lines->rank - 1; i >= 0; i--) {
     int64_t position = i > 0 ? line % lines->shape[i] : line;
     line /= lines->shape[i];
-    for (int t = 0; t < 3; t++)
+    for (int t = 0; t < 3; t++) {
       offsets[t] += position * lines->strides[t][i];
+    }
   }
 }
 
 int64_t nd4c_word_lines_beside(const nd4c_word_lines *lines, int64_t line, int64_t most) {
   int32_t last = lines->rank - 1;
-  if (last < 0 || lines->strides[0][last] != 1 || lines->strides[1][last] != 1)
+  if (last < 0 || lines->strides[0][last] != 1 || lines->strides[1][last] != 1) {
     return 1;
+  }
   int64_t left = lines->shape[last] - line % lines->shape[last];
   return left < most ? left : most;
 }

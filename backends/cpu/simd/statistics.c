@@ -32,8 +32,9 @@ typedef struct gathering {
 } gathering;
 
 static double finish(const gathering *g, int64_t count, double first, double second) {
-  if (g->what == LOGSUMEXP)
+  if (g->what == LOGSUMEXP) {
     return isfinite(first) ? first + log(second) : first;
+  }
   double squares = second < 0 ? 0 : second, divisor = fmax((double)count - g->correction, 0);
   return g->what == VARIANCE ? squares / divisor : sqrt(squares / divisor);
 }
@@ -81,8 +82,9 @@ static void runs_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     int64_t y_offset = 0, unused = 0;
     const char *x = a->x + nd4c_reduction_locate(a, false, kept, &y_offset);
     state s = {.count = 0};
-    for (int64_t i = 0; i < a->outer_reduced; i++)
+    for (int64_t i = 0; i < a->outer_reduced; i++) {
       take_run(g, nd4c_reduction_last(a), x + nd4c_reduction_locate(a, true, i, &unused), &s);
+    }
     store(g, finish(g, s.count, s.first, s.second), a->y + y_offset);
   }
 }
@@ -103,12 +105,13 @@ static void gather_shared_out(gathering *g, int32_t width) {
   state partial[MAX_CHUNKS];
   g->partial = partial;
   nd4c_cpu_parallel(g->chunks, 1, width, chunks_range, g);
-  for (int64_t step = 1; step < g->chunks; step *= 2)
+  for (int64_t step = 1; step < g->chunks; step *= 2) {
     for (int64_t i = 0; i + step < g->chunks; i += 2 * step) {
       state *s = &partial[i], *other = &partial[i + step];
       g->loops->merge(s->count, gathered_at(s), other->count, gathered_at(other));
       s->count += other->count;
     }
+  }
   store(g, finish(g, partial->count, partial->first, partial->second), g->axes.y);
 }
 
@@ -131,8 +134,9 @@ static int64_t even_rows(const nd4c_reduction *a, int64_t row, int64_t *step) {
   int32_t last = a->rank - 1;
   *step = 0;
   for (int32_t axis = last - 1; axis >= 0 && a->x_strides[last] == 1; axis--) {
-    if (!a->reduced[axis])
+    if (!a->reduced[axis]) {
       continue;
+    }
     int64_t left = a->shape[axis] - row % a->shape[axis];
     *step = a->x_strides[axis] * a->x_bytes;
     return left < ROWS ? left : ROWS;
@@ -158,8 +162,9 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
       rows = even_rows(a, row, &step);
       g->loops->block(rows, n, from, step, row, (nd4c_gathered){first, second, third});
     }
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++) {
       store(g, finish(g, a->outer_reduced, first[j], second[j]), y + j * a->y_strides[last] * a->y_bytes);
+    }
   }
 }
 

@@ -51,11 +51,12 @@ static void lines_range(void *user, int64_t begin, int64_t end, int32_t worker) 
     job.to = m->length / 2 + 1;
     job.words = memory;
     job.work = memory + m->line_bytes;
-    if (nd4c_words_sort(&job, m->width, &special) != ND4C_OK)
+    if (nd4c_words_sort(&job, m->width, &special) != ND4C_OK) {
       atomic_store(&m->failed, true);
-    else
+    } else {
       nd4c_value_store(m->y->dtype, m->axes.y + y, 0,
                        (nd4c_value){.f = special & ND4C_SORT_NAN ? NAN : middle_of(m, &job)});
+    }
   }
 }
 
@@ -82,8 +83,9 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   bool reduced[ND4C_CPU_MAX_RANK], any = false, last = true;
   nd4c_cpu_reduced_axes(x->rank, &call->attrs[0], reduced);
   for (int32_t axis = 0; axis < x->rank; axis++) {
-    if (x->shape[axis] == 1)
+    if (x->shape[axis] == 1) {
       continue;
+    }
     last = last && (reduced[axis] || !any);
     any = any || reduced[axis];
   }

@@ -32,23 +32,26 @@ typedef struct scan {
 
 /* n elements to y, `step` apart. */
 static void put(const scan *s, int64_t bytes, int64_t n, const void *from, void *y, int64_t step) {
-  if (step == 1 && s->stream)
+  if (step == 1 && s->stream) {
     nd4c_simd.move->stream(n * bytes, from, y);
-  else
+  } else {
     nd4c_simd.move->move[bytes](1, n, from, 0, 1, y, 0, step);
+  }
 }
 
 static void end(const scan *s) {
-  if (s->stream)
+  if (s->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 /* -- lines -------------------------------------------------------------------------------------------------------- */
 
 /* count <= PIECE elements of a line, contiguous: in place or in the buffer. */
 static const char *piece_of(const scan *s, int64_t count, const char *x, char *buffer) {
-  if (s->x_step == 1)
+  if (s->x_step == 1) {
     return x;
+  }
   nd4c_simd.move->move[s->x_bytes](1, count, x, 0, s->x_step, buffer, 0, 1);
   return buffer;
 }
@@ -60,8 +63,9 @@ static void take_line(const scan *s, int64_t n, const char *x, char *y, void *ca
     int64_t count = n - i < PIECE ? n - i : PIECE;
     char *result = y + i * s->y_step * s->y_bytes;
     s->loops->run(count, piece_of(s, count, x + i * s->x_step * s->x_bytes, from), direct ? result : to, carry, lost);
-    if (!direct)
+    if (!direct) {
       put(s, s->y_bytes, count, to, result, s->y_step);
+    }
   }
 }
 
@@ -80,8 +84,9 @@ static void take_best(const scan *s, const char *x, char *y, int64_t *indices) {
 
 /* The element before the first sum; y then begins behind it. */
 static char *put_initial(const scan *s, char *y) {
-  if (!s->initial)
+  if (!s->initial) {
     return y;
+  }
   memcpy(y, &s->one, (size_t)s->y_bytes);
   return y + s->y_step * s->y_bytes;
 }
@@ -96,25 +101,29 @@ static void take_four(const scan *s, int64_t line) {
     nd4c_simd_rows_at(&s->rows, line + i, &x[i], &y[i]);
     y[i] += s->initial ? s->y_step : 0;
     memcpy(&carries[i], &s->start, sizeof s->start);
-    if (s->initial)
+    if (s->initial) {
       memcpy(s->y + (y[i] - s->y_step) * s->y_bytes, &s->one, (size_t)s->y_bytes);
+    }
     even = even && x[i] - x[0] == i * (x[1] - x[0]);
   }
   for (int64_t i = 0; even && i < s->length; i += PIECE) {
     int64_t count = s->length - i < PIECE ? s->length - i : PIECE;
     s->loops->four(count, s->x + (x[0] + i) * s->x_bytes, (x[1] - x[0]) * s->x_bytes, to, sizeof to[0], carries);
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 4; k++) {
       put(s, s->y_bytes, count, to[k], s->y + (y[k] + i * s->y_step) * s->y_bytes, s->y_step);
+    }
   }
-  for (int i = 0; !even && i < 4; i++)
+  for (int i = 0; !even && i < 4; i++) {
     take_line(s, s->length, s->x + x[i] * s->x_bytes, s->y + y[i] * s->y_bytes, &carries[i], NULL);
+  }
 }
 
 static void lines_range(void *user, int64_t begin, int64_t finish, int32_t worker) {
   const scan *s = user;
   (void)worker;
-  for (; s->best == NULL && s->loops->four != NULL && s->x_step == 1 && begin + 4 <= finish; begin += 4)
+  for (; s->best == NULL && s->loops->four != NULL && s->x_step == 1 && begin + 4 <= finish; begin += 4) {
     take_four(s, begin);
+  }
   for (int64_t line = begin; line < finish; line++) {
     int64_t x, y, unused, index;
     uint64_t carry = s->start;
@@ -140,9 +149,10 @@ static void totals_range(void *user, int64_t begin, int64_t finish, int32_t work
     const char *x = s->x + chunk * s->chunk * s->x_step * s->x_bytes;
     s->carries[chunk] = s->start;
     s->lost[chunk] = 0;
-    for (int64_t i = 0; i < s->chunk; i += PIECE)
+    for (int64_t i = 0; i < s->chunk; i += PIECE) {
       s->loops->run(PIECE, piece_of(s, PIECE, x + i * s->x_step * s->x_bytes, from), to, &s->carries[chunk],
                     &s->lost[chunk]);
+    }
   }
 }
 
@@ -202,8 +212,9 @@ static void take_rows(const scan *s, int64_t n, const char *x, char *y) {
   for (int64_t row = 0; row < s->length; row++) {
     char *result = y + row * s->y_step * s->y_bytes;
     s->loops->row(n, x + row * s->x_step * s->x_bytes, s->stream ? to : result, carries, lost);
-    if (s->stream)
+    if (s->stream) {
       put(s, s->y_bytes, n, to, result, 1);
+    }
   }
 }
 
@@ -249,11 +260,14 @@ static void blocks_range(void *user, int64_t begin, int64_t finish, int32_t work
 static bool side_by_side(const nd4c_call *call, int32_t axis) {
   const nd4c_tensor *x = &call->inputs[0];
   int32_t last = x->rank - 1;
-  if (axis == last || x->strides[last] != 1 || x->shape[last] < 8)
+  if (axis == last || x->strides[last] != 1 || x->shape[last] < 8) {
     return false;
-  for (int32_t i = 0; i < call->output_count; i++)
-    if (call->outputs[i].strides[last] != 1)
+  }
+  for (int32_t i = 0; i < call->output_count; i++) {
+    if (call->outputs[i].strides[last] != 1) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -297,15 +311,17 @@ static uint64_t one_of(nd4c_dtype dtype) {
   static const double wide = 1;
   static const float narrow = 1;
   uint64_t bits = 1;
-  if (dtype == ND4C_FLOAT64)
+  if (dtype == ND4C_FLOAT64) {
     memcpy(&bits, &wide, sizeof wide);
-  else if (dtype == ND4C_FLOAT32)
+  } else if (dtype == ND4C_FLOAT32) {
     memcpy(&bits, &narrow, sizeof narrow);
+  }
 #ifndef ND4C_DTYPES_LITE
-  else if (dtype == ND4C_FLOAT16)
+  else if (dtype == ND4C_FLOAT16) {
     bits = nd4c_float16_from_float(1);
-  else if (dtype == ND4C_BFLOAT16)
+  } else if (dtype == ND4C_BFLOAT16) {
     bits = nd4c_bfloat16_from_float(1);
+  }
 #endif
   return bits;
 }
@@ -329,10 +345,11 @@ static nd4c_status run_cumulative(const nd4c_call *call, const nd4c_scan_loops *
     s.stream = s.stream && s.width > 0;
   }
   s.length -= exclusive;
-  if (!product && s.rows.count == 1 && s.width == 0 && s.length > 2 * CHUNK)
+  if (!product && s.rows.count == 1 && s.width == 0 && s.length > 2 * CHUNK) {
     scan_shared_out(&s, call->width, words);
-  else
+  } else {
     run_scan(&s, call->width);
+  }
   return ND4C_OK;
 }
 

@@ -275,19 +275,22 @@ static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
       before = plane;
     }
     done = 1;
-    if (output[0] >= j->whole_first && output[0] < j->whole_last)
+    if (output[0] >= j->whole_first && output[0] < j->whole_last) {
       done = pool_band(j, &at, output[0], end - index);
-    else
+    } else {
       pool_row(j, &at, output);
+    }
     plane += outer == 0;
-    if (outer > 0)
+    if (outer > 0) {
       output[outer - 1] += done;
+    }
     for (int32_t i = outer - 1; i >= 0 && output[i] == y->shape[i + 2]; i--) {
       output[i] = 0;
-      if (i > 0)
+      if (i > 0) {
         output[i - 1]++;
-      else
+      } else {
         plane++;
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 /* Around a product: what linear adds, and its activation. */
-#include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/simd/simd.h"
+#include "backends/cpu/support/contraction_product.h"
 
 typedef struct job {
   const nd4c_cpu_product *p;

@@ -1,9 +1,9 @@
 /* Copies over a nest: rows, planes whose axes are exchanged, and what is left by way of buffers. */
 #include <string.h>
 
+#include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
-#include "backends/cpu/simd/simd.h"
 
 enum {
   PIECE_BYTES = 65536,  /* what is worth another thread */
@@ -51,8 +51,9 @@ static void place_next(const nd4c_nest *nest, int32_t axes, place *at) {
     int64_t steps = more ? 1 : 1 - nest->shape[axis];
     at->to += steps * nest->strides[0][axis] * nest->bytes[0];
     at->from += steps * nest->strides[1][axis] * nest->bytes[0];
-    if (more)
+    if (more) {
       return;
+    }
     at->index[axis] = 0;
   }
 }
@@ -86,23 +87,26 @@ static void copy_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   while (begin < end) {
     int64_t count = columns - column < end - begin ? columns - column : end - begin;
     int64_t bytes = count * nest->bytes[0], offset = column * nest->bytes[0];
-    if (job->stream)
+    if (job->stream) {
       nd4c_simd.move->stream(bytes, at.from + offset, at.to + offset);
-    else
+    } else {
       memmove(at.to + offset, at.from + offset, (size_t)bytes);
+    }
     begin += count;
     column = 0;
     place_next(nest, last, &at);
   }
-  if (job->stream)
+  if (job->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 /* -- planes -------------------------------------------------------------------------------------------------------- */
 
 static void stream_rows(int64_t rows, int64_t bytes, const char *from, int64_t from_pitch, char *to, int64_t to_pitch) {
-  for (int64_t r = 0; r < rows; r++)
+  for (int64_t r = 0; r < rows; r++) {
     nd4c_simd.move->stream(bytes, from + r * from_pitch, to + r * to_pitch);
+  }
 }
 
 static void copy_tile(const copy_job *job, int64_t rows, int64_t columns, const char *from, char *to) {
@@ -125,11 +129,13 @@ static void interleave(const copy_job *job, int64_t columns, const char *from, c
   int64_t lanes = nest->shape[last], lane = nest->strides[1][last];
   _Alignas(64) char buffer[PLANE_BUFFER];
   const void *lines[ND4C_LANES];
-  for (int64_t k = 0; k < lanes; k++)
+  for (int64_t k = 0; k < lanes; k++) {
     lines[k] = from + k * lane * bytes;
+  }
   nd4c_simd.transpose->interleave[bytes](columns, lanes, lines, job->stream ? buffer : to);
-  if (job->stream)
+  if (job->stream) {
     nd4c_simd.move->stream(columns * lanes * bytes, buffer, to);
+  }
 }
 
 static void deinterleave(const copy_job *job, int64_t rows, const char *from, char *to) {
@@ -161,19 +167,21 @@ static void copy_tiles(void *user, int64_t begin, int64_t end, int32_t worker) {
     char *to = at.to + (column * nest->strides[0][last - 1] + row) * bytes;
     rows = rows < job->tile_rows ? rows : job->tile_rows;
     columns = columns < job->tile_columns ? columns : job->tile_columns;
-    if (job->kind == INTERLEAVED)
+    if (job->kind == INTERLEAVED) {
       interleave(job, columns, from, to);
-    else if (job->kind == DEINTERLEAVED)
+    } else if (job->kind == DEINTERLEAVED) {
       deinterleave(job, rows, from, to);
-    else
+    } else {
       copy_tile(job, rows, columns, from, to);
+    }
     if (++tile == tiles) {
       tile = 0;
       place_next(nest, last - 1, &at);
     }
   }
-  if (job->stream)
+  if (job->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 /* -- choosing ------------------------------------------------------------------------------------------------------ */
@@ -213,8 +221,9 @@ static void choose_plane_tiles(copy_job *job) {
   int32_t last = nest->rank - 1, bytes = nest->bytes[0];
   int64_t rows = nest->shape[last], columns = nest->shape[last - 1];
   job->aligned = (uintptr_t)nest->data[0] % ND4C_CPU_CACHE_LINE == 0;
-  for (int32_t axis = 0; axis < last; axis++)
+  for (int32_t axis = 0; axis < last; axis++) {
     job->aligned = job->aligned && nest->strides[0][axis] * bytes % ND4C_CPU_CACHE_LINE == 0;
+  }
   job->tile_rows = at_most(rows, RUN_WRITTEN / bytes);
   job->tile_columns = at_most(columns, (job->stream && !job->aligned ? PLANE_BUFFER / RUN_WRITTEN : RUN_READ / bytes));
 }
@@ -245,18 +254,20 @@ static bool overlaps(const nd4c_nest *nest) {
 
 void nd4c_nest_copy(const nd4c_nest *made, int32_t width) {
   int32_t last = made->rank - 1, bytes = made->bytes[0];
-  if (made->size == 0)
+  if (made->size == 0) {
     return;
+  }
   copy_job job = {
       .nest = *made,
       .stream = made->size > nd4c_simd_stream_bytes / bytes && !overlaps(made) && !nd4c_nest_reads_little(made)};
   if (made->strides[0][last] == 1 && made->strides[1][last] == 1) {
     int64_t row = made->shape[last] * bytes;
     job.stream = job.stream && row >= 8 * ND4C_CPU_CACHE_LINE;
-    if (last > 0 && row <= SHORT_ROW && !overlaps(made))
+    if (last > 0 && row <= SHORT_ROW && !overlaps(made)) {
       nd4c_cpu_parallel(made->size / made->shape[last], PIECE_BYTES / row + 1, width, copy_short_rows, &job);
-    else
+    } else {
       nd4c_cpu_parallel(made->size, PIECE_BYTES / bytes, width, copy_rows, &job);
+    }
     return;
   }
   bool spread = made->strides[1][last] == 0 && made->shape[last] > 2 * ND4C_CPU_CACHE_LINE / bytes;
@@ -266,8 +277,9 @@ void nd4c_nest_copy(const nd4c_nest *made, int32_t width) {
   }
   choose_tiles(&job);
   int64_t tile = job.tile_rows * job.tile_columns * bytes, outer = 1;
-  for (int32_t axis = 0; axis < last - 1; axis++)
+  for (int32_t axis = 0; axis < last - 1; axis++) {
     outer *= job.nest.shape[axis];
+  }
   job.stream = job.stream && (job.kind != PLANES || job.tile_rows * bytes >= 4 * ND4C_CPU_CACHE_LINE);
   nd4c_cpu_parallel(outer * job.row_tiles * job.column_tiles, (PIECE_BYTES + tile - 1) / tile, width, copy_tiles, &job);
 }

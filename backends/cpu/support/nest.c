@@ -58,8 +58,9 @@ static void drop_axis(nd4c_nest *nest, int32_t axis) {
 /* Walks axes on which the output runs backwards the other way. */
 static void turn_axes(nd4c_nest *nest) {
   for (int32_t axis = 0; axis < nest->rank; axis++) {
-    if (nest->strides[0][axis] >= 0)
+    if (nest->strides[0][axis] >= 0) {
       continue;
+    }
     for (int32_t k = 0; k < nest->operands; k++) {
       nest->data[k] += (nest->shape[axis] - 1) * nest->strides[k][axis] * nest->bytes[k];
       nest->strides[k][axis] = -nest->strides[k][axis];
@@ -70,24 +71,29 @@ static void turn_axes(nd4c_nest *nest) {
 static void sort_axes(nd4c_nest *nest) {
   for (int32_t axis = 1; axis < nest->rank; axis++) {
     int32_t place = axis;
-    while (place > 0 && nest->strides[0][place - 1] < nest->strides[0][axis])
+    while (place > 0 && nest->strides[0][place - 1] < nest->strides[0][axis]) {
       place--;
-    if (place != axis)
+    }
+    if (place != axis) {
       move_axis(nest, axis, place);
+    }
   }
 }
 
 static bool can_merge(const nd4c_nest *nest, int32_t axis) {
-  for (int32_t k = 0; k < nest->operands; k++)
-    if (nest->strides[k][axis] != nest->strides[k][axis + 1] * nest->shape[axis + 1])
+  for (int32_t k = 0; k < nest->operands; k++) {
+    if (nest->strides[k][axis] != nest->strides[k][axis + 1] * nest->shape[axis + 1]) {
       return false;
+    }
+  }
   return true;
 }
 
 static void merge_axes(nd4c_nest *nest) {
   for (int32_t axis = nest->rank - 2; axis >= 0; axis--) {
-    if (!can_merge(nest, axis))
+    if (!can_merge(nest, axis)) {
       continue;
+    }
     nest->shape[axis + 1] *= nest->shape[axis];
     drop_axis(nest, axis);
   }
@@ -102,8 +108,9 @@ static int32_t fastest_axis(const nd4c_nest *nest, int32_t k) {
   int32_t best = nest->rank - 1;
   for (int32_t axis = nest->rank - 1; axis >= 0; axis--) {
     int64_t stride = magnitude(nest->strides[k][axis]);
-    if (stride != 0 && (nest->strides[k][best] == 0 || stride < magnitude(nest->strides[k][best])))
+    if (stride != 0 && (nest->strides[k][best] == 0 || stride < magnitude(nest->strides[k][best]))) {
       best = axis;
+    }
   }
   return best;
 }
@@ -113,8 +120,9 @@ static int32_t fastest_axis(const nd4c_nest *nest, int32_t k) {
 static bool place_transposed_axis(nd4c_nest *nest) {
   for (int32_t k = 1; k < nest->operands; k++) {
     int32_t axis = fastest_axis(nest, k);
-    if (axis == nest->rank - 1 || nest->strides[k][nest->rank - 1] == 0)
+    if (axis == nest->rank - 1 || nest->strides[k][nest->rank - 1] == 0) {
       continue;
+    }
     move_axis(nest, axis, nest->rank - 2);
     return true;
   }
@@ -122,17 +130,21 @@ static bool place_transposed_axis(nd4c_nest *nest) {
 }
 
 void nd4c_nest_finish(nd4c_nest *nest) {
-  for (int32_t axis = nest->rank - 1; axis >= 0; axis--)
-    if (nest->shape[axis] == 1)
+  for (int32_t axis = nest->rank - 1; axis >= 0; axis--) {
+    if (nest->shape[axis] == 1) {
       drop_axis(nest, axis);
+    }
+  }
   if (nest->rank == 0) {
     nest->rank = 1;
     nest->shape[0] = 1;
-    for (int32_t k = 0; k < nest->operands; k++)
+    for (int32_t k = 0; k < nest->operands; k++) {
       nest->strides[k][0] = 1;
+    }
   }
-  if (nest->size == 0)
+  if (nest->size == 0) {
     return;
+  }
   turn_axes(nest);
   sort_axes(nest);
   merge_axes(nest);
@@ -164,14 +176,16 @@ typedef struct buffers {
 } buffers;
 
 static void move_along(const nd4c_nest *nest, int32_t axis, int64_t steps, char **pointers) {
-  for (int32_t k = 0; k < nest->operands; k++)
+  for (int32_t k = 0; k < nest->operands; k++) {
     pointers[k] += steps * nest->strides[k][axis] * nest->bytes[k];
+  }
 }
 
 /* Addresses of the operands at position `outer` of the first `axes` axes, counted in C order. */
 static void locate(const nd4c_nest *nest, int32_t axes, int64_t outer, int64_t *index, char **pointers) {
-  for (int32_t k = 0; k < nest->operands; k++)
+  for (int32_t k = 0; k < nest->operands; k++) {
     pointers[k] = nest->data[k];
+  }
   for (int32_t axis = axes - 1; axis >= 0; axis--) {
     index[axis] = outer % nest->shape[axis];
     outer /= nest->shape[axis];
@@ -184,8 +198,9 @@ static void locate_next(const nd4c_nest *nest, int32_t axes, int64_t *index, cha
   for (int32_t axis = axes - 1; axis >= 0; axis--) {
     bool more = ++index[axis] < nest->shape[axis];
     move_along(nest, axis, more ? 1 : 1 - nest->shape[axis], pointers);
-    if (more)
+    if (more) {
       return;
+    }
     index[axis] = 0;
   }
 }
@@ -206,8 +221,9 @@ static void stream_row(const job *work, int64_t n, char *const *pointers, const 
   for (int64_t i = 0; i < n; i += count, count = most) {
     count = count < n - i ? count : n - i;
     piece[0] = buffer;
-    for (int32_t k = 1; k < nest->operands; k++)
+    for (int32_t k = 1; k < nest->operands; k++) {
       piece[k] = pointers[k] + (repeated[k] ? 0 : i * nest->bytes[k]);
+    }
     work->function(work->user, count, piece, repeated);
     nd4c_simd.move->stream(count * nest->bytes[0], buffer, pointers[0] + i * nest->bytes[0]);
   }
@@ -231,20 +247,23 @@ static void run_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   for (; begin < end; locate_next(nest, last, index, rows), column = 0) {
     char *pointers[ND4C_NEST_OPERANDS];
     int64_t count = columns - column < end - begin ? columns - column : end - begin;
-    for (int32_t k = 0; k < nest->operands; k++)
+    for (int32_t k = 0; k < nest->operands; k++) {
       pointers[k] = rows[k] + column * steps[k] * nest->bytes[k];
-    if (work->stream && work->stream_function != NULL)
+    }
+    if (work->stream && work->stream_function != NULL) {
       work->stream_function(work->user, count, pointers, steps);
-    else if (work->stream)
+    } else if (work->stream) {
       stream_row(work, count, pointers, repeated);
-    else if (work->function == NULL)
+    } else if (work->function == NULL) {
       memmove(pointers[0], pointers[1], (size_t)(count * nest->bytes[0]));
-    else
+    } else {
       work->function(work->user, count, pointers, repeated);
+    }
     begin += count;
   }
-  if (work->stream)
+  if (work->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 /* Brings the block of operand k at `from` into its buffer. */
@@ -265,16 +284,18 @@ static void stream_tile(const nd4c_nest *nest, int64_t rows, int64_t columns, co
     nd4c_simd.move->stream(rows * row_bytes, from, to);
     return;
   }
-  for (int64_t r = 0; r < rows; r++)
+  for (int64_t r = 0; r < rows; r++) {
     nd4c_simd.move->stream(row_bytes, from + r * row_bytes, to + r * stride);
+  }
 }
 
 /* Brings a block of operand k into its buffer, if it is not there from the tile before. */
 static void hold(const nd4c_nest *nest, int32_t k, int64_t rows, int64_t columns, const char *from, buffers *scratch) {
   held *now = &scratch->held[k];
   bool same = now->origin == from && now->columns == columns && now->rows >= rows;
-  if (!same)
+  if (!same) {
     pack(nest, k, rows, columns, from, row_stride(nest, k), scratch->bytes[k]);
+  }
   *now = (held){from, same ? now->rows : rows, columns};
 }
 
@@ -305,28 +326,33 @@ static void run_tile(const job *work, int64_t rows, int64_t columns, char *const
     bool direct = repeated[k] || (in_line && (k > 0 || !work->stream || work->stream_function != NULL));
     pointers[k] = direct ? origin[k] : scratch->bytes[k];
     step[k] = direct ? row_stride(nest, k) * nest->bytes[k] : columns * nest->bytes[k];
-    if (!direct && k > 0)
+    if (!direct && k > 0) {
       hold(nest, k, rows, columns, origin[k], scratch);
+    }
   }
   bool finished = pointers[0] == origin[0];
   bool stream = finished && work->stream;
   int64_t steps[ND4C_NEST_OPERANDS];
-  for (int32_t k = 0; k < nest->operands; k++)
+  for (int32_t k = 0; k < nest->operands; k++) {
     steps[k] = !repeated[k];
+  }
   int64_t run = by_row ? columns : rows * columns;
   for (int64_t r = 0; r < (by_row ? rows : 1); r++) {
-    if (stream)
+    if (stream) {
       work->stream_function(work->user, run, pointers, steps);
-    else
+    } else {
       work->function(work->user, run, pointers, repeated);
-    for (int32_t k = 0; k < nest->operands; k++)
+    }
+    for (int32_t k = 0; k < nest->operands; k++) {
       pointers[k] += step[k];
+    }
   }
-  if (!finished && work->stream)
+  if (!finished && work->stream) {
     stream_tile(nest, rows, columns, scratch->bytes[0], origin[0]);
-  else if (!finished)
+  } else if (!finished) {
     nd4c_simd.move->move[nest->bytes[0]](rows, columns, scratch->bytes[0], columns, 1, origin[0], row_stride(nest, 0),
                                          nest->strides[0][last]);
+  }
 }
 
 /* Tiles [begin, end), counted with the columns running fastest, then the rows, then the other axes; or those first. */
@@ -349,30 +375,35 @@ static void run_tiles(void *user, int64_t begin, int64_t end, int32_t worker) {
     char *pointers[ND4C_NEST_OPERANDS];
     int64_t index[ND4C_CPU_MAX_RANK];
     locate(nest, last - 1, outer, index, pointers);
-    for (int32_t k = 0; k < nest->operands; k++)
+    for (int32_t k = 0; k < nest->operands; k++) {
       pointers[k] += (row * row_stride(nest, k) + column * nest->strides[k][last]) * nest->bytes[k];
-    if (work->function == NULL)
+    }
+    if (work->function == NULL) {
       copy_tile(work, rows, columns, pointers, &scratch);
-    else
+    } else {
       run_tile(work, rows, columns, pointers, &scratch);
+    }
   }
-  if (work->stream)
+  if (work->stream) {
     nd4c_simd.move->stream_fence();
+  }
 }
 
 static void choose_tiles(job *work, bool transposed) {
   const nd4c_nest *nest = work->nest;
   int64_t widest = 1, rows = nest->rank > 1 ? nest->shape[nest->rank - 2] : 1, columns = nest->shape[nest->rank - 1];
-  for (int32_t k = 0; k < nest->operands; k++)
+  for (int32_t k = 0; k < nest->operands; k++) {
     widest = nest->bytes[k] > widest ? nest->bytes[k] : widest;
+  }
   int64_t tile_bytes = work->stream && !transposed ? 2 * STREAM_BYTES : work->joined ? JOINED_BYTES : BUFFER_BYTES;
   int64_t most = tile_bytes / widest;
   int64_t least_rows = transposed ? TRANSPOSED_ROWS : 1;
   least_rows = least_rows < rows ? least_rows : rows;
   work->tile_columns = columns < most / least_rows ? columns : most / least_rows;
   work->tile_rows = most / work->tile_columns < rows ? most / work->tile_columns : rows;
-  if (work->tile_columns >= SHORT_ROW && !work->joined)
+  if (work->tile_columns >= SHORT_ROW && !work->joined) {
     work->tile_rows = least_rows;
+  }
   if (work->joined) { /* tiles of whole cache lines, where the output begins on one */
     int64_t bytes = columns * nest->bytes[0], whole = bytes & -bytes;
     whole = whole < ND4C_CPU_CACHE_LINE ? ND4C_CPU_CACHE_LINE / whole : 1;
@@ -384,11 +415,14 @@ static void choose_tiles(job *work, bool transposed) {
 
 static bool rows_are_direct(const nd4c_nest *nest, bool may_repeat) {
   int32_t last = nest->rank - 1;
-  if (nest->rank > 1 && nest->shape[last] < SHORT_ROW)
+  if (nest->rank > 1 && nest->shape[last] < SHORT_ROW) {
     return false;
-  for (int32_t k = 0; k < nest->operands; k++)
-    if (nest->strides[k][last] != 1 && !(k > 0 && may_repeat && nest->strides[k][last] == 0))
+  }
+  for (int32_t k = 0; k < nest->operands; k++) {
+    if (nest->strides[k][last] != 1 && !(k > 0 && may_repeat && nest->strides[k][last] == 0)) {
       return false;
+    }
+  }
   return true;
 }
 
@@ -396,13 +430,15 @@ static bool rows_are_direct(const nd4c_nest *nest, bool may_repeat) {
  * repeat a row or each element of a column: writing those out costs less than starting anew for each row. */
 static bool rows_can_join(const nd4c_nest *nest) {
   int32_t last = nest->rank - 1;
-  if (nest->rank < 2 || nest->shape[last] >= JOINED_ROW || nest->shape[last] * nest->shape[last - 1] < JOINED_LEAST)
+  if (nest->rank < 2 || nest->shape[last] >= JOINED_ROW || nest->shape[last] * nest->shape[last - 1] < JOINED_LEAST) {
     return false;
+  }
   for (int32_t k = 0; k < nest->operands; k++) {
     int64_t row = nest->strides[k][last - 1], column = nest->strides[k][last];
     bool in_line = column == 1 && row == nest->shape[last];
-    if (!in_line && (k == 0 || (row != 0 && column != 0)))
+    if (!in_line && (k == 0 || (row != 0 && column != 0))) {
       return false;
+    }
   }
   return true;
 }
@@ -410,10 +446,13 @@ static bool rows_can_join(const nd4c_nest *nest) {
 /* Whether what joined rows repeat is the same at all positions of the other axes. */
 static bool repeats_along_outer(const nd4c_nest *nest) {
   int32_t last = nest->rank - 1;
-  for (int32_t k = 1; k < nest->operands; k++)
-    for (int32_t axis = 0; axis < last - 1; axis++)
-      if ((nest->strides[k][last] != 1 || nest->strides[k][last - 1] == 0) && nest->strides[k][axis] != 0)
+  for (int32_t k = 1; k < nest->operands; k++) {
+    for (int32_t axis = 0; axis < last - 1; axis++) {
+      if ((nest->strides[k][last] != 1 || nest->strides[k][last - 1] == 0) && nest->strides[k][axis] != 0) {
         return false;
+      }
+    }
+  }
   return true;
 }
 
@@ -422,8 +461,9 @@ static int64_t bytes_read(const nd4c_nest *nest) {
   int64_t read = 0;
   for (int32_t k = 1; k < nest->operands; k++) {
     int64_t bytes = nest->bytes[k];
-    for (int32_t axis = 0; axis < nest->rank; axis++)
+    for (int32_t axis = 0; axis < nest->rank; axis++) {
       bytes *= nest->strides[k][axis] != 0 ? nest->shape[axis] : 1;
+    }
     read += bytes;
   }
   return read;
@@ -439,20 +479,25 @@ static bool should_stream(const nd4c_nest *nest, bool joined) {
   int32_t last = nest->rank - 1;
   int64_t written = nest->size * nest->bytes[0];
   bool large = written > nd4c_simd_stream_bytes || (written + bytes_read(nest)) / 3 > nd4c_simd_stream_bytes;
-  if (!large || nest->strides[0][last] != 1)
+  if (!large || nest->strides[0][last] != 1) {
     return false;
-  for (int32_t k = 1; k < nest->operands; k++)
-    if (nest->data[k] == nest->data[0])
+  }
+  for (int32_t k = 1; k < nest->operands; k++) {
+    if (nest->data[k] == nest->data[0]) {
       return false;
-  if (nd4c_nest_reads_little(nest))
+    }
+  }
+  if (nd4c_nest_reads_little(nest)) {
     return false;
+  }
   return joined || nest->shape[last] * nest->bytes[0] >= 8 * ND4C_CPU_CACHE_LINE;
 }
 
 void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
                    nd4c_nest_stream stream, const void *user) {
-  if (made->size == 0)
+  if (made->size == 0) {
     return;
+  }
   job work = {.nest = made, .function = function, .stream_function = stream, .user = user, .may_repeat = may_repeat};
   int64_t grain = ND4C_NEST_PIECE_COST / cost;
   work.joined = function != NULL && rows_can_join(made);
@@ -470,8 +515,9 @@ void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_
   work.nest = &nest;
   choose_tiles(&work, transposed);
   work.outer = 1;
-  for (int32_t axis = 0; axis < nest.rank - 2; axis++)
+  for (int32_t axis = 0; axis < nest.rank - 2; axis++) {
     work.outer *= nest.shape[axis];
+  }
   work.outer_first = work.joined && repeats_along_outer(&nest);
   int64_t tile = work.tile_rows * work.tile_columns;
   nd4c_cpu_parallel(work.outer * work.row_tiles * work.column_tiles, (grain + tile - 1) / tile, width, run_tiles,

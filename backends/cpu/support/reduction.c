@@ -20,16 +20,19 @@ static void swap_axes(nd4c_reduction *r, int32_t a, int32_t b) {
 }
 
 static void sort_axes(nd4c_reduction *r) {
-  for (int32_t axis = 1; axis < r->rank; axis++)
-    for (int32_t i = axis; i > 0 && magnitude(r->x_strides[i - 1]) < magnitude(r->x_strides[i]); i--)
+  for (int32_t axis = 1; axis < r->rank; axis++) {
+    for (int32_t i = axis; i > 0 && magnitude(r->x_strides[i - 1]) < magnitude(r->x_strides[i]); i--) {
       swap_axes(r, i - 1, i);
+    }
+  }
 }
 
 /* Only x's order along kept axes and the order of summation change; positions of argmax keep their direction. */
 static void turn_axes(nd4c_reduction *r, bool ordered) {
   for (int32_t axis = 0; axis < r->rank; axis++) {
-    if (r->x_strides[axis] >= 0 || (ordered && r->reduced[axis]))
+    if (r->x_strides[axis] >= 0 || (ordered && r->reduced[axis])) {
       continue;
+    }
     r->x += (r->shape[axis] - 1) * r->x_strides[axis] * r->x_bytes;
     r->y += (r->shape[axis] - 1) * r->y_strides[axis] * r->y_bytes;
     r->x_strides[axis] = -r->x_strides[axis];
@@ -38,8 +41,9 @@ static void turn_axes(nd4c_reduction *r, bool ordered) {
 }
 
 static void drop_axis(nd4c_reduction *r, int32_t axis) {
-  for (; axis + 1 < r->rank; axis++)
+  for (; axis + 1 < r->rank; axis++) {
     swap_axes(r, axis, axis + 1);
+  }
   r->rank--;
 }
 
@@ -47,8 +51,9 @@ static void merge_axes(nd4c_reduction *r) {
   for (int32_t axis = r->rank - 2; axis >= 0; axis--) {
     int64_t inner = r->shape[axis + 1];
     if (r->reduced[axis] != r->reduced[axis + 1] || r->x_strides[axis] != r->x_strides[axis + 1] * inner ||
-        r->y_strides[axis] != r->y_strides[axis + 1] * inner)
+        r->y_strides[axis] != r->y_strides[axis + 1] * inner) {
       continue;
+    }
     r->shape[axis + 1] *= r->shape[axis];
     drop_axis(r, axis);
   }
@@ -65,8 +70,9 @@ void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool
   r->x_bytes = nd4c_cpu_dtype_bytes(x->dtype);
   r->y_bytes = nd4c_cpu_dtype_bytes(y->dtype);
   for (int32_t axis = 0; axis < x->rank; axis++) {
-    if (x->shape[axis] == 1)
+    if (x->shape[axis] == 1) {
       continue;
+    }
     r->shape[r->rank] = x->shape[axis];
     r->x_strides[r->rank] = x->strides[axis];
     r->y_strides[r->rank] = y_strides[axis];
@@ -82,15 +88,17 @@ void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool
   sort_axes(r);
   merge_axes(r);
   r->outer_kept = r->outer_reduced = 1;
-  for (int32_t axis = 0; axis + 1 < r->rank; axis++)
+  for (int32_t axis = 0; axis + 1 < r->rank; axis++) {
     *(r->reduced[axis] ? &r->outer_reduced : &r->outer_kept) *= r->shape[axis];
+  }
 }
 
 int64_t nd4c_reduction_locate(const nd4c_reduction *r, bool reduced, int64_t index, int64_t *y_offset) {
   int64_t x_offset = 0;
   for (int32_t axis = r->rank - 2; axis >= 0 && index > 0; axis--) {
-    if (r->reduced[axis] != reduced)
+    if (r->reduced[axis] != reduced) {
       continue;
+    }
     bool ends = index < r->shape[axis]; /* mostly: a division takes longer than a short row */
     int64_t i = ends ? index : index % r->shape[axis];
     index = ends ? 0 : index / r->shape[axis];
@@ -108,8 +116,9 @@ void nd4c_reduction_over_axes(nd4c_reduction *r, const nd4c_call *call) {
 
 const char *nd4c_reduction_gather(const nd4c_reduction *r, int64_t n, const char *x, char *buffer) {
   int64_t stride = r->x_strides[r->rank - 1];
-  if (stride == 1)
+  if (stride == 1) {
     return x;
+  }
   nd4c_simd.move->move[r->x_bytes](1, n, x, 0, stride, buffer, 0, 1);
   return buffer;
 }

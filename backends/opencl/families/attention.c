@@ -41,11 +41,13 @@ static void read_sizes(const nd4c_tensor *x, int64_t given, int64_t *heads, int6
 static void set_mask(attention *a, const nd4c_tensor *mask) {
   a->mask = mask;
   a->s.mask_keys = a->s.keys;
-  for (int32_t axis = 0; mask != NULL && axis < mask->rank; axis++)
+  for (int32_t axis = 0; mask != NULL && axis < mask->rank; axis++) {
     a->s.mask[axis + 4 - mask->rank] = mask->shape[axis] == 1 ? 0 : mask->strides[axis];
+  }
   /* A last axis that is shorter leaves out the keys behind it; one of extent 1 is broadcast. */
-  if (mask != NULL && mask->rank > 0 && mask->shape[mask->rank - 1] != 1 && mask->shape[mask->rank - 1] < a->s.keys)
+  if (mask != NULL && mask->rank > 0 && mask->shape[mask->rank - 1] != 1 && mask->shape[mask->rank - 1] < a->s.keys) {
     a->s.mask_keys = mask->shape[mask->rank - 1];
+  }
 }
 
 static attention attention_of(const nd4c_call *call) {
@@ -75,21 +77,25 @@ static attention attention_of(const nd4c_call *call) {
   head_strides(a.k, s->head, s->k);
   head_strides(a.v, s->v_head, s->v);
   head_strides(a.y, s->v_head, s->y);
-  if (a.past_key != NULL)
+  if (a.past_key != NULL) {
     head_strides(a.past_key, s->head, s->past_key);
-  if (a.past_value != NULL)
+  }
+  if (a.past_value != NULL) {
     head_strides(a.past_value, s->v_head, s->past_value);
+  }
   s->lengths = a.lengths != NULL ? a.lengths->strides[0] : 0;
-  if (a.scale == 0)
+  if (a.scale == 0) {
     a.scale = 1 / sqrt((double)s->head);
+  }
   set_mask(&a, nd4c_cl_input(call, ND4C_IN_attention_mask));
   return a;
 }
 
 static int64_t group_of(const nd4c_call *call, int64_t v_head) {
   int64_t group = LEAST_GROUP;
-  while (group * MOST_RESULTS < v_head)
+  while (group * MOST_RESULTS < v_head) {
     group *= 2;
+  }
   return nd4c_cl_group_within(call, group, 2 * sizeof(double));
 }
 
@@ -124,8 +130,9 @@ static nd4c_status attend_kernel(const nd4c_call *call, const attention *a, int6
     nd4c_cl_options options = attend_options(call, a, *group);
     nd4c_status status =
         nd4c_cl_kernel_get(call->device, ND4C_CL_BY_PAIRS(call, "share+attention"), "attend", &options, kernel);
-    if (status != ND4C_OK || *group == 1 || *group <= nd4c_cl_kernel_group_size(*kernel))
+    if (status != ND4C_OK || *group == 1 || *group <= nd4c_cl_kernel_group_size(*kernel)) {
       return status;
+    }
   }
 }
 
@@ -133,8 +140,9 @@ static nd4c_status attend(const nd4c_call *call, const attention *a) {
   nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   int64_t group = 0, groups = a->s.batch * a->s.q_heads * a->s.queries;
-  if (groups == 0 || a->s.kv_heads == 0)
+  if (groups == 0 || a->s.kv_heads == 0) {
     return ND4C_OK;
+  }
   ND4C_BACKEND_TRY(attend_kernel(call, a, &group, &kernel));
   int64_t global = groups * group;
   nd4c_cl_launch_begin(&launch, call, kernel);
@@ -148,8 +156,9 @@ static nd4c_status attend(const nd4c_call *call, const attention *a) {
 }
 
 static bool attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
+  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
     return false;
+  }
   attention a = attention_of(call);
   return attention_fits(call, &a, reason, reason_size);
 }
@@ -179,8 +188,9 @@ static attention cached(const nd4c_call *call) {
   attention a = attention_of(call);
   a.scores = &call->outputs[3];
   a.scores_mode = (int32_t)call->attrs[ND4C_ATTR_attention_with_cache_scores_mode].as.i;
-  for (int32_t i = 0; i < 4; i++)
+  for (int32_t i = 0; i < 4; i++) {
     a.s.scores[i] = a.scores->strides[i];
+  }
   return a;
 }
 
@@ -197,10 +207,12 @@ static bool attention_with_cache_usable(const nd4c_call *call, char *reason, siz
 static nd4c_status attention_with_cache_run(const nd4c_call *call) {
   attention a = cached(call);
   nd4c_status status = attend(call, &a);
-  if (status == ND4C_OK)
+  if (status == ND4C_OK) {
     status = present(call, &a.s, a.s.head, a.k, a.s.k, a.past_key, a.s.past_key, &call->outputs[1]);
-  if (status == ND4C_OK)
+  }
+  if (status == ND4C_OK) {
     status = present(call, &a.s, a.s.v_head, a.v, a.s.v, a.past_value, a.s.past_value, &call->outputs[2]);
+  }
   return status;
 }
 
@@ -251,8 +263,9 @@ static nd4c_status project(const nd4c_call *call, const nd4c_tensor *x, int32_t 
                                      .y_row = y->strides[1],
                                      .y_column = y->strides[2],
                                      .bias_column = bias != NULL ? bias->strides[0] : 0};
-  if (y->size == 0)
+  if (y->size == 0) {
     return ND4C_OK;
+  }
   (void)nd4c_cl_walk_strides(&gemm.batch, 1, &x->shape[0], 3, batch, reason, sizeof reason);
   (void)nd4c_cl_walk_strides(&gemm.more, 1, &x->shape[0], 2, more, reason, sizeof reason);
   return nd4c_cl_gemm_run(call, &gemm);
@@ -286,8 +299,9 @@ static attention heads_attention(const nd4c_call *call, const projected *h) {
 
 static bool multi_head_attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   projected h;
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
+  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
     return false;
+  }
   place_parts(call, &h);
   attention a = heads_attention(call, &h);
   return attention_fits(call, &a, reason, reason_size);
@@ -303,8 +317,9 @@ static nd4c_status multi_head_attention_run(const nd4c_call *call) {
   projected h;
   nd4c_status status = ND4C_OK;
   place_parts(call, &h);
-  for (int32_t i = 0; i < 3 && status == ND4C_OK; i++)
+  for (int32_t i = 0; i < 3 && status == ND4C_OK; i++) {
     status = project(call, &call->inputs[i], i, &h.parts[i]);
+  }
   attention a = heads_attention(call, &h);
   status = status == ND4C_OK ? attend(call, &a) : status;
   return status == ND4C_OK ? project(call, &h.parts[3], 3, &call->outputs[0]) : status;

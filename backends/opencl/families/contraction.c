@@ -39,8 +39,9 @@ static void measure(chain *c) {
   for (int32_t i = 0; i <= all->count; i++) {
     const nd4c_labelled *array = i < all->count ? &all->operands[i] : &all->output;
     for (int32_t axis = 0; axis < array->rank; axis++) {
-      if (c->extents[array->labels[axis]] == 1)
+      if (c->extents[array->labels[axis]] == 1) {
         c->extents[array->labels[axis]] = array->shape[axis];
+      }
       c->last_use[array->labels[axis]] = i;
     }
   }
@@ -68,24 +69,28 @@ static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const
   int32_t behind = number + 1; /* operands up to here are used up */
   s->a = left->tensor;
   s->a.offset += left->first;
-  if (right != NULL)
+  if (right != NULL) {
     s->b = right->tensor;
+  }
   *r = (nd4c_cl_reduction){.gather = right != NULL ? "GATHER_product" : "GATHER_sum"};
   r->a = &s->a;
   r->b = right != NULL ? &s->b : NULL;
   r->y = &s->y;
-  if (final)
+  if (final) {
     *result = c->labels.output;
-  else
+  } else {
     *result = (nd4c_labelled){.tensor = {.dtype = between_dtype(call), .buffer = call->scratch_buffer}};
+  }
   int64_t size = 1;
   for (int32_t label = ND4C_LABELS - 1; label >= 0; label--) {
     bool in_left, in_right, in_result = !final && c->last_use[label] > behind;
     int64_t a = stride_of(c, left, label, &in_left), b = stride_of(c, right, label, &in_right), y = 0;
-    if (!in_left && !in_right)
+    if (!in_left && !in_right) {
       continue;
-    if (r->rank == ND4C_CL_AXES)
+    }
+    if (r->rank == ND4C_CL_AXES) {
       return false;
+    }
     if (final) {
       y = stride_of(c, result, label, &in_result);
     } else if (in_result) {
@@ -131,8 +136,9 @@ static bool axes_of(const nd4c_cl_reduction *r, bool a, bool b, bool y, nd4c_cl_
   int32_t rank = 0;
   char reason[64];
   for (int32_t i = 0; i < r->rank; i++) {
-    if ((r->a_strides[i] != 0) != a || (r->b_strides[i] != 0) != b || r->reduced[i] == y)
+    if ((r->a_strides[i] != 0) != a || (r->b_strides[i] != 0) != b || r->reduced[i] == y) {
       continue;
+    }
     shape[rank] = r->shape[i];
     strides[0][rank] = r->a_strides[i];
     strides[1][rank] = r->b_strides[i];
@@ -148,14 +154,17 @@ static bool as_matrices(const product *s, nd4c_cl_gemm *gemm) {
   nd4c_cl_walk m, n, k;
   int32_t others = 0;
   if (r->b == NULL || !axes_of(r, true, false, true, &m, 1) || !axes_of(r, false, true, true, &n, 1) ||
-      !axes_of(r, true, true, false, &k, 1) || !axes_of(r, true, true, true, &gemm->batch, ND4C_CL_RANK))
+      !axes_of(r, true, true, false, &k, 1) || !axes_of(r, true, true, true, &gemm->batch, ND4C_CL_RANK)) {
     return false;
-  for (int32_t i = 0; i < r->rank; i++) /* at least two of the three have every axis */
+  }
+  for (int32_t i = 0; i < r->rank; i++) { /* at least two of the three have every axis */
     others += r->shape[i] != 1 && (r->a_strides[i] != 0) + (r->b_strides[i] != 0) + !r->reduced[i] < 2;
+  }
   bool large = m.rank == 1 && n.rank == 1 && k.rank == 1 && others == 0 && m.size >= 16 && n.size >= 16 &&
                (double)m.size * (double)n.size * (double)k.size >= LARGE;
-  if (!large)
+  if (!large) {
     return false;
+  }
   gemm->a = r->a;
   gemm->b = r->b;
   gemm->y = r->y;
@@ -202,11 +211,13 @@ static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, r
       return false;
     }
     s.reduction.scratch_at = between;
-    if (status != NULL && !launches(call, &s, status))
+    if (status != NULL && !launches(call, &s, status)) {
       return false;
+    }
     if (status == NULL && !as_matrices(&s, &gemm)) {
-      if (!nd4c_cl_reduction_usable(&s.reduction, reason, reason_size))
+      if (!nd4c_cl_reduction_usable(&s.reduction, reason, reason_size)) {
         return false;
+      }
       int64_t own = nd4c_cl_reduction_scratch(call, &s.reduction);
       wanted->reduction = own > wanted->reduction ? own : wanted->reduction;
     }
@@ -234,8 +245,9 @@ static nd4c_status run(const nd4c_call *call) {
   room wanted, unused;
   char reason[128];
   nd4c_status status = ND4C_OK;
-  if (!visit(call, 0, NULL, &wanted, reason, sizeof reason))
+  if (!visit(call, 0, NULL, &wanted, reason, sizeof reason)) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
+  }
   (void)visit(call, wanted.between, &status, &unused, reason, sizeof reason);
   return status;
 }

@@ -53,10 +53,11 @@ static bool load(char *text, size_t text_size) {
     void *library = NULL;
     asked = true;
     found = nd4c_cl_host->library_open(library_name, &library) == ND4C_OK;
-    if (found)
+    if (found) {
       found = find_symbols(library);
-    else
+    } else {
       (void)snprintf(state_text, sizeof state_text, "%s", nd4c_cl_host->error_message());
+    }
   }
   (void)snprintf(text, text_size, "%s", state_text);
   bool loaded = found;
@@ -66,8 +67,9 @@ static bool load(char *text, size_t text_size) {
 
 static bool state(bool verify, char *text, size_t text_size) {
   char path[512] = "";
-  if (verify)
+  if (verify) {
     return load(text, text_size);
+  }
   if (!nd4c_cl_host->library_find(library_name, path, sizeof path)) {
     (void)snprintf(text, text_size, "%s is neither in nd4c.library.path nor where the system's loader looks",
                    library_name);
@@ -79,8 +81,9 @@ static bool state(bool verify, char *text, size_t text_size) {
 
 void nd4c_cl_clblast_close(void) {
   nd4c_cl_lock(&lock);
-  if (found)
+  if (found) {
     (void)clblast.CLBlastClearCache();
+  }
   nd4c_cl_unlock(&lock);
 }
 
@@ -104,8 +107,9 @@ typedef struct product {
 } product;
 
 static bool make_product(const nd4c_call *call, product *p, char *reason, size_t reason_size) {
-  if (!nd4c_cl_matmul_plan(call, &p->gemm, reason, reason_size))
+  if (!nd4c_cl_matmul_plan(call, &p->gemm, reason, reason_size)) {
     return false;
+  }
   const nd4c_cl_matrices *s = &p->gemm.matrices;
   const nd4c_cl_walk *batch = &p->gemm.batch;
   if (p->gemm.a->dtype != p->gemm.y->dtype || p->gemm.b->dtype != p->gemm.y->dtype) {
@@ -126,8 +130,9 @@ static bool make_product(const nd4c_call *call, product *p, char *reason, size_t
     laid_out = laid_out && batch->rank <= 1 && step > 0;
     p->step[i] = (size_t)step;
   }
-  if (!laid_out)
+  if (!laid_out) {
     (void)snprintf(reason, reason_size, "strides that are no matrices of rows or columns, one behind the other");
+  }
   return laid_out;
 }
 
@@ -140,8 +145,9 @@ static bool matmul_usable(const nd4c_call *call, char *reason, size_t reason_siz
 static nd4c_status matmul_run(const nd4c_call *call) {
   product p;
   char reason[512];
-  if (!make_product(call, &p, reason, sizeof reason) || !load(reason, sizeof reason))
+  if (!make_product(call, &p, reason, sizeof reason) || !load(reason, sizeof reason)) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "matmul: %s", reason);
+  }
   const nd4c_tensor *a = p.gemm.a, *b = p.gemm.b, *y = p.gemm.y;
   const nd4c_cl_use uses[] = {{a->buffer, ND4C_CL_READ}, {b->buffer, ND4C_CL_READ}, {y->buffer, ND4C_CL_WRITE}};
   bool wide = y->dtype == ND4C_FLOAT64;
@@ -149,15 +155,17 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   cl_int code = CL_SUCCESS;
   nd4c_cl_command_begin(&c, call->stream, wide ? "CLBlastDgemmStridedBatched" : "CLBlastSgemmStridedBatched", "matmul",
                         call->point, 3, uses);
-  if (c.wait_count > 0) /* out of order: the library waits for nothing by itself */
+  if (c.wait_count > 0) { /* out of order: the library waits for nothing by itself */
     code = nd4c_cl.clWaitForEvents(c.wait_count, c.wait_list);
+  }
 #define GEMM(function)                                                                                                \
   function(ROW_MAJOR, p.turned[0], p.turned[1], (size_t)p.gemm.matrices.m, (size_t)p.gemm.matrices.n,                 \
            (size_t)p.gemm.matrices.k, 1, a->buffer->memory, (size_t)a->offset, p.ld[0], p.step[0], b->buffer->memory, \
            (size_t)b->offset, p.ld[1], p.step[1], 0, y->buffer->memory, (size_t)y->offset, p.ld[2], p.step[2],        \
            (size_t)p.gemm.batch.size, &c.queue, &c.event)
-  if (code == CL_SUCCESS)
+  if (code == CL_SUCCESS) {
     code = wide ? GEMM(clblast.CLBlastDgemmStridedBatched) : GEMM(clblast.CLBlastSgemmStridedBatched);
+  }
 #undef GEMM
   return nd4c_cl_command_end(&c, code);
 }

@@ -52,8 +52,9 @@ static nd4c_cl_reduction by_rows(const nd4c_call *call, const product *p) {
   const nd4c_cl_matrices *s = &p->matrices;
   nd4c_cl_reduction r = {
       .gather = "GATHER_product", .a = &call->inputs[0], .b = &call->inputs[1], .y = &call->outputs[0]};
-  for (int32_t i = 0; i < p->batch_rank; i++)
+  for (int32_t i = 0; i < p->batch_rank; i++) {
     add_axis(&r, call->outputs[0].shape[i], p->strides[0][i], p->strides[1][i], p->strides[2][i], false);
+  }
   add_axis(&r, s->m, s->a_row, 0, s->y_row, false);
   add_axis(&r, s->n, 0, s->b_column, s->y_column, false);
   add_axis(&r, s->k, s->a_column, s->b_row, 0, true);
@@ -72,8 +73,9 @@ bool nd4c_cl_matmul_plan(const nd4c_call *call, nd4c_cl_gemm *gemm, char *reason
 }
 
 static bool matmul_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
+  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
     return false;
+  }
   product p = product_of(call);
   nd4c_cl_reduction r = by_rows(call, &p);
   nd4c_cl_gemm gemm;
@@ -91,22 +93,26 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   product p = product_of(call);
   nd4c_cl_reduction r = by_rows(call, &p);
   char reason[128];
-  if (!tiles(&p))
+  if (!tiles(&p)) {
     return nd4c_cl_reduce(call, &r);
+  }
   nd4c_cl_gemm gemm;
-  if (!nd4c_cl_matmul_plan(call, &gemm, reason, sizeof reason))
+  if (!nd4c_cl_matmul_plan(call, &gemm, reason, sizeof reason)) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "matmul: %s", reason);
+  }
   return nd4c_cl_gemm_run(call, &gemm);
 }
 
 /* On processors it comes before libraries that are written for GPUs. */
 static bool matmul_vectors_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cl_gemm gemm;
-  if (!matmul_usable(call, reason, reason_size))
+  if (!matmul_usable(call, reason, reason_size)) {
     return false;
+  }
   product p = product_of(call);
-  if (tiles(&p) && nd4c_cl_matmul_plan(call, &gemm, reason, reason_size) && nd4c_cl_gemm_by_vectors(call, &gemm))
+  if (tiles(&p) && nd4c_cl_matmul_plan(call, &gemm, reason, reason_size) && nd4c_cl_gemm_by_vectors(call, &gemm)) {
     return true;
+  }
   (void)snprintf(reason, reason_size, "is for tiles of sums in float on a processor");
   return false;
 }
@@ -138,8 +144,9 @@ static bool linear_plan(const nd4c_call *call, nd4c_cl_gemm *gemm, char *reason,
   broadcast_strides(addend, addend != NULL ? addend->rank : 0, y->rank, y->shape, strides[3]);
   const int64_t *const all[] = {strides[0], strides[1], strides[2], strides[3]};
   nd4c_cl_walk rows;
-  if (!nd4c_cl_walk_strides(&rows, rank, y->shape, 4, all, reason, reason_size))
+  if (!nd4c_cl_walk_strides(&rows, rank, y->shape, 4, all, reason, reason_size)) {
     return false;
+  }
   int32_t last = rows.rank - 1;
   *gemm = (nd4c_cl_gemm){.a = x,
                          .b = w,
@@ -180,10 +187,12 @@ static bool linear_usable(const nd4c_call *call, char *reason, size_t reason_siz
 static nd4c_status linear_run(const nd4c_call *call) {
   nd4c_cl_gemm gemm;
   char reason[128];
-  if (call->outputs[0].size == 0)
+  if (call->outputs[0].size == 0) {
     return ND4C_OK;
-  if (!linear_plan(call, &gemm, reason, sizeof reason))
+  }
+  if (!linear_plan(call, &gemm, reason, sizeof reason)) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "linear: %s", reason);
+  }
   return nd4c_cl_gemm_run(call, &gemm);
 }
 

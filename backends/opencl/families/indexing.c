@@ -359,13 +359,13 @@ static int64_t stitch_scratch(const nd4c_call *call) {
   X(put_along_axis, ND4C_CL_MOVABLE, put_along_axis(step), put_scratch)                                            \
   X(scatter_elements, ND4C_CL_MOVABLE, scatter_elements(step), index_scratch)                                      \
   X(scatter_nd, ND4C_CL_MOVABLE, scatter_nd(step), scatter_nd_scratch)                                             \
-  X(scatter_update, ND4C_CL_MOVABLE, scatter_slices(step, ND4C_SCATTER_REDUCTION_NONE), index_scratch)                       \
-  X(scatter_add, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_ADD), index_scratch)                               \
-  X(scatter_subtract, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_SUBTRACT), index_scratch)                     \
-  X(scatter_multiply, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MULTIPLY), index_scratch)                     \
-  X(scatter_divide, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_DIVIDE), index_scratch)                         \
-  X(scatter_maximum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MAXIMUM), index_scratch)                       \
-  X(scatter_minimum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MINIMUM), index_scratch)                       \
+  X(scatter_update, ND4C_CL_MOVABLE, scatter_slices(step, ND4C_SCATTER_REDUCTION_NONE), index_scratch)             \
+  X(scatter_add, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_ADD), index_scratch)                     \
+  X(scatter_subtract, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_SUBTRACT), index_scratch)           \
+  X(scatter_multiply, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MULTIPLY), index_scratch)           \
+  X(scatter_divide, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_DIVIDE), index_scratch)               \
+  X(scatter_maximum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MAXIMUM), index_scratch)             \
+  X(scatter_minimum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MINIMUM), index_scratch)             \
   X(index_fill, ND4C_CL_MOVABLE, index_fill(step), NULL)                                                           \
   X(dynamic_stitch, ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64), dynamic_stitch(step), stitch_scratch)
 OPS(ND4C_CL_STEP_KERNEL)

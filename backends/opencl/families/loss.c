@@ -119,8 +119,9 @@ static nd4c_status row_make(const nd4c_cl_step *step, row_plan *p) {
   int32_t axis = p->classes ? 1 : nd4c_axis(call->attrs[ND4C_ATTR_cosine_distance_axis].as.i, x->rank), rank = 0;
   const nd4c_tensor *logs = op == ND4C_OP_softmax_cross_entropy ? &call->outputs[1] : NULL;
   for (int32_t i = 0; i < x->rank; i++) {
-    if (i == axis)
+    if (i == axis) {
       continue;
+    }
     shape[rank] = x->shape[i];
     strides[0][rank] = x->strides[i];
     strides[1][rank] = target->strides[p->classes ? rank : i];

@@ -17,14 +17,16 @@ static nd4c_cl_rows rows_of(const nd4c_call *call, const char *what) {
 static void trail(const nd4c_cl_rows *r, const nd4c_tensor *operand, int64_t *strides) {
   for (int32_t i = 0; operand != NULL && i < operand->rank; i++) {
     int32_t axis = r->rank - operand->rank + i;
-    if (axis >= 0)
+    if (axis >= 0) {
       strides[axis] = operand->shape[i] == r->shape[axis] ? operand->strides[i] : 0;
+    }
   }
 }
 
 static void inner_from(nd4c_cl_rows *r, int32_t first) {
-  for (int32_t axis = first; axis < r->rank; axis++)
+  for (int32_t axis = first; axis < r->rank; axis++) {
     r->inner[axis] = true;
+  }
 }
 
 /* -- one axis ------------------------------------------------------------------------------------------------------ */
@@ -67,8 +69,9 @@ static nd4c_cl_rows clip_by_norm_plan(const nd4c_call *call) {
 
 static nd4c_cl_rows batch_norm_training_plan(const nd4c_call *call) {
   nd4c_cl_rows r = rows_of(call, "layer");
-  for (int32_t axis = 0; axis < r.rank; axis++)
+  for (int32_t axis = 0; axis < r.rank; axis++) {
     r.inner[axis] = axis != 1;
+  }
   r.scale = &call->inputs[ND4C_IN_batch_norm_training_scale];
   r.bias = &call->inputs[ND4C_IN_batch_norm_training_bias];
   r.scale_strides[1] = r.scale->strides[0];
@@ -114,8 +117,9 @@ static nd4c_cl_rows layer_norm_with_statistics_plan(const nd4c_call *call) {
   r.extra = ND4C_CL_ROWS_STATISTICS;
   for (int i = 0; i < 2; i++) {
     r.statistics[i] = &call->outputs[1 + i];
-    for (int32_t axis = 0; axis < r.rank; axis++)
+    for (int32_t axis = 0; axis < r.rank; axis++) {
       r.statistics_strides[i][axis] = r.inner[axis] ? 0 : r.statistics[i]->strides[axis];
+    }
   }
   return r;
 }
@@ -137,8 +141,9 @@ static nd4c_cl_rows channel_plan(const nd4c_call *call, int64_t groups, bool pla
     r.scale_strides[r.rank] = axis == 1 && scale != NULL ? scale->strides[0] * step : 0;
     r.bias_strides[r.rank] = axis == 1 && bias != NULL ? bias->strides[0] * step : 0;
     r.inner[r.rank++] = axis > 1;
-    if (axis != 1)
+    if (axis != 1) {
       continue;
+    }
     r.shape[r.rank] = channels;
     r.x_strides[r.rank] = x->strides[1];
     r.y_strides[r.rank] = y->strides[1];
@@ -218,8 +223,9 @@ static nd4c_status global_norm(const nd4c_cl_step *step) {
     const nd4c_tensor *x = &call->inputs[i];
     nd4c_cl_walk walk;
     ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, x));
-    if (nd4c_cl_is_dry(step))
+    if (nd4c_cl_is_dry(step)) {
       continue;
+    }
     options = (nd4c_cl_options){{0}};
     ND4C_CL_TYPES(&options, "AY", x->dtype, call->outputs[0].dtype);
     nd4c_cl_define_pair(&options, call);
@@ -239,8 +245,9 @@ static nd4c_status global_norm(const nd4c_cl_step *step) {
 /* hardmax tells the place of the largest through REAL: a float counts to 2^24. */
 static nd4c_status places_fit(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
   int64_t length = 1;
-  for (int32_t axis = 0; axis < r->rank; axis++)
+  for (int32_t axis = 0; axis < r->rank; axis++) {
     length *= r->inner[axis] ? r->shape[axis] : 1;
+  }
   return step->call->op->op != ND4C_OP_hardmax || nd4c_cl_wide(step->call) || length <= INT64_C(1) << 24
              ? ND4C_OK
              : nd4c_cl_step_refuse(step, "rows of more than 2^24 elements on a device without float64");

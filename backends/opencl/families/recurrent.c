@@ -44,8 +44,9 @@ static void swap(int64_t *strides) {
 
 static void default_kinds(plan *p, bool plain) {
   for (int d = 0; d < 2; d++) {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
       p->s.kinds[d][i] = plain || i > 0 ? ND4C_RECURRENT_ACTIVATION_TANH : ND4C_RECURRENT_ACTIVATION_SIGMOID;
+    }
   }
 }
 
@@ -116,8 +117,9 @@ static plan layer_plan(const nd4c_call *call) {
   last_strides(y, 4, s->y); /* [n, t, d, i] or [t, d, n, i] */
   if (first) {
     const int64_t strides[4] = {s->y[1], s->y[2], s->y[0], s->y[3]};
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
       s->y[i] = strides[i];
+    }
     swap(s->h);
     swap(s->c);
     swap(s->last_h);
@@ -188,8 +190,9 @@ static nd4c_status run(const nd4c_call *call) {
   nd4c_cl_define(&options, p.cell, "1");
   ND4C_CL_TYPES(&options, "AE", p.x->dtype, nd4c_cl_dtype_of(p.lengths, ND4C_INT64));
   nd4c_cl_define_pair(&options, call);
-  for (int i = 0; i < 13; i++)
+  for (int i = 0; i < 13; i++) {
     nd4c_cl_pair_of(p.numbers[i], pairs + (ptrdiff_t)2 * i);
+  }
   const void *numbers = nd4c_cl_wide(call) ? (const void *)p.numbers : (const void *)pairs;
   return ND4C_CL_RUN_GROUPS(call, ND4C_CL_BY_PAIRS(call, "recurrent"), "recurrent", options,
                             p.s.hidden > 0 ? p.s.directions * p.s.batch : 0, GROUP, ND4C_CL_VALUE(p.s),

@@ -91,8 +91,9 @@ static int64_t beam_bytes(const nd4c_call *call) {
   const int64_t limit = INT64_C(1) << 44;
   const nd4c_tensor *x = &call->inputs[0];
   int64_t width = call->attrs[ND4C_ATTR_ctc_beam_decode_beam_width].as.i;
-  if (x->shape[0] >= limit / width || x->shape[2] >= limit / width)
+  if (x->shape[0] >= limit / width || x->shape[2] >= limit / width) {
     return -1;
+  }
   return NODE_BYTES * (x->shape[0] * width + 1) + CANDIDATE_BYTES * width * (x->shape[2] + 3);
 }
 

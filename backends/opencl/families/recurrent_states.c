@@ -42,8 +42,9 @@ typedef struct sizes {
 } sizes;
 
 static int64_t copy_strides(const nd4c_tensor *x, int64_t *strides) {
-  for (int32_t i = 0; x != NULL && i < x->rank; i++)
+  for (int32_t i = 0; x != NULL && i < x->rank; i++) {
     strides[i] = x->strides[i];
+  }
   return x != NULL ? x->shape[x->rank - 1] : 0;
 }
 

@@ -58,8 +58,9 @@ static const row rows[] = {REDUCTIONS(ROW)};
 
 static const row *row_of(const nd4c_call *call) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    if (rows[i].op == call->op->op)
+    if (rows[i].op == call->op->op) {
       return &rows[i];
+    }
   }
   return NULL;
 }
@@ -79,17 +80,19 @@ static nd4c_cl_reduction reduction_of(const nd4c_call *call) {
     axes = ND4C_ATTR_vector_norm_axes;
     keepdims = ND4C_ATTR_vector_norm_keepdims;
   }
-  if (r->single_axis && reduction.a->rank > 0)
+  if (r->single_axis && reduction.a->rank > 0) {
     reduction.reduced[nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, reduction.a->rank)] = true;
-  else if (!r->single_axis)
+  } else if (!r->single_axis) {
     nd4c_cl_reduced_axes(reduction.a->rank, &call->attrs[axes], reduction.reduced);
+  }
   nd4c_cl_reduction_over(&reduction, call->attrs[r->single_axis ? ND4C_ATTR_argmax_keepdims : keepdims].as.i != 0);
   return reduction;
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
+  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
     return false;
+  }
   nd4c_cl_reduction reduction = reduction_of(call);
   return nd4c_cl_reduction_usable(&reduction, reason, reason_size);
 }
@@ -181,8 +184,9 @@ static bool matrix_norm_usable(const nd4c_call *call, char *reason, size_t reaso
     (void)snprintf(reason, reason_size, "singular values are not computed by OpenCL kernels");
     return false;
   }
-  if (!nd4c_cl_call_usable(call, reason, reason_size))
+  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
     return false;
+  }
   matrix_norm_plan(call, &p);
   return nd4c_cl_reduction_usable(&p.first, reason, reason_size) &&
          (!p.two || nd4c_cl_reduction_usable(&p.last, reason, reason_size));

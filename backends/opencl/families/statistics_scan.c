@@ -11,11 +11,13 @@ static nd4c_status lines_walk(const nd4c_cl_step *step, int32_t axis, nd4c_cl_wa
   int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK];
   int32_t rank = 0;
   for (int32_t i = 0; i < x->rank; i++) {
-    if (i == axis)
+    if (i == axis) {
       continue;
+    }
     shape[rank] = x->shape[i];
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
       strides[k][rank] = arrays[k]->strides[i];
+    }
     rank++;
   }
   const int64_t *const all[] = {strides[0], strides[1], strides[2]};
@@ -87,8 +89,9 @@ static nd4c_status go_along(const along *a, const char *function, nd4c_cl_access
   ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, a->call, a->source, function, &a->options));
   ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(a->walk), ND4C_CL_IN(x),
                ND4C_CL_LONG(x->strides[scan_axis(a->call)], a->cut.length));
-  if (a->reverse >= 0)
+  if (a->reverse >= 0) {
     nd4c_cl_arg_int(&launch, a->reverse);
+  }
   ND4C_CL_ARGS(&launch, ND4C_CL_LONG(a->cut.pieces), a->cut.pieces > 1 ? states : no_states);
   nd4c_cl_launch_give(&launch, list);
   return nd4c_cl_launch_run(&launch, 1, &items, a->cut.group > 0 ? &a->cut.group : NULL);
@@ -97,8 +100,9 @@ static nd4c_status go_along(const along *a, const char *function, nd4c_cl_access
 /* What comes before each piece, into the scratch buffer. */
 static nd4c_status prepare_pieces(const along *a, const char *gather, const char *chain) {
   const nd4c_cl_given none[] = {{0}};
-  if (a->cut.pieces == 1)
+  if (a->cut.pieces == 1) {
     return ND4C_OK;
+  }
   ND4C_BACKEND_TRY(go_along(a, gather, ND4C_CL_WRITE, a->cut.lines * a->cut.pieces, none));
   return go_along(a, chain, ND4C_CL_READ_WRITE, a->cut.lines, none);
 }
@@ -131,8 +135,9 @@ static nd4c_status cumulate(const nd4c_cl_step *step) {
   bool cast = nd4c_cl_must_cast(call->inputs[0].dtype, y->dtype);
   along a = {.call = call, .source = cast ? "convert+scan" : "scan", .cut = cut_lines(call)};
   ND4C_BACKEND_TRY(lines_walk(step, scan_axis(call), &a.walk));
-  if (nd4c_cl_is_dry(step))
+  if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_step_call(step);
+  }
   a.options = cumulative_options(call, cast);
   a.reverse = call->attrs[ND4C_ATTR_cumulative_sum_reverse].as.i != 0;
   ND4C_BACKEND_TRY(prepare_pieces(&a, "gather_pieces", "chain_pieces"));
@@ -149,8 +154,9 @@ static nd4c_status running_best(const nd4c_cl_step *step) {
   const int32_t axis = scan_axis(call);
   along a = {.call = call, .source = "scan", .cut = cut_lines(call), .reverse = -1};
   ND4C_BACKEND_TRY(lines_walk(step, axis, &a.walk));
-  if (nd4c_cl_is_dry(step))
+  if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_step_call(step);
+  }
   nd4c_cl_define(&a.options, "SCAN_best", "1");
   ND4C_CL_TYPES(&a.options, "AY", x->dtype, y->dtype);
   nd4c_cl_define(&a.options, "VALUE", "COMPUTE_A");
@@ -179,23 +185,27 @@ static nd4c_status diff(const nd4c_cl_step *step) {
     steps[i] = nd4c_cl_stride_of(arrays[i], along_axis);
   }
   for (int32_t axis = 0; axis < y->rank; axis++) {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
       strides[i][axis] = axis == along_axis ? 0 : nd4c_cl_stride_of(arrays[i], axis);
+    }
     strides[3][axis] = y->strides[axis];
     strides[4][axis] = axis == along_axis;
   }
-  if (call->attrs[ND4C_ATTR_diff_order].as.i > MOST_DIFFERENCES)
+  if (call->attrs[ND4C_ATTR_diff_order].as.i > MOST_DIFFERENCES) {
     return nd4c_cl_step_refuse(step, "differences of an order above %d", MOST_DIFFERENCES);
+  }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, walked));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &pieces, y->rank, y->shape, 3, parts));
-  if (nd4c_cl_is_dry(step))
+  if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_step_call(step);
+  }
   const bool real = nd4c_cl_is_float(x->dtype);
   nd4c_cl_options options = {{0}};
   ND4C_CL_TYPES(&options, "ABCY", x->dtype, nd4c_cl_dtype_of(nd4c_cl_input(call, ND4C_IN_diff_prepend), x->dtype),
                 nd4c_cl_dtype_of(nd4c_cl_input(call, ND4C_IN_diff_append), x->dtype), y->dtype);
-  if (real)
+  if (real) {
     nd4c_cl_define_pair(&options, call);
+  }
   nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(x->dtype, "COMPUTE_A"));
   nd4c_cl_define(&options, "MOST", "%d", MOST_DIFFERENCES);
   nd4c_cl_define_if(&options, !real, "WHOLE");

@@ -16,8 +16,9 @@ typedef struct conv {
 static int64_t side_of(const nd4c_call *call) {
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
   int64_t side = 16;
-  while (side > 1 && (side * side > limits->group_size || 2 * DEEP * (4 * side + 1) * 8 > limits->local_bytes))
+  while (side > 1 && (side * side > limits->group_size || 2 * DEEP * (4 * side + 1) * 8 > limits->local_bytes)) {
     side /= 2;
+  }
   return side;
 }
 
@@ -26,17 +27,19 @@ static nd4c_cl_options conv_options(const nd4c_call *call, const conv *c, bool t
   nd4c_cl_options options = {{0}};
   ND4C_CL_TYPES(&options, "ABCDY", x, c->w->dtype, nd4c_cl_dtype_of(c->bias, x), nd4c_cl_dtype_of(c->addend, x),
                 c->y->dtype);
-  if (c->in_pairs)
+  if (c->in_pairs) {
     nd4c_cl_define_pair(&options, call);
-  else
+  } else {
     nd4c_cl_define_real(&options, call);
+  }
   nd4c_cl_define_if(&options, c->of_pairs, "OF_PAIRS");
   nd4c_cl_define_if(&options, c->to_pairs, "TO_PAIRS");
   nd4c_cl_define(&options, "ACC", "%s", c->sum);
   nd4c_cl_define(&options, "ACTIVATION", "%d", (int)c->activation);
   nd4c_cl_define(&options, tiles ? "TILES" : "DIRECT", "1");
-  if (tiles)
+  if (tiles) {
     nd4c_cl_define(&options, "SIDE", "%d", (int)side);
+  }
   return options;
 }
 
@@ -48,8 +51,9 @@ static nd4c_status conv_kernel(const nd4c_call *call, const conv *c, bool tiles,
     const char *source = c->in_pairs ? "wide+real+sweep+activate+conv" : "sweep+activate+conv";
     nd4c_status status =
         nd4c_cl_kernel_get(call->device, source, tiles ? "conv_tiles" : "conv_direct", &options, kernel);
-    if (status != ND4C_OK || !tiles || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
+    if (status != ND4C_OK || !tiles || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel)) {
       return status;
+    }
   }
 }
 
@@ -59,15 +63,17 @@ static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
   nd4c_cl_launch launch;
   int64_t side = 0, outputs = nd4c_cl_sweep_outputs(s);
   bool tiles = s->outputs / s->groups >= FEW && !c->in_pairs;
-  if (outputs == 0)
+  if (outputs == 0) {
     return ND4C_OK;
+  }
   ND4C_BACKEND_TRY(conv_kernel(call, c, tiles, &side, &kernel));
   nd4c_cl_launch_begin(&launch, call, kernel);
   ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(*s), ND4C_CL_IN(c->x), ND4C_CL_IN(c->w), ND4C_CL_OUT(c->y), ND4C_CL_IN(c->bias),
                ND4C_CL_LONG(nd4c_cl_stride_of(c->bias, 0)), ND4C_CL_IN(c->addend),
                ND4C_CL_INT(c->bias != NULL, c->addend != NULL));
-  if (!tiles)
+  if (!tiles) {
     return nd4c_cl_launch_run(&launch, 1, &outputs, NULL);
+  }
   /* All groups along one dimension: the others may end at 65535. */
   int64_t cells = s->y[0] * s->y[1] * s->y[2], each = s->outputs / s->groups, tile = 4 * side, group = side * side;
   int64_t global = (cells + tile - 1) / tile * ((each + tile - 1) / tile) * s->batch * s->groups * group;
@@ -88,8 +94,9 @@ static nd4c_status conv_run(const nd4c_call *call) {
   nd4c_cl_sweep_window(call, at, c.w->shape + 2, &c.sweep);
   c.sweep.groups = call->attrs[ND4C_ATTR_conv_groups].as.i;
   nd4c_cl_sweep_strides(c.w, 2, c.sweep.w_strides);
-  if (c.addend != NULL)
+  if (c.addend != NULL) {
     nd4c_cl_sweep_strides(c.addend, 2, c.sweep.z_strides);
+  }
   return conv_launch(call, &c);
 }
 
@@ -136,10 +143,12 @@ static nd4c_status separable_run(const nd4c_call *call) {
   nd4c_cl_sweep_extents(call, &second.sweep);
   second.sweep.channels = middles;
   nd4c_cl_sweep_strides(second.w, 2, second.sweep.w_strides);
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 5; i++) {
     first.sweep.y_strides[i] = second.sweep.x_strides[i] = strides[i];
-  for (int i = 0; i < 3; i++)
+  }
+  for (int i = 0; i < 3; i++) {
     second.sweep.x[i] = second.sweep.y[i];
+  }
   nd4c_status status = first.sweep.groups > 0 ? conv_launch(call, &first) : ND4C_OK;
   return status == ND4C_OK ? conv_launch(call, &second) : status;
 }
@@ -150,8 +159,9 @@ static int64_t transposed_pad(const nd4c_call *call, const nd4c_cl_sweep *s, int
   const nd4c_attr_value *attrs = call->attrs;
   int64_t auto_pad = attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i;
   bool same = auto_pad == ND4C_AUTO_PAD_SAME_UPPER || auto_pad == ND4C_AUTO_PAD_SAME_LOWER;
-  if (attrs[ND4C_ATTR_conv_transpose_output_shape].count == 0 && !same)
+  if (attrs[ND4C_ATTR_conv_transpose_output_shape].count == 0 && !same) {
     return nd4c_cl_list_at(&attrs[ND4C_ATTR_conv_transpose_pads], own, 0);
+  }
   int64_t total = (s->x[axis] - 1) * s->stride[axis] + (s->kernel[axis] - 1) * s->dilation[axis] + 1 +
                   nd4c_cl_list_at(&attrs[ND4C_ATTR_conv_transpose_output_padding], own, 0) - s->y[axis];
   total = total > 0 ? total : 0;
@@ -195,8 +205,9 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   s.groups = call->attrs[ND4C_ATTR_deformable_conv_groups].as.i;
   nd4c_cl_sweep_strides(w, 2, s.w_strides);
   nd4c_cl_sweep_strides(offset, 2, s.z_strides);
-  if (mask != NULL)
+  if (mask != NULL) {
     nd4c_cl_sweep_strides(mask, 2, mask_strides);
+  }
   ND4C_CL_TYPES(&options, "ABCDEY", x->dtype, w->dtype, nd4c_cl_dtype_of(bias, x->dtype), offset->dtype,
                 nd4c_cl_dtype_of(mask, x->dtype), y->dtype);
   nd4c_cl_define_pair(&options, call);

@@ -114,10 +114,11 @@ static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
   (void)snprintf(name, sizeof name, "POOL_%s", p->what);
   nd4c_cl_define(&options, name, "1");
   ND4C_CL_TYPES(&options, "ABY", x->dtype, w->dtype, y->dtype);
-  if (lp)
+  if (lp) {
     nd4c_cl_define_pair(&options, call);
-  else
+  } else {
     nd4c_cl_define_real(&options, call);
+  }
   nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : "COMPUTE_A");
   nd4c_cl_define(&options, "LOWEST", "%s", real ? "(-INFINITY)" : lowest(x->dtype));
   nd4c_cl_define_if(&options, !real, "WHOLE");
@@ -140,12 +141,13 @@ static void unpool_sweep(const nd4c_call *call, nd4c_cl_sweep *s, int64_t *exten
   for (int32_t axis = 0; axis < 3; axis++) {
     int32_t own = axis - (3 - spatial);
     extents[axis] = s->y[axis];
-    if (own >= 0 && !planar)
+    if (own >= 0 && !planar) {
       extents[axis] = s->x[axis] == 0
                           ? 0
                           : (s->x[axis] - 1) * nd4c_cl_list_at(&attrs[ND4C_ATTR_max_unpool_strides], own, 1) +
                                 nd4c_cl_list_at(&attrs[ND4C_ATTR_max_unpool_kernel], own, 1) -
                                 nd4c_cl_list_at(pads, own, 0) - nd4c_cl_list_at(pads, spatial + own, 0);
+    }
   }
 }
 

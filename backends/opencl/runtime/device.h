@@ -36,7 +36,7 @@ struct nd4c_cl_device {
   int64_t memory_bytes;
   bool unified_memory, exact_division, can_reorder;
   bool has_priorities; /* of queues: cl_khr_priority_hints */
-  bool is_pocl; /* caches builds on disk itself (cache.c) and can build without Clang's header (program.c) */
+  bool is_pocl;        /* caches builds on disk itself (cache.c) and can build without Clang's header (program.c) */
   char model[ND4C_CL_TEXT], vendor[ND4C_CL_TEXT], driver[ND4C_CL_TEXT], version[ND4C_CL_TEXT];
   char platform_name[ND4C_CL_TEXT], platform_version[ND4C_CL_TEXT];
   char description[2 * ND4C_CL_TEXT + 8];

@@ -48,8 +48,7 @@ static void free_fault(nd4c_stream stream, nd4c_cl_fault *fault) {
 }
 
 static nd4c_status make_buffer(nd4c_stream stream, nd4c_cl_fault *fault) {
-  nd4c_status status =
-      nd4c_cl_buffer_make(stream->device, FAULT_BYTES, &fault->buffer);
+  nd4c_status status = nd4c_cl_buffer_make(stream->device, FAULT_BYTES, &fault->buffer);
   if (status != ND4C_OK) {
     fault->buffer = NULL;
     return status;

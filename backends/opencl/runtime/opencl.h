@@ -150,19 +150,21 @@ static inline void nd4c_cl_define_real(nd4c_cl_options *options, const nd4c_call
   nd4c_cl_define(options, "REAL", "%s", nd4c_cl_wide(call) ? "double" : "float");
 }
 static inline void nd4c_cl_arg_real(nd4c_cl_launch *launch, double value) {
-  if (nd4c_cl_wide(launch->call))
+  if (nd4c_cl_wide(launch->call)) {
     nd4c_cl_arg_double(launch, value);
-  else
+  } else {
     nd4c_cl_arg_float(launch, (float)value);
+  }
 }
 
 /* The same of kernels that are written in the names of real.cl: REAL is a pair of floats where there is no float64.
  * Their source begins with ND4C_CL_BY_PAIRS. */
 static inline void nd4c_cl_define_pair(nd4c_cl_options *options, const nd4c_call *call) {
-  if (nd4c_cl_wide(call))
+  if (nd4c_cl_wide(call)) {
     nd4c_cl_define(options, "REAL", "double");
-  else
+  } else {
     nd4c_cl_define(options, "PAIRS", "1");
+  }
 }
 #define ND4C_CL_BY_PAIRS(call, source) (nd4c_cl_wide(call) ? "real+" source : "wide+real+" source)
 static inline void nd4c_cl_pair_of(double value, float *parts) {
@@ -172,10 +174,11 @@ static inline void nd4c_cl_pair_of(double value, float *parts) {
 static inline void nd4c_cl_arg_pair(nd4c_cl_launch *launch, double value) {
   float parts[2];
   nd4c_cl_pair_of(value, parts);
-  if (nd4c_cl_wide(launch->call))
+  if (nd4c_cl_wide(launch->call)) {
     nd4c_cl_arg_double(launch, value);
-  else
+  } else {
     nd4c_cl_arg_bytes(launch, parts, sizeof parts);
+  }
 }
 
 #include "backends/opencl/runtime/arguments.h"

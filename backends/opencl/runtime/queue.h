@@ -62,10 +62,10 @@ struct nd4c_stream_handle {
   nd4c_cl_entry *entries;
   int32_t count, capacity;
   nd4c_cl_fault faults[ND4C_CL_FAULTS];
-  nd4c_cl_reading *readings; /* from a fence that could not be recorded; the next fence takes them */
+  nd4c_cl_reading *readings;         /* from a fence that could not be recorded; the next fence takes them */
   nd4c_device_memory *fault_counted; /* the fault buffers */
-  bool timed;         /* the queue reports times; set before the queue is used */
-  nd4c_timing timing; /* that commands are added to; NULL: none */
+  bool timed;                        /* the queue reports times; set before the queue is used */
+  nd4c_timing timing;                /* that commands are added to; NULL: none */
   nd4c_stream next;
 };
 

@@ -108,8 +108,5 @@ static void destroy(void *device, nd4c_timing timing) {
   nd4c_cl_host->free(timing);
 }
 
-const nd4c_timing_ops nd4c_cl_timing_ops = {.struct_size = ND4C_SIZE_OF(nd4c_timing_ops),
-                                            .begin = begin,
-                                            .end = end,
-                                            .read = read,
-                                            .destroy = destroy};
+const nd4c_timing_ops nd4c_cl_timing_ops = {
+    .struct_size = ND4C_SIZE_OF(nd4c_timing_ops), .begin = begin, .end = end, .read = read, .destroy = destroy};

@@ -30,8 +30,9 @@ static int64_t side_of(const nd4c_call *call, const nd4c_cl_gemm *gemm) {
   nd4c_dtype y = gemm->y->dtype;
   int64_t bytes = gemm->sum != NULL || y == ND4C_FLOAT64 || y == ND4C_INT64 || y == ND4C_UINT64 ? 8 : 4;
   int64_t side = 16;
-  while (side > 1 && (side * side > limits->group_size || 2 * DEEP * (4 * side + 1) * bytes > limits->local_bytes))
+  while (side > 1 && (side * side > limits->group_size || 2 * DEEP * (4 * side + 1) * bytes > limits->local_bytes)) {
     side /= 2;
+  }
   return side;
 }
 
@@ -48,10 +49,12 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_gemm *gem
   nd4c_cl_define(&options, "ACC", "%s", gemm->sum != NULL ? gemm->sum : sum_type(gemm));
   if (side > 0) {
     nd4c_cl_define(&options, "SIDE", "%d", (int)side);
-    if (magnitude(s->a_row) < magnitude(s->a_column))
+    if (magnitude(s->a_row) < magnitude(s->a_column)) {
       nd4c_cl_define(&options, "A_TALL", "1");
-    if (magnitude(s->b_row) < magnitude(s->b_column))
+    }
+    if (magnitude(s->b_row) < magnitude(s->b_column)) {
       nd4c_cl_define(&options, "B_TALL", "1");
+    }
   } else {
     nd4c_cl_define(&options, "DOWN", "%d", (int)DOWN);
     nd4c_cl_define(&options, "ACROSS", "%d", (int)ACROSS);
@@ -73,8 +76,9 @@ static nd4c_status kernel_of(const nd4c_call *call, const nd4c_cl_gemm *gemm, in
     nd4c_cl_options options = options_of(call, gemm, *side);
     nd4c_status status =
         nd4c_cl_kernel_get(call->device, gemm->epilogue ? "activate+gemm" : "gemm", "gemm", &options, kernel);
-    if (status != ND4C_OK || *side <= 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel))
+    if (status != ND4C_OK || *side <= 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel)) {
       return status;
+    }
   }
 }
 

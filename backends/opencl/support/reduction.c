@@ -20,10 +20,12 @@ typedef struct plan {
 } plan;
 
 void nd4c_cl_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduced) {
-  for (int32_t axis = 0; axis < rank; axis++)
+  for (int32_t axis = 0; axis < rank; axis++) {
     reduced[axis] = axes->as.ints == NULL;
-  for (int32_t i = 0; i < axes->count; i++)
+  }
+  for (int32_t i = 0; i < axes->count; i++) {
     reduced[nd4c_axis(axes->as.ints[i], rank)] = true;
+  }
 }
 
 void nd4c_cl_reduction_over(nd4c_cl_reduction *reduction, bool keepdims) {
@@ -59,8 +61,9 @@ static bool make_walks(const nd4c_cl_reduction *reduction, plan *p, char *reason
 
 static int64_t power_of_two(int64_t least) {
   int64_t power = 1;
-  while (power < least)
+  while (power < least) {
     power *= 2;
+  }
   return power;
 }
 
@@ -76,8 +79,9 @@ static bool by_eight(const nd4c_call *call, const nd4c_cl_reduction *reduction, 
 static bool make_plan(const nd4c_call *call, const nd4c_cl_reduction *reduction, plan *p, char *reason,
                       size_t reason_size) {
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  if (!make_walks(reduction, p, reason, reason_size))
+  if (!make_walks(reduction, p, reason, reason_size)) {
     return false;
+  }
   p->group = nd4c_cl_group_within(call, GROUP, STATE_BYTES);
   p->eight = by_eight(call, reduction, &p->inner);
   p->group = p->eight ? 1 : p->group;
@@ -103,8 +107,9 @@ bool nd4c_cl_reduction_usable(const nd4c_cl_reduction *reduction, char *reason, 
 int64_t nd4c_cl_reduction_scratch(const nd4c_call *call, const nd4c_cl_reduction *reduction) {
   char reason[64];
   plan p;
-  if (!make_plan(call, reduction, &p, reason, sizeof reason) || p.pieces == 1)
+  if (!make_plan(call, reduction, &p, reason, sizeof reason) || p.pieces == 1) {
     return 0;
+  }
   return p.pieces * p.kept.size * STATE_BYTES;
 }
 
@@ -144,8 +149,9 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction
   nd4c_cl_define_if(&options, reduction->least, "LEAST");
   nd4c_cl_define_if(&options, reduction->skip_nan, "SKIP_NAN");
   nd4c_cl_define_if(&options, casts(reduction), "CAST");
-  if (p->kept.size < INT32_MAX && p->inner.size < INT32_MAX) /* products of axes may count further than operands */
+  if (p->kept.size < INT32_MAX && p->inner.size < INT32_MAX) { /* products of axes may count further than operands */
     nd4c_cl_define_index(&options, call);
+  }
   return options;
 }
 
@@ -171,13 +177,16 @@ nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduc
   char reason[128];
   plan p;
   nd4c_cl_launch launch;
-  if (!make_plan(call, reduction, &p, reason, sizeof reason))
+  if (!make_plan(call, reduction, &p, reason, sizeof reason)) {
     return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
-  if (p.kept.size == 0)
+  }
+  if (p.kept.size == 0) {
     return ND4C_OK;
+  }
   nd4c_cl_options options = options_of(call, reduction, &p);
-  if (p.pieces > 1)
+  if (p.pieces > 1) {
     return in_pieces(call, reduction, &p, options);
+  }
   ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source_of(reduction), "reduce", &options));
   p.group = nd4c_cl_kernel_fit(launch.kernel, p.group);
   p.lanes = p.lanes < p.group ? p.lanes : p.group;

@@ -43,10 +43,11 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, 
   char name[64];
   (void)snprintf(name, sizeof name, "ROW_%s", r->what);
   nd4c_cl_define(&options, name, "1");
-  if (is_plain(r))
+  if (is_plain(r)) {
     nd4c_cl_define_real(&options, call);
-  else
+  } else {
     nd4c_cl_define_pair(&options, call);
+  }
   nd4c_cl_define_type(&options, 'A', r->x->dtype);
   nd4c_cl_define_if(&options, r->of_pairs, "OF_PAIRS");
   ND4C_CL_TYPES(&options, "BCY", nd4c_cl_dtype_of(r->scale, r->x->dtype), nd4c_cl_dtype_of(r->bias, r->x->dtype),
@@ -55,8 +56,9 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, 
     nd4c_cl_define_type(&options, 'D', r->statistics[0]->dtype);
     nd4c_cl_define(&options, r->extra == ND4C_CL_ROWS_RUNNING ? "RUNNING" : "STATISTICS", "1");
   }
-  if (r->extra == ND4C_CL_ROWS_RUNNING)
+  if (r->extra == ND4C_CL_ROWS_RUNNING) {
     nd4c_cl_define_type(&options, 'E', r->running[0]->dtype);
+  }
   if (eight) {
     nd4c_cl_define(&options, "EIGHT", "%s", nd4c_cl_wide(call) ? "double8" : "float8");
     nd4c_cl_define(&options, "CAST_EIGHT", "%s", nd4c_cl_wide(call) ? "convert_double8" : "convert_float8");
@@ -71,13 +73,16 @@ static nd4c_cl_given number_of(const nd4c_cl_rows *r, const double *value) {
 }
 
 static void extras(nd4c_cl_launch *launch, const nd4c_cl_rows *r) {
-  if (r->extra == ND4C_CL_ROWS_RUNNING)
+  if (r->extra == ND4C_CL_ROWS_RUNNING) {
     ND4C_CL_ARGS(launch, ND4C_CL_STRIDED(r->running[0], READ), ND4C_CL_STRIDED(r->running[1], READ),
                  ND4C_CL_STRIDED(r->statistics[0], WRITE), ND4C_CL_STRIDED(r->statistics[1], WRITE));
-  if (r->extra == ND4C_CL_ROWS_STATISTICS)
+  }
+  if (r->extra == ND4C_CL_ROWS_STATISTICS) {
     ND4C_CL_ARGS(launch, ND4C_CL_OUT(r->statistics[0]), ND4C_CL_OUT(r->statistics[1]));
-  if (r->extra == ND4C_CL_ROWS_RUNNING || r->extra == ND4C_CL_ROWS_LIMIT)
+  }
+  if (r->extra == ND4C_CL_ROWS_RUNNING || r->extra == ND4C_CL_ROWS_LIMIT) {
     ND4C_CL_ARGS(launch, number_of(r, &r->limit));
+  }
 }
 
 nd4c_status nd4c_cl_rows_step(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
@@ -96,8 +101,9 @@ nd4c_status nd4c_cl_rows_step(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
   group = eight ? (inner.size < LONG_ROW ? ROWS_OF_EIGHT : 1) : group;
   group = nd4c_cl_kernel_fit(launch.kernel, group);
   bool rows_next = kept.rank > 0 && nd4c_cl_walk_step(&kept) < nd4c_cl_walk_step(&inner);
-  while (!eight && lanes < group && lanes < inner.size / (rows_next ? 16 : 4))
+  while (!eight && lanes < group && lanes < inner.size / (rows_next ? 16 : 4)) {
     lanes *= 2;
+  }
   int64_t rows = group / lanes, global = (kept.size + rows - 1) / rows * group;
   ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(kept), ND4C_CL_VALUE(inner), ND4C_CL_IN(r->x), ND4C_CL_OUT(r->y),
                ND4C_CL_IN(r->scale), ND4C_CL_IN(r->bias), ND4C_CL_INT(r->scale != NULL, r->bias != NULL),

@@ -3,12 +3,15 @@
 
 void nd4c_cl_sweep_strides(const nd4c_tensor *tensor, int32_t leading, int64_t *strides) {
   int32_t spatial = tensor->rank - leading;
-  for (int32_t i = 0; i < 5; i++)
+  for (int32_t i = 0; i < 5; i++) {
     strides[i] = 0;
-  for (int32_t i = 0; i < leading; i++)
+  }
+  for (int32_t i = 0; i < leading; i++) {
     strides[2 - leading + i] = tensor->strides[i];
-  for (int32_t i = 0; i < spatial; i++)
+  }
+  for (int32_t i = 0; i < spatial; i++) {
     strides[5 - spatial + i] = tensor->strides[leading + i];
+  }
 }
 
 void nd4c_cl_sweep_extents(const nd4c_call *call, nd4c_cl_sweep *s) {

@@ -134,8 +134,7 @@ static PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(native_array, weak_references), READONLY, NULL}, {NULL, 0, 0, 0, NULL}};
 
 /* Slots hold functions of many types as void *; POSIX lets a function pointer be one. */
-#define SLOT(number, function) \
-  { number, NATIVE_SLOT(function) }
+#define SLOT(number, function) {number, NATIVE_SLOT(function)}
 
 static const PyType_Slot own_slots[] = {SLOT(Py_tp_dealloc, deallocate),
                                         SLOT(Py_tp_new, refuse_new),

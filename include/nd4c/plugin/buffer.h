@@ -36,7 +36,7 @@ typedef struct nd4c_buffer_descriptor {
   uint32_t struct_size;
   nd4c_memory_kind kind; /* DEVICE, or one of the description's memory_kinds */
   nd4c_buffer_usage usage;
-  nd4c_dtype dtype; /* NONE unless usage is ARRAY */
+  nd4c_dtype dtype;  /* NONE unless usage is ARRAY */
   int64_t bytes;     /* > 0; may exceed what the elements need */
   int64_t alignment; /* of the address: a power of two, as the device's description says */
   int32_t layout;    /* nd4c_layout_tag: STRIDED */

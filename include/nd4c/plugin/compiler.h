@@ -25,13 +25,13 @@ ND4C_EXTERN_C_BEGIN
 typedef struct nd4c_segment {
   uint32_t struct_size;
   int32_t node_count;
-  const nd4c_call *const *nodes; /* in a valid order of execution */
+  const nd4c_call *const *nodes;     /* in a valid order of execution */
   const int32_t *const *node_inputs; /* value numbers, -1 for an omitted input */
   const int32_t *const *node_outputs;
   int32_t value_count;
   int32_t input_count; /* values 0 .. input_count - 1, including constants */
   int32_t output_count;
-  const int32_t *outputs; /* numbers of the values that the segment returns */
+  const int32_t *outputs;    /* numbers of the values that the segment returns */
   const char *const *labels; /* for each node its label, "" if it has none; NULL: no node has one */
 } nd4c_segment;
 

@@ -36,7 +36,7 @@ typedef struct nd4c_inference {
   uint32_t struct_size;
   int32_t input_count; /* number of inputs given; omitted ones have dtype NONE or are missing at the end */
   const nd4c_op_info *op;
-  const nd4c_tensor *inputs; /* dtype, rank, shape, size; strides or NULL; no data */
+  const nd4c_tensor *inputs;    /* dtype, rank, shape, size; strides or NULL; no data */
   const nd4c_attr_value *attrs; /* in the schema's order, defaults filled in */
   nd4c_inferred *outputs;       /* op->output_count entries, which infer fills */
   const void *data;             /* nd4c_plugin_op.data */
@@ -57,10 +57,10 @@ enum {
 };
 
 enum {
-  ND4C_PLUGIN_OP_LIMIT = 4096,    /* ops of all plug-ins in one process */
-  ND4C_PLUGIN_OP_NAME_SIZE = 64,  /* of an op's name, including its NUL */
-  ND4C_PLUGIN_WORD_SIZE = 32,     /* of an input's or an attribute's name, including its NUL */
-  ND4C_PLUGIN_OP_INPUTS = 16,     /* named inputs, of which the last may be variadic */
+  ND4C_PLUGIN_OP_LIMIT = 4096,   /* ops of all plug-ins in one process */
+  ND4C_PLUGIN_OP_NAME_SIZE = 64, /* of an op's name, including its NUL */
+  ND4C_PLUGIN_WORD_SIZE = 32,    /* of an input's or an attribute's name, including its NUL */
+  ND4C_PLUGIN_OP_INPUTS = 16,    /* named inputs, of which the last may be variadic */
   ND4C_PLUGIN_OP_ATTRS = 32,
   ND4C_PLUGIN_OP_OUTPUTS = 8
 };

@@ -13,7 +13,6 @@
 
 ND4C_EXTERN_C_BEGIN
 
-
 /* A library or a set of kernels, under the name by which users select it (SD_KERNEL_FORCE_ENGINE) and see it in
  * reports. Kernels and compilers name their engine. */
 typedef struct nd4c_engine {
@@ -83,8 +82,8 @@ enum {
 typedef struct nd4c_provider {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor; /* ND4C_PLUGIN_ABI_MAJOR and _MINOR of the header that the plug-in was compiled with */
-  const char *name; /* required: "cuda"; letters, digits, '_', '-', '.'; shorter than ND4C_PLUGIN_NAME_SIZE */
-  const char *version;           /* optional */
+  const char *name;    /* required: "cuda"; letters, digits, '_', '-', '.'; shorter than ND4C_PLUGIN_NAME_SIZE */
+  const char *version; /* optional */
   /* Returns whether the provider could run, and writes the reason. verify false: looks only for files, opens nothing,
    * and takes at most a millisecond; true: may block. Optional; NULL: found. */
   nd4c_verdict (*probe)(bool verify, char *reason, size_t reason_size);

@@ -47,10 +47,11 @@ ND4C_INLINED V PART_LOAD(const T *from, int64_t n) {
 
 ND4C_INLINED void PART_STORE(T *to, V v, int64_t n) {
 #if defined(__AVX512F__)
-  if (sizeof(T) == 4)
+  if (sizeof(T) == 4) {
     _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), (__m512)v);
-  else
+  } else {
     _mm512_mask_storeu_pd(to, (__mmask8)((1u << n) - 1), (__m512d)v);
+  }
 #else
   memcpy(to, &v, (size_t)n * sizeof *to);
 #endif
@@ -63,9 +64,11 @@ static inline T SUM(V v) {
 #else
   T all[NAME(VECTOR_LANES)];
   STORE(all, v);
-  for (int half = NAME(VECTOR_LANES) / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; i++)
+  for (int half = NAME(VECTOR_LANES) / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; i++) {
       all[i] += all[i + half];
+    }
+  }
   return all[0];
 #endif
 }

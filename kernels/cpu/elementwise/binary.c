@@ -26,8 +26,9 @@ extern const nd4c_binary_table ND4C_LEVEL_NAME(nd4c_binary_table);
 ND4C_INLINED void loop_boolean(enum nd4c_binary_index op, bool a_varies, bool b_varies, SIGNATURE) {
   const uint8_t *a = va, *b = vb;
   uint8_t *y = vy;
-  if (n < 1)
+  if (n < 1) {
     return;
+  }
   const uint8_t first = *a, second = *b;
   ND4C_INDEPENDENT
   for (int64_t i = 0; i < n; i++) {
@@ -49,8 +50,9 @@ ND4C_INLINED void line_float16(enum nd4c_binary_index op, const uint16_t *a, int
   uint16_t x[ND4C_HALF_BLOCK];
   nd4c_widen_block_float16(a, a_step, wide_x);
   nd4c_widen_block_float16(b, b_step, wide_z);
-  for (int64_t j = 0; j < ND4C_HALF_BLOCK; j++)
+  for (int64_t j = 0; j < ND4C_HALF_BLOCK; j++) {
     wide_x[j] = element_float32(op, wide_x[j], wide_z[j]);
+  }
   nd4c_narrow_float16(ND4C_HALF_BLOCK, wide_x, x);
   memcpy(line, x, sizeof x);
 }

@@ -13,17 +13,20 @@ ND4C_INLINED T NAME(element)(enum nd4c_binary_index op, T x, T z) {
 }
 #else
 static inline T NAME(divide)(T x, T z) {
-  if (z == 0)
+  if (z == 0) {
     return 0;
+  }
   return KIND == ND4C_SIGNED && z == (T)-1 ? (T)(0 - (NAME(nd4c_wrap))x) : (T)(x / z);
 }
 
 static inline T NAME(power)(T x, T z) {
   NAME(nd4c_wrap) base = (NAME(nd4c_wrap))x, result = 1;
-  if (KIND == ND4C_SIGNED && z <= 0 && z != 0)
+  if (KIND == ND4C_SIGNED && z <= 0 && z != 0) {
     return (T)(x == 1 ? 1 : x == (T)-1 ? (z & 1 ? -1 : 1) : 0);
-  for (; z != 0; z = (T)(z >> 1), base *= base)
+  }
+  for (; z != 0; z = (T)(z >> 1), base *= base) {
     result = z & 1 ? result * base : result;
+  }
   return (T)result;
 }
 
@@ -59,21 +62,25 @@ ND4C_INLINED void NAME(loop)(enum nd4c_binary_index op, bool a_varies, bool b_va
     return;
   }
 #endif
-  if (n < 1)
+  if (n < 1) {
     return;
+  }
   const T first = *a, second = *b;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = NAME(element)(op, a_varies ? a[i] : first, b_varies ? b[i] : second);
+  }
 }
 
 ND4C_INLINED void NAME(comparison)(enum nd4c_binary_index op, bool a_varies, bool b_varies, SIGNATURE) {
   const T *a = va, *b = vb;
   uint8_t *y = vy;
-  if (n < 1)
+  if (n < 1) {
     return;
+  }
   const T first = *a, second = *b;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = NAME(compared)(op, a_varies ? a[i] : first, b_varies ? b[i] : second);
+  }
 }

@@ -21,10 +21,11 @@ ND4C_INLINED int64_t NAME(lines)(enum nd4c_binary_index op, bool streams, int64_
   for (; i + NAME(BLOCK) + reach <= n; i += NAME(BLOCK)) {
     NAME(nd4c_block) line;
     NAME(line)(op, a + i * a_step, a_step, b + i * b_step, b_step, &line);
-    if (streams)
+    if (streams) {
       nd4c_stream_block(y + i, &line);
-    else
+    } else {
       memcpy(y + i, &line, sizeof line);
+    }
   }
   return i;
 }
@@ -36,8 +37,9 @@ ND4C_INLINED void NAME(rest)(nd4c_binary_loop both, int64_t n, const T *a, int64
     both(n, a, b, y);
     return;
   }
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     both(1, a + i * a_step, b + i * b_step, y + i);
+  }
 }
 
 /* The usual steps as constants: a loop that asks for them at every block keeps the blocks in memory. */
@@ -48,12 +50,13 @@ ND4C_INLINED void NAME(stream)(enum nd4c_binary_index op, nd4c_binary_loop both,
   int64_t i = (int64_t)(-(uintptr_t)y % ND4C_STREAM_BLOCK / sizeof *y);
   i = i < n ? i : n;
   NAME(rest)(both, i, a, a_step, b, b_step, y);
-  if (a_step == 1 && b_step == 1)
+  if (a_step == 1 && b_step == 1) {
     i = NAME(lines)(op, true, i, n, a, 1, b, 1, y);
-  else if (a_step == 2 && b_step == 2)
+  } else if (a_step == 2 && b_step == 2) {
     i = NAME(lines)(op, true, i, n, a, 2, b, 2, y);
-  else
+  } else {
     i = NAME(lines)(op, true, i, n, a, a_step, b, b_step, y);
+  }
   NAME(rest)(both, n - i, a + i * a_step, a_step, b + i * b_step, b_step, y + i);
 }
 

@@ -6,8 +6,9 @@
 
 static inline T ND4C_LEVEL_PASTE(NAME(saturate), float32)(float x) {
   const float low = (float)LOWEST, high = (float)HIGHEST;
-  if (sizeof(T) >= sizeof(int32_t))
+  if (sizeof(T) >= sizeof(int32_t)) {
     return ND4C_IS_NAN(x) ? 0 : x >= high ? HIGHEST : x <= low ? LOWEST : (T)x;
+  }
   x = ND4C_IS_NAN(x) ? 0 : x;
   x = x > low ? x : low;
   return (T)(int32_t)(x < high ? x : high);
@@ -15,8 +16,9 @@ static inline T ND4C_LEVEL_PASTE(NAME(saturate), float32)(float x) {
 
 static inline T ND4C_LEVEL_PASTE(NAME(saturate), float64)(double x) {
   const double low = (double)LOWEST, high = (double)HIGHEST;
-  if (sizeof(T) >= sizeof(int32_t))
+  if (sizeof(T) >= sizeof(int32_t)) {
     return ND4C_IS_NAN(x) ? 0 : x >= high ? HIGHEST : x <= low ? LOWEST : (T)x;
+  }
   x = ND4C_IS_NAN(x) ? 0 : x;
   x = x > low ? x : low;
   return (T)(int32_t)(x < high ? x : high);

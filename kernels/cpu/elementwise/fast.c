@@ -119,12 +119,13 @@ static inline float fast_power(float a, float b) {
 
 ND4C_INLINED void loop(enum nd4c_unary_index op, int64_t n, const float *x, float *y) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = op == ND4C_UNARY_log    ? fast_log(x[i])
            : op == ND4C_UNARY_tanh ? copysignf(fast_tanh(x[i]), x[i])
            : op == ND4C_UNARY_erf  ? copysignf(fast_erf(x[i]), x[i])
            : op == ND4C_UNARY_gelu ? copysignf(fast_gelu(x[i]), x[i])
                                    : copysignf(fast_gelu_tanh(x[i]), x[i]);
+  }
 }
 
 #define LOOP(op)                                                                                      \

@@ -3,8 +3,9 @@
 static inline void POWER(int64_t n, const T *a, int64_t a_step, const T *b, int64_t b_step, T *y) {
   enum { PIECE = 256 };
   T bases[PIECE], exponents[PIECE], results[PIECE];
-  if (n < 1 || (b_step == 0 && a_step == 1 && NAME(nd4c_power_plain)(n, a, *b, y)))
+  if (n < 1 || (b_step == 0 && a_step == 1 && NAME(nd4c_power_plain)(n, a, *b, y))) {
     return;
+  }
   for (int64_t i = 0; i < PIECE; i++) {
     bases[i] = *a;
     exponents[i] = *b;
@@ -12,17 +13,23 @@ static inline void POWER(int64_t n, const T *a, int64_t a_step, const T *b, int6
   for (int64_t i = 0; i < n; i += PIECE) {
     int64_t count = n - i < PIECE ? n - i : PIECE;
     uint32_t special = 0;
-    if (a_step)
+    if (a_step) {
       memcpy(bases, a + i, (size_t)count * sizeof *a);
-    if (b_step)
+    }
+    if (b_step) {
       memcpy(exponents, b + i, (size_t)count * sizeof *b);
-    for (int64_t j = 0; j < count; j++)
+    }
+    for (int64_t j = 0; j < count; j++) {
       special |= (uint32_t)NAME(nd4c_power_is_special)(bases[j], exponents[j]);
-    for (int64_t j = 0; j < count; j++)
+    }
+    for (int64_t j = 0; j < count; j++) {
       results[j] = FINITE(bases[j], exponents[j]);
-    for (int64_t j = 0; special && j < count; j++)
-      if (NAME(nd4c_power_is_special)(bases[j], exponents[j]))
+    }
+    for (int64_t j = 0; special && j < count; j++) {
+      if (NAME(nd4c_power_is_special)(bases[j], exponents[j])) {
         results[j] = (T)pow((double)bases[j], (double)exponents[j]);
+      }
+    }
     memcpy(y + i, results, (size_t)count * sizeof *y);
   }
 }

@@ -22,8 +22,9 @@ static void NAME(nd4c_power_mend)(MASK special, V a, V b, T *y) {
 
 static inline void NAME(nd4c_power)(int64_t n, const T *a, int64_t a_step, const T *b, int64_t b_step, T *y) {
   enum { COUNT = 64 / sizeof(T) };
-  if (n < 1 || (b_step == 0 && a_step == 1 && NAME(nd4c_power_plain)(n, a, *b, y)))
+  if (n < 1 || (b_step == 0 && a_step == 1 && NAME(nd4c_power_plain)(n, a, *b, y))) {
     return;
+  }
   V base = OP(set1)(*a), exponent = OP(set1)(*b);
   for (int64_t i = 0; i < n; i += COUNT) {
     MASK some = (MASK)(n - i < COUNT ? (1u << (n - i)) - 1 : (1u << COUNT) - 1);
@@ -34,10 +35,12 @@ static inline void NAME(nd4c_power)(int64_t n, const T *a, int64_t a_step, const
                           OP_MASK(mask_fpclass)(some, exponent, 0x99));
     MASK negative = OP_MASK(fpclass)(base, 0x40);
     V result = NAME(nd4c_power_positive)(NAME(nd4c_absolute)(base), exponent);
-    if (negative)
+    if (negative) {
       result = NAME(nd4c_power_signed)(result, exponent, negative);
+    }
     OP(mask_storeu)(y + i, some, result);
-    if (special)
+    if (special) {
       NAME(nd4c_power_mend)(special, base, exponent, y + i);
+    }
   }
 }

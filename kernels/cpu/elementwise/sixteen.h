@@ -73,8 +73,9 @@ static inline __m512 nd4c_odd_sixteen(__m512 x, const nd4c_sixteen *table, float
   __m512i index = _mm512_srli_epi32(_mm512_castps_si512(moved), 21);
   __mmask16 beyond_first = _mm512_cmp_ps_mask(moved, _mm512_set1_ps(1.25f * shift), _CMP_GE_OQ);
   __m512 r = _mm512_sub_ps(a, nd4c_pick_sixteen(index, table[0])), p = nd4c_pick_sixteen(index, table[7]);
-  for (int i = 6; i > 1; i--)
+  for (int i = 6; i > 1; i--) {
     p = _mm512_fmadd_ps(p, r, nd4c_pick_sixteen(index, table[i]));
+  }
   __m512 value = _mm512_mask_permutexvar_ps(a, beyond_first, index, _mm512_load_ps(table[1]));
   __m512i y = _mm512_castps_si512(_mm512_fmadd_ps(p, r, value));
   return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(y, _mm512_castps_si512(x), _mm512_set1_epi32(INT32_MIN), 0xf8));
@@ -139,8 +140,9 @@ static inline __m512 nd4c_gelu_sixteen(__m512 x) {
   __m512 low = _mm512_castsi512_ps(_mm512_and_si512(bits, _mm512_set1_epi32(-0x200000)));
   __m512 r = _mm512_sub_ps(a, _mm512_sub_ps(low, _mm512_set1_ps(1)));
   __m512 p = nd4c_pick_sixteen(index, nd4c_normal_tail_sixteen_table[6]);
-  for (int i = 5; i >= 0; i--)
+  for (int i = 5; i >= 0; i--) {
     p = _mm512_fmadd_ps(p, r, nd4c_pick_sixteen(index, nd4c_normal_tail_sixteen_table[i]));
+  }
   const __m512 factor = _mm512_set1_ps(-0x1.715476p-1f), factor_low = _mm512_set1_ps(-0x1.4ae0c000p-27f);
   __m512 square = _mm512_mul_ps(a, a), lost = _mm512_fmsub_ps(a, a, square);
   __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(square, factor), ND4C_TO_INTEGER);
@@ -201,8 +203,9 @@ static inline __m512 nd4c_gelu_of_logarithm_sixteen(__m512 x, const nd4c_sixteen
   __m512i bits = _mm512_castps_si512(moved), index = _mm512_srli_epi32(bits, 21);
   __m512 r = _mm512_sub_ps(moved, _mm512_castsi512_ps(_mm512_and_si512(bits, _mm512_set1_epi32(-0x200000))));
   __m512 log = nd4c_pick_sixteen(index, table[3]);
-  for (int i = 2; i >= 0; i--)
+  for (int i = 2; i >= 0; i--) {
     log = _mm512_fmadd_ps(log, r, nd4c_pick_sixteen(index, table[i]));
+  }
   __m512 n = _mm512_roundscale_ps(log, ND4C_TO_INTEGER), f = _mm512_sub_ps(log, n);
   __m512 e = _mm512_fmadd_ps(_mm512_set1_ps(0x1.5f48cap-10f), f, _mm512_set1_ps(0x1.3cbf6ap-7f)); /* 2^f */
   e = _mm512_fmadd_ps(e, f, _mm512_set1_ps(0x1.c6aeecp-5f));

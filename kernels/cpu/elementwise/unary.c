@@ -32,8 +32,9 @@ static void logical_not_boolean(SIGNATURE) {
   uint8_t *y = vy;
   (void)parameters;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = x[i] == 0;
+  }
 }
 
 /* -- sine and cosine --------------------------------------------------------------------------------------------- */
@@ -53,16 +54,19 @@ ND4C_INLINED void trigonometric_float32(bool cosine, int64_t n, const float *x, 
       far |= !(fabsf(kept[j]) < ND4C_TRIGONOMETRIC_NEAR);
     }
     ND4C_INDEPENDENT
-    for (int64_t j = 0; j < count; j++)
+    for (int64_t j = 0; j < count; j++) {
       y[i + j] = nd4c_sine_near_f32(kept[j], cosine);
+    }
     ND4C_INDEPENDENT
     for (int64_t j = 0; far && j < count; j++) {
       float near = y[i + j], other = nd4c_sine_f32(kept[j], cosine);
       y[i + j] = fabsf(kept[j]) < ND4C_TRIGONOMETRIC_NEAR ? near : other;
     }
-    for (int64_t j = 0; large && j < count; j++)
-      if (!(fabsf(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT))
+    for (int64_t j = 0; large && j < count; j++) {
+      if (!(fabsf(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT)) {
         y[i + j] = (float)(cosine ? cos((double)kept[j]) : sin((double)kept[j]));
+      }
+    }
   }
 }
 
@@ -77,11 +81,14 @@ ND4C_INLINED void trigonometric_float64(bool cosine, int64_t n, const double *x,
       large |= !(fabs(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT_F64);
     }
     ND4C_INDEPENDENT
-    for (int64_t j = 0; ND4C_HAS_FMA && j < count; j++)
+    for (int64_t j = 0; ND4C_HAS_FMA && j < count; j++) {
       y[i + j] = nd4c_sine_f64(kept[j], cosine);
-    for (int64_t j = 0; large && j < count; j++)
-      if (!ND4C_HAS_FMA || !(fabs(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT_F64))
+    }
+    for (int64_t j = 0; large && j < count; j++) {
+      if (!ND4C_HAS_FMA || !(fabs(kept[j]) < ND4C_TRIGONOMETRIC_LIMIT_F64)) {
         y[i + j] = cosine ? nd4c_cos_f64(kept[j]) : nd4c_sin_f64(kept[j]);
+      }
+    }
   }
 }
 

@@ -51,8 +51,9 @@ ND4C_INLINED void NAME(loop)(enum nd4c_unary_index op, SIGNATURE) {
   const T *x = vx;
   T *y = vy;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = NAME(element)(op, x[i], parameters);
+  }
 }
 
 static void NAME(is_nan)(SIGNATURE) {
@@ -60,8 +61,9 @@ static void NAME(is_nan)(SIGNATURE) {
   uint8_t *y = vy;
   (void)parameters;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = ND4C_IS_NAN(x[i]);
+  }
 }
 
 #if KIND == ND4C_WIDE_FLOAT

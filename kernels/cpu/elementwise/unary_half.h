@@ -31,6 +31,7 @@ static void NAME(is_nan)(SIGNATURE) {
   uint8_t *y = vy;
   (void)parameters;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = (x[i] & 0x7fff) > NAME(infinity);
+  }
 }

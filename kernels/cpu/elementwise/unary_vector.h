@@ -33,13 +33,16 @@ ND4C_INLINED __m512d nd4c_unary_eight(enum nd4c_unary_index op, __m512d x) {
 
 /* Of float16 the lower half of a register is used: 16 numbers of f32 come of it. */
 ND4C_INLINED __m512i nd4c_unary_register(enum nd4c_unary_index op, nd4c_dtype dtype, __m512i x) {
-  if (dtype == ND4C_FLOAT64)
+  if (dtype == ND4C_FLOAT64) {
     return _mm512_castpd_si512(nd4c_unary_eight(op, _mm512_castsi512_pd(x)));
-  if (dtype == ND4C_FLOAT32)
+  }
+  if (dtype == ND4C_FLOAT32) {
     return _mm512_castps_si512(nd4c_unary_sixteen(op, false, _mm512_castsi512_ps(x)));
-  if (dtype == ND4C_BFLOAT16)
+  }
+  if (dtype == ND4C_BFLOAT16) {
     return nd4c_bfloat16_narrow_pair(nd4c_unary_sixteen(op, true, nd4c_bfloat16_evens(x)),
                                      nd4c_unary_sixteen(op, true, nd4c_bfloat16_odds(x)));
+  }
   __m512 wide = nd4c_unary_sixteen(op, false, _mm512_cvtph_ps(_mm512_castsi512_si256(x)));
   return _mm512_castsi256_si512(_mm512_cvtps_ph(wide, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
@@ -58,22 +61,24 @@ ND4C_INLINED int64_t nd4c_unary_registers(enum nd4c_unary_index op, nd4c_dtype d
   int64_t i = 0;
   for (; i + width <= n; i += width) {
     __m512i result = nd4c_unary_at(op, dtype, x + i);
-    if (width == 32 && streams)
+    if (width == 32 && streams) {
       _mm256_stream_si256((void *)(y + i), _mm512_castsi512_si256(result));
-    else if (width == 32)
+    } else if (width == 32) {
       _mm256_storeu_si256((void *)(y + i), _mm512_castsi512_si256(result));
-    else if (streams)
+    } else if (streams) {
       _mm512_stream_si512((void *)(y + i), result);
-    else
+    } else {
       _mm512_storeu_si512(y + i, result);
+    }
   }
   return i;
 }
 
 ND4C_INLINED void nd4c_unary_vectors(enum nd4c_unary_index op, nd4c_dtype dtype, int64_t n, const char *x, char *y) {
   int64_t i = nd4c_unary_registers(op, dtype, false, n, x, y);
-  if (i == n)
+  if (i == n) {
     return;
+  }
   __mmask64 rest = (UINT64_C(1) << (n - i)) - 1;
   _mm512_mask_storeu_epi8(y + i, rest, nd4c_unary_register(op, dtype, _mm512_maskz_loadu_epi8(rest, x + i)));
 }

@@ -28,8 +28,9 @@ static inline void nd4c_copy_block(char *to, const char *from, int64_t bytes) {
   if (bytes > ND4C_BLOCK_MOST) {
     memcpy(to, from, (size_t)bytes);
   } else if (bytes >= 64) {
-    for (int64_t i = 0; i + 64 <= bytes; i += 64)
+    for (int64_t i = 0; i + 64 <= bytes; i += 64) {
       *(nd4c_bytes_64 *)(void *)(to + i) = *(const nd4c_bytes_64 *)(const void *)(from + i);
+    }
     *(nd4c_bytes_64 *)(void *)(to + bytes - 64) = *(const nd4c_bytes_64 *)(const void *)(from + bytes - 64);
   } else if (bytes >= 32) {
     ND4C_BLOCK_ENDS(nd4c_bytes_32);

@@ -18,16 +18,18 @@ static bool in_range(int64_t n, const nd4c_indices *indices) {
   if (indices->wide) {
     const int64_t *index = indices->data;
     uint64_t outside = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       outside |= (uint64_t)(index[i] < -extent) | (uint64_t)(index[i] >= extent);
+    }
     return outside == 0;
   }
   const int32_t *index = indices->data;
   const int32_t low = extent > INT32_MAX ? INT32_MIN : (int32_t)-extent;
   const int32_t high = extent > INT32_MAX ? INT32_MAX : (int32_t)(extent - 1);
   uint32_t outside = 0;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     outside |= (uint32_t)(index[i] < low) | (uint32_t)(index[i] > high);
+  }
   return outside == 0;
 }
 
@@ -55,8 +57,9 @@ static void pick_blocks(int64_t n, const nd4c_indices *indices, int64_t bytes, c
   for (int64_t i = 0; i < n; i++, to += bytes) {
     if (i + FORESEEN < n) {
       const char *next = from + index_at(*indices, indices->wide, i + FORESEEN) * bytes;
-      for (int64_t line = 0; line < bytes && line < ASKED; line += ND4C_STREAM_BLOCK)
+      for (int64_t line = 0; line < bytes && line < ASKED; line += ND4C_STREAM_BLOCK) {
         ND4C_PREFETCH((uintptr_t)(next + line));
+      }
     }
     nd4c_copy_block(to, from + index_at(*indices, indices->wide, i) * bytes, bytes);
   }

@@ -4,21 +4,23 @@
  * is called: wide indices or narrow ones; near: neighbours are one element apart. */
 ND4C_INLINED void NAME(pick_each)(bool wide, bool near, int64_t n, nd4c_indices indices, const T *from, int64_t stride,
                                   int64_t step, T *to) {
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     to[i] = from[near ? index_at(indices, wide, i) : index_at(indices, wide, i) * stride + i * step];
+  }
 }
 
 static void NAME(pick)(int64_t n, const nd4c_indices *indices, const void *from, int64_t stride, int64_t step,
                        void *to) {
   bool near = stride == 1 && step == 0;
-  if (indices->wide && near)
+  if (indices->wide && near) {
     NAME(pick_each)(true, true, n, *indices, from, 1, 0, to);
-  else if (near)
+  } else if (near) {
     NAME(pick_each)(false, true, n, *indices, from, 1, 0, to);
-  else if (indices->wide)
+  } else if (indices->wide) {
     NAME(pick_each)(true, false, n, *indices, from, stride, step, to);
-  else
+  } else {
     NAME(pick_each)(false, false, n, *indices, from, stride, step, to);
+  }
 }
 
 #include "kernels/cpu/indexing/place.h"
@@ -26,9 +28,11 @@ static void NAME(pick)(int64_t n, const nd4c_indices *indices, const void *from,
 /* -- repeating ----------------------------------------------------------------------------------------------------- */
 
 static void NAME(repeat_rest)(int64_t n, nd4c_indices counts, int64_t i, const T *from, T *to) {
-  for (; i < n; i++)
-    for (int64_t k = count_at(counts, counts.wide, i); k > 0; k--)
+  for (; i < n; i++) {
+    for (int64_t k = count_at(counts, counts.wide, i); k > 0; k--) {
       *to++ = from[i];
+    }
+  }
 }
 
 /* A vector of each element is written, whatever its count, and what is too much overwritten by the next one. */
@@ -41,12 +45,14 @@ static void NAME(repeat)(int64_t n, const nd4c_indices *counts, const void *vfro
   typedef T lanes __attribute__((vector_size(32), aligned(1), may_alias));
   for (; i < n; i++) {
     const int64_t count = count_at(*counts, counts->wide, i);
-    if (done + count + LANES > total)
+    if (done + count + LANES > total) {
       break;
+    }
     const lanes line = (lanes){0} + from[i];
     *(lanes *)(void *)(to + done) = line;
-    for (int64_t k = LANES; k < count; k += LANES)
+    for (int64_t k = LANES; k < count; k += LANES) {
       *(lanes *)(void *)(to + done + k) = line;
+    }
     done += count;
   }
 #else
@@ -74,12 +80,13 @@ static inline __m512i NAME(load_lanes)(const T *p) {
 }
 
 static inline void NAME(store_lanes)(T *p, __m512i v) {
-  if (SIZE == 1)
+  if (SIZE == 1) {
     _mm_storeu_si128((void *)p, _mm512_cvtepi32_epi8(v));
-  else if (SIZE == 2)
+  } else if (SIZE == 2) {
     _mm256_storeu_si256((void *)p, _mm512_cvtepi32_epi16(v));
-  else
+  } else {
     _mm512_storeu_si512(p, v);
+  }
 }
 
 static inline __m512i NAME(squeeze)(uint64_t some, __m512i v) {

@@ -13,14 +13,15 @@ ND4C_INLINED void NAME(place_each)(bool adds, bool wide, bool near, int64_t n, n
 ND4C_INLINED void NAME(place_any)(bool adds, int64_t n, const nd4c_indices *indices, const T *from, T *to,
                                   int64_t stride, int64_t step) {
   bool near = stride == 1 && step == 0;
-  if (indices->wide && near)
+  if (indices->wide && near) {
     NAME(place_each)(adds, true, true, n, *indices, from, to, 1, 0);
-  else if (near)
+  } else if (near) {
     NAME(place_each)(adds, false, true, n, *indices, from, to, 1, 0);
-  else if (indices->wide)
+  } else if (indices->wide) {
     NAME(place_each)(adds, true, false, n, *indices, from, to, stride, step);
-  else
+  } else {
     NAME(place_each)(adds, false, false, n, *indices, from, to, stride, step);
+  }
 }
 
 /* Not every type has a use for both. */

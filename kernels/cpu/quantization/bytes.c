@@ -31,8 +31,9 @@ ND4C_INLINED void add_block(int rows, int64_t k, const int8_t *a, const int8_t *
                             accumulator sums[ROWS][VECTORS]) {
   int8x16_t x[ROWS];
 #pragma GCC unroll 4
-  for (int r = 0; r < rows; r++)
+  for (int r = 0; r < rows; r++) {
     x[r] = vld1q_s8(a + r * k);
+  }
   STEP(0) STEP(1) STEP(2) STEP(3)
 }
 #else
@@ -54,8 +55,9 @@ ND4C_INLINED void add_block(int rows, int64_t k, const int8_t *a, const int8_t *
                             accumulator sums[ROWS][VECTORS]) {
   int16x8_t x[ROWS];
 #pragma GCC unroll 4
-  for (int r = 0; r < rows; r++)
+  for (int r = 0; r < rows; r++) {
     x[r] = vmovl_s8(vld1_s8(a + r * k));
+  }
   STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)
 }
 #endif
@@ -92,16 +94,18 @@ ND4C_INLINED void add_block(int rows, int64_t k, const int8_t *a, const int8_t *
                             accumulator sums[ROWS][VECTORS]) {
   accumulator column[VECTORS];
 #pragma GCC unroll 4
-  for (int v = 0; v < VECTORS; v++)
+  for (int v = 0; v < VECTORS; v++) {
     column[v] = LINE(panel + v * LANES * TOGETHER);
+  }
 #pragma GCC unroll 8
   for (int r = 0; r < rows; r++) {
     int16_t word;
     memcpy(&word, a + r * k, sizeof word);
     accumulator x = PAIR(word);
 #pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++)
+    for (int v = 0; v < VECTORS; v++) {
       sums[r][v] = ADD_PRODUCTS(sums[r][v], column[v], x);
+    }
   }
 }
 
@@ -124,17 +128,20 @@ ND4C_INLINED void strip(int rows, int64_t columns, int64_t k, const int8_t *a, c
 #pragma GCC unroll 8
   for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++)
+    for (int v = 0; v < VECTORS; v++) {
       sums[r][v] = (accumulator){0};
+    }
   }
-  for (int64_t i = 0; i < k; i += DEPTH)
+  for (int64_t i = 0; i < k; i += DEPTH) {
     add_block(rows, k, a + i, panel + i * ND4C_BYTES_COLUMNS, sums);
+  }
 #pragma GCC unroll 8
   for (int r = 0; r < rows; r++) {
     accumulator line[VECTORS];
 #pragma GCC unroll 4
-    for (int v = 0; v < VECTORS; v++)
+    for (int v = 0; v < VECTORS; v++) {
       line[v] = sums[r][v];
+    }
     memcpy(y + r * y_stride, line, (size_t)columns * sizeof *y);
   }
 }
@@ -142,22 +149,26 @@ ND4C_INLINED void strip(int rows, int64_t columns, int64_t k, const int8_t *a, c
 static void multiply(int64_t m, int64_t columns, int64_t k, const int8_t *a, const int8_t *panel, int32_t *y,
                      int64_t y_stride) {
   int64_t row = 0;
-  for (; row + ROWS <= m; row += ROWS)
+  for (; row + ROWS <= m; row += ROWS) {
     strip(ROWS, columns, k, a + row * k, panel, y + row * y_stride, y_stride);
-  for (; row < m; row++)
+  }
+  for (; row < m; row++) {
     strip(1, columns, k, a + row * k, panel, y + row * y_stride, y_stride);
+  }
 }
 
 static void pack(int64_t columns, int64_t k, const int8_t *b, int64_t row_stride, int64_t column_stride,
                  int8_t *panel) {
   int64_t whole = (k + DEPTH - 1) / DEPTH * DEPTH;
-  if (columns < ND4C_BYTES_COLUMNS || k < whole)
+  if (columns < ND4C_BYTES_COLUMNS || k < whole) {
     memset(panel, 0, (size_t)(whole * ND4C_BYTES_COLUMNS));
+  }
   for (int64_t i = 0; i < k; i++) {
     const int8_t *line = b + i * row_stride;
     int8_t *to = panel + i / TOGETHER * TOGETHER * ND4C_BYTES_COLUMNS + i % TOGETHER;
-    for (int64_t j = 0; j < columns; j++)
+    for (int64_t j = 0; j < columns; j++) {
       to[j * TOGETHER] = line[j * column_stride];
+    }
   }
 }
 

@@ -23,8 +23,9 @@ static inline int32_t lanes_sum(accumulator x) {
   int32_t lanes[LANES];
   uint32_t sum = 0;
   memcpy(lanes, &x, sizeof lanes);
-  for (int i = 0; i < LANES; i++)
+  for (int i = 0; i < LANES; i++) {
     sum += (uint32_t)lanes[i];
+  }
   return (int32_t)sum;
 }
 
@@ -38,8 +39,9 @@ ND4C_INLINED void dot_block(int rows, int columns, int64_t k, const int16_t *x, 
     for (int c = 0; c < columns; c++) {
       const accumulator line = TURNED_LINE(b + c * b_column + i, turn);
 #pragma GCC unroll 8
-      for (int r = 0; r < rows; r++)
+      for (int r = 0; r < rows; r++) {
         sums[r * columns + c] = ADD_PRODUCTS(sums[r * columns + c], line, WORDS(x + r * x_row + i));
+      }
     }
   if (i < k)
 #pragma GCC unroll 4
@@ -48,14 +50,16 @@ ND4C_INLINED void dot_block(int rows, int columns, int64_t k, const int16_t *x, 
       memcpy(rest, b + c * b_column + i, (size_t)(k - i));
       const accumulator line = TURNED_LINE(rest, turn);
 #pragma GCC unroll 8
-      for (int r = 0; r < rows; r++)
+      for (int r = 0; r < rows; r++) {
         sums[r * columns + c] = ADD_PRODUCTS(sums[r * columns + c], line, WORDS(x + r * x_row + i));
+      }
     }
 #pragma GCC unroll 8
   for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
-    for (int c = 0; c < columns; c++)
+    for (int c = 0; c < columns; c++) {
       y[r * y_row + c] = lanes_sum(sums[r * columns + c]);
+    }
 }
 
 /* As many columns at a time as leave eight sums. */

@@ -32,7 +32,7 @@ typedef __m128i lanes;
 #else
 enum { LANES = 2 };
 typedef uint64_t lanes __attribute__((vector_size(16)));
-#define MULTIPLY(x, y) (((x)&0xffffffff) * ((y)&0xffffffff))
+#define MULTIPLY(x, y) (((x) & 0xffffffff) * ((y) & 0xffffffff))
 #define SPREAD(x) ((lanes){(x), (x)})
 #endif
 typedef uint64_t words __attribute__((vector_size(sizeof(lanes))));
@@ -43,8 +43,9 @@ typedef struct pairs_of_lanes {
 
 static inline pairs_of_lanes rounds(uint64_t key, uint64_t low, uint64_t high) {
   words a = {0}, b = {0}, c = (words)SPREAD(high), d = (words)SPREAD(high >> 32);
-  for (int i = 0; i < LANES; i++)
+  for (int i = 0; i < LANES; i++) {
     a[i] = low + (uint64_t)i;
+  }
   b = a >> 32;
   uint32_t k = (uint32_t)key, l = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++) {
@@ -113,19 +114,22 @@ static void first_pairs(const nd4c_philox *state, uint64_t step, int64_t count, 
 static void uniform32(int64_t n, const uint32_t *words32, double low, double range, float *y) {
   if (low == 0 && range == 1) { /* exact, so in single precision */
     ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       y[i] = (float)(int32_t)(words32[i] >> 8) * 0x1p-24f;
+    }
     return;
   }
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = (float)(low + (double)(int32_t)(words32[i] >> 8) * 0x1p-24 * range);
+  }
 }
 
 static void uniform64(int64_t n, const uint64_t *pairs, double low, double range, double *y) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = low + (double)(int64_t)(pairs[i] >> 11) * 0x1p-53 * range;
+  }
 }
 
 /* The middle of the distribution for all, then its tails for those that lie there. */
@@ -144,8 +148,9 @@ static void normal(int64_t n, const uint64_t *pairs, double *z) {
     place[tails] = i;
     tails += !(((double)rest + 0.5) * 0x1p-64 <= ND4C_QUANTILE_MIDDLE);
   }
-  for (int32_t t = 0; t < tails; t++)
+  for (int32_t t = 0; t < tails; t++) {
     root[t] = -log(((double)(int64_t)(pairs[place[t]] >> 1) + 0.5) * 0x1p-64);
+  }
   ND4C_INDEPENDENT
   for (int32_t t = 0; t < tails; t++) {
     double r = sqrt(root[t]);
@@ -160,14 +165,16 @@ static void normal(int64_t n, const uint64_t *pairs, double *z) {
 
 static void scale32(int64_t n, const double *z, double mean, double scale, float *y) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = (float)(mean + scale * z[i]);
+  }
 }
 
 static void scale64(int64_t n, const double *z, double mean, double scale, double *y) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = mean + scale * z[i];
+  }
 }
 
 static int64_t below(int64_t n, const uint64_t *pairs, uint64_t range, uint64_t beyond, uint64_t *y) {
@@ -177,9 +184,11 @@ static int64_t below(int64_t n, const uint64_t *pairs, uint64_t range, uint64_t 
     y[i] = upper >> 32;
     missed |= (uint64_t)((upper << 32 | (lower & 0xffffffff)) < beyond);
   }
-  for (int64_t i = 0; missed != 0 && i < n; i++)
-    if (pairs[i] * range < beyond)
+  for (int64_t i = 0; missed != 0 && i < n; i++) {
+    if (pairs[i] * range < beyond) {
       return i;
+    }
+  }
   return n;
 }
 

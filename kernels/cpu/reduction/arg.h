@@ -9,13 +9,16 @@ ND4C_INLINED bool NAME(beats)(enum nd4c_reduce_index op, T x, T best) {
 static int64_t NAME(find)(int64_t n, int64_t i, const T *x, T best) {
   for (; i + BLOCK <= n; i += BLOCK) {
     uint32_t found = 0;
-    for (int64_t j = 0; j < BLOCK; j++)
+    for (int64_t j = 0; j < BLOCK; j++) {
       found |= x[i + j] == best || (ND4C_IS_NAN(best) && ND4C_IS_NAN(x[i + j]));
-    if (found)
+    }
+    if (found) {
       break;
+    }
   }
-  while (!(x[i] == best || (ND4C_IS_NAN(best) && ND4C_IS_NAN(x[i]))))
+  while (!(x[i] == best || (ND4C_IS_NAN(best) && ND4C_IS_NAN(x[i])))) {
     i++;
+  }
   return i;
 }
 

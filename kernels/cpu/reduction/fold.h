@@ -20,10 +20,12 @@ ND4C_INLINED void in_whole_vectors(rows_loop many, int64_t size, int64_t a_size,
   }
   _Alignas(64) char x[FOLD_ROWS * REGISTER] = {0};
   _Alignas(64) char all[2 * REGISTER] = {0};
-  for (int64_t row = 0; row < FOLD_ROWS; row++)
+  for (int64_t row = 0; row < FOLD_ROWS; row++) {
     memcpy(x + row * REGISTER, line + row * step, (size_t)(n * size));
-  if (!set)
+  }
+  if (!set) {
     memcpy(all, a, (size_t)(n * a_size));
+  }
   many(REGISTER / size, x, REGISTER, all, set);
   memcpy(a, all, (size_t)(n * a_size));
 }
@@ -70,8 +72,9 @@ static void add_eight_rows(int64_t n, const char *line, int64_t step, void *va, 
       upper = last_of_float64(upper, upper_count, nothing);
     }
     wide_float64 *to = (wide_float64 *)(void *)(a + at), *then = (wide_float64 *)(void *)(a + at + HALF);
-    if (!set)
+    if (!set) {
       lower += *to, upper += *then;
+    }
     *to = lower, *then = upper;
   }
 }

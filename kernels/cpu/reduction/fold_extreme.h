@@ -19,8 +19,9 @@ ND4C_INLINED void NAME(extreme_rows)(enum nd4c_reduce_index op, int64_t n, const
     int64_t at = i + W <= n ? i : n - W;
     NAME(wide) v[FOLD_ROWS];
 #pragma GCC unroll 8
-    for (int row = 0; row < FOLD_ROWS; row++)
+    for (int row = 0; row < FOLD_ROWS; row++) {
       v[row] = NAME(row_at)(line, step, row, at);
+    }
     NAME(seen) seen = {0};
     NAME(wide) first = NAME(best_of)(op, &seen, v[0], v[1]), second = NAME(best_of)(op, &seen, v[2], v[3]);
     NAME(wide) third = NAME(best_of)(op, &seen, v[4], v[5]), fourth = NAME(best_of)(op, &seen, v[6], v[7]);

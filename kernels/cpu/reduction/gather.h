@@ -37,50 +37,59 @@ ND4C_INLINED void OF(rows)(enum nd4c_reduce_index op, int64_t n, const char *lin
     return;
   }
   const T *x[FOLD_ROWS];
-  for (int row = 0; row < FOLD_ROWS; row++)
+  for (int row = 0; row < FOLD_ROWS; row++) {
     x[row] = (const T *)(const void *)(line + row * step);
+  }
   const T *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3], *x4 = x[4], *x5 = x[5], *x6 = x[6], *x7 = x[7];
   ND4C_INDEPENDENT
-  for (int64_t i = 0; set && i < n; i++)
+  for (int64_t i = 0; set && i < n; i++) {
     a[i] = OF(combine)(op, OF(combine)(op, OF(two)(op, x0, x1, i), OF(two)(op, x2, x3, i)),
                        OF(combine)(op, OF(two)(op, x4, x5, i), OF(two)(op, x6, x7, i)));
+  }
   ND4C_INDEPENDENT
-  for (int64_t i = 0; !set && i < n; i++)
+  for (int64_t i = 0; !set && i < n; i++) {
     a[i] = OF(combine)(op, a[i],
                        OF(combine)(op, OF(combine)(op, OF(two)(op, x0, x1, i), OF(two)(op, x2, x3, i)),
                                    OF(combine)(op, OF(two)(op, x4, x5, i), OF(two)(op, x6, x7, i))));
+  }
 }
 #endif
 
 ND4C_INLINED void OF(fold)(enum nd4c_reduce_index op, rows_loop eight, ROWS_SIGNATURE, int32_t first) {
   A *a = accumulators;
   const char *line = vx;
-  for (; rows >= FOLD_ROWS; rows -= FOLD_ROWS, line += FOLD_ROWS * step, first = 0)
-    if (IN_REGISTERS)
+  for (; rows >= FOLD_ROWS; rows -= FOLD_ROWS, line += FOLD_ROWS * step, first = 0) {
+    if (IN_REGISTERS) {
       in_whole_vectors(eight, sizeof(T), sizeof *a, n, line, step, a, first != 0);
-    else
+    } else {
       eight(n, line, step, a, first != 0);
+    }
+  }
   for (; rows > 0; rows--, line += step, first = 0) {
     const T *x = (const T *)(const void *)line;
     ND4C_INDEPENDENT
-    for (int64_t i = 0; first && i < n; i++)
+    for (int64_t i = 0; first && i < n; i++) {
       a[i] = OF(take)(op, x[i]);
+    }
     ND4C_INDEPENDENT
-    for (int64_t i = 0; !first && i < n; i++)
+    for (int64_t i = 0; !first && i < n; i++) {
       a[i] = OF(combine)(op, a[i], OF(take)(op, x[i]));
+    }
   }
 }
 
 ND4C_INLINED void OF(merge)(enum nd4c_reduce_index op, int64_t n, const A *x, A *a) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     a[i] = OF(combine)(op, a[i], x[i]);
+  }
 }
 
 /* Floats are added in pieces, and those pairwise: the error grows with the logarithm of the number of pieces. */
 static A OF(pairs)(enum nd4c_reduce_index op, A (*piece)(int64_t n, const T *x), int64_t n, const T *x) {
-  if (n <= PIECE)
+  if (n <= PIECE) {
     return piece(n, x);
+  }
   int64_t half = (n / PIECE + 1) / 2 * PIECE;
   A left = OF(pairs)(op, piece, half, x);
   return OF(combine)(op, left, OF(pairs)(op, piece, n - half, x + half));

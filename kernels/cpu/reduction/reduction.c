@@ -58,8 +58,9 @@ ND4C_INLINED int64_t sum_fours_bfloat16(enum nd4c_reduce_index op, int64_t n, co
   }
   lower += upper;
   double sum = fold_lanes_float64(ND4C_REDUCE_sum, &lower);
-  if (i == 0 || sum - sum != 0)
+  if (i == 0 || sum - sum != 0) {
     return 0;
+  }
   *all = sum;
   return i;
 }
@@ -68,15 +69,17 @@ ND4C_INLINED int64_t extreme_fours_bfloat16(enum nd4c_reduce_index op, int64_t n
   wide_float32 a0 = {0}, a1 = a0, a2 = a0, a3 = a0;
   seen_float32 seen = {0};
   int64_t i = 0;
-  if (op == ND4C_REDUCE_norm_max)
+  if (op == ND4C_REDUCE_norm_max) {
     return 0;
+  }
   for (; i + REGISTER <= n; i += REGISTER) {
     wide_float32 v[4];
     four_bfloat16(x + i, v);
     see_float32(&seen, v[0], v[1]);
     see_float32(&seen, v[2], v[3]);
-    if (i == 0)
+    if (i == 0) {
       a0 = v[0], a1 = v[1], a2 = v[2], a3 = v[3];
+    }
     a0 = better_float32(op, v[0], a0), a1 = better_float32(op, v[1], a1);
     a2 = better_float32(op, v[2], a2), a3 = better_float32(op, v[3], a3);
   }
@@ -128,8 +131,9 @@ static void store_boolean(int64_t n, const void *accumulators, double count, voi
   const uint8_t *a = accumulators;
   uint8_t *y = vy;
   (void)count;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = a[i] != 0;
+  }
 }
 
 /* -- loops of each op ---------------------------------------------------------------------------------------------- */

@@ -35,23 +35,26 @@ static void NAME(fold)(fold_loop wide_fold, int64_t size, ROWS_SIGNATURE, int32_
     taken = rows < FOLD_ROWS ? rows : FOLD_ROWS;
     for (int64_t i = 0; i < n; i += ND4C_HALF_CHUNK) {
       int64_t count = n - i < ND4C_HALF_CHUNK ? n - i : ND4C_HALF_CHUNK;
-      for (int64_t row = 0; row < taken; row++)
+      for (int64_t row = 0; row < taken; row++) {
         NAME(nd4c_widen)(count, (const T *)(const void *)(line + row * step) + i, wide + row * ND4C_HALF_CHUNK);
+      }
       wide_fold(taken, count, wide, ND4C_HALF_CHUNK * sizeof *wide, (char *)accumulators + i * size, first);
     }
   }
 }
 
 ND4C_INLINED void NAME(total_store)(enum nd4c_reduce_index op, int64_t n, const double *a, double count, T *y) {
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = FROM_FLOAT(nd4c_double_to_odd_float(stored_total(op, a[i], count)));
+  }
 }
 
 ND4C_INLINED void NAME(extreme_store)(enum nd4c_reduce_index op, int64_t n, const float *a, double count, T *y) {
   (void)op;
   (void)count;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = FROM_FLOAT(a[i]);
+  }
 }
 
 /* -- positions ------------------------------------------------------------------------------------------------------

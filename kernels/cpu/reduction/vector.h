@@ -120,8 +120,9 @@ static inline wide_float64 fetch_float64(const double *x) {
  * double then tell. */
 ND4C_INLINED double in_fours(enum nd4c_reduce_index op, int64_t n, const float *x) {
   enum { W = WIDTH_float32 };
-  if (n < 4 * W)
+  if (n < 4 * W) {
     return in_double_float32(op, n, x);
+  }
   wide_float64 lower = -(wide_float64){0}, upper = lower;
   int64_t i = 0;
   for (; i + 4 * W <= n; i += 4 * W) {
@@ -132,8 +133,9 @@ ND4C_INLINED double in_fours(enum nd4c_reduce_index op, int64_t n, const float *
   }
   for (; i < n; i += W) {
     wide_float32 one = term_float32(op, load_float32(x + (i + W <= n ? i : n - W)));
-    if (i + W > n)
+    if (i + W > n) {
       one = last_of_float32(one, n - i, -(wide_float32){0});
+    }
     lower += LOWER(one), upper += UPPER(one);
   }
   lower += upper;

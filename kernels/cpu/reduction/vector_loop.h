@@ -17,10 +17,12 @@ ND4C_INLINED NAME(wide) NAME(last_of)(NAME(wide) v, int64_t count, NAME(wide) ne
 
 /* What elements count for. */
 ND4C_INLINED NAME(wide) NAME(term)(enum nd4c_reduce_index op, NAME(wide) v) {
-  if (op == ND4C_REDUCE_norm1 || op == ND4C_REDUCE_norm_max)
+  if (op == ND4C_REDUCE_norm1 || op == ND4C_REDUCE_norm_max) {
     return (NAME(wide))((NAME(bits))v & (~(NAME(bits)){0} >> 1));
-  if (op == ND4C_REDUCE_sum_square || op == ND4C_REDUCE_norm2)
+  }
+  if (op == ND4C_REDUCE_sum_square || op == ND4C_REDUCE_norm2) {
     return v * v;
+  }
   return v;
 }
 
@@ -58,7 +60,7 @@ ND4C_INLINED NAME(wide) NAME(better)(enum nd4c_reduce_index op, NAME(wide) x, NA
 ND4C_INLINED T NAME(fold_lanes)(enum nd4c_reduce_index op, const NAME(wide) * v) {
   T lanes[NAME(WIDTH)];
   memcpy(lanes, v, sizeof lanes);
-  for (int half = NAME(WIDTH) / 2; half > 0; half /= 2)
+  for (int half = NAME(WIDTH) / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; i++) {
       T a = lanes[i], x = lanes[i + half];
       lanes[i] = op == ND4C_REDUCE_prod                                ? a * x
@@ -66,14 +68,16 @@ ND4C_INLINED T NAME(fold_lanes)(enum nd4c_reduce_index op, const NAME(wide) * v)
                  : op == ND4C_REDUCE_max || op == ND4C_REDUCE_norm_max ? (x > a ? x : a)
                                                                        : a + x;
     }
+  }
   return lanes[0];
 }
 
 /* n elements, or as many as a vector has of fewer, the first repeated. Less 0, which keeps the sign of zero. */
 ND4C_INLINED NAME(wide) NAME(first)(int64_t n, const T *x) {
   NAME(wide) v = x[0] - (NAME(wide)){0};
-  for (int64_t i = 1; i < n && n < NAME(WIDTH); i++)
+  for (int64_t i = 1; i < n && n < NAME(WIDTH); i++) {
     v[i] = x[i];
+  }
   return v;
 }
 
@@ -102,8 +106,9 @@ ND4C_INLINED T NAME(extreme)(enum nd4c_reduce_index op, int64_t n, const T *x) {
     NAME(see)(&seen, v, v);
     a0 = NAME(best_at)(op, a0, v);
   }
-  if (NAME(has_seen)(seen))
+  if (NAME(has_seen)(seen)) {
     return (T)NAN;
+  }
   a0 = NAME(better)(op, NAME(better)(op, a0, a1), NAME(better)(op, a2, a3));
   return NAME(fold_lanes)(op, &a0);
 }

@@ -20,8 +20,9 @@ ND4C_INLINED double NAME(in_double)(enum nd4c_reduce_index op, int64_t n, const 
     a4 = NAME(joined)(op, a4, x + i + 4 * W), a5 = NAME(joined)(op, a5, x + i + 5 * W);
     a6 = NAME(joined)(op, a6, x + i + 6 * W), a7 = NAME(joined)(op, a7, x + i + 7 * W);
   }
-  for (; i + W <= n; i += W)
+  for (; i + W <= n; i += W) {
     a0 = NAME(joined)(op, a0, x + i);
+  }
   if (i < n && n >= W) {
     wide_float64 last = last_of_float64(term_float64(op, NAME(fetch)(x + n - W)), n - i, neutral);
     a1 = product ? a1 * last : a1 + last;

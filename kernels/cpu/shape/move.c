@@ -38,8 +38,9 @@ static int64_t turn_blocks(int64_t count, int64_t bytes, const char *from, char 
   const int64_t some = 16 / bytes, skipped = 16 - some * bytes;
   nd4c_bytes_16 places = {0};
   int64_t i = 0;
-  for (int64_t k = 0; k < some * bytes; k++)
+  for (int64_t k = 0; k < some * bytes; k++) {
     places[k] = (uint8_t)(skipped + (some - 1 - k / bytes) * bytes + k % bytes);
+  }
   for (; (count - i) * bytes >= 16; i += some) {
     nd4c_bytes_16 line = *(const nd4c_bytes_16 *)(const void *)(from + (1 - i) * bytes - 16);
     *(nd4c_bytes_16 *)(void *)(to + i * bytes) = SHUFFLE_BYTES(line, places);
@@ -52,12 +53,15 @@ static void blocks(int64_t count, int64_t bytes, const void *vfrom, int64_t from
   char *to = vto;
   int64_t i = bytes <= 8 && from_pitch == -bytes && to_pitch == bytes ? turn_blocks(count, bytes, from, to) : 0;
   /* The sizes of one element and two have loops of their own, which need not ask for the size at every block. */
-  for (; bytes == 4 && i < count; i++)
+  for (; bytes == 4 && i < count; i++) {
     memcpy(to + i * to_pitch, from + i * from_pitch, 4);
-  for (; bytes == 8 && i < count; i++)
+  }
+  for (; bytes == 8 && i < count; i++) {
     memcpy(to + i * to_pitch, from + i * from_pitch, 8);
-  for (; i < count; i++)
+  }
+  for (; i < count; i++) {
     nd4c_copy_block(to + i * to_pitch, from + i * from_pitch, bytes);
+  }
 }
 
 static void stream(int64_t bytes, const void *from, void *to) {
@@ -67,8 +71,9 @@ static void stream(int64_t bytes, const void *from, void *to) {
   head = head < bytes ? head : bytes;
   memcpy(target, source, (size_t)head);
   int64_t i = head;
-  for (; i + ND4C_STREAM_BLOCK <= bytes; i += ND4C_STREAM_BLOCK)
+  for (; i + ND4C_STREAM_BLOCK <= bytes; i += ND4C_STREAM_BLOCK) {
     nd4c_stream_block(target + i, source + i);
+  }
   memcpy(target + i, source + i, (size_t)(bytes - i));
 }
 

@@ -7,8 +7,9 @@ static inline int64_t NAME(squeeze)(int64_t n, const T *from, int64_t step, T *t
 #if defined(__AVX512F__) && (SIZE == 4 || SIZE == 8)
   const int64_t lanes = 64 / SIZE, some = step > 2 && step < 8 ? (lanes - 1) / step + 1 : 0;
   uint32_t wanted = 0;
-  for (int64_t k = 0; k < some; k++)
+  for (int64_t k = 0; k < some; k++) {
     wanted |= 1u << k * step;
+  }
   for (; some > 0 && i + lanes <= n; i += some) {
     const __m512i line = _mm512_loadu_si512(from + i * step);
     _mm512_storeu_si512(to + i, SIZE == 4 ? _mm512_maskz_compress_epi32((__mmask16)wanted, line)
@@ -26,19 +27,23 @@ static inline void NAME(move_row)(int64_t n, const T *from, int64_t step, T *to)
     memmove(to, from, (size_t)n * sizeof *to);
   } else if (step == 0) {
     T x = *from;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       to[i] = x;
+    }
   } else if (step == 2) {
     ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       to[i] = from[2 * i];
+    }
   } else if (step == -1) {
     ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       to[i] = from[-i];
+    }
   } else {
-    for (int64_t i = NAME(squeeze)(n, from, step, to); i < n; i++)
+    for (int64_t i = NAME(squeeze)(n, from, step, to); i < n; i++) {
       to[i] = from[i * step];
+    }
   }
 }
 
@@ -47,9 +52,11 @@ static inline void NAME(move_row)(int64_t n, const T *from, int64_t step, T *to)
 
 static void NAME(move_columns)(int64_t rows, int64_t columns, const T *from, int64_t from_column, T *to,
                                int64_t to_row) {
-  for (int64_t c = 0; c < columns; c++)
-    for (int64_t r = 0; r < rows; r++)
+  for (int64_t c = 0; c < columns; c++) {
+    for (int64_t r = 0; r < rows; r++) {
       to[r * to_row + c] = from[c * from_column + r];
+    }
+  }
 }
 
 /* Hardware does not foresee the next block of columns: it is asked for meanwhile. */
@@ -59,10 +66,12 @@ static void NAME(move_transposed)(int64_t rows, int64_t columns, const T *from, 
   int64_t r = 0, squares = columns / SIDE * SIDE;
   for (; r + LINE <= rows; r += LINE) {
     for (int64_t c = 0; c < squares; c += SIDE) {
-      for (int64_t i = 0; i < SIDE; i++)
+      for (int64_t i = 0; i < SIDE; i++) {
         ND4C_PREFETCH((uintptr_t)from + (uintptr_t)((c + i + columns) * from_column + r) * SIZE);
-      for (int64_t i = 0; i < LINE; i += SIDE)
+      }
+      for (int64_t i = 0; i < LINE; i += SIDE) {
         NAME(nd4c_transpose)(from + c * from_column + r + i, from_column, to + (r + i) * to_row + c, to_row);
+      }
     }
     NAME(move_columns)
     (LINE, columns - squares, from + squares * from_column + r, from_column, to + r * to_row + squares, to_row);
@@ -75,9 +84,11 @@ static void NAME(move_transposed)(int64_t rows, int64_t columns, const T *from, 
 
 /* `columns` is a constant where this is called: the compiler then shuffles. */
 ND4C_INLINED void NAME(spread_by)(int64_t columns, int64_t rows, const T *from, int64_t from_row, T *restrict to) {
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t k = 0; k < columns; k++)
+  for (int64_t r = 0; r < rows; r++) {
+    for (int64_t k = 0; k < columns; k++) {
       to[columns * r + k] = from[r * from_row];
+    }
+  }
 }
 
 /* Whole vectors are written, whose ends the next element's overwrite. Returns how many rows are done. */
@@ -91,8 +102,9 @@ static int64_t NAME(spread_lines)(int64_t rows, int64_t columns, const T *from, 
   int64_t r = 0, past = (columns + LINE - 1) / LINE * LINE - columns;
   for (; (rows - r - 1) * columns >= past && r < rows; r++, to += columns) {
     const line_of line = (line_of){0} + from[r * from_row];
-    for (int64_t c = 0; c < columns; c += LINE)
+    for (int64_t c = 0; c < columns; c += LINE) {
       *(line_of *)(to + c) = line;
+    }
   }
   return r;
 #endif
@@ -106,8 +118,9 @@ static void NAME(spread)(int64_t rows, int64_t columns, const T *from, int64_t f
   } else if (columns == 4) {
     NAME(spread_by)(4, rows, from, from_row, to);
   } else {
-    for (int64_t r = NAME(spread_lines)(rows, columns, from, from_row, to); r < rows; r++)
+    for (int64_t r = NAME(spread_lines)(rows, columns, from, from_row, to); r < rows; r++) {
       NAME(move_row)(columns, from + r * from_row, 0, to + r * columns);
+    }
   }
 }
 
@@ -129,10 +142,12 @@ static void NAME(move)(int64_t rows, int64_t columns, const void *vfrom, int64_t
     return;
   }
   for (int64_t r = 0; r < rows; r++, from += from_row, to += to_row) {
-    if (to_column == 1)
+    if (to_column == 1) {
       NAME(move_row)(columns, from, from_column, to);
-    else
-      for (int64_t c = 0; c < columns; c++)
+    } else {
+      for (int64_t c = 0; c < columns; c++) {
         to[c * to_column] = from[c * from_column];
+      }
+    }
   }
 }

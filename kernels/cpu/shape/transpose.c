@@ -31,19 +31,21 @@ static inline uint64_t first_bytes(int64_t count) {
 
 static inline line load_row(const block *b, block_kind kind, int64_t row, uint64_t mask) {
   const char *from = b->from + row * b->from_pitch;
-  if (kind != RAGGED)
+  if (kind != RAGGED) {
     return _mm512_loadu_si512(from);
+  }
   return row < b->rows ? _mm512_maskz_loadu_epi8(mask, from) : _mm512_setzero_si512();
 }
 
 static inline void store_row(const block *b, block_kind kind, int64_t row, line value, uint64_t mask) {
   char *to = b->to + row * b->to_pitch;
-  if (kind == STREAMED)
+  if (kind == STREAMED) {
     _mm512_stream_si512((line *)to, value);
-  else if (kind == WHOLE)
+  } else if (kind == WHOLE) {
     _mm512_storeu_si512(to, value);
-  else if (row < b->columns)
+  } else if (row < b->columns) {
     _mm512_mask_storeu_epi8(to, mask, value);
+  }
 }
 
 /* Transposes the 16-byte lanes of v[0], v[step], v[2 step], v[3 step]. */
@@ -70,17 +72,20 @@ static inline void transpose_words(line *v) {
     v[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
     v[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
   }
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     transpose_lanes(v + i, 4);
+  }
 }
 
 static inline void block_16(const block *b, block_kind kind, uint64_t load, uint64_t store) {
   line v[4];
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     v[i] = load_row(b, kind, i, load);
+  }
   transpose_lanes(v, 1);
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     store_row(b, kind, i, v[i], store);
+  }
 }
 
 static inline void block_8(const block *b, block_kind kind, uint64_t load, uint64_t store) {
@@ -92,17 +97,20 @@ static inline void block_8(const block *b, block_kind kind, uint64_t load, uint6
   }
   transpose_lanes(v, 2);
   transpose_lanes(v + 1, 2);
-  for (int i = 0; i < 8; i++)
+  for (int i = 0; i < 8; i++) {
     store_row(b, kind, i, v[i], store);
+  }
 }
 
 static inline void block_4(const block *b, block_kind kind, uint64_t load, uint64_t store) {
   line v[16];
-  for (int i = 0; i < 16; i++)
+  for (int i = 0; i < 16; i++) {
     v[i] = load_row(b, kind, i, load);
+  }
   transpose_words(v);
-  for (int i = 0; i < 16; i++)
+  for (int i = 0; i < 16; i++) {
     store_row(b, kind, i, v[i], store);
+  }
 }
 
 /* Two rows make one of pairs: those of the lower halves of the 16-byte lanes first, then those of the upper ones. */
@@ -114,8 +122,9 @@ static inline void block_2(const block *b, block_kind kind, uint64_t load, uint6
       v[i] = half == 0 ? _mm512_unpacklo_epi16(even, odd) : _mm512_unpackhi_epi16(even, odd);
     }
     transpose_words(v);
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
       store_row(b, kind, i / 4 * 8 + half * 4 + i % 4, v[i], store);
+    }
   }
 }
 
@@ -125,15 +134,17 @@ static inline void block_1(const block *b, block_kind kind, uint64_t load, uint6
     line v[16];
     for (int i = 0; i < 16; i++) {
       line r[4];
-      for (int k = 0; k < 4; k++)
+      for (int k = 0; k < 4; k++) {
         r[k] = load_row(b, kind, 4 * i + k, load);
+      }
       line first = quarter < 2 ? _mm512_unpacklo_epi8(r[0], r[1]) : _mm512_unpackhi_epi8(r[0], r[1]);
       line second = quarter < 2 ? _mm512_unpacklo_epi8(r[2], r[3]) : _mm512_unpackhi_epi8(r[2], r[3]);
       v[i] = quarter % 2 == 0 ? _mm512_unpacklo_epi16(first, second) : _mm512_unpackhi_epi16(first, second);
     }
     transpose_words(v);
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 16; i++) {
       store_row(b, kind, i / 4 * 16 + quarter * 4 + i % 4, v[i], store);
+    }
   }
 }
 

@@ -3,31 +3,38 @@
 static void NAME(run_block)(const block *b, bool stream) {
   enum { SIDE = ND4C_STREAM_BLOCK / SIZE, SQUARE = NAME(ND4C_SQUARE) };
 #if defined(__AVX512BW__)
-  if (b->rows < SIDE || b->columns < SIDE)
+  if (b->rows < SIDE || b->columns < SIDE) {
     NAME(block)(b, RAGGED, first_bytes(b->columns * SIZE), first_bytes(b->rows * SIZE));
-  else if (stream)
+  } else if (stream) {
     NAME(block)(b, STREAMED, 0, 0);
-  else
+  } else {
     NAME(block)(b, WHOLE, 0, 0);
+  }
 #else
   const int64_t pitch = b->from_pitch / SIZE, to_pitch = b->to_pitch / SIZE;
   const T *from = (const void *)b->from;
   T *to = (void *)b->to;
   if (b->rows < SIDE || b->columns < SIDE) {
-    for (int64_t c = 0; c < b->columns; c++)
-      for (int64_t r = 0; r < b->rows; r++)
+    for (int64_t c = 0; c < b->columns; c++) {
+      for (int64_t r = 0; r < b->rows; r++) {
         to[c * to_pitch + r] = from[r * pitch + c];
+      }
+    }
     return;
   }
   _Alignas(64) T lines[SIDE][SIDE];
-  for (int64_t r = 0; r < SIDE; r += SQUARE)
-    for (int64_t c = 0; c < SIDE; c += SQUARE)
+  for (int64_t r = 0; r < SIDE; r += SQUARE) {
+    for (int64_t c = 0; c < SIDE; c += SQUARE) {
       NAME(nd4c_transpose)(from + r * pitch + c, pitch, &lines[c][r], SIDE);
-  for (int64_t c = 0; c < SIDE; c++)
-    if (stream)
+    }
+  }
+  for (int64_t c = 0; c < SIDE; c++) {
+    if (stream) {
       nd4c_stream_block(to + c * to_pitch, lines[c]);
-    else
+    } else {
       memcpy(to + c * to_pitch, lines[c], ND4C_STREAM_BLOCK);
+    }
+  }
 #endif
 }
 
@@ -36,7 +43,7 @@ static void NAME(transpose)(int64_t rows, int64_t columns, const void *from, int
                             bool stream) {
   enum { SIDE = ND4C_STREAM_BLOCK / SIZE };
   stream = stream && (uintptr_t)to % ND4C_STREAM_BLOCK == 0 && to_row * SIZE % ND4C_STREAM_BLOCK == 0;
-  for (int64_t r = 0; r < rows; r += SIDE)
+  for (int64_t r = 0; r < rows; r += SIDE) {
     for (int64_t c = 0; c < columns; c += SIDE) {
       block b = {(const char *)from + (r * from_row + c) * SIZE,
                  (char *)to + (c * to_row + r) * SIZE,
@@ -46,6 +53,7 @@ static void NAME(transpose)(int64_t rows, int64_t columns, const void *from, int
                  columns - c < SIDE ? columns - c : SIDE};
       NAME(run_block)(&b, stream);
     }
+  }
 }
 
 /* `lanes` is a constant where these are called: the compiler then shuffles vectors. */
@@ -54,10 +62,12 @@ ND4C_INLINED void NAME(join_lanes)(int64_t n, int64_t lanes, const T *const *fro
   for (int64_t i = 0; i < n; i++) {
     to[lanes * i] = a[i];
     to[lanes * i + 1] = b[i];
-    if (lanes > 2)
+    if (lanes > 2) {
       to[lanes * i + 2] = c[i];
-    if (lanes > 3)
+    }
+    if (lanes > 3) {
       to[lanes * i + 3] = d[i];
+    }
   }
 }
 
@@ -67,28 +77,32 @@ ND4C_INLINED void NAME(part_lanes)(int64_t n, int64_t lanes, const T *from, T *a
   for (int64_t i = 0; i < n; i++) {
     a[i] = from[lanes * i];
     b[i] = from[lanes * i + 1];
-    if (lanes > 2)
+    if (lanes > 2) {
       c[i] = from[lanes * i + 2];
-    if (lanes > 3)
+    }
+    if (lanes > 3) {
       d[i] = from[lanes * i + 3];
+    }
   }
 }
 
 static void NAME(interleave)(int64_t n, int64_t lanes, const void *const *vfrom, void *to) {
   const T *from[4] = {vfrom[0], vfrom[1], vfrom[lanes > 2 ? 2 : 0], vfrom[lanes > 3 ? 3 : 0]};
-  if (lanes == 2)
+  if (lanes == 2) {
     NAME(join_lanes)(n, 2, from, to);
-  else if (lanes == 3)
+  } else if (lanes == 3) {
     NAME(join_lanes)(n, 3, from, to);
-  else
+  } else {
     NAME(join_lanes)(n, 4, from, to);
+  }
 }
 
 static void NAME(deinterleave)(int64_t n, int64_t lanes, const void *from, void *to, int64_t lane) {
-  if (lanes == 2)
+  if (lanes == 2) {
     NAME(part_lanes)(n, 2, from, to, lane);
-  else if (lanes == 3)
+  } else if (lanes == 3) {
     NAME(part_lanes)(n, 3, from, to, lane);
-  else
+  } else {
     NAME(part_lanes)(n, 4, from, to, lane);
+  }
 }

@@ -132,14 +132,15 @@ static void *NAME(run)(const nd4c_fft_steps *steps, void *vx, void *vy) {
   for (int32_t i = 0; i < steps->count; i++) {
     int64_t radix = steps->radix[i];
     left /= radix;
-    if (radix == 4)
+    if (radix == 4) {
       NAME(step_4)(left, done, roots, x, y);
-    else if (radix == 2)
+    } else if (radix == 2) {
       NAME(step_2)(left, done, roots, x, y);
-    else if (radix == 3)
+    } else if (radix == 3) {
       NAME(step_3)(left, done, roots, x, y);
-    else
+    } else {
       NAME(step_5)(left, done, roots, x, y);
+    }
     roots += 2 * left * (radix - 1);
     done *= radix;
     POINT *result = y;
@@ -298,12 +299,14 @@ static void NAME(pack_line)(int64_t pairs, const nd4c_fft_roots *roots, int64_t 
       POINT low = REPEATED(x + 2 * k), high = REPEATED(x + 2 * mirror);
       low.im *= sign;
       high.im *= sign;
-      if (k == 0)
+      if (k == 0) {
         low.im = high.im = (V){0};
+      }
       NAME(unite)(NAME(one_root)(roots, k), &low, &high);
       NAME(store_one)(low, false, y + 2 * k);
-      if (k > 0)
+      if (k > 0) {
         NAME(store_one)(high, false, y + 2 * mirror);
+      }
       k++;
     }
   }
@@ -313,8 +316,9 @@ static void NAME(twist)(int64_t points, const nd4c_fft_roots *roots, int64_t fir
                         void *tile) {
   const POINT *lanes = lane_roots;
   POINT *x = tile;
-  for (int64_t k = 0, product = 0; k < points; k++, product += first)
+  for (int64_t k = 0, product = 0; k < points; k++, product += first) {
     x[k] = MULTIPLY(x[k], MULTIPLY(lanes[k], NAME(one_root)(roots, product)));
+  }
 }
 
 #undef LOOSE

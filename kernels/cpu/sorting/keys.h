@@ -9,8 +9,9 @@ static uint32_t NAME(keys)(int64_t n, const void *vx, uint64_t flip, void *vword
   const T *x = vx;
   WORD *words = vwords, turn = (WORD)flip;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     words[i] = (WORD)((WORD)x[i] + BIAS) ^ turn;
+  }
   return 0;
 }
 
@@ -18,8 +19,9 @@ static void NAME(elements)(int64_t n, const void *vwords, uint64_t flip, void *v
   const WORD *words = vwords, turn = (WORD)flip;
   T *x = vx;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     x[i] = (T)((words[i] ^ turn) - BIAS);
+  }
 }
 #undef BIAS
 #else

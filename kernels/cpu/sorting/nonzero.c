@@ -16,8 +16,9 @@ static inline int64_t write_places(uint64_t bits, int64_t step, int64_t first, i
   const __m512i eight = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   int64_t here = __builtin_popcountll(bits), place = 0;
   if (here <= step / 4) {
-    for (; bits != 0; bits &= bits - 1)
+    for (; bits != 0; bits &= bits - 1) {
       y[place++] = first + __builtin_ctzll(bits);
+    }
     return here;
   }
   for (int64_t i = 0; i < step; i += 8, bits >>= 8) {

@@ -7,8 +7,9 @@ static void NAMED(search)(int64_t n, const void *vwords, const void *vkeys, int6
     int64_t beside = n - i < BESIDE ? n - i : BESIDE, length = count;
     WORD wanted[BESIDE], least = 0;
     int64_t base[BESIDE] = {0};
-    for (int64_t k = 0; k < BESIDE; k++)
+    for (int64_t k = 0; k < BESIDE; k++) {
       wanted[k] = k < beside ? words[i + k] : least;
+    }
     while (length > 1) {
       int64_t half = length / 2;
       ND4C_INDEPENDENT

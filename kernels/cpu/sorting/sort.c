@@ -44,36 +44,41 @@ static uint32_t keys_boolean(int64_t n, const void *vx, uint64_t flip, void *vwo
   const uint8_t *x = vx;
   uint32_t *words = vwords, turn = (uint32_t)flip;
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     words[i] = (uint32_t)(x[i] != 0) ^ turn;
+  }
   return 0;
 }
 static void elements_boolean(int64_t n, const void *vwords, uint64_t flip, void *vx) {
   const uint32_t *words = vwords, turn = (uint32_t)flip;
   uint8_t *x = vx;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     x[i] = (uint8_t)(words[i] ^ turn);
+  }
 }
 
 /* -- words ---------------------------------------------------------------------------------------------------- */
 
 static void pair(int64_t n, const uint32_t *keys, int64_t first, uint64_t *to) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     to[i] = (uint64_t)keys[i] << 32 | (uint64_t)(first + i);
+  }
 }
 
 static void mask_words(int64_t n, const uint64_t *words, uint64_t mask, int64_t *to) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     to[i] = (int64_t)(words[i] & mask);
+  }
 }
 
 static void pack(int64_t n, const uint64_t *keys, uint64_t least, int32_t shift, int32_t low_bits, int64_t first,
                  uint64_t *to) {
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     to[i] = (keys[i] - least) >> shift << low_bits | (uint64_t)(first + i);
+  }
 }
 
 static void range(int64_t n, const uint64_t *keys, uint64_t first, uint64_t *least, uint64_t *most, uint64_t *differ) {
@@ -97,8 +102,9 @@ static int64_t filter(int64_t n, const uint32_t *keys, int64_t first, uint32_t b
     __mmask16 there = n - i >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << (n - i)) - 1);
     __m512i v = _mm512_maskz_loadu_epi32(there, keys + i);
     __mmask16 found = _mm512_mask_cmple_epu32_mask(there, v, limit);
-    if (found == 0)
+    if (found == 0) {
       continue;
+    }
     __m512i places = _mm512_add_epi64(step, _mm512_set1_epi64(first + i));
     for (int half = 0; half < 2; half++) {
       __mmask8 some = (__mmask8)(found >> (8 * half));
@@ -120,8 +126,9 @@ static int64_t filter_wide(int64_t n, const uint64_t *keys, int64_t first, uint6
   for (; i < n && taken + ND4C_SORT_FILTER_ROOM <= room; i += 8) {
     __mmask8 there = n - i >= 8 ? (__mmask8)0xff : (__mmask8)((1u << (n - i)) - 1);
     __mmask8 found = _mm512_mask_cmple_epu64_mask(there, _mm512_maskz_loadu_epi64(there, keys + i), limit);
-    if (found == 0)
+    if (found == 0) {
       continue;
+    }
     __m512i places = _mm512_add_epi64(step, _mm512_set1_epi64(first + i));
     _mm512_storeu_si512(to + taken, _mm512_maskz_compress_epi64(found, places));
     taken += __builtin_popcount(found);
@@ -136,8 +143,9 @@ static int64_t filter(int64_t n, const uint32_t *keys, int64_t first, uint32_t b
   for (; i < n && taken + ND4C_SORT_FILTER_ROOM <= room; i += 16) {
     int64_t end = n - i < 16 ? n - i : 16;
     int any = 0;
-    for (int64_t k = 0; k < end; k++)
+    for (int64_t k = 0; k < end; k++) {
       any |= keys[i + k] <= bound;
+    }
     for (int64_t k = 0; any && k < end; k++) {
       to[taken] = (uint64_t)keys[i + k] << 32 | (uint64_t)(first + i + k);
       taken += keys[i + k] <= bound;

@@ -106,8 +106,9 @@ ND4C_INLINED void NAMED(sort_vectors)(__m512i *v, int count) {
   if (count >= 8) {
     _Pragma("GCC unroll 2") for (int i = 0; i < count; i += 8) NAMED(merge_runs)(v + i, 4);
   }
-  if (count >= 16)
+  if (count >= 16) {
     NAMED(merge_runs)(v, 8);
+  }
 }
 
 /* Sorts n words, of `count` vectors at most; what is missing counts as largest. */
@@ -132,16 +133,17 @@ NETWORK(16)
 enum { NAMED(NETWORK_WORDS) = 16 * LANES };
 
 static void NAMED(sort_few)(WORD *x, int64_t n) {
-  if (n <= LANES)
+  if (n <= LANES) {
     NAMED(network_1)(x, n);
-  else if (n <= 2 * LANES)
+  } else if (n <= 2 * LANES) {
     NAMED(network_2)(x, n);
-  else if (n <= 4 * LANES)
+  } else if (n <= 4 * LANES) {
     NAMED(network_4)(x, n);
-  else if (n <= 8 * LANES)
+  } else if (n <= 8 * LANES) {
     NAMED(network_8)(x, n);
-  else
+  } else {
     NAMED(network_16)(x, n);
+  }
 }
 
 /* -- partition ------------------------------------------------------------------------------------------------- */
@@ -228,8 +230,9 @@ static int64_t NAMED(partition)(WORD *x, int64_t n, WORD pivot) {
 static WORD NAMED(choose_pivot)(const WORD *x, int64_t n) {
   WORD sample[8 * LANES];
   int64_t count = n >= 256 * LANES ? 8 * LANES : LANES, step = n / count;
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     sample[i] = x[i * step + step / 2];
+  }
   NAMED(sort_few)(sample, count);
   return sample[count / 2];
 }
@@ -252,8 +255,9 @@ static void NAMED(quicksort)(WORD *x, int64_t n, int64_t from, int64_t to, int32
     depth--;
     int64_t below = NAMED(partition)(x, n, pivot);
     if (below == 0) { /* the pivot is the least: its equals are in place */
-      if (pivot == (WORD)-1 || (pivot == 0 && depth < 0))
+      if (pivot == (WORD)-1 || (pivot == 0 && depth < 0)) {
         return;
+      }
       below = NAMED(partition)(x, n, pivot + 1);
     } else if (below <= n - below) {
       NAMED(quicksort)(x, below, from, to, depth);
@@ -267,8 +271,9 @@ static void NAMED(quicksort)(WORD *x, int64_t n, int64_t from, int64_t to, int32
     from -= below;
     to -= below;
   }
-  if (from < n && to > 0)
+  if (from < n && to > 0) {
     NAMED(sort_few)(x, n);
+  }
 }
 
 static void NAMED(sort)(void *words, int64_t n, int64_t from, int64_t to, void *work) {
@@ -283,8 +288,9 @@ static void NAMED(count)(const void *words, int64_t n, const void *vlimits, int3
   for (int64_t i = 0; i < n; i += LANES) {
     MASK there = n - i >= LANES ? ALL : (MASK)((1u << (n - i)) - 1);
     __m512i v = OP(maskz_loadu)(there, x + i);
-    for (int32_t j = 0; j < limit_count; j++)
+    for (int32_t j = 0; j < limit_count; j++) {
       at_least[j] += __builtin_popcount(there & (MASK)~BELOW(v, SPREAD(limits[j])));
+    }
   }
 }
 
@@ -307,8 +313,9 @@ static void NAMED(scatter)(const void *words, int64_t n, const void *vlimits, in
 static int64_t NAMED(distinct)(const void *words, int64_t n, void *vto) {
   const WORD *x = words;
   WORD *to = vto;
-  if (n == 0)
+  if (n == 0) {
     return 0;
+  }
   WORD last = x[0];
   int64_t count = 1, i = 1;
   to[0] = last;

@@ -14,8 +14,9 @@ static void NAME(distances)(int64_t n, const T *x, double origin, double *rest, 
   for (; i < n && n >= W; i += W) {
     int64_t at = i + W <= n ? i : n - W;
     wide_float64 v = NAME(fetch)(x + at) - from;
-    if (at != i)
+    if (at != i) {
       v = last_of_float64(v, n - i, nothing);
+    }
     s0 += v, q0 = FUSED(v, v, q0);
   }
   s0 = (s0 + s1) + (s2 + s3), q0 = (q0 + q1) + (q2 + q3);

@@ -4,25 +4,31 @@ static void NAME(exponentials_run)(int64_t n, const void *vx, int64_t count, nd4
   const T *x = vx;
   T tops[LANES], powers[LANES];
   double lanes[LANES] = {0};
-  for (int64_t j = 0; j < LANES; j++)
+  for (int64_t j = 0; j < LANES; j++) {
     tops[j] = x[j < n ? j : 0];
+  }
   for (int64_t i = LANES; i < n; i += LANES) {
     int64_t some = n - i < LANES ? n - i : LANES;
-    for (int64_t j = 0; j < some; j++)
+    for (int64_t j = 0; j < some; j++) {
       tops[j] = LARGER(tops[j], x[i + j]);
+    }
   }
-  for (int64_t width = LANES / 2; width > 0; width /= 2)
-    for (int64_t j = 0; j < width; j++)
+  for (int64_t width = LANES / 2; width > 0; width /= 2) {
+    for (int64_t j = 0; j < width; j++) {
       tops[j] = LARGER(tops[j], tops[j + width]);
+    }
+  }
   T top = tops[0], from = (T)origin((double)top);
   for (int64_t i = 0; i < n; i += LANES) {
     int64_t some = n - i < LANES ? n - i : LANES;
     ND4C_INDEPENDENT
-    for (int64_t j = 0; j < some; j++)
+    for (int64_t j = 0; j < some; j++) {
       powers[j] = NAME(nd4c_exp)(x[i + j] - from);
+    }
     ND4C_INDEPENDENT
-    for (int64_t j = 0; j < some; j++)
+    for (int64_t j = 0; j < some; j++) {
       lanes[j] += (double)powers[j];
+    }
   }
   double own = fold_lanes(lanes);
   if (count > 0) {
@@ -38,23 +44,27 @@ static void NAME(exponentials_rows)(int64_t rows, int64_t n, const void *vx, int
   T tops[ND4C_GATHER_COLUMNS], from[ND4C_GATHER_COLUMNS];
   double own[ND4C_GATHER_COLUMNS];
   const T *top_row = vx;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     tops[i] = count > 0 ? (T)state.first[i] : top_row[i];
+  }
   for (int64_t row = 0; row < rows; row++) {
     const T *x = (const T *)(const void *)((const char *)vx + row * step);
     ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       tops[i] = LARGER(tops[i], x[i]);
+    }
   }
   for (int64_t i = 0; i < n; i++) {
     from[i] = tops[i] - tops[i] == 0 ? tops[i] : 0;
     own[i] = 0;
   }
   ND4C_INDEPENDENT
-  for (int64_t i = 0; count > 0 && i < n; i++)
+  for (int64_t i = 0; count > 0 && i < n; i++) {
     own[i] = origin(state.first[i]) - (double)from[i];
-  if (count > 0)
+  }
+  if (count > 0) {
     move_origins(n, state, own);
+  }
   for (int64_t row = 0; row < rows; row++) {
     const T *x = (const T *)(const void *)((const char *)vx + row * step);
     ask_for_row(next, row);

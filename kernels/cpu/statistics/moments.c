@@ -27,14 +27,17 @@ static inline later after(const void *x, int64_t rows, int64_t step, int64_t byt
 }
 
 static inline void ask_for_row(later next, int64_t row) {
-  for (int64_t i = 0; i < next.bytes; i += 64)
+  for (int64_t i = 0; i < next.bytes; i += 64) {
     ND4C_PREFETCH(next.x + (uintptr_t)row * (uintptr_t)next.step + (uintptr_t)i);
+  }
 }
 
 static double fold_lanes(double *lanes) {
-  for (int64_t width = LANES / 2; width > 0; width /= 2)
-    for (int64_t j = 0; j < width; j++)
+  for (int64_t width = LANES / 2; width > 0; width /= 2) {
+    for (int64_t j = 0; j < width; j++) {
       lanes[j] += lanes[j + width];
+    }
+  }
   return lanes[0];
 }
 
@@ -79,16 +82,19 @@ static void moments_run_float64(int64_t n, const void *x, int64_t count, nd4c_ga
 static void moments_block_float64(int64_t rows, int64_t n, const void *vx, int64_t step, int64_t count,
                                   nd4c_gathered state) {
   double middle[ND4C_GATHER_COLUMNS], own[ND4C_GATHER_COLUMNS], rest[ND4C_GATHER_COLUMNS];
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     middle[i] = own[i] = rest[i] = 0;
+  }
   for (int64_t row = 0; row < rows; row++) {
     const double *x = (const double *)(const void *)((const char *)vx + row * step);
     ND4C_INDEPENDENT
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       middle[i] += x[i];
+    }
   }
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     middle[i] /= (double)rows;
+  }
   for (int64_t row = 0; row < rows; row++) {
     const double *x = (const double *)(const void *)((const char *)vx + row * step);
     ND4C_INDEPENDENT
@@ -98,10 +104,12 @@ static void moments_block_float64(int64_t rows, int64_t n, const void *vx, int64
       rest[i] += distance;
     }
   }
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     own[i] -= rest[i] * rest[i] / (double)rows;
-  for (int64_t i = 0; i < n; i++)
+  }
+  for (int64_t i = 0; i < n; i++) {
     set_moments(count, state, i, rows, middle[i], own[i], rest[i] / (double)rows);
+  }
 }
 
 /* Of f32 one pass in f64 is enough, relative to an element of the piece: no more cancels than the piece has elements.
@@ -118,8 +126,9 @@ static void moments_rows_float32(int64_t rows, int64_t n, const void *vx, int64_
                                  nd4c_gathered state, later next) {
   double sums[ND4C_GATHER_COLUMNS], squares[ND4C_GATHER_COLUMNS];
   const float *first = vx;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     sums[i] = squares[i] = 0;
+  }
   ask_for_row(next, 0);
   for (int64_t row = 1; row < rows; row++) {
     const float *x = (const float *)(const void *)((const char *)vx + row * step);
@@ -166,12 +175,14 @@ static inline void merge_exponentials(double *largest, double *sum, double other
 static inline void powers_of_e(int64_t n, double *x) {
   int64_t i = 0;
 #if defined(__AVX512F__)
-  for (; i + 8 <= n; i += 8)
+  for (; i + 8 <= n; i += 8) {
     _mm512_storeu_pd(x + i, nd4c_exp_eight(_mm512_loadu_pd(x + i)));
+  }
 #endif
   ND4C_INDEPENDENT
-  for (int64_t j = i; j < n; j++)
+  for (int64_t j = i; j < n; j++) {
     x[j] = nd4c_exp_float64(x[j]);
+  }
 }
 
 /* sums[i] += e^(x[i] - from[i]) */
@@ -184,8 +195,9 @@ static inline void add_powers_float64(int64_t n, const double *x, const double *
   }
 #endif
   ND4C_INDEPENDENT
-  for (int64_t j = i; j < n; j++)
+  for (int64_t j = i; j < n; j++) {
     sums[j] += nd4c_exp_float64(x[j] - from[j]);
+  }
 }
 
 static inline void add_powers_float32(int64_t n, const float *x, const float *from, double *sums) {
@@ -198,16 +210,18 @@ static inline void add_powers_float32(int64_t n, const float *x, const float *fr
   }
 #endif
   ND4C_INDEPENDENT
-  for (int64_t j = i; j < n; j++)
+  for (int64_t j = i; j < n; j++) {
     sums[j] += (double)nd4c_exp_float32(x[j] - from[j]);
+  }
 }
 
 /* own[i] = what state i holds, times e^own[i]: relative to another largest. */
 static inline void move_origins(int64_t n, nd4c_gathered state, double *own) {
   powers_of_e(n, own);
   ND4C_INDEPENDENT
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     own[i] = state.first[i] == -INFINITY ? 0 : state.second[i] * own[i];
+  }
 }
 
 #define ND4C_TEMPLATE "kernels/cpu/statistics/exponentials.h"

@@ -1,8 +1,9 @@
 /* Pieces of 16-bit floats, widened: a template of each_dtype.h. */
 
 static const float *NAME(widen_rows)(int64_t rows, int64_t n, const char *x, int64_t step, float *wide) {
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = 0; row < rows; row++) {
     NAME(nd4c_widen)(n, (const T *)(const void *)(x + row * step), wide + row * ND4C_GATHER_COLUMNS);
+  }
   return wide;
 }
 

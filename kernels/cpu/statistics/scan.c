@@ -48,8 +48,9 @@ static inline void load_floats(const float *x, eight_float64 *v) {
 #if defined(__AVX512F__)
   *v = (eight_float64)_mm512_cvtps_pd(_mm256_loadu_ps(x));
 #else
-  for (int j = 0; j < EIGHT; j++)
+  for (int j = 0; j < EIGHT; j++) {
     (*v)[j] = (double)x[j];
+  }
 #endif
 }
 
@@ -58,8 +59,9 @@ static inline void store_floats(const eight_float64 *v, float *y) {
 #if defined(__AVX512F__)
   _mm256_storeu_ps(y, _mm512_cvtpd_ps((__m512d)*v));
 #else
-  for (int j = 0; j < EIGHT; j++)
+  for (int j = 0; j < EIGHT; j++) {
     y[j] = (float)(*v)[j];
+  }
 #endif
 }
 
@@ -143,8 +145,9 @@ static inline bool moderate(const eight_float64 *v) {
   return _mm512_cmplt_epu64_mask((__m512i)above, _mm512_set1_epi64((int64_t)(most - least))) == 0xff;
 #else
   bool all = true;
-  for (int i = 0; i < EIGHT; i++)
+  for (int i = 0; i < EIGHT; i++) {
     all &= above[i] < most - least;
+  }
   return all;
 #endif
 }
@@ -161,8 +164,9 @@ static void prod_run_float32(int64_t n, const void *vx, void *vy, void *carry, d
     load_floats(x + i, &v);
     prefix_float64(PROD, &v);
     bool usable = moderate(&v);
-    if (usable && !moderate(&all))
+    if (usable && !moderate(&all)) {
       usable = all[0] == 0 || all[0] - all[0] != 0; /* zero, infinite or NaN, and stays so */
+    }
     if (usable) {
       eight_float64 here = v * all;
       all *= LAST(v);
@@ -189,8 +193,9 @@ static void prod_run_float64(int64_t n, const void *vx, void *vy, void *carry, d
   const double *x = vx;
   double *y = vy, product = *(double *)carry;
   (void)lost;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     y[i] = product *= x[i];
+  }
   *(double *)carry = product;
 }
 

@@ -13,8 +13,9 @@ ND4C_INLINED void NAME(run)(scan_op op, int64_t n, const T *x, uint64_t *y, uint
   int64_t i = 0;
   for (; i + EIGHT <= n; i += EIGHT) {
     eight_uint64 v;
-    for (int j = 0; j < EIGHT; j++)
+    for (int j = 0; j < EIGHT; j++) {
       v[j] = (uint64_t)x[i + j];
+    }
     prefix_uint64(op, &v);
     v = op == PROD ? v * all : v + all;
     all = v[EIGHT - 1];
@@ -55,8 +56,9 @@ ND4C_INLINED void NAME(best_run)(bool largest, int64_t n, const T *x, int64_t po
   for (int64_t i = 0; i < n; i += PIECE) {
     int64_t count = n - i < PIECE ? n - i : PIECE;
     uint32_t found = 0;
-    for (int64_t j = 0; j < count; j++)
+    for (int64_t j = 0; j < count; j++) {
       found |= (uint32_t)NAME(reaches)(largest, x[i + j], best);
+    }
     ND4C_INDEPENDENT
     for (int64_t j = 0; !found && j < count; j++) {
       y[i + j] = best;

@@ -24,8 +24,9 @@ static inline void nd4c_stream_block(void *to, const void *from) {
 #elif defined(__SSE2__)
   const __m128i *source = from;
   __m128i *target = to;
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; i++) {
     _mm_stream_si128(target + i, _mm_loadu_si128(source + i));
+  }
 #else
   memcpy(to, from, ND4C_STREAM_BLOCK);
 #endif

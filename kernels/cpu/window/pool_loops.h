@@ -73,25 +73,29 @@ ND4C_INLINED V NAME(join_column)(bool largest, bool whole, int64_t count, const 
 ND4C_INLINED void NAME(join_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
   int64_t i = 0;
   for (; i + NAME(LANES) <= n; i += NAME(LANES)) {
-    for (int64_t r = count > 2 ? count - 2 : 0; r < count; r++) /* what the next windows see first */
+    for (int64_t r = count > 2 ? count - 2 : 0; r < count; r++) { /* what the next windows see first */
       ND4C_PREFETCH((uintptr_t)rows[r] + (uintptr_t)i * sizeof(T) + AHEAD);
+    }
     STORE(line + i, NAME(join_column)(largest, true, count, rows, i, n));
   }
-  if (i < n)
+  if (i < n) {
     PART_STORE(line + i, NAME(join_column)(largest, false, count, rows, i, n), n - i);
+  }
 }
 
 /* Cells k of LANES windows from `at` on. */
 ND4C_INLINED V NAME(cell)(const T *at, int64_t stride) {
-  if (stride == 1)
+  if (stride == 1) {
     return LOAD(at);
+  }
   if (stride == 2) {
     V first = LOAD(at), second = LOAD(at + NAME(LANES));
     return EVENS(first, second);
   }
   T gathered[NAME(LANES)];
-  for (int64_t l = 0; l < NAME(LANES); l++)
+  for (int64_t l = 0; l < NAME(LANES); l++) {
     gathered[l] = at[l * stride];
+  }
   return LOAD(gathered);
 }
 
@@ -104,8 +108,9 @@ ND4C_INLINED V NAME(windows)(bool largest, const T *at, int64_t stride, int64_t 
     sum = NAME(joined)(largest, sum, ODDS(first, second));
     k = 2;
   }
-  for (; k < kernel; k++)
+  for (; k < kernel; k++) {
     sum = NAME(joined)(largest, sum, NAME(cell)(at + k * dilation, stride));
+  }
   return sum;
 }
 
@@ -114,39 +119,43 @@ ND4C_INLINED void NAME(line)(bool largest, const nd4c_pool_line *at, int64_t str
   int64_t i = 0;
   for (; i < at->windows; i += NAME(LANES)) {
     V sum = NAME(windows)(largest, line + i * stride, stride, kernel, dilation);
-    if (!largest)
+    if (!largest) {
       sum = FUSED(sum, LOAD(factors + i), REPEAT(0));
-    if (i + NAME(LANES) <= at->windows)
+    }
+    if (i + NAME(LANES) <= at->windows) {
       STORE(y + i, sum);
-    else
+    } else {
       PART_STORE(y + i, sum, at->windows - i);
+    }
   }
 }
 
 /* The usual windows have loops of their own. */
 ND4C_INLINED void NAME(any_line)(bool largest, const nd4c_pool_line *at, const T *line, const T *factors, T *y) {
   int64_t kernel = at->dilation == 1 ? at->kernel : 0;
-  if (at->stride == 2 && kernel == 2)
+  if (at->stride == 2 && kernel == 2) {
     NAME(line)(largest, at, 2, 2, 1, line, factors, y);
-  else if (at->stride == 2 && kernel == 3)
+  } else if (at->stride == 2 && kernel == 3) {
     NAME(line)(largest, at, 2, 3, 1, line, factors, y);
-  else if (at->stride == 1 && kernel == 3)
+  } else if (at->stride == 1 && kernel == 3) {
     NAME(line)(largest, at, 1, 3, 1, line, factors, y);
-  else if (at->stride == 1)
+  } else if (at->stride == 1) {
     NAME(line)(largest, at, 1, at->kernel, at->dilation, line, factors, y);
-  else if (at->stride == 2)
+  } else if (at->stride == 2) {
     NAME(line)(largest, at, 2, at->kernel, at->dilation, line, factors, y);
-  else
+  } else {
     NAME(line)(largest, at, at->stride, at->kernel, at->dilation, line, factors, y);
+  }
 }
 
 ND4C_INLINED void NAME(any_rows)(bool largest, int64_t n, int64_t count, const void *const *rows, T *line) {
-  if (count == 2)
+  if (count == 2) {
     NAME(join_rows)(largest, n, 2, rows, line);
-  else if (count == 3)
+  } else if (count == 3) {
     NAME(join_rows)(largest, n, 3, rows, line);
-  else
+  } else {
     NAME(join_rows)(largest, n, count, rows, line);
+  }
 }
 
 static void NAME(max_rows)(int64_t n, int64_t count, const void *const *rows, void *line) {
@@ -182,12 +191,13 @@ ND4C_INLINED void NAME(rows_of_band)(bool largest, const nd4c_pool_line *at, con
 }
 
 ND4C_INLINED void NAME(any_band)(bool largest, const nd4c_pool_line *at, const nd4c_pool_band *band, const T *factors) {
-  if (band->rows == 2)
+  if (band->rows == 2) {
     NAME(rows_of_band)(largest, at, band, 2, 2, 2, factors);
-  else if (at->stride == 2)
+  } else if (at->stride == 2) {
     NAME(rows_of_band)(largest, at, band, 3, 2, 3, factors);
-  else
+  } else {
     NAME(rows_of_band)(largest, at, band, 3, 1, 3, factors);
+  }
 }
 
 static void NAME(max_band)(const nd4c_pool_line *at, const nd4c_pool_band *band) {

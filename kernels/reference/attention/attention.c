@@ -16,12 +16,15 @@ static double bias_of(const nd4c_ref_attend_args *args, int64_t batch, int64_t h
   int64_t lengths = args->key_lengths != NULL ? args->key_lengths[batch] : args->keys;
   int64_t own = query + (args->past >= 0 ? args->past : lengths - args->queries);
   if (key >= lengths || (args->is_causal && key > own) || (args->left >= 0 && key < own - args->left) ||
-      (args->right >= 0 && key - own > args->right))
+      (args->right >= 0 && key - own > args->right)) {
     return out;
-  if (args->mask == NULL)
+  }
+  if (args->mask == NULL) {
     return 0;
-  if (key >= args->mask_keys)
+  }
+  if (key >= args->mask_keys) {
     return out;
+  }
   double value = args->mask[batch * args->mask_steps[0] + head * args->mask_steps[1] + query * args->mask_steps[2] +
                             key * args->mask_steps[3]];
   return args->mask_is_bool ? (value != 0 ? 0 : out) : value;
@@ -38,8 +41,9 @@ static double score_row(const nd4c_ref_attend_args *args, int64_t batch, int64_t
     double capped = args->softcap > 0 ? args->softcap * tanh(score / args->softcap) : score;
     double bias = bias_of(args, batch, head, query, key);
     row[key] = isinf(bias) && bias < 0 ? bias : capped + bias;
-    if (kept != NULL)
+    if (kept != NULL) {
       kept[key] = args->scores_mode == 0 ? score : args->scores_mode == 1 ? capped : row[key];
+    }
     largest = isnan(largest) || row[key] <= largest ? largest : row[key];
   }
   return largest;
@@ -56,21 +60,25 @@ static void attend_row(const nd4c_ref_attend_args *args, int64_t number, double 
     sum += row[key];
   }
   double *y = args->y_data + (place(&args->y, batch, head, query) - args->y.data);
-  for (int64_t i = 0; i < args->v_head; i++)
+  for (int64_t i = 0; i < args->v_head; i++) {
     y[i] = 0;
+  }
   for (int64_t key = 0; key < args->keys; key++) {
     double share = empty ? 0 : row[key] / sum;
     const double *v = place(&args->v, batch, kv, key);
-    if (kept != NULL && args->scores_mode == 3)
+    if (kept != NULL && args->scores_mode == 3) {
       kept[key] = share;
-    for (int64_t i = 0; share != 0 && i < args->v_head; i++)
+    }
+    for (int64_t i = 0; share != 0 && i < args->v_head; i++) {
       y[i] += share * v[i];
+    }
   }
 }
 
 void nd4c_ref_attend(const nd4c_ref_attend_args *args, int64_t begin, int64_t end, int32_t worker) {
-  for (int64_t number = begin; number < end; number++)
+  for (int64_t number = begin; number < end; number++) {
     attend_row(args, number, args->scratch + worker * args->keys);
+  }
 }
 
 void nd4c_ref_rotary(const nd4c_ref_rotary_args *args, int64_t begin, int64_t end) {
@@ -86,8 +94,9 @@ void nd4c_ref_rotary(const nd4c_ref_rotary_args *args, int64_t begin, int64_t en
       y[a] = args->cos[angle + i] * x[a] - args->sin[angle + i] * x[b];
       y[b] = args->sin[angle + i] * x[a] + args->cos[angle + i] * x[b];
     }
-    for (int64_t i = 2 * args->pairs; i < args->head; i++)
+    for (int64_t i = 2 * args->pairs; i < args->head; i++) {
       y[i] = x[i];
+    }
   }
 }
 
@@ -99,20 +108,24 @@ static void update_state(const nd4c_ref_linear_attend_args *args, int64_t batch,
   for (int64_t i = 0; args->decay != NULL && i < n; i++) {
     bool each = args->decay_heads != args->kv_heads; /* a decay for each feature of each head */
     double factor = exp(args->decay[row * args->decay_heads + (each ? head * n + i : head)]);
-    for (int64_t j = 0; j < m; j++)
+    for (int64_t j = 0; j < m; j++) {
       state[i * m + j] *= factor;
+    }
   }
   for (int64_t j = 0; j < m; j++) {
     double known = 0;
-    for (int64_t i = 0; args->beta != NULL && i < n; i++)
+    for (int64_t i = 0; args->beta != NULL && i < n; i++) {
       known += state[i * m + j] * k[i];
+    }
     value[j] = args->beta == NULL
                    ? v[j]
                    : args->beta[row * args->beta_heads + (args->beta_heads == 1 ? 0 : head)] * (v[j] - known);
   }
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < m; j++)
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = 0; j < m; j++) {
       state[i * m + j] += k[i] * value[j];
+    }
+  }
 }
 
 void nd4c_ref_linear_attend(const nd4c_ref_linear_attend_args *args, int64_t begin, int64_t end) {
@@ -126,8 +139,9 @@ void nd4c_ref_linear_attend(const nd4c_ref_linear_attend_args *args, int64_t beg
         int64_t row = (batch * args->length + t) * args->q_heads + head * group + g;
         for (int64_t j = 0; j < m; j++) {
           double sum = 0;
-          for (int64_t i = 0; i < n; i++)
+          for (int64_t i = 0; i < n; i++) {
             sum += args->q[row * n + i] * state[i * m + j];
+          }
           args->y[row * m + j] = args->scale * sum;
         }
       }
@@ -147,17 +161,20 @@ void nd4c_ref_embedding_bag(const nd4c_ref_bag_args *args, int64_t begin, int64_
     for (int64_t i = first; i < last; i++) {
       const double *row = args->table + args->indices[i] * n;
       double weight = args->weights != NULL ? args->weights[i] : 1;
-      if (args->indices[i] == args->padding)
+      if (args->indices[i] == args->padding) {
         continue;
+      }
       for (int64_t j = 0; j < n; j++) {
-        if (args->mode != MAX)
+        if (args->mode != MAX) {
           y[j] += weight * row[j];
-        else if (taken == 0 || (!isnan(y[j]) && !(row[j] <= y[j])))
+        } else if (taken == 0 || (!isnan(y[j]) && !(row[j] <= y[j]))) {
           y[j] = row[j];
+        }
       }
       taken++;
     }
-    for (int64_t j = 0; args->mode == MEAN && taken > 0 && j < n; j++)
+    for (int64_t j = 0; args->mode == MEAN && taken > 0 && j < n; j++) {
       y[j] /= (double)taken;
+    }
   }
 }

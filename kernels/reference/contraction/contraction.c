@@ -134,8 +134,9 @@ void nd4c_wide_product(nd4c_dtype wide, int64_t begin, int64_t end, int64_t n, i
 }
 
 void nd4c_wide_store(nd4c_dtype wide, const void *from, const nd4c_ref_tensor *y, int64_t begin, int64_t end) {
-  for (int64_t flat = begin; flat < end; flat++)
+  for (int64_t flat = begin; flat < end; flat++) {
     nd4c_value_store(y->dtype, y->data, nd4c_ref_offset(y, y->rank, y->shape, flat), nd4c_value_load(wide, from, flat));
+  }
 }
 
 static nd4c_value converted(const nd4c_ref_tensor *x, int64_t offset, nd4c_dtype wide) {

@@ -29,15 +29,17 @@ static long double celu_wide(long double x, long double alpha) {
 
 /* tanh(ln(1 + e)) = e (e + 2) / (e (e + 2) + 2) with e = e^x, in which nothing cancels. */
 static double mish(double x) {
-  if (x > 40 || x == -INFINITY)
+  if (x > 40 || x == -INFINITY) {
     return x > 40 ? x : -0.0;
+  }
   double e = exp(x), product = e * (e + 2);
   return x * (product / (product + 2));
 }
 
 static long double mish_wide(long double x) {
-  if (x > 60 || x == -INFINITY)
+  if (x > 60 || x == -INFINITY) {
     return x > 60 ? x : -0.0L;
+  }
   long double e = expl(x), product = e * (e + 2);
   return x * (product / (product + 2));
 }
@@ -52,8 +54,9 @@ static long double swish_wide(long double x, long double alpha) {
 
 /* x - tanh x = (x cosh x - sinh x) / cosh x, whose numerator is the sum of 2 k x^(2 k + 1) / (2 k + 1)!. */
 static long double tanh_shrink(long double x) {
-  if (!(fabsl(x) < 1))
+  if (!(fabsl(x) < 1)) {
     return x - tanhl(x);
+  }
   long double square = x * x, term = x, sum = 0;
   for (int k = 1; k < 14; k++) {
     term *= square / ((2 * k) * (2 * k + 1));
@@ -138,7 +141,8 @@ VALUE_FUNCTION(prelu) {
 /* Of floats in long double: for float64 the square alone would be rounded. */
 VALUE_FUNCTION(cube) {
   nd4c_value x = inputs[0], squared[2] = {nd4c_value_square(kinds, inputs), x};
-  if (kinds[0] == ND4C_KIND_FLOAT)
+  if (kinds[0] == ND4C_KIND_FLOAT) {
     return (nd4c_value){.f = (double)((long double)x.f * x.f * x.f)};
+  }
   return nd4c_value_multiply(kinds, squared);
 }

@@ -28,35 +28,39 @@ ARITHMETIC(multiply, *)
 
 VALUE_FUNCTION(divide) {
   nd4c_value a = inputs[0], b = inputs[1], y = {.u = 0};
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     y.c = a.c / b.c;
-  else if (kinds[0] == ND4C_KIND_FLOAT)
+  } else if (kinds[0] == ND4C_KIND_FLOAT) {
     y.f = a.f / b.f;
-  else if (b.u != 0 && kinds[0] == ND4C_KIND_INT)
+  } else if (b.u != 0 && kinds[0] == ND4C_KIND_INT) {
     y.u = b.i == -1 ? 0 - a.u : (uint64_t)(a.i / b.i); /* INT64_MIN / -1 wraps */
-  else if (b.u != 0)
+  } else if (b.u != 0) {
     y.u = a.u / b.u;
+  }
   return y;
 }
 
 static uint64_t power_wrapping(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
-  for (; exponent != 0; exponent >>= 1, base *= base)
-    if (exponent & 1)
+  for (; exponent != 0; exponent >>= 1, base *= base) {
+    if (exponent & 1) {
       result *= base;
+    }
+  }
   return result;
 }
 
 VALUE_FUNCTION(power) {
   nd4c_value a = inputs[0], b = inputs[1], y = {.u = 0};
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     y.c = b.c == 0 ? 1 : cpow(a.c, b.c);
-  else if (kinds[0] == ND4C_KIND_FLOAT)
+  } else if (kinds[0] == ND4C_KIND_FLOAT) {
     y.f = pow(a.f, b.f);
-  else if (kinds[0] == ND4C_KIND_INT && b.i < 0)
+  } else if (kinds[0] == ND4C_KIND_INT && b.i < 0) {
     y.i = a.i == 1 ? 1 : a.i == -1 ? (b.i & 1 ? -1 : 1) : 0; /* 1 / a^-b, truncated; division by zero gives 0 */
-  else
+  } else {
     y.u = power_wrapping(a.u, b.u);
+  }
   return y;
 }
 
@@ -78,13 +82,15 @@ static int compare(const nd4c_dtype_kind *kinds, const nd4c_value *inputs) {
   nd4c_value a = inputs[0], b = inputs[1];
   if (is_integer(kinds[0]) && is_integer(kinds[1])) {
     bool a_negative = kinds[0] == ND4C_KIND_INT && a.i < 0, b_negative = kinds[1] == ND4C_KIND_INT && b.i < 0;
-    if (a_negative != b_negative)
+    if (a_negative != b_negative) {
       return a_negative ? LESS : GREATER;
+    }
     return a.u < b.u ? LESS : a.u == b.u ? EQUAL : GREATER; /* same sign: two's complement keeps the order */
   }
   double x = nd4c_value_as_double(kinds[0], a), y = nd4c_value_as_double(kinds[1], b);
-  if (kinds[0] == ND4C_KIND_COMPLEX || kinds[1] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX || kinds[1] == ND4C_KIND_COMPLEX) {
     return x == y && imaginary_part(kinds[0], a) == imaginary_part(kinds[1], b) ? EQUAL : UNORDERED;
+  }
   return x < y ? LESS : x == y ? EQUAL : x > y ? GREATER : UNORDERED;
 }
 
@@ -151,36 +157,39 @@ VALUE_FUNCTION(copy) {
 
 VALUE_FUNCTION(negative) {
   nd4c_value x = inputs[0], y;
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     y.c = -x.c;
-  else if (kinds[0] == ND4C_KIND_FLOAT)
+  } else if (kinds[0] == ND4C_KIND_FLOAT) {
     y.f = -x.f;
-  else
+  } else {
     y.u = 0 - x.u;
+  }
   return y;
 }
 
 VALUE_FUNCTION(abs) {
   nd4c_value x = inputs[0], y = x;
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     y.f = cabs(x.c);
-  else if (kinds[0] == ND4C_KIND_FLOAT)
+  } else if (kinds[0] == ND4C_KIND_FLOAT) {
     y.f = fabs(x.f);
-  else if (kinds[0] == ND4C_KIND_INT && x.i < 0)
+  } else if (kinds[0] == ND4C_KIND_INT && x.i < 0) {
     y.u = 0 - x.u;
+  }
   return y;
 }
 
 VALUE_FUNCTION(sign) {
   nd4c_value x = inputs[0], y = x;
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     y.c = nd4c_complex_sign(x.c);
-  else if (kinds[0] == ND4C_KIND_FLOAT)
+  } else if (kinds[0] == ND4C_KIND_FLOAT) {
     y.f = x.f > 0 ? 1 : x.f < 0 ? -1 : x.f + 0; /* of both zeros 0; NaN stays */
-  else if (kinds[0] == ND4C_KIND_INT)
+  } else if (kinds[0] == ND4C_KIND_INT) {
     y.i = (x.i > 0) - (x.i < 0);
-  else
+  } else {
     y.u = x.u != 0;
+  }
   return y;
 }
 
@@ -213,8 +222,9 @@ MATHEMATICAL(cos, nd4c_cos_f64, ccos)
 
 VALUE_FUNCTION(relu) {
   nd4c_value x = inputs[0];
-  if (kinds[0] == ND4C_KIND_FLOAT ? x.f < 0 : kinds[0] == ND4C_KIND_INT && x.i < 0)
+  if (kinds[0] == ND4C_KIND_FLOAT ? x.f < 0 : kinds[0] == ND4C_KIND_INT && x.i < 0) {
     x = (nd4c_value){.u = 0}; /* the bits of every kind's zero */
+  }
   return x;
 }
 
@@ -236,9 +246,10 @@ ROUNDING(ceil, ceil)
 
 VALUE_FUNCTION(round) {
   nd4c_value x = inputs[0];
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     x.c = nd4c_complex_make(rint(creal(x.c)), rint(cimag(x.c)));
-  else if (kinds[0] == ND4C_KIND_FLOAT)
+  } else if (kinds[0] == ND4C_KIND_FLOAT) {
     x.f = rint(x.f);
+  }
   return x;
 }

@@ -16,13 +16,15 @@ typedef nd4c_value (*nd4c_value_function)(const nd4c_dtype_kind *kinds, const nd
   X(sign)                   \
   X(square)                 \
   X(sqrt) X(reciprocal) X(exp) X(log) X(sin) X(cos) X(relu) X(floor) X(ceil) X(round) X(is_nan) X(logical_not) X(copy)
-#define ND4C_VALUE_BINARY(X)                                                                             \
-  X(add)                                                                                                 \
-  X(subtract)                                                                                            \
-  X(multiply)                                                                                            \
-  X(divide)                                                                                              \
-  X(power) X(maximum) X(minimum) X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) \
-      X(logical_and) X(logical_or) X(logical_xor)
+#define ND4C_VALUE_BINARY(X) \
+  X(add)                     \
+  X(subtract)                \
+  X(multiply)                \
+  X(divide)                  \
+  X(power)                   \
+  X(maximum)                 \
+  X(minimum)                 \
+  X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) X(logical_and) X(logical_or) X(logical_xor)
 /* leaky_relu takes (x, alpha), clip (x, low, high), where (condition, a, b). */
 #define ND4C_VALUE_OTHER(X) X(leaky_relu) X(clip) X(where)
 

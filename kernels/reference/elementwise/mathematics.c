@@ -101,8 +101,9 @@ VALUE_FUNCTION(betainc) {
 
 VALUE_FUNCTION(trunc) {
   nd4c_value x = inputs[0];
-  if (kinds[0] == ND4C_KIND_FLOAT)
+  if (kinds[0] == ND4C_KIND_FLOAT) {
     x.f = trunc(x.f);
+  }
   return x;
 }
 
@@ -128,8 +129,9 @@ VALUE_FUNCTION(is_inf) {
                                                      : 0,
                      kinds[0] == ND4C_KIND_COMPLEX ? cimag(x.c) : 0};
   bool found = false;
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 2; i++) {
     found = found || (isinf(parts[i]) && inputs[parts[i] < 0 ? 1 : 2].f != 0);
+  }
   return (nd4c_value){.u = found};
 }
 
@@ -140,8 +142,9 @@ VALUE_FUNCTION(signbit) {
 
 VALUE_FUNCTION(conj) {
   nd4c_value x = inputs[0];
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     x.c = conj(x.c);
+  }
   return x;
 }
 
@@ -157,8 +160,9 @@ VALUE_FUNCTION(imag) {
 
 VALUE_FUNCTION(angle) {
   nd4c_value x = inputs[0];
-  if (kinds[0] == ND4C_KIND_COMPLEX)
+  if (kinds[0] == ND4C_KIND_COMPLEX) {
     return (nd4c_value){.f = carg(x.c)};
+  }
   return (nd4c_value){.f = x.f != x.f ? x.f : x.f < 0 ? 3.14159265358979323846 : 0};
 }
 
@@ -168,8 +172,9 @@ VALUE_FUNCTION(bitwise_invert) {
 
 VALUE_FUNCTION(bit_count) {
   uint64_t bits = kinds[0] == ND4C_KIND_INT && inputs[0].i < 0 ? 0 - inputs[0].u : inputs[0].u, count = 0;
-  for (; bits != 0; bits &= bits - 1)
+  for (; bits != 0; bits &= bits - 1) {
     count++;
+  }
   return (nd4c_value){.u = count};
 }
 

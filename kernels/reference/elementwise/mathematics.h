@@ -39,14 +39,29 @@
   X(trunc)                  \
   X(frac)                   \
   X(is_finite) X(is_inf) X(signbit) X(conj) X(real) X(imag) X(angle) X(bitwise_invert) X(bit_count) X(nan_to_num)
-#define ND4C_VALUE_PAIRS(X)                                                                                           \
-  X(atan2)                                                                                                            \
-  X(bitwise_and)                                                                                                      \
-  X(bitwise_or)                                                                                                       \
-  X(bitwise_xor)                                                                                                      \
-  X(bitwise_left_shift) X(bitwise_right_shift) X(copysign) X(floor_divide) X(remainder) X(fmod) X(hypot) X(logaddexp) \
-      X(logaddexp2) X(xlogy) X(gcd) X(lcm) X(ldexp) X(heaviside) X(fmax) X(fmin) X(squared_difference) X(is_close)    \
-          X(divide_no_nan) X(nextafter_float64) X(nextafter_float32) X(nextafter_float16) X(nextafter_bfloat16)
+#define ND4C_VALUE_PAIRS(X) \
+  X(atan2)                  \
+  X(bitwise_and)            \
+  X(bitwise_or)             \
+  X(bitwise_xor)            \
+  X(bitwise_left_shift)     \
+  X(bitwise_right_shift)    \
+  X(copysign)               \
+  X(floor_divide)           \
+  X(remainder)              \
+  X(fmod)                   \
+  X(hypot)                  \
+  X(logaddexp)              \
+  X(logaddexp2)             \
+  X(xlogy)                  \
+  X(gcd)                    \
+  X(lcm)                    \
+  X(ldexp)                  \
+  X(heaviside)              \
+  X(fmax)                   \
+  X(fmin)                   \
+  X(squared_difference)     \
+  X(is_close) X(divide_no_nan) X(nextafter_float64) X(nextafter_float32) X(nextafter_float16) X(nextafter_bfloat16)
 /* Always computed in long double. */
 #define ND4C_VALUE_PARAMETRIC(X) X(igamma) X(igammac) X(betainc) X(zeta) X(polygamma)
 

@@ -27,11 +27,13 @@ static const double denominators[TERMS] = {12,    120,  252,  240,   132, 32760,
 
 static long double positive(long double x) {
   long double moved = 0, series = 0;
-  for (; x < SHIFT; x++)
+  for (; x < SHIFT; x++) {
     moved += 1 / x;
+  }
   long double square = 1 / (x * x);
-  for (int n = 11; n >= 0; n--)
+  for (int n = 11; n >= 0; n--) {
     series = (series + (long double)numerators[n] / denominators[n]) * square;
+  }
   return logl(x) - 1 / (2 * x) - series - moved;
 }
 
@@ -40,10 +42,12 @@ static long double positive(long double x) {
 /* e^x as the 64th power of the series at x / 64. */
 static quad quad_exp(quad x) {
   quad r = x / 64, sum = 1;
-  for (int n = 30; n > 0; n--)
+  for (int n = 30; n > 0; n--) {
     sum = 1 + r / n * sum;
-  for (int i = 0; i < 6; i++)
+  }
+  for (int i = 0; i < 6; i++) {
     sum *= sum;
+  }
   return sum;
 }
 
@@ -55,11 +59,13 @@ static quad quad_log(quad x) {
 
 static quad quad_positive(quad x) {
   quad moved = 0, series = 0;
-  for (; x < QUAD_SHIFT; x += 1)
+  for (; x < QUAD_SHIFT; x += 1) {
     moved += 1 / x;
+  }
   quad square = 1 / (x * x);
-  for (int n = TERMS - 1; n >= 0; n--)
+  for (int n = TERMS - 1; n >= 0; n--) {
     series = (series + (quad)numerators[n] / (quad)denominators[n]) * square;
+  }
   return quad_log(x) - 1 / (2 * x) - series - moved;
 }
 
@@ -77,15 +83,17 @@ static quad quad_cotangent(quad r) {
 
 /* *size: the larger of the terms whose difference the result is. */
 static long double any(long double x, long double *size) {
-  if (x == 0)
+  if (x == 0) {
     return copysignl(INFINITY, -x);
+  }
   if (x > 0) {
     *size = x < 3 ? 1 : 0;
     return x == INFINITY ? x : positive(x);
   }
   long double r = x - rintl(x);
-  if (r == 0 || isinf(x))
+  if (r == 0 || isinf(x)) {
     return NAN;
+  }
   *size = positive(1 - x);
   return *size - PI_HIGH / tanl(PI_HIGH * r);
 }
@@ -97,8 +105,9 @@ double nd4c_real_digamma(double x) {
 
 long double nd4c_real_digamma_wide(long double x) {
   long double size = 0, y = any(x, &size);
-  if (!(fabsl(y) < size * 0x1p-5L))
+  if (!(fabsl(y) < size * 0x1p-5L)) {
     return y;
+  }
   return x > 0 ? (long double)quad_positive(x)
                : (long double)(quad_positive(1 - (quad)x) - quad_cotangent((quad)x - (quad)rintl(x)));
 }

@@ -14,11 +14,13 @@ enum { MOST_TERMS = 20000, LARGE = 5000 };
 
 /* ln(1 + d) - d without cancellation. */
 static long double log1p_rest(long double d) {
-  if (!(fabsl(d) < 0.5L))
+  if (!(fabsl(d) < 0.5L)) {
     return log1pl(d) - d;
+  }
   long double r = d / (2 + d), square = r * r, sum = 0;
-  for (int k = 24; k > 0; k--)
+  for (int k = 24; k > 0; k--) {
     sum = sum * square + 1.0L / (2 * k + 1);
+  }
   return 2 * r * square * sum - d * r;
 }
 
@@ -26,11 +28,13 @@ static long double log1p_rest(long double d) {
 static long double stirling_rest(long double a) {
   static const double numerators[] = {1, -1, 1, -1, 1, -691, 1, -3617, 43867, -174611};
   static const double denominators[] = {12, 360, 1260, 1680, 1188, 360360, 156, 122400, 244188, 125400};
-  if (a < 16)
+  if (a < 16) {
     return lgammal(a) - ((a - 0.5L) * logl(a) - a + logl(TWO_PI) / 2);
+  }
   long double square = 1 / (a * a), sum = 0;
-  for (int k = 9; k >= 0; k--)
+  for (int k = 9; k >= 0; k--) {
     sum = sum * square + (long double)numerators[k] / denominators[k];
+  }
   return sum / a;
 }
 
@@ -57,13 +61,15 @@ static long double integral(const density *d) {
                                         0.1246289712555338720524762822L,  0.0951585116824927848099251076L,
                                         0.06225352393864789286284383699L, 0.02715245941175409485178057246L};
   long double width = 1 / sqrtl(d->a * d->p * d->p + d->b * d->q * d->q), total = 0, piece;
-  if (d->slope * width > 1)
+  if (d->slope * width > 1) {
     width = 1 / d->slope;
+  }
   long double middle = width;
   do {
     piece = 0;
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
       piece += weights[i] * (density_at(d, middle - nodes[i] * width) + density_at(d, middle + nodes[i] * width));
+    }
     total += piece;
     middle += 2 * width;
   } while (piece > total * SMALLEST);
@@ -74,8 +80,9 @@ static long double integral(const density *d) {
 
 /* x^a e^-x / gamma(a) */
 static long double gamma_front(long double a, long double x) {
-  if (a < 16)
+  if (a < 16) {
     return powl(x, a) * expl(-x) / tgammal(a);
+  }
   long double d = (x - a) / a;
   long double exponent = fabsl(d) < 0.5L ? a * log1p_rest(d) : a * logl(x / a) - (x - a);
   return sqrtl(a / TWO_PI) * expl(exponent - stirling_rest(a));
@@ -101,8 +108,9 @@ static long double gamma_fraction(long double a, long double x) {
     c = b + numerator / c;
     factor = c * d;
     product *= factor;
-    if (fabsl(factor - 1) < SMALLEST * 64)
+    if (fabsl(factor - 1) < SMALLEST * 64) {
       break;
+    }
   }
   return gamma_front(a, x) * product;
 }
@@ -130,20 +138,25 @@ static long double gamma_part(long double a, long double x, bool upper) {
     long double part = gamma_quadrature(a, x, computed);
     return upper == computed ? part : 1 - part;
   }
-  if (x <= 1.5L && a <= 0.5L && upper)
+  if (x <= 1.5L && a <= 0.5L && upper) {
     return gamma_of_small(a, x);
-  if (x <= 1.5L || x <= a)
+  }
+  if (x <= 1.5L || x <= a) {
     return upper ? 1 - gamma_series(a, x) : gamma_series(a, x);
+  }
   return upper ? gamma_fraction(a, x) : 1 - gamma_fraction(a, x);
 }
 
 static long double gamma_any(long double a, long double x, bool upper) {
-  if (a != a || x != x || a < 0 || x < 0 || (a == 0 && x == 0) || (isinf(a) && isinf(x)))
+  if (a != a || x != x || a < 0 || x < 0 || (a == 0 && x == 0) || (isinf(a) && isinf(x))) {
     return NAN;
-  if (a == 0 || isinf(x))
+  }
+  if (a == 0 || isinf(x)) {
     return !upper;
-  if (isinf(a) || x == 0)
+  }
+  if (isinf(a) || x == 0) {
     return upper;
+  }
   return gamma_part(a, x, upper);
 }
 
@@ -180,8 +193,9 @@ static long double beta_fraction(long double a, long double b, long double x, lo
     d = 1 / (1 + odd * d);
     c = 1 + odd / c;
     product *= d * c;
-    if (fabsl(d * c - 1) < SMALLEST * 64)
+    if (fabsl(d * c - 1) < SMALLEST * 64) {
       break;
+    }
   }
   return beta_front(a, b, x, y) / a * product;
 }
@@ -209,17 +223,22 @@ static long double beta_lower(long double a, long double b, long double x, long 
 }
 
 long double nd4c_real_betainc(long double a, long double b, long double x) {
-  if (a != a || b != b || !(a >= 0 && b >= 0 && x >= 0 && x <= 1) || (a == 0 && b == 0) || (isinf(a) && isinf(b)))
+  if (a != a || b != b || !(a >= 0 && b >= 0 && x >= 0 && x <= 1) || (a == 0 && b == 0) || (isinf(a) && isinf(b))) {
     return NAN;
-  if (x == 0 || x == 1)
+  }
+  if (x == 0 || x == 1) {
     return x;
-  if (a == 0 || isinf(b))
+  }
+  if (a == 0 || isinf(b)) {
     return 1;
-  if (b == 0 || isinf(a))
+  }
+  if (b == 0 || isinf(a)) {
     return 0;
+  }
   long double y = 1 - x;
-  if (x <= (a + 1) / (a + b + 2))
+  if (x <= (a + 1) / (a + b + 2)) {
     return beta_lower(a, b, x, y);
+  }
   long double result = 1 - beta_lower(b, a, y, x);
   return result < 0.5L && b < 0.125L && b < a / 8 ? beta_of_small(a, b, y) : result;
 }

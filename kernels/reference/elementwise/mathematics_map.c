@@ -10,18 +10,22 @@ enum { PIECE = 64 };
 static void simplify(nd4c_map *map, int32_t rank, const int64_t *shape, const int64_t *const *strides) {
   map->rank = 0;
   for (int32_t axis = rank - 1; axis >= 0; axis--) { /* from the innermost; turned round below */
-    if (shape[axis] == 1)
+    if (shape[axis] == 1) {
       continue;
-    for (int32_t i = 0; i <= map->input_count; i++)
+    }
+    for (int32_t i = 0; i <= map->input_count; i++) {
       map->strides[i][map->rank] = strides[i][axis];
+    }
     map->shape[map->rank] = shape[axis];
     bool joined = map->rank > 0;
-    for (int32_t i = 0; i <= map->input_count; i++)
+    for (int32_t i = 0; i <= map->input_count; i++) {
       joined = joined && map->strides[i][map->rank] == map->strides[i][map->rank - 1] * map->shape[map->rank - 1];
-    if (joined)
+    }
+    if (joined) {
       map->shape[map->rank - 1] *= shape[axis];
-    else
+    } else {
       map->rank++;
+    }
   }
 }
 
@@ -37,46 +41,53 @@ void nd4c_map_start(nd4c_map *map, nd4c_value_function function, int32_t input_c
     map->kinds[i] = nd4c_reference_kind(cast ? as[i] : inputs[i].dtype);
     strides[i + 1] = inputs[i].strides;
   }
-  for (int32_t axis = 0; axis < rank; axis++)
+  for (int32_t axis = 0; axis < rank; axis++) {
     map->size *= shape[axis];
-  if (map->size > 0)
+  }
+  if (map->size > 0) {
     simplify(map, rank, shape, strides);
+  }
 }
 
 /* Elements that only move keep their bits: a processor's conversions would make a signalling NaN a quiet one. */
 static bool move_piece(const nd4c_map *map, int64_t count, const int64_t *offsets) {
   const nd4c_operand *x = &map->operands[1], *y = &map->operands[0];
-  if (map->function != nd4c_value_copy || x->dtype != y->dtype || y->dtype == ND4C_BOOL)
+  if (map->function != nd4c_value_copy || x->dtype != y->dtype || y->dtype == ND4C_BOOL) {
     return false;
+  }
   int64_t from = map->rank > 0 ? map->strides[1][0] : 0, to = map->rank > 0 ? map->strides[0][0] : 0;
   size_t bytes = (size_t)nd4c_reference_bytes(y->dtype);
   bool narrow = (ND4C_DTYPES_NARROW & ND4C_DTYPE_BIT(y->dtype)) != 0;
   for (int64_t j = 0; j < count; j++) {
     int64_t at = offsets[1] + j * from, place = offsets[0] + j * to;
-    if (narrow)
+    if (narrow) {
       nd4c_value_move(y->dtype, x->data, at, y->data, place);
-    else
+    } else {
       memmove(y->data + place * (int64_t)bytes, x->data + at * (int64_t)bytes, bytes);
+    }
   }
   return true;
 }
 
 /* `count` elements of a row from the offsets given. */
 static void compute_piece(const nd4c_map *map, int64_t count, const int64_t *offsets) {
-  if (move_piece(map, count, offsets))
+  if (move_piece(map, count, offsets)) {
     return;
+  }
   nd4c_value values[ND4C_REFERENCE_MAX_INPUTS][PIECE], results[PIECE];
   for (int32_t i = 0; i < map->input_count; i++) {
     const nd4c_operand *operand = &map->operands[i + 1];
     int64_t step = map->rank > 0 ? map->strides[i + 1][0] : 0;
     nd4c_values_load(operand->dtype, operand->data, offsets[i + 1], step, count, values[i]);
-    for (int64_t j = 0; map->as[i] != ND4C_DTYPE_NONE && j < count; j++)
+    for (int64_t j = 0; map->as[i] != ND4C_DTYPE_NONE && j < count; j++) {
       values[i][j] = nd4c_value_cast(nd4c_reference_kind(operand->dtype), values[i][j], map->as[i]);
+    }
   }
   for (int64_t j = 0; j < count; j++) {
     nd4c_value arguments[ND4C_REFERENCE_MAX_INPUTS];
-    for (int32_t i = 0; i < map->input_count; i++)
+    for (int32_t i = 0; i < map->input_count; i++) {
       arguments[i] = values[i][j];
+    }
     results[j] = map->function(map->kinds, arguments);
   }
   const nd4c_operand *y = &map->operands[0];
@@ -89,8 +100,9 @@ void nd4c_map_range(const nd4c_map *map, int64_t begin, int64_t end) {
     int64_t offsets[ND4C_REFERENCE_MAX_INPUTS + 1] = {0}, rest = begin, place = begin % length;
     int64_t count = length - place;
     for (int32_t axis = 0; axis < map->rank; axis++) {
-      for (int32_t i = 0; i <= map->input_count; i++)
+      for (int32_t i = 0; i <= map->input_count; i++) {
         offsets[i] += rest % map->shape[axis] * map->strides[i][axis];
+      }
       rest /= map->shape[axis];
     }
     count = count < end - begin ? count : end - begin;

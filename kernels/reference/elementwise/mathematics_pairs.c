@@ -11,8 +11,9 @@
 
 /* The rest of an integer division in wrapping arithmetic, with the sign of a; INT64_MIN % -1 is 0. */
 static uint64_t rest_of(nd4c_dtype_kind kind, nd4c_value a, nd4c_value b) {
-  if (kind != ND4C_KIND_INT)
+  if (kind != ND4C_KIND_INT) {
     return a.u % b.u;
+  }
   return b.i == -1 ? 0 : (uint64_t)(a.i % b.i);
 }
 
@@ -23,8 +24,9 @@ static bool must_floor(nd4c_dtype_kind kind, uint64_t rest, nd4c_value b) {
 
 VALUE_FUNCTION(fmod) {
   nd4c_value a = inputs[0], b = inputs[1];
-  if (kinds[0] == ND4C_KIND_FLOAT)
+  if (kinds[0] == ND4C_KIND_FLOAT) {
     return (nd4c_value){.f = fmod(a.f, b.f)};
+  }
   return (nd4c_value){.u = b.u == 0 ? 0 : rest_of(kinds[0], a, b)};
 }
 
@@ -32,8 +34,9 @@ VALUE_FUNCTION(remainder) {
   nd4c_value a = inputs[0], b = inputs[1];
   if (kinds[0] == ND4C_KIND_FLOAT) {
     double rest = fmod(a.f, b.f);
-    if (rest == 0)
+    if (rest == 0) {
       return (nd4c_value){.f = copysign(0, b.f)};
+    }
     return (nd4c_value){.f = (rest < 0) != (b.f < 0) ? rest + b.f : rest};
   }
   uint64_t rest = b.u == 0 ? 0 : rest_of(kinds[0], a, b);
@@ -42,23 +45,28 @@ VALUE_FUNCTION(remainder) {
 
 /* The floor of the exact quotient: what is left when the rest, which is exact, is taken off a. */
 static double floor_quotient(double a, double b) {
-  if (b == 0)
+  if (b == 0) {
     return a / b;
+  }
   double rest = fmod(a, b), quotient = (a - rest) / b;
-  if (rest != 0 && (rest < 0) != (b < 0))
+  if (rest != 0 && (rest < 0) != (b < 0)) {
     quotient -= 1;
-  if (quotient == 0)
+  }
+  if (quotient == 0) {
     return copysign(0, a / b);
+  }
   double whole = floor(quotient);
   return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
 VALUE_FUNCTION(floor_divide) {
   nd4c_value a = inputs[0], b = inputs[1], truncated = nd4c_value_divide(kinds, inputs);
-  if (kinds[0] == ND4C_KIND_FLOAT)
+  if (kinds[0] == ND4C_KIND_FLOAT) {
     return (nd4c_value){.f = floor_quotient(a.f, b.f)};
-  if (b.u != 0 && must_floor(kinds[0], rest_of(kinds[0], a, b), b))
+  }
+  if (b.u != 0 && must_floor(kinds[0], rest_of(kinds[0], a, b), b)) {
     truncated.u -= 1;
+  }
   return truncated;
 }
 
@@ -109,8 +117,9 @@ VALUE_FUNCTION(bitwise_left_shift) {
 
 VALUE_FUNCTION(bitwise_right_shift) {
   uint64_t count = inputs[1].u < 63 ? inputs[1].u : 63;
-  if (kinds[0] != ND4C_KIND_INT || inputs[0].i >= 0)
+  if (kinds[0] != ND4C_KIND_INT || inputs[0].i >= 0) {
     return (nd4c_value){.u = inputs[1].u < 64 ? inputs[0].u >> inputs[1].u : 0};
+  }
   return (nd4c_value){.u = ~(~inputs[0].u >> count)};
 }
 
@@ -134,10 +143,12 @@ VALUE_FUNCTION(hypot) {
 /* The larger and ln(1 + e^-|a - b|), which may cancel: in long double. */
 static double log_add(double a, double b, long double base) {
   double larger = a > b || a != a ? a : b, smaller = a > b || a != a ? b : a;
-  if (larger != larger || smaller != smaller)
+  if (larger != larger || smaller != smaller) {
     return NAN;
-  if (isinf(larger) || isinf(smaller))
+  }
+  if (isinf(larger) || isinf(smaller)) {
     return larger;
+  }
   return (double)(larger + log1pl(expl(((long double)smaller - larger) * base)) / base);
 }
 
@@ -185,10 +196,12 @@ VALUE_FUNCTION(squared_difference) {
 }
 
 static long double part_of(nd4c_dtype_kind kind, nd4c_value x, int part) {
-  if (kind == ND4C_KIND_COMPLEX)
+  if (kind == ND4C_KIND_COMPLEX) {
     return part == 0 ? creal(x.c) : cimag(x.c);
-  if (part == 1)
+  }
+  if (part == 1) {
     return 0;
+  }
   return kind == ND4C_KIND_FLOAT ? (long double)x.f : kind == ND4C_KIND_INT ? (long double)x.i : (long double)x.u;
 }
 
@@ -223,8 +236,9 @@ VALUE_FUNCTION(nextafter_float32) {
 #ifndef ND4C_DTYPES_LITE
 /* Bits of a 16-bit float one step from a towards b; a and b are numbers and differ. */
 static uint16_t step(uint16_t bits, double a, double b) {
-  if (a == 0)
+  if (a == 0) {
     return b > 0 ? 1 : 0x8001;
+  }
   return (uint16_t)((a < b) == (a > 0) ? bits + 1 : bits - 1);
 }
 

@@ -27,8 +27,9 @@ long double nd4c_real_gamma_wide(long double x) {
 
 /* sin(pi r) with the nearest integer taken off first, which is exact. */
 long double nd4c_real_sinc_wide(long double x) {
-  if (x == 0)
+  if (x == 0) {
     return 1;
+  }
   long double whole = rintl(x);
   long double sine = isinf(x) ? 0 : sinl(PI * (x - whole));
   return (fmodl(whole, 2) != 0 ? -sine : sine) / (PI * x);
@@ -36,8 +37,9 @@ long double nd4c_real_sinc_wide(long double x) {
 
 /* Around 1/2 as 2 artanh(2 x - 1), whose argument is exact. */
 long double nd4c_real_logit_wide(long double x) {
-  if (x > 0.25L && x < 0.75L)
+  if (x > 0.25L && x < 0.75L) {
     return 2 * atanhl(2 * x - 1);
+  }
   return logl(x) - log1pl(-x);
 }
 
@@ -51,10 +53,12 @@ static long double erfinv_guess(long double x, long double rest) {
 
 long double nd4c_real_erfinv_wide(long double x) {
   long double a = fabsl(x), rest = 1 - a; /* exact where it is used */
-  if (!(a < 1))
+  if (!(a < 1)) {
     return a == 1 ? copysignl(INFINITY, x) : NAN;
-  if (a < 0x1p-40L)
+  }
+  if (a < 0x1p-40L) {
     return HALF_SQRT_PI * x;
+  }
   long double y = erfinv_guess(a, rest);
   for (int step = 0; step < 3; step++) {
     long double excess = a < 0.5L ? erfl(y) - a : rest - erfcl(y);

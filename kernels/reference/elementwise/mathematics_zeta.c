@@ -1,4 +1,5 @@
-/* Hurwitz's zeta function, what is made of it, and steps of the gamma function. In long double, as mathematics_special.c. */
+/* Hurwitz's zeta function, what is made of it, and steps of the gamma function. In long double, as
+ * mathematics_special.c. */
 #include <math.h>
 
 #include "kernels/reference/elementwise/mathematics.h"
@@ -26,70 +27,84 @@ static long double scaled_zeta(long double s, long double q) {
   for (; x < FAR + s; x++) {
     long double term = powl(x / q, -s);
     sum += term;
-    if (term < sum * 0x1p-70L)
+    if (term < sum * 0x1p-70L) {
       return sum;
+    }
   }
   return sum + powl(x / q, -s) * (x / (s - 1) + 0.5L + x * euler_maclaurin(s, x));
 }
 
 static long double positive_zeta(long double s, long double q) {
-  if (isinf(s))
+  if (isinf(s)) {
     return q > 1 ? 0 : q == 1 ? 1 : INFINITY;
+  }
   return isinf(q) ? 0 : scaled_zeta(s, q) * powl(q, -s);
 }
 
 /* For whole s: over all whole k the sum depends on q's fraction alone; what lies below q is taken off. */
 static long double negative_zeta(long double s, long double q) {
   long double fraction = q - floorl(q), sign = fmodl(s, 2) != 0 ? -1 : 1;
-  if (isinf(s))
+  if (isinf(s)) {
     return INFINITY;
+  }
   return positive_zeta(s, fraction) + sign * (positive_zeta(s, 1 - fraction) - positive_zeta(s, 1 - q));
 }
 
 long double nd4c_real_zeta(long double s, long double q) {
-  if (s != s || q != q || s < 1)
+  if (s != s || q != q || s < 1) {
     return NAN;
-  if (s == 1 || (q <= 0 && q == floorl(q)))
+  }
+  if (s == 1 || (q <= 0 && q == floorl(q))) {
     return INFINITY;
-  if (q > 0)
+  }
+  if (q > 0) {
     return positive_zeta(s, q);
+  }
   return s == floorl(s) ? negative_zeta(s, q) : NAN;
 }
 
 /* n! zeta(n + 1, x); from MOST_FACTORIAL on both factors leave the range of numbers, but not their logarithms. */
 static long double factorial_times_zeta(long double n, long double x) {
-  if (n < MOST_FACTORIAL)
+  if (n < MOST_FACTORIAL) {
     return tgammal(n + 1) * nd4c_real_zeta(n + 1, x);
-  if (isinf(n) || (x <= 0 && x == floorl(x)))
+  }
+  if (isinf(n) || (x <= 0 && x == floorl(x))) {
     return INFINITY;
-  if (isinf(x))
+  }
+  if (isinf(x)) {
     return 0;
-  if (x > 0)
+  }
+  if (x > 0) {
     return expl(lgammal(n + 1) - (n + 1) * logl(x)) * scaled_zeta(n + 1, x);
+  }
   long double sum = nd4c_real_zeta(n + 1, x);
   return copysignl(expl(lgammal(n + 1) + logl(fabsl(sum))), sum);
 }
 
 long double nd4c_real_polygamma(long double n, long double x) {
-  if (n != n || x != x || n < 0 || n != floorl(n))
+  if (n != n || x != x || n < 0 || n != floorl(n)) {
     return NAN;
-  if (n == 0)
+  }
+  if (n == 0) {
     return nd4c_real_digamma_wide(x);
+  }
   long double size = factorial_times_zeta(n, x);
   return fmodl(n, 2) != 0 ? size : -size;
 }
 
 /* Taylor's series at a, whose coefficients are values of zeta; the plain difference where nothing much cancels. */
 long double nd4c_real_lgamma_step(long double a, long double b) {
-  if (b > a / 8 || b > 0.125L)
+  if (b > a / 8 || b > 0.125L) {
     return lgammal(a + b) - lgammal(a);
+  }
   long double sum = b * nd4c_real_digamma_wide(a), power = -b;
   for (int k = 2; k < 32; k++) {
     power *= -b;
     long double term = -power * nd4c_real_zeta(k, a) / k;
     sum -= term;
-    if (fabsl(term) < fabsl(sum) * 0x1p-70L)
+    if (fabsl(term) < fabsl(sum) * 0x1p-70L) {
       break;
+    }
   }
   return sum;
 }

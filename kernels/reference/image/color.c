@@ -105,8 +105,9 @@ void nd4c_ref_contrast(const nd4c_ref_contrast_args *args, int64_t begin, int64_
     int64_t from, to;
     double sum = 0;
     nd4c_ref_axes_at(&planes, number, &from, &to);
-    for (int64_t i = 0; i < rows * columns; i++)
+    for (int64_t i = 0; i < rows * columns; i++) {
       sum += nd4c_ref_load(x, from + i / columns * x_strides[0] + i % columns * x_strides[1]);
+    }
     double mean = sum / (double)(rows * columns);
     for (int64_t i = 0; i < rows * columns; i++) {
       double value = nd4c_ref_load(x, from + i / columns * x_strides[0] + i % columns * x_strides[1]);

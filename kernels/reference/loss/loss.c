@@ -43,8 +43,9 @@ void nd4c_ref_class_losses(const double *x, const int64_t *target, const double 
   for (int64_t i = 0; i < outer * inner; i++) {
     int64_t class = target[i];
     losses[i] = shares[i] = 0;
-    if (class == ignored)
+    if (class == ignored) {
       continue;
+    }
     shares[i] = weights != NULL ? weights[class] : 1;
     losses[i] = -shares[i] * x[(i / inner * classes + class) * inner + i % inner];
   }

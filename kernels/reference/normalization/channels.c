@@ -12,8 +12,9 @@ void nd4c_ref_softmax(const nd4c_ref_softmax_args *args, int64_t begin, int64_t 
       double value = x[i * args->inner];
       largest = isnan(largest) || value <= largest ? largest : value;
     }
-    for (int64_t i = 0; i < args->length; i++)
+    for (int64_t i = 0; i < args->length; i++) {
       sum += exp(x[i * args->inner] - largest);
+    }
     for (int64_t i = 0; i < args->length; i++) {
       double shifted = x[i * args->inner] - largest;
       args->y[first + i * args->inner] = args->logarithm ? shifted - log(sum) : exp(shifted) / sum;

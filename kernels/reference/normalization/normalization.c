@@ -9,11 +9,13 @@ enum { MAX_RANK = 32 };
 
 static void row_statistics(const double *x, int64_t length, bool rms, double *mean, double *variance) {
   double sum = 0, squares = 0;
-  for (int64_t i = 0; i < length && !rms; i++)
+  for (int64_t i = 0; i < length && !rms; i++) {
     sum += x[i];
+  }
   *mean = rms ? 0 : sum / (double)length;
-  for (int64_t i = 0; i < length; i++)
+  for (int64_t i = 0; i < length; i++) {
     squares += (x[i] - *mean) * (x[i] - *mean);
+  }
   *variance = squares / (double)length;
 }
 
@@ -49,19 +51,24 @@ int64_t nd4c_ref_group_elements(int32_t rank, const int64_t *shape, const bool *
 }
 
 void nd4c_ref_group_powers(int64_t size, const double *x, const int64_t *groups, double p, double *sums) {
-  for (int64_t i = 0; i < size; i++)
+  for (int64_t i = 0; i < size; i++) {
     sums[groups[i]] += p == 2 ? x[i] * x[i] : p == 1 ? fabs(x[i]) : pow(fabs(x[i]), p);
+  }
 }
 
 void nd4c_ref_group_statistics(int64_t size, const double *x, const int64_t *groups, int64_t count, double *mean,
                                double *variance) {
   double members = count > 0 ? (double)(size / count) : 0;
-  for (int64_t i = 0; i < size; i++)
+  for (int64_t i = 0; i < size; i++) {
     mean[groups[i]] += x[i];
-  for (int64_t i = 0; i < count; i++)
+  }
+  for (int64_t i = 0; i < count; i++) {
     mean[i] /= members;
-  for (int64_t i = 0; i < size; i++)
+  }
+  for (int64_t i = 0; i < size; i++) {
     variance[groups[i]] += (x[i] - mean[groups[i]]) * (x[i] - mean[groups[i]]);
-  for (int64_t i = 0; i < count; i++)
+  }
+  for (int64_t i = 0; i < count; i++) {
     variance[i] /= members;
+  }
 }

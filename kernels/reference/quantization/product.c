@@ -1,6 +1,6 @@
 /* Products of quantised numbers. */
-#include "kernels/reference/window/cells.h"
 #include "kernels/reference/quantization/quantization.h"
+#include "kernels/reference/window/cells.h"
 
 static inline int32_t byte_at(const nd4c_ref_tensor *tensor, int64_t offset) {
   return tensor->dtype == ND4C_INT8 ? ((const int8_t *)tensor->data)[offset] : ((const uint8_t *)tensor->data)[offset];
@@ -19,8 +19,9 @@ void nd4c_ref_widen(const nd4c_ref_bytes *bytes, int16_t *to) {
 void nd4c_ref_unfold(const nd4c_ref_tensor *x, const nd4c_ref_window *window, const int64_t *output, int64_t offset,
                      int64_t channels, int32_t zero, int16_t *to) {
   int64_t cells = nd4c_ref_window_cells(window), positions = 1;
-  for (int32_t i = 0; i < window->spatial; i++)
+  for (int32_t i = 0; i < window->spatial; i++) {
     positions *= output[i];
+  }
   for (int64_t row = 0; row < channels * cells; row++) {
     int64_t from = offset + row / cells * x->strides[1];
     for (int64_t position = 0; position < positions; position++) {
@@ -44,12 +45,15 @@ static void add_rows(int64_t n, int64_t stride, int64_t rows, const int16_t *a, 
   for (; r + 4 <= rows; r += 4) {
     const int16_t *b0 = b + r * stride, *b1 = b0 + stride, *b2 = b1 + stride, *b3 = b2 + stride;
     int32_t a0 = a[r], a1 = a[r + 1], a2 = a[r + 2], a3 = a[r + 3];
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++) {
       c[j] += (uint32_t)(a0 * b0[j]) + (uint32_t)(a1 * b1[j]) + (uint32_t)(a2 * b2[j]) + (uint32_t)(a3 * b3[j]);
+    }
   }
-  for (; r < rows; r++)
-    for (int64_t j = 0; j < n; j++)
+  for (; r < rows; r++) {
+    for (int64_t j = 0; j < n; j++) {
       c[j] += (uint32_t)(a[r] * b[r * stride + j]);
+    }
+  }
 }
 
 void nd4c_ref_int16_product(int64_t n, int64_t k, const int16_t *a, const int16_t *b, int32_t *c, int64_t begin,
@@ -59,8 +63,9 @@ void nd4c_ref_int16_product(int64_t n, int64_t k, const int16_t *a, const int16_
       uint32_t sums[COLUMNS] = {0};
       int64_t count = n - j < COLUMNS ? n - j : COLUMNS;
       add_rows(count, n, k, a + i * k, b + j, sums);
-      for (int64_t column = 0; column < count; column++)
+      for (int64_t column = 0; column < count; column++) {
         c[i * n + j + column] = (int32_t)sums[column];
+      }
     }
   }
 }

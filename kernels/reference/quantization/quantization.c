@@ -16,8 +16,9 @@ double nd4c_ref_rounded(nd4c_dtype dtype, double value) {
 void nd4c_ref_store_quantized(const nd4c_ref_tensor *y, int64_t offset, double value, bool saturate) {
   bool real = nd4c_reference_kind(y->dtype) == ND4C_KIND_FLOAT;
   nd4c_value number = {.f = real ? value : nearbyint(value)};
-  if (!real || saturate)
+  if (!real || saturate) {
     number = nd4c_value_cast(ND4C_KIND_FLOAT, number, y->dtype);
+  }
   nd4c_value_store(y->dtype, y->data, offset, number);
 }
 
@@ -44,30 +45,34 @@ void nd4c_ref_cast_float8(const nd4c_ref_cast_args *args, int64_t begin, int64_t
 static int64_t parameter_offset(const nd4c_ref_quantization *args, const nd4c_ref_tensor *parameter, int64_t flat) {
   const nd4c_ref_tensor *x = &args->x;
   int64_t offset = 0;
-  if (nd4c_ref_size(parameter) == 1)
+  if (nd4c_ref_size(parameter) == 1) {
     return 0;
+  }
   for (int32_t axis = x->rank - 1; axis >= 0; axis--) {
     int64_t position = flat % x->shape[axis];
     flat /= x->shape[axis];
-    if (args->block == 0)
+    if (args->block == 0) {
       offset += axis == args->axis ? position * parameter->strides[0] : 0;
-    else
+    } else {
       offset += (axis == args->axis ? position / args->block : position) * parameter->strides[axis];
+    }
   }
   return offset;
 }
 
 static double zero_point_of(const nd4c_ref_quantization *args, int64_t flat) {
-  if (args->zero_point.data == NULL)
+  if (args->zero_point.data == NULL) {
     return 0;
+  }
   return nd4c_ref_real(&args->zero_point, parameter_offset(args, &args->zero_point, flat));
 }
 
 /* NaN and infinities of the quotient: integers take NaN as 0 before the zero point is added. */
 static double quantized(const nd4c_ref_quantization *args, double x, double scale, double zero_point) {
   double quotient = nd4c_ref_rounded(args->precision, nd4c_ref_rounded(args->precision, x) / scale);
-  if (nd4c_reference_kind(args->y.dtype) == ND4C_KIND_FLOAT)
+  if (nd4c_reference_kind(args->y.dtype) == ND4C_KIND_FLOAT) {
     return quotient + zero_point;
+  }
   return quotient != quotient ? zero_point : nearbyint(quotient) + zero_point;
 }
 
@@ -110,8 +115,9 @@ bool nd4c_ref_dequantize_is_plain(const nd4c_ref_quantization *args) {
 /* Elements from `flat` on that share a scale. */
 static int64_t run_length(const nd4c_ref_quantization *args, int64_t flat, int64_t end) {
   const nd4c_ref_tensor *x = &args->x, *scale = &args->scale;
-  if (nd4c_ref_size(scale) == 1)
+  if (nd4c_ref_size(scale) == 1) {
     return end - flat;
+  }
   int64_t inner = nd4c_ref_extent(x->rank - args->axis - 1, x->shape + args->axis + 1);
   int64_t left = inner - flat % inner;
   if (args->block > 0 && inner == 1) { /* along the last axis: to the end of the block or of the axis */
@@ -148,10 +154,11 @@ void nd4c_ref_quantize_plain(const nd4c_ref_quantization *args, int64_t begin, i
     int64_t n = run_length(args, flat, end);
     double scale = nd4c_ref_real(&args->scale, parameter_offset(args, &args->scale, flat));
     float zero_point = (float)zero_point_of(args, flat);
-    if (args->y.dtype == ND4C_INT8)
+    if (args->y.dtype == ND4C_INT8) {
       quantize_int8(n, x + flat, (float)scale, zero_point, (int8_t *)args->y.data + flat);
-    else
+    } else {
       quantize_uint8(n, x + flat, (float)scale, zero_point, (uint8_t *)args->y.data + flat);
+    }
     flat += n;
   }
 }
@@ -171,10 +178,11 @@ void nd4c_ref_dequantize_plain(const nd4c_ref_quantization *args, int64_t begin,
     int64_t n = run_length(args, flat, end);
     double scale = nd4c_ref_real(&args->scale, parameter_offset(args, &args->scale, flat));
     int32_t zero_point = (int32_t)zero_point_of(args, flat);
-    if (args->x.dtype == ND4C_INT8)
+    if (args->x.dtype == ND4C_INT8) {
       dequantize_int8(n, (const int8_t *)args->x.data + flat, scale, zero_point, y + flat);
-    else
+    } else {
       dequantize_uint8(n, (const uint8_t *)args->x.data + flat, scale, zero_point, y + flat);
+    }
     flat += n;
   }
 }
@@ -198,8 +206,9 @@ static double fake_quantized(double x, double low, double high, int bits, bool n
   double first = narrow_range ? 1 : 0, last = ldexp(1, bits) - 1;
   double scale = (high - low) / (last - first), zero = first - low / scale;
   zero = zero < first ? first : zero > last ? last : nearbyint(zero);
-  if (!(scale > 0))
+  if (!(scale > 0)) {
     return x != x ? x : 0;
+  }
   double step = nearbyint(x / scale) + zero;
   step = step < first ? first : step > last ? last : step;
   return x != x ? x : (step - zero) * scale;

@@ -132,12 +132,14 @@ static double parameter(const nd4c_ref_tensor *tensor, const nd4c_ref_tensor *y,
 }
 
 static void store(const nd4c_ref_tensor *y, int64_t offset, int64_t count, const double *values) {
-  if (nd4c_reference_kind(y->dtype) == ND4C_KIND_FLOAT)
+  if (nd4c_reference_kind(y->dtype) == ND4C_KIND_FLOAT) {
     nd4c_ref_write_doubles(y->dtype, y->data, offset, 1, count, values);
-  else
-    for (int64_t i = 0; i < count; i++)
+  } else {
+    for (int64_t i = 0; i < count; i++) {
       nd4c_value_store(y->dtype, y->data, offset + i,
                        nd4c_value_cast(ND4C_KIND_FLOAT, (nd4c_value){.f = values[i]}, y->dtype));
+    }
+  }
 }
 
 void nd4c_ref_random_fill(const nd4c_ref_random *r, int64_t begin, int64_t end) {

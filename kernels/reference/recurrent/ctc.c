@@ -8,8 +8,9 @@
 /* ln(e^a + e^b) */
 static double log_add(double a, double b) {
   double high = a > b ? a : b, low = a > b ? b : a;
-  if (isnan(a) || isnan(b))
+  if (isnan(a) || isnan(b)) {
     return (double)NAN;
+  }
   return isinf(high) ? high : high + log1p(exp(low - high));
 }
 
@@ -27,33 +28,39 @@ static double alignment_score(const nd4c_ref_ctc_args *args, int64_t sequence) {
   const int64_t *target = args->targets + sequence * args->longest;
   int64_t places = 2 * args->target_lengths[sequence] + 1, most = 2 * args->longest + 1;
   double *now = args->scratch + 2 * sequence * most, *next = now + most;
-  for (int64_t s = 0; s < places; s++)
+  for (int64_t s = 0; s < places; s++) {
     now[s] = s == 0 ? 0 : -(double)INFINITY; /* before the first step: at the first blank, not yet emitted */
+  }
   for (int64_t t = 0; t < args->lengths[sequence]; t++) {
     const double *x = row_of(args, t, sequence);
     for (int64_t s = 0; s < places; s++) {
       int64_t label = extended(args, target, s);
       double sum = now[s];
-      if (s > 0)
+      if (s > 0) {
         sum = log_add(sum, now[s - 1]);
-      if (s > 1 && label != args->blank && label != extended(args, target, s - 2))
+      }
+      if (s > 1 && label != args->blank && label != extended(args, target, s - 2)) {
         sum = log_add(sum, now[s - 2]);
-      if (t == 0) /* a first label may stand at the first or second place alone */
+      }
+      if (t == 0) { /* a first label may stand at the first or second place alone */
         sum = s < 2 ? 0 : -(double)INFINITY;
+      }
       next[s] = sum + x[label];
     }
     double *swap = now;
     now = next;
     next = swap;
   }
-  if (args->lengths[sequence] == 0)
+  if (args->lengths[sequence] == 0) {
     return places == 1 ? 0 : -(double)INFINITY;
+  }
   return places == 1 ? now[0] : log_add(now[places - 1], now[places - 2]);
 }
 
 void nd4c_ref_ctc_loss(const nd4c_ref_ctc_args *args, int64_t begin, int64_t end) {
-  for (int64_t sequence = begin; sequence < end; sequence++)
+  for (int64_t sequence = begin; sequence < end; sequence++) {
     args->loss[sequence] = -alignment_score(args, sequence);
+  }
 }
 
 void nd4c_ref_ctc_greedy(const nd4c_ref_ctc_args *args, int64_t begin, int64_t end) {
@@ -64,16 +71,20 @@ void nd4c_ref_ctc_greedy(const nd4c_ref_ctc_args *args, int64_t begin, int64_t e
     for (int64_t t = 0; t < length; t++) {
       const double *x = row_of(args, t, sequence);
       int64_t best = 0;
-      for (int64_t c = 1; c < args->classes; c++)
-        if (!isnan(x[best]) && !(x[c] <= x[best]))
+      for (int64_t c = 1; c < args->classes; c++) {
+        if (!isnan(x[best]) && !(x[c] <= x[best])) {
           best = c;
+        }
+      }
       sum += x[best];
-      if (best != args->blank && !(args->merge_repeated && best == before))
+      if (best != args->blank && !(args->merge_repeated && best == before)) {
         labels[count++] = best;
+      }
       before = best;
     }
-    for (int64_t t = count; t < args->steps; t++)
+    for (int64_t t = count; t < args->steps; t++) {
       labels[t] = -1;
+    }
     args->label_lengths[sequence] = count;
     args->score[sequence] = sum;
   }
@@ -109,8 +120,9 @@ typedef struct search {
 
 int64_t nd4c_ref_ctc_beam_bytes(int64_t steps, int64_t classes, int64_t width) {
   const int64_t limit = INT64_C(1) << 44;
-  if (steps >= limit / width || classes >= limit / width)
+  if (steps >= limit / width || classes >= limit / width) {
     return -1;
+  }
   return (int64_t)sizeof(prefix) * (steps * width + 1) + (int64_t)sizeof(beam) * width +
          2 * (int64_t)sizeof(candidate) * width * (classes + 1);
 }
@@ -127,10 +139,12 @@ static bool same_prefix(const search *s, int64_t a, int64_t b) {
 /* Best first; equal ones in the order in which they were found. */
 static int compare(const void *left, const void *right) {
   const candidate *a = left, *b = right;
-  if (a->score != b->score)
+  if (a->score != b->score) {
     return a->score > b->score ? -1 : 1;
-  if (a->beam != b->beam)
+  }
+  if (a->beam != b->beam) {
     return a->beam < b->beam ? -1 : 1;
+  }
   return a->class < b->class ? -1 : a->class > b->class;
 }
 
@@ -142,8 +156,9 @@ static void propose(const nd4c_ref_ctc_args *args, search *s, const double *x) {
     int64_t last = s->nodes[b->node].label;
     double total = log_add(b->blank, b->label);
     own[0] = (candidate){.blank = total + x[args->blank], .label = -(double)INFINITY, .beam = i, .class = -1};
-    if (last >= 0)
+    if (last >= 0) {
       own[0].label = b->label + x[last];
+    }
     for (int64_t c = 0; c < args->classes; c++) {
       double label = c == args->blank ? -(double)INFINITY : (c == last ? b->blank : total) + x[c];
       own[c + 1] = (candidate){.blank = -(double)INFINITY, .label = label, .beam = i, .class = c};
@@ -168,8 +183,9 @@ static void select_best(const nd4c_ref_ctc_args *args, search *s) {
   for (int64_t i = 0; i < count; i++) {
     candidate *c = &s->candidates[i];
     c->score = log_add(c->blank, c->label);
-    if (c->score > -(double)INFINITY) /* not for NaN */
+    if (c->score > -(double)INFINITY) { /* not for NaN */
       s->candidates[kept++] = *c;
+    }
   }
   nd4c_ref_sort(s->candidates, kept, sizeof *s->candidates, compare, s->candidates + kept);
   kept = kept < args->width ? kept : args->width;
@@ -184,8 +200,9 @@ static void select_best(const nd4c_ref_ctc_args *args, search *s) {
     }
     c->beam = from;
   }
-  for (int64_t i = 0; i < kept; i++)
+  for (int64_t i = 0; i < kept; i++) {
     s->beams[i] = (beam){s->candidates[i].beam, s->candidates[i].blank, s->candidates[i].label};
+  }
   s->beam_count = kept;
 }
 
@@ -196,10 +213,12 @@ static void write_paths(const nd4c_ref_ctc_args *args, const search *s, int64_t 
     int64_t node = there ? s->beams[p].node : 0;
     args->label_lengths[at] = s->nodes[node].length;
     args->score[at] = there ? log_add(s->beams[p].blank, s->beams[p].label) : -(double)INFINITY;
-    for (int64_t t = 0; t < args->steps; t++)
+    for (int64_t t = 0; t < args->steps; t++) {
       labels[t] = -1;
-    for (; s->nodes[node].length > 0; node = s->nodes[node].before)
+    }
+    for (; s->nodes[node].length > 0; node = s->nodes[node].before) {
       labels[s->nodes[node].length - 1] = s->nodes[node].label;
+    }
   }
 }
 

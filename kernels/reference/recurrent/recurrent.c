@@ -16,8 +16,9 @@ static double sigmoid(double x) {
 }
 
 static double activate(const nd4c_ref_gate_function *f, double clip, double x) {
-  if (clip > 0)
+  if (clip > 0) {
     x = x > clip ? clip : x < -clip ? -clip : x;
+  }
   switch (f->kind) {
     case RELU:
       return x > 0 || isnan(x) ? x : 0;
@@ -81,8 +82,9 @@ static chain chain_of(const nd4c_ref_recurrent_args *args, int64_t number, int64
              .extra = scratch + args->gates * n};
   for (int64_t i = 0; i < n; i++) {
     k.h[i] = args->h != NULL ? args->h[state * n + i] : 0;
-    if (k.c != NULL)
+    if (k.c != NULL) {
       k.c[i] = args->c != NULL ? args->c[state * n + i] : 0;
+    }
   }
   return k;
 }
@@ -105,8 +107,9 @@ static void gate_rows(const nd4c_ref_recurrent_args *args, const direction *d, c
     double bias = d->bias != NULL ? d->bias[row] + (with_state ? d->bias[rows + row] : 0) : 0;
     for (int64_t i = 0; i < count; i++) {
       const chain *k = &chains[i];
-      if (step >= k->length)
+      if (step >= k->length) {
         continue;
+      }
       const double *x = input_of(args, k, time_of(d, k, step));
       double sum = bias + nd4c_ref_dot(args->inputs, x, d->w + row * args->inputs);
       k->gates[row] = with_state ? sum + nd4c_ref_dot(n, k->h, d->r + row * n) : sum;
@@ -115,8 +118,9 @@ static void gate_rows(const nd4c_ref_recurrent_args *args, const direction *d, c
 }
 
 static void rnn_step(const nd4c_ref_recurrent_args *args, const direction *d, const chain *k) {
-  for (int64_t i = 0; i < args->hidden; i++)
+  for (int64_t i = 0; i < args->hidden; i++) {
     k->h[i] = activate(&d->functions[0], args->clip, k->gates[i]);
+  }
 }
 
 /* Gates z and r hold sums; the hidden gate holds that of x alone. `extra` becomes what the state gives to it. */
@@ -133,8 +137,9 @@ static void gru_step(const nd4c_ref_recurrent_args *args, const direction *d, co
     double state = nd4c_ref_dot(n, k->extra, d->r + row * n) + (d->bias != NULL ? d->bias[3 * n + row] : 0);
     hidden[i] += args->linear_before_reset ? r[i] * state : state;
   }
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
     k->h[i] = (1 - z[i]) * activate(&d->functions[1], clip, hidden[i]) + z[i] * k->h[i];
+  }
 }
 
 static void lstm_step(const nd4c_ref_recurrent_args *args, const direction *d, const chain *k) {
@@ -154,16 +159,18 @@ static void lstm_step(const nd4c_ref_recurrent_args *args, const direction *d, c
 static void step_chain(const nd4c_ref_recurrent_args *args, const direction *d, int64_t number, const chain *k,
                        int64_t step) {
   int64_t n = args->hidden, t = time_of(d, k, step);
-  if (args->kind == ND4C_REF_CELL_LSTM)
+  if (args->kind == ND4C_REF_CELL_LSTM) {
     lstm_step(args, d, k);
-  else if (args->kind == ND4C_REF_CELL_GRU)
+  } else if (args->kind == ND4C_REF_CELL_GRU) {
     gru_step(args, d, k);
-  else
+  } else {
     rnn_step(args, d, k);
+  }
   int64_t row = args->batch_first ? (k->number * args->steps + t) * args->directions + number
                                   : (t * args->directions + number) * args->batch + k->number;
-  for (int64_t j = 0; args->y != NULL && j < n; j++)
+  for (int64_t j = 0; args->y != NULL && j < n; j++) {
     args->y[row * n + j] = k->h[j];
+  }
 }
 
 /* Some sequences of one direction, step by step side by side. */
@@ -178,11 +185,14 @@ static void run_chains(const nd4c_ref_recurrent_args *args, int64_t number, int6
   bool gru = args->kind == ND4C_REF_CELL_GRU;
   for (int64_t step = 0; step < longest; step++) {
     gate_rows(args, &d, chains, count, step, 0, gru ? 2 * n : args->gates * n, true);
-    if (gru)
+    if (gru) {
       gate_rows(args, &d, chains, count, step, 2 * n, 3 * n, false);
-    for (int64_t i = 0; i < count; i++)
-      if (step < chains[i].length)
+    }
+    for (int64_t i = 0; i < count; i++) {
+      if (step < chains[i].length) {
         step_chain(args, &d, number, &chains[i], step);
+      }
+    }
   }
 }
 
@@ -200,8 +210,9 @@ void nd4c_ref_sru(const nd4c_ref_sru_args *args, int64_t begin, int64_t end) {
   int64_t n = args->hidden;
   for (int64_t sequence = begin; sequence < end; sequence++) {
     double *c = args->last_c + sequence * n;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
       c[i] = args->c != NULL ? args->c[sequence * n + i] : 0;
+    }
     for (int64_t t = 0; t < args->steps; t++) {
       const double *x = args->x + (t * args->batch + sequence) * n;
       double *y = args->y + (t * args->batch + sequence) * n;

@@ -17,8 +17,9 @@ static double add_compensated(double sum, double x, double *error) {
     small = sum;
   }
   double lost = (big - next) + small;
-  if (next - next == 0) /* an infinity, given or reached, has nothing to compensate */
+  if (next - next == 0) { /* an infinity, given or reached, has nothing to compensate */
     *error += lost;
+  }
   return next;
 }
 
@@ -40,26 +41,31 @@ static void start(nd4c_reduction reduction, nd4c_dtype_kind kind, accumulator *a
   *a = (accumulator){.count = 0};
   a->value.c = 0;
   a->error.c = 0;
-  if (reduction == ND4C_REDUCTION_ALL)
+  if (reduction == ND4C_REDUCTION_ALL) {
     a->value.u = 1;
-  if (reduction != ND4C_REDUCTION_PROD)
+  }
+  if (reduction != ND4C_REDUCTION_PROD) {
     return;
-  if (kind == ND4C_KIND_COMPLEX)
+  }
+  if (kind == ND4C_KIND_COMPLEX) {
     a->value.c = 1;
-  else if (kind == ND4C_KIND_FLOAT)
+  } else if (kind == ND4C_KIND_FLOAT) {
     a->value.f = 1;
-  else
+  } else {
     a->value.u = 1;
+  }
 }
 
 /* True if x beats the best so far: strictly, or as the first NaN. */
 static bool beats(bool largest, nd4c_dtype_kind kind, nd4c_value x, nd4c_value best) {
   const nd4c_dtype_kind kinds[2] = {kind, kind};
   const nd4c_value pair[2] = {x, best};
-  if (kind == ND4C_KIND_FLOAT && best.f != best.f)
+  if (kind == ND4C_KIND_FLOAT && best.f != best.f) {
     return false;
-  if (kind == ND4C_KIND_FLOAT && x.f != x.f)
+  }
+  if (kind == ND4C_KIND_FLOAT && x.f != x.f) {
     return true;
+  }
   return largest ? nd4c_value_greater(kinds, pair).u : nd4c_value_less(kinds, pair).u;
 }
 
@@ -92,15 +98,18 @@ static void take(nd4c_reduction reduction, nd4c_dtype_kind kind, accumulator *a,
 
 static nd4c_value finish(nd4c_reduction reduction, nd4c_dtype_kind kind, const accumulator *a) {
   nd4c_value y = a->value;
-  if (reduction == ND4C_REDUCTION_ARGMAX || reduction == ND4C_REDUCTION_ARGMIN)
+  if (reduction == ND4C_REDUCTION_ARGMAX || reduction == ND4C_REDUCTION_ARGMIN) {
     y.i = a->best;
-  if (reduction != ND4C_REDUCTION_SUM && reduction != ND4C_REDUCTION_MEAN)
+  }
+  if (reduction != ND4C_REDUCTION_SUM && reduction != ND4C_REDUCTION_MEAN) {
     return y;
+  }
   double count = reduction == ND4C_REDUCTION_MEAN ? (double)a->count : 1;
-  if (kind == ND4C_KIND_FLOAT)
+  if (kind == ND4C_KIND_FLOAT) {
     y.f = (y.f + a->error.f) / count;
-  else if (kind == ND4C_KIND_COMPLEX)
+  } else if (kind == ND4C_KIND_COMPLEX) {
     y.c = nd4c_complex_make((creal(y.c) + creal(a->error.c)) / count, (cimag(y.c) + cimag(a->error.c)) / count);
+  }
   return y;
 }
 
@@ -119,8 +128,9 @@ void nd4c_reference_reduce(nd4c_reduction reduction, const nd4c_operand *x, int3
   for (int32_t axis = 0; axis < rank; axis++) {
     outer_shape[axis] = reduced[axis] ? 1 : shape[axis];
     inner_shape[axis] = reduced[axis] ? shape[axis] : 1;
-    if (outer_shape[axis] == 0)
+    if (outer_shape[axis] == 0) {
       return;
+    }
     empty = empty || inner_shape[axis] == 0;
   }
   bool cast = (reduction == ND4C_REDUCTION_SUM || reduction == ND4C_REDUCTION_PROD) && x->dtype != y->dtype;

@@ -49,15 +49,18 @@ static uint64_t key_of_double(double x) {
 void nd4c_ref_keys(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count, uint64_t *keys) {
   nd4c_dtype_kind kind = nd4c_reference_kind(dtype);
   double numbers[ND4C_REF_BLOCK];
-  if (kind != ND4C_KIND_FLOAT)
+  if (kind != ND4C_KIND_FLOAT) {
     nd4c_ref_read_words(dtype, data, start, stride, count, keys);
-  for (int64_t i = 0; kind == ND4C_KIND_INT && i < count; i++)
+  }
+  for (int64_t i = 0; kind == ND4C_KIND_INT && i < count; i++) {
     keys[i] ^= UINT64_C(1) << 63;
+  }
   for (int64_t done = 0; kind == ND4C_KIND_FLOAT && done < count; done += ND4C_REF_BLOCK) {
     int64_t part = count - done < ND4C_REF_BLOCK ? count - done : ND4C_REF_BLOCK;
     nd4c_ref_read_doubles(dtype, data, start + done * stride, stride, part, numbers);
-    for (int64_t i = 0; i < part; i++)
+    for (int64_t i = 0; i < part; i++) {
       keys[done + i] = key_of_double(numbers[i]);
+    }
   }
 }
 

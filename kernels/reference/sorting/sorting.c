@@ -15,8 +15,9 @@ static int64_t find(const nd4c_ref_tensor *x, int64_t *y, int32_t axes, int64_t 
   for (bool more = nd4c_ref_size(x) > 0; more; more = nd4c_index_next(x->rank, x->shape, index)) {
     int64_t offset = nd4c_index_offset(x->rank, index, x->strides);
     if (!is_zero(kind, nd4c_value_load(x->dtype, x->data, offset))) {
-      for (int32_t axis = 0; y != NULL && axis < axes; axis++)
+      for (int32_t axis = 0; y != NULL && axis < axes; axis++) {
         y[count * step + axis * axis_step] = index[axis];
+      }
       count++;
     }
   }

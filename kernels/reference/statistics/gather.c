@@ -192,8 +192,9 @@ static void take_norm_p(gathered *g, int pass, const double *x) {
     return;
   }
   double size = magnitude(g, x);
-  if (isfinite(g->parameter))
+  if (isfinite(g->parameter)) {
     add(g, 0, g->parameter == 0 ? (size != 0) : pow(size / g->center[0], g->parameter));
+  }
 }
 
 static double finish_norm_p(const gathered *g) {
@@ -281,8 +282,9 @@ static void run_pass(const nd4c_ref_gathering *gathering, const statistic *s, in
       int64_t start = base + walk.at[0] + done * walk.step[0];
       nd4c_ref_read_doubles(gathering->x_dtype, gathering->x, start, walk.step[0], count, block);
       for (const double *x = block; x < block + count * g->parts; x += g->parts) {
-        if (gathering->skip_nan && x[0] != x[0])
+        if (gathering->skip_nan && x[0] != x[0]) {
           continue;
+        }
         s->take(g, pass, x);
         g->count += pass == 0;
       }

@@ -59,8 +59,9 @@ bool nd4c_ref_collect(const nd4c_ref_gathering *gathering, int64_t position, dou
   for (bool more = nd4c_ref_walk_start(&walk, inner->rank, inner->shape, 1, strides); more;
        more = nd4c_ref_walk_next(&walk)) {
     nd4c_ref_read_doubles(gathering->x_dtype, gathering->x, x + walk.at[0], walk.step[0], walk.length, to);
-    for (int64_t i = 0; i < walk.length; i++, to++)
+    for (int64_t i = 0; i < walk.length; i++, to++) {
       has_nan = has_nan || *to != *to;
+    }
   }
   return has_nan;
 }

@@ -17,11 +17,14 @@ void nd4c_ref_integers_store(const nd4c_ref_tensor *y, const int64_t *integers);
 static inline double nd4c_ref_dot(int64_t count, const double *a, const double *b) {
   double sums[8] = {0};
   int64_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    for (int j = 0; j < 8; j++)
+  for (; i + 8 <= count; i += 8) {
+    for (int j = 0; j < 8; j++) {
       sums[j] += a[i + j] * b[i + j];
-  for (; i < count; i++)
+    }
+  }
+  for (; i < count; i++) {
     sums[0] += a[i] * b[i];
+  }
   return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
 

@@ -36,8 +36,9 @@ void nd4c_ref_read_doubles(nd4c_dtype dtype, const char *data, int64_t start, in
     nd4c_values_load(dtype, data, start + done * stride, stride, part, values);
     for (int64_t i = 0; i < part; i++) {
       *to++ = nd4c_value_as_double(kind, values[i]);
-      if (kind == ND4C_KIND_COMPLEX)
+      if (kind == ND4C_KIND_COMPLEX) {
         *to++ = cimag(values[i].c);
+      }
     }
   }
 }
@@ -58,10 +59,11 @@ void nd4c_ref_write_doubles(nd4c_dtype dtype, char *data, int64_t start, int64_t
     int64_t part = count - done < VALUES ? count - done : VALUES;
     for (int64_t i = 0; i < part; i++, from++) {
       values[i] = (nd4c_value){.f = *from};
-      if (kind == ND4C_KIND_COMPLEX)
+      if (kind == ND4C_KIND_COMPLEX) {
         values[i].c = nd4c_complex_make(from[0], from[1]), from++;
-      else if (kind != ND4C_KIND_FLOAT)
+      } else if (kind != ND4C_KIND_FLOAT) {
         values[i].i = (int64_t)*from;
+      }
     }
     nd4c_values_store(dtype, data, start + done * stride, stride, part, values);
   }
@@ -73,8 +75,9 @@ void nd4c_ref_read_words(nd4c_dtype dtype, const char *data, int64_t start, int6
   for (int64_t done = 0; done < count; done += VALUES) {
     int64_t part = count - done < VALUES ? count - done : VALUES;
     nd4c_values_load(dtype, data, start + done * stride, stride, part, values);
-    for (int64_t i = 0; i < part; i++)
+    for (int64_t i = 0; i < part; i++) {
       *to++ = values[i].u;
+    }
   }
 }
 
@@ -83,8 +86,9 @@ void nd4c_ref_write_words(nd4c_dtype dtype, char *data, int64_t start, int64_t s
   nd4c_value values[VALUES];
   for (int64_t done = 0; done < count; done += VALUES) {
     int64_t part = count - done < VALUES ? count - done : VALUES;
-    for (int64_t i = 0; i < part; i++)
+    for (int64_t i = 0; i < part; i++) {
       values[i].u = *from++;
+    }
     nd4c_values_store(dtype, data, start + done * stride, stride, part, values);
   }
 }
@@ -120,8 +124,9 @@ nd4c_ref_row nd4c_ref_copy_row(int64_t bytes, int64_t from_stride, int64_t to_st
 
 void nd4c_ref_permute_raw(int64_t bytes, const char *data, int64_t start, int64_t stride, const int64_t *order,
                           int64_t count, char *to, int64_t to_start, int64_t to_stride) {
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     nd4c_ref_move_one(bytes, data + (start + order[i] * stride) * bytes, to + (to_start + i * to_stride) * bytes);
+  }
 }
 
 /* -- walks --------------------------------------------------------------------------------------------------------- */

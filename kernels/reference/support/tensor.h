@@ -19,8 +19,9 @@ typedef struct nd4c_ref_tensor {
 /* Product of extents. */
 static inline int64_t nd4c_ref_extent(int32_t rank, const int64_t *shape) {
   int64_t size = 1;
-  for (int32_t axis = 0; axis < rank; axis++)
+  for (int32_t axis = 0; axis < rank; axis++) {
     size *= shape[axis];
+  }
   return size;
 }
 
@@ -31,9 +32,11 @@ static inline int64_t nd4c_ref_size(const nd4c_ref_tensor *tensor) {
 /* Whether a tensor lies in C order without gaps. */
 static inline bool nd4c_ref_is_dense(const nd4c_ref_tensor *x) {
   int64_t stride = 1;
-  for (int32_t axis = x->rank - 1; axis >= 0; stride *= x->shape[axis--])
-    if (x->shape[axis] != 1 && x->strides[axis] != stride)
+  for (int32_t axis = x->rank - 1; axis >= 0; stride *= x->shape[axis--]) {
+    if (x->shape[axis] != 1 && x->strides[axis] != stride) {
       return false;
+    }
+  }
   return true;
 }
 

@@ -81,10 +81,11 @@ static uint8_t load_code(nd4c_dtype dtype, const char *data, int64_t index) {
 
 static void store_code(nd4c_dtype dtype, char *data, int64_t index, uint8_t code) {
   int bits = nd4c_packed_bits(dtype);
-  if (bits != 0)
+  if (bits != 0) {
     nd4c_packed_set(data, index, bits, code);
-  else
+  } else {
     data[index] = (char)code;
+  }
 }
 
 static float narrow_number(nd4c_dtype dtype, uint8_t code) {
@@ -102,10 +103,11 @@ static float narrow_number(nd4c_dtype dtype, uint8_t code) {
 static nd4c_value load_narrow(nd4c_dtype dtype, const char *data, int64_t index) {
   uint8_t code = load_code(dtype, data, index);
   nd4c_value value = {.u = code};
-  if (narrow_kind(dtype) == ND4C_KIND_FLOAT)
+  if (narrow_kind(dtype) == ND4C_KIND_FLOAT) {
     value.f = (double)narrow_number(dtype, code);
-  else if (narrow_kind(dtype) == ND4C_KIND_INT)
+  } else if (narrow_kind(dtype) == ND4C_KIND_INT) {
     value.i = nd4c_packed_signed(code, nd4c_packed_bits(dtype));
+  }
   return value;
 }
 
@@ -146,8 +148,9 @@ static double narrow_largest(nd4c_dtype dtype) {
 /* Infinities saturate too; e8m0 has a smallest number, and nothing negative to saturate to. */
 static double narrow_saturated(nd4c_dtype dtype, double x) {
   double largest = narrow_largest(dtype);
-  if (dtype == ND4C_FLOAT8_E8M0FNU && x >= 0)
+  if (dtype == ND4C_FLOAT8_E8M0FNU && x >= 0) {
     return x < 0x1p-127 ? 0x1p-127 : x > largest ? largest : x;
+  }
   return x > largest ? largest : x < -largest ? -largest : x;
 }
 
@@ -191,8 +194,9 @@ nd4c_value nd4c_value_load(nd4c_dtype dtype, const char *data, int64_t index) {
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
     default:
-      if (narrow_kind(dtype) != ND4C_KIND_NONE)
+      if (narrow_kind(dtype) != ND4C_KIND_NONE) {
         return load_narrow(dtype, data, index);
+      }
       break;
   }
   return value;
@@ -209,8 +213,9 @@ void nd4c_value_store(nd4c_dtype dtype, char *data, int64_t index, nd4c_value va
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
     default:
-      if (narrow_kind(dtype) != ND4C_KIND_NONE)
+      if (narrow_kind(dtype) != ND4C_KIND_NONE) {
         store_narrow(dtype, data, index, value);
+      }
       break;
   }
 }
@@ -229,8 +234,9 @@ void nd4c_values_load(nd4c_dtype dtype, const char *data, int64_t offset, int64_
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
     default:
-      for (int64_t i = 0; i < count && narrow_kind(dtype) != ND4C_KIND_NONE; i++)
+      for (int64_t i = 0; i < count && narrow_kind(dtype) != ND4C_KIND_NONE; i++) {
         values[i] = load_narrow(dtype, data, offset + i * step);
+      }
       break;
   }
 }
@@ -248,17 +254,19 @@ void nd4c_values_store(nd4c_dtype dtype, char *data, int64_t offset, int64_t ste
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
     default:
-      for (int64_t i = 0; i < count && narrow_kind(dtype) != ND4C_KIND_NONE; i++)
+      for (int64_t i = 0; i < count && narrow_kind(dtype) != ND4C_KIND_NONE; i++) {
         store_narrow(dtype, data, offset + i * step, values[i]);
+      }
       break;
   }
 }
 
 void nd4c_value_move(nd4c_dtype dtype, const char *from, int64_t from_index, char *to, int64_t to_index) {
-  if (narrow_kind(dtype) != ND4C_KIND_NONE)
+  if (narrow_kind(dtype) != ND4C_KIND_NONE) {
     store_code(dtype, to, to_index, load_code(dtype, from, from_index));
-  else
+  } else {
     nd4c_value_store(dtype, to, to_index, nd4c_value_load(dtype, from, from_index));
+  }
 }
 
 double nd4c_value_as_double(nd4c_dtype_kind kind, nd4c_value value) {
@@ -296,33 +304,39 @@ static int integer_bits(nd4c_dtype dtype) {
 static int64_t saturate_int(double x, int bits) {
   double limit = ldexp(1, bits - 1);
   int64_t largest = bits == 64 ? INT64_MAX : (int64_t)limit - 1;
-  if (x != x)
+  if (x != x) {
     return 0;
-  if (x >= limit)
+  }
+  if (x >= limit) {
     return largest;
+  }
   return x <= -limit ? -largest - 1 : (int64_t)x;
 }
 
 static uint64_t saturate_uint(double x, int bits) {
   double limit = ldexp(1, bits);
-  if (!(x > 0))
+  if (!(x > 0)) {
     return 0;
-  if (x >= limit)
+  }
+  if (x >= limit) {
     return bits == 64 ? UINT64_MAX : (uint64_t)limit - 1;
+  }
   return (uint64_t)x;
 }
 
 /* An integer too long for a double keeps its top 53 bits, the last of them set if anything was cut off (rounding to
  * odd): narrower floats then come out as if rounded once. */
 static double odd_double(uint64_t magnitude) {
-  if (magnitude >> 53 != 0 && (magnitude & 0x7ff) != 0)
+  if (magnitude >> 53 != 0 && (magnitude & 0x7ff) != 0) {
     magnitude = (magnitude & ~UINT64_C(0x7ff)) | 0x800;
+  }
   return (double)magnitude;
 }
 
 static double value_as_narrow(nd4c_dtype_kind from, nd4c_value value) {
-  if (from == ND4C_KIND_INT)
+  if (from == ND4C_KIND_INT) {
     return value.i < 0 ? -odd_double(0 - value.u) : odd_double(value.u);
+  }
   return from == ND4C_KIND_UINT ? odd_double(value.u) : nd4c_value_as_double(from, value);
 }
 
@@ -341,8 +355,9 @@ nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to
       break;
     case ND4C_KIND_FLOAT:
       result.f = to == ND4C_FLOAT64 ? nd4c_value_as_double(from, value) : value_as_narrow(from, value);
-      if (narrow_kind(to) == ND4C_KIND_FLOAT)
+      if (narrow_kind(to) == ND4C_KIND_FLOAT) {
         result.f = narrow_saturated(to, result.f);
+      }
       break;
     case ND4C_KIND_COMPLEX:
       result.c = from == ND4C_KIND_COMPLEX ? value.c : nd4c_value_as_double(from, value);
@@ -355,8 +370,9 @@ nd4c_value nd4c_value_cast(nd4c_dtype_kind from, nd4c_value value, nd4c_dtype to
 
 bool nd4c_index_next(int32_t rank, const int64_t *shape, int64_t *index) {
   for (int32_t axis = rank - 1; axis >= 0; axis--) {
-    if (++index[axis] < shape[axis])
+    if (++index[axis] < shape[axis]) {
       return true;
+    }
     index[axis] = 0;
   }
   return false;
@@ -364,7 +380,8 @@ bool nd4c_index_next(int32_t rank, const int64_t *shape, int64_t *index) {
 
 int64_t nd4c_index_offset(int32_t rank, const int64_t *index, const int64_t *strides) {
   int64_t offset = 0;
-  for (int32_t axis = 0; axis < rank; axis++)
+  for (int32_t axis = 0; axis < rank; axis++) {
     offset += index[axis] * strides[axis];
+  }
   return offset;
 }

@@ -29,8 +29,9 @@ static void spread_tap(const nd4c_ref_sweep *s, const int64_t *k, const double *
     for (int64_t j = first[1]; j < last[1]; j++) {
       const double *from = x + (i * s->x[1] + j) * s->x[2];
       double *to = y + ((i * s->stride[0] + shift[0]) * s->y[1] + j * s->stride[1] + shift[1]) * s->y[2] + shift[2];
-      for (int64_t l = first[2]; l < last[2]; l++)
+      for (int64_t l = first[2]; l < last[2]; l++) {
         to[l * s->stride[2]] += weight * from[l];
+      }
     }
   }
 }
@@ -41,8 +42,9 @@ void nd4c_ref_conv_transpose(const nd4c_ref_conv_numbers *args, int64_t begin, i
   for (int64_t plane = begin; plane < end; plane++) {
     int64_t batch = plane / s->outputs, channel = plane % s->outputs, group = channel / each;
     double *y = args->y + plane * volume(s->y);
-    for (int64_t i = 0; i < volume(s->y); i++)
+    for (int64_t i = 0; i < volume(s->y); i++) {
       y[i] = args->bias != NULL ? args->bias[channel] : 0;
+    }
     for (int64_t c = group * inputs; c < (group + 1) * inputs; c++) {
       const double *x = args->x + (batch * s->channels + c) * volume(s->x);
       const double *w = args->w + (c * each + channel % each) * taps;
@@ -76,8 +78,9 @@ static double sample_read(const sample *point, const int64_t *extents, const dou
   for (int corner = 0; corner < 8; corner++) {
     int a = corner >> 2, b = corner >> 1 & 1, c = corner & 1;
     double weight = point->weight[0][a] * point->weight[1][b] * point->weight[2][c];
-    if (weight != 0)
+    if (weight != 0) {
       sum += weight * plane[(point->cell[0][a] * extents[1] + point->cell[1][b]) * extents[2] + point->cell[2][c]];
+    }
   }
   return sum;
 }
@@ -91,8 +94,9 @@ static void sample_make(const nd4c_ref_conv_numbers *args, const double *offset,
   for (int axis = 0; axis < 3; axis++) {
     int own = axis - (3 - args->spatial);
     double place = (double)(at[axis] * s->stride[axis] - s->pad[axis] + k[axis] * s->dilation[axis]);
-    if (own >= 0)
+    if (own >= 0) {
       place += offset[(tap * args->spatial + own) * cells + cell];
+    }
     sample_axis(point, axis, place, s->x[axis]);
   }
 }
@@ -135,8 +139,9 @@ void nd4c_ref_deformable_conv(const nd4c_ref_conv_numbers *args, int64_t begin, 
 /* Cell `t` of past and x together; past begins at 0. */
 static double stream_at(const nd4c_ref_causal_conv_args *args, int64_t row, int64_t t) {
   int64_t before = args->taps - 1;
-  if (t >= before)
+  if (t >= before) {
     return args->x[row * args->length + t - before];
+  }
   return args->past != NULL ? args->past[row * before + t] : 0;
 }
 
@@ -145,11 +150,13 @@ void nd4c_ref_causal_conv(const nd4c_ref_causal_conv_args *args, int64_t begin, 
     int64_t channel = row % args->channels;
     for (int64_t t = 0; t < args->length; t++) {
       double sum = args->bias != NULL ? args->bias[channel] : 0;
-      for (int64_t k = 0; k < args->taps; k++)
+      for (int64_t k = 0; k < args->taps; k++) {
         sum += args->w[channel * args->taps + k] * stream_at(args, row, t + k);
+      }
       args->y[row * args->length + t] = args->silu ? sum / (1 + exp(-sum)) : sum;
     }
-    for (int64_t t = 0; t < args->taps - 1; t++)
+    for (int64_t t = 0; t < args->taps - 1; t++) {
       args->present[row * (args->taps - 1) + t] = stream_at(args, row, args->length + t);
+    }
   }
 }

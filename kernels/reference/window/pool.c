@@ -46,8 +46,9 @@ static void take(const nd4c_ref_pool_numbers *args, state *seen, double x, doubl
       return;
     case ND4C_REF_POOL_EROSION:
       x = x - w;
-      if (!isnan(seen->value) && !(x >= seen->value))
+      if (!isnan(seen->value) && !(x >= seen->value)) {
         seen->value = x;
+      }
       return;
     case ND4C_REF_POOL_DILATION:
       x = x + w;
@@ -62,15 +63,18 @@ static void take(const nd4c_ref_pool_numbers *args, state *seen, double x, doubl
 }
 
 static void take_whole(const int64_t *x, state *seen, int64_t index) {
-  if (seen->index < 0 || x[index] > x[seen->index])
+  if (seen->index < 0 || x[index] > x[seen->index]) {
     seen->index = index;
+  }
 }
 
 static double finish(const nd4c_ref_pool_numbers *args, const state *seen) {
-  if (args->kind == ND4C_REF_POOL_AVERAGE)
+  if (args->kind == ND4C_REF_POOL_AVERAGE) {
     return seen->value / (double)seen->count;
-  if (args->kind == ND4C_REF_POOL_LP)
+  }
+  if (args->kind == ND4C_REF_POOL_LP) {
     return args->p == 1 ? seen->value : args->p == 2 ? sqrt(seen->value) : pow(seen->value, 1 / args->p);
+  }
   return seen->value;
 }
 
@@ -96,20 +100,24 @@ void nd4c_ref_pool(const nd4c_ref_pool_numbers *args, int64_t begin, int64_t end
         for (int64_t k = 0; k < c.count; k++) {
           int64_t index = ((a.first + i * a.step) * s->x[1] + b.first + j * b.step) * s->x[2] + c.first + k * c.step;
           int64_t tap = ((a.tap + i) * s->kernel[1] + b.tap + j) * s->kernel[2] + c.tap + k;
-          if (args->whole != NULL)
+          if (args->whole != NULL) {
             take_whole(args->whole + row * plane, &seen, index);
-          else
+          } else {
             take(args, &seen, args->x[row * plane + index], w != NULL ? w[tap] : 0, index);
+          }
         }
       }
     }
-    if (args->counts_padding && seen.count > 0)
+    if (args->counts_padding && seen.count > 0) {
       seen.count = a.padded * b.padded * c.padded;
-    if (args->whole != NULL)
+    }
+    if (args->whole != NULL) {
       args->y_whole[flat] = seen.index < 0 ? args->lowest : args->whole[row * plane + seen.index];
-    else
+    } else {
       args->y[flat] = seen.count > 0 ? finish(args, &seen) : nothing(args->kind);
-    if (args->indices != NULL)
+    }
+    if (args->indices != NULL) {
       args->indices[flat] = seen.index;
+    }
   }
 }

@@ -97,7 +97,7 @@ static bool parse_fraction(const char *text, int64_t *number) {
   *number = (text[0] - '0') * unit;
   const char *digit = text + 1;
   if (*digit == '.' && isdigit((unsigned char)digit[1])) {
-    for (++digit; isdigit((unsigned char)*digit); ++digit) {
+    for (++digit; isdigit((unsigned char)*digit); digit++) {
       unit /= 10;
       *number += (*digit - '0') * unit;
       rest = rest || (unit == 0 && *digit != '0');

@@ -2,10 +2,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/threads/cpu.h"
 #include "base/os.h"
-#include "base/threads/parallel.h"
 #include "base/status.h"
+#include "base/threads/cpu.h"
+#include "base/threads/parallel.h"
 #include "nd4c/device.h"
 
 nd4c_status nd4c_machine_get_info(nd4c_machine_info *info) {

@@ -59,7 +59,7 @@ static void *take_out(int32_t index) {
 static void *take_kept(size_t bytes) {
   void *memory = NULL;
   acquire();
-  for (int32_t i = kept_count - 1; i >= 0 && memory == NULL; --i) {
+  for (int32_t i = kept_count - 1; i >= 0 && memory == NULL; i--) {
     if (kept[i].bytes == bytes) {
       memory = take_out(i);
     }

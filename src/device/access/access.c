@@ -8,15 +8,17 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "device/access/write.h"
 #include "device/context/context.h"
 #include "device/memory/host.h"
 #include "device/storage/storage.h"
 #include "device/trace/tracer.h"
-#include "device/access/write.h"
 
 enum { ELEMENT_BYTES = 16 }; /* of the largest dtype */
-enum { MOST_RUNS = 16 };     /* limit of parts that are written one by one on another device, since each is waited
-                                for */
+enum {
+  MOST_RUNS = 16
+}; /* limit of parts that are written one by one on another device, since each is waited
+      for */
 
 nd4c_status nd4c_array_host_address(const nd4c_array *array, bool writes, void **address) {
   nd4c_device *host = NULL;
@@ -158,7 +160,7 @@ nd4c_status nd4c_array_read_here(const nd4c_array *array, void *data, size_t byt
 /* Length of the contiguous runs at the end of the shape, of which a strided array consists. */
 static int64_t run_length(const nd4c_array *array) {
   int64_t run = 1;
-  for (int32_t axis = array->rank - 1; axis >= 0 && (array->shape[axis] == 1 || array->strides[axis] == run); --axis) {
+  for (int32_t axis = array->rank - 1; axis >= 0 && (array->shape[axis] == 1 || array->strides[axis] == run); axis--) {
     run *= array->shape[axis];
   }
   return run;
@@ -168,7 +170,7 @@ static nd4c_status write_runs(const nd4c_array *array, int64_t run, const char *
   const int64_t element = nd4c_dtype_size(array->dtype);
   for (int64_t number = 0; number < array->size; number += run) {
     int64_t rest = number, offset = array->offset;
-    for (int32_t axis = array->rank - 1; axis >= 0; --axis) {
+    for (int32_t axis = array->rank - 1; axis >= 0; axis--) {
       offset += rest % array->shape[axis] * array->strides[axis];
       rest /= array->shape[axis];
     }
@@ -267,7 +269,7 @@ nd4c_status nd4c_array_item(const nd4c_array *array, const int64_t *index, doubl
     return nd4c_fail(ND4C_DTYPE, "nd4c_array_item: utf8: use nd4c_array_string");
   }
   int64_t offset = 0;
-  for (int32_t axis = 0; axis < array->rank; ++axis) {
+  for (int32_t axis = 0; axis < array->rank; axis++) {
     int64_t extent = array->shape[axis], at = index[axis] < 0 ? index[axis] + extent : index[axis];
     if (at < 0 || at >= extent) {
       return nd4c_fail(ND4C_INDEX, "nd4c_array_item: index %lld on axis %d, which has %lld elements",

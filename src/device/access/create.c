@@ -6,13 +6,13 @@
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/context/context.h"
-#include "device/memory/host.h"
-#include "device/context/routing.h"
-#include "device/storage/storage.h"
-#include "device/trace/tracer.h"
-#include "device/storage/transfer_stream.h"
 #include "device/access/write.h"
+#include "device/context/context.h"
+#include "device/context/routing.h"
+#include "device/memory/host.h"
+#include "device/storage/storage.h"
+#include "device/storage/transfer_stream.h"
+#include "device/trace/tracer.h"
 
 enum { ELEMENT_BYTES = 16 }; /* of the largest dtype */
 
@@ -128,7 +128,7 @@ nd4c_status nd4c_array_full(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   }
   nd4c_array *array = NULL;
   ND4C_TRY(make_empty(dtype, rank, shape, device, "nd4c_array_full", out != NULL ? &array : NULL));
-  for (int32_t i = 0; i < nd4c_dtype_get_info(dtype)->block_elements; ++i) {
+  for (int32_t i = 0; i < nd4c_dtype_get_info(dtype)->block_elements; i++) {
     nd4c_element_set(dtype, element, i, value);
   }
   return fill_fresh(out, array, fill_array(array, element, false));
@@ -154,7 +154,7 @@ nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64
   if (bytes > 0) {
     host[bytes - 1] = 0; /* the last byte of a packed array may have unused bits */
   }
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     nd4c_element_set(dtype, host, i, start + (double)i * step);
   }
   nd4c_status status = direct ? ND4C_OK : nd4c_array_write_contiguous(array, host, bytes);

@@ -9,8 +9,8 @@
 #include "base/alloc.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/provider/dlpack_types.h"
 #include "device/access/external.h"
+#include "device/provider/dlpack_types.h"
 #include "device/storage/pinning.h"
 
 enum { DL_VERSION_MAJOR = 1, DL_READ_ONLY = 1, DL_SUB_BYTE = 4 };
@@ -62,7 +62,7 @@ static nd4c_dl_dtype to_dl(nd4c_dtype dtype) {
 }
 
 static nd4c_status from_dl(nd4c_dl_dtype from, nd4c_dtype *dtype) {
-  for (nd4c_dtype candidate = 1; candidate < ND4C_DTYPE_END; ++candidate) {
+  for (nd4c_dtype candidate = 1; candidate < ND4C_DTYPE_END; candidate++) {
     nd4c_dl_dtype row = to_dl(candidate);
     if (candidate != ND4C_UTF8 && from.lanes == 1 && row.code == from.code && row.bits == from.bits) {
       *dtype = candidate;

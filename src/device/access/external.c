@@ -20,7 +20,7 @@ enum { NAMES_SIZE = 96 };
 /* "host pointer, descriptor" for a set, "nothing" for none. */
 static const char *set_names(uint32_t set, char *text) {
   size_t used = 0;
-  for (nd4c_external_kind kind = ND4C_EXTERNAL_HOST_POINTER; kind <= ND4C_EXTERNAL_NATIVE; ++kind) {
+  for (nd4c_external_kind kind = ND4C_EXTERNAL_HOST_POINTER; kind <= ND4C_EXTERNAL_NATIVE; kind++) {
     if ((set & ND4C_EXTERNAL_BIT(kind)) != 0) {
       used +=
           (size_t)snprintf(text + used, NAMES_SIZE - used, "%s%s", used > 0 ? ", " : "", nd4c_external_kind_name(kind));

@@ -1,20 +1,20 @@
 /* Queries of a device's memory for programs: nd4c_memory_get_info, _trim and _report. */
 #include <string.h>
 
-#include "base/threads/pages.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
-#include "device/driver.h"
-#include "device/storage/forms.h"
-#include "device/memory/held.h"
-#include "device/storage/imported.h"
-#include "device/memory/memory_body.h"
+#include "base/threads/pages.h"
 #include "device/context/scope.h"
+#include "device/driver.h"
+#include "device/memory/held.h"
+#include "device/memory/memory_body.h"
 #include "device/memory/scratch.h"
-#include "device/storage/small_storage.h"
 #include "device/memory/staging.h"
+#include "device/storage/forms.h"
+#include "device/storage/imported.h"
+#include "device/storage/small_storage.h"
 #include "device/storage/storage.h"
+#include "device/stream/closing.h"
 #include "device/stream/stream_pool.h"
 
 static bool holds_small_storages(const nd4c_device *device) {

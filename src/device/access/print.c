@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/status.h"
+#include "device/access/write.h"
 #include "device/memory/host.h"
 #include "device/storage/storage.h"
-#include "device/access/write.h"
 
 /* Reads the elements that a summary shows from their device, run by run along the last axis. */
 typedef struct gathering {
@@ -56,7 +56,7 @@ static nd4c_status format_gathered(const nd4c_array *array, const nd4c_print_opt
   }
   ND4C_TRY(nd4c_format_shown(array, options, g.counts, &all));
   int64_t shown = 1;
-  for (int32_t axis = 0; axis < array->rank; ++axis) {
+  for (int32_t axis = 0; axis < array->rank; axis++) {
     if (!nd4c_checked_multiply(shown, g.counts[axis], &shown) || shown > array->storage->bytes) {
       return ND4C_OK; /* a broadcast view, which repeats elements of the storage */
     }

@@ -30,7 +30,7 @@ static int sequence_length(const unsigned char *text, int64_t left) {
   if (text[1] < low || text[1] > high) {
     return 0;
   }
-  for (int i = 2; i < length; ++i) {
+  for (int i = 2; i < length; i++) {
     if ((text[i] & 0xC0) != 0x80) {
       return 0;
     }
@@ -51,7 +51,7 @@ static nd4c_status check_utf8(const char *text, int64_t length, int64_t number) 
 
 static nd4c_status measure(int64_t count, const char *const *strings, const int64_t *lengths, int64_t *total) {
   *total = count * (int64_t)sizeof(string_entry);
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     if (strings[i] == NULL || (lengths != NULL && lengths[i] < 0)) {
       return nd4c_fail(ND4C_ARGUMENT, "string %lld is %s", (long long)i,
                        strings[i] == NULL ? "NULL" : "of negative length");
@@ -85,7 +85,7 @@ nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape, const ch
   }
   char *bytes = atomic_load(&storage->address);
   int64_t at = count * (int64_t)sizeof(string_entry);
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     int64_t length = lengths != NULL ? lengths[i] : (int64_t)strlen(strings[i]);
     string_entry entry = {at, length};
     memcpy(bytes + i * (int64_t)sizeof entry, &entry, sizeof entry);
@@ -111,7 +111,7 @@ nd4c_status nd4c_array_string(const nd4c_array *array, int64_t number, const cha
     return nd4c_fail(ND4C_INDEX, "nd4c_array_string: element %lld of %lld", (long long)number, (long long)array->size);
   }
   int64_t offset = array->offset;
-  for (int32_t axis = array->rank - 1; axis >= 0; --axis) {
+  for (int32_t axis = array->rank - 1; axis >= 0; axis--) {
     offset += number % array->shape[axis] * array->strides[axis];
     number /= array->shape[axis];
   }

@@ -10,7 +10,7 @@ struct nd4c_context {
   /* One for the owner and one for each plan on it: a plan may outlive nd4c_context_destroy. */
   _Atomic int32_t references;
   nd4c_device *device;
-  nd4c_stream stream; /* NULL on synchronous devices */
+  nd4c_stream stream;             /* NULL on synchronous devices */
   struct nd4c_timeline *timeline; /* the stream's timeline, which lives as long as the stream */
   int32_t width;
   bool deterministic;

@@ -84,12 +84,12 @@ static nd4c_status fill_list(const char *function, nd4c_device *const *devices, 
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: devices is NULL", function);
   }
   nd4c_route_list filled = {.count = count};
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (devices[i] == NULL) {
       return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: device %d is NULL", function, i);
     }
     ND4C_TRY(nd4c_device_check(devices[i], function));
-    for (int32_t k = 0; k < i; ++k) {
+    for (int32_t k = 0; k < i; k++) {
       if (devices[k] == devices[i]) {
         return nd4c_fail(ND4C_ARGUMENT, "%s: %s is listed twice", function, devices[i]->name);
       }
@@ -253,7 +253,7 @@ static nd4c_status read_devices(nd4c_route_list *list, char *absent, size_t abse
         /* A new text, because NO_BACKEND texts take no prefix, and this property is the cause. */
         return nd4c_fail(status, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s", words);
       }
-      for (int32_t i = 0; status == ND4C_OK && i < list->count; ++i) {
+      for (int32_t i = 0; status == ND4C_OK && i < list->count; i++) {
         if (list->devices[i] == list->devices[list->count]) {
           return nd4c_fail(ND4C_CONFIG, "nd4c.routing.devices (ND4C_ROUTING_DEVICES): %s is listed twice",
                            list->devices[i]->name);
@@ -295,7 +295,7 @@ static nd4c_status read_properties(nd4c_routing **routing) {
   nd4c_routing_options options = {.struct_size = sizeof options,
                                   .no_transfer = !nd4c_config_bool(ND4C_CONFIG_ROUTING_TRANSFER),
                                   .wait = nd4c_config_bool(ND4C_CONFIG_ROUTING_WAIT)};
-  for (int i = 0; i < POLICY_COUNT; ++i) {
+  for (int i = 0; i < POLICY_COUNT; i++) {
     if (strcmp(policy, policy_names[i]) == 0) {
       options.policy = (nd4c_routing_policy)i;
     }

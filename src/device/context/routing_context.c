@@ -7,7 +7,7 @@
 static bool has_no_choice(const nd4c_routing *routing) {
   bool plain = !routing->wait || nd4c_device_is_immediate(routing->devices.devices[0]);
   bool none = routing->devices.count == 1 && routing->op_count == 0 && routing->transfer && plain;
-  for (int i = 0; i < ND4C_ROUTING_CATEGORIES; ++i) {
+  for (int i = 0; i < ND4C_ROUTING_CATEGORIES; i++) {
     none = none && routing->categories[i].count == 0;
   }
   return none;

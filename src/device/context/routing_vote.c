@@ -19,7 +19,7 @@ static const double own_list_rank = 200, no_room = -32;
 
 static const nd4c_route_list *list_for(const nd4c_routing *routing, const nd4c_op_info *op, bool *own) {
   *own = true;
-  for (int32_t i = 0; op != NULL && i < routing->op_count; ++i) {
+  for (int32_t i = 0; op != NULL && i < routing->op_count; i++) {
     if (routing->ops[i] == op->op && routing->op_lists[i].count > 0) {
       return &routing->op_lists[i];
     }
@@ -59,8 +59,8 @@ enum { COMPARED = 64 };
  * each is compared with all before it. */
 static uint64_t find_repeated(const nd4c_array *const *inputs, int32_t count) {
   uint64_t repeated = 0;
-  for (int32_t i = 1; i < count && i < COMPARED; ++i) {
-    for (int32_t k = 0; k < i && inputs[i] != NULL; ++k) {
+  for (int32_t i = 1; i < count && i < COMPARED; i++) {
+    for (int32_t k = 0; k < i && inputs[i] != NULL; k++) {
       bool same = inputs[k] != NULL && inputs[k]->storage == inputs[i]->storage &&
                   inputs[k]->offset == inputs[i]->offset && bytes_of(inputs[k]) == bytes_of(inputs[i]);
       repeated |= (uint64_t)same << i;
@@ -75,7 +75,7 @@ static bool is_repeated(uint64_t repeated, int32_t input) {
 
 static void count_inputs(nd4c_vote *vote, const nd4c_array *const *inputs, int32_t count, uint64_t repeated) {
   vote->has_all = true;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (is_repeated(repeated, i)) {
       continue;
     }
@@ -90,10 +90,10 @@ static void count_inputs(nd4c_vote *vote, const nd4c_array *const *inputs, int32
 }
 
 static void sort(nd4c_ballot *ballot) {
-  for (int32_t i = 1; i < ballot->count; ++i) {
+  for (int32_t i = 1; i < ballot->count; i++) {
     nd4c_vote vote = ballot->votes[i];
     int32_t at = i;
-    for (; at > 0 && ballot->votes[at - 1].score < vote.score; --at) {
+    for (; at > 0 && ballot->votes[at - 1].score < vote.score; at--) {
       ballot->votes[at] = ballot->votes[at - 1];
     }
     ballot->votes[at] = vote;
@@ -118,12 +118,12 @@ void nd4c_routing_vote(const nd4c_routing *routing, const nd4c_op_info *op, cons
   const nd4c_route_list *list = list_for(routing, op, &ballot->own_list);
   const uint64_t repeated = find_repeated(inputs, input_count);
   int64_t largest = bytes, most_free = 0;
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     ballot->input_bytes += is_repeated(repeated, i) ? 0 : bytes_of(inputs[i]);
     largest = bytes_of(inputs[i]) > largest ? bytes_of(inputs[i]) : largest;
   }
   ballot->count = list->count;
-  for (int32_t i = 0; i < list->count; ++i) {
+  for (int32_t i = 0; i < list->count; i++) {
     nd4c_vote *vote = &ballot->votes[i];
     *vote = (nd4c_vote){.device = list->devices[i], .rank = i, .free_bytes = free_bytes(list->devices[i])};
     count_inputs(vote, inputs, input_count, repeated);
@@ -134,7 +134,7 @@ void nd4c_routing_vote(const nd4c_routing *routing, const nd4c_op_info *op, cons
   ballot->small =
       gives_way && !ballot->own_list && ballot->input_bytes > 0 && ballot->input_bytes <= routing->small_bytes;
   const weights *w = &by_policy[ballot->small ? ND4C_ROUTING_FOLLOW_DATA : routing->policy];
-  for (int32_t i = 0; i < ballot->count; ++i) {
+  for (int32_t i = 0; i < ballot->count; i++) {
     nd4c_vote *vote = &ballot->votes[i];
     vote->wanted = score(ballot, vote, w, most_free);
     vote->score = vote->wanted + (vote->fits ? 0 : no_room);

@@ -23,7 +23,7 @@ struct nd4c_device_memory {
 /* Guards the fields below; no other function is called under it. */
 static nd4c_lock lock = ND4C_LOCK_INIT;
 static nd4c_condition changed = ND4C_CONDITION_INIT;
-static nd4c_device_memory *list; /* the newest first */
+static nd4c_device_memory *list;    /* the newest first */
 static nd4c_device_memory *running; /* the piece whose give_way is running; NULL: none, or the callback has given it
                                        already */
 static bool asking;                 /* a thread is asking holders */
@@ -54,8 +54,7 @@ static void watch_forks(void) {
 /* -- taking -------------------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_held_check(void) {
-  return ND4C_LIKELY(!inside) ? ND4C_OK
-                              : nd4c_fail(ND4C_MEMORY, "memory was requested inside give_way");
+  return ND4C_LIKELY(!inside) ? ND4C_OK : nd4c_fail(ND4C_MEMORY, "memory was requested inside give_way");
 }
 
 static nd4c_status check(const nd4c_device_memory_request *request, nd4c_device **device) {
@@ -130,8 +129,7 @@ static nd4c_status allocate(const nd4c_device_memory_request *request, nd4c_devi
   }
   ND4C_TRY(check(request, &device));
   ND4C_TRY(make_record(request, device, &memory));
-  const nd4c_memory_request wanted = {
-      .bytes = request->bytes, .origin = memory->origin, .usage = ND4C_BUFFER_SCRATCH};
+  const nd4c_memory_request wanted = {.bytes = request->bytes, .origin = memory->origin, .usage = ND4C_BUFFER_SCRATCH};
   nd4c_status status = nd4c_memory_allocate(device, &wanted, &memory->block);
   if (status != ND4C_OK) {
     nd4c_deallocate(memory);

@@ -1,7 +1,7 @@
 /* See host.h. */
-#include "device/stream/cancellation.h"
-#include "device/memory/held.h"
 #include "device/memory/host.h"
+#include "device/memory/held.h"
+#include "device/stream/cancellation.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -12,14 +12,14 @@
 
 #include "base/alloc.h"
 #include "base/config/config.h"
-#include "base/threads/cpu.h"
 #include "base/config/log.h"
 #include "base/os.h"
-#include "base/threads/pages.h"
-#include "base/threads/parallel.h"
 #include "base/recycle.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/threads/cpu.h"
+#include "base/threads/pages.h"
+#include "base/threads/parallel.h"
 
 enum { LINE_SIZE = 2048, AREA_SIZE = 64, PATH_LIST_SIZE = 4096 };
 

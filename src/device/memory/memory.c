@@ -8,13 +8,13 @@
 #include "base/config/config.h"
 #include "base/os.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
-#include "device/stream/fence.h"
 #include "device/memory/held.h"
 #include "device/memory/pending_blocks.h"
 #include "device/memory/reclaim.h"
 #include "device/memory/scratch.h"
+#include "device/stream/closing.h"
+#include "device/stream/fence.h"
 #include "device/trace/tracer.h"
 
 static nd4c_lock managers_lock = ND4C_LOCK_INIT; /* guards the list; taken before a manager's lock */
@@ -241,7 +241,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
                            int64_t *counter) {
   ND4C_TRY(nd4c_held_check());
   nd4c_memory_manager_refresh_cap(manager);
-  for (int attempt = 0;; ++attempt) {
+  for (int attempt = 0;; attempt++) {
     nd4c_lock_acquire(&manager->lock);
     int64_t live = manager->live_bytes + manager->reserved_bytes, cached = manager->cached_bytes;
     int64_t cap = manager->cap_bytes;

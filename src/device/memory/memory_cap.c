@@ -20,7 +20,7 @@ int64_t nd4c_memory_configured_cap(const nd4c_device *device) {
 
 void nd4c_memory_tell_idle_caps(const char *backend, const nd4c_device *devices, int32_t count) {
   nd4c_device_type type = devices[0].backend->type;
-  for (int32_t i = count; i < ND4C_FAMILY_INDEXES; ++i) {
+  for (int32_t i = count; i < ND4C_FAMILY_INDEXES; i++) {
     char property[ND4C_FAMILY_NAME_SIZE], environment[ND4C_FAMILY_NAME_SIZE];
     if (nd4c_config_device_cap(type, i) != 0 && nd4c_family_names(nd4c_family_member(type, i), property, environment)) {
       nd4c_log_write(ND4C_LOG_WARNING, "memory", "%s (%s) caps no device of backend %s, whose last one is %s", property,

@@ -1,8 +1,8 @@
 /* The counts of a device's memory and the memory that remains, for allocators, routing and programs. */
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
 #include "device/memory/memory_body.h"
+#include "device/stream/closing.h"
 
 void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
   struct nd4c_memory_manager *manager = device->memory;

@@ -107,10 +107,10 @@ static int64_t count_bin(const pending_bin *bin) {
 }
 
 static void collect(bool wait, bool ask) {
-  for (int b = 0; b < BIN_COUNT && atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; ++b) {
+  for (int b = 0; b < BIN_COUNT && atomic_load_explicit(&pending_count, memory_order_relaxed) > 0; b++) {
     pending_block *pending = NULL;
     /* Checks each block once; blocks with pending work go to the end. */
-    for (int64_t left = count_bin(&bins[b]); left > 0 && (pending = take_oldest(&bins[b])) != NULL; --left) {
+    for (int64_t left = count_bin(&bins[b]); left > 0 && (pending = take_oldest(&bins[b])) != NULL; left--) {
       if (wait) {
         nd4c_readers_settle(&pending->users);
       }
@@ -183,7 +183,7 @@ bool nd4c_pending_blocks_free_on(nd4c_device *device, nd4c_stream stream) {
   if (stream == NULL || !nd4c_driver_frees_on_streams(device)) {
     return false;
   }
-  for (int b = 0; b < BIN_COUNT; ++b) {
+  for (int b = 0; b < BIN_COUNT; b++) {
     for (pending_block *found; (found = take_on(&bins[b], device, stream)) != NULL;) {
       nd4c_memory_free_on(device, &found->block, stream);
       push(found); /* its work may need what a fence keeps, so the record stays without a block */

@@ -8,8 +8,8 @@
 #include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/stream_pool.h"
 #include "device/stream/closing.h"
+#include "device/stream/stream_pool.h"
 
 struct nd4c_scratch_pool {
   nd4c_lock lock;          /* guards the list; no other function is called under it */
@@ -62,10 +62,8 @@ nd4c_status nd4c_scratch_check(const char *who, const nd4c_scratch_range *range)
 nd4c_status nd4c_scratch_check_host(const char *who, int64_t bytes) {
   return bytes >= 0 && bytes <= ND4C_SCRATCH_MOST
              ? ND4C_OK
-             : nd4c_fail(
-                   ND4C_UNSUPPORTED,
-                   "%s asks for %lld bytes of the host's memory as scratch: expected 0 to %lld",
-                   who, (long long)bytes, (long long)ND4C_SCRATCH_MOST);
+             : nd4c_fail(ND4C_UNSUPPORTED, "%s asks for %lld bytes of the host's memory as scratch: expected 0 to %lld",
+                         who, (long long)bytes, (long long)ND4C_SCRATCH_MOST);
 }
 
 /* The size of a block for the range when memory is not short. */
@@ -216,8 +214,8 @@ static nd4c_status make(nd4c_device *device, nd4c_stream stream, const nd4c_scra
   return status;
 }
 
-nd4c_status nd4c_scratch_lend(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range,
-                              const char *who, nd4c_scratch **out) {
+nd4c_status nd4c_scratch_lend(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range, const char *who,
+                              nd4c_scratch **out) {
   const int64_t wanted = preferred(range);
   bool crowded = false;
   *out = lend_idle(device->scratch, stream, wanted, &crowded);

@@ -11,8 +11,8 @@
 #ifndef ND4C_DEVICE_SCRATCH_H
 #define ND4C_DEVICE_SCRATCH_H
 
-#include "device/stream/fence.h"
 #include "device/memory/memory.h"
+#include "device/stream/fence.h"
 
 typedef struct nd4c_scratch {
   nd4c_block block;
@@ -45,8 +45,8 @@ static inline int64_t nd4c_scratch_granted(const nd4c_scratch *scratch, const nd
 
 /* Lends a block with at least range->least bytes for work on the stream: range->best or more if that takes no memory
  * from others, else as much as fits. MEMORY, MEMORY_CAP if not even the least fits; the text begins with `who`. */
-nd4c_status nd4c_scratch_lend(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range,
-                              const char *who, nd4c_scratch **scratch);
+nd4c_status nd4c_scratch_lend(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range, const char *who,
+                              nd4c_scratch **scratch);
 /* Returns a block; `fence`: of the work that used it. NULL: no work was enqueued, or it has ended. */
 void nd4c_scratch_return(nd4c_scratch *scratch, nd4c_shared_fence *fence);
 

@@ -5,8 +5,8 @@
 #include "base/config/log.h"
 #include "base/os_lock.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 #include "device/stream/fence.h"
 
 enum { IDLE_LIMIT = 8, SPARE_LIMIT = 8 };

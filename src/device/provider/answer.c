@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/grouping.h"
 #include "base/config/log.h"
+#include "base/grouping.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "device/driver.h"
@@ -38,7 +38,7 @@ static nd4c_status take(nd4c_partition *partition, const int32_t *nodes, int32_t
   if (nodes == NULL || node_count <= 0 || node_count > answer->region->node_count) {
     return refuse(answer, "a piece of %d nodes was taken from a region of %d", node_count, answer->region->node_count);
   }
-  for (int32_t i = 0; i < node_count; ++i) {
+  for (int32_t i = 0; i < node_count; i++) {
     if (!is_node(answer, nodes[i])) {
       return refuse(answer, "node %d was taken, the region has %d", nodes[i], answer->region->node_count);
     }
@@ -78,7 +78,7 @@ static nd4c_status decline(nd4c_partition *partition, int32_t node, const char *
 /* The nodes of the region that produce each node's inputs. */
 static nd4c_status list_edges(const nd4c_segment *region, int32_t **first_before, int32_t **before) {
   int64_t edges = 0;
-  for (int32_t i = 0; i < region->node_count; ++i) {
+  for (int32_t i = 0; i < region->node_count; i++) {
     edges += region->nodes[i]->input_count;
   }
   int32_t *producer = nd4c_allocate((size_t)(region->value_count + 1) * sizeof *producer);
@@ -88,18 +88,18 @@ static nd4c_status list_edges(const nd4c_segment *region, int32_t **first_before
     nd4c_deallocate(producer);
     return nd4c_fail_memory("a compiler's answer", (size_t)edges * sizeof **before);
   }
-  for (int32_t i = 0; i < region->value_count; ++i) {
+  for (int32_t i = 0; i < region->value_count; i++) {
     producer[i] = -1;
   }
-  for (int32_t i = 0; i < region->node_count; ++i) {
-    for (int32_t k = 0; k < region->nodes[i]->output_count; ++k) {
+  for (int32_t i = 0; i < region->node_count; i++) {
+    for (int32_t k = 0; k < region->nodes[i]->output_count; k++) {
       producer[region->node_outputs[i][k]] = i;
     }
   }
   int32_t count = 0;
-  for (int32_t i = 0; i < region->node_count; ++i) {
+  for (int32_t i = 0; i < region->node_count; i++) {
     (*first_before)[i] = count;
-    for (int32_t k = 0; k < region->nodes[i]->input_count; ++k) {
+    for (int32_t k = 0; k < region->nodes[i]->input_count; k++) {
       int32_t value = region->node_inputs[i][k];
       if (value >= 0 && producer[value] >= 0) {
         (*before)[count++] = producer[value];
@@ -114,7 +114,7 @@ static nd4c_status list_edges(const nd4c_segment *region, int32_t **first_before
 /* Pieces of one node, and a single piece of all nodes, cannot cross. */
 static bool needs_order(const nd4c_answer *answer) {
   int32_t largest = 0;
-  for (int32_t i = 0; i < answer->piece_count; ++i) {
+  for (int32_t i = 0; i < answer->piece_count; i++) {
     largest = answer->pieces[i].node_count > largest ? answer->pieces[i].node_count : largest;
   }
   return largest > 1 && largest < answer->region->node_count;
@@ -123,9 +123,9 @@ static bool needs_order(const nd4c_answer *answer) {
 static nd4c_status check_order(nd4c_answer *answer) {
   int32_t *first_before = NULL, *before = NULL, crossed = -1;
   int32_t *order = nd4c_allocate((size_t)answer->region->node_count * sizeof *order);
-  nd4c_status status =
-      order == NULL ? nd4c_fail_memory("a compiler's answer", (size_t)answer->region->node_count * sizeof *order)
-                    : list_edges(answer->region, &first_before, &before);
+  nd4c_status status = order == NULL
+                           ? nd4c_fail_memory("a compiler's answer", (size_t)answer->region->node_count * sizeof *order)
+                           : list_edges(answer->region, &first_before, &before);
   if (status == ND4C_OK) {
     const nd4c_grouping grouping = {.count = answer->region->node_count,
                                     .group_count = answer->piece_count,
@@ -163,8 +163,8 @@ nd4c_status nd4c_answer_ask(const nd4c_compiler *compiler, void *handle, const n
   }
   take_nothing(answer);
   nd4c_error_expect();
-  const nd4c_status status = nd4c_driver_answer(
-      compiler->partition(compiler->data, handle, region, options, &answer->partition), "partition");
+  const nd4c_status status =
+      nd4c_driver_answer(compiler->partition(compiler->data, handle, region, options, &answer->partition), "partition");
   if (status == ND4C_MEMORY || status == ND4C_MEMORY_CAP) {
     return status;
   }
@@ -188,7 +188,7 @@ const char *nd4c_answer_reason(const nd4c_answer *answer, int32_t node) {
 }
 
 void nd4c_answer_free(nd4c_answer *answer) {
-  for (int32_t i = 0; answer->reasons != NULL && i < answer->region->node_count; ++i) {
+  for (int32_t i = 0; answer->reasons != NULL && i < answer->region->node_count; i++) {
     nd4c_deallocate(answer->reasons[i]);
   }
   nd4c_deallocate(answer->reasons);

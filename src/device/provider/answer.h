@@ -19,8 +19,8 @@ typedef struct nd4c_answer {
   int32_t *piece_of; /* by node of the region, -1: declined */
   nd4c_answer_piece *pieces;
   int32_t piece_count;
-  char **reasons;     /* by node; NULL: none given */
-  char refusal[256];  /* why the whole answer was refused and cleared; "": it was not */
+  char **reasons;    /* by node; NULL: none given */
+  char refusal[256]; /* why the whole answer was refused and cleared; "": it was not */
 } nd4c_answer;
 
 /* Asks the compiler. `handle`: the device's. A failure of the compiler is an answer that takes no node; this function

@@ -4,7 +4,6 @@
 
 #include "device/device.h"
 
-
 /* Whether a table has all required fields; writes why not. */
 bool nd4c_compiler_is_complete(const nd4c_compiler *compiler, char *reason, size_t reason_size);
 /* Whether its executables can be written and loaded. */

@@ -25,14 +25,14 @@ enum {
 
 static uint64_t get(const uint8_t *at, int bytes) {
   uint64_t number = 0;
-  for (int i = 0; i < bytes; ++i) {
+  for (int i = 0; i < bytes; i++) {
     number |= (uint64_t)at[i] << (8 * i);
   }
   return number;
 }
 
 static void put(uint8_t *at, uint64_t number, int bytes) {
-  for (int i = 0; i < bytes; ++i) {
+  for (int i = 0; i < bytes; i++) {
     at[i] = (uint8_t)(number >> (8 * i));
   }
 }
@@ -52,7 +52,7 @@ static nd4c_status refuse(int64_t at, const char *what) {
 
 /* Reads a printable text of `size` bytes, including its NUL. */
 static bool is_text(const uint8_t *at, uint64_t size) {
-  for (uint64_t i = 0; i + 1 < size; ++i) {
+  for (uint64_t i = 0; i + 1 < size; i++) {
     if (at[i] < ' ' || at[i] > '~') {
       return false;
     }
@@ -123,7 +123,7 @@ nd4c_status nd4c_executables_check(const void *file, int64_t size) {
   const uint64_t count = get(bytes + AT_COUNT, 4);
   uint64_t at = HEADER;
   nd4c_executable_entry entry;
-  for (uint64_t i = 0; i < count; ++i) {
+  for (uint64_t i = 0; i < count; i++) {
     ND4C_TRY(read_entry(bytes, (uint64_t)size, &at, &entry));
   }
   if (at != (uint64_t)size) {
@@ -174,8 +174,8 @@ static nd4c_status pad(nd4c_executables_writer *writer) {
 }
 
 void nd4c_executables_begin(nd4c_executables_writer *writer, int64_t limit) {
-  *writer = (nd4c_executables_writer){
-      .sink = {.struct_size = ND4C_SIZE_OF(nd4c_sink), .write = sink_write}, .limit = limit};
+  *writer =
+      (nd4c_executables_writer){.sink = {.struct_size = ND4C_SIZE_OF(nd4c_sink), .write = sink_write}, .limit = limit};
 }
 
 static nd4c_status write_entry(nd4c_executables_writer *writer, const nd4c_digest *identity,

@@ -15,7 +15,7 @@ static const struct {
 };
 
 const char *nd4c_device_type_name(nd4c_device_type type) {
-  for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i) {
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
     if (types[i].type == type) {
       return types[i].name;
     }
@@ -24,7 +24,7 @@ const char *nd4c_device_type_name(nd4c_device_type type) {
 }
 
 nd4c_device_type nd4c_device_type_find(const char *name) {
-  for (size_t i = 0; name != NULL && i < sizeof types / sizeof types[0]; ++i) {
+  for (size_t i = 0; name != NULL && i < sizeof types / sizeof types[0]; i++) {
     if (nd4c_text_equals_any_case(types[i].name, name)) {
       return types[i].type;
     }

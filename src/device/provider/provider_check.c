@@ -14,7 +14,7 @@ static bool is_name(const char *name) {
   if (name == NULL || name[0] == '\0') {
     return false;
   }
-  for (const char *at = name; *at != '\0'; ++at) {
+  for (const char *at = name; *at != '\0'; at++) {
     if (at - name == ND4C_PLUGIN_NAME_SIZE - 1) {
       return false;
     }
@@ -191,10 +191,10 @@ static nd4c_status check_contribution(const char *from, const nd4c_contribution 
   ND4C_TRY(check_count(from, "engine_count", contribution->engine_count, contribution->engines));
   ND4C_TRY(check_count(from, "family_count", contribution->family_count, contribution->families));
   ND4C_TRY(check_count(from, "compiler_count", contribution->compiler_count, contribution->compilers));
-  for (int32_t i = 0; i < contribution->engine_count; ++i) {
+  for (int32_t i = 0; i < contribution->engine_count; i++) {
     ND4C_TRY(check_engine(from, contribution->engines[i], i));
   }
-  for (int32_t i = 0; i < contribution->family_count; ++i) {
+  for (int32_t i = 0; i < contribution->family_count; i++) {
     if (contribution->families[i] == NULL) {
       return nd4c_fail(ND4C_ABI, "plug-in %s: kernel family %d is NULL", from, i);
     }
@@ -237,7 +237,7 @@ nd4c_status nd4c_provider_check(const char *from, const nd4c_provider *provider)
   if (provider->backend != NULL) {
     ND4C_TRY(check_backend(from, provider->backend));
   }
-  for (int32_t i = 0; i < provider->contribution_count; ++i) {
+  for (int32_t i = 0; i < provider->contribution_count; i++) {
     ND4C_TRY(check_contribution(from, provider->contributions[i], provider->backend != NULL));
   }
   return ND4C_OK;
@@ -253,7 +253,7 @@ static nd4c_status check_numbers(const nd4c_device_description *description) {
                  {"width", description->width},
                  {"alignment", description->alignment},
                  {"largest_bytes", description->largest_bytes}};
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     if (numbers[i].value < 0) {
       return nd4c_fail(ND4C_ABI, "describe gave %s %lld, expected 0 or more", numbers[i].name,
                        (long long)numbers[i].value);

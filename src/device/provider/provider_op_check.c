@@ -36,7 +36,7 @@ static bool is_word(const char *word) {
 static bool is_op_name(const char *name) {
   bool begins = true;
   int32_t dots = 0, length = 0;
-  for (; name != NULL && length < ND4C_PLUGIN_OP_NAME_SIZE && name[length] != '\0'; ++length) {
+  for (; name != NULL && length < ND4C_PLUGIN_OP_NAME_SIZE && name[length] != '\0'; length++) {
     const char c = name[length];
     if (begins ? !is_letter(c) : c != '.' && c != '-' && !is_of_word(c)) {
       return false;
@@ -50,7 +50,7 @@ static bool is_op_name(const char *name) {
 /* ONNX's domains and nd4c's namespace are reserved for future use. */
 static bool is_reserved(const char *name) {
   static const char *const namespaces[] = {"nd4c.", "ai.onnx."};
-  for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; ++i) {
+  for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++) {
     if (strncmp(name, namespaces[i], strlen(namespaces[i])) == 0) {
       return true;
     }
@@ -102,7 +102,7 @@ static nd4c_status check_numbers(const place *p) {
 /* Only the library computes strings, and packed elements have no address. */
 static nd4c_status check_dtypes(const place *p) {
   const nd4c_dtype_set set = p->op->dtypes;
-  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; ++dtype) {
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END; dtype++) {
     if ((set & ND4C_DTYPE_BIT(dtype)) != 0 && !nd4c_provider_op_takes(dtype)) {
       return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: dtypes has %s, expected numbers of a byte or more and bool",
                        p->from, p->op->name, nd4c_dtype_name(dtype));
@@ -130,9 +130,9 @@ static nd4c_status check_inputs(const place *p) {
   if (p->op->input_count > 0 && inputs == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: inputs is NULL", p->from, p->op->name);
   }
-  for (int32_t i = 0; i < p->op->input_count; ++i) {
+  for (int32_t i = 0; i < p->op->input_count; i++) {
     bool known = false;
-    for (int32_t j = 0; is_word(inputs[i].name) && j < i; ++j) {
+    for (int32_t j = 0; is_word(inputs[i].name) && j < i; j++) {
       known = known || strcmp(inputs[i].name, inputs[j].name) == 0;
     }
     if (!is_word(inputs[i].name) || known) {
@@ -182,12 +182,12 @@ static nd4c_status check_attrs(const place *p) {
   if (p->op->attr_count > 0 && attrs == NULL) {
     return nd4c_fail(ND4C_ABI, "plug-in %s: op %s: attrs is NULL", p->from, p->op->name);
   }
-  for (int32_t i = 0; i < p->op->attr_count; ++i) {
+  for (int32_t i = 0; i < p->op->attr_count; i++) {
     bool known = false;
-    for (int32_t j = 0; is_word(attrs[i].name) && j < i; ++j) {
+    for (int32_t j = 0; is_word(attrs[i].name) && j < i; j++) {
       known = known || strcmp(attrs[i].name, attrs[j].name) == 0;
     }
-    for (int32_t j = 0; is_word(attrs[i].name) && j < p->op->input_count; ++j) {
+    for (int32_t j = 0; is_word(attrs[i].name) && j < p->op->input_count; j++) {
       known = known || strcmp(attrs[i].name, p->op->inputs[j].name) == 0;
     }
     if (!is_word(attrs[i].name) || known) {
@@ -249,10 +249,10 @@ static nd4c_status check_op(const place *p) {
 }
 
 nd4c_status nd4c_provider_check_ops(const char *from, const nd4c_plugin_op *const *ops, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     const place p = {from, i, ops[i]};
     ND4C_TRY(check_op(&p));
-    for (int32_t j = 0; j < i; ++j) {
+    for (int32_t j = 0; j < i; j++) {
       if (ops[i]->version == ops[j]->version && strcmp(ops[i]->name, ops[j]->name) == 0) {
         return nd4c_fail(ND4C_ABI, "plug-in %s: ops %d and %d are both version %u of %s", from, j, i, ops[i]->version,
                          ops[i]->name);

@@ -28,7 +28,7 @@ static bool is_in_space(const char *text, const char *prefix, const char *provid
     return false;
   }
   const char *at = text + begin;
-  for (const char *of = provider; *of != '\0'; ++of, ++at) {
+  for (const char *of = provider; *of != '\0'; of++, at++) {
     if (*at != letter(*of)) {
       return false;
     }
@@ -102,7 +102,7 @@ static nd4c_status check_value(const char *from, const nd4c_plugin_property *pro
 
 /* Whether an earlier property of the table has one of the names. */
 static const char *repeated(const nd4c_plugin_property *const *properties, int32_t at) {
-  for (int32_t i = 0; i < at; ++i) {
+  for (int32_t i = 0; i < at; i++) {
     if (strcmp(properties[i]->name, properties[at]->name) == 0) {
       return properties[at]->name;
     }
@@ -119,7 +119,7 @@ nd4c_status nd4c_provider_check_properties(const char *from, const char *provide
     return nd4c_fail(ND4C_ABI, "plug-in %s: property_count is %d%s, expected 0 to %d with a table", from, count,
                      properties == NULL ? " without a table" : "", ND4C_PLUGIN_PROPERTY_LIMIT);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     const nd4c_plugin_property *property = properties[i];
     if (property == NULL) {
       return nd4c_fail(ND4C_ABI, "plug-in %s: property %d is NULL", from, i);
@@ -164,7 +164,7 @@ nd4c_status nd4c_provider_define_properties(const nd4c_provider *provider, nd4c_
   nd4c_config_definition *made = nd4c_allocate_zeroed((size_t)count + 1, sizeof *made);
   nd4c_status status =
       made != NULL ? ND4C_OK : nd4c_fail_memory("the properties of a plug-in", (size_t)count * sizeof *made);
-  for (int32_t i = 0; status == ND4C_OK && i < count; ++i) {
+  for (int32_t i = 0; status == ND4C_OK && i < count; i++) {
     status = define(provider->name, provider->properties[i], &made[i]);
   }
   if (status != ND4C_OK) {

@@ -70,13 +70,13 @@ static bool add_node(nd4c_text *text, const nd4c_segment *segment, int32_t index
   add_number(text, node->op->version);
   add_number(text, node->flags);
   add_number(text, node->input_count);
-  for (int32_t i = 0; i < node->input_count; ++i) {
+  for (int32_t i = 0; i < node->input_count; i++) {
     shared = add_tensor(text, &node->inputs[i], segment->node_inputs[index][i], exact) && shared;
   }
-  for (int32_t i = 0; i < node->output_count; ++i) {
+  for (int32_t i = 0; i < node->output_count; i++) {
     shared = add_tensor(text, &node->outputs[i], segment->node_outputs[index][i], exact) && shared;
   }
-  for (int32_t i = 0; node->attrs != NULL && i < node->op->attr_count; ++i) {
+  for (int32_t i = 0; node->attrs != NULL && i < node->op->attr_count; i++) {
     shared = add_attr(text, &node->attrs[i]) && shared;
   }
   return shared;
@@ -88,7 +88,7 @@ static void add_options(nd4c_text *text, const nd4c_compile_options *options, bo
   add_number(text, exact ? 0 : options->width);
   add_number(text, options->memory_bytes);
   add_number(text, options->option_count);
-  for (int32_t i = 0; i < options->option_count; ++i) {
+  for (int32_t i = 0; i < options->option_count; i++) {
     add_string(text, options->options[i].key);
     add_string(text, options->options[i].value);
   }
@@ -100,10 +100,10 @@ static bool add_segment(nd4c_text *text, const nd4c_segment *segment, const nd4c
   add_options(text, options, exact);
   add_number(text, segment->node_count);
   add_number(text, segment->input_count);
-  for (int32_t i = 0; i < segment->output_count; ++i) {
+  for (int32_t i = 0; i < segment->output_count; i++) {
     add_number(text, segment->outputs[i]);
   }
-  for (int32_t i = 0; i < segment->node_count && shared; ++i) {
+  for (int32_t i = 0; i < segment->node_count && shared; i++) {
     shared = add_node(text, segment, i, exact);
   }
   return shared;
@@ -130,8 +130,8 @@ nd4c_status nd4c_segment_pattern(const nd4c_segment *segment, const nd4c_compile
 /* -- identity ------------------------------------------------------------------------------------------------------ */
 
 static bool is_constant(const nd4c_segment *segment, int32_t value) {
-  for (int32_t i = 0; i < segment->node_count; ++i) {
-    for (int32_t k = 0; k < segment->nodes[i]->input_count; ++k) {
+  for (int32_t i = 0; i < segment->node_count; i++) {
+    for (int32_t k = 0; k < segment->nodes[i]->input_count; k++) {
       if (segment->node_inputs[i][k] == value) {
         return (segment->nodes[i]->inputs[k].flags & ND4C_TENSOR_CONSTANT) != 0;
       }
@@ -170,7 +170,7 @@ nd4c_status nd4c_segment_identity(const nd4c_segment *segment, const nd4c_compil
   if (status == ND4C_OK) {
     nd4c_hasher_add(&hasher, text.bytes, text.length);
   }
-  for (int32_t i = 0; i < segment->input_count && status == ND4C_OK && *known; ++i) {
+  for (int32_t i = 0; i < segment->input_count && status == ND4C_OK && *known; i++) {
     const bool constant = is_constant(segment, i);
     *known = !constant || (constants != NULL && constants[i] != NULL);
     status = constant && *known ? hash_contents(&hasher, constants[i]) : ND4C_OK;

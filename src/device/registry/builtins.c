@@ -26,7 +26,7 @@ const nd4c_builtin *nd4c_builtins_at(int32_t index) {
 }
 
 const nd4c_builtin *nd4c_builtins_find(const char *name) {
-  for (int32_t i = 0; i < BUILTIN_COUNT; ++i) {
+  for (int32_t i = 0; i < BUILTIN_COUNT; i++) {
     if (strcmp(builtins[i].name, name) == 0) {
       return &builtins[i];
     }

@@ -13,8 +13,8 @@
 #include "device/memory/host.h"
 #include "device/memory/memory.h"
 #include "device/plugin_ops.h"
-#include "device/registry/properties.h"
 #include "device/provider/provider_check.h"
+#include "device/registry/properties.h"
 
 void nd4c_candidate_say(nd4c_candidate *candidate, const char *words) {
   (void)snprintf(candidate->reason, sizeof candidate->reason, "%s", words);
@@ -92,7 +92,7 @@ static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *p
   if (candidate->contributions == NULL) {
     return nd4c_fail_memory("the contributions of a plug-in", count * sizeof *candidate->contributions);
   }
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     const nd4c_contribution *contribution = provider->contributions[i];
     nd4c_provider_copy(&candidate->contributions[i], sizeof *contribution, contribution, contribution->struct_size);
   }

@@ -14,7 +14,7 @@ enum { ND4C_REASON_SIZE = 1024, ND4C_BACKEND_NAME_SIZE = 32 }; /* a refused plug
 /* The outcome of opening one device of a backend. */
 typedef struct nd4c_opening {
   bool usable;
-  bool added; /* its check was an addition */
+  bool added;         /* its check was an addition */
   bool retries;       /* the failure may be temporary: memory, or the device itself (DEVICE_LOST) */
   nd4c_status status; /* why it is not usable, with a text that names the device */
   char reason[512];
@@ -24,7 +24,7 @@ typedef struct nd4c_opening {
  * never change. */
 typedef struct nd4c_candidate {
   char name[ND4C_BACKEND_NAME_SIZE];
-  char *path; /* of the plug-in, NULL: built in */
+  char *path;           /* of the plug-in, NULL: built in */
   nd4c_os_file_id file; /* identity of the plug-in's file when its path was given; `identified` false: there was no
                            file */
   bool identified;
@@ -46,20 +46,20 @@ typedef struct nd4c_candidate {
   nd4c_backend backend; /* all zero if the provider has none */
   nd4c_device_ops ops;
   nd4c_buffer_ops buffers;
-  nd4c_capture_ops capture; /* of ops; all zero: it has none */
-  nd4c_timing_ops timing;   /* of ops; all zero: it has none */
-  nd4c_collective_ops collective; /* of backend; all zero: it has none */
+  nd4c_capture_ops capture;         /* of ops; all zero: it has none */
+  nd4c_timing_ops timing;           /* of ops; all zero: it has none */
+  nd4c_collective_ops collective;   /* of backend; all zero: it has none */
   nd4c_contribution *contributions; /* provider.contribution_count of them */
-  nd4c_contribution *references; /* the reference kernels of its ops; NULL: it has no ops, or they are not registered
-                                    yet */
-  nd4c_device *devices; /* all of them; an unusable one keeps its entry, so that numbers do not change */
+  nd4c_contribution *references;    /* the reference kernels of its ops; NULL: it has no ops, or they are not registered
+                                       yet */
+  nd4c_device *devices;             /* all of them; an unusable one keeps its entry, so that numbers do not change */
   nd4c_opening *openings;
   int32_t device_count;
   nd4c_device *targets; /* target_count targets of a candidate that only compiles, opened on first use, or NULL */
   int32_t target_count;
-  char unusable[2048]; /* a line for each unusable device */
-  nd4c_compute *compute;       /* kernels and compilers of its devices; NULL until it opens */
-  char *left_out;              /* a line for each refused kernel and compiler; NULL: none */
+  char unusable[2048];   /* a line for each unusable device */
+  nd4c_compute *compute; /* kernels and compilers of its devices; NULL until it opens */
+  char *left_out;        /* a line for each refused kernel and compiler; NULL: none */
 } nd4c_candidate;
 
 /* Whether it has devices, not only contributions. A candidate that is not loaded yet counts as a backend. */

@@ -25,7 +25,7 @@ static bool is_for(const nd4c_candidate *provider, const nd4c_contribution *cont
 }
 
 static bool contributes(const nd4c_candidate *provider, const nd4c_candidate *target) {
-  for (int32_t i = 0; i < provider->provider.contribution_count; ++i) {
+  for (int32_t i = 0; i < provider->provider.contribution_count; i++) {
     if (is_for(provider, &provider->contributions[i], target)) {
       return true;
     }
@@ -62,15 +62,15 @@ static bool start(nd4c_candidate *provider) {
 /* From the highest priority down, stable. */
 static void add_source(gathering *work, const nd4c_candidate *provider, const nd4c_contribution *contribution) {
   int32_t at = work->count++;
-  for (; at > 0 && work->sources[at - 1].contribution->priority < contribution->priority; --at) {
+  for (; at > 0 && work->sources[at - 1].contribution->priority < contribution->priority; at--) {
     work->sources[at] = work->sources[at - 1];
   }
-  work->sources[at] = (nd4c_compute_source){
-      .provider = provider->name, .contribution = contribution, .own = provider == work->target};
+  work->sources[at] =
+      (nd4c_compute_source){.provider = provider->name, .contribution = contribution, .own = provider == work->target};
 }
 
 static void add_sources(gathering *work, const nd4c_candidate *provider) {
-  for (int32_t i = 0; i < provider->provider.contribution_count; ++i) {
+  for (int32_t i = 0; i < provider->provider.contribution_count; i++) {
     const nd4c_contribution *contribution = &provider->contributions[i];
     char reason[ND4C_REASON_SIZE] = "";
     if (!is_for(provider, contribution, work->target)) {
@@ -89,14 +89,14 @@ static void add_sources(gathering *work, const nd4c_candidate *provider) {
 
 /* The contents of plug-ins that were found but not loaded are unknown: opening one by name loads it. */
 static nd4c_status gather(gathering *work, nd4c_compute **compute) {
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     work->room += nd4c_candidates_at(i)->provider.contribution_count + 1; /* its ops' reference kernels */
   }
   work->sources = nd4c_allocate_zeroed((size_t)work->room + 1, sizeof *work->sources);
   if (work->sources == NULL) {
     return nd4c_fail_memory("the contributions to a backend", (size_t)work->room * sizeof *work->sources);
   }
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     nd4c_candidate *provider = nd4c_candidates_at(i);
     if (contributes(provider, work->target) && start(provider)) {
       nd4c_candidate_announce(provider, "usable");
@@ -129,7 +129,7 @@ nd4c_status nd4c_candidate_gather(nd4c_candidate *candidate) {
   nd4c_deallocate(candidate->left_out);
   candidate->left_out = left_out;
   candidate->compute = compute; /* the previous one stays, because choices refer to it and threads may be reading it */
-  for (int32_t i = 0; i < candidate->device_count; ++i) {
+  for (int32_t i = 0; i < candidate->device_count; i++) {
     atomic_store_explicit(&candidate->devices[i].compute, compute, memory_order_release);
   }
   return ND4C_OK;
@@ -146,14 +146,14 @@ const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_
   enum { LIMIT = 4 * ND4C_CANDIDATE_LIMIT };
   sourced all[LIMIT];
   int32_t count = 0;
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     const nd4c_candidate *provider = nd4c_candidates_at(i);
     const int32_t contributions = provider->disabled ? 0 : provider->provider.contribution_count;
-    for (int32_t c = 0; c < contributions && count < LIMIT; ++c) {
+    for (int32_t c = 0; c < contributions && count < LIMIT; c++) {
       const nd4c_contribution *contribution = &provider->contributions[c];
       if (is_for(provider, contribution, candidate)) {
         int32_t at = count++;
-        for (; at > 0 && all[at - 1].contribution->priority < contribution->priority; --at) {
+        for (; at > 0 && all[at - 1].contribution->priority < contribution->priority; at--) {
           all[at] = all[at - 1];
         }
         all[at] = (sourced){contribution, provider};
@@ -171,7 +171,7 @@ const nd4c_engine *nd4c_candidate_engine(const nd4c_candidate *candidate, int32_
 
 nd4c_status nd4c_candidate_spread(const nd4c_candidate *provider) {
   bool reached = false;
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     nd4c_candidate *target = nd4c_candidates_at(i);
     /* Any contribution may have kernels for an op that is only now known. */
     if (target->opened && (contributes(provider, target) || provider->references != NULL)) {

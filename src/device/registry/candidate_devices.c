@@ -8,13 +8,13 @@
 #include "base/config/log.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "device/registry/candidate.h"
-#include "device/stream/closing.h"
 #include "device/memory/memory_manager.h"
-#include "device/peers.h"
-#include "device/provider/provider_check.h"
 #include "device/memory/scratch.h"
 #include "device/memory/staging.h"
+#include "device/peers.h"
+#include "device/provider/provider_check.h"
+#include "device/registry/candidate.h"
+#include "device/stream/closing.h"
 #include "device/stream/stream_pool.h"
 
 /* -- one device -------------------------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void name_device(nd4c_candidate *candidate, int32_t index) {
 
 static void write_uuid(nd4c_device *device) {
   size_t length = 0;
-  for (int i = 0; device->description.has_uuid && i < ND4C_DEVICE_UUID_BYTES; ++i) {
+  for (int i = 0; device->description.has_uuid && i < ND4C_DEVICE_UUID_BYTES; i++) {
     const bool joint = i == 4 || i == 6 || i == 8 || i == 10;
     length += (size_t)snprintf(device->uuid + length, sizeof device->uuid - length, "%s%02x", joint ? "-" : "",
                                device->description.uuid[i]);
@@ -136,7 +136,7 @@ static int32_t print_unusable(const nd4c_candidate *candidate, const char *betwe
   int32_t count = 0;
   size_t used = 0;
   text[0] = '\0';
-  for (int32_t i = 0; i < candidate->device_count; ++i) {
+  for (int32_t i = 0; i < candidate->device_count; i++) {
     if (!candidate->openings[i].usable) {
       used += used < size ? (size_t)snprintf(text + used, size - used, "%s%s", count > 0 ? between : "",
                                              candidate->openings[i].reason)
@@ -152,12 +152,12 @@ void nd4c_candidate_tell_devices(nd4c_candidate *candidate) {
   char words[sizeof candidate->unusable];
   const int32_t count = print_unusable(candidate, "; ", words, sizeof words);
   bool added = false;
-  for (int32_t i = 0; i < candidate->device_count; ++i) {
+  for (int32_t i = 0; i < candidate->device_count; i++) {
     added = added || (candidate->openings[i].usable && candidate->openings[i].added);
   }
-  int length = snprintf(candidate->reason, sizeof candidate->reason, "initialised; %s",
-                        added ? "one addition gave the right answer"
-                              : "it does not add float32: what was copied there came back right");
+  int length = snprintf(
+      candidate->reason, sizeof candidate->reason, "initialised; %s",
+      added ? "one addition gave the right answer" : "it does not add float32: what was copied there came back right");
   if (count > 0) {
     (void)snprintf(candidate->reason + length, sizeof candidate->reason - (size_t)length,
                    "; %d of %d devices cannot be used: %.800s", count, candidate->device_count, words);
@@ -181,7 +181,7 @@ nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate) {
     return nd4c_fail_memory("devices", (size_t)count * (sizeof *candidate->devices + sizeof *candidate->openings));
   }
   candidate->device_count = count;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     name_device(candidate, i);
     (void)open_device(candidate, i);
   }
@@ -191,7 +191,7 @@ nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate) {
     (void)print_unusable(candidate, "; ", words, sizeof words);
     return nd4c_fail(candidate->openings[0].status, "%s", words);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (!candidate->openings[i].usable) {
       nd4c_log_write(ND4C_LOG_WARNING, "registry", "%s cannot be used: %s", candidate->devices[i].name,
                      candidate->openings[i].reason);
@@ -202,7 +202,7 @@ nd4c_status nd4c_candidate_open_devices(nd4c_candidate *candidate) {
 }
 
 void nd4c_candidate_close_devices(nd4c_candidate *candidate) {
-  for (int32_t i = 0; i < candidate->device_count; ++i) {
+  for (int32_t i = 0; i < candidate->device_count; i++) {
     stop_device(candidate, &candidate->devices[i]);
   }
   nd4c_deallocate(candidate->devices);
@@ -214,14 +214,14 @@ void nd4c_candidate_close_devices(nd4c_candidate *candidate) {
 
 bool nd4c_candidate_has_hope(const nd4c_candidate *candidate) {
   bool hope = false;
-  for (int32_t i = 0; i < candidate->device_count; ++i) {
+  for (int32_t i = 0; i < candidate->device_count; i++) {
     hope = hope || candidate->openings[i].retries;
   }
   return hope;
 }
 
 nd4c_device *nd4c_candidate_first_device(const nd4c_candidate *candidate) {
-  for (int32_t i = 0; i < candidate->device_count; ++i) {
+  for (int32_t i = 0; i < candidate->device_count; i++) {
     if (candidate->openings[i].usable) {
       return &candidate->devices[i];
     }

@@ -42,7 +42,7 @@ nd4c_candidate *nd4c_candidates_at(int32_t index) {
 }
 
 nd4c_candidate *nd4c_candidates_find(const char *name) {
-  for (int32_t i = 0; i < candidate_count; ++i) {
+  for (int32_t i = 0; i < candidate_count; i++) {
     if (nd4c_text_equals_any_case(candidates[i]->name, name)) {
       return candidates[i];
     }
@@ -179,7 +179,7 @@ static nd4c_candidate *find_file(const char *path) {
   if (strchr(path, '/') == NULL || !nd4c_os_file_identify(path, &id)) {
     return NULL;
   }
-  for (int32_t i = 0; i < candidate_count; ++i) {
+  for (int32_t i = 0; i < candidate_count; i++) {
     const nd4c_candidate *c = candidates[i];
     if (c->identified && !c->refused && c->file.device == id.device && c->file.number == id.number) {
       return candidates[i];
@@ -248,7 +248,7 @@ nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidat
 }
 
 static bool has_path(const char *path) {
-  for (int32_t i = 0; i < candidate_count; ++i) {
+  for (int32_t i = 0; i < candidate_count; i++) {
     if (candidates[i]->path != NULL && strcmp(candidates[i]->path, path) == 0) {
       return true;
     }
@@ -280,14 +280,14 @@ nd4c_status nd4c_candidates_probe(void) {
     return ND4C_OK;
   }
   ND4C_TRY(nd4c_properties_use());
-  for (int32_t i = 0; i < KNOWN_COUNT; ++i) {
+  for (int32_t i = 0; i < KNOWN_COUNT; i++) {
     const nd4c_builtin *row = nd4c_builtins_find(known[i].name);
     if (nd4c_candidates_find(known[i].name) == NULL) { /* otherwise an earlier attempt ran out of memory after this */
       nd4c_status status = row != NULL ? add_builtin(row) : known[i].priority >= 0 ? add_expected(&known[i]) : ND4C_OK;
       ND4C_TRY(status);
     }
   }
-  for (int32_t b = 0; b < nd4c_builtins_count(); ++b) {
+  for (int32_t b = 0; b < nd4c_builtins_count(); b++) {
     if (nd4c_candidates_find(nd4c_builtins_at(b)->name) == NULL) {
       ND4C_TRY(add_builtin(nd4c_builtins_at(b)));
     }

@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/registry/candidate.h"
 #include "device/provider/provider_check.h"
+#include "device/registry/candidate.h"
 
 nd4c_status nd4c_candidate_fail_compile_only(const nd4c_candidate *candidate) {
   return nd4c_fail(ND4C_HARDWARE,
@@ -58,7 +58,7 @@ static nd4c_status open_targets(nd4c_candidate *candidate) {
     return nd4c_fail_memory("targets", (size_t)count * sizeof *candidate->targets);
   }
   nd4c_status status = ND4C_OK;
-  for (int32_t i = 0; i < count && status == ND4C_OK; ++i) {
+  for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     status = open_target(candidate, i);
   }
   status = status == ND4C_OK ? nd4c_candidate_gather(candidate) : status;

@@ -7,9 +7,9 @@
 #include "base/compiler.h"
 #include "base/os_lock.h"
 #include "base/status.h"
-#include "device/registry/builtins.h"
 #include "device/memory/host.h"
 #include "device/provider/provider_check.h"
+#include "device/registry/builtins.h"
 
 nd4c_status nd4c_properties_prepare(const char *from, const nd4c_provider *provider,
                                     nd4c_config_definition **prepared) {
@@ -54,7 +54,7 @@ static ND4C_NOINLINE nd4c_status declare_builtins(void) {
   bool first = false;
   nd4c_lock_acquire(&builtins_lock);
   if (!atomic_load_explicit(&builtins_declared, memory_order_relaxed)) {
-    for (int32_t i = 0; status == ND4C_OK && i < nd4c_builtins_count(); ++i) {
+    for (int32_t i = 0; status == ND4C_OK && i < nd4c_builtins_count(); i++) {
       status = declare_builtin(nd4c_builtins_at(i));
     }
     first = status == ND4C_OK;

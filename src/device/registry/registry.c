@@ -51,7 +51,7 @@ static nd4c_status fail_without_backend(const char *forced) {
     nd4c_text_print(&text, "no backend can be used.");
   }
   nd4c_text_print(&text, " Candidates:\n");
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     const nd4c_candidate *c = nd4c_candidates_at(i);
     if (nd4c_candidate_has_devices(c)) {
       nd4c_text_print(&text, "  %s (priority %d): %s%s\n", c->name, c->priority,
@@ -87,7 +87,7 @@ static nd4c_status select_by_priority(nd4c_candidate **out) {
   bool passed_over[ND4C_CANDIDATE_LIMIT] = {false};
   for (;;) {
     int32_t best = -1;
-    for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+    for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
       bool eligible = !passed_over[i] && is_eligible(nd4c_candidates_at(i));
       if (eligible && (best < 0 || nd4c_candidates_at(i)->priority > nd4c_candidates_at(best)->priority)) {
         best = i;
@@ -126,7 +126,7 @@ static nd4c_status check_requests(void) {
   if (nd4c_config_bool(ND4C_CONFIG_STRICT) && nd4c_config_waits(waiting, sizeof waiting)) {
     return nd4c_fail(ND4C_STRICT, "%s is set, but no provider that was loaded declares it", waiting);
   }
-  for (int32_t i = 0; nd4c_config_bool(ND4C_CONFIG_STRICT) && i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; nd4c_config_bool(ND4C_CONFIG_STRICT) && i < nd4c_candidates_count(); i++) {
     const nd4c_candidate *c = nd4c_candidates_at(i);
     if (c->requested && c->refused) {
       return nd4c_fail(ND4C_STRICT, "nd4c.backend.plugins (ND4C_BACKEND_PLUGINS) names %s, which is refused: %s",
@@ -208,7 +208,7 @@ static bool split_name(const char *name, char *backend, size_t size, int64_t *in
   memcpy(backend, name, length);
   backend[length] = '\0';
   *index = 0;
-  for (const char *digit = colon != NULL ? colon + 1 : ""; *digit != '\0'; ++digit) {
+  for (const char *digit = colon != NULL ? colon + 1 : ""; *digit != '\0'; digit++) {
     if (*digit < '0' || *digit > '9') {
       return false;
     }
@@ -220,9 +220,9 @@ static bool split_name(const char *name, char *backend, size_t size, int64_t *in
 /* Devices of unopened backends are not known; the backend's name stands for them. */
 static nd4c_status fail_unknown_device(const char *name) {
   nd4c_text text = {0};
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     const nd4c_candidate *c = nd4c_candidates_at(i);
-    for (int32_t d = 0; d < c->device_count; ++d) {
+    for (int32_t d = 0; d < c->device_count; d++) {
       nd4c_text_print(&text, "%s%s%s", text.length > 0 ? ", " : "", c->devices[d].name,
                       c->openings[d].usable ? "" : " (cannot be used)");
     }
@@ -231,7 +231,7 @@ static nd4c_status fail_unknown_device(const char *name) {
     }
   }
   nd4c_text refused = {0};
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     const nd4c_candidate *c = nd4c_candidates_at(i);
     if (c->requested && c->refused) {
       nd4c_text_print(
@@ -240,9 +240,9 @@ static nd4c_status fail_unknown_device(const char *name) {
           c->reason);
     }
   }
-  nd4c_status status = nd4c_fail(ND4C_NO_BACKEND, "device '%s': there is no backend of that name; devices here: %s%s",
-                                 name, text.bytes != NULL ? text.bytes : "none",
-                                 refused.bytes != NULL ? refused.bytes : "");
+  nd4c_status status =
+      nd4c_fail(ND4C_NO_BACKEND, "device '%s': there is no backend of that name; devices here: %s%s", name,
+                text.bytes != NULL ? text.bytes : "none", refused.bytes != NULL ? refused.bytes : "");
   nd4c_text_free(&refused);
   nd4c_text_free(&text);
   return status;
@@ -291,7 +291,7 @@ nd4c_status nd4c_device_find(const char *name, nd4c_device **device) {
 nd4c_status nd4c_backend_probe(bool verify) {
   acquire_lock();
   nd4c_status status = nd4c_candidates_probe();
-  for (int32_t i = 0; status == ND4C_OK && verify && i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; status == ND4C_OK && verify && i < nd4c_candidates_count(); i++) {
     nd4c_candidate *c = nd4c_candidates_at(i);
     if (!nd4c_candidate_has_devices(c)) {
       c->verdict = c->tried ? c->verdict : nd4c_candidate_probe(c, true, c->reason, sizeof c->reason);
@@ -305,7 +305,7 @@ nd4c_status nd4c_backend_probe(bool verify) {
 
 /* The candidate at an index, among those with devices or among those that only contribute; NULL past the end. */
 static nd4c_candidate *listed_at(bool devices, int32_t index) {
-  for (int32_t i = 0; i < nd4c_candidates_count(); ++i) {
+  for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     if (nd4c_candidate_has_devices(nd4c_candidates_at(i)) == devices && index-- == 0) {
       return nd4c_candidates_at(i);
     }
@@ -333,7 +333,7 @@ int32_t nd4c_contributor_count(void) {
 
 /* The first other backend to whose devices the candidate contributes. */
 static const char *contributes_to(const nd4c_candidate *candidate) {
-  for (int32_t i = 0; i < candidate->provider.contribution_count; ++i) {
+  for (int32_t i = 0; i < candidate->provider.contribution_count; i++) {
     if (candidate->contributions[i].backend != NULL) {
       return candidate->contributions[i].backend;
     }

@@ -4,12 +4,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "device/provider/answer.h"
-#include "device/registry/candidate.h"
 #include "device/compiled.h"
 #include "device/driver.h"
 #include "device/memory/memory.h"
 #include "device/memory/scratch.h"
+#include "device/provider/answer.h"
+#include "device/registry/candidate.h"
 
 enum { COUNT = 4, OPERANDS = 3 };
 
@@ -56,7 +56,7 @@ static nd4c_status make_operands(check *c) {
                                              .rank = 1,
                                              .shape = shape,
                                              .stream = c->stream};
-  for (int i = 0; i < OPERANDS; ++i) {
+  for (int i = 0; i < OPERANDS; i++) {
     ND4C_TRY(nd4c_driver_buffer_allocate(c->device, &descriptor, &c->buffers[i]));
     ND4C_TRY(nd4c_driver_copy_from_host(c->device, c->stream, c->buffers[i], 0, values[i], sizeof values[i]));
     c->tensors[i] = (nd4c_tensor){.dtype = ND4C_FLOAT32,
@@ -176,7 +176,7 @@ static nd4c_status try_kernel(check *c, const nd4c_kernel *kernel, nd4c_call *ca
 static nd4c_status try_kernels(check *c, nd4c_call *call, char declined[ND4C_REASON_SIZE], bool *computed) {
   int32_t count = 0;
   const nd4c_kernel *const *kernels = nd4c_device_kernels(c->device, ND4C_OP_add, &count);
-  for (int32_t i = count - 1; i >= 0 && !*computed; --i) {
+  for (int32_t i = count - 1; i >= 0 && !*computed; i--) {
     ND4C_TRY(try_kernel(c, kernels[i], call, declined, computed));
   }
   return ND4C_OK;
@@ -266,7 +266,7 @@ static nd4c_status try_compiler(check *c, const nd4c_compiler *compiler, const n
 static nd4c_status try_compilers(check *c, const nd4c_call *call, char declined[ND4C_REASON_SIZE], bool *computed) {
   int32_t count = 0;
   const nd4c_compiler *const *compilers = nd4c_device_compilers(c->device, &count);
-  for (int32_t i = 0; i < count && !*computed; ++i) {
+  for (int32_t i = 0; i < count && !*computed; i++) {
     ND4C_TRY(try_compiler(c, compilers[i], call, declined, computed));
   }
   return ND4C_OK;
@@ -297,7 +297,7 @@ static bool has_others(const nd4c_device *device) {
 static nd4c_status read_back(check *c, int operand, float first, const char *what) {
   ND4C_TRY(nd4c_driver_copy_to_host(c->device, c->stream, c->result, c->buffers[operand], 0, sizeof c->result));
   ND4C_TRY(wait_for(c));
-  for (int i = 0; i < COUNT; ++i) {
+  for (int i = 0; i < COUNT; i++) {
     const float expected = first * (float)(i + 1);
     if (!(c->result[i] == expected)) {
       return nd4c_fail(ND4C_DEVICE, "wrong result: element %d of %s is %g, expected %g", i, what, (double)c->result[i],
@@ -336,8 +336,7 @@ static nd4c_status compute(check *c, bool *computed) {
   if (*computed) {
     return read_back(c, 2, 11, "an addition");
   }
-  return !lacks && has_others(c->device) ? read_back(c, 1, 10, "a copy")
-                                                      : fail_without_kernel(c->device, declined);
+  return !lacks && has_others(c->device) ? read_back(c, 1, 10, "a copy") : fail_without_kernel(c->device, declined);
 }
 
 nd4c_status nd4c_device_verify(nd4c_device *device, bool *added) {
@@ -346,7 +345,7 @@ nd4c_status nd4c_device_verify(nd4c_device *device, bool *added) {
   if (c.stream != NULL) {
     device->ops->stream_destroy(device->handle, c.stream); /* from here on no work uses the operands */
   }
-  for (int i = 0; i < OPERANDS; ++i) {
+  for (int i = 0; i < OPERANDS; i++) {
     if (c.buffers[i] != NULL) {
       nd4c_driver_buffer_free(device, c.buffers[i]);
     }

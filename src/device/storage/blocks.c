@@ -41,7 +41,7 @@ static nd4c_layout layout_of(const nd4c_block_format *format, int32_t rank, cons
                         .axis = rank - 1,
                         .block_elements = format->elements,
                         .block_bytes = format->bytes};
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     layout.shape[i] = shape[i];
   }
   (void)snprintf(layout.format, sizeof layout.format, "%s", format->name);

@@ -36,7 +36,7 @@ void nd4c_cargo_free(void *argument) {
   if (cargo == NULL) {
     return;
   }
-  for (int32_t i = 0; i < cargo->count; ++i) {
+  for (int32_t i = 0; i < cargo->count; i++) {
     nd4c_staging_give_spare(cargo->device, &cargo->buffers[i]);
   }
   nd4c_recycle_give(cargo, cargo->size);
@@ -85,7 +85,7 @@ static nd4c_status send_staged(nd4c_cargo *cargo, nd4c_stream stream, const nd4c
                                int64_t bytes) {
   nd4c_fence fences[MOST_BUFFERS] = {NULL};
   const nd4c_status status = send_pieces(cargo, stream, to, from, bytes, fences);
-  for (int32_t i = 0; i < MOST_BUFFERS; ++i) {
+  for (int32_t i = 0; i < MOST_BUFFERS; i++) {
     if (fences[i] != NULL) { /* after a failure */
       cargo->device->ops->fence_destroy(cargo->device->handle, fences[i]);
     }

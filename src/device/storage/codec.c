@@ -10,7 +10,7 @@ static nd4c_status load(nd4c_codec *codec) {
   if (host->library_open(codec->file, &library) != ND4C_OK) {
     return nd4c_fail_prefix(ND4C_LIBRARY, "%s is needed (Debian: apt-get install %s)", codec->file, codec->package);
   }
-  for (int i = 0; codec->symbols[i] != NULL; ++i) {
+  for (int i = 0; codec->symbols[i] != NULL; i++) {
     codec->addresses[i] = host->library_symbol(library, codec->symbols[i]);
     if (codec->addresses[i] == NULL) {
       return nd4c_fail(ND4C_SYMBOL, "%s lacks %s", codec->file, codec->symbols[i]);

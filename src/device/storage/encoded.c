@@ -48,7 +48,7 @@ nd4c_status nd4c_encoded_create(const nd4c_layout *layout, const void *blocks, n
   nd4c_device *host = NULL;
   nd4c_encoding *encoding = NULL;
   int64_t size = 1;
-  for (int32_t i = 0; i < layout->rank; ++i) {
+  for (int32_t i = 0; i < layout->rank; i++) {
     size *= layout->shape[i]; /* cannot overflow, since the caller has made an array's shape of it */
   }
   ND4C_TRY(nd4c_device_host(&host));

@@ -6,9 +6,9 @@
 #include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
 #include "device/storage/storage_body.h"
+#include "device/stream/closing.h"
 #include "device/trace/tracer.h"
 
 typedef struct imported {

@@ -40,8 +40,7 @@ nd4c_status nd4c_array_pin_place(nd4c_array *array, nd4c_device *device, nd4c_re
 }
 
 nd4c_status nd4c_array_pin_contents(nd4c_array *array, nd4c_device *device, nd4c_replica_view *view) {
-  const nd4c_status status =
-      nd4c_array_is_read_only(array) ? ND4C_OK : take_for_writing(array->storage, device, view);
+  const nd4c_status status = nd4c_array_is_read_only(array) ? ND4C_OK : take_for_writing(array->storage, device, view);
   if (status != ND4C_OK) {
     nd4c_storage_unpin(array->storage, device);
   }

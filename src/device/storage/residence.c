@@ -390,7 +390,7 @@ static nd4c_replica *find_idle(const nd4c_device *device, bool alone) {
 /* The same, with its storage locked. Skips a replica that another thread starts to use meanwhile. */
 static nd4c_replica *find_victim(const nd4c_device *device, bool alone) {
   enum { ATTEMPTS = 4 };
-  for (int i = 0; i < ATTEMPTS; ++i) {
+  for (int i = 0; i < ATTEMPTS; i++) {
     nd4c_replica *best = find_idle(device, alone);
     if (best == NULL || take_if_idle(best)) {
       return best;
@@ -463,7 +463,7 @@ int64_t nd4c_storage_spill(const nd4c_device *device, int64_t bytes) {
   int64_t freed = 0;
   nd4c_once_run(&residents_once, make_lock);
   nd4c_lock_acquire(&residents_lock);
-  for (int alone = 0; alone <= 1 && freed < bytes; ++alone) {
+  for (int alone = 0; alone <= 1 && freed < bytes; alone++) {
     nd4c_replica *victim = NULL;
     while (freed < bytes && (victim = find_victim(device, alone == 1)) != NULL) {
       int64_t got = evict(victim);

@@ -31,7 +31,7 @@ static nd4c_lock *lock_of(const nd4c_storage_body *body) {
 }
 
 static void forget_locks(void) {
-  for (int i = 0; i < LOCK_COUNT; ++i) {
+  for (int i = 0; i < LOCK_COUNT; i++) {
     nd4c_lock_init(&locks[i]);
   }
   nd4c_lock_init(&grave_lock);

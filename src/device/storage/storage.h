@@ -31,10 +31,9 @@ void nd4c_storage_set_release(nd4c_storage *storage, nd4c_release_callback relea
 typedef struct nd4c_replica_view {
   void *address; /* NULL on devices without addresses */
   nd4c_buffer buffer;
-  int64_t offset; /* of the first byte in the buffer */
-  nd4c_shared_fence
-      *written; /* asynchronous devices: fence of unfinished work that writes the bytes to be read; one reference, or
-                   NULL */
+  int64_t offset;             /* of the first byte in the buffer */
+  nd4c_shared_fence *written; /* asynchronous devices: fence of unfinished work that writes the bytes to be read; one
+                                 reference, or NULL */
 } nd4c_replica_view;
 
 /* Replaces the first `bytes` bytes, which are the whole value, on the storage's current device: from host memory,

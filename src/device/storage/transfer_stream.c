@@ -88,7 +88,7 @@ static nd4c_status copy_in_pieces(const transfer *t, piece *pieces, int count, i
     ND4C_TRY(begin_piece(t, &pieces[turn], at, rest < ND4C_STAGING_BYTES ? rest : ND4C_STAGING_BYTES));
     turn = (turn + 1) % count;
   }
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     ND4C_TRY(end_piece(t, &pieces[(turn + i) % count]));
   }
   return ND4C_OK;
@@ -145,7 +145,7 @@ static nd4c_status copy_on_stream(const transfer *t, means *m, int64_t bytes) {
 
 /* The stream was returned before; after a failure its work has ended. */
 static void give_means(nd4c_device *device, means *m) {
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     if (m->pieces[i].fence != NULL) {
       device->ops->fence_destroy(device->handle, m->pieces[i].fence);
     }
@@ -248,7 +248,7 @@ static nd4c_status take_buffers(relay *r, int64_t bytes) {
 }
 
 static void give_buffers(relay *r) {
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     if (r->pieces[i].fence != NULL) {
       r->up.device->ops->fence_destroy(r->up.device->handle, r->pieces[i].fence);
     }
@@ -281,7 +281,7 @@ static nd4c_status relay_pieces(relay *r, int64_t bytes) {
     ND4C_TRY(fail_relay(send_up(&r->up, p), &r->up, bytes));
     turn = (turn + 1) % count;
   }
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; i++) {
     ND4C_TRY(fail_relay(end_piece(&r->up, &r->pieces[(turn + i) % count]), &r->up, bytes));
   }
   return ND4C_OK;

@@ -95,7 +95,7 @@ nd4c_status nd4c_cancellation_check(const nd4c_cancellation *cancellation) {
 }
 
 nd4c_status nd4c_cancellation_check_scope(const nd4c_cancellation_scope *scope) {
-  for (int32_t i = 0; scope != NULL && i < scope->count; ++i) {
+  for (int32_t i = 0; scope != NULL && i < scope->count; i++) {
     ND4C_TRY(check(scope->entered[i]));
   }
   return ND4C_OK;

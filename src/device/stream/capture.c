@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 #include "device/stream/stream_pool.h"
 
 struct nd4c_capture {

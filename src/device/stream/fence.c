@@ -45,7 +45,7 @@ static nd4c_status make_fence(nd4c_timeline *timeline, const char *op, nd4c_shar
   fence->timeline = nd4c_timeline_retain(timeline);
   fence->device = nd4c_timeline_device(timeline);
   fence->op = op;
-  for (int32_t i = 0; i < after_count; ++i) {
+  for (int32_t i = 0; i < after_count; i++) {
     if (after[i] != NULL) {
       fence->after[fence->after_count++] = nd4c_fence_retain(after[i]);
     }
@@ -83,7 +83,7 @@ void nd4c_fence_release(nd4c_shared_fence *fence) {
   if (fence->run == NULL && atomic_load(&fence->done) && fence->status != ND4C_OK) {
     nd4c_fence_unlist_failed(fence);
   }
-  for (int32_t i = 0; i < fence->after_count; ++i) { /* for a fence that is not on its timeline */
+  for (int32_t i = 0; i < fence->after_count; i++) { /* for a fence that is not on its timeline */
     nd4c_fence_release(fence->after[i]);
   }
   nd4c_lock_destroy(&fence->lock);
@@ -277,7 +277,7 @@ static void poison(nd4c_shared_fence *fence, const nd4c_shared_fence *after) {
 
 /* The first input without a value makes the result fail. */
 static void end_inputs(nd4c_shared_fence *fence) {
-  for (int32_t i = 0; i < fence->after_count; ++i) {
+  for (int32_t i = 0; i < fence->after_count; i++) {
     nd4c_shared_fence *after = fence->after[i];
     if (nd4c_fence_outcome(after) != ND4C_OK && fence->status == ND4C_OK) {
       poison(fence, after);
@@ -331,7 +331,7 @@ static void end_fence(nd4c_shared_fence *fence) {
   if (fence->status != ND4C_OK && fence->run == NULL) {
     nd4c_fence_list_failed(fence);
   }
-  for (int32_t i = 0; i < fence->after_count; ++i) {
+  for (int32_t i = 0; i < fence->after_count; i++) {
     nd4c_fence_release(fence->after[i]); /* their outcome is in this one */
   }
   fence->after_count = 0;

@@ -84,8 +84,8 @@ nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *devic
 bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device);
 /* Gives the vendor's fences, at most ND4C_TIMELINE_WAITS, for a driver call that makes work wait for this fence. If
  * there are any, nd4c_fence_let_go must follow soon, because other threads that query the stream's fences wait for it.
- * 0, and nothing may be released: the work has ended, or there is none. -1, the same: there are more of them, and the host
- * has to wait for nd4c_fence_oldest first. */
+ * 0, and nothing may be released: the work has ended, or there is none. -1, the same: there are more of them, and the
+ * host has to wait for nd4c_fence_oldest first. */
 int32_t nd4c_fence_hold(nd4c_shared_fence *fence, nd4c_fence *handles);
 void nd4c_fence_let_go(nd4c_shared_fence *fence);
 /* The oldest fence of the same stream whose work is not known to have ended, retained; NULL: there is none. */

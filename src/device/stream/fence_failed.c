@@ -45,7 +45,7 @@ void nd4c_fence_list_failed(nd4c_shared_fence *fence) {
 /* Under the lock. */
 static void remember_lost(const nd4c_shared_fence *fence) {
   int free_slot = -1;
-  for (int i = 0; i < LOST_LIMIT; ++i) {
+  for (int i = 0; i < LOST_LIMIT; i++) {
     if (lost[i].device == fence->device) {
       return;
     }
@@ -75,7 +75,7 @@ void nd4c_fence_unlist_failed(nd4c_shared_fence *fence) {
 nd4c_status nd4c_fence_take_lost(const nd4c_device *device, char *text) {
   nd4c_status status = ND4C_OK;
   lock_failed();
-  for (int i = 0; i < LOST_LIMIT; ++i) {
+  for (int i = 0; i < LOST_LIMIT; i++) {
     if (lost[i].device == device) {
       status = lost[i].status;
       memcpy(text, lost[i].text, ND4C_FENCE_TEXT_SIZE);

@@ -54,7 +54,7 @@ bool nd4c_fence_steps_depends(const nd4c_fence_steps *steps, int32_t part, int32
     return true;
   }
   const uint64_t *row = row_of(steps, part);
-  for (int32_t point = first; point <= last; ++point) {
+  for (int32_t point = first; point <= last; point++) {
     if ((row[point / 64] >> (point % 64) & 1) != 0) {
       return true;
     }
@@ -73,7 +73,7 @@ void nd4c_fence_steps_release(nd4c_fence_steps *steps) {
   if (steps == NULL || atomic_fetch_sub_explicit(&steps->references, 1, memory_order_acq_rel) != 1) {
     return;
   }
-  for (int32_t i = 0; steps->names != NULL && i < steps->step_count; ++i) {
+  for (int32_t i = 0; steps->names != NULL && i < steps->step_count; i++) {
     nd4c_deallocate(steps->names[i]);
   }
   nd4c_deallocate(steps->names);

@@ -5,8 +5,8 @@
 #include "base/os.h"
 #include "base/os_lock.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 #include "device/stream/fence.h"
 #include "nd4c/external.h"
 

@@ -26,7 +26,7 @@ static void give_back(nd4c_readers *readers) {
 
 static void forget_first(nd4c_readers *readers, int32_t count) {
   nd4c_shared_fence **fences = fences_of(readers);
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_fence_release(fences[i]);
   }
   readers->count -= count;
@@ -54,7 +54,7 @@ static void forget_ready_first(nd4c_readers *readers, bool ask) {
 static void forget_ready(nd4c_readers *readers) {
   nd4c_shared_fence **fences = fences_of(readers);
   int32_t kept = 0;
-  for (int32_t i = 0; i < readers->count; ++i) {
+  for (int32_t i = 0; i < readers->count; i++) {
     if (nd4c_fence_is_ready(fences[i])) {
       nd4c_fence_release(fences[i]);
     } else {
@@ -83,7 +83,7 @@ static inline bool is_full(const nd4c_readers *readers, int32_t most) {
 /* Replaces an older fence of the same timeline by the fence; false: there is none. */
 static bool replace(nd4c_readers *readers, nd4c_shared_fence *fence) {
   nd4c_shared_fence **fences = fences_of(readers);
-  for (int32_t i = readers->count - 1; i >= 0; --i) {
+  for (int32_t i = readers->count - 1; i >= 0; i--) {
     if (nd4c_fence_covers(fences[i], fence)) {
       return true;
     }
@@ -146,7 +146,7 @@ bool nd4c_readers_are_done(nd4c_readers *readers) {
 
 void nd4c_readers_settle(const nd4c_readers *readers) {
   nd4c_shared_fence *const *fences = readers->many != NULL ? readers->many : readers->few;
-  for (int32_t i = 0; i < readers->count; ++i) {
+  for (int32_t i = 0; i < readers->count; i++) {
     nd4c_fence_settle(fences[i]);
   }
 }
@@ -155,7 +155,7 @@ nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *
                                       nd4c_shared_fence **on_host) {
   nd4c_shared_fence *const *fences = readers->many != NULL ? readers->many : readers->few;
   *on_host = NULL;
-  for (int32_t i = 0; i < readers->count; ++i) {
+  for (int32_t i = 0; i < readers->count; i++) {
     bool waits = false;
     ND4C_TRY(nd4c_fence_enqueue_wait(fences[i], device, stream, &waits));
     *on_host = waits ? fences[i] : *on_host;
@@ -165,7 +165,7 @@ nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *
 
 nd4c_shared_fence *nd4c_readers_find_pending(const nd4c_readers *readers) {
   nd4c_shared_fence *const *fences = readers->many != NULL ? readers->many : readers->few;
-  for (int32_t i = 0; i < readers->count; ++i) {
+  for (int32_t i = 0; i < readers->count; i++) {
     if (!nd4c_fence_is_known(fences[i])) {
       return fences[i];
     }
@@ -176,7 +176,7 @@ nd4c_shared_fence *nd4c_readers_find_pending(const nd4c_readers *readers) {
 bool nd4c_readers_are_on(const nd4c_readers *readers, const nd4c_device *device, nd4c_stream stream) {
   nd4c_shared_fence *const *fences = readers->many != NULL ? readers->many : readers->few;
   bool on = true;
-  for (int32_t i = 0; i < readers->count && on; ++i) {
+  for (int32_t i = 0; i < readers->count && on; i++) {
     on = nd4c_fence_is_on(fences[i], device, stream);
   }
   return on;

@@ -73,7 +73,7 @@ static nd4c_stream take_finished(struct nd4c_stream_pool *pool) {
   nd4c_lock_acquire(&pool->lock);
   const int32_t count = pool->count;
   nd4c_lock_release(&pool->lock);
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_stream stream = take_idle(pool);
     if (stream == NULL || nd4c_timeline_is_idle(pool->device, stream)) {
       return stream;

@@ -24,7 +24,7 @@ static void end_thread(void *argument) {
   }
   nd4c_deallocate(thread->decisions);
   nd4c_cancellation_abandon(thread);
-  for (int order = 0; order < ND4C_THREAD_END_ORDERS; ++order) {
+  for (int order = 0; order < ND4C_THREAD_END_ORDERS; order++) {
     ND4C_HOOK_EACH(thread_hooks, nd4c_thread_hook, hook) {
       if ((int)hook->order == order) {
         hook->end(thread);

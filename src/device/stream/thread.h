@@ -44,10 +44,10 @@ typedef struct nd4c_thread {
   nd4c_context *own;                      /* the thread's default context, made on first use */
   struct nd4c_workspace_frame *workspace; /* the innermost scope, NULL: none */
   struct nd4c_workspace *named_workspaces;
-  nd4c_context *scope; /* the innermost one that nd4c_context_acquire lent */
+  nd4c_context *scope;                           /* the innermost one that nd4c_context_acquire lent */
   struct nd4c_cancellation_scope *cancellations; /* owned by cancellation.c; NULL: the thread never entered one */
-  uint32_t own_epoch;  /* nd4c_config_epoch when the default device was last looked up */
-  void *calls;         /* cache of eager calls, src/dispatch's */
+  uint32_t own_epoch;                            /* nd4c_config_epoch when the default device was last looked up */
+  void *calls;                                   /* cache of eager calls, src/dispatch's */
   void (*calls_destroy)(void *calls);
   nd4c_known_context known[ND4C_THREAD_KNOWN];
   void *decisions; /* table of routing decisions, owned by src/dispatch; one block, freed with nd4c_deallocate */

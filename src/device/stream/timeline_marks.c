@@ -83,7 +83,7 @@ static told listen_to_each(const nd4c_device *device, nd4c_fence handle) {
   told each = {NULL, ND4C_OK};
   nd4c_failed_range points;
   nd4c_status status = ND4C_OK;
-  for (int32_t i = 0; i < ND4C_FENCE_FAILURES; ++i) {
+  for (int32_t i = 0; i < ND4C_FENCE_FAILURES; i++) {
     status = nd4c_driver_fence_failure(device, handle, i, &points);
     if (status == ND4C_OK) {
       return each;

@@ -14,7 +14,7 @@ typedef struct chrome {
 /* A JSON string: names come from backends, which are untrusted. */
 static void print_string(nd4c_text *text, const char *string) {
   nd4c_text_append(text, "\"", 1);
-  for (const char *c = string; *c != '\0'; ++c) {
+  for (const char *c = string; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\' || (unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f) {
       nd4c_text_print(text, "\\u%04x", (unsigned)(unsigned char)*c);
     } else {

@@ -64,7 +64,7 @@ static void *add_row(summary *s, void **rows, int32_t *count, size_t size) {
 
 /* The row of a pair of devices among copies or transitions. */
 static copy_row *find_pair(summary *s, copy_row **pairs, int32_t *count, const nd4c_trace_event *event) {
-  for (int32_t i = 0; i < *count; ++i) {
+  for (int32_t i = 0; i < *count; i++) {
     if ((*pairs)[i].from == event->from && (*pairs)[i].to == event->to) {
       return &(*pairs)[i];
     }
@@ -94,7 +94,7 @@ static thread_row *find_thread(summary *s, int32_t number) {
 }
 
 static op_row *find_op(summary *s, const nd4c_device *device, const char *op) {
-  for (int32_t i = 0; i < s->op_count; ++i) {
+  for (int32_t i = 0; i < s->op_count; i++) {
     if (s->ops[i].device == device && strcmp(s->ops[i].op, op) == 0) {
       return &s->ops[i];
     }
@@ -110,7 +110,7 @@ static op_row *find_op(summary *s, const nd4c_device *device, const char *op) {
 }
 
 static memory_row *find_memory(summary *s, const nd4c_device *device) {
-  for (int32_t i = 0; i < s->memory_count; ++i) {
+  for (int32_t i = 0; i < s->memory_count; i++) {
     if (s->memory[i].device == device) {
       return &s->memory[i];
     }
@@ -226,7 +226,7 @@ static nd4c_status find_trips(summary *s) {
   if (order == NULL) {
     return nd4c_fail_memory("a trace's report", (size_t)s->move_count * sizeof *order);
   }
-  for (int64_t i = 0; i < s->move_count; ++i) {
+  for (int64_t i = 0; i < s->move_count; i++) {
     order[i] = &s->moves[i];
   }
   qsort(order, (size_t)s->move_count, sizeof *order, by_time);
@@ -278,7 +278,7 @@ static int most_events(const void *a, const void *b) {
 
 static int64_t count_transitions(const summary *s) {
   int64_t count = 0;
-  for (int32_t i = 0; i < s->transition_count; ++i) {
+  for (int32_t i = 0; i < s->transition_count; i++) {
     count += s->transitions[i].count;
   }
   return count;
@@ -286,7 +286,7 @@ static int64_t count_transitions(const summary *s) {
 
 static void print_copies(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "copies: from -> to                 count          bytes         ms\n");
-  for (int32_t i = 0; i < s->copy_count; ++i) {
+  for (int32_t i = 0; i < s->copy_count; i++) {
     const copy_row *row = &s->copies[i];
     nd4c_text_print(text, "  %-12s -> %-12s %11lld %14lld %10.3f\n", row->from->name, row->to->name,
                     (long long)row->count, (long long)row->bytes, (double)row->nanoseconds / 1e6);
@@ -312,7 +312,7 @@ static void print_what_that_is(const op_row *row, nd4c_text *text) {
 
 static void print_ops(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "ops: device       op                       count         ms\n");
-  for (int32_t i = 0; i < s->op_count; ++i) {
+  for (int32_t i = 0; i < s->op_count; i++) {
     const op_row *row = &s->ops[i];
     nd4c_text_print(text, "  %-15s %-20s %9lld %10.3f", row->device->name, row->op, (long long)row->count,
                     (double)(row->told > 0 ? row->device_nanoseconds : row->nanoseconds) / 1e6);
@@ -325,7 +325,7 @@ static void print_ops(const summary *s, nd4c_text *text) {
 
 static void print_memory(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "memory: device     allocations          bytes      frees\n");
-  for (int32_t i = 0; i < s->memory_count; ++i) {
+  for (int32_t i = 0; i < s->memory_count; i++) {
     const memory_row *row = &s->memory[i];
     nd4c_text_print(text, "  %-15s %12lld %14lld %10lld\n", row->device->name, (long long)row->allocations,
                     (long long)row->bytes, (long long)row->frees);
@@ -350,12 +350,12 @@ static void print_threads(const summary *s, nd4c_text *text) {
                   "by thread             ops transitions    copies          bytes         ms allocations          "
                   "bytes     frees\n");
   int32_t shown = s->thread_count <= SHOWN ? s->thread_count : SHOWN - 1;
-  for (int32_t i = 0; i < shown; ++i) {
+  for (int32_t i = 0; i < shown; i++) {
     (void)snprintf(name, sizeof name, "thread %d", (int)s->threads[i].number);
     print_thread(&s->threads[i], text, name);
   }
   thread_row others = {0};
-  for (int32_t i = shown; i < s->thread_count; ++i) {
+  for (int32_t i = shown; i < s->thread_count; i++) {
     const thread_row *row = &s->threads[i];
     others.executions += row->executions;
     others.transitions += row->transitions;
@@ -377,7 +377,7 @@ static void print_threads(const summary *s, nd4c_text *text) {
 
 static void print_trips(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "unexpected round trips:%s\n", s->trip_count == 0 ? " none" : "");
-  for (int32_t i = 0; i < s->trip_count; ++i) {
+  for (int32_t i = 0; i < s->trip_count; i++) {
     const nd4c_round_trip *trip = &s->trips[i];
     nd4c_text_print(text, "  %s -> %s -> %s, %s by %s: %lld times, %lld bytes\n", trip->home->name, trip->away->name,
                     trip->home->name, trip->kind, trip->op != NULL ? trip->op : "the host", (long long)trip->count,
@@ -387,7 +387,7 @@ static void print_trips(const summary *s, nd4c_text *text) {
 
 static void print_transitions(const summary *s, nd4c_text *text) {
   nd4c_text_print(text, "device transitions: %lld\n", (long long)count_transitions(s));
-  for (int32_t i = 0; i < s->transition_count; ++i) {
+  for (int32_t i = 0; i < s->transition_count; i++) {
     const copy_row *row = &s->transitions[i];
     nd4c_text_print(text, "  %-12s -> %-12s %11lld\n", row->from->name, row->to->name, (long long)row->count);
   }
@@ -437,14 +437,14 @@ static bool is_wanted(const nd4c_device *wanted, const nd4c_device *device) {
 }
 
 static void sum_up(const summary *s, const nd4c_device *from, const nd4c_device *to, nd4c_trace_totals *totals) {
-  for (int32_t i = 0; i < s->copy_count; ++i) {
+  for (int32_t i = 0; i < s->copy_count; i++) {
     const copy_row *row = &s->copies[i];
     bool counts = is_wanted(from, row->from) && is_wanted(to, row->to);
     totals->copies += counts ? row->count : 0;
     totals->copied_bytes += counts ? row->bytes : 0;
     totals->copy_nanoseconds += counts ? row->nanoseconds : 0;
   }
-  for (int32_t i = 0; i < s->op_count; ++i) {
+  for (int32_t i = 0; i < s->op_count; i++) {
     const op_row *row = &s->ops[i];
     bool counts = is_wanted(to, row->device);
     totals->executions += counts ? row->count : 0;
@@ -452,14 +452,14 @@ static void sum_up(const summary *s, const nd4c_device *from, const nd4c_device 
     totals->device_timed += counts ? row->told : 0;
     totals->device_nanoseconds += counts ? row->device_nanoseconds : 0;
   }
-  for (int32_t i = 0; i < s->memory_count; ++i) {
+  for (int32_t i = 0; i < s->memory_count; i++) {
     const memory_row *row = &s->memory[i];
     bool counts = is_wanted(to, row->device);
     totals->allocations += counts ? row->allocations : 0;
     totals->allocated_bytes += counts ? row->bytes : 0;
     totals->frees += counts ? row->frees : 0;
   }
-  for (int32_t i = 0; i < s->trip_count; ++i) {
+  for (int32_t i = 0; i < s->trip_count; i++) {
     totals->round_trips += s->trips[i].count;
   }
 }
@@ -474,7 +474,7 @@ static nd4c_status get_totals(const char *function, int32_t thread, const nd4c_d
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_trace_totals)", totals->struct_size);
   }
   const nd4c_device *const named[] = {from, to};
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     if (named[i] != NULL) {
       ND4C_TRY(nd4c_device_check(named[i], function));
     }

@@ -2,8 +2,8 @@
 #include "device/trace/trace_times.h"
 
 #include "base/status.h"
-#include "device/stream/closing.h"
 #include "device/driver.h"
+#include "device/stream/closing.h"
 
 void nd4c_trace_times_begin(nd4c_trace_times *times, const nd4c_context *context) {
   const nd4c_device *device = context->device;

@@ -24,7 +24,7 @@ typedef struct visits {
 
 static visit *find(const visits *all, const void *storage) {
   uint64_t at = ((uint64_t)(uintptr_t)storage >> 4) * UINT64_C(0x9fb21c651e98df25) >> 20;
-  for (;; ++at) {
+  for (;; at++) {
     visit *row = &all->rows[at & (uint64_t)(all->capacity - 1)];
     if (row->storage == storage || row->storage == NULL) {
       row->storage = storage;
@@ -39,7 +39,7 @@ static bool same_text(const char *a, const char *b) {
 
 /* Adds a round trip, merged with equal ones; false if memory is exhausted. */
 static bool add_trip(nd4c_round_trip **trips, int32_t *count, const visit *trip, int64_t bytes) {
-  for (int32_t i = 0; i < *count; ++i) {
+  for (int32_t i = 0; i < *count; i++) {
     nd4c_round_trip *known = &(*trips)[i];
     if (known->home == trip->home && known->away == trip->away && same_text(known->kind, trip->kind) &&
         same_text(known->op, trip->op)) {
@@ -64,7 +64,7 @@ static bool add_trip(nd4c_round_trip **trips, int32_t *count, const visit *trip,
 static const nd4c_trace_event *copy_for(const nd4c_trace_event *const *events, int64_t index) {
   enum { NEAR = 256 };
   const nd4c_trace_event *write = events[index];
-  for (int64_t i = index - 1; i >= 0 && i > index - NEAR && write->call != 0; --i) {
+  for (int64_t i = index - 1; i >= 0 && i > index - NEAR && write->call != 0; i--) {
     const nd4c_trace_event *event = events[i];
     if (event->kind == ND4C_TRACE_COPY && event->call == write->call && event->op == write->op && !event->placed &&
         !event->room && event->to == write->to && event->storage != write->storage) {
@@ -128,7 +128,7 @@ nd4c_status nd4c_trace_find_trips(const nd4c_trace_event *const *events, int64_t
     return nd4c_fail_memory("round trips of a trace", (size_t)all.capacity * sizeof *all.rows);
   }
   bool done = true;
-  for (int64_t i = 0; i < count && done; ++i) {
+  for (int64_t i = 0; i < count && done; i++) {
     done = take_event(&all, events, i, trips, trip_count);
   }
   nd4c_deallocate(all.rows);

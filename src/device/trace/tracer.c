@@ -120,7 +120,7 @@ static ND4C_NOINLINE thread_trace *renew(uint32_t current) {
   trace->asked = NULL;
   trace->placed = false;
   atomic_store(&trace->dropped, 0);
-  for (int r = 0; r < ND4C_TRACE_RECORDINGS; ++r) {
+  for (int r = 0; r < ND4C_TRACE_RECORDINGS; r++) {
     trace->spans[r] = recordings[r].on ? everything : nothing;
   }
   nd4c_lock_release(&lock);
@@ -216,7 +216,7 @@ void nd4c_tracer_end(int64_t begin, const nd4c_device *device, const char *op, c
   event.kind = ND4C_TRACE_WRITE;
   event.begin += event.nanoseconds;
   event.nanoseconds = 0;
-  for (int32_t i = 0; i < storage_count; ++i) {
+  for (int32_t i = 0; i < storage_count; i++) {
     event.storage = storages[i];
     record(trace, &event);
   }
@@ -393,7 +393,7 @@ static void visit_span(const thread_trace *trace, const span *s, nd4c_trace_visi
   for (const chunk *at = atomic_load_explicit(&trace->first, memory_order_acquire); at != NULL && at_event < s->to;
        at = atomic_load_explicit(&at->next, memory_order_acquire)) {
     int32_t count = atomic_load_explicit(&at->count, memory_order_acquire);
-    for (int32_t i = 0; i < count && at_event < s->to; ++i, ++at_event) {
+    for (int32_t i = 0; i < count && at_event < s->to; i++, at_event++) {
       const nd4c_trace_event *event = &at->events[i];
       if (at_event >= s->from && (executed || event->kind != ND4C_TRACE_TRANSITION)) {
         executed = executed || event->kind == ND4C_TRACE_EXECUTE;

@@ -78,7 +78,7 @@ nd4c_status nd4c_decode_png(nd4c_picture_bytes file, nd4c_picture *picture) {
   if (status == ND4C_OK && finish(&image, NULL, rgba, 0, NULL) == 0) {
     status = nd4c_picture_fail("PNG", image.message);
   }
-  for (size_t i = 0; status == ND4C_OK && i < count; ++i) {
+  for (size_t i = 0; status == ND4C_OK && i < count; i++) {
     memcpy(picture->pixels + 3 * i, rgba + 4 * i, 3);
   }
   release(&image);

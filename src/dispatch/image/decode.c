@@ -56,7 +56,7 @@ static const signature signatures[] = {{"\xFF\xD8\xFF", 3, 0, nd4c_decode_jpeg},
                                        {"P6", 2, 0, nd4c_decode_pnm}};
 
 static nd4c_status decode(nd4c_picture_bytes file, nd4c_picture *picture) {
-  for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; ++i) {
+  for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
     const signature *s = &signatures[i];
     if (file.size >= s->offset + s->length && memcmp(file.data + s->offset, s->bytes, s->length) == 0) {
       return s->decode(file, picture);
@@ -71,7 +71,7 @@ static nd4c_status decode(nd4c_picture_bytes file, nd4c_picture *picture) {
 /* The pixels in the requested format. Grey by the weights of ITU-R 601, in 16-bit fractions. */
 static void convert(const nd4c_picture *picture, int64_t format, uint8_t *to) {
   int64_t count = picture->width * picture->height;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     const uint8_t *from = picture->pixels + 3 * i;
     if (format == ND4C_PIXEL_FORMAT_GRAYSCALE) {
       to[i] = (uint8_t)((from[0] * 19595U + from[1] * 38470U + from[2] * 7471U + 0x8000U) >> 16);

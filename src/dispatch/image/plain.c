@@ -7,7 +7,7 @@
 
 static uint32_t little(nd4c_picture_bytes file, size_t at, int bytes) {
   uint32_t value = 0;
-  for (int i = bytes - 1; i >= 0; --i) {
+  for (int i = bytes - 1; i >= 0; i--) {
     value = value << 8 | file.data[at + (size_t)i];
   }
   return value;
@@ -73,9 +73,9 @@ nd4c_status nd4c_decode_bmp(nd4c_picture_bytes file, nd4c_picture *picture) {
   if (header.offset > file.size || (file.size - header.offset) / stride < (size_t)header.height) {
     return nd4c_picture_fail("BMP", "the file ends in its pixels");
   }
-  for (int64_t y = 0; y < header.height; ++y) {
+  for (int64_t y = 0; y < header.height; y++) {
     size_t row = header.offset + stride * (size_t)(header.top_down ? y : header.height - 1 - y);
-    for (int64_t x = 0; x < header.width; ++x) {
+    for (int64_t x = 0; x < header.width; x++) {
       if (!bmp_pixel(file, &header, row, x, picture->pixels + 3 * (y * header.width + x))) {
         return nd4c_picture_fail("BMP", "a colour that is not in its palette");
       }
@@ -145,7 +145,7 @@ static nd4c_status pnm_bits(nd4c_picture_bytes file, const pnm_layout *layout, n
   if ((file.size - layout->at) / stride < (size_t)picture->height) {
     return nd4c_picture_fail("PNM", "the file ends in its pixels");
   }
-  for (int64_t i = 0; i < picture->width * picture->height; ++i) {
+  for (int64_t i = 0; i < picture->width * picture->height; i++) {
     size_t x = (size_t)(i % picture->width), y = (size_t)(i / picture->width);
     bool black = (file.data[layout->at + y * stride + x / 8] >> (7 - x % 8) & 1) != 0;
     memset(picture->pixels + 3 * i, black ? 0 : 255, 3);
@@ -155,9 +155,9 @@ static nd4c_status pnm_bits(nd4c_picture_bytes file, const pnm_layout *layout, n
 
 static nd4c_status pnm_pixels(nd4c_picture_bytes file, pnm_layout *layout, nd4c_picture *picture) {
   bool colors = layout->kind == 3 || layout->kind == 6;
-  for (int64_t i = 0; i < picture->width * picture->height; ++i) {
+  for (int64_t i = 0; i < picture->width * picture->height; i++) {
     uint8_t *to = picture->pixels + 3 * i;
-    for (int c = 0; c < (colors ? 3 : 1); ++c) {
+    for (int c = 0; c < (colors ? 3 : 1); c++) {
       uint32_t sample = 0;
       if (!pnm_sample(file, layout, &sample)) {
         return nd4c_picture_fail("PNM", "the file ends in its pixels, or one is too large");

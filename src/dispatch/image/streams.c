@@ -105,8 +105,8 @@ static nd4c_status tiff_pixels(const nd4c_codec *codec, void *tiff, const stream
     return nd4c_fail_memory("a picture", count * sizeof *raster);
   }
   bool read = read_rgba(tiff, width, height, raster, TOP_LEFT, 1) != 0;
-  for (size_t i = 0; read && i < count; ++i) {
-    for (size_t c = 0; c < 3; ++c) {
+  for (size_t i = 0; read && i < count; i++) {
+    for (size_t c = 0; c < 3; c++) {
       picture->pixels[3 * i + c] = (uint8_t)(raster[i] >> (8 * c));
     }
   }
@@ -242,7 +242,7 @@ static uint8_t jp2_sample(const jp2_component *component, size_t at) {
 
 static nd4c_status jp2_pixels(const jp2_image *image, nd4c_picture *picture) {
   uint32_t colors = image->count < 3 ? 1 : 3;
-  for (uint32_t c = 0; c < colors; ++c) {
+  for (uint32_t c = 0; c < colors; c++) {
     const jp2_component *component = &image->components[c];
     if (component->data == NULL || component->w != image->components[0].w || component->h != image->components[0].h ||
         component->precision < 1 || component->precision > 31) {
@@ -250,8 +250,8 @@ static nd4c_status jp2_pixels(const jp2_image *image, nd4c_picture *picture) {
     }
   }
   ND4C_TRY(nd4c_picture_make(picture, image->components[0].w, image->components[0].h));
-  for (size_t i = 0; i < (size_t)(picture->width * picture->height); ++i) {
-    for (uint32_t c = 0; c < 3; ++c) {
+  for (size_t i = 0; i < (size_t)(picture->width * picture->height); i++) {
+    for (uint32_t c = 0; c < 3; c++) {
       picture->pixels[3 * i + c] = jp2_sample(&image->components[colors == 3 ? c : 0], i);
     }
   }

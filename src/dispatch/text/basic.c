@@ -35,7 +35,7 @@ nd4c_status nd4c_host_compare(nd4c_pending *p) {
   void *data = NULL;
   ND4C_TRY(read_pair(p, &pair));
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
-  for (int64_t i = 0; i < p->targets[0]->size; ++i) {
+  for (int64_t i = 0; i < p->targets[0]->size; i++) {
     int order = nd4c_string_compare(pair.a[nd4c_broadcast_number(p, 0, i)], pair.b[nd4c_broadcast_number(p, 1, i)]);
     ((uint8_t *)data)[i] = holds(p->def->info.op, order);
   }
@@ -45,7 +45,7 @@ nd4c_status nd4c_host_compare(nd4c_pending *p) {
 /* Elements of output 0 as inferred. */
 static int64_t output_size(const nd4c_pending *p) {
   int64_t size = 1;
-  for (int32_t axis = 0; axis < p->inferred[0].rank; ++axis) {
+  for (int32_t axis = 0; axis < p->inferred[0].rank; axis++) {
     size *= p->inferred[0].shape[axis];
   }
   return size;
@@ -56,7 +56,7 @@ nd4c_status nd4c_host_string_concat(nd4c_pending *p) {
   nd4c_string_list list = {.count = 0};
   int64_t size = output_size(p);
   nd4c_status status = read_pair(p, &pair);
-  for (int64_t i = 0; status == ND4C_OK && i < size; ++i) {
+  for (int64_t i = 0; status == ND4C_OK && i < size; i++) {
     nd4c_string a = pair.a[nd4c_broadcast_number(p, 0, i)];
     nd4c_text_append(&list.bytes, a.bytes, (size_t)a.length);
     status = nd4c_string_list_add(&list, pair.b[nd4c_broadcast_number(p, 1, i)]);
@@ -76,7 +76,7 @@ static nd4c_status change_all(nd4c_pending *p, string_change change) {
   nd4c_string *strings = NULL;
   nd4c_string_list list = {.count = 0};
   nd4c_status status = nd4c_strings_read(p, 0, &strings);
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; i++) {
     status = change(&list, strings[i], p->def->info.op);
   }
   if (status == ND4C_OK) {
@@ -119,9 +119,9 @@ nd4c_status nd4c_host_string_length(nd4c_pending *p) {
   void *data = NULL;
   ND4C_TRY(nd4c_strings_read(p, 0, &strings));
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     int64_t count = 0;
-    for (int64_t at = 0; at < strings[i].length; ++at) {
+    for (int64_t at = 0; at < strings[i].length; at++) {
       count += ((unsigned char)strings[i].bytes[at] & 0xC0) != 0x80;
     }
     ((int64_t *)data)[i] = count;

@@ -17,7 +17,7 @@ static nd4c_status cast_to_strings(nd4c_pending *p) {
   void *numbers = NULL;
   nd4c_string_list list = {.count = 0};
   nd4c_status status = nd4c_numbers_read(p, 0, &numbers);
-  for (int64_t i = 0; status == ND4C_OK && i < x->size; ++i) {
+  for (int64_t i = 0; status == ND4C_OK && i < x->size; i++) {
     nd4c_element_walk walk = {.dtype = x->dtype, .element0 = (const char *)numbers + i * bytes, .edge = -1};
     status = nd4c_element_append_scalar(&walk, &list.bytes);
     if (status == ND4C_OK) {
@@ -35,7 +35,7 @@ static nd4c_status copy_strings(nd4c_pending *p) {
   nd4c_string *strings = NULL;
   nd4c_string_list list = {.count = 0};
   nd4c_status status = nd4c_strings_read(p, 0, &strings);
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; i++) {
     status = nd4c_string_list_add(&list, strings[i]);
   }
   if (status == ND4C_OK) {
@@ -72,7 +72,7 @@ static bool parse_integer(const char *word, nd4c_dtype dtype, void *element) {
   if (*word == '\0') {
     return false;
   }
-  for (; *word >= '0' && *word <= '9'; ++word) {
+  for (; *word >= '0' && *word <= '9'; word++) {
     uint64_t digit = (uint64_t)(*word - '0');
     magnitude = magnitude > (UINT64_MAX - digit) / 10 ? UINT64_MAX : 10 * magnitude + digit;
   }
@@ -94,7 +94,7 @@ static bool parse_integer(const char *word, nd4c_dtype dtype, void *element) {
 }
 
 static bool same_word(const char *word, const char *lower) {
-  for (; *word != '\0' && *lower != '\0'; ++word, ++lower) {
+  for (; *word != '\0' && *lower != '\0'; word++, lower++) {
     char letter = *word >= 'A' && *word <= 'Z' ? (char)(*word ^ 0x20) : *word;
     if (letter != *lower) {
       return false;
@@ -143,7 +143,7 @@ static nd4c_status cast_from_strings(nd4c_pending *p) {
   void *data = NULL;
   ND4C_TRY(nd4c_strings_read(p, 0, &strings));
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     if (!parse(strings[i], dtype, (char *)data + i * bytes)) {
       return nd4c_fail(ND4C_ARGUMENT, "cast: string %lld, '%.*s', is not a number: expected one of %s", (long long)i,
                        (int)(strings[i].length < 64 ? strings[i].length : 64), strings[i].bytes,

@@ -31,12 +31,12 @@ static int64_t find(const label_key *keys, int64_t count, nd4c_string text) {
 static nd4c_status find_all(nd4c_pending *p, const nd4c_string *strings, const nd4c_string *texts, label_key *keys) {
   int64_t count = p->inputs[1]->size;
   void *data = NULL;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     keys[i] = (label_key){texts[i], i};
   }
   ND4C_TRY(nd4c_text_sort(p, keys, count, sizeof *keys, compare_keys));
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     ((int64_t *)data)[i] = find(keys, count, strings[i]);
   }
   return ND4C_OK;

@@ -125,7 +125,7 @@ static void release(matcher *m) {
 static nd4c_status match_all(nd4c_pending *p, const matcher *m, const nd4c_string *strings) {
   void *data = NULL;
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     int result =
         m->api->match(m->code, strings[i].bytes, (size_t)strings[i].length, 0, match_options, m->data, m->context);
     ((uint8_t *)data)[i] = result >= 0;

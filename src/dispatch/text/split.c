@@ -51,7 +51,7 @@ static bool cut_delimiter(cutter *c, nd4c_string *part) {
   if (c->done) {
     return false;
   }
-  for (int64_t at = 0; c->cuts != 0 && at + c->delimiter.length <= c->rest.length; ++at) {
+  for (int64_t at = 0; c->cuts != 0 && at + c->delimiter.length <= c->rest.length; at++) {
     if (memcmp(c->rest.bytes + at, c->delimiter.bytes, (size_t)c->delimiter.length) == 0) {
       int64_t next = at + c->delimiter.length;
       *part = (nd4c_string){c->rest.bytes, at};
@@ -83,7 +83,7 @@ enum { PARTS_LIMIT = 1 << 28 };
 static nd4c_status count_parts(nd4c_pending *p, const nd4c_string *strings, int64_t *counts, int64_t *most) {
   int64_t total = 0;
   *most = 0;
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     cutter c = cutter_for(p, strings[i]);
     nd4c_string part;
     counts[i] = 0;
@@ -102,9 +102,9 @@ static nd4c_status count_parts(nd4c_pending *p, const nd4c_string *strings, int6
 }
 
 static nd4c_status fill_parts(nd4c_pending *p, const nd4c_string *strings, int64_t most, nd4c_string_list *list) {
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     cutter c = cutter_for(p, strings[i]);
-    for (int64_t k = 0; k < most; ++k) {
+    for (int64_t k = 0; k < most; k++) {
       nd4c_string part = {"", 0};
       if (!cut(&c, &part)) {
         part.length = 0;
@@ -155,7 +155,7 @@ static nd4c_status read_stopwords(nd4c_pending *p, stopwords *words) {
     return ND4C_OK;
   }
   nd4c_status status = nd4c_strings_read(p, WORDS, &strings);
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[WORDS]->size; ++i) {
+  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[WORDS]->size; i++) {
     if (words->case_sensitive) {
       nd4c_text_append(&words->list.bytes, strings[i].bytes, (size_t)strings[i].length);
     } else {
@@ -177,7 +177,7 @@ static nd4c_status is_stopword(const stopwords *words, nd4c_string string, bool 
     string = (nd4c_string){lower.bytes, (int64_t)lower.length};
   }
   bool failed = lower.failed;
-  for (int64_t i = 0; !failed && i < words->list.count && !*is; ++i) {
+  for (int64_t i = 0; !failed && i < words->list.count && !*is; i++) {
     *is = nd4c_string_compare(string, listed(&words->list, i)) == 0;
   }
   nd4c_text_free(&lower);
@@ -188,7 +188,7 @@ static nd4c_status keep_strings(nd4c_pending *p, const stopwords *words, nd4c_st
   int64_t change = p->attrs[ND4C_ATTR_string_normalizer_change_case].as.i;
   nd4c_string *strings = NULL;
   nd4c_status status = nd4c_strings_read(p, 0, &strings);
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; i++) {
     bool drop = false;
     status = is_stopword(words, strings[i], &drop);
     if (status == ND4C_OK && !drop) {

@@ -8,9 +8,9 @@
 #include "base/os.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/provider/contents.h"
-#include "device/device.h"
 #include "device/access/write.h"
+#include "device/device.h"
+#include "device/provider/contents.h"
 
 /* -- operands ---------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ nd4c_status nd4c_strings_read(nd4c_pending *p, int32_t index, nd4c_string **stri
   if (*strings == NULL) {
     return nd4c_fail_memory("a list of strings", (size_t)array->size * sizeof **strings);
   }
-  for (int64_t i = 0; i < array->size; ++i) {
+  for (int64_t i = 0; i < array->size; i++) {
     ND4C_TRY(nd4c_array_string(array, i, &(*strings)[i].bytes, &(*strings)[i].length));
   }
   return ND4C_OK;
@@ -73,7 +73,7 @@ int64_t nd4c_broadcast_number(const nd4c_pending *p, int32_t index, int64_t numb
   const nd4c_inferred *whole = &p->inferred[0];
   const nd4c_array *array = p->inputs[index];
   int64_t result = 0, step = 1;
-  for (int32_t axis = whole->rank - 1; axis >= whole->rank - array->rank; --axis) {
+  for (int32_t axis = whole->rank - 1; axis >= whole->rank - array->rank; axis--) {
     int64_t extent = array->shape[axis - (whole->rank - array->rank)];
     result += extent == 1 ? 0 : number % whole->shape[axis] * step;
     step *= extent;
@@ -112,7 +112,7 @@ nd4c_status nd4c_string_list_take(const nd4c_string_list *list, nd4c_pending *p,
   if (texts == NULL || lengths == NULL) {
     return nd4c_fail_memory("a list of strings", count * sizeof *texts);
   }
-  for (int64_t i = 0; i < list->count; ++i) {
+  for (int64_t i = 0; i < list->count; i++) {
     texts[i] = list->bytes.bytes != NULL ? list->bytes.bytes + begin : "";
     lengths[i] = list->ends[i] - begin;
     begin = list->ends[i];
@@ -139,7 +139,7 @@ uint32_t nd4c_string_next(nd4c_string string, int64_t *at) {
   const unsigned char *bytes = (const unsigned char *)string.bytes + *at;
   int more = bytes[0] < 0x80 ? 0 : bytes[0] < 0xE0 ? 1 : bytes[0] < 0xF0 ? 2 : 3;
   uint32_t code = more == 0 ? bytes[0] : bytes[0] & (0x3FU >> more);
-  for (int i = 1; i <= more; ++i) {
+  for (int i = 1; i <= more; i++) {
     code = code << 6 | (bytes[i] & 0x3FU);
   }
   *at += more + 1;
@@ -149,7 +149,7 @@ uint32_t nd4c_string_next(nd4c_string string, int64_t *at) {
 void nd4c_string_put(nd4c_text *text, uint32_t code) {
   char bytes[4];
   int count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  for (int i = count - 1; i > 0; --i) {
+  for (int i = count - 1; i > 0; i--) {
     bytes[i] = (char)(0x80 | (code & 0x3F));
     code >>= 6;
   }

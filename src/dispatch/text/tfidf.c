@@ -37,17 +37,17 @@ static nd4c_status number_words(nd4c_pending *p, vectorizer *v, pool_word *words
   nd4c_string *strings = NULL;
   int64_t count = p->inputs[1]->size;
   ND4C_TRY(nd4c_strings_read(p, 1, &strings));
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     words[i] = (pool_word){.text = strings[i], .place = i};
   }
   ND4C_TRY(nd4c_text_sort(p, words, count, sizeof *words, compare_words));
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     bool same = i > 0 && compare_words(&words[i - 1], &words[i]) == 0;
     words[i].number = same ? words[i - 1].number : i;
     v->pool[words[i].place] = words[i].number;
   }
   ND4C_TRY(nd4c_strings_read(p, 0, &strings));
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     pool_word wanted = {.text = strings[i]};
     const pool_word *found = count > 0 ? bsearch(&wanted, words, (size_t)count, sizeof *words, compare_words) : NULL;
     v->tokens[i] = found != NULL ? found->number : -1;
@@ -65,10 +65,10 @@ static nd4c_status read_integers(nd4c_pending *p, vectorizer *v) {
   void *pool = NULL, *tokens = NULL;
   ND4C_TRY(nd4c_numbers_read(p, 1, &pool));
   ND4C_TRY(nd4c_numbers_read(p, 0, &tokens));
-  for (int64_t i = 0; i < p->inputs[1]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[1]->size; i++) {
     v->pool[i] = ((const int64_t *)pool)[i];
   }
-  for (int64_t i = 0; i < p->inputs[0]->size; ++i) {
+  for (int64_t i = 0; i < p->inputs[0]->size; i++) {
     v->tokens[i] = p->inputs[0]->dtype == ND4C_INT32 ? ((const int32_t *)tokens)[i] : ((const int64_t *)tokens)[i];
   }
   return ND4C_OK;
@@ -78,7 +78,7 @@ static nd4c_status read_integers(nd4c_pending *p, vectorizer *v) {
 
 static int compare_grams(const void *a, const void *b) {
   const gram *left = a, *right = b;
-  for (int64_t i = 0; i < left->length; ++i) {
+  for (int64_t i = 0; i < left->length; i++) {
     if (left->words[i] != right->words[i]) {
       return left->words[i] < right->words[i] ? -1 : 1;
     }
@@ -91,7 +91,7 @@ static nd4c_status list_grams(nd4c_pending *p, vectorizer *v, int64_t *first) {
   const nd4c_attr_value *counts = &p->attrs[ND4C_ATTR_tfidf_vectorizer_ngram_counts];
   const int64_t *columns = p->attrs[ND4C_ATTR_tfidf_vectorizer_ngram_indexes].as.ints;
   int64_t number = 0;
-  for (int64_t n = 1; n <= counts->count; ++n) {
+  for (int64_t n = 1; n <= counts->count; n++) {
     int64_t begin = counts->as.ints[n - 1];
     int64_t end = n < counts->count ? counts->as.ints[n] : p->inputs[1]->size;
     first[n - 1] = number;
@@ -112,9 +112,9 @@ static void count_grams(const vectorizer *v, const int64_t *row, int64_t length,
   if (count == 0 || (n > 1 && step > (length - 1) / (n - 1))) {
     return;
   }
-  for (int64_t at = 0; at + (n - 1) * step < length; ++at) {
+  for (int64_t at = 0; at + (n - 1) * step < length; at++) {
     gram wanted = {window, n, 0};
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < n; i++) {
       window[i] = row[at + i * step];
     }
     const gram *found = bsearch(&wanted, v->grams + begin, (size_t)count, sizeof *v->grams, compare_grams);
@@ -127,7 +127,7 @@ static void count_grams(const vectorizer *v, const int64_t *row, int64_t length,
 static void weigh(const nd4c_pending *p, int64_t columns, float *y) {
   int64_t mode = p->attrs[ND4C_ATTR_tfidf_vectorizer_mode].as.i;
   const nd4c_attr_value *weights = &p->attrs[ND4C_ATTR_tfidf_vectorizer_weights];
-  for (int64_t c = 0; c < columns && mode != ND4C_TFIDF_MODE_TF; ++c) {
+  for (int64_t c = 0; c < columns && mode != ND4C_TFIDF_MODE_TF; c++) {
     float weight = weights->count > 0 ? (float)weights->as.floats[c] : 1;
     float count = mode == ND4C_TFIDF_MODE_IDF && y[c] > 0 ? 1 : y[c];
     y[c] = count > 0 ? count * weight : 0;
@@ -138,8 +138,8 @@ static void weigh(const nd4c_pending *p, int64_t columns, float *y) {
 static void vectorize_row(const nd4c_pending *p, const vectorizer *v, const int64_t *row, int64_t length,
                           int64_t *window, float *y) {
   memset(y, 0, (size_t)v->columns * sizeof *y);
-  for (int64_t step = 1; step <= v->skips + 1 && (step == 1 || step < length); ++step) {
-    for (int64_t n = v->least; n <= v->most; ++n) {
+  for (int64_t step = 1; step <= v->skips + 1 && (step == 1 || step < length); step++) {
+    for (int64_t n = v->least; n <= v->most; n++) {
       if (n > 1 || step == 1) {
         count_grams(v, row, length, n, step, window, y);
       }
@@ -155,7 +155,7 @@ static nd4c_status vectorize(nd4c_pending *p, vectorizer *v, int64_t *first, int
   ND4C_TRY(nd4c_numbers_make(p, 0, &data));
   ND4C_TRY(list_grams(p, v, first));
   int64_t length = x->rank > 0 ? x->shape[x->rank - 1] : 1, rows = x->rank == 2 ? x->shape[0] : 1;
-  for (int64_t r = 0; r < rows; ++r) {
+  for (int64_t r = 0; r < rows; r++) {
     vectorize_row(p, v, v->tokens + r * length, length, window, (float *)data + r * v->columns);
   }
   return ND4C_OK;

@@ -4,7 +4,7 @@
 #include "graph/ir/ports.h"
 
 static nd4c_status clone_values(const nd4c_graph *from, nd4c_graph *to) {
-  for (int32_t i = 0; i < from->value_count; ++i) {
+  for (int32_t i = 0; i < from->value_count; i++) {
     const nd4c_graph_value *value = &from->values[i];
     nd4c_value added = ND4C_VALUE_NONE;
     ND4C_TRY(nd4c_graph_add_value(to, value->dtype, value->rank, value->shape, &added));
@@ -17,7 +17,7 @@ static nd4c_status clone_values(const nd4c_graph *from, nd4c_graph *to) {
 
 static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
   ND4C_TRY(nd4c_grow(&to->nodes, &to->node_capacity, from->node_count, sizeof *to->nodes, "nodes of a graph"));
-  for (int32_t i = 0; i < from->node_count; ++i) {
+  for (int32_t i = 0; i < from->node_count; i++) {
     nd4c_graph_node node = from->nodes[i];
     node.inputs = nd4c_region_copy(&to->region, node.inputs, node.input_count, sizeof *node.inputs);
     node.outputs = nd4c_region_copy(&to->region, node.outputs, node.output_count, sizeof *node.outputs);
@@ -35,7 +35,7 @@ static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
 
 static nd4c_status clone_ports(const nd4c_graph_ports *from, const char *what, nd4c_region *region,
                                nd4c_graph_ports *to) {
-  for (int32_t i = 0; i < from->count; ++i) {
+  for (int32_t i = 0; i < from->count; i++) {
     ND4C_TRY(nd4c_ports_add(to, region, what, from->items[i].name, from->items[i].value));
   }
   return ND4C_OK;

@@ -24,7 +24,7 @@ static void widen(nd4c_dtype dtype, const void *elements, int64_t count, double 
     return;
   }
   const float *floats = elements;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; i++) {
     numbers[i] = (double)floats[i];
   }
 }
@@ -66,7 +66,7 @@ nd4c_status nd4c_constant_make(nd4c_rewrite *rewrite, nd4c_dtype dtype, int32_t 
     if (floats == NULL) {
       status = nd4c_fail_memory("folding constants", bytes);
     } else {
-      for (int64_t i = 0; i < array->size; ++i) {
+      for (int64_t i = 0; i < array->size; i++) {
         floats[i] = (float)numbers[i];
       }
       status = nd4c_array_write(array, floats, bytes);

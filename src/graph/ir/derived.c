@@ -12,7 +12,7 @@ typedef struct entry {
   struct entry *next;
   nd4c_array *from, *array; /* one reference each: while the entry exists no other storage has the address of that of
                                `from` */
-  nd4c_form *mark; /* marks the contents of `from` from which `array` was computed */
+  nd4c_form *mark;          /* marks the contents of `from` from which `array` was computed */
   int32_t uses;
   int64_t channels;
   bool scales, shifts;

@@ -46,13 +46,13 @@ void nd4c_graph_destroy(nd4c_graph *graph) {
   if (graph == NULL || graph->magic != GRAPH_MAGIC) {
     return;
   }
-  for (int32_t i = 0; i < graph->value_count; ++i) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
     if (graph->values[i].derived) {
       nd4c_derived_drop(graph->values[i].constant);
     }
     nd4c_array_release(graph->values[i].constant);
   }
-  for (int32_t i = 0; i < graph->held_count; ++i) {
+  for (int32_t i = 0; i < graph->held_count; i++) {
     nd4c_array_release(graph->held[i]);
   }
   nd4c_ports_free(&graph->inputs);
@@ -149,7 +149,7 @@ nd4c_status nd4c_graph_infer(const nd4c_graph *graph, const nd4c_op_def *def, co
       return nd4c_fail_memory("inputs of an op", (size_t)input_count * sizeof *tensors);
     }
   }
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     nd4c_graph_describe(graph, inputs[i], &tensors[i]);
   }
   nd4c_inference inference = {
@@ -175,7 +175,7 @@ static nd4c_status copy_strings(nd4c_graph *graph, nd4c_attr_value *value) {
   if (texts == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < value->count; ++i) {
+  for (int32_t i = 0; i < value->count; i++) {
     texts[i] = nd4c_region_text(&graph->region, value->as.strings[i]);
     if (texts[i] == NULL && value->as.strings[i] != NULL) {
       return nd4c_error_code();
@@ -218,7 +218,7 @@ nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_a
   if (values == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     ND4C_TRY(copy_attr(graph, &values[i]));
   }
   *to = values;
@@ -228,7 +228,7 @@ nd4c_status nd4c_graph_copy_attrs(nd4c_graph *graph, int32_t count, const nd4c_a
 /* Adds the values of a node's outputs: all of them, or none after a failure. */
 static nd4c_status add_outputs(nd4c_graph *graph, const nd4c_inferred *inferred, int32_t count, nd4c_value *outputs) {
   int32_t before = graph->value_count;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_status status =
         nd4c_graph_add_value(graph, inferred[i].dtype, inferred[i].rank, inferred[i].shape, &outputs[i]);
     if (status != ND4C_OK) {
@@ -263,7 +263,7 @@ static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_
 static bool is_of_the_host(const nd4c_graph *graph, const nd4c_op_def *def, const nd4c_value *inputs,
                            int32_t input_count, const nd4c_inferred *inferred) {
   bool strings = def->info.category == ND4C_CATEGORY_TEXT || inferred[0].dtype == ND4C_UTF8;
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     strings = strings || (inputs[i] != ND4C_VALUE_NONE && graph->values[inputs[i]].dtype == ND4C_UTF8);
   }
   return strings;
@@ -278,7 +278,7 @@ static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_
     return nd4c_fail(ND4C_UNSUPPORTED, "%s: more than %d attributes or %d outputs in a graph", def->info.name, ATTRS,
                      OUTPUTS);
   }
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     if (inputs[i] != ND4C_VALUE_NONE) {
       ND4C_TRY(check_value(graph, inputs[i], def->info.name));
     }
@@ -290,7 +290,7 @@ static nd4c_status record(nd4c_graph *graph, const nd4c_op_def *def, const nd4c_
                      "%s: strings are computed on the host, so it cannot be part of a graph: call it eagerly",
                      def->info.name);
   }
-  for (int32_t i = 0; i < def->info.output_count; ++i) {
+  for (int32_t i = 0; i < def->info.output_count; i++) {
     if (inferred[i].shape_depends_on_data) {
       return nd4c_fail(
           ND4C_UNSUPPORTED,
@@ -389,7 +389,7 @@ void nd4c_graph_value_strides(const nd4c_graph_value *value, int64_t *strides) {
     return;
   }
   int64_t stride = 1;
-  for (int32_t i = value->rank - 1; i >= 0; --i) {
+  for (int32_t i = value->rank - 1; i >= 0; i--) {
     int32_t axis = value->order[i];
     strides[axis] = stride;
     stride *= value->shape[axis] > 0 ? value->shape[axis] : 1;

@@ -8,7 +8,7 @@
 
 static uint32_t name_hash(const char *name) {
   uint32_t hash = 2166136261u;
-  for (; *name != '\0'; ++name) {
+  for (; *name != '\0'; name++) {
     hash = (hash ^ (unsigned char)*name) * 16777619u;
   }
   return hash;
@@ -36,7 +36,7 @@ static nd4c_status grow_table(nd4c_graph_ports *ports) {
   nd4c_deallocate(ports->table);
   ports->table = table;
   ports->table_size = size;
-  for (int32_t i = 0; i < ports->count; ++i) {
+  for (int32_t i = 0; i < ports->count; i++) {
     *find_cell(ports, ports->items[i].name) = i + 1;
   }
   return ND4C_OK;

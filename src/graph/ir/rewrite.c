@@ -35,7 +35,7 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   ND4C_TRY(nd4c_graph_op(graph, def->info.op, inputs, input_count, attrs, attr_count, NULL, outputs,
                          def->info.output_count));
   const nd4c_graph_node *added = &graph->nodes[graph->node_count - 1];
-  for (int32_t i = 0; i < added->input_count; ++i) {
+  for (int32_t i = 0; i < added->input_count; i++) {
     count_use(rewrite, added->inputs[i], 1);
   }
   return ND4C_OK;
@@ -57,12 +57,12 @@ nd4c_status nd4c_rewrite_begin(nd4c_rewrite *rewrite, nd4c_graph *graph, nd4c_co
                             .context = context,
                             .existing = graph->node_count};
   ND4C_TRY(make_room(rewrite, 1));
-  for (int32_t i = 0; i < graph->node_count; ++i) {
-    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
       count_use(rewrite, graph->nodes[i].inputs[k], 1);
     }
   }
-  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
     count_use(rewrite, graph->outputs.items[i].value, 1);
   }
   return ND4C_OK;
@@ -71,7 +71,7 @@ nd4c_status nd4c_rewrite_begin(nd4c_rewrite *rewrite, nd4c_graph *graph, nd4c_co
 /* -- closing ------------------------------------------------------------------------------------------------------ */
 
 static bool is_dead(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
-  for (int32_t i = 0; i < node->output_count; ++i) {
+  for (int32_t i = 0; i < node->output_count; i++) {
     if (rewrite->uses[node->outputs[i]] > 0) {
       return false;
     }
@@ -80,7 +80,7 @@ static bool is_dead(const nd4c_rewrite *rewrite, const nd4c_graph_node *node) {
 }
 
 void nd4c_rewrite_remove(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
-  for (int32_t i = 0; i < node->input_count; ++i) {
+  for (int32_t i = 0; i < node->input_count; i++) {
     count_use(rewrite, node->inputs[i], -1);
   }
   node->def = NULL;
@@ -91,7 +91,7 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   if (rewrite->uses == NULL) {
     return ND4C_OK; /* nothing was begun */
   }
-  for (int32_t i = graph->node_count - 1; i >= 0; --i) {
+  for (int32_t i = graph->node_count - 1; i >= 0; i--) {
     nd4c_graph_node *node = &graph->nodes[i];
     if (node->def != NULL && is_dead(rewrite, node)) {
       nd4c_rewrite_remove(rewrite, node);
@@ -99,18 +99,18 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   }
   const bool added = graph->node_count > rewrite->existing;
   int32_t kept = 0;
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     if (graph->nodes[i].def == NULL) {
       continue;
     }
     graph->nodes[kept] = graph->nodes[i];
-    for (int32_t k = 0; k < graph->nodes[kept].output_count; ++k) {
+    for (int32_t k = 0; k < graph->nodes[kept].output_count; k++) {
       graph->values[graph->nodes[kept].outputs[k]].producer = kept;
     }
     kept += 1;
   }
   graph->node_count = kept;
-  for (int32_t i = 0; i < graph->value_count; ++i) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
     if (rewrite->uses[i] == 0 && graph->values[i].constant != NULL) {
       nd4c_array_release(graph->values[i].constant);
       graph->values[i].constant = NULL;
@@ -135,7 +135,7 @@ bool nd4c_rewrite_is_single(const nd4c_rewrite *rewrite, nd4c_value value) {
   if (value < 0 || rewrite->uses[value] != 1) {
     return false;
   }
-  for (int32_t i = 0; i < rewrite->graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < rewrite->graph->outputs.count; i++) {
     if (rewrite->graph->outputs.items[i].value == value) {
       return false;
     }
@@ -162,7 +162,7 @@ static bool gives_same(const nd4c_rewrite *rewrite, const nd4c_graph_node *node,
 /* Removes the producers of a removed node's inputs if they have no reader left, so that use counts are correct for the
  * next pattern of this pass. Nodes further back are removed when the pass ends. */
 static void remove_unread(nd4c_rewrite *rewrite, const nd4c_graph_node *removed) {
-  for (int32_t i = 0; i < removed->input_count; ++i) {
+  for (int32_t i = 0; i < removed->input_count; i++) {
     int32_t producer = removed->inputs[i] < 0 ? -1 : rewrite->graph->values[removed->inputs[i]].producer;
     nd4c_graph_node *node = producer < 0 ? NULL : &rewrite->graph->nodes[producer];
     if (node != NULL && node->def != NULL && is_dead(rewrite, node)) {
@@ -188,7 +188,7 @@ nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, 
     return nd4c_error_code();
   }
   ND4C_TRY(nd4c_graph_copy_attrs(graph, def->info.attr_count, attrs, &made.attrs));
-  for (int32_t i = 0; i < input_count; ++i) {
+  for (int32_t i = 0; i < input_count; i++) {
     count_use(rewrite, inputs[i], 1);
   }
   nd4c_graph_node replaced = graph->nodes[index];
@@ -220,15 +220,15 @@ nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_val
     return nd4c_fail(ND4C_INTERNAL, "value %d has another dtype or shape than value %d, which it is to replace",
                      (int)value, (int)old);
   }
-  for (int32_t i = 0; i < until; ++i) {
+  for (int32_t i = 0; i < until; i++) {
     nd4c_graph_node *node = &graph->nodes[i];
-    for (int32_t k = 0; node->def != NULL && k < node->input_count; ++k) {
+    for (int32_t k = 0; node->def != NULL && k < node->input_count; k++) {
       if (node->inputs[k] == old) {
         nd4c_rewrite_input(rewrite, node, k, value);
       }
     }
   }
-  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
     if (graph->outputs.items[i].value == old) {
       nd4c_rewrite_output(rewrite, i, value);
     }

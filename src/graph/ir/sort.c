@@ -59,14 +59,14 @@ static nd4c_status sort(nd4c_graph *graph, nd4c_region *region) {
   if (w.states == NULL || w.stack == NULL || w.positions == NULL || w.sorted == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     if (w.states[i] == UNSEEN) {
       ND4C_TRY(visit(&w, i));
     }
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     graph->nodes[i] = w.sorted[i];
-    for (int32_t k = 0; k < w.sorted[i].output_count; ++k) {
+    for (int32_t k = 0; k < w.sorted[i].output_count; k++) {
       graph->values[w.sorted[i].outputs[k]].producer = i;
     }
   }

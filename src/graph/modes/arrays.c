@@ -57,7 +57,7 @@ static nd4c_status make_buffers(nd4c_plan *plan, nd4c_plan_place *place) {
   if (place->buffers == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < place->buffer_count; ++i) {
+  for (int32_t i = 0; i < place->buffer_count; i++) {
     nd4c_status status = nd4c_storage_create_own(place->device, NULL, ND4C_DTYPE_NONE, place->buffer_bytes[i],
                                                  "plan buffer", &place->buffers[i]);
     if (status != ND4C_OK) {
@@ -69,7 +69,7 @@ static nd4c_status make_buffers(nd4c_plan *plan, nd4c_plan_place *place) {
 
 static nd4c_status prepare(nd4c_plan *plan) {
   int32_t inputs = 0, outputs = 0;
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     inputs = plan->steps[i].input_count > inputs ? plan->steps[i].input_count : inputs;
     outputs = plan->steps[i].output_count > outputs ? plan->steps[i].output_count : outputs;
   }
@@ -79,12 +79,12 @@ static nd4c_status prepare(nd4c_plan *plan) {
   if (plan->step_inputs == NULL || plan->step_outputs == NULL || plan->slot_arrays == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     if (plan->places[i].buffer_count > 0) {
       ND4C_TRY(make_buffers(plan, &plan->places[i]));
     }
   }
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     ND4C_TRY(bind_array(plan, i));
   }
   return ND4C_OK;
@@ -122,7 +122,7 @@ static bool is_outside(const nd4c_plan *plan, int32_t index) {
 }
 
 static void release_outside(nd4c_plan *plan) {
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (is_outside(plan, i)) {
       nd4c_array_release(plan->slot_arrays[i]);
       plan->slot_arrays[i] = NULL;
@@ -131,10 +131,10 @@ static void release_outside(nd4c_plan *plan) {
 }
 
 static nd4c_status run_plain_step(nd4c_plan *plan, nd4c_step *step) {
-  for (int32_t i = 0; i < step->input_count; ++i) {
+  for (int32_t i = 0; i < step->input_count; i++) {
     plan->step_inputs[i] = step->inputs[i] < 0 ? NULL : plan->slot_arrays[step->inputs[i]];
   }
-  for (int32_t i = 0; i < step->output_count; ++i) {
+  for (int32_t i = 0; i < step->output_count; i++) {
     plan->step_outputs[i] = plan->slot_arrays[step->outputs[i]];
   }
   const nd4c_graph_node *node = &plan->graph->nodes[step->node];
@@ -176,12 +176,12 @@ static nd4c_status renew(const nd4c_context *context, nd4c_storage *storage) {
 }
 
 static nd4c_status renew_memory(const nd4c_plan *plan) {
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     if (plan->places[i].arena != NULL) {
       ND4C_TRY(renew(plan->places[i].context, plan->places[i].arena));
     }
   }
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (plan->slots[i].in_parts) {
       ND4C_TRY(renew(plan->places[plan->slots[i].place].context, plan->slots[i].storage));
     }
@@ -191,13 +191,13 @@ static nd4c_status renew_memory(const nd4c_plan *plan) {
 
 static nd4c_status run_steps(nd4c_plan *plan) {
   ND4C_TRY(renew_memory(plan));
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (is_outside(plan, i)) {
       ND4C_TRY(make_outside(plan, i));
     }
   }
   plan->began = true;
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     nd4c_status status = run_step(plan, step);
     if (status != ND4C_OK) {

@@ -6,8 +6,8 @@
 #include "base/config/config.h"
 #include "base/config/log.h"
 #include "base/status.h"
-#include "device/stream/capture.h"
 #include "device/driver.h"
+#include "device/stream/capture.h"
 #include "device/trace/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/stream.h"
@@ -29,7 +29,7 @@ static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
     (void)snprintf(reason, reason_size, "%s does not record work", plan->device->name);
     return false;
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     if (plan->steps[i].choice == NULL || plan->steps[i].choice->kernel == NULL) {
       (void)snprintf(reason, reason_size, "step %d is compiled", i);
       return false;
@@ -50,7 +50,7 @@ static bool usable(const nd4c_plan *plan, char *reason, size_t reason_size) {
 /* -- recording ----------------------------------------------------------------------------------------------------- */
 
 static nd4c_status record_steps(nd4c_plan *plan, nd4c_stream stream) {
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = stream;
     step->call.point = i + 1; /* a launch adds its offset to them */

@@ -4,8 +4,8 @@
 
 #include "base/os.h"
 #include "base/status.h"
-#include "device/stream/cancellation.h"
 #include "device/driver.h"
+#include "device/stream/cancellation.h"
 #include "device/trace/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
@@ -40,7 +40,7 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
 static nd4c_status apply_patches(const nd4c_plan *plan, const nd4c_patch_list *list, nd4c_array *const *arrays,
                                  nd4c_access access) {
   nd4c_patch *patches = list->items;
-  for (int32_t i = 0; i < list->count; ++i) {
+  for (int32_t i = 0; i < list->count; i++) {
     char *address = NULL;
     ND4C_TRY(locate(plan, arrays[patches[i].port], access, &address, &patches[i].committed));
     patches[i].tensor->data = address == NULL ? NULL : address + patches[i].byte_offset;
@@ -77,7 +77,7 @@ static nd4c_status run(nd4c_plan *plan) {
   plan->began = true;
   ND4C_TRY(apply_patches(plan, &plan->output_patches, plan->output_arrays, ND4C_ACCESS_WRITE));
   bool watched = plan->profiled || nd4c_tracer_is_on();
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     bool plain = step->choice != NULL && step->choice->kernel != NULL && !watched;
     nd4c_status status = nd4c_cancellation_poll();
@@ -89,10 +89,10 @@ static nd4c_status run(nd4c_plan *plan) {
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, step->node, text, sizeof text));
     }
   }
-  for (int32_t i = 0; watched && nd4c_tracer_is_on() && i < plan->graph->outputs.count; ++i) {
+  for (int32_t i = 0; watched && nd4c_tracer_is_on() && i < plan->graph->outputs.count; i++) {
     nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);
   }
-  for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->output_patches.count; ++i) {
+  for (int32_t i = 0; plan->context->transfer == ND4C_TRANSFER_EAGER && i < plan->output_patches.count; i++) {
     const nd4c_patch *patch = &plan->output_patches.items[i];
     if (patch->committed) {
       nd4c_storage_refresh(plan->output_arrays[patch->port]->storage);
@@ -105,11 +105,11 @@ static nd4c_status run(nd4c_plan *plan) {
 static nd4c_status prepare(nd4c_plan *plan) {
   ND4C_TRY(nd4c_patches_make(plan));
   char *arena = plan->places[0].arena == NULL ? NULL : plan->places[0].arena->address;
-  for (int32_t i = 0; i < plan->arena_patches.count; ++i) {
+  for (int32_t i = 0; i < plan->arena_patches.count; i++) {
     const nd4c_patch *patch = &plan->arena_patches.items[i];
     patch->tensor->data = arena + patch->byte_offset;
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     if (step->choice != NULL && step->choice->scratch_bytes > 0) {
       step->call.scratch = arena + step->scratch_offset;

@@ -16,7 +16,7 @@ nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan) {
     return nd4c_error_code();
   }
   char reason[256] = "";
-  for (int32_t i = 0; i < MODES; ++i) {
+  for (int32_t i = 0; i < MODES; i++) {
     if (modes[i]->usable(plan, reason, sizeof reason)) {
       plan->mode = modes[i];
       return modes[i]->prepare(plan);
@@ -36,7 +36,7 @@ static void bind_cancellation(nd4c_plan *plan) {
     return;
   }
   plan->cancellation = scope;
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     plan->steps[i].call.cancellation = scope;
   }
 }
@@ -58,7 +58,7 @@ bool nd4c_plan_is_direct(const nd4c_plan *plan) {
 
 void nd4c_plan_print_mode(const nd4c_plan *plan, nd4c_text *text) {
   nd4c_text_print(text, "mode: %s (%s)\n", plan->mode->name, plan->mode->doc);
-  for (int32_t i = 0; i < MODES && modes[i] != plan->mode; ++i) {
+  for (int32_t i = 0; i < MODES && modes[i] != plan->mode; i++) {
     nd4c_text_print(text, "  not %s: %s\n", modes[i]->name, plan->mode_reasons[i]);
   }
   if (plan->mode->report != NULL) {

@@ -45,9 +45,9 @@ static void add(const nd4c_plan *plan, nd4c_patch_list *list, nd4c_value value, 
 }
 
 static void each_operand(nd4c_plan *plan, bool fill) {
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
-    for (int32_t k = 0; k < step->input_count + step->output_count; ++k) {
+    for (int32_t k = 0; k < step->input_count + step->output_count; k++) {
       nd4c_patch_list *list = list_of(plan, operand(step, k));
       if (list != NULL && fill) {
         add(plan, list, operand(step, k), &step->tensors[k]);
@@ -64,7 +64,7 @@ nd4c_status nd4c_patches_make(nd4c_plan *plan) {
   ND4C_TRY(take(plan, &plan->output_patches));
   ND4C_TRY(take(plan, &plan->arena_patches));
   each_operand(plan, true);
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     if (step->choice != NULL) {
       step->call.struct_size = ND4C_SIZE_OF(nd4c_call);

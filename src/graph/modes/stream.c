@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "device/stream/cancellation.h"
 #include "device/driver.h"
+#include "device/stream/cancellation.h"
 #include "device/trace/tracer.h"
 #include "graph/modes/mode.h"
 #include "graph/modes/patches.h"
@@ -19,7 +19,7 @@
 static void free_body(void *argument) {
   nd4c_stream_body *body = argument;
   nd4c_capture_free(body->capture);
-  for (int32_t i = 0; i < body->block_count; ++i) {
+  for (int32_t i = 0; i < body->block_count; i++) {
     nd4c_memory_free(body->device, &body->blocks[i]);
   }
   nd4c_deallocate(body->blocks);
@@ -32,7 +32,7 @@ static void free_body(void *argument) {
   if (body->host_scratch.node != NULL) {
     nd4c_memory_free(body->host, &body->host_scratch);
   }
-  for (int32_t i = 0; i < body->kept_count; ++i) {
+  for (int32_t i = 0; i < body->kept_count; i++) {
     if (body->kept[i].choice != NULL) {
       nd4c_choice_release(body->kept[i].choice);
     }
@@ -66,7 +66,7 @@ static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
   if (body->blocks == NULL) {
     return nd4c_fail_memory("a plan's buffers", (size_t)place->buffer_count * sizeof *body->blocks);
   }
-  for (int32_t i = 0; i < place->buffer_count; ++i) {
+  for (int32_t i = 0; i < place->buffer_count; i++) {
     const nd4c_memory_request request = {.bytes = place->buffer_bytes[i],
                                          .origin = "plan buffer",
                                          .usage = ND4C_BUFFER_ARENA,
@@ -88,7 +88,7 @@ static bool is_nothing(const nd4c_slot *slot) {
 /* Values without elements have no place in an arena, but their tensors name a buffer, as those of arrays do. */
 static nd4c_status take_nothing(const nd4c_plan *plan, nd4c_stream_body *body) {
   const nd4c_memory_request request = {.origin = "plan value", .usage = ND4C_BUFFER_ARENA};
-  for (int32_t i = 0; i < plan->slot_count && body->nothing.node == NULL; ++i) {
+  for (int32_t i = 0; i < plan->slot_count && body->nothing.node == NULL; i++) {
     if (is_nothing(&plan->slots[i])) {
       ND4C_TRY(nd4c_memory_allocate(body->device, &request, &body->nothing));
     }
@@ -111,7 +111,7 @@ static scratch_need need_of(const nd4c_step *step) {
 static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
   int64_t host = 0;
   nd4c_scratch_range range = {0, 0};
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
     const scratch_need need = need_of(step);
     if (step->segment != NULL) {
@@ -132,7 +132,7 @@ static nd4c_status fill_body(const nd4c_plan *plan, nd4c_stream_body *body) {
 
 static int64_t bytes_of(const nd4c_stream_body *body) {
   int64_t bytes = 0;
-  for (int32_t i = 0; i < body->block_count; ++i) {
+  for (int32_t i = 0; i < body->block_count; i++) {
     bytes += body->blocks[i].bytes;
   }
   return bytes;
@@ -162,7 +162,7 @@ static void apply(const nd4c_patch *patch, const nd4c_replica_view *view, int64_
 /* On devices with whole buffers the values keep their buffers. */
 static void bind_buffers(const nd4c_plan *plan) {
   const nd4c_stream_body *body = plan->stream->body;
-  for (int32_t i = 0; body->block_count > 0 && i < plan->arena_patches.count; ++i) {
+  for (int32_t i = 0; body->block_count > 0 && i < plan->arena_patches.count; i++) {
     const nd4c_patch *patch = &plan->arena_patches.items[i];
     const nd4c_block *block = &body->blocks[patch->port];
     apply(patch, &(nd4c_replica_view){.buffer = block->buffer, .address = block->address, .offset = block->offset}, 0);
@@ -171,9 +171,9 @@ static void bind_buffers(const nd4c_plan *plan) {
 
 static void bind_nothing(const nd4c_plan *plan) {
   const nd4c_block *block = &plan->stream->body->nothing;
-  for (int32_t i = 0; block->node != NULL && i < plan->step_count; ++i) {
+  for (int32_t i = 0; block->node != NULL && i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
-    for (int32_t k = 0; k < step->input_count + step->output_count; ++k) {
+    for (int32_t k = 0; k < step->input_count + step->output_count; k++) {
       const nd4c_value value = k < step->input_count ? step->inputs[k] : step->outputs[k - step->input_count];
       if (value >= 0 && is_nothing(&plan->slots[plan->slots[value].root])) {
         step->tensors[k].buffer = block->buffer;
@@ -186,7 +186,7 @@ static void bind_nothing(const nd4c_plan *plan) {
 
 /* Makes the stream wait for the copies of constants to the device. */
 static nd4c_status wait_for_constants(const nd4c_plan *plan) {
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (plan->slots[i].kind == ND4C_SLOT_CONSTANT && plan->slots[i].bound) {
       nd4c_storage *storage = plan->slots[i].array->storage;
       nd4c_replica_view view;
@@ -220,7 +220,7 @@ static nd4c_status bind(nd4c_plan *plan) {
   ND4C_TRY(wait_for_constants(plan));
   bind_buffers(plan);
   bind_nothing(plan);
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_step *step = &plan->steps[i];
     step->call.stream = plan->context->stream;
     step->call.scratch = need_of(step).host > 0 ? stream->body->host_scratch.address : NULL;
@@ -270,7 +270,7 @@ static nd4c_status acquire_arena(nd4c_plan *plan, nd4c_submission *submission) {
   if (view.buffer == known->buffer && view.offset == known->offset && view.address == known->address) {
     return ND4C_OK;
   }
-  for (int32_t i = 0; i < plan->arena_patches.count; ++i) {
+  for (int32_t i = 0; i < plan->arena_patches.count; i++) {
     apply(&plan->arena_patches.items[i], &view, 0);
   }
   *known = view;
@@ -312,7 +312,7 @@ static nd4c_status acquire_operand(nd4c_plan *plan, int32_t index, nd4c_submissi
   *known = (nd4c_stream_place){view.buffer, view.offset + begin, view.address};
   note_move(plan->stream);
   const nd4c_patch_list *list = index < inputs ? &plan->input_patches : &plan->output_patches;
-  for (int32_t i = 0; i < list->count; ++i) {
+  for (int32_t i = 0; i < list->count; i++) {
     if (list->items[i].port == (index < inputs ? index : index - inputs)) {
       apply(&list->items[i], &view, begin);
     }
@@ -380,7 +380,7 @@ static nd4c_status fail_step(const nd4c_plan *plan, const nd4c_step *step, nd4c_
 
 nd4c_status nd4c_stream_enqueue(nd4c_plan *plan) {
   const bool traced = nd4c_tracer_is_on();
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     nd4c_status status = nd4c_cancellation_poll();
     if (ND4C_LIKELY(status == ND4C_OK)) {
       status = ND4C_UNLIKELY(traced) ? run_traced(plan, i) : run_step(plan, i);
@@ -389,7 +389,7 @@ nd4c_status nd4c_stream_enqueue(nd4c_plan *plan) {
       return fail_step(plan, &plan->steps[i], status);
     }
   }
-  for (int32_t i = 0; traced && i < plan->graph->outputs.count; ++i) {
+  for (int32_t i = 0; traced && i < plan->graph->outputs.count; i++) {
     nd4c_tracer_write(plan->output_arrays[i]->storage, plan->device);
   }
   return ND4C_OK;
@@ -400,7 +400,7 @@ static nd4c_status commit_output(nd4c_plan *plan, int32_t output, nd4c_submissio
   const int32_t inputs = plan->graph->inputs.count;
   nd4c_shared_fence *const *before = submission->before;
   int32_t count = 0;
-  for (int32_t i = 0; i < inputs; ++i) {
+  for (int32_t i = 0; i < inputs; i++) {
     if (before[i] != NULL && stream->needs[output * inputs + i]) {
       stream->after[count++] = before[i];
     }
@@ -429,7 +429,7 @@ static nd4c_status commit(nd4c_plan *plan, nd4c_submission *submission) {
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "plan on %s", plan->device->name);
   }
-  for (int32_t i = 0; i < submission->acquired; ++i) {
+  for (int32_t i = 0; i < submission->acquired; i++) {
     if (i < inputs || i >= inputs + outputs) {
       nd4c_submission_commit_operand(submission, i, fence);
       continue;
@@ -444,7 +444,7 @@ static nd4c_status commit(nd4c_plan *plan, nd4c_submission *submission) {
 
 static nd4c_status submit(nd4c_plan *plan, nd4c_submission *submission, nd4c_status (*enqueue)(nd4c_plan *plan)) {
   plan->stream->moved = false;
-  for (int32_t i = 0; i < plan->graph->inputs.count + plan->graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < plan->graph->inputs.count + plan->graph->outputs.count; i++) {
     ND4C_TRY(acquire_operand(plan, i, submission));
   }
   if (plan->places[0].arena != NULL) {

@@ -3,10 +3,10 @@
 #ifndef ND4C_GRAPH_STREAM_H
 #define ND4C_GRAPH_STREAM_H
 
-#include "device/stream/capture.h"
-#include "device/stream/fence.h"
 #include "device/memory/memory.h"
 #include "device/memory/scratch.h"
+#include "device/stream/capture.h"
+#include "device/stream/fence.h"
 #include "graph/plan.h"
 
 /* The parts of a plan that work in flight needs. They outlive the plan until its last run has ended. */

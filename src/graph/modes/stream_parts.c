@@ -23,7 +23,7 @@ static bool has(const uint64_t *row, int32_t bit) {
 }
 
 static void join(const tracing *work, uint64_t *to, const uint64_t *from) {
-  for (int32_t i = 0; i < work->words; ++i) {
+  for (int32_t i = 0; i < work->words; i++) {
     to[i] |= from[i];
   }
 }
@@ -32,16 +32,16 @@ static void join(const tracing *work, uint64_t *to, const uint64_t *from) {
 static void trace_step(const tracing *work, int32_t index, uint64_t *row) {
   const nd4c_plan *plan = work->plan;
   const nd4c_step *step = &plan->steps[index];
-  for (int32_t i = 0; i < work->words; ++i) {
+  for (int32_t i = 0; i < work->words; i++) {
     row[i] = 0;
   }
   set(row, index);
-  for (int32_t i = 0; i < step->input_count; ++i) {
+  for (int32_t i = 0; i < step->input_count; i++) {
     if (step->inputs[i] >= 0) {
       join(work, row, row_of(work, plan->slots[step->inputs[i]].root));
     }
   }
-  for (int32_t i = 0; i < step->output_count; ++i) {
+  for (int32_t i = 0; i < step->output_count; i++) {
     join(work, row_of(work, plan->slots[step->outputs[i]].root), row);
   }
 }
@@ -53,12 +53,12 @@ static nd4c_status trace(tracing *work, nd4c_region *region) {
   if (work->rows == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (plan->slots[i].kind == ND4C_SLOT_INPUT) {
       set(row_of(work, i), plan->step_count + plan->slots[i].port);
     }
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     trace_step(work, i, row_of(work, plan->slot_count));
   }
   return ND4C_OK;
@@ -68,12 +68,12 @@ static void note_part(const tracing *work, int32_t output) {
   const nd4c_plan *plan = work->plan;
   const int32_t inputs = plan->graph->inputs.count;
   const uint64_t *row = row_of(work, plan->slots[plan->graph->outputs.items[output].value].root);
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     if (has(row, i)) {
       nd4c_fence_steps_add(plan->stream->steps, output, i + 1);
     }
   }
-  for (int32_t i = 0; i < inputs; ++i) {
+  for (int32_t i = 0; i < inputs; i++) {
     plan->stream->needs[output * inputs + i] = has(row, plan->step_count + i);
   }
 }
@@ -86,7 +86,7 @@ nd4c_status nd4c_stream_find_parts(nd4c_plan *plan) {
     return nd4c_error_code();
   }
   ND4C_TRY(nd4c_fence_steps_make(plan->step_count, outputs, &stream->steps));
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     char text[256];
     ND4C_TRY(nd4c_fence_steps_set_name(stream->steps, i + 1,
                                        nd4c_plan_node_text(plan, plan->steps[i].node, text, sizeof text)));
@@ -94,7 +94,7 @@ nd4c_status nd4c_stream_find_parts(nd4c_plan *plan) {
   nd4c_region region = {0};
   tracing work = {.plan = plan};
   nd4c_status status = trace(&work, &region);
-  for (int32_t i = 0; status == ND4C_OK && i < outputs; ++i) {
+  for (int32_t i = 0; status == ND4C_OK && i < outputs; i++) {
     note_part(&work, i);
   }
   nd4c_region_free(&region);

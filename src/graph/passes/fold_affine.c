@@ -36,7 +36,7 @@ static double *channel_numbers(const nd4c_rewrite *rewrite, nd4c_value value, co
     return NULL;
   }
   int64_t channels = like->shape[1];
-  for (int32_t i = 0; i < constant->rank; ++i) {
+  for (int32_t i = 0; i < constant->rank; i++) {
     int32_t axis = like->rank - constant->rank + i;
     if (constant->shape[i] != 1 && (axis != 1 || constant->shape[i] != channels)) {
       return NULL;
@@ -47,7 +47,7 @@ static double *channel_numbers(const nd4c_rewrite *rewrite, nd4c_value value, co
     return numbers;
   }
   double *repeated = nd4c_allocate((size_t)channels * sizeof *repeated);
-  for (int64_t i = 0; repeated != NULL && i < channels; ++i) {
+  for (int64_t i = 0; repeated != NULL && i < channels; i++) {
     repeated[i] = numbers[0];
   }
   nd4c_deallocate(numbers);
@@ -62,7 +62,7 @@ static double *make_numbers(int64_t count, double number, nd4c_status *status) {
   if (numbers == NULL) {
     *status = nd4c_fail_memory("folding constants", (size_t)count * sizeof *numbers);
   }
-  for (int64_t i = 0; numbers != NULL && i < count; ++i) {
+  for (int64_t i = 0; numbers != NULL && i < count; i++) {
     numbers[i] = number;
   }
   return numbers;
@@ -77,7 +77,7 @@ static nd4c_status read_batch_norm(const nd4c_rewrite *rewrite, const nd4c_graph
   double *numbers[PARAMETERS] = {NULL};
   nd4c_status status = ND4C_OK;
   bool complete = true;
-  for (int32_t i = 0; i < PARAMETERS && complete; ++i) {
+  for (int32_t i = 0; i < PARAMETERS && complete; i++) {
     nd4c_value value = node->inputs[positions[i]];
     if (value >= 0 && rewrite->graph->values[value].dtype == x->dtype) {
       numbers[i] = nd4c_constant_numbers(rewrite, value, LIMIT_ELEMENTS, &status);
@@ -86,7 +86,7 @@ static nd4c_status read_batch_norm(const nd4c_rewrite *rewrite, const nd4c_graph
   }
   if (complete) {
     double epsilon = node->attrs[ND4C_ATTR_batch_norm_epsilon].as.f;
-    for (int64_t i = 0; i < map->channels; ++i) {
+    for (int64_t i = 0; i < map->channels; i++) {
       numbers[SCALE][i] /= sqrt(numbers[VARIANCE][i] + epsilon);
       numbers[BIAS][i] -= numbers[MEAN][i] * numbers[SCALE][i];
     }
@@ -95,7 +95,7 @@ static nd4c_status read_batch_norm(const nd4c_rewrite *rewrite, const nd4c_graph
     map->shift = numbers[BIAS];
     numbers[SCALE] = numbers[BIAS] = NULL;
   }
-  for (int32_t i = 0; i < PARAMETERS; ++i) {
+  for (int32_t i = 0; i < PARAMETERS; i++) {
     nd4c_deallocate(numbers[i]);
   }
   return status;
@@ -117,7 +117,7 @@ static nd4c_status read_binary(const nd4c_rewrite *rewrite, const nd4c_graph_nod
     return status;
   }
   bool reversed = op == ND4C_OP_subtract && constant_at == 0, negated = op == ND4C_OP_subtract && constant_at == 1;
-  for (int64_t i = 0; i < map->channels; ++i) {
+  for (int64_t i = 0; i < map->channels; i++) {
     numbers[i] = op == ND4C_OP_divide ? 1.0 / numbers[i] : (negated ? -numbers[i] : numbers[i]);
   }
   map->source = node->inputs[1 - constant_at];
@@ -173,10 +173,10 @@ static nd4c_status compute_constant(nd4c_rewrite *rewrite, nd4c_value old, const
   }
   const nd4c_graph_value *value = &rewrite->graph->values[old];
   int64_t each = key->channels > 0 ? value->size / key->channels : 0;
-  for (int64_t c = 0; c < key->channels; ++c) {
+  for (int64_t c = 0; c < key->channels; c++) {
     double factor = key->scale == NULL ? 1.0 : key->scale[c];
     double term = key->shift == NULL ? 0.0 : key->shift[c];
-    for (int64_t i = c * each; i < (c + 1) * each; ++i) {
+    for (int64_t i = c * each; i < (c + 1) * each; i++) {
       numbers[i] = numbers[i] * factor + term;
     }
   }
@@ -270,7 +270,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, int32_t index, const affine *map)
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
     affine map;
     nd4c_status status = read_affine(rewrite, &rewrite->graph->nodes[i], &map);
     if (status == ND4C_OK && map.source >= 0) {

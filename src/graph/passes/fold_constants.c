@@ -9,7 +9,7 @@ enum { LIMIT_ELEMENTS = 1 << 22 };
 /* True if all inputs are constants and the result is small, or not larger than the inputs. */
 static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int64_t given = 0;
-  for (int32_t i = 0; i < node->input_count; ++i) {
+  for (int32_t i = 0; i < node->input_count; i++) {
     if (node->inputs[i] >= 0) {
       if (graph->values[node->inputs[i]].constant == NULL) {
         return false;
@@ -27,7 +27,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   if (inputs == NULL) {
     return nd4c_fail_memory("folding constants", (size_t)node->input_count * sizeof *inputs);
   }
-  for (int32_t i = 0; i < node->input_count; ++i) {
+  for (int32_t i = 0; i < node->input_count; i++) {
     inputs[i] = node->inputs[i] < 0 ? NULL : graph->values[node->inputs[i]].constant;
   }
   nd4c_array *output = NULL;
@@ -45,7 +45,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     if (graph->nodes[i].def != NULL && is_foldable(graph, &graph->nodes[i])) {
       ND4C_TRY(fold(rewrite, &graph->nodes[i]));
     }

@@ -43,7 +43,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index, int64_t activation
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
     int64_t activation = activation_of(&rewrite->graph->nodes[i]);
     if (activation != ND4C_ACTIVATION_NONE) {
       ND4C_TRY(fuse(rewrite, i, activation));

@@ -48,7 +48,7 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
     if (rewrite->graph->nodes[i].def->info.op == ND4C_OP_add) {
       ND4C_TRY(fuse(rewrite, i));
     }

@@ -14,7 +14,7 @@ static bool is_about(double number, double expected) {
 /* Leaves of a product of single-use multiplies; more than FACTORS: -1. */
 static int32_t collect_factors(const nd4c_rewrite *rewrite, const nd4c_graph_node *product, nd4c_value *factors,
                                int32_t count) {
-  for (int32_t i = 0; i < 2; ++i) {
+  for (int32_t i = 0; i < 2; i++) {
     nd4c_value value = product->inputs[i];
     const nd4c_graph_node *inner = nd4c_rewrite_producer(rewrite, value, ND4C_OP_multiply);
     if (inner != NULL && nd4c_rewrite_is_single(rewrite, value) && count + 1 < FACTORS) {
@@ -41,7 +41,7 @@ static nd4c_value scaled_source(const nd4c_rewrite *rewrite, nd4c_value value) {
     return fits ? node->inputs[0] : ND4C_VALUE_NONE;
   }
   node = nd4c_rewrite_producer(rewrite, value, ND4C_OP_multiply);
-  for (int32_t i = 0; node != NULL && i < 2; ++i) {
+  for (int32_t i = 0; node != NULL && i < 2; i++) {
     if (nd4c_constant_scalar(rewrite, node->inputs[i], &number) && is_about(number, sqrt(0.5))) {
       return node->inputs[1 - i];
     }
@@ -52,7 +52,7 @@ static nd4c_value scaled_source(const nd4c_rewrite *rewrite, nd4c_value value) {
 /* x if the value is 1 + erf(x / sqrt 2) and its intermediate values have no other reader; else NONE. */
 static nd4c_value erf_source(const nd4c_rewrite *rewrite, nd4c_value value) {
   const nd4c_graph_node *sum = nd4c_rewrite_producer(rewrite, value, ND4C_OP_add);
-  for (int32_t i = 0; sum != NULL && nd4c_rewrite_is_single(rewrite, value) && i < 2; ++i) {
+  for (int32_t i = 0; sum != NULL && nd4c_rewrite_is_single(rewrite, value) && i < 2; i++) {
     double one = 0;
     const nd4c_graph_node *erf = nd4c_rewrite_producer(rewrite, sum->inputs[i], ND4C_OP_erf);
     if (erf != NULL && nd4c_rewrite_is_single(rewrite, sum->inputs[i]) &&
@@ -66,9 +66,9 @@ static nd4c_value erf_source(const nd4c_rewrite *rewrite, nd4c_value value) {
 
 /* x if the factors are those of gelu(x). */
 static nd4c_value find_source(const nd4c_rewrite *rewrite, const nd4c_value *factors) {
-  for (int32_t i = 0; i < FACTORS; ++i) {
+  for (int32_t i = 0; i < FACTORS; i++) {
     nd4c_value source = erf_source(rewrite, factors[i]);
-    for (int32_t k = 0; k < FACTORS && source >= 0; ++k) {
+    for (int32_t k = 0; k < FACTORS && source >= 0; k++) {
       double half = 0;
       if (k != i && factors[k] == source && nd4c_constant_scalar(rewrite, factors[FACTORS - i - k], &half) &&
           is_about(half, 0.5)) {
@@ -80,7 +80,7 @@ static nd4c_value find_source(const nd4c_rewrite *rewrite, const nd4c_value *fac
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
     const nd4c_graph_node *node = &rewrite->graph->nodes[i];
     nd4c_value factors[FACTORS];
     if (node->def->info.op != ND4C_OP_multiply || collect_factors(rewrite, node, factors, 0) != FACTORS) {

@@ -6,7 +6,7 @@
 
 static bool permutes_nothing(const nd4c_graph_node *node, const nd4c_graph_value *input) {
   const nd4c_attr_value *axes = &node->attrs[ND4C_ATTR_transpose_axes];
-  for (int32_t i = 0; i < input->rank; ++i) {
+  for (int32_t i = 0; i < input->rank; i++) {
     int64_t axis = axes->count == 0 ? input->rank - 1 - i : axes->as.ints[i];
     axis = axis < 0 ? axis + input->rank : axis;
     if (axis != i && input->rank > 1) {
@@ -19,7 +19,7 @@ static bool permutes_nothing(const nd4c_graph_node *node, const nd4c_graph_value
 /* True if all steps of the slice are positive: with an unchanged shape, the slice then has all elements. */
 static bool steps_forward(const nd4c_graph_node *node) {
   const nd4c_attr_value *steps = &node->attrs[ND4C_ATTR_slice_steps];
-  for (int32_t i = 0; i < steps->count; ++i) {
+  for (int32_t i = 0; i < steps->count; i++) {
     if (steps->as.ints[i] != 1) {
       return false;
     }
@@ -62,12 +62,12 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
   if (same_as == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < graph->value_count; ++i) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
     same_as[i] = i;
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     nd4c_graph_node *node = &graph->nodes[i];
-    for (int32_t k = 0; k < node->input_count; ++k) {
+    for (int32_t k = 0; k < node->input_count; k++) {
       if (node->inputs[k] >= 0 && same_as[node->inputs[k]] != node->inputs[k]) {
         nd4c_rewrite_input(rewrite, node, k, same_as[node->inputs[k]]);
       }
@@ -77,7 +77,7 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
       rewrite->changes += 1;
     }
   }
-  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
     nd4c_rewrite_output(rewrite, i, same_as[graph->outputs.items[i].value]);
   }
   nd4c_region_free(&region);

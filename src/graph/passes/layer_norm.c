@@ -26,12 +26,12 @@ static int32_t reduced_from(const match *found, const nd4c_graph_node *mean) {
   if (mean->attrs[ND4C_ATTR_mean_keepdims].as.i == 0 || axes->count == 0) {
     return -1;
   }
-  for (int32_t i = 0; i < axes->count; ++i) {
+  for (int32_t i = 0; i < axes->count; i++) {
     int64_t axis = axes->as.ints[i] < 0 ? axes->as.ints[i] + rank : axes->as.ints[i];
     reduced[axis] = true;
     first = axis < first ? (int32_t)axis : first;
   }
-  for (int32_t i = first; i < rank; ++i) {
+  for (int32_t i = first; i < rank; i++) {
     if (!reduced[i]) {
       return -1;
     }
@@ -77,7 +77,7 @@ static nd4c_value square_root_of(const match *found, nd4c_value value) {
 static bool is_deviation(match *found, nd4c_value value, nd4c_value *centred, int32_t *axis) {
   const nd4c_graph_node *root = inner(found, value, ND4C_OP_sqrt);
   const nd4c_graph_node *sum = root == NULL ? NULL : inner(found, root->inputs[0], ND4C_OP_add);
-  for (int32_t i = 0; sum != NULL && i < 2; ++i) {
+  for (int32_t i = 0; sum != NULL && i < 2; i++) {
     const nd4c_graph_node *mean = inner(found, sum->inputs[i], ND4C_OP_mean);
     if (mean == NULL || !nd4c_constant_scalar(found->rewrite, sum->inputs[1 - i], &found->epsilon)) {
       continue;
@@ -117,7 +117,7 @@ static bool is_parameter(const match *found, nd4c_value value, int32_t axis) {
 
 /* Tries both orders of the operands of the final add and of the multiply. */
 static bool recognise(match *found, const nd4c_graph_node *sum, int32_t *axis) {
-  for (int32_t i = 0; i < 4; ++i) {
+  for (int32_t i = 0; i < 4; i++) {
     const nd4c_graph_node *product = inner(found, sum->inputs[i & 1], ND4C_OP_multiply);
     if (product == NULL) {
       continue;
@@ -134,7 +134,7 @@ static bool recognise(match *found, const nd4c_graph_node *sum, int32_t *axis) {
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
     match found = {.rewrite = rewrite};
     int32_t axis = 0;
     if (rewrite->graph->nodes[i].def->info.op != ND4C_OP_add || !recognise(&found, &rewrite->graph->nodes[i], &axis)) {

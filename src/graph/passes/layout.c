@@ -39,7 +39,7 @@ static nd4c_status describe(layout *work, nd4c_value value, nd4c_tensor *tensor)
 static nd4c_status ask(layout *work, const nd4c_graph_node *node, int32_t *order, bool *found) {
   const nd4c_context *context = work->rewrite->context;
   nd4c_tensor inputs[ND4C_IN_conv_count], output;
-  for (int32_t i = 0; i < node->input_count; ++i) {
+  for (int32_t i = 0; i < node->input_count; i++) {
     ND4C_TRY(describe(work, node->inputs[i], &inputs[i]));
   }
   ND4C_TRY(describe(work, node->outputs[0], &output));
@@ -62,7 +62,7 @@ static nd4c_status ask(layout *work, const nd4c_graph_node *node, int32_t *order
 static const int32_t *inherited(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int32_t rank = graph->values[node->outputs[0]].rank;
   int32_t looked_at = node->def->order == ND4C_ORDER_FIRST ? 1 : node->input_count;
-  for (int32_t i = 0; i < looked_at && i < node->input_count; ++i) {
+  for (int32_t i = 0; i < looked_at && i < node->input_count; i++) {
     if (node->inputs[i] >= 0 && graph->values[node->inputs[i]].rank == rank &&
         graph->values[node->inputs[i]].order != NULL) {
       return graph->values[node->inputs[i]].order;
@@ -74,7 +74,7 @@ static const int32_t *inherited(const nd4c_graph *graph, const nd4c_graph_node *
 /* The reshape at the end of a channel shuffle copies anyway, so its output can have the order of the conv before it. */
 static const int32_t *through_views(const nd4c_graph *graph, const nd4c_graph_node *node) {
   int32_t rank = graph->values[node->outputs[0]].rank;
-  for (int32_t steps = 0; steps < 8; ++steps) {
+  for (int32_t steps = 0; steps < 8; steps++) {
     if (node->def->view == NULL || node->inputs[0] < 0) {
       return NULL;
     }
@@ -92,7 +92,7 @@ static const int32_t *through_views(const nd4c_graph *graph, const nd4c_graph_no
 
 static bool is_permutation(const int32_t *order, int32_t rank) {
   uint64_t seen = 0;
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     if (order[i] < 0 || order[i] >= rank || (seen >> order[i] & 1) != 0) {
       return false;
     }
@@ -134,10 +134,10 @@ static nd4c_status set_orders(layout *work) {
   if (work->is_output == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
     work->is_output[graph->outputs.items[i].value] = true;
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     ND4C_TRY(set_order(work, &graph->nodes[i]));
   }
   return ND4C_OK;

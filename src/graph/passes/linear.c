@@ -66,8 +66,8 @@ static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index, int32_t side) {
 }
 
 static nd4c_status run(nd4c_rewrite *rewrite) {
-  for (int32_t i = 0; i < rewrite->graph->node_count; ++i) {
-    for (int32_t side = 0; side < 2 && rewrite->graph->nodes[i].def->info.op == ND4C_OP_add; ++side) {
+  for (int32_t i = 0; i < rewrite->graph->node_count; i++) {
+    for (int32_t side = 0; side < 2 && rewrite->graph->nodes[i].def->info.op == ND4C_OP_add; side++) {
       ND4C_TRY(fuse(rewrite, i, side));
     }
   }

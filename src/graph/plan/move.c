@@ -18,7 +18,7 @@ static nd4c_status finish_making(const nd4c_plan_place *place) {
 
 static nd4c_status leave(nd4c_plan *plan) {
   nd4c_status first = ND4C_OK;
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     nd4c_plan_place *place = &plan->places[i];
     if (place->context != NULL) {
       nd4c_status status = plan->moved ? ND4C_OK : finish_making(place);
@@ -57,7 +57,7 @@ nd4c_status nd4c_plan_move(nd4c_plan *plan, nd4c_context *context) {
     ND4C_TRY(nd4c_routing_context(context, plan->device, &own));
   }
   plan->context = nd4c_context_retain(own);
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     nd4c_status status = enter_place(&plan->places[i], context);
     if (status != ND4C_OK) {
       (void)leave(plan);

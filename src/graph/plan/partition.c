@@ -34,7 +34,7 @@ static int32_t level_behind(const partitioning *work, int32_t node, bool island)
 static int32_t level_of(const partitioning *work, int32_t node) {
   const nd4c_graph *graph = work->plan->graph;
   int32_t level = 0;
-  for (int32_t k = 0; k < graph->nodes[node].input_count; ++k) {
+  for (int32_t k = 0; k < graph->nodes[node].input_count; k++) {
     nd4c_value value = graph->nodes[node].inputs[k];
     int32_t producer = value < 0 ? -1 : graph->values[value].producer;
     bool inside = producer >= 0 && work->plan->segment_of[node] >= 0 &&
@@ -54,14 +54,14 @@ static int32_t find_levels(const partitioning *work) {
   int32_t highest = 0;
   for (int32_t i = 0; i < plan->graph->node_count;) {
     int32_t segment = plan->segment_of[i], end = i + 1, level = level_of(work, i);
-    for (; segment >= 0 && end < plan->graph->node_count && plan->segment_of[end] == segment; ++end) {
+    for (; segment >= 0 && end < plan->graph->node_count && plan->segment_of[end] == segment; end++) {
       int32_t next = level_of(work, end);
       level = next > level ? next : level;
     }
     if (segment >= 0) {
       work->segment_level[segment] = level;
     }
-    for (; i < end; ++i) {
+    for (; i < end; i++) {
       work->level[i] = level;
     }
     highest = level > highest ? level : highest;
@@ -108,7 +108,7 @@ static nd4c_status note_piece_declined(const partitioning *work, const int32_t *
   (void)snprintf(reason, sizeof reason, "took it into a segment of %d nodes, which it could not compile: %s", count,
                  nd4c_error_message());
   nd4c_error_clear();
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     ND4C_TRY(note_decline(plan, work->compiler, nodes[i], reason));
   }
   return ND4C_OK;
@@ -125,7 +125,7 @@ static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answe
   if (nodes == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < answer->region->node_count; ++i) {
+  for (int32_t i = 0; i < answer->region->node_count; i++) {
     if (answer->piece_of[i] == piece) {
       nodes[found++] = work->nodes[i];
     }
@@ -140,7 +140,7 @@ static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answe
   if (declined) {
     return note_piece_declined(work, nodes, count);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     plan->segment_of[nodes[i]] = plan->segment_count;
   }
   plan->segment_count += 1;
@@ -148,12 +148,12 @@ static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answe
 }
 
 static nd4c_status take_answer(partitioning *work, const nd4c_answer *answer) {
-  for (int32_t i = 0; i < answer->region->node_count; ++i) {
+  for (int32_t i = 0; i < answer->region->node_count; i++) {
     if (answer->piece_of[i] < 0) {
       ND4C_TRY(note_decline(work->plan, work->compiler, work->nodes[i], nd4c_answer_reason(answer, i)));
     }
   }
-  for (int32_t i = 0; i < answer->piece_count; ++i) {
+  for (int32_t i = 0; i < answer->piece_count; i++) {
     ND4C_TRY(is_worth_a_segment(work, answer, i) ? take_piece(work, answer, i) : ND4C_OK);
   }
   return ND4C_OK;
@@ -180,9 +180,9 @@ static nd4c_status offer_region(partitioning *work, int32_t count) {
 static void list_edges(const partitioning *work) {
   const nd4c_graph *graph = work->plan->graph;
   int32_t count = 0;
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     work->first_before[i] = count;
-    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
       nd4c_value value = graph->nodes[i].inputs[k];
       if (value >= 0 && graph->values[value].producer >= 0) {
         work->before[count++] = graph->values[value].producer;
@@ -201,12 +201,12 @@ static nd4c_status apply_order(const partitioning *work) {
   if (nodes == NULL || segment_of == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     int32_t from = work->order[i];
     graph->nodes[i] = nodes[from];
     plan->segment_of[i] = segment_of[from];
     work->moved_to[from] = i;
-    for (int32_t k = 0; k < graph->nodes[i].output_count; ++k) {
+    for (int32_t k = 0; k < graph->nodes[i].output_count; k++) {
       graph->values[graph->nodes[i].outputs[k]].producer = i;
     }
   }
@@ -228,8 +228,10 @@ static nd4c_status order_nodes(const partitioning *work) {
                                   .group_of = plan->segment_of};
   ND4C_TRY(nd4c_grouping_order(&grouping, work->order, &crossed));
   return crossed < 0 ? apply_order(work)
-                     : nd4c_fail(ND4C_INTERNAL, "plan: segment %d cannot run as one, though its compiler's answer was "
-                                                "found to be sound", crossed);
+                     : nd4c_fail(ND4C_INTERNAL,
+                                 "plan: segment %d cannot run as one, though its compiler's answer was "
+                                 "found to be sound",
+                                 crossed);
 }
 
 /* -- all of it --------------------------------------------------------------------------------------------------- */
@@ -237,9 +239,9 @@ static nd4c_status order_nodes(const partitioning *work) {
 static nd4c_status ask_compiler(partitioning *work) {
   nd4c_plan *plan = work->plan;
   int32_t highest = find_levels(work);
-  for (int32_t level = 0; level <= highest; ++level) {
+  for (int32_t level = 0; level <= highest; level++) {
     int32_t count = 0;
-    for (int32_t i = 0; i < plan->graph->node_count; ++i) {
+    for (int32_t i = 0; i < plan->graph->node_count; i++) {
       if (plan->segment_of[i] < 0 && work->level[i] == level) {
         work->nodes[count++] = i;
       }
@@ -259,12 +261,12 @@ static nd4c_status mark_values(nd4c_plan *plan) {
   if (plan->fed == NULL || plan->hidden == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < graph->value_count; ++i) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
     plan->hidden[i] = graph->values[i].producer >= 0 && plan->segment_of[graph->values[i].producer] >= 0;
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     int32_t segment = plan->segment_of[i];
-    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
       nd4c_value value = graph->nodes[i].inputs[k];
       int32_t producer = value < 0 ? -1 : graph->values[value].producer;
       if (value >= 0) {
@@ -273,11 +275,11 @@ static nd4c_status mark_values(nd4c_plan *plan) {
       }
     }
   }
-  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
     plan->hidden[graph->outputs.items[i].value] = false;
   }
   /* Compilers expect C order, whatever order kernels around a conv prefer. */
-  for (int32_t i = 0; i < graph->value_count; ++i) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
     const int32_t producer = graph->values[i].producer;
     if (plan->fed[i] || (producer >= 0 && plan->segment_of[producer] >= 0)) {
       graph->values[i].order = NULL;
@@ -294,7 +296,7 @@ static bool may_ask(const nd4c_plan *plan, const nd4c_compiler *compiler) {
 static nd4c_status allocate(partitioning *work) {
   nd4c_plan *plan = work->plan;
   int64_t count = (int64_t)plan->graph->node_count + 1, edges = 1;
-  for (int32_t i = 0; i < plan->graph->node_count; ++i) {
+  for (int32_t i = 0; i < plan->graph->node_count; i++) {
     edges += plan->graph->nodes[i].input_count;
   }
   plan->segment_of = nd4c_region_take(&plan->region, count, sizeof *plan->segment_of);
@@ -321,7 +323,7 @@ static nd4c_status allocate(partitioning *work) {
 nd4c_status nd4c_plan_find_segments(nd4c_plan *plan) {
   int32_t count = 0, asked = 0;
   const nd4c_compiler *const *compilers = nd4c_device_compilers(plan->device, &count);
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     asked += may_ask(plan, compilers[i]);
   }
   if (asked == 0 || plan->place_count > 1) { /* steps of other devices may lie between */
@@ -329,7 +331,7 @@ nd4c_status nd4c_plan_find_segments(nd4c_plan *plan) {
   }
   partitioning work = {.plan = plan};
   ND4C_TRY(allocate(&work));
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     work.compiler = compilers[i];
     if (may_ask(plan, compilers[i])) {
       ND4C_TRY(ask_compiler(&work));

@@ -3,8 +3,8 @@
 
 #include "base/status.h"
 #include "device/context/routing.h"
-#include "graph/plan/placement.h"
 #include "graph/plan.h"
+#include "graph/plan/placement.h"
 
 nd4c_status nd4c_placement_check(const nd4c_placement *placement) {
   if (placement->struct_size < ND4C_SIZE_OF(nd4c_placement)) {
@@ -26,7 +26,7 @@ nd4c_status nd4c_placement_check(const nd4c_placement *placement) {
 
 nd4c_device *nd4c_placement_single(const nd4c_placement *placement) {
   nd4c_device *single = placement->device_of == NULL ? placement->devices[0] : NULL;
-  for (int32_t i = 1; single != NULL && i < placement->device_count; ++i) {
+  for (int32_t i = 1; single != NULL && i < placement->device_count; i++) {
     single = placement->devices[i] == single ? single : NULL;
   }
   return single;
@@ -78,7 +78,7 @@ nd4c_status nd4c_plan_make_places(nd4c_plan *plan) {
   if (place_of == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_device *device = device_of(plan, i);
     ND4C_TRY(find_place(plan, device != NULL ? device : plan->device, &place_of[i]));
   }
@@ -105,10 +105,10 @@ static nd4c_status copy_constant(nd4c_graph_value *value) {
 /* For a device that takes only whole buffers, all values are in C order and begin at offset 0. */
 nd4c_status nd4c_plan_make_whole(nd4c_plan *plan) {
   plan->whole = plan->helper != NULL && plan->helper->device->description.whole_buffers;
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     plan->whole = plan->whole || plan->places[i].device->description.whole_buffers;
   }
-  for (int32_t i = 0; i < plan->graph->value_count && plan->whole; ++i) {
+  for (int32_t i = 0; i < plan->graph->value_count && plan->whole; i++) {
     nd4c_graph_value *value = &plan->graph->values[i];
     value->order = NULL;
     if (value->constant != NULL && value->dtype != ND4C_UTF8 && !nd4c_array_is_whole(value->constant)) {
@@ -138,9 +138,9 @@ static nd4c_slot *root_of(const nd4c_plan *plan, nd4c_value value) {
 
 /* True if a step of another device than the slot's own reads the root's memory. */
 static bool is_read_elsewhere(const nd4c_plan *plan, const nd4c_slot *root, int32_t home, int32_t place) {
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
-    for (int32_t k = 0; step->place != home && (place < 0 || step->place == place) && k < step->input_count; ++k) {
+    for (int32_t k = 0; step->place != home && (place < 0 || step->place == place) && k < step->input_count; k++) {
       if (step->inputs[k] >= 0 && root_of(plan, step->inputs[k]) == root) {
         return true;
       }
@@ -153,19 +153,19 @@ void nd4c_plan_split_slots(nd4c_plan *plan) {
   if (plan->place_count == 1) {
     return;
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
-    for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    for (int32_t k = 0; k < plan->steps[i].output_count; k++) {
       root_of(plan, plan->steps[i].outputs[k])->place = plan->steps[i].place;
     }
   }
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     nd4c_slot *slot = &plan->slots[i];
     if (slot->kind == ND4C_SLOT_ARENA && slot->bytes > 0 && is_read_elsewhere(plan, slot, slot->place, -1)) {
       slot->kind = ND4C_SLOT_OWN;
     }
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
-    for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    for (int32_t k = 0; k < plan->steps[i].output_count; k++) {
       nd4c_value value = plan->steps[i].outputs[k];
       nd4c_slot *root = root_of(plan, value);
       root->in_parts = root->in_parts || (root->kind == ND4C_SLOT_OWN && plan->slots[value].root != value);
@@ -179,7 +179,7 @@ static int32_t home_of(const nd4c_plan *plan, const nd4c_slot *root) {
     return root->kind == ND4C_SLOT_INPUT ? 0 : root->place;
   }
   const nd4c_device *device = atomic_load(&root->array->storage->device);
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     if (plan->places[i].device == device) {
       return i;
     }
@@ -190,7 +190,7 @@ static int32_t home_of(const nd4c_plan *plan, const nd4c_slot *root) {
 /* True if an earlier constant is in the same storage: one copy serves both. */
 static bool is_repeated(const nd4c_plan *plan, int32_t slot) {
   const nd4c_slot *root = &plan->slots[slot];
-  for (int32_t i = 0; i < slot && root->kind == ND4C_SLOT_CONSTANT; ++i) {
+  for (int32_t i = 0; i < slot && root->kind == ND4C_SLOT_CONSTANT; i++) {
     const nd4c_slot *other = &plan->slots[i];
     if (other->kind == ND4C_SLOT_CONSTANT && other->array->storage == root->array->storage) {
       return true;
@@ -206,13 +206,13 @@ static int64_t bytes_of(const nd4c_slot *root) {
 typedef void (*copy_visitor)(void *user, const nd4c_plan *plan, int32_t slot, int32_t from, int32_t to);
 
 static void visit_copies(const nd4c_plan *plan, copy_visitor visit, void *user) {
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     const nd4c_slot *root = &plan->slots[i];
     if (root->kind == ND4C_SLOT_UNUSED || root->kind == ND4C_SLOT_VIEW || bytes_of(root) == 0 || is_repeated(plan, i)) {
       continue;
     }
     int32_t home = home_of(plan, root);
-    for (int32_t place = 0; place < plan->place_count; ++place) {
+    for (int32_t place = 0; place < plan->place_count; place++) {
       if (place != home && is_read_elsewhere(plan, root, home, place)) {
         visit(user, plan, i, home, place);
       }

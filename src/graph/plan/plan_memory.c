@@ -23,7 +23,7 @@ static int by_size(const void *a, const void *b) {
  * offset. */
 static void place_block(nd4c_plan_block *const *placed, int32_t count, nd4c_plan_block *block) {
   int64_t end = 0, best = -1, best_gap = INT64_MAX;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (placed[i]->last < block->first || placed[i]->first > block->last) {
       continue;
     }
@@ -50,7 +50,7 @@ static void insert_by_offset(nd4c_plan_block **placed, int32_t count, nd4c_plan_
 /* Rounds sizes up and checks that even all blocks side by side can be addressed. */
 static nd4c_status round_sizes(nd4c_plan_block *blocks, int32_t count) {
   int64_t total = 0;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     int64_t rounded = 0;
     if (!nd4c_checked_add(blocks[i].bytes, ND4C_PLAN_ALIGNMENT - 1, &rounded)) {
       return nd4c_fail(ND4C_OVERFLOW, "plan: a tensor of %lld bytes", (long long)blocks[i].bytes);
@@ -71,12 +71,12 @@ nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64
     return nd4c_fail_memory("arena planning", 2 * (size_t)count * sizeof *order);
   }
   nd4c_plan_block **placed = order + count;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     order[i] = &blocks[i];
   }
   qsort(order, (size_t)count, sizeof *order, by_size);
   int32_t placed_count = 0;
-  for (int32_t i = 0; i < count && order[i]->bytes > 0; ++i) {
+  for (int32_t i = 0; i < count && order[i]->bytes > 0; i++) {
     place_block(placed, placed_count, order[i]);
     insert_by_offset(placed, placed_count, order[i]);
     placed_count += 1;
@@ -89,7 +89,7 @@ nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64
 
 int32_t nd4c_plan_share_buffers(nd4c_plan_block *blocks, int32_t count, int64_t *buffer_bytes, int32_t *buffer_last) {
   int32_t buffers = 0;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     nd4c_plan_block *block = &blocks[i];
     int32_t at = 0;
     while (at < buffers && (buffer_bytes[at] != block->bytes || buffer_last[at] >= block->first)) {
@@ -119,18 +119,18 @@ typedef struct planning {
 
 static void note_lifetimes(planning *work) {
   const nd4c_plan *plan = work->plan;
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     work->block_of[i] = -1;
     work->last_use[i] = -1;
   }
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
-    for (int32_t k = 0; k < step->input_count; ++k) {
+    for (int32_t k = 0; k < step->input_count; k++) {
       if (step->inputs[k] >= 0) {
         work->last_use[plan->slots[step->inputs[k]].root] = i;
       }
     }
-    for (int32_t k = 0; k < step->output_count; ++k) {
+    for (int32_t k = 0; k < step->output_count; k++) {
       work->last_use[plan->slots[step->outputs[k]].root] = i;
     }
   }
@@ -140,7 +140,7 @@ static bool same_layout(const nd4c_slot *a, const nd4c_slot *b) {
   if (a->dtype != b->dtype || a->rank != b->rank) {
     return false;
   }
-  for (int32_t i = 0; i < a->rank; ++i) {
+  for (int32_t i = 0; i < a->rank; i++) {
     if (a->shape[i] != b->shape[i] || (a->strides[i] != b->strides[i] && a->shape[i] > 1)) {
       return false;
     }
@@ -159,7 +159,7 @@ static int32_t find_in_place(const planning *work, int32_t index) {
     return -1;
   }
   const nd4c_slot *output = &plan->slots[step->outputs[0]];
-  for (int32_t i = 0; i < step->input_count; ++i) {
+  for (int32_t i = 0; i < step->input_count; i++) {
     if (step->inputs[i] < 0) {
       continue;
     }
@@ -168,7 +168,7 @@ static int32_t find_in_place(const planning *work, int32_t index) {
     /* Empty slots stay at the place that produces them. */
     bool fits = root->kind == ND4C_SLOT_ARENA && root->place == work->place && work->last_use[input->root] == index &&
                 input->offset == 0 && root->bytes == output->bytes && same_layout(input, output);
-    for (int32_t k = 0; k < step->input_count && fits; ++k) {
+    for (int32_t k = 0; k < step->input_count && fits; k++) {
       const nd4c_slot *other = step->inputs[k] < 0 ? NULL : &plan->slots[step->inputs[k]];
       bool shares = other != NULL && other->root == input->root;
       fits = !shares || (other->offset == 0 && same_layout(other, output));
@@ -214,13 +214,13 @@ static nd4c_status plan_buffers(planning *work, nd4c_plan_place *place) {
   }
   place->buffer_count = nd4c_plan_share_buffers(work->blocks, work->block_count, place->buffer_bytes, last);
   nd4c_region_free(&region);
-  for (int32_t i = 0; i < place->buffer_count; ++i) {
+  for (int32_t i = 0; i < place->buffer_count; i++) {
     if (!nd4c_checked_add(place->arena_bytes, place->buffer_bytes[i], &place->arena_bytes)) {
       return nd4c_fail(ND4C_OVERFLOW, "plan: the tensors together exceed what can be addressed");
     }
   }
   plan->arena_bytes += place->arena_bytes;
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
       plan->slots[i].buffer = work->blocks[work->block_of[i]].buffer;
     }
@@ -233,8 +233,8 @@ static nd4c_status plan_blocks(planning *work) {
   nd4c_plan *plan = work->plan;
   nd4c_plan_place *place = &plan->places[work->place];
   work->block_count = 0;
-  for (int32_t i = 0; i < plan->step_count; ++i) {
-    for (int32_t k = 0; k < plan->steps[i].output_count; ++k) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
+    for (int32_t k = 0; k < plan->steps[i].output_count; k++) {
       add_output(work, i, plan->steps[i].outputs[k]);
     }
   }
@@ -242,19 +242,19 @@ static nd4c_status plan_blocks(planning *work) {
     return plan_buffers(work, place);
   }
   int32_t scratch = work->block_count, scratch_count = plan->place_count == 1 ? plan->step_count : 0;
-  for (int32_t i = 0; i < scratch_count; ++i) {
+  for (int32_t i = 0; i < scratch_count; i++) {
     const nd4c_choice *choice = plan->steps[i].choice;
     work->blocks[scratch + i] =
         (nd4c_plan_block){.bytes = choice == NULL ? 0 : choice->scratch_bytes, .first = i, .last = i};
   }
   ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, &place->arena_bytes));
   plan->arena_bytes += place->arena_bytes;
-  for (int32_t i = 0; i < plan->slot_count; ++i) {
+  for (int32_t i = 0; i < plan->slot_count; i++) {
     if (work->block_of[i] >= 0 && plan->slots[i].place == work->place) {
       plan->slots[i].arena_offset = work->blocks[work->block_of[i]].offset;
     }
   }
-  for (int32_t i = 0; i < scratch_count; ++i) {
+  for (int32_t i = 0; i < scratch_count; i++) {
     plan->steps[i].scratch_offset = work->blocks[scratch + i].offset;
   }
   return ND4C_OK;
@@ -263,7 +263,7 @@ static nd4c_status plan_blocks(planning *work) {
 static nd4c_status plan_all(planning *work) {
   nd4c_plan *plan = work->plan;
   note_lifetimes(work);
-  for (work->place = 0; work->place < plan->place_count; ++work->place) {
+  for (work->place = 0; work->place < plan->place_count; work->place++) {
     nd4c_plan_place *place = &plan->places[work->place];
     ND4C_TRY(plan_blocks(work));
     if (place->arena_bytes > 0 && place->buffer_count == 0) {

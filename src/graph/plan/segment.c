@@ -43,10 +43,10 @@ static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
   if (tensors == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < node->input_count; ++i) {
+  for (int32_t i = 0; i < node->input_count; i++) {
     ND4C_TRY(describe(plan, node->inputs[i], &tensors[i]));
   }
-  for (int32_t i = 0; i < node->output_count; ++i) {
+  for (int32_t i = 0; i < node->output_count; i++) {
     ND4C_TRY(describe(plan, node->outputs[i], &tensors[node->input_count + i]));
   }
   *call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
@@ -78,7 +78,7 @@ typedef struct assembly {
 static nd4c_status allocate_assembly(assembly *work) {
   nd4c_plan *plan = work->plan;
   int64_t inputs = 0, outputs = 0;
-  for (int32_t i = 0; i < work->count; ++i) {
+  for (int32_t i = 0; i < work->count; i++) {
     inputs += plan->graph->nodes[work->nodes[i]].input_count;
     outputs += plan->graph->nodes[work->nodes[i]].output_count;
   }
@@ -99,18 +99,18 @@ static nd4c_status allocate_assembly(assembly *work) {
 static void find_leaving(const assembly *work) {
   const nd4c_graph *graph = work->plan->graph;
   int32_t inside = 0;
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     if (inside < work->count && work->nodes[inside] == i) {
       ++inside;
       continue;
     }
-    for (int32_t k = 0; k < graph->nodes[i].input_count; ++k) {
+    for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
       if (graph->nodes[i].inputs[k] >= 0) {
         work->leaves[graph->nodes[i].inputs[k]] = true;
       }
     }
   }
-  for (int32_t i = 0; i < graph->outputs.count; ++i) {
+  for (int32_t i = 0; i < graph->outputs.count; i++) {
     work->leaves[graph->outputs.items[i].value] = true;
   }
 }
@@ -118,15 +118,15 @@ static void find_leaving(const assembly *work) {
 static void number_values(assembly *work) {
   const nd4c_graph *graph = work->plan->graph;
   enum { INSIDE = -2 };
-  for (int32_t i = 0; i < work->count; ++i) {
+  for (int32_t i = 0; i < work->count; i++) {
     const nd4c_graph_node *node = &graph->nodes[work->nodes[i]];
-    for (int32_t k = 0; k < node->output_count; ++k) {
+    for (int32_t k = 0; k < node->output_count; k++) {
       work->number_of[node->outputs[k]] = INSIDE;
     }
   }
-  for (int32_t i = 0; i < work->count; ++i) {
+  for (int32_t i = 0; i < work->count; i++) {
     const nd4c_graph_node *node = &graph->nodes[work->nodes[i]];
-    for (int32_t k = 0; k < node->input_count; ++k) {
+    for (int32_t k = 0; k < node->input_count; k++) {
       nd4c_value value = node->inputs[k];
       if (value >= 0 && work->number_of[value] == -1) {
         work->inputs[work->input_count] = value;
@@ -136,9 +136,9 @@ static void number_values(assembly *work) {
     }
   }
   work->value_count = work->input_count;
-  for (int32_t i = 0; i < work->count; ++i) {
+  for (int32_t i = 0; i < work->count; i++) {
     const nd4c_graph_node *node = &graph->nodes[work->nodes[i]];
-    for (int32_t k = 0; k < node->output_count; ++k) {
+    for (int32_t k = 0; k < node->output_count; k++) {
       nd4c_value value = node->outputs[k];
       work->number_of[value] = work->value_count;
       if (work->leaves[value]) {
@@ -153,7 +153,7 @@ static void number_values(assembly *work) {
 
 static const int32_t *numbers(const assembly *work, const nd4c_value *values, int32_t count) {
   int32_t *result = nd4c_region_take(&work->plan->region, count, sizeof *result);
-  for (int32_t i = 0; result != NULL && i < count; ++i) {
+  for (int32_t i = 0; result != NULL && i < count; i++) {
     result[i] = values[i] < 0 ? -1 : work->number_of[values[i]];
   }
   return result;
@@ -169,7 +169,7 @@ static nd4c_status fill_segment(const assembly *work, nd4c_segment *segment) {
   if (calls == NULL || nodes == NULL || inputs == NULL || outputs == NULL || labels == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < work->count; ++i) {
+  for (int32_t i = 0; i < work->count; i++) {
     const nd4c_graph_node *node = &plan->graph->nodes[work->nodes[i]];
     ND4C_TRY(make_call(plan, work->nodes[i], &calls[i]));
     nodes[i] = &calls[i];
@@ -214,7 +214,7 @@ static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, n
   if (step->tensors == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
+  for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
     nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
     ND4C_TRY(describe(plan, value, &step->tensors[i]));
   }
@@ -229,7 +229,7 @@ nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *input
   if (arrays == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     arrays[i] = plan->graph->values[inputs[i]].constant;
   }
   *constants = arrays;
@@ -258,8 +258,7 @@ nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4
   *declined = false;
   ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, made->node_count, &segment, &inputs, &outputs));
   ND4C_TRY(nd4c_plan_segment_constants(plan, inputs, segment.input_count, &source.constants));
-  const nd4c_compile_options options =
-      nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
+  const nd4c_compile_options options = nd4c_compile_request_tell(plan->compile, plan->context, made->compiler, &room);
   nd4c_status status =
       nd4c_compiled_make(made->compiler, plan->device, &segment, &options, &source, &made->compiled, &made->info);
   if (status == ND4C_UNSUPPORTED && source.declined) {
@@ -284,7 +283,7 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
     return nd4c_error_code();
   }
   made->first = node + 1 - made->node_count;
-  for (int32_t i = 0; i < made->node_count; ++i) {
+  for (int32_t i = 0; i < made->node_count; i++) {
     nodes[i] = made->first + i;
   }
   ND4C_TRY(nd4c_plan_describe_segment(plan, nodes, made->node_count, &segment, &inputs, &outputs));
@@ -297,7 +296,7 @@ nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *ste
 }
 
 bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reason_size) {
-  for (int32_t i = 0; i < plan->step_count; ++i) {
+  for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
     const nd4c_compiled *compiled = step->segment != NULL ? step->segment->compiled : step->choice->compiled;
     if (compiled != NULL && nd4c_compiled_returns(compiled)) {
@@ -309,7 +308,7 @@ bool nd4c_plan_returns_outputs(const nd4c_plan *plan, char *reason, size_t reaso
 }
 
 void nd4c_plan_release_segments(nd4c_plan *plan) {
-  for (int32_t i = 0; i < plan->segment_count; ++i) {
+  for (int32_t i = 0; i < plan->segment_count; i++) {
     nd4c_compiled_release(plan->segments[i].compiled);
   }
 }
@@ -346,7 +345,7 @@ nd4c_status nd4c_plan_execute_segment(const nd4c_plan *plan, nd4c_step *step) {
 /* -- running on arrays --------------------------------------------------------------------------------------------- */
 
 static nd4c_status acquire_all(const nd4c_plan *plan, nd4c_step *step, nd4c_submission *submission) {
-  for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
+  for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
     const bool input = i < step->input_count;
     const int32_t number = input ? i : i - step->input_count;
     const nd4c_array *array = plan->slot_arrays[input ? step->inputs[i] : step->outputs[number]];
@@ -365,7 +364,7 @@ static void release_compiled(void *compiled) {
 
 /* A segment that failed may have written part of its outputs. */
 static nd4c_status fail_outputs(const nd4c_plan *plan, const nd4c_step *step, nd4c_status status) {
-  for (int32_t i = 0; i < step->output_count; ++i) {
+  for (int32_t i = 0; i < step->output_count; i++) {
     nd4c_storage_poison(plan->slot_arrays[step->outputs[i]]->storage, status, nd4c_error_message());
   }
   return status;
@@ -374,7 +373,7 @@ static nd4c_status fail_outputs(const nd4c_plan *plan, const nd4c_step *step, nd
 static nd4c_status submit(const nd4c_plan *plan, nd4c_step *step, nd4c_submission *submission) {
   nd4c_shared_fence *fence = NULL;
   ND4C_TRY(acquire_all(plan, step, submission));
-  for (int32_t i = 0; i < step->output_count; ++i) {
+  for (int32_t i = 0; i < step->output_count; i++) {
     plan->step_outputs[i] = plan->slot_arrays[step->outputs[i]];
   }
   nd4c_status status = execute(plan, step, plan->step_outputs, submission);
@@ -404,7 +403,7 @@ nd4c_status nd4c_plan_run_segment(nd4c_plan *plan, nd4c_step *step) {
   status = status == ND4C_OK ? submit(plan, step, &submission) : status;
   nd4c_submission_end(&submission);
   if (traced) {
-    for (int32_t i = 0; i < step->output_count; ++i) {
+    for (int32_t i = 0; i < step->output_count; i++) {
       nd4c_tracer_write(plan->slot_arrays[step->outputs[i]]->storage, plan->device);
     }
     nd4c_tracer_end(begin, status == ND4C_OK ? plan->device : NULL, "segment", step->segment->compiler->engine, NULL,

@@ -161,7 +161,7 @@ static nd4c_status make_node_slots(nd4c_plan *plan, int32_t index) {
       return make_view_slot(plan, node->outputs[0], node->inputs[0], strides, offset);
     }
   }
-  for (int32_t i = 0; i < node->output_count; ++i) {
+  for (int32_t i = 0; i < node->output_count; i++) {
     if (!nd4c_plan_inside_segment(plan, node->outputs[i])) {
       ND4C_TRY(make_own_slot(plan, node->outputs[i], ND4C_SLOT_ARENA));
     }
@@ -189,7 +189,7 @@ static nd4c_status append_copy(nd4c_plan *plan, nd4c_value value, nd4c_value *co
 
 static nd4c_status make_outputs(nd4c_plan *plan) {
   nd4c_graph_ports *outputs = &plan->graph->outputs;
-  for (int32_t i = 0; i < outputs->count; ++i) {
+  for (int32_t i = 0; i < outputs->count; i++) {
     nd4c_value value = outputs->items[i].value;
     if (!covers_root(plan, &plan->slots[value])) {
       ND4C_TRY(append_copy(plan, value, &value));
@@ -220,13 +220,13 @@ nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
     return nd4c_error_code();
   }
   int32_t nodes = graph->node_count;
-  for (int32_t i = 0; i < graph->value_count; ++i) {
+  for (int32_t i = 0; i < graph->value_count; i++) {
     const nd4c_graph_value *value = &graph->values[i];
     if (value->constant != NULL || value->input >= 0) {
       ND4C_TRY(make_own_slot(plan, i, value->constant != NULL ? ND4C_SLOT_CONSTANT : ND4C_SLOT_INPUT));
     }
   }
-  for (int32_t i = 0; i < nodes; ++i) {
+  for (int32_t i = 0; i < nodes; i++) {
     ND4C_TRY(make_node_slots(plan, i));
   }
   ND4C_TRY(make_outputs(plan));

@@ -20,7 +20,7 @@ static bool is_view(const nd4c_plan *plan, const nd4c_graph_node *node) {
 }
 
 static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
-  for (int32_t i = 0; i < step->input_count; ++i) {
+  for (int32_t i = 0; i < step->input_count; i++) {
     if (step->inputs[i] < 0) {
       step->tensors[i] = (nd4c_tensor){.dtype = ND4C_DTYPE_NONE};
       continue;
@@ -31,7 +31,7 @@ static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
       step->tensors[i].flags |= ND4C_TENSOR_CONSTANT | ND4C_TENSOR_READ_ONLY;
     }
   }
-  for (int32_t i = 0; i < step->output_count; ++i) {
+  for (int32_t i = 0; i < step->output_count; i++) {
     nd4c_slot_describe(&plan->slots[step->outputs[i]], &step->tensors[step->input_count + i]);
   }
 }
@@ -39,7 +39,7 @@ static void describe_operands(const nd4c_plan *plan, nd4c_step *step) {
 /* The constants among a step's inputs; NULL: no memory. */
 static const nd4c_constant_input *constants_of(nd4c_plan *plan, const nd4c_step *step) {
   nd4c_constant_input *items = nd4c_region_take(&plan->region, step->input_count, sizeof *items);
-  for (int32_t i = 0; items != NULL && i < step->input_count; ++i) {
+  for (int32_t i = 0; items != NULL && i < step->input_count; i++) {
     const nd4c_slot *slot = step->inputs[i] < 0 ? NULL : &plan->slots[step->inputs[i]];
     const nd4c_slot *root = slot == NULL ? NULL : &plan->slots[slot->root];
     if (root != NULL && root->kind == ND4C_SLOT_CONSTANT) {
@@ -52,7 +52,7 @@ static const nd4c_constant_input *constants_of(nd4c_plan *plan, const nd4c_step 
 /* Whether the device takes the operands with their layouts. */
 static bool fits_whole(const nd4c_plan *plan, const nd4c_step *step) {
   bool whole = true;
-  for (int32_t i = 0; i < step->input_count + step->output_count; ++i) {
+  for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
     const nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
     const nd4c_slot *slot = value >= 0 ? &plan->slots[value] : NULL;
     whole = whole && (slot == NULL || slot->dtype == ND4C_UTF8 || (slot->contiguous && slot->offset == 0));
@@ -79,7 +79,7 @@ static nd4c_status choose_at(nd4c_plan *plan, int32_t place, const nd4c_constant
   }
   const nd4c_constants constants = {step->tensors, items};
   ND4C_TRY(nd4c_choice_make(context, &step->call, &constants, plan->compile, &step->choice));
-  for (int32_t i = 0; i < step->input_count; ++i) {
+  for (int32_t i = 0; i < step->input_count; i++) {
     if (items[i].array != NULL && step->tensors[i].layout == ND4C_LAYOUT_STRIDED) {
       plan->slots[plan->slots[step->inputs[i]].root].bound = true;
     }
@@ -102,7 +102,7 @@ static nd4c_status choose(nd4c_plan *plan, nd4c_step *step) {
   if (plan->helper != NULL && plan->place_count == 1) {
     nd4c_plan_add_helper(plan);
   }
-  for (int32_t i = 0; i < plan->place_count; ++i) {
+  for (int32_t i = 0; i < plan->place_count; i++) {
     nd4c_status status = i == wanted ? ND4C_UNSUPPORTED : choose_at(plan, i, items, step);
     if (status == ND4C_OK) {
       step->declined = reason != NULL ? reason : "nothing there computes it";
@@ -163,7 +163,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   if (plan->steps == NULL) {
     return nd4c_error_code();
   }
-  for (int32_t i = 0; i < graph->node_count; ++i) {
+  for (int32_t i = 0; i < graph->node_count; i++) {
     if (is_view(plan, &graph->nodes[i])) {
       continue;
     }

@@ -5,9 +5,9 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "import/onnx/model.h"
 #include "import/onnx/ops/foreign.h"
 #include "import/onnx/ops/mapping.h"
-#include "import/onnx/model.h"
 
 /* -- functions ------------------------------------------------------------------------------------------------ */
 

@@ -3,8 +3,8 @@
 #ifndef ND4C_IO_ONNX_IMPORT_H
 #define ND4C_IO_ONNX_IMPORT_H
 
-#include "import/onnx/ops/mapping.h"
 #include "import/onnx/model.h"
+#include "import/onnx/ops/mapping.h"
 #include "nd4c/datum.h"
 #include "nd4c/graph.h"
 #include "nd4c/model.h"

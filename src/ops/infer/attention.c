@@ -37,7 +37,7 @@ static nd4c_status check_ranks(const nd4c_inference *inference) {
   if (q->rank != 3 && q->rank != 4) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, heads, t, head] or [n, t, heads * head]");
   }
-  for (int32_t i = 1; i < 3; ++i) {
+  for (int32_t i = 1; i < 3; i++) {
     ND4C_TRY(nd4c_rule_expect_rank(inference, i, q->rank, "as many axes as q has"));
   }
   bool given = attrs[ND4C_ATTR_attention_q_heads].as.i != 0 || attrs[ND4C_ATTR_attention_kv_heads].as.i != 0;
@@ -107,7 +107,7 @@ static nd4c_status check_mask(const nd4c_inference *inference, int32_t position,
 
 static nd4c_status check_windows(const nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
-  for (int32_t i = ND4C_ATTR_attention_left_window; i <= ND4C_ATTR_attention_right_window; ++i) {
+  for (int32_t i = ND4C_ATTR_attention_left_window; i <= ND4C_ATTR_attention_right_window; i++) {
     if (attrs[i].as.i < -1) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: %s is %lld, expected -1 (no bound) or more", inference->op->name,
                        inference->op->attrs[i].name, (long long)attrs[i].as.i);
@@ -194,13 +194,13 @@ nd4c_status nd4c_infer_multi_head_attention(nd4c_inference *inference) {
   const nd4c_tensor *wv = &inference->inputs[ND4C_IN_multi_head_attention_wv];
   const nd4c_tensor *wo = &inference->inputs[ND4C_IN_multi_head_attention_wo];
   int64_t heads = inference->attrs[ND4C_ATTR_multi_head_attention_heads].as.i;
-  for (int32_t i = 1; i < ND4C_IN_multi_head_attention_mask; ++i) {
+  for (int32_t i = 1; i < ND4C_IN_multi_head_attention_mask; i++) {
     ND4C_TRY(nd4c_rule_same_dtype(inference, i));
   }
   if (heads < 1) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: heads is %lld, expected at least 1", inference->op->name, (long long)heads);
   }
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     ND4C_TRY(nd4c_rule_expect_rank(inference, i, 3, "[n, t, features]"));
   }
   if (k->shape[0] != q->shape[0] || v->shape[0] != q->shape[0] || v->shape[1] != k->shape[1]) {
@@ -246,7 +246,7 @@ nd4c_status nd4c_infer_rotary_embedding(nd4c_inference *inference) {
   }
   const int64_t direct[3] = {o.batch, o.length, turned / 2};
   const int64_t table[2] = {cos->rank == 2 ? cos->shape[0] : 0, turned / 2};
-  for (int32_t i = 1; i < 3; ++i) {
+  for (int32_t i = 1; i < 3; i++) {
     ND4C_TRY(nd4c_rule_expect_shape(inference, i, ids != NULL ? 2 : 3, ids != NULL ? table : direct,
                                     ids != NULL ? "[positions, pairs]" : "[n, t, pairs]"));
   }
@@ -267,7 +267,7 @@ static nd4c_status check_gates(const nd4c_inference *inference, const operand *k
     return nd4c_fail(ND4C_ARGUMENT, "%s: expected decay %s and beta %s for update_rule %lld", inference->op->name,
                      gated ? "given" : "left out", delta ? "given" : "left out", (long long)rule);
   }
-  for (int32_t i = ND4C_IN_linear_attention_decay; i <= ND4C_IN_linear_attention_beta; ++i) {
+  for (int32_t i = ND4C_IN_linear_attention_decay; i <= ND4C_IN_linear_attention_beta; i++) {
     const nd4c_tensor *tensor = nd4c_rule_input(inference, i);
     int64_t other = i == ND4C_IN_linear_attention_decay ? k->heads * k->head : 1;
     if (tensor != NULL && (tensor->rank != 3 || tensor->shape[0] != k->batch || tensor->shape[1] != k->length ||
@@ -286,7 +286,7 @@ nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t kv_heads = attrs[ND4C_ATTR_linear_attention_kv_heads].as.i, packed;
   operand q, k, v;
-  for (int32_t i = 1; i < inference->input_count; ++i) {
+  for (int32_t i = 1; i < inference->input_count; i++) {
     if (i != ND4C_IN_linear_attention_past_state) {
       ND4C_TRY(nd4c_rule_same_dtype(inference, i));
     } else if (past != NULL) {
@@ -295,7 +295,7 @@ nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
   }
   ND4C_TRY(
       nd4c_rule_choice(inference, "update_rule", attrs[ND4C_ATTR_linear_attention_update_rule].as.i, UPDATE_RULES));
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     ND4C_TRY(nd4c_rule_expect_rank(inference, i, 3, "[n, t, heads * head]"));
   }
   ND4C_TRY(read_operand(inference, 0, attrs[ND4C_ATTR_linear_attention_q_heads].as.i, &q));

@@ -21,7 +21,7 @@ nd4c_status nd4c_infer_matrix_transpose(nd4c_inference *inference) {
 bool nd4c_view_matrix_transpose(const nd4c_inference *inference, int64_t *strides, int64_t *offset) {
   const nd4c_tensor *x = &inference->inputs[0];
   *offset = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     strides[i] = x->strides[i < x->rank - 2 ? i : 2 * x->rank - 3 - i];
   }
   return true;
@@ -59,7 +59,7 @@ static void other_axes(const nd4c_inference *inference, const diagonals *d, nd4c
   nd4c_inferred *output = &inference->outputs[0];
   output->dtype = dtype;
   output->rank = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (i != d->axis1 && i != d->axis2) {
       output->shape[output->rank++] = x->shape[i];
     }
@@ -82,7 +82,7 @@ bool nd4c_view_diagonal(const nd4c_inference *inference, int64_t *strides, int64
   if (diagonals_of(inference, &d) != ND4C_OK) {
     return false;
   }
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (i != d.axis1 && i != d.axis2) {
       strides[rank++] = x->strides[i];
     }
@@ -126,7 +126,7 @@ static nd4c_status check_least_rank(const nd4c_inference *inference, int32_t pos
 nd4c_status nd4c_infer_outer(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(promoted(inference, &dtype));
-  for (int32_t i = 0; i < 2; ++i) {
+  for (int32_t i = 0; i < 2; i++) {
     if (inference->inputs[i].rank != 1) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected 1 axis");
     }
@@ -216,7 +216,7 @@ nd4c_status nd4c_infer_vecdot(nd4c_inference *inference) {
   }
   ND4C_TRY(nd4c_rule_broadcast(inference, 0, 1, dtype));
   int32_t axis = a_axis + output->rank - a->rank;
-  for (int32_t i = axis; i + 1 < output->rank; ++i) {
+  for (int32_t i = axis; i + 1 < output->rank; i++) {
     output->shape[i] = output->shape[i + 1];
   }
   output->rank--;
@@ -230,7 +230,7 @@ nd4c_status nd4c_infer_cross(nd4c_inference *inference) {
   int32_t axes[2] = {0, 0};
   ND4C_TRY(promoted(inference, &dtype));
   ND4C_TRY(shared_axis(inference, inference->attrs[ND4C_ATTR_cross_axis].as.i, &axes[0], &axes[1]));
-  for (int32_t i = 0; i < 2; ++i) {
+  for (int32_t i = 0; i < 2; i++) {
     if (inference->inputs[i].shape[axes[i]] != 3) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected 3 elements on axis %d", (int)axes[i]);
     }
@@ -247,7 +247,7 @@ nd4c_status nd4c_infer_kron(nd4c_inference *inference) {
   ND4C_TRY(promoted(inference, &dtype));
   output->dtype = dtype;
   output->rank = a->rank > b->rank ? a->rank : b->rank;
-  for (int32_t i = 0; i < output->rank; ++i) {
+  for (int32_t i = 0; i < output->rank; i++) {
     int32_t in_a = i - (output->rank - a->rank), in_b = i - (output->rank - b->rank);
     if (!nd4c_checked_multiply(in_a < 0 ? 1 : a->shape[in_a], in_b < 0 ? 1 : b->shape[in_b], &output->shape[i])) {
       return nd4c_rule_refuse(inference, 1, ND4C_OVERFLOW, "axis %d of the result exceeds 64 bits", (int)i);
@@ -261,7 +261,7 @@ nd4c_status nd4c_infer_kron(nd4c_inference *inference) {
 static nd4c_status append_axes(nd4c_inference *inference, int32_t position, const bool *summed) {
   const nd4c_tensor *x = &inference->inputs[position];
   nd4c_inferred *output = &inference->outputs[0];
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (summed[i]) {
       continue;
     }
@@ -288,7 +288,7 @@ nd4c_status nd4c_infer_tensordot(nd4c_inference *inference) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: axes_a has %d values and axes_b %d, expected as many", inference->op->name,
                      (int)of_a->count, (int)of_b->count);
   }
-  for (int32_t i = 0; i < of_a->count; ++i) {
+  for (int32_t i = 0; i < of_a->count; i++) {
     int64_t p = of_a->as.ints[i], q = of_b->as.ints[i];
     int64_t left = a->shape[p < 0 ? p + a->rank : p], right = b->shape[q < 0 ? q + b->rank : q];
     if (left != right) {
@@ -330,7 +330,7 @@ nd4c_status nd4c_infer_multi_dot(nd4c_inference *inference) {
                      (int)inference->input_count);
   }
   output->dtype = inference->inputs[0].dtype;
-  for (int32_t i = 0; i <= last; ++i) {
+  for (int32_t i = 0; i <= last; i++) {
     const nd4c_tensor *x = &inference->inputs[i], *before = x - 1;
     bool end = i == 0 || i == last;
     ND4C_TRY(nd4c_rule_accepted_dtype(inference, i));

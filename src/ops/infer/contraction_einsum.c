@@ -74,9 +74,9 @@ static nd4c_status take_input(notation *n, int32_t input, const term *t) {
     return nd4c_rule_refuse(n->inference, input, ND4C_SHAPE, "expected %d axes%s, a letter each", (int)t->count,
                             t->before < 0 ? "" : " or more");
   }
-  for (int32_t i = 0; i < t->count; ++i) {
+  for (int32_t i = 0; i < t->count; i++) {
     int32_t letter = t->letters[i], axis = t->before >= 0 && i >= t->before ? i + hidden : i;
-    for (int32_t k = 0; k < i; ++k) {
+    for (int32_t k = 0; k < i; k++) {
       int32_t other = t->before >= 0 && k >= t->before ? k + hidden : k;
       if (t->letters[k] == letter && x->shape[other] != x->shape[axis]) {
         return nd4c_rule_refuse(n->inference, input, ND4C_SHAPE, "axes %d and %d have one letter, expected one extent",
@@ -86,7 +86,7 @@ static nd4c_status take_input(notation *n, int32_t input, const term *t) {
     ND4C_TRY(meet(n, input, axis, &n->extents[letter]));
     n->met[letter]++;
   }
-  for (int32_t i = 0; i < hidden; ++i) { /* aligned at the last */
+  for (int32_t i = 0; i < hidden; i++) { /* aligned at the last */
     ND4C_TRY(meet(n, input, t->before + hidden - 1 - i, &n->hidden_extents[ND4C_MAX_RANK - 1 - i]));
   }
   n->hidden = hidden > n->hidden ? hidden : n->hidden;
@@ -103,7 +103,7 @@ static nd4c_status append(notation *n, int64_t extent) {
 }
 
 static nd4c_status append_hidden(notation *n) {
-  for (int32_t i = ND4C_MAX_RANK - n->hidden; i < ND4C_MAX_RANK; ++i) {
+  for (int32_t i = ND4C_MAX_RANK - n->hidden; i < ND4C_MAX_RANK; i++) {
     ND4C_TRY(append(n, n->hidden_extents[i]));
   }
   return ND4C_OK;
@@ -112,7 +112,7 @@ static nd4c_status append_hidden(notation *n) {
 /* Without an arrow: "..." and the letters that stand once, in the alphabet's order (capitals first). */
 static nd4c_status implicit_output(notation *n) {
   ND4C_TRY(append_hidden(n));
-  for (int32_t letter = 0; letter < LETTERS; ++letter) {
+  for (int32_t letter = 0; letter < LETTERS; letter++) {
     if (n->met[letter] == 1) {
       ND4C_TRY(append(n, n->extents[letter]));
     }
@@ -124,7 +124,7 @@ static nd4c_status explicit_output(notation *n, const term *t) {
   if (t->before < 0 && n->hidden > 0) {
     return malformed(n, "leaves out of the result the axes that '...' stands for; expected '...' there");
   }
-  for (int32_t i = 0; i <= t->count; ++i) {
+  for (int32_t i = 0; i <= t->count; i++) {
     if (i == t->before) {
       ND4C_TRY(append_hidden(n));
     }
@@ -141,7 +141,7 @@ static nd4c_status explicit_output(notation *n, const term *t) {
 
 static nd4c_status einsum_dtype(const nd4c_inference *inference, nd4c_dtype *dtype) {
   *dtype = inference->inputs[0].dtype;
-  for (int32_t i = 1; i < inference->input_count; ++i) {
+  for (int32_t i = 1; i < inference->input_count; i++) {
     ND4C_TRY(nd4c_rule_accepted_dtype(inference, i));
     if (nd4c_dtype_promote(*dtype, inference->inputs[i].dtype, dtype) != ND4C_OK) {
       return nd4c_rule_refuse(inference, i, ND4C_DTYPE, "expected a dtype that mixes with %s of the others",
@@ -168,7 +168,7 @@ nd4c_status nd4c_infer_einsum(nd4c_inference *inference) {
   ND4C_TRY(einsum_dtype(inference, &inference->outputs[0].dtype));
   const char *at = n.text;
   term t;
-  for (int32_t input = 0; input < inference->input_count; ++input) {
+  for (int32_t input = 0; input < inference->input_count; input++) {
     if (input > 0 && *at++ != ',') {
       return malformed(&n, "has fewer operands than arrays were given");
     }

@@ -59,7 +59,7 @@ nd4c_status nd4c_infer_matmul(nd4c_inference *inference) {
  * broadcast to that. */
 nd4c_status nd4c_infer_linear(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[ND4C_IN_linear_x], *w = &inference->inputs[ND4C_IN_linear_w];
-  for (int32_t i = ND4C_IN_linear_w; i < ND4C_IN_linear_count; ++i) {
+  for (int32_t i = ND4C_IN_linear_w; i < ND4C_IN_linear_count; i++) {
     ND4C_TRY(nd4c_rule_same_dtype(inference, i));
   }
   ND4C_TRY(

@@ -118,7 +118,7 @@ nd4c_status nd4c_infer_integer_range(nd4c_inference *inference) {
                      (long long)step);
   }
   int64_t ends[2] = {start, (int64_t)((uint64_t)start + last * (uint64_t)step)};
-  for (int32_t i = 0; any && !is_unsigned && i < 2; ++i) {
+  for (int32_t i = 0; any && !is_unsigned && i < 2; i++) {
     if (!nd4c_rule_holds((nd4c_dtype)dtype, ends[i])) {
       return nd4c_fail(ND4C_OVERFLOW, "integer_range: %lld does not fit %s", (long long)ends[i],
                        nd4c_dtype_name((nd4c_dtype)dtype));
@@ -173,7 +173,7 @@ nd4c_status nd4c_infer_indices(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_shape_attr(inference, given, (nd4c_dtype)dtype));
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)given->count + 1));
   shape[0] = given->count;
-  for (int32_t i = 0; i < given->count; ++i) {
+  for (int32_t i = 0; i < given->count; i++) {
     shape[i + 1] = given->as.ints[i];
   }
   nd4c_rule_output(inference, (nd4c_dtype)dtype, given->count + 1, shape);

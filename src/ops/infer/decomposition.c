@@ -34,10 +34,10 @@ static void batch_output(nd4c_inference *inference, int32_t position, nd4c_dtype
   nd4c_inferred *output = &inference->outputs[position];
   output->dtype = dtype;
   output->rank = 0;
-  for (int32_t i = 0; i < x->rank - 2; ++i) {
+  for (int32_t i = 0; i < x->rank - 2; i++) {
     output->shape[output->rank++] = x->shape[i];
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     output->shape[output->rank++] = extents[i];
   }
 }
@@ -327,7 +327,7 @@ nd4c_status nd4c_infer_vector_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_axes_or_all(inference, "axes", axes, x->rank, reduced));
   output->dtype = real_dtype(x->dtype);
   output->rank = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     bool gone = reduced[i];
     if (gone && x->shape[i] == 0 && ord < 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element for ord %g",

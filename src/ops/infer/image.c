@@ -51,7 +51,7 @@ static nd4c_status check_indices(const nd4c_inference *inference, int32_t positi
 /* The attribute size, [height, width]. */
 static nd4c_status check_size(const nd4c_inference *inference, const nd4c_attr_value *size, int32_t count) {
   bool sound = size->count == count;
-  for (int32_t i = 0; i < size->count; ++i) {
+  for (int32_t i = 0; i < size->count; i++) {
     sound = sound && size->as.ints[i] > 0;
   }
   return sound ? ND4C_OK
@@ -82,7 +82,7 @@ static nd4c_status resize_by_sizes(const nd4c_inference *inference, const nd4c_a
                                    const int32_t *axes, int64_t *shape) {
   const nd4c_tensor *x = &inference->inputs[0];
   double scale = 0;
-  for (int32_t i = 0; i < sizes->count; ++i) {
+  for (int32_t i = 0; i < sizes->count; i++) {
     int64_t size = sizes->as.ints[i];
     if (size < 0) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: sizes[%d] is %lld, expected at least 0", inference->op->name, (int)i,
@@ -92,7 +92,7 @@ static nd4c_status resize_by_sizes(const nd4c_inference *inference, const nd4c_a
     scale = i == 0 || (aspect == ND4C_RESIZE_ASPECT_NOT_LARGER ? own < scale : own > scale) ? own : scale;
     shape[axes[i]] = size;
   }
-  for (int32_t i = 0; i < sizes->count && aspect != ND4C_RESIZE_ASPECT_STRETCH; ++i) {
+  for (int32_t i = 0; i < sizes->count && aspect != ND4C_RESIZE_ASPECT_STRETCH; i++) {
     double extent = floor(scale * (double)x->shape[axes[i]] + 0.5);
     shape[axes[i]] = extent < 0x1p62 ? (int64_t)extent : INT64_C(1) << 62;
   }
@@ -102,7 +102,7 @@ static nd4c_status resize_by_sizes(const nd4c_inference *inference, const nd4c_a
 static nd4c_status resize_by_scales(const nd4c_inference *inference, const nd4c_attr_value *scales, const int32_t *axes,
                                     int64_t *shape) {
   const nd4c_tensor *x = &inference->inputs[0];
-  for (int32_t i = 0; i < scales->count; ++i) {
+  for (int32_t i = 0; i < scales->count; i++) {
     double scale = scales->as.floats[i], extent = floor(scale * (double)x->shape[axes[i]]);
     if (!(scale > 0) || isinf(scale)) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: scales[%d] is %g, expected a number above 0", inference->op->name, (int)i,
@@ -124,7 +124,7 @@ static nd4c_status resize_axes(const nd4c_inference *inference, int32_t *axes, i
   int32_t rank = inference->inputs[0].rank;
   ND4C_TRY(nd4c_rule_axes(inference, "axes", given, rank, chosen));
   *count = given->count > 0 ? given->count : rank;
-  for (int32_t i = 0; i < *count; ++i) {
+  for (int32_t i = 0; i < *count; i++) {
     axes[i] = given->count == 0 ? i : (int32_t)(given->as.ints[i] < 0 ? given->as.ints[i] + rank : given->as.ints[i]);
   }
   return ND4C_OK;
@@ -158,7 +158,7 @@ nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
   }
   ND4C_TRY(sizes->count > 0 ? resize_by_sizes(inference, sizes, attrs[ND4C_ATTR_resize_aspect].as.i, axes, shape)
                             : resize_by_scales(inference, scales, axes, shape));
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (x->shape[axes[i]] == 0 && shape[axes[i]] != 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty and would become %lld long", (int)axes[i],
                               (long long)shape[axes[i]]);
@@ -198,7 +198,7 @@ static nd4c_status check_sampling(const nd4c_inference *inference, int64_t mode,
   if (x->rank < 3 || x->rank > 5) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, c, ...] with 1 to 3 spatial axes");
   }
-  for (int32_t axis = 2; axis < x->rank; ++axis) {
+  for (int32_t axis = 2; axis < x->rank; axis++) {
     if (x->shape[axis] == 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected spatial axes that are not empty");
     }

@@ -12,13 +12,13 @@ static nd4c_status replace_axes(nd4c_inference *inference, int32_t axis, int32_t
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)x->rank - dropped + rank));
   output->dtype = x->dtype;
   output->rank = 0;
-  for (int32_t i = 0; i < axis; ++i) {
+  for (int32_t i = 0; i < axis; i++) {
     output->shape[output->rank++] = x->shape[i];
   }
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     output->shape[output->rank++] = extents[i];
   }
-  for (int32_t i = axis + dropped; i < x->rank; ++i) {
+  for (int32_t i = axis + dropped; i < x->rank; i++) {
     output->shape[output->rank++] = x->shape[i];
   }
   return ND4C_OK;
@@ -77,7 +77,7 @@ static nd4c_status along_axis(nd4c_inference *inference, int64_t given, int64_t 
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", given, x->rank, axis));
   ND4C_TRY(same_rank(inference, 1, x->rank));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     int64_t a = x->shape[i], b = indices->shape[i];
     shape[i] = i == *axis || a == 1 ? b : a;
     if (i != *axis && a != b && a != 1 && b != 1) {
@@ -104,7 +104,7 @@ static nd4c_status within_axes(const nd4c_inference *inference, int64_t given) {
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", given, x->rank, &axis));
   ND4C_TRY(same_rank(inference, 1, x->rank));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (i != axis && indices->shape[i] > x->shape[i]) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %d has %lld, expected at most %lld as input %s has",
                               (int)i, (long long)indices->shape[i], (long long)x->shape[i],
@@ -149,7 +149,7 @@ nd4c_status nd4c_infer_gather_nd(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "batch_dims is %lld, expected at least 0", (long long)batch);
   }
   ND4C_TRY(position_length(inference, (int32_t)batch, &length));
-  for (int32_t i = 0; i < batch; ++i) {
+  for (int32_t i = 0; i < batch; i++) {
     if (x->shape[i] != indices->shape[i]) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "batch axis %d has %lld, expected %lld as input x has", (int)i,
                               (long long)indices->shape[i], (long long)x->shape[i]);
@@ -169,7 +169,7 @@ static void output_like_x(nd4c_inference *inference) {
 static nd4c_status exact_shape(const nd4c_inference *inference, int32_t position, int32_t rank, const int64_t *shape) {
   const nd4c_tensor *tensor = &inference->inputs[position];
   bool same = tensor->rank == rank;
-  for (int32_t i = 0; same && i < rank; ++i) {
+  for (int32_t i = 0; same && i < rank; i++) {
     same = tensor->shape[i] == shape[i];
   }
   if (same) {
@@ -209,7 +209,7 @@ nd4c_status nd4c_infer_put_along_axis(nd4c_inference *inference) {
   int32_t axis = 0;
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_put_along_axis_values));
   ND4C_TRY(along_axis(inference, inference->attrs[ND4C_ATTR_put_along_axis_axis].as.i, shape, &axis));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (i != axis && indices->shape[i] > x->shape[i]) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %d has %lld, expected 1 or %lld as input x has", (int)i,
                               (long long)indices->shape[i], (long long)x->shape[i]);
@@ -291,7 +291,7 @@ nd4c_status nd4c_infer_tensor_scatter(nd4c_inference *inference) {
   if (axis == 0) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "axis is 0, that of the batches, expected another");
   }
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = i == axis ? update->shape[i] : x->shape[i];
   }
   ND4C_TRY(exact_shape(inference, 1, x->rank, shape));

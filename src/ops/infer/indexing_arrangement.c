@@ -17,10 +17,10 @@ nd4c_status nd4c_infer_stack(nd4c_inference *inference) {
   int32_t axis = 0;
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)first->rank + 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_stack_axis].as.i, first->rank + 1, &axis));
-  for (int32_t i = 1; i < inference->input_count; ++i) {
+  for (int32_t i = 1; i < inference->input_count; i++) {
     const nd4c_tensor *x = &inference->inputs[i];
     bool same = x->rank == first->rank;
-    for (int32_t k = 0; same && k < x->rank; ++k) {
+    for (int32_t k = 0; same && k < x->rank; k++) {
       same = x->shape[k] == first->shape[k];
     }
     if (!same) {
@@ -33,7 +33,7 @@ nd4c_status nd4c_infer_stack(nd4c_inference *inference) {
                               nd4c_dtype_name(dtype));
     }
   }
-  for (int32_t i = 0; i <= first->rank; ++i) {
+  for (int32_t i = 0; i <= first->rank; i++) {
     shape[i] = i == axis ? inference->input_count : first->shape[i < axis ? i : i - 1];
   }
   nd4c_rule_output(inference, dtype, first->rank + 1, shape);
@@ -80,7 +80,7 @@ nd4c_status nd4c_infer_pad(nd4c_inference *inference) {
                             (int)pads->count, (int)(2 * count), (int)count);
   }
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     ND4C_TRY(nd4c_rule_axis(inference, "axes", axes->count == 0 ? i : axes->as.ints[i], x->rank, &axis));
     ND4C_TRY(pad_axis(inference, axis, pads->as.ints[i], pads->as.ints[i + count]));
   }
@@ -95,7 +95,7 @@ nd4c_status nd4c_infer_tile(nd4c_inference *inference) {
   int32_t rank = repeats->count > x->rank ? repeats->count : x->rank;
   int64_t shape[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_rank(inference, rank));
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     int32_t of_x = i - (rank - x->rank), of_repeats = i - (rank - repeats->count);
     int64_t extent = of_x >= 0 ? x->shape[of_x] : 1, times = of_repeats >= 0 ? repeats->as.ints[of_repeats] : 1;
     if (times < 0) {
@@ -117,7 +117,7 @@ static nd4c_status repeated_extent(const nd4c_inference *inference, int64_t exte
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "repeats has %d values, expected 1 or %lld",
                             (int)repeats->count, (long long)extent);
   }
-  for (int32_t i = 0; i < repeats->count; ++i) {
+  for (int32_t i = 0; i < repeats->count; i++) {
     if (repeats->as.ints[i] < 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "repeats has %lld, expected at least 0",
                               (long long)repeats->as.ints[i]);
@@ -183,7 +183,7 @@ nd4c_status nd4c_infer_roll(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "shifts has %d values, expected %d", (int)shifts->count,
                             (int)expected);
   }
-  for (int32_t i = 0; i < axes->count; ++i) { /* an axis may be named twice: its shifts add */
+  for (int32_t i = 0; i < axes->count; i++) { /* an axis may be named twice: its shifts add */
     ND4C_TRY(nd4c_rule_axis(inference, "axes", axes->as.ints[i], x->rank, &axis));
   }
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
@@ -215,7 +215,7 @@ static nd4c_status scale_axes(nd4c_inference *inference, const int32_t *axes, in
                               int64_t up, int64_t down) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     int64_t divisor = i == 0 ? depth_down : down, *extent = &inference->outputs[0].shape[axes[i]];
     if (*extent % divisor != 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d has %lld, expected a multiple of %lld", (int)axes[i],
@@ -260,14 +260,14 @@ static nd4c_status check_blocks(const nd4c_inference *inference, int64_t *cells)
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "pads has %d values, expected none or %d", (int)pads->count,
                             (int)(2 * block->count));
   }
-  for (int32_t i = 0; i < block->count; ++i) {
+  for (int32_t i = 0; i < block->count; i++) {
     if (block->as.ints[i] < 1 || !nd4c_checked_multiply(*cells, block->as.ints[i], cells) || *cells > INT32_MAX) {
       return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT,
                               "block_shape has %lld, expected at least 1, not too many in all",
                               (long long)block->as.ints[i]);
     }
   }
-  for (int32_t i = 0; i < pads->count; ++i) {
+  for (int32_t i = 0; i < pads->count; i++) {
     if (pads->as.ints[i] < 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "pads has %lld, expected at least 0",
                               (long long)pads->as.ints[i]);
@@ -295,7 +295,7 @@ nd4c_status nd4c_infer_space_to_batch(nd4c_inference *inference) {
   if (!nd4c_checked_multiply(shape[0], cells, &shape[0])) {
     return overflow(inference, 0);
   }
-  for (int32_t i = 0; i < block->count; ++i) {
+  for (int32_t i = 0; i < block->count; i++) {
     if (!pads_of(inference, i, &pads) || !nd4c_checked_add(shape[i + 1], pads, &shape[i + 1])) {
       return overflow(inference, i + 1);
     }
@@ -322,7 +322,7 @@ nd4c_status nd4c_infer_batch_to_space(nd4c_inference *inference) {
                             (long long)shape[0], (long long)cells);
   }
   shape[0] /= cells;
-  for (int32_t i = 0; i < block->count; ++i) {
+  for (int32_t i = 0; i < block->count; i++) {
     if (!nd4c_checked_multiply(shape[i + 1], block->as.ints[i], &shape[i + 1]) || !pads_of(inference, i, &pads)) {
       return overflow(inference, i + 1);
     }
@@ -366,7 +366,7 @@ static nd4c_status windows_along(const nd4c_inference *inference, const nd4c_att
 
 static bool product(int32_t count, const int64_t *values, int64_t *result) {
   *result = 1;
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (!nd4c_checked_multiply(*result, values[i], result)) {
       return false;
     }
@@ -385,7 +385,7 @@ nd4c_status nd4c_infer_im2col(nd4c_inference *inference) {
                             "kernel has %d extents, expected one for each axis behind the first two",
                             (int)kernel->count);
   }
-  for (int32_t i = 0; i < spatial; ++i) {
+  for (int32_t i = 0; i < spatial; i++) {
     ND4C_TRY(windows_along(inference, kernel, i, x->shape[i + 2], &windows[i]));
   }
   shape[0] = x->shape[0];
@@ -409,7 +409,7 @@ nd4c_status nd4c_infer_col2im(nd4c_inference *inference) {
                             "expected 3 axes, and as many extents in image (%d) as in kernel (%d)", (int)spatial,
                             (int)kernel->count);
   }
-  for (int32_t i = 0; i < spatial; ++i) {
+  for (int32_t i = 0; i < spatial; i++) {
     shape[i + 2] = image->as.ints[i];
     if (image->as.ints[i] < 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "image has the extent %lld, expected at least 0",

@@ -78,7 +78,7 @@ nd4c_status nd4c_infer_diag_embed(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "axis1 and axis2 are both axis %d, expected two", (int)a);
   }
   ND4C_TRY(square_extent(inference, x->shape[x->rank - 1], attrs[ND4C_ATTR_diag_embed_offset].as.i, &extent));
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     shape[i] = i == a || i == b ? extent : x->shape[next++];
   }
   nd4c_rule_output(inference, x->dtype, rank, shape);
@@ -91,7 +91,7 @@ nd4c_status nd4c_infer_matrix_set_diag(nd4c_inference *inference) {
   int64_t shape[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_matrix_set_diag_diagonal));
   ND4C_TRY(at_least_matrices(inference));
-  for (int32_t i = 0; i + 2 < x->rank; ++i) {
+  for (int32_t i = 0; i + 2 < x->rank; i++) {
     shape[i] = x->shape[i];
   }
   shape[x->rank - 2] =
@@ -150,7 +150,7 @@ nd4c_status nd4c_infer_one_hot(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)indices->rank + 1));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", attrs[ND4C_ATTR_one_hot_axis].as.i, indices->rank + 1, &axis));
   int64_t shape[ND4C_MAX_RANK];
-  for (int32_t i = 0; i <= indices->rank; ++i) {
+  for (int32_t i = 0; i <= indices->rank; i++) {
     shape[i] = i == axis ? attrs[ND4C_ATTR_one_hot_depth].as.i : indices->shape[i < axis ? i : i - 1];
   }
   nd4c_rule_output(inference, (nd4c_dtype)dtype, indices->rank + 1, shape);
@@ -170,7 +170,7 @@ nd4c_status nd4c_infer_invert_permutation(nd4c_inference *inference) {
 static nd4c_status check_grid(const nd4c_inference *inference, const nd4c_attr_value *shape) {
   int64_t size = 1;
   bool fits = true;
-  for (int32_t i = 0; i < shape->count; ++i) {
+  for (int32_t i = 0; i < shape->count; i++) {
     ND4C_TRY(check_extent(inference, "an extent of shape", shape->as.ints[i]));
     fits = fits && nd4c_checked_multiply(size, shape->as.ints[i], &size);
   }
@@ -188,7 +188,7 @@ nd4c_status nd4c_infer_unravel_index(nd4c_inference *inference) {
   output->dtype = ND4C_INT64;
   output->rank = indices->rank + 1;
   output->shape[0] = shape->count;
-  for (int32_t i = 0; i < indices->rank; ++i) {
+  for (int32_t i = 0; i < indices->rank; i++) {
     output->shape[i + 1] = indices->shape[i];
   }
   return ND4C_OK;
@@ -216,7 +216,7 @@ nd4c_status nd4c_infer_dynamic_partition(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
   ND4C_TRY(check_extent(inference, "num_partitions", count));
   bool fits = partitions->rank <= x->rank;
-  for (int32_t i = 0; fits && i < partitions->rank; ++i) {
+  for (int32_t i = 0; fits && i < partitions->rank; i++) {
     fits = partitions->shape[i] == x->shape[i];
   }
   if (!fits) {
@@ -224,7 +224,7 @@ nd4c_status nd4c_infer_dynamic_partition(nd4c_inference *inference) {
   }
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)x->rank - partitions->rank + 1));
   shape[0] = partitions->size;
-  for (int32_t i = partitions->rank; i < x->rank; ++i) {
+  for (int32_t i = partitions->rank; i < x->rank; i++) {
     shape[i - partitions->rank + 1] = x->shape[i];
   }
   nd4c_rule_output(inference, x->dtype, x->rank - partitions->rank + 1, shape);
@@ -238,7 +238,7 @@ static nd4c_status check_pair(const nd4c_inference *inference, int32_t pair, int
   const nd4c_tensor *indices = &inference->inputs[pair], *data = &inference->inputs[pair + pairs];
   ND4C_TRY(nd4c_rule_index_dtype(inference, pair));
   bool fits = data->rank == indices->rank + rest_rank;
-  for (int32_t i = 0; fits && i < data->rank; ++i) {
+  for (int32_t i = 0; fits && i < data->rank; i++) {
     fits = data->shape[i] == (i < indices->rank ? indices->shape[i] : rest[i - indices->rank]);
   }
   if (!fits) {
@@ -266,7 +266,7 @@ nd4c_status nd4c_infer_dynamic_stitch(nd4c_inference *inference) {
   if (rest < 0) {
     return nd4c_rule_refuse(inference, pairs, ND4C_SHAPE, "expected at least the axes of xs[0]");
   }
-  for (int32_t i = 0; i < pairs; ++i) {
+  for (int32_t i = 0; i < pairs; i++) {
     ND4C_TRY(check_pair(inference, i, pairs, rest, data->shape + indices->rank));
     if (!nd4c_checked_add(total, inference->inputs[i].size, &total)) {
       return nd4c_fail(ND4C_OVERFLOW, "dynamic_stitch: more indices than 64 bits count");
@@ -274,7 +274,7 @@ nd4c_status nd4c_infer_dynamic_stitch(nd4c_inference *inference) {
   }
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)rest + 1));
   shape[0] = size < 0 ? total : size;
-  for (int32_t i = 0; i < rest; ++i) {
+  for (int32_t i = 0; i < rest; i++) {
     shape[i + 1] = data->shape[indices->rank + i];
   }
   nd4c_rule_output(inference, data->dtype, rest + 1, shape);

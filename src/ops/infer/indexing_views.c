@@ -22,7 +22,7 @@ bool nd4c_view_flip(const nd4c_inference *inference, int64_t *strides, int64_t *
   if (nd4c_rule_axes_or_all(inference, "axes", axes, x->rank, chosen) != ND4C_OK) {
     return false;
   }
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     bool reversed = chosen[i];
     strides[i] = reversed ? -x->strides[i] : x->strides[i];
     *offset += reversed && x->size > 0 ? (x->shape[i] - 1) * x->strides[i] : 0;
@@ -35,7 +35,7 @@ static nd4c_status swapped_axes(const nd4c_inference *inference, int32_t *from) 
   int32_t a, b, rank = inference->inputs[0].rank;
   ND4C_TRY(nd4c_rule_axis(inference, "axis1", inference->attrs[ND4C_ATTR_swapaxes_axis1].as.i, rank, &a));
   ND4C_TRY(nd4c_rule_axis(inference, "axis2", inference->attrs[ND4C_ATTR_swapaxes_axis2].as.i, rank, &b));
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     from[i] = i == a ? b : i == b ? a : i;
   }
   return ND4C_OK;
@@ -52,7 +52,7 @@ static nd4c_status moved_axes(const nd4c_inference *inference, int32_t *from) {
   }
   ND4C_TRY(nd4c_rule_axes(inference, "source", source, rank, moved));
   ND4C_TRY(nd4c_rule_axes(inference, "destination", destination, rank, taken));
-  for (int32_t i = 0, next = 0; i < rank; ++i) {
+  for (int32_t i = 0, next = 0; i < rank; i++) {
     if (!taken[i]) {
       while (moved[next]) {
         ++next;
@@ -60,7 +60,7 @@ static nd4c_status moved_axes(const nd4c_inference *inference, int32_t *from) {
       from[i] = next++;
     }
   }
-  for (int32_t k = 0; k < source->count; ++k) {
+  for (int32_t k = 0; k < source->count; k++) {
     int64_t to = destination->as.ints[k], axis = source->as.ints[k];
     from[to < 0 ? to + rank : to] = (int32_t)(axis < 0 ? axis + rank : axis);
   }
@@ -74,7 +74,7 @@ static nd4c_status infer_order(nd4c_inference *inference, axes_function order) {
   int32_t from[ND4C_MAX_RANK];
   int64_t shape[ND4C_MAX_RANK];
   ND4C_TRY(order(inference, from));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = x->shape[from[i]];
   }
   nd4c_rule_output(inference, x->dtype, x->rank, shape);
@@ -88,7 +88,7 @@ static bool view_order(const nd4c_inference *inference, axes_function order, int
   if (order(inference, from) != ND4C_OK) {
     return false;
   }
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     strides[i] = x->strides[from[i]];
   }
   return true;
@@ -118,7 +118,7 @@ nd4c_status nd4c_infer_atleast_nd(nd4c_inference *inference) {
   int64_t ndim = inference->attrs[ND4C_ATTR_atleast_nd_ndim].as.i, shape[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_rank(inference, ndim));
   int32_t rank = ndim > x->rank ? (int32_t)ndim : x->rank;
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     shape[i] = i < rank - x->rank ? 1 : x->shape[i - (rank - x->rank)];
   }
   nd4c_rule_output(inference, x->dtype, rank, shape);
@@ -129,7 +129,7 @@ bool nd4c_view_atleast_nd(const nd4c_inference *inference, int64_t *strides, int
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t rank = inference->outputs[0].rank;
   *offset = 0;
-  for (int32_t i = 0; i < rank; ++i) {
+  for (int32_t i = 0; i < rank; i++) {
     strides[i] = i < rank - x->rank ? 1 : x->strides[i - (rank - x->rank)];
   }
   return true;
@@ -157,7 +157,7 @@ nd4c_status nd4c_infer_select(nd4c_inference *inference) {
   int64_t index, shape[ND4C_MAX_RANK];
   int32_t axis = 0;
   ND4C_TRY(selected(inference, &axis, &index));
-  for (int32_t i = 0; i + 1 < x->rank; ++i) {
+  for (int32_t i = 0; i + 1 < x->rank; i++) {
     shape[i] = x->shape[i < axis ? i : i + 1];
   }
   nd4c_rule_output(inference, x->dtype, x->rank - 1, shape);
@@ -171,7 +171,7 @@ bool nd4c_view_select(const nd4c_inference *inference, int64_t *strides, int64_t
   if (selected(inference, &axis, &index) != ND4C_OK) {
     return false;
   }
-  for (int32_t i = 0; i + 1 < x->rank; ++i) {
+  for (int32_t i = 0; i + 1 < x->rank; i++) {
     strides[i] = x->strides[i < axis ? i : i + 1];
   }
   *offset = index * x->strides[axis];
@@ -210,7 +210,7 @@ nd4c_status nd4c_infer_sliding_window_view(nd4c_inference *inference) {
   }
   ND4C_TRY(nd4c_rule_rank(inference, (int64_t)x->rank + window->count));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  for (int32_t i = 0; i < window->count; ++i) {
+  for (int32_t i = 0; i < window->count; i++) {
     ND4C_TRY(nd4c_rule_axis(inference, "axes", axes->count == 0 ? i : axes->as.ints[i], x->rank, &axis));
     ND4C_TRY(check_window(inference, axis, window->as.ints[i]));
     output->shape[axis] -= window->as.ints[i] - 1;
@@ -226,10 +226,10 @@ bool nd4c_view_sliding_window_view(const nd4c_inference *inference, int64_t *str
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t windows = inference->attrs[ND4C_ATTR_sliding_window_view_window].count;
   *offset = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     strides[i] = x->strides[i];
   }
-  for (int32_t i = 0; i < windows; ++i) {
+  for (int32_t i = 0; i < windows; i++) {
     strides[x->rank + i] = x->strides[window_axis(inference, i)];
   }
   return true;
@@ -257,7 +257,7 @@ bool nd4c_view_unfold(const nd4c_inference *inference, int64_t *strides, int64_t
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t axis = inference->attrs[ND4C_ATTR_unfold_axis].as.i, step = inference->attrs[ND4C_ATTR_unfold_step].as.i;
   *offset = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     strides[i] = x->strides[i];
   }
   axis += axis < 0 ? x->rank : 0;

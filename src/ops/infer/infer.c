@@ -53,7 +53,7 @@ static nd4c_status check_input_count(const nd4c_inference *inference) {
   if (inference->input_count > 0 && inference->inputs == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: the list of inputs is NULL", op->name);
   }
-  for (int32_t i = inference->input_count; i < op->input_count; ++i) {
+  for (int32_t i = inference->input_count; i < op->input_count; i++) {
     if (!op->inputs[i].optional) {
       return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: input %s is missing: %d of %d inputs given", op->name,
                        op->inputs[i].name, (int)inference->input_count, (int)op->input_count);
@@ -91,7 +91,7 @@ static nd4c_status check_input(const nd4c_inference *inference, int32_t input) {
 static const char *set_text(nd4c_dtype_set set, char *buffer, size_t size) {
   size_t length = 0;
   buffer[0] = '\0';
-  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END && length < size; ++dtype) {
+  for (nd4c_dtype dtype = 1; dtype < ND4C_DTYPE_END && length < size; dtype++) {
     if (set & ND4C_DTYPE_BIT(dtype)) {
       int written = snprintf(buffer + length, size - length, "%s%s", length > 0 ? ", " : "", nd4c_dtype_name(dtype));
       length += written > 0 ? (size_t)written : 0;
@@ -102,7 +102,7 @@ static const char *set_text(nd4c_dtype_set set, char *buffer, size_t size) {
 
 static nd4c_status check_inputs(const nd4c_inference *inference) {
   ND4C_TRY(check_input_count(inference));
-  for (int32_t i = 0; i < inference->input_count; ++i) {
+  for (int32_t i = 0; i < inference->input_count; i++) {
     ND4C_TRY(check_input(inference, i));
   }
   return inference->input_count > 0 ? nd4c_rule_accepted_dtype(inference, 0) : ND4C_OK;
@@ -115,14 +115,14 @@ static nd4c_status check_attrs(const nd4c_inference *inference) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: the list of attributes is NULL, expected %d", op->name,
                      (int)op->attr_count);
   }
-  for (int32_t i = 0; i < op->attr_count; ++i) {
+  for (int32_t i = 0; i < op->attr_count; i++) {
     ND4C_TRY(nd4c_op_check_attr(op, i, &inference->attrs[i]));
   }
   return ND4C_OK;
 }
 
 static nd4c_status check_outputs(const nd4c_inference *inference) {
-  for (int32_t i = 0; i < inference->op->output_count; ++i) {
+  for (int32_t i = 0; i < inference->op->output_count; i++) {
     const nd4c_inferred *output = &inference->outputs[i];
     const nd4c_dtype_info *dtype = nd4c_dtype_get_info(output->dtype);
     if (dtype == NULL || !dtype->available) {
@@ -144,7 +144,7 @@ static nd4c_status check_outputs(const nd4c_inference *inference) {
 
 /* Strings are computed by the library alone, and packed elements have no address. */
 static nd4c_status check_foreign_inputs(const nd4c_inference *inference) {
-  for (int32_t i = 0; i < inference->input_count; ++i) {
+  for (int32_t i = 0; i < inference->input_count; i++) {
     if (!nd4c_provider_op_takes(inference->inputs[i].dtype)) {
       return nd4c_rule_refuse(inference, i, ND4C_DTYPE,
                               "cast first, ops of plug-ins take numbers of a byte or more and bool");
@@ -155,7 +155,7 @@ static nd4c_status check_foreign_inputs(const nd4c_inference *inference) {
 
 static nd4c_status check_foreign_outputs(const nd4c_inference *inference) {
   const nd4c_op_info *op = inference->op;
-  for (int32_t i = 0; i < op->output_count; ++i) {
+  for (int32_t i = 0; i < op->output_count; i++) {
     const int32_t rank = inference->outputs[i].rank;
     if (rank < 0 || rank > ND4C_MAX_RANK) {
       return nd4c_fail(ND4C_SHAPE, "%s: its plug-in %s says that result %d has rank %d, expected 0 to %d", op->name,
@@ -163,7 +163,7 @@ static nd4c_status check_foreign_outputs(const nd4c_inference *inference) {
     }
   }
   ND4C_TRY(check_outputs(inference));
-  for (int32_t i = 0; i < op->output_count; ++i) {
+  for (int32_t i = 0; i < op->output_count; i++) {
     if (!nd4c_provider_op_takes(inference->outputs[i].dtype)) {
       return nd4c_fail(ND4C_DTYPE,
                        "%s: its plug-in %s says that result %d is %s, expected a number of a byte or more or bool",
@@ -180,24 +180,27 @@ static nd4c_status check_elementwise(const nd4c_inference *inference) {
   char text[SHAPE_TEXT_SIZE], expected[SHAPE_TEXT_SIZE];
   int64_t shape[ND4C_MAX_RANK] = {0};
   int32_t rank = 0, given = 0;
-  for (int32_t i = 0; i < inference->input_count; ++i) {
+  for (int32_t i = 0; i < inference->input_count; i++) {
     const nd4c_tensor *input = &inference->inputs[i];
     if (input->dtype == ND4C_DTYPE_NONE) {
       continue;
     }
     given += 1;
     if (nd4c_shape_broadcast(rank, shape, input->rank, input->shape, &rank, shape) != ND4C_OK) {
-      return nd4c_fail(ND4C_SHAPE, "%s: its plug-in %s says that result 0 is %s, but the op is elementwise and its "
-                       "inputs do not broadcast", op->name, op->provider,
+      return nd4c_fail(ND4C_SHAPE,
+                       "%s: its plug-in %s says that result 0 is %s, but the op is elementwise and its "
+                       "inputs do not broadcast",
+                       op->name, op->provider,
                        nd4c_shape_text(inference->outputs[0].rank, inference->outputs[0].shape, text, sizeof text));
     }
   }
-  for (int32_t i = 0; i < op->output_count && given > 0; ++i) {
+  for (int32_t i = 0; i < op->output_count && given > 0; i++) {
     const nd4c_inferred *output = &inference->outputs[i];
     if (output->rank != rank || (rank > 0 && memcmp(output->shape, shape, (size_t)rank * sizeof *shape) != 0)) {
-      return nd4c_fail(ND4C_SHAPE, "%s: its plug-in %s says that result %d is %s, but the op is elementwise and its "
-                       "inputs broadcast to %s", op->name, op->provider, (int)i,
-                       nd4c_shape_text(output->rank, output->shape, text, sizeof text),
+      return nd4c_fail(ND4C_SHAPE,
+                       "%s: its plug-in %s says that result %d is %s, but the op is elementwise and its "
+                       "inputs broadcast to %s",
+                       op->name, op->provider, (int)i, nd4c_shape_text(output->rank, output->shape, text, sizeof text),
                        nd4c_shape_text(rank, shape, expected, sizeof expected));
     }
   }
@@ -218,7 +221,7 @@ static nd4c_status infer_foreign(const nd4c_op_def *def, nd4c_inference *inferen
 
 nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference) {
   inference->op = &def->info;
-  for (int32_t i = 0; i < def->info.output_count; ++i) {
+  for (int32_t i = 0; i < def->info.output_count; i++) {
     inference->outputs[i].shape_depends_on_data = false;
   }
   ND4C_TRY(check_inputs(inference));
@@ -273,7 +276,7 @@ nd4c_status nd4c_rule_same_dtype(const nd4c_inference *inference, int32_t positi
 }
 
 nd4c_status nd4c_rule_all_same_dtype(const nd4c_inference *inference) {
-  for (int32_t i = 1; i < inference->input_count; ++i) {
+  for (int32_t i = 1; i < inference->input_count; i++) {
     ND4C_TRY(nd4c_rule_same_dtype(inference, i));
   }
   return ND4C_OK;
@@ -311,7 +314,7 @@ nd4c_status nd4c_rule_expect_shape(const nd4c_inference *inference, int32_t posi
                                    const int64_t *shape, const char *what) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
   bool fits = tensor == NULL || tensor->rank == rank;
-  for (int32_t i = 0; tensor != NULL && fits && i < rank; ++i) {
+  for (int32_t i = 0; tensor != NULL && fits && i < rank; i++) {
     fits = tensor->shape[i] == shape[i];
   }
   if (fits) {
@@ -329,7 +332,7 @@ nd4c_status nd4c_rule_broadcasts_to(const nd4c_inference *inference, int32_t pos
     return ND4C_OK;
   }
   bool fits = tensor->rank <= rank;
-  for (int32_t i = 0; fits && i < tensor->rank; ++i) {
+  for (int32_t i = 0; fits && i < tensor->rank; i++) {
     int64_t extent = tensor->shape[i];
     fits = extent == 1 || extent == shape[rank - tensor->rank + i];
   }
@@ -389,7 +392,7 @@ nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, in
 nd4c_status nd4c_rule_axes_or_all(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes,
                                   int32_t rank, bool *chosen) {
   ND4C_TRY(nd4c_rule_axes(inference, attr, axes, rank, chosen));
-  for (int32_t i = 0; axes->as.ints == NULL && i < rank; ++i) {
+  for (int32_t i = 0; axes->as.ints == NULL && i < rank; i++) {
     chosen[i] = true;
   }
   return ND4C_OK;
@@ -398,7 +401,7 @@ nd4c_status nd4c_rule_axes_or_all(const nd4c_inference *inference, const char *a
 nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes, int32_t rank,
                            bool *chosen) {
   memset(chosen, 0, ND4C_MAX_RANK * sizeof *chosen);
-  for (int32_t i = 0; i < axes->count; ++i) {
+  for (int32_t i = 0; i < axes->count; i++) {
     int32_t axis = 0;
     ND4C_TRY(nd4c_rule_axis(inference, attr, axes->as.ints[i], rank, &axis));
     if (chosen[axis]) {
@@ -448,7 +451,7 @@ nd4c_status nd4c_rule_shape_attr(nd4c_inference *inference, const nd4c_attr_valu
     return nd4c_fail(ND4C_SHAPE, "%s: shape has %d axes, expected at most %d", inference->op->name, (int)shape->count,
                      ND4C_MAX_RANK);
   }
-  for (int32_t i = 0; i < shape->count; ++i) {
+  for (int32_t i = 0; i < shape->count; i++) {
     if (shape->as.ints[i] < 0) {
       return nd4c_fail(ND4C_SHAPE, "%s: shape has the extent %lld, expected at least 0", inference->op->name,
                        (long long)shape->as.ints[i]);

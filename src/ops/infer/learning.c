@@ -46,7 +46,7 @@ static nd4c_status check_nodes(const nd4c_inference *inference) {
   nd4c_dtype dtype = inference->inputs[0].dtype;
   ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_node_features, ND4C_INT64, -1));
   int64_t nodes = inference->inputs[ND4C_IN_tree_ensemble_node_features].shape[0];
-  for (size_t i = 0; i < sizeof integers / sizeof integers[0]; ++i) {
+  for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
     ND4C_TRY(check_list(inference, integers[i], ND4C_INT64, nodes));
   }
   ND4C_TRY(check_list(inference, ND4C_IN_tree_ensemble_node_splits, dtype, nodes));

@@ -82,7 +82,7 @@ nd4c_status nd4c_infer_axis_loss(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(nd4c_rule_expect_shape(inference, 1, x->rank, x->shape, "the shape of x"));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_cosine_distance_axis].as.i, x->rank, &axis));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (i != axis) {
       shape[rank++] = x->shape[i];
     }
@@ -101,7 +101,7 @@ nd4c_status nd4c_infer_nll_loss(nd4c_inference *inference) {
   if (x->rank < 2) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 2 axes, [n, classes, ...]");
   }
-  for (int32_t i = 0; i < x->rank - 1; ++i) {
+  for (int32_t i = 0; i < x->rank - 1; i++) {
     shape[i] = x->shape[i > 0 ? i + 1 : 0];
   }
   ND4C_TRY(nd4c_rule_expect_shape(inference, ND4C_IN_nll_loss_target, x->rank - 1, shape, "x's without the classes"));
@@ -122,13 +122,13 @@ nd4c_status nd4c_infer_softmax_cross_entropy(nd4c_inference *inference) {
 
 static nd4c_status check_optimizer(nd4c_inference *inference, int32_t rate) {
   const nd4c_tensor *x = &inference->inputs[0];
-  for (int32_t i = 1; i < rate; ++i) {
+  for (int32_t i = 1; i < rate; i++) {
     ND4C_TRY(nd4c_rule_same_dtype(inference, i));
     ND4C_TRY(nd4c_rule_expect_shape(inference, i, x->rank, x->shape, "the shape of x"));
   }
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, rate));
   ND4C_TRY(nd4c_rule_expect_shape(inference, rate, 0, NULL, "one number"));
-  for (int32_t i = 0; i < inference->op->output_count; ++i) {
+  for (int32_t i = 0; i < inference->op->output_count; i++) {
     nd4c_rule_output_at(inference, i, x->dtype, x->rank, x->shape);
   }
   return ND4C_OK;

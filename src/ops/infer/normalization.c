@@ -12,7 +12,7 @@ static nd4c_status check_channel_norm(nd4c_inference *inference, int32_t first, 
   if (x->rank < 2) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 2 axes, [n, c, ...]");
   }
-  for (int32_t i = first; i < first + count; ++i) {
+  for (int32_t i = first; i < first + count; i++) {
     ND4C_TRY(nd4c_rule_expect_shape(inference, i, 1, &x->shape[1], "one value a channel"));
   }
   return nd4c_infer_same(inference);
@@ -40,7 +40,7 @@ static nd4c_status check_trailing_norm(nd4c_inference *inference, int64_t axis, 
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", axis, x->rank, normalized));
-  for (int32_t i = 1; i < inference->op->input_count; ++i) {
+  for (int32_t i = 1; i < inference->op->input_count; i++) {
     ND4C_TRY(
         nd4c_rule_broadcasts_to(inference, i, "the normalised axes", x->rank - *normalized, x->shape + *normalized));
   }
@@ -65,7 +65,7 @@ nd4c_status nd4c_infer_layer_norm_with_statistics(nd4c_inference *inference) {
     return nd4c_fail(ND4C_DTYPE, "%s: dtype of the statistics is %s, expected a floating one", inference->op->name,
                      nd4c_dtype_name(dtype));
   }
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = i < axis ? x->shape[i] : 1;
   }
   nd4c_rule_output_at(inference, 1, dtype, x->rank, shape);
@@ -81,7 +81,7 @@ nd4c_status nd4c_infer_skip_layer_norm(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 axis");
   }
   ND4C_TRY(nd4c_rule_broadcasts_to(inference, ND4C_IN_skip_layer_norm_skip, "x's", x->rank, x->shape));
-  for (int32_t i = ND4C_IN_skip_layer_norm_scale; i <= ND4C_IN_skip_layer_norm_addend; ++i) {
+  for (int32_t i = ND4C_IN_skip_layer_norm_scale; i <= ND4C_IN_skip_layer_norm_addend; i++) {
     ND4C_TRY(nd4c_rule_broadcasts_to(inference, i, "the last axis", 1, &x->shape[x->rank - 1]));
   }
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);

@@ -54,7 +54,7 @@ static bool is_single(const nd4c_tensor *tensor) {
 /* Scales of x for each block of `block` elements along axis. */
 static bool is_blocked(const nd4c_tensor *x, const nd4c_tensor *scale, int32_t axis, int64_t block) {
   bool fits = scale->rank == x->rank;
-  for (int32_t i = 0; fits && i < x->rank; ++i) {
+  for (int32_t i = 0; fits && i < x->rank; i++) {
     int64_t blocks = x->shape[i] == 0 ? 0 : (x->shape[i] - 1) / block + 1;
     fits = scale->shape[i] == (i == axis ? blocks : x->shape[i]);
   }
@@ -199,7 +199,7 @@ static nd4c_status check_vector(const nd4c_inference *inference, int32_t positio
     return ND4C_OK;
   }
   bool fits = factor->rank >= 2 && vector->rank == factor->rank;
-  for (int32_t i = 0; fits && i < factor->rank; ++i) {
+  for (int32_t i = 0; fits && i < factor->rank; i++) {
     fits = vector->shape[i] == (i == summed ? 1 : factor->shape[i]);
   }
   if (fits) {
@@ -264,7 +264,7 @@ nd4c_status nd4c_infer_qlinear_matmul(nd4c_inference *inference) {
   enum { A = ND4C_IN_qlinear_matmul_a, B = ND4C_IN_qlinear_matmul_b };
   ND4C_TRY(check_triples(inference));
   ND4C_TRY(product_shape(inference, A, B));
-  for (int32_t i = 1; i <= 2; ++i) {
+  for (int32_t i = 1; i <= 2; i++) {
     ND4C_TRY(check_vector(inference, A + i, A, true));
     ND4C_TRY(check_vector(inference, B + i, B, false));
   }
@@ -276,7 +276,7 @@ nd4c_status nd4c_infer_qlinear_matmul(nd4c_inference *inference) {
 nd4c_status nd4c_infer_qlinear_add(nd4c_inference *inference) {
   enum { A = ND4C_IN_qlinear_add_a, B = ND4C_IN_qlinear_add_b };
   ND4C_TRY(check_triples(inference));
-  for (int32_t i = 1; i <= 2; ++i) {
+  for (int32_t i = 1; i <= 2; i++) {
     ND4C_TRY(check_single(inference, A + i));
     ND4C_TRY(check_single(inference, B + i));
   }
@@ -359,7 +359,7 @@ static nd4c_status conv_shape(nd4c_inference *inference, int32_t w_at, nd4c_dtyp
                                false, &window));
   nd4c_rule_output(inference, dtype, x->rank, x->shape);
   inference->outputs[0].shape[1] = w->shape[0];
-  for (int32_t i = 0; i < window.spatial; ++i) {
+  for (int32_t i = 0; i < window.spatial; i++) {
     inference->outputs[0].shape[2 + i] = window.output[i];
   }
   return ND4C_OK;

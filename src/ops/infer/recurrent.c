@@ -31,10 +31,10 @@ static nd4c_status check_activations(const nd4c_inference *inference, const laye
     return nd4c_fail(ND4C_ARGUMENT, "%s: activations has %d values, expected %d or none", inference->op->name,
                      (int)list->count, (int)most);
   }
-  for (int32_t i = 0; i < list->count; ++i) {
+  for (int32_t i = 0; i < list->count; i++) {
     ND4C_TRY(nd4c_rule_choice(inference, "activations", list->as.ints[i], ACTIVATION_COUNT));
   }
-  for (int32_t i = ND4C_ATTR_rnn_alpha; i <= ND4C_ATTR_rnn_beta; ++i) {
+  for (int32_t i = ND4C_ATTR_rnn_alpha; i <= ND4C_ATTR_rnn_beta; i++) {
     int32_t count = inference->attrs[i].count;
     if (count != 0 && (count != most || list->count == 0)) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: %s has %d values, expected one for each of activations, or none",
@@ -49,7 +49,7 @@ static nd4c_status check_activations(const nd4c_inference *inference, const laye
 }
 
 static nd4c_status check_floats(const nd4c_inference *inference, int32_t integers) {
-  for (int32_t i = 1; i < inference->input_count; ++i) {
+  for (int32_t i = 1; i < inference->input_count; i++) {
     ND4C_TRY(i == integers ? nd4c_rule_integers(inference, i) : nd4c_rule_same_dtype(inference, i));
   }
   return ND4C_OK;
@@ -94,7 +94,7 @@ static void layer_outputs(nd4c_inference *inference, const layer *l) {
                         l->hidden};
   const int64_t h[3] = {first ? l->batch : l->directions, first ? l->directions : l->batch, l->hidden};
   nd4c_rule_output(inference, inference->inputs[0].dtype, 4, y);
-  for (int32_t i = 1; i < inference->op->output_count; ++i) {
+  for (int32_t i = 1; i < inference->op->output_count; i++) {
     nd4c_rule_output_at(inference, i, inference->inputs[0].dtype, 3, h);
   }
 }
@@ -145,7 +145,7 @@ static nd4c_status check_cell(nd4c_inference *inference, int64_t gates, int32_t 
   ND4C_TRY(expect(inference, w, 2, rows, x->shape[1], 0, "[gates * hidden, inputs]"));
   ND4C_TRY(expect(inference, w + 1, 2, rows, hidden, 0, "[gates * hidden, hidden]"));
   ND4C_TRY(expect(inference, w + 2, 1, 2 * rows, 0, 0, "[2 * gates * hidden]"));
-  for (int32_t i = 0; i < inference->op->output_count; ++i) {
+  for (int32_t i = 0; i < inference->op->output_count; i++) {
     nd4c_rule_output_at(inference, i, x->dtype, 2, h->shape);
   }
   return ND4C_OK;
@@ -202,7 +202,7 @@ static nd4c_status check_classes(const nd4c_inference *inference, int64_t blank)
 nd4c_status nd4c_infer_ctc_loss(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *targets = &inference->inputs[1];
   int64_t reduction = inference->attrs[ND4C_ATTR_ctc_loss_reduction].as.i;
-  for (int32_t i = 1; i < inference->input_count; ++i) {
+  for (int32_t i = 1; i < inference->input_count; i++) {
     ND4C_TRY(nd4c_rule_integers(inference, i));
   }
   ND4C_TRY(check_classes(inference, inference->attrs[ND4C_ATTR_ctc_loss_blank].as.i));

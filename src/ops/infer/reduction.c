@@ -14,7 +14,7 @@ static void reduced_output(nd4c_inference *inference, const bool *reduced, bool 
   nd4c_inferred *output = &inference->outputs[0];
   output->dtype = dtype;
   output->rank = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (!reduced[i]) {
       output->shape[output->rank++] = x->shape[i];
     } else if (keepdims) {
@@ -78,7 +78,7 @@ nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   bool reduced[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_reduced_axes(inference, reduced));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (reduced[i] && x->shape[i] == 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "axis %d is empty, expected at least one element to reduce",
                               (int)i);

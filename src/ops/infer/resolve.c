@@ -37,7 +37,7 @@ nd4c_status nd4c_op_check_attr(const nd4c_op_info *op, int32_t position, const n
 }
 
 static int32_t attr_position(const nd4c_op_info *op, const char *name) {
-  for (int32_t i = 0; i < op->attr_count; ++i) {
+  for (int32_t i = 0; i < op->attr_count; i++) {
     if (strcmp(op->attrs[i].name, name) == 0) {
       return i;
     }
@@ -49,7 +49,7 @@ static nd4c_status unknown_attr(const nd4c_op_info *op, const char *name) {
   char expected[256];
   size_t length = 0;
   expected[0] = '\0';
-  for (int32_t i = 0; i < op->attr_count && length < sizeof expected; ++i) {
+  for (int32_t i = 0; i < op->attr_count && length < sizeof expected; i++) {
     int written = snprintf(expected + length, sizeof expected - length, "%s%s", i > 0 ? ", " : "", op->attrs[i].name);
     length += written > 0 ? (size_t)written : 0;
   }
@@ -67,7 +67,7 @@ static nd4c_status take_word(const nd4c_op_info *op, int32_t position, const cha
   if (word == NULL || word[0] == '\0') {
     return ND4C_OK;
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (strcmp(words[i].word, word) == 0) {
       value->as.i = words[i].value;
       return ND4C_OK;
@@ -89,15 +89,14 @@ static nd4c_status convert(const nd4c_op_info *op, int32_t position, const nd4c_
     value->as.f = (double)given->as.i;
   } else if (given->kind == ND4C_ATTR_INT && wanted == ND4C_ATTR_BOOL) {
     value->kind = ND4C_ATTR_BOOL;
-  } else if (given->kind == ND4C_ATTR_STRING && wanted == ND4C_ATTR_INT &&
-             nd4c_op_words(op, position, NULL) != NULL) {
+  } else if (given->kind == ND4C_ATTR_STRING && wanted == ND4C_ATTR_INT && nd4c_op_words(op, position, NULL) != NULL) {
     return take_word(op, position, given->as.string, value);
   }
   return ND4C_OK;
 }
 
 static bool given_before(const nd4c_attr *attrs, int32_t i) {
-  for (int32_t j = 0; j < i; ++j) {
+  for (int32_t j = 0; j < i; j++) {
     if (strcmp(attrs[j].name, attrs[i].name) == 0) {
       return true;
     }
@@ -110,10 +109,10 @@ nd4c_status nd4c_op_resolve_attrs(const nd4c_op_info *op, const nd4c_attr *attrs
   if (count < 0 || (count > 0 && attrs == NULL)) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %d attributes given without a list", op->name, (int)count);
   }
-  for (int32_t i = 0; i < op->attr_count; ++i) {
+  for (int32_t i = 0; i < op->attr_count; i++) {
     values[i] = op->attrs[i].preset;
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     if (attrs[i].name == NULL) {
       return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: the name of attribute %d is NULL", op->name, (int)i);
     }

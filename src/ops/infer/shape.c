@@ -14,7 +14,7 @@ static nd4c_status take_shape(nd4c_inference *inference, int64_t least) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "shape has %d axes, expected at most %d", (int)shape->count,
                             ND4C_MAX_RANK);
   }
-  for (int32_t i = 0; i < shape->count; ++i) {
+  for (int32_t i = 0; i < shape->count; i++) {
     if (shape->as.ints[i] < least) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "shape has the extent %lld, expected at least %lld",
                               (long long)shape->as.ints[i], (long long)least);
@@ -28,7 +28,7 @@ static nd4c_status take_shape(nd4c_inference *inference, int64_t least) {
 static bool extents_product(const int64_t *shape, int32_t first, int32_t last, int64_t *product) {
   bool fits = true;
   *product = 1;
-  for (int32_t i = first; i < last; ++i) {
+  for (int32_t i = first; i < last; i++) {
     if (shape[i] == 0) {
       *product = 0;
       return true;
@@ -42,7 +42,7 @@ static bool extents_product(const int64_t *shape, int32_t first, int32_t last, i
 static nd4c_status infer_extent(nd4c_inference *inference, int64_t size) {
   nd4c_inferred *output = &inference->outputs[0];
   int32_t open = -1;
-  for (int32_t i = 0; i < output->rank; ++i) {
+  for (int32_t i = 0; i < output->rank; i++) {
     if (output->shape[i] == -1 && open >= 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "shape has more than one -1, expected at most one");
     }
@@ -149,7 +149,7 @@ nd4c_status nd4c_infer_transpose(nd4c_inference *inference) {
   }
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, chosen));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     inference->outputs[0].shape[i] = x->shape[transpose_source(axes, x->rank, i)];
   }
   return ND4C_OK;
@@ -159,7 +159,7 @@ bool nd4c_view_transpose(const nd4c_inference *inference, int64_t *strides, int6
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_transpose_axes];
   *offset = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     strides[i] = x->strides[transpose_source(axes, x->rank, i)];
   }
   return true;
@@ -170,7 +170,7 @@ static nd4c_status squeezed_axes(const nd4c_inference *inference, bool *dropped)
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_squeeze_axes];
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, dropped));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (axes->as.ints == NULL) {
       dropped[i] = x->shape[i] == 1;
     } else if (dropped[i] && x->shape[i] != 1) {
@@ -189,7 +189,7 @@ nd4c_status nd4c_infer_squeeze(nd4c_inference *inference) {
   nd4c_inferred *output = &inference->outputs[0];
   output->dtype = x->dtype;
   output->rank = 0;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     if (!dropped[i]) {
       output->shape[output->rank++] = x->shape[i];
     }
@@ -204,7 +204,7 @@ bool nd4c_view_squeeze(const nd4c_inference *inference, int64_t *strides, int64_
   if (squeezed_axes(inference, dropped) != ND4C_OK) {
     return false;
   }
-  for (int32_t i = 0, kept = 0; i < x->rank; ++i) {
+  for (int32_t i = 0, kept = 0; i < x->rank; i++) {
     if (!dropped[i]) {
       strides[kept++] = x->strides[i];
     }
@@ -225,7 +225,7 @@ nd4c_status nd4c_infer_expand_dims(nd4c_inference *inference) {
   output->dtype = x->dtype;
   output->rank = x->rank + axes->count;
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, output->rank, inserted));
-  for (int32_t i = 0, from = 0; i < output->rank; ++i) {
+  for (int32_t i = 0, from = 0; i < output->rank; i++) {
     output->shape[i] = inserted[i] ? 1 : x->shape[from++];
   }
   return ND4C_OK;
@@ -239,7 +239,7 @@ bool nd4c_view_expand_dims(const nd4c_inference *inference, int64_t *strides, in
   if (nd4c_rule_axes(inference, "axes", &inference->attrs[ND4C_ATTR_expand_dims_axes], rank, inserted) != ND4C_OK) {
     return false;
   }
-  for (int32_t i = 0, from = 0; i < rank; ++i) {
+  for (int32_t i = 0, from = 0; i < rank; i++) {
     strides[i] = inserted[i] ? 1 : x->strides[from++];
   }
   return true;
@@ -251,7 +251,7 @@ static nd4c_status concat_one(nd4c_inference *inference, int32_t input, int32_t 
   const nd4c_tensor *first = &inference->inputs[0], *x = &inference->inputs[input];
   nd4c_inferred *output = &inference->outputs[0];
   bool fits = x->rank == first->rank;
-  for (int32_t i = 0; fits && i < x->rank; ++i) {
+  for (int32_t i = 0; fits && i < x->rank; i++) {
     fits = i == axis || x->shape[i] == first->shape[i];
   }
   if (!fits) {
@@ -275,7 +275,7 @@ nd4c_status nd4c_infer_concat(nd4c_inference *inference) {
   int32_t axis;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_concat_axis].as.i, first->rank, &axis));
   nd4c_rule_output(inference, first->dtype, first->rank, first->shape);
-  for (int32_t i = 1; i < inference->input_count; ++i) {
+  for (int32_t i = 1; i < inference->input_count; i++) {
     ND4C_TRY(concat_one(inference, i, axis));
   }
   return ND4C_OK;
@@ -298,13 +298,13 @@ nd4c_status nd4c_infer_gather(nd4c_inference *inference) {
   }
   output->dtype = x->dtype;
   output->rank = 0;
-  for (int32_t i = 0; i < axis; ++i) {
+  for (int32_t i = 0; i < axis; i++) {
     output->shape[output->rank++] = x->shape[i];
   }
-  for (int32_t i = 0; i < indices->rank; ++i) {
+  for (int32_t i = 0; i < indices->rank; i++) {
     output->shape[output->rank++] = indices->shape[i];
   }
-  for (int32_t i = axis + 1; i < x->rank; ++i) {
+  for (int32_t i = axis + 1; i < x->rank; i++) {
     output->shape[output->rank++] = x->shape[i];
   }
   return ND4C_OK;

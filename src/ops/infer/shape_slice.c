@@ -49,7 +49,7 @@ static nd4c_status check_lists(const nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "starts has %d values, expected at most %d, one an axis",
                             (int)count, (int)rank);
   }
-  for (int32_t i = 0; i < 3; ++i) {
+  for (int32_t i = 0; i < 3; i++) {
     if (lists[i].count != count && !(lists[i].may_be_empty && lists[i].count == 0)) {
       return nd4c_rule_refuse(inference, 0, ND4C_ARGUMENT, "%s has %d values, expected %d, as many as starts",
                               lists[i].name, (int)lists[i].count, (int)count);
@@ -66,10 +66,10 @@ static nd4c_status resolve_cuts(const nd4c_inference *inference, cut *cuts) {
   bool chosen[ND4C_MAX_RANK];
   ND4C_TRY(check_lists(inference));
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, chosen));
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     cuts[i] = (cut){.start = 0, .step = 1, .length = x->shape[i]};
   }
-  for (int32_t i = 0; i < attrs[ND4C_ATTR_slice_starts].count; ++i) {
+  for (int32_t i = 0; i < attrs[ND4C_ATTR_slice_starts].count; i++) {
     int32_t axis = i;
     if (axes->count > 0) {
       axis = (int32_t)(axes->as.ints[i] < 0 ? axes->as.ints[i] + x->rank : axes->as.ints[i]);
@@ -91,7 +91,7 @@ nd4c_status nd4c_infer_slice(nd4c_inference *inference) {
   cut cuts[ND4C_MAX_RANK];
   ND4C_TRY(resolve_cuts(inference, cuts));
   nd4c_rule_output(inference, x->dtype, x->rank, x->shape);
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     inference->outputs[0].shape[i] = cuts[i].length;
   }
   return ND4C_OK;
@@ -105,7 +105,7 @@ bool nd4c_view_slice(const nd4c_inference *inference, int64_t *strides, int64_t 
     return false;
   }
   bool empty = false;
-  for (int32_t i = 0; i < x->rank; ++i) {
+  for (int32_t i = 0; i < x->rank; i++) {
     int64_t skipped;
     empty = empty || cuts[i].length == 0;
     strides[i] = x->strides[i];

@@ -99,7 +99,7 @@ static nd4c_status several_axes(nd4c_inference *inference, transform_axes *t) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least %d ax%s to transform",
                             (int)(t->count > 0 ? t->count : 1), t->count > 1 ? "es" : "is");
   }
-  for (int32_t i = 0; i < t->count; ++i) {
+  for (int32_t i = 0; i < t->count; i++) {
     int64_t axis = axes->count > 0 ? axes->as.ints[i] : x->rank - t->count + i;
     t->axes[i] = (int32_t)(axis < 0 ? axis + x->rank : axis);
     t->lengths[i] = s->count > 0 ? s->as.ints[i] : -1;
@@ -111,7 +111,7 @@ static nd4c_status several_axes(nd4c_inference *inference, transform_axes *t) {
 /* Lengths of all axes but for the last `kept` ones into the output. */
 static nd4c_status set_lengths(nd4c_inference *inference, const transform_axes *t, int32_t kept) {
   int64_t *shape = inference->outputs[0].shape;
-  for (int32_t i = 0; i < t->count - kept; ++i) {
+  for (int32_t i = 0; i < t->count - kept; i++) {
     ND4C_TRY(check_length(inference, "s", t->lengths[i], shape[t->axes[i]], &shape[t->axes[i]]));
   }
   return ND4C_OK;
@@ -318,7 +318,7 @@ nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, MODES));
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_promote(inference, 0, 1, &dtype));
-  for (int32_t i = 0; i < 2; ++i) {
+  for (int32_t i = 0; i < 2; i++) {
     if (inference->inputs[i].rank != 1 || inference->inputs[i].shape[0] < 1 ||
         inference->inputs[i].shape[0] > longest) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected 1 axis with at least 1 element");

@@ -98,7 +98,7 @@ static nd4c_status check_pool(const nd4c_inference *inference, int64_t *columns)
   const nd4c_attr_value *counts = &inference->attrs[ND4C_ATTR_tfidf_vectorizer_ngram_counts];
   const nd4c_attr_value *indexes = &inference->attrs[ND4C_ATTR_tfidf_vectorizer_ngram_indexes];
   int64_t size = inference->inputs[1].size, grams = 0;
-  for (int32_t i = 0; i < counts->count; ++i) {
+  for (int32_t i = 0; i < counts->count; i++) {
     int64_t begin = counts->as.ints[i], end = i + 1 < counts->count ? counts->as.ints[i + 1] : size;
     if (begin < 0 || begin > end || end > size || (end - begin) % (i + 1) != 0) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: ngram_counts[%d] is %lld: expected whole %d-grams within the pool of %lld",
@@ -111,7 +111,7 @@ static nd4c_status check_pool(const nd4c_inference *inference, int64_t *columns)
                      inference->op->name, (int)indexes->count, (long long)grams);
   }
   *columns = 0;
-  for (int32_t i = 0; i < indexes->count; ++i) {
+  for (int32_t i = 0; i < indexes->count; i++) {
     int64_t column = indexes->as.ints[i];
     if (column < 0 || column > INT32_MAX) {
       return nd4c_fail(ND4C_INDEX, "%s: ngram_indexes[%d] is %lld, expected 0 to %d", inference->op->name, (int)i,

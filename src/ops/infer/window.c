@@ -13,7 +13,7 @@ static nd4c_status take_list(const nd4c_op_info *op, const char *attr, const nd4
     return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s has %d values, expected %d", op->name, attr, (int)list->count,
                      (int)count);
   }
-  for (int32_t i = 0; i < count; ++i) {
+  for (int32_t i = 0; i < count; i++) {
     values[i] = list->count == 0 ? preset : list->as.ints[i];
     if (values[i] < least) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s has the value %lld, expected at least %lld", op->name, attr,
@@ -83,7 +83,7 @@ static nd4c_status take_pads(const nd4c_op_info *op, const nd4c_attr_value *pads
                              nd4c_window *window) {
   int64_t values[6];
   ND4C_TRY(take_list(op, "pads", pads, 2 * window->spatial, 0, 0, values));
-  for (int32_t i = 0; i < window->spatial; ++i) {
+  for (int32_t i = 0; i < window->spatial; i++) {
     window->pad_begin[i] = values[i];
     window->pad_end[i] = values[window->spatial + i];
     if (auto_pad != ND4C_AUTO_PAD_EXPLICIT && (window->pad_begin[i] != 0 || window->pad_end[i] != 0)) {
@@ -109,7 +109,7 @@ nd4c_status nd4c_window_resolve(const nd4c_op_info *op, int32_t spatial, const i
   ND4C_TRY(take_list(op, "strides", strides, spatial, 1, 1, window->stride));
   ND4C_TRY(take_list(op, "dilations", dilations, spatial, 1, 1, window->dilation));
   ND4C_TRY(take_pads(op, pads, auto_pad, window));
-  for (int32_t i = 0; i < spatial; ++i) {
+  for (int32_t i = 0; i < spatial; i++) {
     window->input[i] = input[i];
     window->kernel[i] = kernel[i];
     if (kernel[i] < 1 || input[i] < 0) {
@@ -142,7 +142,7 @@ static void spatial_output(nd4c_inference *inference, int32_t position, nd4c_dty
                            const int64_t *extents) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[2 + SPATIAL_MOST] = {x->shape[0], channels};
-  for (int32_t i = 2; i < x->rank; ++i) {
+  for (int32_t i = 2; i < x->rank; i++) {
     shape[i] = extents[i - 2];
   }
   nd4c_rule_output_at(inference, position, dtype, x->rank, shape);
@@ -214,7 +214,7 @@ static nd4c_status transposed_window(const nd4c_inference *inference, nd4c_windo
   ND4C_TRY(take_list(op, "output_padding", &attrs[ND4C_ATTR_conv_transpose_output_padding], spatial, 0, 0, extra));
   ND4C_TRY(take_list(op, "output_shape", wanted, spatial, 0, 0, window->output));
   ND4C_TRY(take_pads(op, &attrs[ND4C_ATTR_conv_transpose_pads], auto_pad, window));
-  for (int32_t i = 0; i < spatial; ++i) {
+  for (int32_t i = 0; i < spatial; i++) {
     window->input[i] = x->shape[i + 2];
     window->kernel[i] = w->shape[i + 2];
     if (window->kernel[i] < 1) {
@@ -255,7 +255,7 @@ static nd4c_status check_field(const nd4c_inference *inference, int32_t position
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[2 + SPATIAL_MOST] = {x->shape[0], inference->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i};
   bool fits = nd4c_checked_multiply(shape[1], per_tap, &shape[1]);
-  for (int32_t i = 0; i < window->spatial; ++i) {
+  for (int32_t i = 0; i < window->spatial; i++) {
     fits = fits && nd4c_checked_multiply(shape[1], window->kernel[i], &shape[1]);
     shape[i + 2] = window->output[i];
   }
@@ -361,7 +361,7 @@ static nd4c_status unpooled_extents(const nd4c_inference *inference, int64_t *ex
   ND4C_TRY(
       take_list(inference->op, "strides", &attrs[ND4C_ATTR_max_unpool_strides], window.spatial, 1, 1, window.stride));
   ND4C_TRY(take_pads(inference->op, &attrs[ND4C_ATTR_max_unpool_pads], ND4C_AUTO_PAD_EXPLICIT, &window));
-  for (int32_t i = 0; i < window.spatial; ++i) {
+  for (int32_t i = 0; i < window.spatial; i++) {
     int64_t pads;
     window.input[i] = x->shape[i + 2];
     window.dilation[i] = 1;
@@ -393,7 +393,7 @@ nd4c_status nd4c_infer_max_unpool(nd4c_inference *inference) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: output_shape has %d values, expected %d, one a spatial axis",
                      inference->op->name, (int)wanted->count, (int)x->rank - 2);
   }
-  for (int32_t i = 0; i < wanted->count; ++i) {
+  for (int32_t i = 0; i < wanted->count; i++) {
     if (wanted->as.ints[i] < (planar ? 0 : extents[i])) {
       return nd4c_fail(ND4C_ARGUMENT, "%s: output_shape has the value %lld, expected at least %lld",
                        inference->op->name, (long long)wanted->as.ints[i], (long long)(planar ? 0 : extents[i]));
@@ -409,7 +409,7 @@ nd4c_status nd4c_infer_max_unpool(nd4c_inference *inference) {
 static nd4c_status check_cells(const nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_spatial(inference));
-  for (int32_t i = 2; i < x->rank; ++i) {
+  for (int32_t i = 2; i < x->rank; i++) {
     if (x->shape[i] == 0) {
       return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 cell on each spatial axis");
     }
@@ -438,7 +438,7 @@ nd4c_status nd4c_infer_adaptive_pool(nd4c_inference *inference) {
   int64_t extents[SPATIAL_MOST];
   ND4C_TRY(check_cells(inference));
   ND4C_TRY(take_list(inference->op, "output_shape", wanted, x->rank - 2, 1, 0, extents));
-  for (int32_t i = 0; i < x->rank - 2; ++i) {
+  for (int32_t i = 0; i < x->rank - 2; i++) {
     int64_t product; /* (i + 1) * x must not overflow in the kernel */
     if (!nd4c_checked_multiply(extents[i], x->shape[i + 2], &product)) {
       return too_large(inference->op, i);

@@ -51,7 +51,7 @@ static void windowed_output(nd4c_inference *inference, int64_t channels, const n
   output->rank = x->rank;
   output->shape[0] = x->shape[0];
   output->shape[1] = channels;
-  for (int32_t i = 0; i < window->spatial; ++i) {
+  for (int32_t i = 0; i < window->spatial; i++) {
     output->shape[2 + i] = window->output[i];
   }
 }
@@ -119,7 +119,7 @@ nd4c_status nd4c_infer_separable_conv2d(nd4c_inference *inference) {
 
 /* A padding as long as the window would leave a window with nothing but padding, which has no largest and no mean. */
 static nd4c_status check_pool_pads(const nd4c_inference *inference, const nd4c_window *window) {
-  for (int32_t i = 0; i < window->spatial; ++i) {
+  for (int32_t i = 0; i < window->spatial; i++) {
     int64_t reach = (window->kernel[i] - 1) * window->dilation[i] + 1;
     if (window->pad_begin[i] >= reach || window->pad_end[i] >= reach) {
       return nd4c_fail(ND4C_ARGUMENT,
@@ -161,7 +161,7 @@ static nd4c_status check_channels(const nd4c_inference *inference) {
 nd4c_status nd4c_infer_batch_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(check_channels(inference));
-  for (int32_t i = ND4C_IN_batch_norm_scale; i < ND4C_IN_batch_norm_count; ++i) {
+  for (int32_t i = ND4C_IN_batch_norm_scale; i < ND4C_IN_batch_norm_count; i++) {
     ND4C_TRY(check_channel_list(inference, i, inference->inputs[0].shape[1]));
   }
   return nd4c_infer_same(inference);
@@ -173,7 +173,7 @@ nd4c_status nd4c_infer_layer_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   int32_t axis;
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_layer_norm_axis].as.i, x->rank, &axis));
-  for (int32_t i = ND4C_IN_layer_norm_scale; i < ND4C_IN_layer_norm_count; ++i) {
+  for (int32_t i = ND4C_IN_layer_norm_scale; i < ND4C_IN_layer_norm_count; i++) {
     ND4C_TRY(nd4c_rule_broadcasts_to(inference, i, "the normalised axes", x->rank - axis, x->shape + axis));
   }
   return nd4c_infer_same(inference);

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "nd4c/dlpack.h"
 #include "device/stub_plugin.h"
+#include "nd4c/dlpack.h"
 
 enum { COUNT = 6 };
 static const int64_t shape[2] = {2, 3};
@@ -160,9 +160,9 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_device_says_so),        cmocka_unit_test(kernels_get_addresses),
-      cmocka_unit_test(an_address_is_given_away),  cmocka_unit_test(contents_come_to_the_device_first),
-      cmocka_unit_test(failures_leave_the_array),  cmocka_unit_test(read_only_arrays_say_so)};
+      cmocka_unit_test(the_device_says_so),       cmocka_unit_test(kernels_get_addresses),
+      cmocka_unit_test(an_address_is_given_away), cmocka_unit_test(contents_come_to_the_device_first),
+      cmocka_unit_test(failures_leave_the_array), cmocka_unit_test(read_only_arrays_say_so)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   return failed + stub_stop();
 }

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "nd4c/dlpack.h"
 #include "device/stub_test.h"
+#include "nd4c/dlpack.h"
 
 enum { COUNT = 1024 };
 static const int64_t shape[1] = {COUNT};

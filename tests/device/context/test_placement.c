@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "nd4c/dlpack.h"
 #include "device/stub_test.h"
+#include "nd4c/dlpack.h"
 
 enum { COUNT = 5000 };
 static const int64_t shape[1] = {COUNT};
@@ -409,9 +409,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(exported_memory_stays),           cmocka_unit_test(prefetching_goes_on_by_itself),
       cmocka_unit_test(a_prefetch_that_fails),           cmocka_unit_test(an_old_failure_does_not_spoil_a_copy),
       cmocka_unit_test(transfers_can_be_refused),        cmocka_unit_test(eager_copies_follow_each_write),
-      cmocka_unit_test(eager_copies_leave_stale_ones),
-      cmocka_unit_test(whatever_fails_nothing_is_lost),  cmocka_unit_test(many_migrations_do_not_grow),
-      cmocka_unit_test(wrong_calls_are_refused),
+      cmocka_unit_test(eager_copies_leave_stale_ones),   cmocka_unit_test(whatever_fails_nothing_is_lost),
+      cmocka_unit_test(many_migrations_do_not_grow),     cmocka_unit_test(wrong_calls_are_refused),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -289,16 +289,11 @@ int main(void) {
     return 1;
   }
   const struct CMUnitTest tests[] = {
-      SCRATCH_TEST(a_hundred_calls_share_one),
-      SCRATCH_TEST(work_under_way_keeps_it),
-      SCRATCH_TEST(a_larger_one_takes_its_place),
-      SCRATCH_TEST(each_stream_has_its_own),
-      SCRATCH_TEST(threads_share_a_stream),
-      SCRATCH_TEST(a_range_fits_what_there_is),
-      SCRATCH_TEST(the_property_limits_it),
-      SCRATCH_TEST(the_limit_is_told),
-      SCRATCH_TEST(answers_are_checked),
-      SCRATCH_TEST(it_gives_way),
+      SCRATCH_TEST(a_hundred_calls_share_one),    SCRATCH_TEST(work_under_way_keeps_it),
+      SCRATCH_TEST(a_larger_one_takes_its_place), SCRATCH_TEST(each_stream_has_its_own),
+      SCRATCH_TEST(threads_share_a_stream),       SCRATCH_TEST(a_range_fits_what_there_is),
+      SCRATCH_TEST(the_property_limits_it),       SCRATCH_TEST(the_limit_is_told),
+      SCRATCH_TEST(answers_are_checked),          SCRATCH_TEST(it_gives_way),
       SCRATCH_TEST(without_memory_it_is_refused),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

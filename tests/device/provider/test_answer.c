@@ -50,7 +50,7 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *offer
   (void)device;
   (void)options;
   assert_ptr_equal(offered, &region);
-  for (int i = 0; i <= NODES && s->pieces[i].node_count != 0; ++i) {
+  for (int i = 0; i <= NODES && s->pieces[i].node_count != 0; i++) {
     (void)answer->take(answer, s->pieces[i].without_list ? NULL : s->pieces[i].nodes, s->pieces[i].node_count, 5, 0);
   }
   (void)answer->decline(answer, s->declined, "not this\none");
@@ -105,13 +105,13 @@ static void hostile_answers_are_refused_whole(void **state) {
       {{.pieces = {{1, {0}, false}}, .status = (nd4c_status)12345},
        "partition returned 12345, which is not a status of nd4c: a compiler that fails"},
   };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     script s = cases[i].script;
     nd4c_answer answer;
     ask(&s, &answer);
     assert_non_null(strstr(answer.refusal, cases[i].text));
     assert_int_equal(answer.piece_count, 0);
-    for (int32_t node = 0; node < NODES; ++node) {
+    for (int32_t node = 0; node < NODES; node++) {
       assert_int_equal(answer.piece_of[node], -1);
       assert_string_equal(nd4c_answer_reason(&answer, node), answer.refusal);
     }
@@ -123,8 +123,8 @@ static void hostile_answers_are_refused_whole(void **state) {
 static void a_compiler_without_memory_fails(void **state) {
   (void)state;
   static const nd4c_status statuses[] = {ND4C_MEMORY, ND4C_MEMORY_CAP};
-  for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; ++i) {
-    for (int wordless = 0; wordless <= 1; ++wordless) {
+  for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+    for (int wordless = 0; wordless <= 1; wordless++) {
       script s = {.status = statuses[i], .wordless = wordless};
       nd4c_answer answer;
       (void)nd4c_fail(statuses[i], "an earlier failure");

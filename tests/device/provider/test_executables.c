@@ -136,10 +136,8 @@ static void a_refusal_of_the_sink_is_the_writers(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     int64_t sizes[3];
     memcpy(sizes, rows[i].sizes, sizeof sizes);
-    const nd4c_compiler careless = {.struct_size = ND4C_SIZE_OF(nd4c_compiler),
-                                    .engine = "careless",
-                                    .data = sizes,
-                                    .serialise = write_regardless};
+    const nd4c_compiler careless = {
+        .struct_size = ND4C_SIZE_OF(nd4c_compiler), .engine = "careless", .data = sizes, .serialise = write_regardless};
     assert_int_equal(nd4c_executables_add(&writer, &second, &careless, "careless 1", executable_of(text)),
                      rows[i].status);
     assert_non_null(strstr(nd4c_error_message(), "serialise of careless went on after its sink had refused bytes"));
@@ -157,9 +155,8 @@ static void a_refusal_of_the_sink_is_the_writers(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_written_is_read),
-                                     cmocka_unit_test(parts_and_altered_files_are_refused),
-                                     cmocka_unit_test(a_writer_holds_its_limit),
-                                     cmocka_unit_test(a_refusal_of_the_sink_is_the_writers)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_was_written_is_read), cmocka_unit_test(parts_and_altered_files_are_refused),
+      cmocka_unit_test(a_writer_holds_its_limit), cmocka_unit_test(a_refusal_of_the_sink_is_the_writers)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

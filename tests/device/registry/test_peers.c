@@ -65,8 +65,7 @@ static const struct {
      {"itself: access 0", "host: none 0", "next: copy 1", "far: copy 3", "later: copy 1",
       "asked 3, copied 2 times, violations 0"}},
     {"STUB_PEERS=access", {"next: access 1", "far: access 3", "asked 3, copied 2 times, violations 0"}},
-    {"STUB_PEERS=none",
-     {"next: none 0", "copied: OK 7", "later: none 0", "asked 3, copied 0 times, violations 0"}},
+    {"STUB_PEERS=none", {"next: none 0", "copied: OK 7", "later: none 0", "asked 3, copied 0 times, violations 0"}},
     /* A backend that tells nothing, because it is older or has no such function, may copy. */
     {"STUB_LIE=peer",
      {"next: ABI: peer of stub:0 to stub:1 gave kind 77 and rank 1, expected 0 to 2 and 0 to 65535", "copied: OK 7",

@@ -1,10 +1,10 @@
 /* The registry as a stranger sees it: which backend is chosen and why, what is refused and in which words. Every case
  * is a process of its own, because a process chooses once. */
 #define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 

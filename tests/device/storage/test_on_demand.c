@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "nd4c/dlpack.h"
 #include "device/stub_test.h"
+#include "nd4c/dlpack.h"
 
 /* Elements: what travels behind a record of nd4c's, in a staging buffer, in several of them, in more than there are. */
 static const int64_t sizes[] = {1, 100, 30000, 700000, 2000000};
@@ -73,7 +73,7 @@ static void a_call_returns_before_the_copy_has_run(void **state) {
     assert_int_equal(stub_counter("copy_from_host"), copies + 1);
     assert_int_equal(stub_counter("host_waits"), waits);
     assert_int_equal(nd4c_array_state(a, stub_device), 'S');
-    nd4c_array_release(a); /* its memory stays until the device has read it */
+    nd4c_array_release(a);                                /* its memory stays until the device has read it */
     assert_int_equal(totals(cpu, stub_device).copies, 1); /* waits for the device's times */
     assert_int_equal(totals(cpu, stub_device).copied_bytes, sizes[i] * (int64_t)sizeof(float));
     assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);

@@ -259,12 +259,9 @@ static void memory_of_two_streams_is_waited_for(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      REUSE_TEST(a_chain_reuses_its_memory),
-      REUSE_TEST(so_does_one_on_opencl),
-      REUSE_TEST(another_stream_comes_after),
-      REUSE_TEST(an_unused_result_waits_for_the_work_before),
-      REUSE_TEST(threads_do_not_disturb_each_other),
-      REUSE_TEST(memory_is_freed_in_the_order_of_a_stream),
+      REUSE_TEST(a_chain_reuses_its_memory),           REUSE_TEST(so_does_one_on_opencl),
+      REUSE_TEST(another_stream_comes_after),          REUSE_TEST(an_unused_result_waits_for_the_work_before),
+      REUSE_TEST(threads_do_not_disturb_each_other),   REUSE_TEST(memory_is_freed_in_the_order_of_a_stream),
       REUSE_TEST(memory_of_two_streams_is_waited_for),
   };
   if (stub_start() != ND4C_OK) {

@@ -206,22 +206,22 @@ void plugin_section_open(plugin_check *check); /* device.c */
 void plugin_section_memory(plugin_check *check);
 void plugin_section_streams(plugin_check *check);
 void plugin_section_external(plugin_check *check); /* external.c */
-void plugin_section_peers(plugin_check *check); /* peers.c */
-void plugin_section_buffers(plugin_check *check); /* buffers.c */
-void plugin_section_copies(plugin_check *check);  /* copies.c */
+void plugin_section_peers(plugin_check *check);    /* peers.c */
+void plugin_section_buffers(plugin_check *check);  /* buffers.c */
+void plugin_section_copies(plugin_check *check);   /* copies.c */
 void plugin_section_refused(plugin_check *check);
 void plugin_section_fences(plugin_check *check); /* order.c */
 void plugin_section_times(plugin_check *check);
 void plugin_section_recordings(plugin_check *check);
 void plugin_section_kernels(plugin_check *check); /* kernels.c */
-void plugin_section_loads(plugin_check *check); /* reload.c */
-void plugin_section_own(plugin_check *check); /* own.c */
-void plugin_section_ops(plugin_check *check); /* compute.c */
+void plugin_section_loads(plugin_check *check);   /* reload.c */
+void plugin_section_own(plugin_check *check);     /* own.c */
+void plugin_section_ops(plugin_check *check);     /* compute.c */
 void plugin_section_layouts(plugin_check *check);
-void plugin_section_values(plugin_check *check); /* values.c */
+void plugin_section_values(plugin_check *check);  /* values.c */
 void plugin_section_outputs(plugin_check *check); /* outputs.c */
 void plugin_section_refusals(plugin_check *check);
-void plugin_section_plans(plugin_check *check);   /* plans.c */
+void plugin_section_plans(plugin_check *check); /* plans.c */
 /* Records the case, followed by other ops, plans it on the target, and runs the plan; what failed is counted. */
 void plugin_plan_case(plugin_round *round, const plugin_case *p, const char *how);
 /* As above, as far as the plan; *plan NULL where the case cannot be recorded. */
@@ -233,9 +233,9 @@ void plugin_plan_compiled(plugin_round *round, const plugin_case *p, bool again,
 /* Runs that plan. outputs: NULL entries receive fresh arrays. */
 nd4c_status plugin_plan_run(nd4c_plan *plan, const plugin_case *p, nd4c_array *const *inputs, nd4c_array **outputs);
 void plugin_section_segments(plugin_check *check); /* segments.c */
-void plugin_section_kept(plugin_check *check);    /* kept.c */
-void plugin_section_capture(plugin_check *check); /* capture.c */
-void plugin_section_threads(plugin_check *check); /* stress.c */
+void plugin_section_kept(plugin_check *check);     /* kept.c */
+void plugin_section_capture(plugin_check *check);  /* capture.c */
+void plugin_section_threads(plugin_check *check);  /* stress.c */
 void plugin_section_faults(plugin_check *check);
 void plugin_section_exit(plugin_check *check);
 void plugin_section_leaks(plugin_check *check); /* leaks.c */

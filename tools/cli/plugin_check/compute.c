@@ -15,7 +15,7 @@ typedef struct tally {
 
 static void note_tally(const char *what, const tally *t) {
   (t->computed > 0 ? plugin_check_note : plugin_check_skip)("%s: %d computed, %d declined by the plug-in", what,
-                                                             (int)t->computed, (int)t->declined);
+                                                            (int)t->computed, (int)t->declined);
 }
 
 /* Computes into fresh outputs, and compares. */

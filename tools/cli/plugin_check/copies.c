@@ -103,9 +103,8 @@ static bool reaches(plugin_direct *to, plugin_direct *from) {
   if (to->ops->copy_between == NULL) {
     return false;
   }
-  return to->ops->peer == NULL ||
-         (plugin_direct_status(to, to->ops->peer(to->device, from->device, &link), "peer") &&
-          link.kind != ND4C_PEER_NONE);
+  return to->ops->peer == NULL || (plugin_direct_status(to, to->ops->peer(to->device, from->device, &link), "peer") &&
+                                   link.kind != ND4C_PEER_NONE);
 }
 
 /* To a buffer of the other device. */
@@ -114,8 +113,8 @@ static void check_between(bench *t, plugin_direct *other) {
   nd4c_stream stream = NULL;
   nd4c_buffer mine = NULL;
   nd4c_fence fence = NULL;
-  if (other == NULL || !t->d->about.asynchronous || !reaches(other, t->d) ||
-      !send(t, t->a, 0, m->pattern, SIZE) || !plugin_direct_stream(other, &stream) ||
+  if (other == NULL || !t->d->about.asynchronous || !reaches(other, t->d) || !send(t, t->a, 0, m->pattern, SIZE) ||
+      !plugin_direct_stream(other, &stream) ||
       !plugin_direct_status(other, plugin_direct_buffer(other, SIZE, &mine), "allocate") ||
       !plugin_direct_status(other, other->ops->copy_from_host(other->device, stream, mine, 0, m->other, SIZE),
                             "copy_from_host") ||

@@ -120,9 +120,8 @@ static bool can_be_given(const plugin_case *p) {
 }
 
 static void compute_given(plugin_round *round, const plugin_case *p) {
-  static const plugin_place places[] = {[BEGIN] = PLUGIN_BEGIN,
-                                        [PART] = PLUGIN_PART,
-                                        [EVERY_SECOND] = PLUGIN_EVERY_SECOND};
+  static const plugin_place places[] = {
+      [BEGIN] = PLUGIN_BEGIN, [PART] = PLUGIN_PART, [EVERY_SECOND] = PLUGIN_EVERY_SECOND};
   nd4c_array *inputs[SELFTEST_INPUTS] = {NULL};
   bool differs = false;
   const nd4c_status status = plugin_case_inputs(p, PLUGIN_CONTIGUOUS, round->context, inputs, &differs);

@@ -15,8 +15,8 @@ typedef struct state {
   const nd4c_op_info *op;
   nd4c_dtype dtype;
   int32_t computed, filled; /* samples, and those of them with elements in a result */
-  bool threaded;       /* this op was called by several threads */
-  char reason[REASON]; /* of the latest refusal */
+  bool threaded;            /* this op was called by several threads */
+  char reason[REASON];      /* of the latest refusal */
 } state;
 
 /* -- one sample ---------------------------------------------------------------------------------------------------- */

@@ -67,8 +67,7 @@ bool plugin_pair_make(const plugin_case *p, nd4c_context *host, plugin_pair *pai
   for (int grows = 1; grows >= 0; grows--) {
     bool good = true;
     for (int i = 0; i < 2; i++) {
-      good = make(p, i, grows != 0, &pair->cases[i]) && good &&
-             plugin_case_wanted(&pair->cases[i].p, host) == ND4C_OK;
+      good = make(p, i, grows != 0, &pair->cases[i]) && good && plugin_case_wanted(&pair->cases[i].p, host) == ND4C_OK;
     }
     if (good) {
       return true;

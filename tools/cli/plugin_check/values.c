@@ -32,8 +32,10 @@ static void make_small(const selftest_case *from, selftest_case *to) {
 
 /* A copy of the case with other elements; false where there is nothing to change. */
 static bool change(const selftest_case *from, kind how, selftest_case *to) {
-  static const plugin_axis axes[] = {[GROWN_FIRST] = PLUGIN_AXIS_FIRST, [GROWN_LAST] = PLUGIN_AXIS_LAST,
-                                     [GROWN_ALIKE] = PLUGIN_AXIS_ALIKE, [EMPTY_FIRST] = PLUGIN_AXIS_FIRST,
+  static const plugin_axis axes[] = {[GROWN_FIRST] = PLUGIN_AXIS_FIRST,
+                                     [GROWN_LAST] = PLUGIN_AXIS_LAST,
+                                     [GROWN_ALIKE] = PLUGIN_AXIS_ALIKE,
+                                     [EMPTY_FIRST] = PLUGIN_AXIS_FIRST,
                                      [EMPTY_LAST] = PLUGIN_AXIS_LAST};
   const bool empty = how == EMPTY_FIRST || how == EMPTY_LAST;
   if (how == SPECIAL) {

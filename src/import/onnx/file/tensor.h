@@ -3,8 +3,8 @@
 #define ND4C_IO_ONNX_TENSOR_H
 
 #include "base/region.h"
-#include "io/blob.h"
 #include "import/onnx/file/dtype.h"
+#include "io/blob.h"
 #include "io/wire.h"
 #include "nd4c/array.h"
 
@@ -27,8 +27,8 @@ typedef struct nd4c_onnx_tensor {
 /* The files that a model or tensor may refer to: those beside it. */
 typedef struct nd4c_onnx_files {
   nd4c_region *region;
-  nd4c_blob *blob;        /* the file itself; borrowed */
-  const char *directory;  /* of the file; NULL: it came from memory, and there is no external data */
+  nd4c_blob *blob;         /* the file itself; borrowed */
+  const char *directory;   /* of the file; NULL: it came from memory, and there is no external data */
   nd4c_region_list opened; /* of nd4c_onnx_external, each with its own reference */
 } nd4c_onnx_files;
 
