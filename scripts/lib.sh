@@ -173,6 +173,7 @@ setup() {
     need_python_packages models tests/models/requirements.txt "ONNX Runtime and NumPy"
     need_python_packages onnx tests/onnx/requirements.txt "ONNX's backend cases"
     need_python_packages records tests/records/requirements.txt "NumPy, SciPy and mpmath"
+    need_python_packages style scripts/style.txt "clang-format and clang-tidy"
     need_python_packages site scripts/site.txt "MkDocs"
   fi
   want_offered "${engine_packages[@]}"
