@@ -1,6 +1,6 @@
 /* Fences and the failures that they report, for queue.c and fence.c. */
-#ifndef STUB_FENCE_H
-#define STUB_FENCE_H
+#ifndef ND4C_BACKENDS_STUB_FENCE_H
+#define ND4C_BACKENDS_STUB_FENCE_H
 
 #include "stub.h"
 

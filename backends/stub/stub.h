@@ -1,7 +1,7 @@
 /* The stub backend: a device for tests that checks every promise of the ABI. Its memory has opaque handles and
  * scrambled bytes, its queues run late, and a test can make every call fail. */
-#ifndef STUB_H
-#define STUB_H
+#ifndef ND4C_BACKENDS_STUB_STUB_H
+#define ND4C_BACKENDS_STUB_STUB_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "device/compute.h"
 #include "device/memory/scratch.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 
 /* Live executables that may serve other extents. The list holds no references: the last release removes an executable
  * under the same lock. */

@@ -42,7 +42,7 @@ struct nd4c_device {
   int32_t peer_count;
   struct nd4c_replica *residents;             /* replicas that may be spilled; residence.c owns it */
   const struct nd4c_compute *_Atomic compute; /* its kernels and compilers; replaced when a plug-in adds some */
-  _Atomic int32_t closed;                     /* why it accepts no more work, 0: it accepts work; see closing.h */
+  _Atomic int32_t closed;                     /* why it accepts no more work, 0: it accepts work; see exit_and_fork.h */
   struct nd4c_host_uses host_uses;
 };
 

@@ -12,7 +12,7 @@
 #include "device/memory/scratch.h"
 #include "device/provider/answer.h"
 #include "device/stream/cancellation.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "dispatch/constants.h"
 #include "dispatch/engines.h"
 

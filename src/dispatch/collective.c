@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "submit/submit.h"
 
 enum { ALIVE = 0x47726f70, DEAD = 0x64656164 };

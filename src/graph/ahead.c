@@ -7,7 +7,7 @@
 #include "base/os.h"
 #include "base/status.h"
 #include "device/registry/registry.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "graph/passes.h"
 #include "graph/plan.h"
 

@@ -5,7 +5,7 @@
 #include "base/config/config.h"
 #include "base/status.h"
 #include "device/context/routing.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "graph/passes.h"
 #include "graph/plan/placement.h"
 

@@ -1,6 +1,6 @@
 /* A model handle: the parsed file, its constants as arrays, and the plans made for the shapes it was run with. */
-#ifndef ND4C_IO_MODEL_INTERNAL_H
-#define ND4C_IO_MODEL_INTERNAL_H
+#ifndef ND4C_IMPORT_MODEL_INTERNAL_H
+#define ND4C_IMPORT_MODEL_INTERNAL_H
 
 #include <stdatomic.h>
 

@@ -7,7 +7,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 
 nd4c_status nd4c_submission_make_room(nd4c_submission *submission, int32_t count) {
   const size_t operands = (size_t)count * sizeof *submission->operands;

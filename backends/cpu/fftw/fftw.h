@@ -1,6 +1,6 @@
 /* What the files of engine fftw share: FFTW 3 in two precisions, and its plans. */
-#ifndef ND4C_BACKENDS_CPU_FFTW_H
-#define ND4C_BACKENDS_CPU_FFTW_H
+#ifndef ND4C_BACKENDS_CPU_FFTW_FFTW_H
+#define ND4C_BACKENDS_CPU_FFTW_FFTW_H
 
 #include "backends/cpu/cpu.h"
 

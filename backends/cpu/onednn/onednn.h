@@ -1,6 +1,6 @@
 /* What the files of engine onednn share: the loaded library, and steps that run one of its primitives. */
-#ifndef ND4C_BACKENDS_CPU_ONEDNN_H
-#define ND4C_BACKENDS_CPU_ONEDNN_H
+#ifndef ND4C_BACKENDS_CPU_ONEDNN_ONEDNN_H
+#define ND4C_BACKENDS_CPU_ONEDNN_ONEDNN_H
 
 #include <stdatomic.h>
 

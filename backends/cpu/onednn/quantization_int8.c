@@ -1,4 +1,4 @@
-/* Products of bytes on oneDNN, by VNNI or AMX: see bytes.h. */
+/* Products of bytes on oneDNN, by VNNI or AMX: see backends/cpu/support/quantization_product.h. */
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/support/quantization_product.h"
 

@@ -1,6 +1,6 @@
 /* What the files of engine openblas share: the loaded library. */
-#ifndef ND4C_BACKENDS_CPU_OPENBLAS_H
-#define ND4C_BACKENDS_CPU_OPENBLAS_H
+#ifndef ND4C_BACKENDS_CPU_OPENBLAS_OPENBLAS_H
+#define ND4C_BACKENDS_CPU_OPENBLAS_OPENBLAS_H
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/openblas/lapack.h"

@@ -1,4 +1,5 @@
-/* Products of bytes of engine simd, on levels that have one: see bytes.h and kernels/cpu/quantization/bytes.h. */
+/* Products of bytes of engine simd, on levels that have one: see backends/cpu/support/quantization_product.h and
+ * kernels/cpu/quantization/bytes.h. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,4 +1,4 @@
-/* See bytes.h. */
+/* See quantization_product.h. */
 #include "backends/cpu/support/quantization_product.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #define ND4C_KERNELS_CPU_ELEMENTWISE_SIXTEEN_H
 
 #include "kernels/cpu/elementwise/eight.h"
-#include "kernels/cpu/elementwise/exponential.h"
+#include "kernels/cpu/elementwise/exponential_vector.h"
 
 #if defined(__AVX512F__)
 

@@ -4,7 +4,7 @@
 #define ND4C_KERNELS_CPU_ELEMENTWISE_UNARY_VECTOR_H
 
 #include "kernels/cpu/elementwise/eight.h"
-#include "kernels/cpu/elementwise/exponential.h"
+#include "kernels/cpu/elementwise/exponential_vector.h"
 #include "kernels/cpu/elementwise/sixteen.h"
 #include "kernels/cpu/elementwise/unary.h"
 #include "kernels/cpu/support/half.h"

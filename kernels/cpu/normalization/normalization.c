@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "kernels/cpu/elementwise/eight.h"
-#include "kernels/cpu/elementwise/exponential.h"
+#include "kernels/cpu/elementwise/exponential_vector.h"
 #include "kernels/cpu/elementwise/mathematics.h"
 #include "kernels/cpu/reduction/vector.h"
 #include "kernels/cpu/support/level.h"

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "kernels/cpu/contraction/gemm_vector.h"
-#include "kernels/cpu/elementwise/exponential.h"
+#include "kernels/cpu/elementwise/exponential_vector.h"
 #include "kernels/cpu/elementwise/mathematics.h"
 #include "kernels/cpu/support/level.h"
 

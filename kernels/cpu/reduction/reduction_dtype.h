@@ -10,7 +10,7 @@
 #endif
 #define EXTREMES 0
 #define OF(name) NAME(total_##name)
-#include "kernels/cpu/reduction/gather.h"
+#include "kernels/cpu/reduction/runs.h"
 
 /* One run. Sums of narrow integers are gathered in 32 bits, as many as those hold. */
 ND4C_INLINED A NAME(total_piece)(enum nd4c_reduce_index op, int64_t n, const T *x) {
@@ -58,7 +58,7 @@ ND4C_INLINED void NAME(total_store)(enum nd4c_reduce_index op, int64_t n, const 
 #define A T
 #define OF(name) NAME(extreme_##name)
 #define EXTREMES 1
-#include "kernels/cpu/reduction/gather.h"
+#include "kernels/cpu/reduction/runs.h"
 
 ND4C_INLINED T NAME(extreme_piece)(enum nd4c_reduce_index op, int64_t n, const T *x) {
 #if KIND == ND4C_WIDE_FLOAT

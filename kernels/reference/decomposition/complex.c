@@ -19,4 +19,4 @@ static inline double square(number a) {
 #define ABS1(a) (fabs(creal(a)) + fabs(cimag(a)))
 #define SQUARE(a) square(a)
 
-#include "kernels/reference/decomposition/body.h"
+#include "kernels/reference/decomposition/algorithms.h"

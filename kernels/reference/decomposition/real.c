@@ -10,4 +10,4 @@ typedef double number;
 #define ABS1(a) fabs(a)
 #define SQUARE(a) ((a) * (a))
 
-#include "kernels/reference/decomposition/body.h"
+#include "kernels/reference/decomposition/algorithms.h"

@@ -1,6 +1,6 @@
 /* Fast access to configuration for code inside nd4c. config_table.h has nd4c's own properties. */
-#ifndef ND4C_BASE_CONFIG_H
-#define ND4C_BASE_CONFIG_H
+#ifndef ND4C_BASE_CONFIG_CONFIG_H
+#define ND4C_BASE_CONFIG_CONFIG_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

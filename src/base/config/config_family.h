@@ -1,7 +1,7 @@
 /* Properties with one member for each device: nd4j.device.memory.cap.<TYPE>.<INDEX>. The configuration table has one
  * row for the family; members are numbered. config.c calls this. */
-#ifndef ND4C_BASE_CONFIG_FAMILY_H
-#define ND4C_BASE_CONFIG_FAMILY_H
+#ifndef ND4C_BASE_CONFIG_CONFIG_FAMILY_H
+#define ND4C_BASE_CONFIG_CONFIG_FAMILY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Values of properties that no provider has declared yet: nd4c_config_set keeps them here until one does. The caller,
  * config.c, holds the lock of the values. */
-#ifndef ND4C_BASE_CONFIG_PENDING_H
-#define ND4C_BASE_CONFIG_PENDING_H
+#ifndef ND4C_BASE_CONFIG_CONFIG_PENDING_H
+#define ND4C_BASE_CONFIG_CONFIG_PENDING_H
 
 #include <stdint.h>
 

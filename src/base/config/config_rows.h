@@ -1,8 +1,8 @@
 /* The list of properties: the table's rows, members of its family, and rows that providers declare. Each has a key.
  * Keys of the table come first (nd4c_config_key), then members, then declared rows in the order of their declaration.
  * config.c uses it. */
-#ifndef ND4C_BASE_CONFIG_ROWS_H
-#define ND4C_BASE_CONFIG_ROWS_H
+#ifndef ND4C_BASE_CONFIG_CONFIG_ROWS_H
+#define ND4C_BASE_CONFIG_CONFIG_ROWS_H
 
 #include "base/config/config.h"
 #include "base/config/config_family.h"

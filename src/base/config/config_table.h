@@ -1,7 +1,7 @@
 /* The configuration table: the properties of nd4c itself. Backends and plug-ins declare theirs in their own folders
- * (nd4c/plugin/property.h). docs/configuration.md is generated from both. */
-#ifndef ND4C_BASE_CONFIG_TABLE_H
-#define ND4C_BASE_CONFIG_TABLE_H
+ * (nd4c/plugin/property.h). docs/reference/configuration.md is generated from both. */
+#ifndef ND4C_BASE_CONFIG_CONFIG_TABLE_H
+#define ND4C_BASE_CONFIG_CONFIG_TABLE_H
 
 /* X(KEY, property, environment variable, type, default, meaning); types: bool, int, bytes, fraction, string, list,
  * directory (absolute, or off), directories, file. A property with <TYPE> and <INDEX> has a member for each device, see

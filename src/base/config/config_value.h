@@ -1,6 +1,6 @@
 /* Types of properties and the parser of their values. config.c and the checks of providers' tables use it. */
-#ifndef ND4C_BASE_CONFIG_VALUE_H
-#define ND4C_BASE_CONFIG_VALUE_H
+#ifndef ND4C_BASE_CONFIG_CONFIG_VALUE_H
+#define ND4C_BASE_CONFIG_CONFIG_VALUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

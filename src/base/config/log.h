@@ -1,6 +1,6 @@
 /* Logging for code inside nd4c. */
-#ifndef ND4C_BASE_LOG_H
-#define ND4C_BASE_LOG_H
+#ifndef ND4C_BASE_CONFIG_LOG_H
+#define ND4C_BASE_CONFIG_LOG_H
 
 #include <stdbool.h>
 

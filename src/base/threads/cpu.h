@@ -1,7 +1,7 @@
 /* The features of this CPU that the operating system supports (CPUID and XGETBV; HWCAP on Arm). Kernels are chosen by
  * it. */
-#ifndef ND4C_BASE_CPU_H
-#define ND4C_BASE_CPU_H
+#ifndef ND4C_BASE_THREADS_CPU_H
+#define ND4C_BASE_THREADS_CPU_H
 
 #include <stddef.h>
 #include <stdint.h>

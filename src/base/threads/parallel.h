@@ -1,6 +1,6 @@
 /* The pool of the library. Kernels compute a range of a loop; this runs ranges in parallel. */
-#ifndef ND4C_BASE_PARALLEL_H
-#define ND4C_BASE_PARALLEL_H
+#ifndef ND4C_BASE_THREADS_PARALLEL_H
+#define ND4C_BASE_THREADS_PARALLEL_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* The pool of plain threads, which parallel.c uses where OpenMP's runtime is not built in, not configured or not
  * safe. */
-#ifndef ND4C_BASE_POOL_H
-#define ND4C_BASE_POOL_H
+#ifndef ND4C_BASE_THREADS_POOL_H
+#define ND4C_BASE_THREADS_POOL_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* External memory inside src/device (dlpack.c, create.c); nd4c/external.h is the public part. */
-#ifndef ND4C_DEVICE_EXTERNAL_H
-#define ND4C_DEVICE_EXTERNAL_H
+#ifndef ND4C_DEVICE_ACCESS_EXTERNAL_H
+#define ND4C_DEVICE_ACCESS_EXTERNAL_H
 
 #include "array/array.h"
 #include "device/device.h"

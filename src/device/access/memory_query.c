@@ -14,7 +14,7 @@
 #include "device/storage/imported.h"
 #include "device/storage/small_storage.h"
 #include "device/storage/storage.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/stream_pool.h"
 
 static bool holds_small_storages(const nd4c_device *device) {

@@ -1,6 +1,6 @@
 /* Copies between host memory and arrays, for nd4c_array_read, _write and the ops that compute on the host. */
-#ifndef ND4C_DEVICE_WRITE_H
-#define ND4C_DEVICE_WRITE_H
+#ifndef ND4C_DEVICE_ACCESS_WRITE_H
+#define ND4C_DEVICE_ACCESS_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #include "device/context/scope.h"
 #include "device/driver.h"
 #include "device/storage/storage.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/stream_pool.h"
 #include "device/stream/thread.h"
 #include "device/trace/tracer.h"

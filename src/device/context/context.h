@@ -1,6 +1,6 @@
 /* Contexts inside the library: device, stream, settings and routing of calls. Every layer above uses it. */
-#ifndef ND4C_DEVICE_CONTEXT_H
-#define ND4C_DEVICE_CONTEXT_H
+#ifndef ND4C_DEVICE_CONTEXT_CONTEXT_H
+#define ND4C_DEVICE_CONTEXT_CONTEXT_H
 
 #include "device/device.h"
 #include "device/stream/thread.h"

@@ -1,6 +1,6 @@
 /* Routing inside the library: the object, the vote, the contexts on which routed calls run. src/dispatch calls it. */
-#ifndef ND4C_DEVICE_ROUTING_H
-#define ND4C_DEVICE_ROUTING_H
+#ifndef ND4C_DEVICE_CONTEXT_ROUTING_H
+#define ND4C_DEVICE_CONTEXT_ROUTING_H
 
 #include <stdatomic.h>
 

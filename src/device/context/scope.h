@@ -1,6 +1,6 @@
 /* Contexts that nd4c_context_acquire lends to threads. context.c and memory trimming use it. */
-#ifndef ND4C_DEVICE_SCOPE_H
-#define ND4C_DEVICE_SCOPE_H
+#ifndef ND4C_DEVICE_CONTEXT_SCOPE_H
+#define ND4C_DEVICE_CONTEXT_SCOPE_H
 
 #include "device/context/context.h"
 #include "device/stream/thread.h"

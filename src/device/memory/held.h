@@ -1,7 +1,7 @@
 /* Device memory that backends hold besides arrays: implements host->device_memory (nd4c/plugin/memory.h). Memory
  * managers ask it for memory. */
-#ifndef ND4C_DEVICE_HELD_H
-#define ND4C_DEVICE_HELD_H
+#ifndef ND4C_DEVICE_MEMORY_HELD_H
+#define ND4C_DEVICE_MEMORY_HELD_H
 
 #include "base/text.h"
 #include "device/device.h"

@@ -1,6 +1,6 @@
 /* The host table (nd4c/plugin/host.h), which the registry passes to providers. */
-#ifndef ND4C_DEVICE_HOST_H
-#define ND4C_DEVICE_HOST_H
+#ifndef ND4C_DEVICE_MEMORY_HOST_H
+#define ND4C_DEVICE_MEMORY_HOST_H
 
 #include "nd4c/plugin.h"
 

@@ -13,7 +13,7 @@
 #include "device/memory/pending_blocks.h"
 #include "device/memory/reclaim.h"
 #include "device/memory/scratch.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/fence.h"
 #include "device/trace/tracer.h"
 

@@ -1,7 +1,7 @@
 /* The memory of one device: size classes, a cache of freed blocks, a cap, a peak. Storages, plans and workspaces
  * allocate here. Thread-safe. */
-#ifndef ND4C_DEVICE_MEMORY_H
-#define ND4C_DEVICE_MEMORY_H
+#ifndef ND4C_DEVICE_MEMORY_MEMORY_H
+#define ND4C_DEVICE_MEMORY_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The inside of a memory manager, for memory*.c in this folder and access/memory_query.c. */
-#ifndef ND4C_DEVICE_MEMORY_BODY_H
-#define ND4C_DEVICE_MEMORY_BODY_H
+#ifndef ND4C_DEVICE_MEMORY_MEMORY_BODY_H
+#define ND4C_DEVICE_MEMORY_MEMORY_BODY_H
 
 #include <stdatomic.h>
 

@@ -2,7 +2,7 @@
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/memory/memory_body.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 
 void nd4c_memory_note_spill(nd4c_device *device, int64_t bytes, bool saved) {
   struct nd4c_memory_manager *manager = device->memory;

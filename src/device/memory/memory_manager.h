@@ -1,6 +1,6 @@
 /* Creation and destruction of a device's memory manager, for the registry; memory.h has its use. */
-#ifndef ND4C_DEVICE_MEMORY_MANAGER_H
-#define ND4C_DEVICE_MEMORY_MANAGER_H
+#ifndef ND4C_DEVICE_MEMORY_MEMORY_MANAGER_H
+#define ND4C_DEVICE_MEMORY_MEMORY_MANAGER_H
 
 #include "device/device.h"
 

@@ -1,8 +1,8 @@
 /* Blocks that were released while work on them was pending. Work on the same stream may reuse one at once, because a
  * stream executes in order (an OpenCL queue that is out of order orders the users of a buffer). Other work gets it from
  * the memory manager once its fences are signalled. Until then the manager counts it as live. */
-#ifndef ND4C_DEVICE_PENDING_BLOCKS_H
-#define ND4C_DEVICE_PENDING_BLOCKS_H
+#ifndef ND4C_DEVICE_MEMORY_PENDING_BLOCKS_H
+#define ND4C_DEVICE_MEMORY_PENDING_BLOCKS_H
 
 #include "device/memory/memory.h"
 #include "device/stream/readers.h"

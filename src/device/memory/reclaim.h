@@ -3,8 +3,8 @@
  *
  *     static const nd4c_reclaimer arenas = {.order = ND4C_RECLAIM_ARENAS, .give_way = nd4c_workspace_give_way};
  *     ND4C_HOOK(reclaimers, nd4c_reclaimer, arenas); */
-#ifndef ND4C_DEVICE_RECLAIM_H
-#define ND4C_DEVICE_RECLAIM_H
+#ifndef ND4C_DEVICE_MEMORY_RECLAIM_H
+#define ND4C_DEVICE_MEMORY_RECLAIM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include "base/os_lock.h"
 #include "base/recycle.h"
 #include "base/status.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/stream_pool.h"
 
 struct nd4c_scratch_pool {

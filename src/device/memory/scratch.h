@@ -8,8 +8,8 @@
  *
  * A block returns to the memory manager when its stream is destroyed, when the stream needs a larger one, when memory
  * is short, or when memory is trimmed to 0; always after the work that used it. */
-#ifndef ND4C_DEVICE_SCRATCH_H
-#define ND4C_DEVICE_SCRATCH_H
+#ifndef ND4C_DEVICE_MEMORY_SCRATCH_H
+#define ND4C_DEVICE_MEMORY_SCRATCH_H
 
 #include "device/memory/memory.h"
 #include "device/stream/fence.h"

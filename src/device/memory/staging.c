@@ -6,7 +6,7 @@
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/fence.h"
 
 enum { IDLE_LIMIT = 8, SPARE_LIMIT = 8 };

@@ -1,7 +1,7 @@
 /* Staging buffers: page-locked host memory, from which a device copies fastest. Each device that offers it keeps a few;
  * copies between host and device use them. */
-#ifndef ND4C_DEVICE_STAGING_H
-#define ND4C_DEVICE_STAGING_H
+#ifndef ND4C_DEVICE_MEMORY_STAGING_H
+#define ND4C_DEVICE_MEMORY_STAGING_H
 
 #include "device/device.h"
 

@@ -1,7 +1,7 @@
 /* A compiler's answer to a region: which nodes it takes, as which pieces, and why it declines the others. Plans and
  * eager choices ask. */
-#ifndef ND4C_DEVICE_ANSWER_H
-#define ND4C_DEVICE_ANSWER_H
+#ifndef ND4C_DEVICE_PROVIDER_ANSWER_H
+#define ND4C_DEVICE_PROVIDER_ANSWER_H
 
 #include "device/provider/compilers.h"
 

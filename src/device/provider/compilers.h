@@ -1,6 +1,6 @@
 /* Checks of compilers' tables, before a compiler is used. */
-#ifndef ND4C_DEVICE_COMPILERS_H
-#define ND4C_DEVICE_COMPILERS_H
+#ifndef ND4C_DEVICE_PROVIDER_COMPILERS_H
+#define ND4C_DEVICE_PROVIDER_COMPILERS_H
 
 #include "device/device.h"
 

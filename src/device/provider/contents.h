@@ -1,8 +1,8 @@
 /* Reads the elements of an array on any device, for layers below dispatch. nd4c_array_read is in dispatch, because it
  * may run ops to put elements in order. Host ops on strings and pictures, and the comparison of constants in segments,
  * use it. */
-#ifndef ND4C_DEVICE_CONTENTS_H
-#define ND4C_DEVICE_CONTENTS_H
+#ifndef ND4C_DEVICE_PROVIDER_CONTENTS_H
+#define ND4C_DEVICE_PROVIDER_CONTENTS_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  * of the file (8); SHA-256 of all behind the header (32); 8 zeros. Entry: identity of the piece (32); sizes of the
  * engine's name and of the fingerprint, with the zeros that end them (4 each), and of the executable (8); the two
  * texts; zeros up to a multiple of 16; the executable; zeros up to a multiple of 16. */
-#ifndef ND4C_DEVICE_EXECUTABLES_H
-#define ND4C_DEVICE_EXECUTABLES_H
+#ifndef ND4C_DEVICE_PROVIDER_EXECUTABLES_H
+#define ND4C_DEVICE_PROVIDER_EXECUTABLES_H
 
 #include "base/digest.h"
 #include "base/text.h"

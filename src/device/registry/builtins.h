@@ -1,7 +1,7 @@
 /* Providers in this library, by name and entry function, for the registry. The build makes the list
  * (backends/CMakeLists.txt). */
-#ifndef ND4C_DEVICE_BUILTINS_H
-#define ND4C_DEVICE_BUILTINS_H
+#ifndef ND4C_DEVICE_REGISTRY_BUILTINS_H
+#define ND4C_DEVICE_REGISTRY_BUILTINS_H
 
 #include <stdint.h>
 

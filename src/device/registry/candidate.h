@@ -1,6 +1,6 @@
 /* Candidates of the registry: the state of each provider before, while and after it is opened. */
-#ifndef ND4C_DEVICE_CANDIDATE_H
-#define ND4C_DEVICE_CANDIDATE_H
+#ifndef ND4C_DEVICE_REGISTRY_CANDIDATE_H
+#define ND4C_DEVICE_REGISTRY_CANDIDATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

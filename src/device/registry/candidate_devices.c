@@ -14,7 +14,7 @@
 #include "device/peers.h"
 #include "device/provider/provider_check.h"
 #include "device/registry/candidate.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/stream_pool.h"
 
 /* -- one device -------------------------------------------------------------------------------------------------- */

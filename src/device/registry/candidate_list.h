@@ -1,8 +1,8 @@
 /* The list of candidates: built-in providers, backends with a known name that are searched as plug-ins, and plug-ins
  * that were configured or loaded. The registry calls these functions under its lock. Candidates are never removed, so
  * pointers to them are valid for the life of the process. */
-#ifndef ND4C_DEVICE_CANDIDATES_H
-#define ND4C_DEVICE_CANDIDATES_H
+#ifndef ND4C_DEVICE_REGISTRY_CANDIDATE_LIST_H
+#define ND4C_DEVICE_REGISTRY_CANDIDATE_LIST_H
 
 #include "device/registry/candidate.h"
 

@@ -1,7 +1,7 @@
 /* Properties of providers. Those of built-in providers are declared before any property is read or set, those of a
  * plug-in when it is accepted. Implements nd4c/config.h. */
-#ifndef ND4C_DEVICE_PROPERTIES_H
-#define ND4C_DEVICE_PROPERTIES_H
+#ifndef ND4C_DEVICE_REGISTRY_PROPERTIES_H
+#define ND4C_DEVICE_REGISTRY_PROPERTIES_H
 
 #include "base/config/config_rows.h"
 #include "nd4c/plugin.h"

@@ -1,7 +1,7 @@
 /* The registry: candidates in probe order, and the default device. Other parts of the library use it to find
  * devices. */
-#ifndef ND4C_DEVICE_REGISTRY_H
-#define ND4C_DEVICE_REGISTRY_H
+#ifndef ND4C_DEVICE_REGISTRY_REGISTRY_H
+#define ND4C_DEVICE_REGISTRY_REGISTRY_H
 
 #include <stdbool.h>
 

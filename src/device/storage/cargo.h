@@ -1,7 +1,7 @@
 /* Cargos: the host copies bytes to memory of nd4c, from which the device copies them asynchronously. The source may
  * change as soon as the call returns. replica_copy.c uses them. */
-#ifndef ND4C_DEVICE_CARGO_H
-#define ND4C_DEVICE_CARGO_H
+#ifndef ND4C_DEVICE_STORAGE_CARGO_H
+#define ND4C_DEVICE_STORAGE_CARGO_H
 
 #include "device/memory/memory.h"
 

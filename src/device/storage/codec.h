@@ -1,6 +1,6 @@
 /* Run-time libraries of file formats (pictures, JSON, zip, regular expressions), loaded when they are first needed. */
-#ifndef ND4C_DEVICE_CODEC_H
-#define ND4C_DEVICE_CODEC_H
+#ifndef ND4C_DEVICE_STORAGE_CODEC_H
+#define ND4C_DEVICE_STORAGE_CODEC_H
 
 #include <stdbool.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "device/storage/storage.h"
 #include "device/storage/storage_body.h"
 #include "device/storage/transfer_stream.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/trace/tracer.h"
 
 nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device) {

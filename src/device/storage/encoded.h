@@ -1,7 +1,7 @@
 /* Encoded storages: their contents are quantised blocks in the host's memory, and immutable. Kernels that read such
  * blocks get them; every other use gets a decoded replica, made when it is first needed. */
-#ifndef ND4C_DEVICE_ENCODED_H
-#define ND4C_DEVICE_ENCODED_H
+#ifndef ND4C_DEVICE_STORAGE_ENCODED_H
+#define ND4C_DEVICE_STORAGE_ENCODED_H
 
 #include "array/array.h"
 #include "array/layout.h"

@@ -5,8 +5,8 @@
  * A form stays while a choice uses it. Afterwards it is kept for the next plan until the storage is written or freed,
  * the device needs memory, or its memory is trimmed to 0. nd4c does not see writes through an address: a form therefore
  * has a fingerprint of the contents, and another choice uses it only if they still match. */
-#ifndef ND4C_DEVICE_FORMS_H
-#define ND4C_DEVICE_FORMS_H
+#ifndef ND4C_DEVICE_STORAGE_FORMS_H
+#define ND4C_DEVICE_STORAGE_FORMS_H
 
 #include "array/array.h"
 #include "array/layout.h"

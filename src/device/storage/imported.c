@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/storage/storage_body.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/trace/tracer.h"
 
 typedef struct imported {

@@ -1,7 +1,7 @@
 /* Storages over external memory that a device imported: their first replica is that memory, and is never moved.
  * access/external.c makes them. */
-#ifndef ND4C_DEVICE_IMPORTED_H
-#define ND4C_DEVICE_IMPORTED_H
+#ifndef ND4C_DEVICE_STORAGE_IMPORTED_H
+#define ND4C_DEVICE_STORAGE_IMPORTED_H
 
 #include "base/text.h"
 #include "device/storage/storage.h"

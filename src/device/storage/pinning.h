@@ -1,6 +1,6 @@
 /* Pinning: keeps an array's memory in place while a caller has its address (DLPack) or its name (external memory). */
-#ifndef ND4C_DEVICE_PINNING_H
-#define ND4C_DEVICE_PINNING_H
+#ifndef ND4C_DEVICE_STORAGE_PINNING_H
+#define ND4C_DEVICE_STORAGE_PINNING_H
 
 #include "device/storage/storage.h"
 

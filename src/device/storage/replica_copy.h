@@ -1,6 +1,6 @@
 /* Copies between the replicas of a storage, for coherence.c and residence.c; all under the storage's lock. */
-#ifndef ND4C_DEVICE_REPLICA_COPY_H
-#define ND4C_DEVICE_REPLICA_COPY_H
+#ifndef ND4C_DEVICE_STORAGE_REPLICA_COPY_H
+#define ND4C_DEVICE_STORAGE_REPLICA_COPY_H
 
 #include "device/storage/storage_body.h"
 

@@ -1,7 +1,7 @@
 /* Small storages of the host: header and data in one block, recycled in per-thread lists, so that a fresh result of 8
  * elements costs no lock and no system call. storage.c makes them. */
-#ifndef ND4C_DEVICE_SMALL_STORAGE_H
-#define ND4C_DEVICE_SMALL_STORAGE_H
+#ifndef ND4C_DEVICE_STORAGE_SMALL_STORAGE_H
+#define ND4C_DEVICE_STORAGE_SMALL_STORAGE_H
 
 #include "device/storage/storage_body.h"
 #include "device/stream/thread.h"

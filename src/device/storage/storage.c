@@ -12,7 +12,7 @@
 #include "device/storage/small_storage.h"
 #include "device/storage/storage_body.h"
 #include "device/storage/storage_source.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/shared_locks.h"
 #include "device/trace/tracer.h"
 

@@ -1,7 +1,7 @@
 /* The complete storage, for the files of src/device that implement it: storage.c its life, coherence.c the states of
  * replicas and copies, residence.c the places of replicas and spilling. */
-#ifndef ND4C_DEVICE_STORAGE_BODY_H
-#define ND4C_DEVICE_STORAGE_BODY_H
+#ifndef ND4C_DEVICE_STORAGE_STORAGE_BODY_H
+#define ND4C_DEVICE_STORAGE_STORAGE_BODY_H
 
 #include "array/storage.h"
 #include "device/memory/memory.h"

@@ -1,7 +1,7 @@
 /* The source of memory for a thread's new storages while it has entered a workspace. storage.c asks; workspaces, a
  * layer above, are the only source. */
-#ifndef ND4C_DEVICE_STORAGE_SOURCE_H
-#define ND4C_DEVICE_STORAGE_SOURCE_H
+#ifndef ND4C_DEVICE_STORAGE_STORAGE_SOURCE_H
+#define ND4C_DEVICE_STORAGE_STORAGE_SOURCE_H
 
 #include <stdbool.h>
 

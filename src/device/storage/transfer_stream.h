@@ -1,7 +1,7 @@
 /* Copies within and between devices, and fills. They are complete when they return, except nd4c_transfer_enqueue and
  * nd4c_transfer_enqueue_direct. */
-#ifndef ND4C_DEVICE_TRANSFER_STREAM_H
-#define ND4C_DEVICE_TRANSFER_STREAM_H
+#ifndef ND4C_DEVICE_STORAGE_TRANSFER_STREAM_H
+#define ND4C_DEVICE_STORAGE_TRANSFER_STREAM_H
 
 #include "device/memory/memory.h"
 

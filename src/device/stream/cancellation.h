@@ -1,7 +1,7 @@
 /* Cancellation inside the library (nd4c/cancellation.h): what the calling thread has entered, and whether to stop.
  * Submissions, models and the host table check it. */
-#ifndef ND4C_DEVICE_CANCELLATION_H
-#define ND4C_DEVICE_CANCELLATION_H
+#ifndef ND4C_DEVICE_STREAM_CANCELLATION_H
+#define ND4C_DEVICE_STREAM_CANCELLATION_H
 
 #include <stdatomic.h>
 

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/stream_pool.h"
 
 struct nd4c_capture {

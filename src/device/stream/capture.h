@@ -5,8 +5,8 @@
  *                                         --abandon, or a failure of end--> as before begin
  *
  * A call in another order is INTERNAL. One thread at a time uses a capture. */
-#ifndef ND4C_DEVICE_CAPTURE_H
-#define ND4C_DEVICE_CAPTURE_H
+#ifndef ND4C_DEVICE_STREAM_CAPTURE_H
+#define ND4C_DEVICE_STREAM_CAPTURE_H
 
 #include "device/device.h"
 #include "device/stream/fence.h"

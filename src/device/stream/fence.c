@@ -9,7 +9,7 @@
 #include "base/recycle.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/fence_body.h"
 #include "device/stream/shared_locks.h"
 

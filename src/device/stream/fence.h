@@ -1,7 +1,7 @@
 /* Fences: the end of a submission's work, shared by the storages that it reads or writes. src/submit records them;
  * storages wait for them. */
-#ifndef ND4C_DEVICE_FENCE_H
-#define ND4C_DEVICE_FENCE_H
+#ifndef ND4C_DEVICE_STREAM_FENCE_H
+#define ND4C_DEVICE_STREAM_FENCE_H
 
 #include "device/device.h"
 #include "device/stream/fence_steps.h"

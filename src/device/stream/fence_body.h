@@ -1,6 +1,6 @@
 /* The inside of a fence, for fence.c and fence_failed.c. */
-#ifndef ND4C_DEVICE_FENCE_BODY_H
-#define ND4C_DEVICE_FENCE_BODY_H
+#ifndef ND4C_DEVICE_STREAM_FENCE_BODY_H
+#define ND4C_DEVICE_STREAM_FENCE_BODY_H
 
 #include "base/os_lock.h"
 #include "device/stream/fence.h"

@@ -1,7 +1,7 @@
 /* The dependencies of a run's results on its numbered calls. A plan makes one table; the fences of all its runs share
  * it, and may outlive the plan. */
-#ifndef ND4C_DEVICE_FENCE_STEPS_H
-#define ND4C_DEVICE_FENCE_STEPS_H
+#ifndef ND4C_DEVICE_STREAM_FENCE_STEPS_H
+#define ND4C_DEVICE_STREAM_FENCE_STEPS_H
 
 #include <stdbool.h>
 #include <stdint.h>

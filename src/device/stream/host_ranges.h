@@ -4,8 +4,8 @@
  *     use begins -> the driver is given the memory -> the copy's fence is recorded, or the copy has ended -> use ends
  *
  * No release callback runs during a use, so that a callback may unregister memory. */
-#ifndef ND4C_DEVICE_HOST_RANGES_H
-#define ND4C_DEVICE_HOST_RANGES_H
+#ifndef ND4C_DEVICE_STREAM_HOST_RANGES_H
+#define ND4C_DEVICE_STREAM_HOST_RANGES_H
 
 #include "device/device.h"
 

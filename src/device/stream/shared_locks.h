@@ -2,8 +2,8 @@
  * thread has yet to submit, and that thread may need the lock. What is called under such a lock and would wait
  * otherwise is put between nd4c_shared_locks_enter and nd4c_shared_locks_leave; what waits for a device asks. A debug
  * build enters with every such lock, so that it finds all waits; others save that time. */
-#ifndef ND4C_DEVICE_SHARED_LOCKS_H
-#define ND4C_DEVICE_SHARED_LOCKS_H
+#ifndef ND4C_DEVICE_STREAM_SHARED_LOCKS_H
+#define ND4C_DEVICE_STREAM_SHARED_LOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

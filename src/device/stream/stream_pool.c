@@ -5,7 +5,7 @@
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/fence.h"
 #include "device/stream/shared_locks.h"
 #include "device/trace/tracer.h"

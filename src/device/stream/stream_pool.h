@@ -1,7 +1,7 @@
 /* Pool of idle streams of one device, because creating a stream costs a driver call or a thread. Contexts, plans and
  * transfers take streams here. */
-#ifndef ND4C_DEVICE_STREAM_POOL_H
-#define ND4C_DEVICE_STREAM_POOL_H
+#ifndef ND4C_DEVICE_STREAM_STREAM_POOL_H
+#define ND4C_DEVICE_STREAM_STREAM_POOL_H
 
 #include "base/hook.h"
 #include "device/device.h"
@@ -21,8 +21,8 @@ nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool *
 /* Destroys the pool and its idle streams. NULL is fine. */
 void nd4c_stream_pool_free(struct nd4c_stream_pool *pool);
 
-/* Takes an idle stream, or creates one; NULL on a synchronous device. DEVICE if the device is closed (closing.h). Work
- * of its last user may still be queued. */
+/* Takes an idle stream, or creates one; NULL on a synchronous device. DEVICE if the device is closed (exit_and_fork.h).
+ * Work of its last user may still be queued. */
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream);
 /* A stream on which nothing is under way, for work whose end the host waits for: it waits for nothing else. */
 nd4c_status nd4c_stream_take_idle(nd4c_device *device, nd4c_stream *stream);

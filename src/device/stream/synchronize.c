@@ -1,7 +1,7 @@
 /* nd4c_device_synchronize: waits for all work of a device. */
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 #include "device/stream/fence.h"
 
 nd4c_status nd4c_device_synchronize(nd4c_device *device) {

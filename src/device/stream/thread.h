@@ -1,6 +1,6 @@
 /* Per-thread state: one allocation for each thread that uses nd4c, made on first use and freed when the thread ends. */
-#ifndef ND4C_DEVICE_THREAD_H
-#define ND4C_DEVICE_THREAD_H
+#ifndef ND4C_DEVICE_STREAM_THREAD_H
+#define ND4C_DEVICE_STREAM_THREAD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -17,8 +17,8 @@
  * No function takes another lock while it holds a timeline's. Only functions of the driver run under it: those of
  * fences, `synchronize` if a fence cannot be recorded, and a copy that waits for fences (nd4c_timeline_hold). A child
  * of fork calls none of these for a device that the parent had opened, because its locks may be held. */
-#ifndef ND4C_DEVICE_TIMELINE_H
-#define ND4C_DEVICE_TIMELINE_H
+#ifndef ND4C_DEVICE_STREAM_TIMELINE_H
+#define ND4C_DEVICE_STREAM_TIMELINE_H
 
 #include "device/device.h"
 

@@ -1,6 +1,6 @@
 /* The inside of a timeline, for timeline.c and timeline_marks.c. */
-#ifndef ND4C_DEVICE_TIMELINE_BODY_H
-#define ND4C_DEVICE_TIMELINE_BODY_H
+#ifndef ND4C_DEVICE_STREAM_TIMELINE_BODY_H
+#define ND4C_DEVICE_STREAM_TIMELINE_BODY_H
 
 #include "base/os_lock.h"
 #include "device/stream/timeline.h"

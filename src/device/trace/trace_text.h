@@ -1,6 +1,6 @@
 /* Recordings of the tracer as text and JSON, for tracer.c. */
-#ifndef ND4C_DEVICE_TRACE_TEXT_H
-#define ND4C_DEVICE_TRACE_TEXT_H
+#ifndef ND4C_DEVICE_TRACE_TRACE_TEXT_H
+#define ND4C_DEVICE_TRACE_TRACE_TEXT_H
 
 #include "base/text.h"
 #include "device/trace/tracer.h"

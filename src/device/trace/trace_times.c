@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "device/driver.h"
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 
 void nd4c_trace_times_begin(nd4c_trace_times *times, const nd4c_context *context) {
   const nd4c_device *device = context->device;

@@ -1,7 +1,7 @@
 /* Times of executions that devices report later: for each thread, the executions whose times are still missing.
  * tracer.c uses it. */
-#ifndef ND4C_DEVICE_TRACE_TIMES_H
-#define ND4C_DEVICE_TRACE_TIMES_H
+#ifndef ND4C_DEVICE_TRACE_TRACE_TIMES_H
+#define ND4C_DEVICE_TRACE_TRACE_TIMES_H
 
 #include "base/os_lock.h"
 #include "device/context/context.h"

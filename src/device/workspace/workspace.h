@@ -1,7 +1,7 @@
 /* Workspaces inside src/device (nd4c/workspace.h): workspace.c has the arenas and the storages in them,
  * workspace_scope.c the scopes. */
-#ifndef ND4C_DEVICE_WORKSPACE_H
-#define ND4C_DEVICE_WORKSPACE_H
+#ifndef ND4C_DEVICE_WORKSPACE_WORKSPACE_H
+#define ND4C_DEVICE_WORKSPACE_WORKSPACE_H
 
 #include "device/storage/storage_body.h"
 #include "device/storage/storage_source.h"

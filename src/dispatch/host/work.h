@@ -1,6 +1,6 @@
 /* Scratch of ops that the library itself computes (dispatch/host_ops.h), recycled like the scratch of kernels. */
-#ifndef ND4C_DISPATCH_WORK_H
-#define ND4C_DISPATCH_WORK_H
+#ifndef ND4C_DISPATCH_HOST_WORK_H
+#define ND4C_DISPATCH_HOST_WORK_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* Constants that passes compute from other constants, shared by all plans that need the same ones: a model's plans for
  * different shapes fold the same normalisation into the same weights. The plans then also share the packed forms. */
-#ifndef ND4C_GRAPH_DERIVED_H
-#define ND4C_GRAPH_DERIVED_H
+#ifndef ND4C_GRAPH_IR_DERIVED_H
+#define ND4C_GRAPH_IR_DERIVED_H
 
 #include "array/array.h"
 #include "nd4c/status.h"

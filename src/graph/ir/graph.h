@@ -1,6 +1,6 @@
 /* A graph as passes and plans use it: values and nodes by index, nodes in a valid order of execution. */
-#ifndef ND4C_GRAPH_GRAPH_H
-#define ND4C_GRAPH_GRAPH_H
+#ifndef ND4C_GRAPH_IR_GRAPH_H
+#define ND4C_GRAPH_IR_GRAPH_H
 
 #include "array/array.h"
 #include "base/region.h"

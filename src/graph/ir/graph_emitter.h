@@ -1,6 +1,6 @@
 /* The emitter that records each op as a node of a graph (ops/emitter.h). Its values are the graph's. */
-#ifndef ND4C_GRAPH_GRAPH_EMITTER_H
-#define ND4C_GRAPH_GRAPH_EMITTER_H
+#ifndef ND4C_GRAPH_IR_GRAPH_EMITTER_H
+#define ND4C_GRAPH_IR_GRAPH_EMITTER_H
 
 #include "nd4c/graph.h"
 #include "ops/emitter.h"

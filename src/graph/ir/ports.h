@@ -1,6 +1,6 @@
 /* The named inputs and outputs of a graph, for the builder. */
-#ifndef ND4C_GRAPH_PORTS_H
-#define ND4C_GRAPH_PORTS_H
+#ifndef ND4C_GRAPH_IR_PORTS_H
+#define ND4C_GRAPH_IR_PORTS_H
 
 #include "graph/ir/graph.h"
 

@@ -9,8 +9,8 @@
  * Values keep their numbers. Added nodes stand behind all others until the pass ends; nd4c_rewrite_end puts them where
  * they can be run. Adding may move the array of nodes: a pass takes pointers to nodes anew afterwards. A node whose
  * outputs are not read any more is removed when the pass ends. */
-#ifndef ND4C_GRAPH_REWRITE_H
-#define ND4C_GRAPH_REWRITE_H
+#ifndef ND4C_GRAPH_IR_REWRITE_H
+#define ND4C_GRAPH_IR_REWRITE_H
 
 #include "device/context/context.h"
 #include "graph/ir/graph.h"

@@ -1,8 +1,8 @@
 /* Modes: the ways to run a plan. nd4c_plan_bind asks the rows of mode.c in order and prepares the first usable mode,
  * which nd4c_plan_run uses from then on. A plan never changes its mode. To add a mode, add a file here and a row
  * there. */
-#ifndef ND4C_GRAPH_MODE_H
-#define ND4C_GRAPH_MODE_H
+#ifndef ND4C_GRAPH_MODES_MODE_H
+#define ND4C_GRAPH_MODES_MODE_H
 
 #include "graph/plan.h"
 

@@ -1,7 +1,7 @@
 /* Patches: the places in prebuilt calls where a run writes the addresses of its arguments. Modes that build their calls
  * once use them. */
-#ifndef ND4C_GRAPH_PATCHES_H
-#define ND4C_GRAPH_PATCHES_H
+#ifndef ND4C_GRAPH_MODES_PATCHES_H
+#define ND4C_GRAPH_MODES_PATCHES_H
 
 #include "graph/plan.h"
 

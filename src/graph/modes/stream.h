@@ -1,7 +1,7 @@
 /* Modes "stream" and "capture": stream.c acquires, enqueues and commits, stream_parts.c finds what results depend on,
  * capture.c records the steps and launches them. */
-#ifndef ND4C_GRAPH_STREAM_H
-#define ND4C_GRAPH_STREAM_H
+#ifndef ND4C_GRAPH_MODES_STREAM_H
+#define ND4C_GRAPH_MODES_STREAM_H
 
 #include "device/memory/memory.h"
 #include "device/memory/scratch.h"

@@ -1,6 +1,6 @@
 /* Checks of placements, for plans and models. */
-#ifndef ND4C_GRAPH_PLACEMENT_H
-#define ND4C_GRAPH_PLACEMENT_H
+#ifndef ND4C_GRAPH_PLAN_PLACEMENT_H
+#define ND4C_GRAPH_PLAN_PLACEMENT_H
 
 #include "nd4c/graph.h"
 

@@ -1,7 +1,7 @@
 /* Placement of a plan's values: blocks with known lifetimes in one arena, or in whole buffers. Pure arithmetic, which
  * nd4c_plan_make_memory applies to each device of a plan. */
-#ifndef ND4C_GRAPH_PLAN_MEMORY_H
-#define ND4C_GRAPH_PLAN_MEMORY_H
+#ifndef ND4C_GRAPH_PLAN_PLAN_MEMORY_H
+#define ND4C_GRAPH_PLAN_PLAN_MEMORY_H
 
 #include <stdint.h>
 

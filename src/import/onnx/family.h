@@ -13,9 +13,10 @@
  *   OP(..., emit, op)           the function emit_<emit>; `op` is the nd4c op that it may use, or NONE
  *   MAP(..., op, rules)         the nd4c op on the node's inputs, with the attributes that the rules make
  *   READ(..., emit, op, rules)  emit_<emit>, which reads the rules with nd4c_onnx_read_attrs
- *   CHAIN(..., emit, op, text)  emit_<emit> of an op that no nd4c op is by itself; docs/ops.md says the text of it */
-#ifndef ND4C_IO_ONNX_FAMILY_H
-#define ND4C_IO_ONNX_FAMILY_H
+ *   CHAIN(..., emit, op, text)  emit_<emit> of an op that no nd4c op is by itself; docs/reference/ops.md says the text
+ * of it */
+#ifndef ND4C_IMPORT_ONNX_FAMILY_H
+#define ND4C_IMPORT_ONNX_FAMILY_H
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* From a parsed model to a graph for given input shapes, or to its outputs for given inputs. Values that depend on
  * constants only are computed at once; interpreting a model is importing it with its inputs as constants. */
-#ifndef ND4C_IO_ONNX_IMPORT_H
-#define ND4C_IO_ONNX_IMPORT_H
+#ifndef ND4C_IMPORT_ONNX_IMPORT_H
+#define ND4C_IMPORT_ONNX_IMPORT_H
 
 #include "import/onnx/model.h"
 #include "import/onnx/ops/mapping.h"

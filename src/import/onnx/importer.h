@@ -1,6 +1,6 @@
 /* The state of one import, between the importer's files; emit functions see emission.h alone. */
-#ifndef ND4C_IO_ONNX_IMPORTER_H
-#define ND4C_IO_ONNX_IMPORTER_H
+#ifndef ND4C_IMPORT_ONNX_IMPORTER_H
+#define ND4C_IMPORT_ONNX_IMPORTER_H
 
 #include "import/onnx/emission/emission.h"
 

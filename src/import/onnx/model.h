@@ -1,6 +1,6 @@
 /* A parsed ONNX model: structures in one region that point into the bytes of the file. Immutable after parsing. */
-#ifndef ND4C_IO_ONNX_MODEL_H
-#define ND4C_IO_ONNX_MODEL_H
+#ifndef ND4C_IMPORT_ONNX_MODEL_H
+#define ND4C_IMPORT_ONNX_MODEL_H
 
 #include "import/onnx/file/tensor.h"
 

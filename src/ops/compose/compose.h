@@ -1,7 +1,7 @@
 /* Composites: chains of ops behind one function each, for every emitter (ops/emitter.h). The ONNX importer is their
  * caller today; a pass may call them as well. Outputs may be the same variables as inputs. */
-#ifndef ND4C_OPS_COMPOSE_H
-#define ND4C_OPS_COMPOSE_H
+#ifndef ND4C_OPS_COMPOSE_COMPOSE_H
+#define ND4C_OPS_COMPOSE_COMPOSE_H
 
 #include "ops/emitter.h"
 

@@ -1,6 +1,6 @@
 /* Gradients of ops: what an op of one output gives back to its inputs, as ops of an emitter (ops/emitter.h). */
-#ifndef ND4C_OPS_GRADIENT_H
-#define ND4C_OPS_GRADIENT_H
+#ifndef ND4C_OPS_GRADIENT_GRADIENT_H
+#define ND4C_OPS_GRADIENT_GRADIENT_H
 
 #include "ops/emitter.h"
 

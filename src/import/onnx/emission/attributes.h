@@ -1,6 +1,6 @@
 /* Rules that make attributes of an nd4c op from those of an ONNX node. */
-#ifndef ND4C_IO_ONNX_ATTRIBUTES_H
-#define ND4C_IO_ONNX_ATTRIBUTES_H
+#ifndef ND4C_IMPORT_ONNX_EMISSION_ATTRIBUTES_H
+#define ND4C_IMPORT_ONNX_EMISSION_ATTRIBUTES_H
 
 #include "import/onnx/emission/emission.h"
 

@@ -6,8 +6,8 @@
  * computed at once. What an emit function needs to know of an array's values it asks for with nd4c_onnx_read_*: where
  * they are not known, the model is interpreted instead. Operands belong to the importer; those that a node makes and
  * does not give as outputs are gone after it. */
-#ifndef ND4C_IO_ONNX_EMISSION_H
-#define ND4C_IO_ONNX_EMISSION_H
+#ifndef ND4C_IMPORT_ONNX_EMISSION_EMISSION_H
+#define ND4C_IMPORT_ONNX_EMISSION_EMISSION_H
 
 #include "base/region.h"
 #include "import/onnx/import.h"

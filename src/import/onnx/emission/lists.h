@@ -1,6 +1,6 @@
 /* Lists in attributes, for the emit functions of several families. */
-#ifndef ND4C_IO_ONNX_LISTS_H
-#define ND4C_IO_ONNX_LISTS_H
+#ifndef ND4C_IMPORT_ONNX_EMISSION_LISTS_H
+#define ND4C_IMPORT_ONNX_EMISSION_LISTS_H
 
 #include "import/onnx/emission/attributes.h"
 

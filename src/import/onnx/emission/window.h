@@ -1,6 +1,6 @@
 /* What convolutions and pools share. */
-#ifndef ND4C_IO_ONNX_WINDOW_H
-#define ND4C_IO_ONNX_WINDOW_H
+#ifndef ND4C_IMPORT_ONNX_EMISSION_WINDOW_H
+#define ND4C_IMPORT_ONNX_EMISSION_WINDOW_H
 
 #include "import/onnx/emission/attributes.h"
 

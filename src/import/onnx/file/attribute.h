@@ -1,6 +1,6 @@
 /* Parsing of AttributeProto. */
-#ifndef ND4C_IO_ONNX_ATTRIBUTE_H
-#define ND4C_IO_ONNX_ATTRIBUTE_H
+#ifndef ND4C_IMPORT_ONNX_FILE_ATTRIBUTE_H
+#define ND4C_IMPORT_ONNX_FILE_ATTRIBUTE_H
 
 #include "import/onnx/model.h"
 

@@ -1,6 +1,6 @@
 /* ONNX's element types and nd4c's. */
-#ifndef ND4C_IO_ONNX_DTYPE_H
-#define ND4C_IO_ONNX_DTYPE_H
+#ifndef ND4C_IMPORT_ONNX_FILE_DTYPE_H
+#define ND4C_IMPORT_ONNX_FILE_DTYPE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* TensorProto: parsed in place, checked, and turned into an array. */
-#ifndef ND4C_IO_ONNX_TENSOR_H
-#define ND4C_IO_ONNX_TENSOR_H
+#ifndef ND4C_IMPORT_ONNX_FILE_TENSOR_H
+#define ND4C_IMPORT_ONNX_FILE_TENSOR_H
 
 #include "base/region.h"
 #include "import/onnx/file/dtype.h"

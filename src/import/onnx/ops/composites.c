@@ -1,4 +1,5 @@
-/* ONNX operators that no op of nd4c is by itself, as the rows made with CHAIN tell of them: for docs/ops.md. */
+/* ONNX operators that no op of nd4c is by itself, as the rows made with CHAIN tell of them: for docs/reference/ops.md.
+ */
 #include <stdlib.h>
 #include <string.h>
 

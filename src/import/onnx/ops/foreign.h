@@ -1,6 +1,6 @@
 /* Ops of plug-ins in models. */
-#ifndef ND4C_IO_ONNX_FOREIGN_H
-#define ND4C_IO_ONNX_FOREIGN_H
+#ifndef ND4C_IMPORT_ONNX_OPS_FOREIGN_H
+#define ND4C_IMPORT_ONNX_OPS_FOREIGN_H
 
 #include "import/onnx/ops/mapping.h"
 

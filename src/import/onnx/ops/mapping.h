@@ -1,6 +1,6 @@
 /* Which ONNX ops are known, and what imports each. */
-#ifndef ND4C_IO_ONNX_MAPPING_H
-#define ND4C_IO_ONNX_MAPPING_H
+#ifndef ND4C_IMPORT_ONNX_OPS_MAPPING_H
+#define ND4C_IMPORT_ONNX_OPS_MAPPING_H
 
 #include "import/onnx/model.h"
 #include "nd4c/op_schema.h"

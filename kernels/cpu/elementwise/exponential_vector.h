@@ -1,6 +1,6 @@
 /* The exponential of whole vectors, where an instruction of the level shortens it. Coefficients as in mathematics.h. */
-#ifndef ND4C_KERNELS_CPU_ELEMENTWISE_EXPONENTIAL_H
-#define ND4C_KERNELS_CPU_ELEMENTWISE_EXPONENTIAL_H
+#ifndef ND4C_KERNELS_CPU_ELEMENTWISE_EXPONENTIAL_VECTOR_H
+#define ND4C_KERNELS_CPU_ELEMENTWISE_EXPONENTIAL_VECTOR_H
 
 #include "kernels/cpu/elementwise/mathematics.h"
 

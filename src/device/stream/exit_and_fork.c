@@ -1,11 +1,11 @@
-/* Closes devices when the process ends, while other threads may still submit, or forks (closing.h).
+/* Closes devices when the process ends, while other threads may still submit, or forks (exit_and_fork.h).
  *
  *   exit begins -> devices refuse new work -> a helper thread waits for the work in flight -> exit goes on
  *                                              (at most nd4c.device.exit.wait seconds)
  *
  * This file never takes the registry's lock, because a thread that opens a backend may hold it for long; devices are
  * listed without it. */
-#include "device/stream/closing.h"
+#include "device/stream/exit_and_fork.h"
 
 #include "base/config/config.h"
 #include "base/config/log.h"

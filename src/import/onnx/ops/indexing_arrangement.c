@@ -197,4 +197,4 @@ static const char *const pad_modes[] = {"constant", "edge", "reflect", "wrap", N
   READ(Pad, 1, 10, 1, 1, 1, pad, NONE, WORDS("mode", "mode", 0, pad_modes))    \
   READ(Pad, 11, LAST, 2, 4, 1, pad, NONE, WORDS("mode", "mode", 0, pad_modes))
 
-ND4C_ONNX_FAMILY(index, "", ROWS)
+ND4C_ONNX_FAMILY(indexing_arrangement, "", ROWS)

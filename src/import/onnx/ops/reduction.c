@@ -123,4 +123,4 @@ static nd4c_status emit_cumulative(nd4c_onnx_emission *emission) {
   READ(CumSum, 11, LAST, 2, 2, 1, cumulative, cumulative_sum, CUMULATIVE_RULES) \
   READ(CumProd, 26, LAST, 2, 2, 1, cumulative, cumulative_prod, CUMULATIVE_RULES)
 
-ND4C_ONNX_FAMILY(reduce, "", ROWS)
+ND4C_ONNX_FAMILY(reduction, "", ROWS)

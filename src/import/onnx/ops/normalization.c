@@ -1,39 +1,9 @@
-/* Convolutions, pools and normalisations. */
+/* Normalisations. */
 #include <inttypes.h>
 
 #include "base/status.h"
-#include "import/onnx/emission/window.h"
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"
-
-/* The indices count in all of x; they are made only if the node names them. */
-static nd4c_status emit_max_pool(nd4c_onnx_emission *emission) {
-  static const nd4c_onnx_rule order = ATTR("storage_order", BOOL, "column_major", 0);
-  bool wanted = nd4c_onnx_wants(emission, 1);
-  nd4c_onnx_attrs attrs;
-  ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
-  nd4c_onnx_ignore(emission, order.onnx);
-  if (wanted) {
-    ND4C_TRY(nd4c_onnx_attrs_read(emission, &order, &attrs));
-  }
-  return nd4c_onnx_emit_attrs(emission, wanted ? ND4C_OP_max_pool_with_indices : ND4C_OP_max_pool, emission->inputs, 1,
-                              &attrs);
-}
-
-static nd4c_status emit_global_pool(nd4c_onnx_emission *emission) {
-  int64_t axes[ND4C_MAX_RANK];
-  int32_t rank = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank;
-  if (rank < 3) {
-    return nd4c_fail(ND4C_SHAPE, "the input has rank %d; expected 3 or more", (int)rank);
-  }
-  for (int32_t i = 2; i < rank; i++) {
-    axes[i - 2] = i;
-  }
-  return nd4c_emit_reduce(&emission->emitter, emission->node->mapping->op, emission->inputs[0], rank - 2, axes, true,
-                          &emission->outputs[0]);
-}
-
-/* -- normalisations ------------------------------------------------------------------------------------------- */
 
 /* Statistics of x itself. Running ones may have another dtype than x. */
 static nd4c_status batch_norm_training(nd4c_onnx_emission *emission, double epsilon, double momentum) {
@@ -145,12 +115,6 @@ static nd4c_status emit_standardize(nd4c_onnx_emission *emission) {
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
 #define ROWS                                                                                                    \
-  READ(Conv, 1, LAST, 2, 3, 1, conv, conv, ND4C_ONNX_CONV_RULES, ND4C_ONNX_AUTO_PAD_RULE)                       \
-  READ(MaxPool, 1, LAST, 1, 1, 2, max_pool, NONE, ND4C_ONNX_POOL_RULES)                                         \
-  MAP(AveragePool, 1, LAST, 1, 1, 1, average_pool, ND4C_ONNX_POOL_RULES,                                        \
-      ATTR("count_include_pad", BOOL, "count_include_pad", 0))                                                  \
-  OP(GlobalAveragePool, 1, LAST, 1, 1, 1, global_pool, mean)                                                    \
-  OP(GlobalMaxPool, 1, LAST, 1, 1, 1, global_pool, max)                                                         \
   OP(BatchNormalization, 1, LAST, 5, 5, 3, batch_norm, NONE)                                                    \
   OP(InstanceNormalization, 1, LAST, 3, 3, 1, instance_norm, NONE)                                              \
   READ(LayerNormalization, 17, LAST, 2, 3, 3, layer_norm, NONE, ATTR("axis", INT, "axis", -1),                  \
@@ -163,4 +127,4 @@ static nd4c_status emit_standardize(nd4c_onnx_emission *emission) {
   MAP(LRN, 1, LAST, 1, 1, 1, lrn, ATTR("size", INT, "size", REQUIRED), ATTR("alpha", FLOAT, "alpha", 1e-4),     \
       ATTR("beta", FLOAT, "beta", 0.75), ATTR("bias", FLOAT, "bias", 1))
 
-ND4C_ONNX_FAMILY(nn, "", ROWS)
+ND4C_ONNX_FAMILY(normalization, "", ROWS)

@@ -1,7 +1,7 @@
 /* Closed devices accept no more work: the asynchronous devices of a process that is ending and, in a child of fork,
  * those that the parent had opened. Synchronous devices never close. Every path to a backend checks this. */
-#ifndef ND4C_DEVICE_CLOSING_H
-#define ND4C_DEVICE_CLOSING_H
+#ifndef ND4C_DEVICE_STREAM_EXIT_AND_FORK_H
+#define ND4C_DEVICE_STREAM_EXIT_AND_FORK_H
 
 #include "base/compiler.h"
 #include "base/hook.h"

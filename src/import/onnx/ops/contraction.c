@@ -23,4 +23,4 @@ static nd4c_status emit_gemm(nd4c_onnx_emission *emission) {
   OP(MatMul, 1, LAST, 2, 2, 1, direct, matmul) \
   OP(Gemm, 1, LAST, 2, 3, 1, gemm, NONE)
 
-ND4C_ONNX_FAMILY(linalg, "", ROWS)
+ND4C_ONNX_FAMILY(contraction, "", ROWS)
