@@ -17,14 +17,15 @@
  * An attribute whose values have words is A(op, WORD, name, type, default), with a type of ND4C_WORDS_TABLE: its C type
  * is the enum nd4c_<type>. A(op, WORDS, name, type, 0) is a list of such values, which is passed as a list of int64_t.
  *
- * "axes (none: all)" in a doc line: all where the list is NULL; one that is given and empty is no axis at all.
+ * "axes (none: all)" in a doc line means: all axes if the list is NULL, no axis if the list is given and empty.
  *
- * The inference rule names nd4c_infer_<rule> of src/ops/infer. `names` says what the op is called elsewhere, in NumPy
- * (or SciPy), PyTorch, ONNX and ND4J, with bars between: "absolute|abs|Abs|abs"; an empty place: not there under one
- * name.
+ * The inference rule names nd4c_infer_<rule> of src/ops/infer. `names` has the op's names in NumPy (or SciPy), PyTorch,
+ * ONNX and ND4J, with bars between: "absolute|abs|Abs|abs". A name is empty where the other library does not have the
+ * op under one name.
  *
- * Most rows have no trait. Then fresh outputs lie in C order, those of element-wise ops (categories UNARY, BINARY,
- * TERNARY) in the memory order of the inputs, and only element-wise ops are computed in an input's own memory. Else:
+ * Most rows have no trait. Fresh outputs then lie in C order, but those of element-wise ops (categories UNARY, BINARY,
+ * TERNARY) in the memory order of the inputs; and only the output of an element-wise op may be an input itself. The
+ * traits are the exceptions:
  *
  *   C_ORDER       fresh outputs lie in C order though the op is element-wise
  *   INPUT_ORDER   they lie in the memory order of the inputs
@@ -33,9 +34,9 @@
  *   REFUSES_LATE  a kernel may refuse the call after it began to write: it never writes into outputs that are given
  *
  * The form says how the C function is called. Most rows have none: the function takes each parameter of the signature.
- * OPTIONS, before which a row without a trait has NONE: the function takes the required inputs and a struct with
- * everything else (nd4c/options.h). An op whose function would have more than eight parameters must have it, and an op
- * keeps its form, since it is part of the ABI.
+ * With the form OPTIONS the function takes the required inputs and a struct with everything else (nd4c/options.h); if
+ * such a row has no trait, NONE stands in the trait's place. An op whose function would have more than eight parameters
+ * must have this form. An op keeps its form, since the form is part of the ABI.
  *
  * Rows stand in op_table/<family>.h. An op without inputs is computed on the context's device. */
 #ifndef ND4C_OP_TABLE_H
@@ -102,8 +103,8 @@
 
 /* -- words for the values of attributes --------------------------------------------------------------------------- */
 
-/* A table of words has rows X(NAME, number, "word"). Numbers are never reused. scripts/ops_header.py makes the enum of
- * a type with the comment above its table: nd4c/ops/enums.h. */
+/* A table of words has rows X(NAME, number, "word"). Numbers are never reused. From each table scripts/ops_header.py
+ * makes an enum in nd4c/ops/enums.h, with the comment that stands above the table. */
 
 /* The activation that linear, conv and bias_add apply to their result. */
 #define ND4C_ACTIVATION_TABLE(X) \

@@ -28,25 +28,27 @@
  *
  * A comment says what the op computes, and then:
  *
- *   In          the inputs in order, with the dtypes of the first. Of the others an index is int32 or int64, and an
- *               operand promotes with the first or has its dtype. The words are those of `nd4c ops`: int, uint, float
- *               and complex are all dtypes of the kind but the narrow ones, float8 all floats of eight bits, packed
- *               int4, int2 and float4.
- *   Attributes  with the value that nd4c_op_call takes for one that the caller leaves out. A C caller gives them all. A
- *               list is a pointer and a count; NULL and 0 leave it at its default. An attribute of few words is an enum
- *               of ops/enums.h; a list of such values holds them as int64_t.
+ *   In          the inputs in order, with the dtypes that the first may have. Where nothing else is said, another input
+ *               that holds indices is int32 or int64, and any other either has the first one's dtype or promotes with
+ *               it. int, uint, float and complex stand for all dtypes of that kind except the narrow ones, float8 for
+ *               all floats of eight bits, packed for int4, uint4, int2, uint2 and float4 (as in `nd4c ops`).
+ *   Attributes  the attributes in order, each with its default, which nd4c_op_call takes if the caller leaves the
+ *               attribute out. A C caller gives them all. A list is a pointer and a count; NULL and 0 stand for its
+ *               default. An attribute whose values have words is an enum of ops/enums.h; a list of such values holds
+ *               them as int64_t.
  *   Options     in place of Attributes: the fields of the struct that the function takes, with their defaults.
  *   Out         the outputs in order, with their shape and dtype. "x with ..." and "x without ..." are x's shape with
  *               that change. An output whose pointer is NULL is not wanted; only an op of several outputs accepts that.
  *               A pointer to NULL receives a fresh array, which the caller releases; else the result is written into
  *               the array given (nd4c_op_call has the rules).
- *   Statuses    what the op's shape rule may refuse with (ND4C_ before each).
+ *   Statuses    the statuses, without ND4C_, with which the rule that infers the op's shapes may refuse a call.
  *
  * Every op may also give NULL_ARGUMENT and HANDLE (inputs), DTYPE (the first input's is none of those listed), SHAPE
  * and DTYPE (an output that was given has another shape or dtype), ALIAS and READ_ONLY (outputs), MEMORY and
  * MEMORY_CAP, POISONED (an input has no value), UNSUPPORTED (no kernel of the device serves the call), STRICT (strict
- * contexts), and what the device reports. Kernels that read values refuse some: INDEX (an index out of range), ARGUMENT
- * (a singular matrix). On an asynchronous device such a failure arrives with the first read of a result.
+ * contexts), and what the device reports. Some kernels refuse a call because of the values of its inputs: INDEX (an
+ * index out of range), ARGUMENT (a singular matrix). On an asynchronous device such a failure arrives with the first
+ * read of a result.
  *
  * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that
  * a caller may leave out, attributes as well as optional inputs, so that a later version can add either without another

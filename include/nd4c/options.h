@@ -1,4 +1,4 @@
-/* The convention of options structs: what op functions with many parameters (nd4c/ops.h) take for everything that a
+/* Options structs. An op function with many parameters (nd4c/ops.h) takes one, with a field for each argument that a
  * caller may leave out.
  *
  *   nd4c_conv_options options = ND4C_CONV_DEFAULTS;
@@ -6,17 +6,17 @@
  *   nd4c_conv(x, w, &options, &y);
  *
  * NULL stands for the defaults. Later versions of nd4c append fields, and no field moves: struct_size says which fields
- * the caller's header has. The library takes the default for a field beyond it. A struct that is longer than the
- * library's own is accepted if the bytes beyond are zero, and refused with ND4C_ARGUMENT if they are not, since the
- * library would ignore what they say. */
+ * the caller's header has. For the fields that it leaves out, the library takes the defaults. If a struct is longer
+ * than the library's own, the bytes that the library does not know must be zero: otherwise the caller asks for
+ * something that the library cannot do, and gets ND4C_ARGUMENT. */
 #ifndef ND4C_OPTIONS_H
 #define ND4C_OPTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The struct_size of a type: its bytes up to the end of its last field. Padding behind that field does not count, since
- * a later field may be put there. */
+/* The struct_size of a type: its bytes up to the end of its last field. Padding after that field does not count, since
+ * a later version may put a field there. */
 #define ND4C_OPTIONS_SIZE(type, last) ((uint32_t)(offsetof(type, last) + sizeof(((type *)0)->last)))
 
 #endif
