@@ -19,15 +19,16 @@
  *     layout.h     how operands lie in memory where strides cannot express it
  *     blocks.h     formats of quantised blocks, one kind of layout
  *     host.h       the functions of nd4c that plug-ins call
- *     thread.h     among them locks, threads and time
+ *     thread.h     the same for locks, threads and time
  *     memory.h     device memory that backends hold
- *     file.h       files
+ *     file.h       the same for files
  *     abi.h        versions, struct_size, handles
  *
- * Every struct begins with struct_size. The side that fills the struct sets it to ND4C_SIZE_OF(its type), as of the
- * header that it was compiled with. New fields are only appended. A reader treats fields past struct_size as absent; a
- * NULL function has the default that its comment states. Unless stated otherwise, functions may be called from any
- * thread at the same time. A function that fails calls host->fail with a text and returns the code. */
+ * Every struct begins with struct_size. The side that fills the struct sets struct_size to ND4C_SIZE_OF(the struct's
+ * type), by the header that this side was compiled with. New fields are only appended. A reader treats fields past
+ * struct_size as absent; a NULL function has the default that its comment states. Unless stated otherwise, functions
+ * may be called from any thread at the same time. A function that fails calls host->fail with a text and returns the
+ * code. */
 #ifndef ND4C_PLUGIN_H
 #define ND4C_PLUGIN_H
 
@@ -36,9 +37,9 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* The function that a plug-in exports. `host` lives as long as the process. It writes the provider, which must stay
- * valid as long. nd4c calls it once, from one thread. It must not open a library or a device. If it fails, nd4c refuses
- * the plug-in with the function's text. */
+/* The function that a plug-in exports. `host` lives as long as the process. The function writes the provider to
+ * *provider, which must stay valid as long, too. nd4c calls it once, from one thread. It must not open a library or a
+ * device. If it fails, nd4c refuses the plug-in with the function's text. */
 typedef nd4c_status (*nd4c_plugin_entry_function)(const nd4c_host *host, const nd4c_provider **provider);
 #define ND4C_PLUGIN_ENTRY "nd4c_plugin_entry"
 

@@ -1,5 +1,5 @@
 /* Formats of quantised blocks (nd4c_layout, QUANTISED), with GGUF's names and byte layout, and functions that decode
- * them. nd4c and kernels use it; everything is inline, because kernels do not link against libnd4c. */
+ * them. Both nd4c and kernels use these functions. All are inline, because kernels do not link against libnd4c. */
 #ifndef ND4C_PLUGIN_BLOCKS_H
 #define ND4C_PLUGIN_BLOCKS_H
 
@@ -43,7 +43,8 @@ static inline void nd4c_block_decode_q8_0(const unsigned char *block, float *to)
   }
 }
 
-/* A scale, then 16 bytes: elements 0 to 15 are scale * (low half of byte i - 8), 16 to 31 the high halves. */
+/* A scale, then 16 bytes. The low half of byte i, less 8, times the scale is element i; the high half, less 8, times
+ * the scale is element i + 16. */
 static inline void nd4c_block_decode_q4_0(const unsigned char *block, float *to) {
   const float scale = nd4c_block_half(block);
   for (int i = 0; i < 16; i++) {

@@ -21,7 +21,7 @@ typedef struct nd4c_tensor {
   nd4c_dtype dtype; /* ND4C_DTYPE_NONE: an omitted optional input */
   int32_t rank;
   uint32_t flags;
-  int32_t layout; /* nd4c_layout_tag; STRIDED unless the kernel asked for another one or reads others */
+  int32_t layout; /* nd4c_layout_tag; others than STRIDED only if the kernel asked for one or reads it */
   const int64_t *shape;
   const int64_t *strides; /* in elements; NULL during inference */
   int64_t size;           /* elements */
@@ -32,8 +32,8 @@ typedef struct nd4c_tensor {
                                      NULL */
 } nd4c_tensor;
 
-/* Device memory that a call needs as scratch, besides its operands: it cannot run with less than `least`, and more than
- * `best` does not help it; 0 <= least <= best. Not versioned by struct_size. */
+/* Device memory that a call needs as scratch, besides its operands. The call cannot run with less than `least` bytes,
+ * and more than `best` bytes do not make it faster; 0 <= least <= best. Not versioned by struct_size. */
 typedef struct nd4c_scratch_range {
   int64_t least, best;
 } nd4c_scratch_range;
@@ -66,15 +66,15 @@ typedef struct nd4c_call {
    * true shape, and the true shape here. NULL for all other ops. */
   int64_t *const *true_shapes;
   /* A device buffer of scratch_buffer_bytes, as device_scratch asked; else NULL. Its contents are undefined. All calls
-   * on a stream share the stream's buffer; calls on other streams have others. A backend that runs the work of one
-   * stream concurrently (out-of-order queues) must order users of this buffer, as it orders users of an operand.
-   * Recorded calls get it as they get operands. */
+   * on a stream share one buffer; each stream has its own. A backend that runs the work of one stream concurrently
+   * (out-of-order queues) must order users of this buffer, as it orders users of an operand. In recorded calls the
+   * rules for operands hold for it, too (capture.h). */
   nd4c_buffer scratch_buffer;
   /* Number of the call on its stream, unique there, at least 1. Numbers grow in the order in which nd4c starts to
-   * enqueue calls; threads that share a stream may overtake each other after that. 0: the call is not numbered. A
-   * device that keeps the number can report which calls failed, see fence_failure. */
+   * enqueue calls; threads that share a stream may overtake each other after that. 0: the call is not numbered. With
+   * the number a device can report which calls failed: see fence_failure. */
   int64_t point;
-  /* What may cancel the call; NULL: nothing. nd4c checks it before each call. A long-running kernel passes it to
+  /* What may cancel the call; NULL: nothing can. nd4c checks it before each call. A long-running kernel passes it to
    * host->check_cancelled again while it runs, from any of its threads, and returns any status other than OK that it
    * gets. */
   const nd4c_cancellation_scope *cancellation;

@@ -33,9 +33,9 @@ typedef struct nd4c_capture_ops {
   void (*abandon)(void *device, nd4c_stream stream);
   /* Makes a launchable from a recording. May block. Required. */
   nd4c_status (*instantiate)(void *device, nd4c_recording recording, nd4c_launchable *launchable);
-  /* Replaces the launchable's operands by those of a recording of the same calls; launches in flight keep theirs.
-   * UNSUPPORTED: the launchable cannot take them and is unchanged; nd4c then instantiates another. Optional; NULL: nd4c
-   * always instantiates another. */
+  /* Replaces the launchable's operands with those of another recording of the same calls; launches in flight keep the
+   * old operands. UNSUPPORTED: the launchable cannot take them and is unchanged; nd4c then instantiates another.
+   * Optional; NULL: nd4c always instantiates another. */
   nd4c_status (*update)(void *device, nd4c_launchable launchable, nd4c_recording recording);
   /* Enqueues the recorded work on a stream of the device. The point of each call is its recorded point plus `points`; a
    * device without tells_points ignores it. A failure means that nothing was enqueued. Required. */

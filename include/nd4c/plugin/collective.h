@@ -24,16 +24,16 @@ typedef struct nd4c_collective_ops {
   nd4c_status (*join)(void *device, const nd4c_collective_id *id, int32_t rank, int32_t count, nd4c_member *member);
   /* Required. Destroys a member; its work has ended. May block. */
   void (*leave)(void *device, nd4c_member member);
-  /* Optional. Makes work that waits for other ranks fail, and all later operations of the group. Any thread may call it
-   * while another one is in a function of the member. NULL: nd4c_group_abort returns UNSUPPORTED. */
+  /* Optional. Makes all work that waits for other ranks fail, and all later operations of the group, too. Any thread
+   * may call it while another one is in a function of the member. NULL: nd4c_group_abort returns UNSUPPORTED. */
   void (*abort)(void *device, nd4c_member member);
   /* Required. `to` has the shape of `from`, and may be the same memory. */
   nd4c_status (*all_reduce)(void *device, nd4c_stream stream, nd4c_member member, nd4c_collective_reduction reduction,
                             const nd4c_tensor *from, const nd4c_tensor *to);
-  /* Required. `to` has the axes of `from` behind a first axis with one entry for each rank. */
+  /* Required. `to` has one axis more than `from`, in front of the others, with one entry for each rank. */
   nd4c_status (*all_gather)(void *device, nd4c_stream stream, nd4c_member member, const nd4c_tensor *from,
                             const nd4c_tensor *to);
-  /* Required. `from` has the axes of `to` behind a first axis with one entry for each rank. */
+  /* Required. `from` has one axis more than `to`, in front of the others, with one entry for each rank. */
   nd4c_status (*reduce_scatter)(void *device, nd4c_stream stream, nd4c_member member,
                                 nd4c_collective_reduction reduction, const nd4c_tensor *from, const nd4c_tensor *to);
   /* Required. `tensor` is read on rank `root` and written on the others. */

@@ -17,11 +17,11 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* A set of nodes: a region that nd4c offers, or a piece to compile. Values are numbered, the segment's inputs first,
- * then the outputs of nodes. In each node's call these fields are set: flags, op, the tensors, attrs, width, device;
- * stream, state and scratch are NULL. Tensors have dtype, shape, strides and size. Operands of a graph are
- * C-contiguous, except that constants may have any strides; so may operands of an eager call (one node). Inputs flagged
- * CONSTANT have data, or buffer and offset on devices without addresses. */
+/* A set of nodes: a region that nd4c offers, or a piece to compile. Its values are numbered: first the segment's
+ * inputs, then the outputs of its nodes. In each node's call these fields are set: flags, op, the tensors, attrs,
+ * width, device; stream, state and scratch are NULL. Tensors have dtype, shape, strides and size. Operands of a graph
+ * are C-contiguous, except that constants may have any strides; so may operands of an eager call (one node). Inputs
+ * flagged CONSTANT have data, or buffer and offset on devices without addresses. */
 typedef struct nd4c_segment {
   uint32_t struct_size;
   int32_t node_count;
@@ -58,7 +58,7 @@ enum {
  * a piece and enters it again, nd4c refuses the whole answer and offers the nodes to the next compiler. */
 typedef struct nd4c_partition {
   uint32_t struct_size;
-  /* Takes `nodes` of the segment, by number, as one piece that costs about `nanoseconds` a run (ND4C_COST_UNKNOWN).
+  /* Takes `nodes` of the segment, by number, as one piece. A run of it takes about `nanoseconds`, or ND4C_COST_UNKNOWN.
    * Copies its arguments. If it returns a status other than OK, `partition` returns that. A function of nd4c; does not
    * block. */
   nd4c_status (*take)(struct nd4c_partition *partition, const int32_t *nodes, int32_t node_count, int64_t nanoseconds,
@@ -88,8 +88,8 @@ typedef struct nd4c_executable_info {
   int64_t device_scratch_best;  /* the most scratch that helps; if less than device_scratch_bytes, nd4c uses that */
 } nd4c_executable_info;
 
-/* An output that an executable allocated: a handle like those of buffers->allocate, with the elements in C order from
- * its first byte, and its size. Not versioned by struct_size. */
+/* An output that an executable allocated: a handle like those of buffers->allocate, and the buffer's size. The buffer
+ * has the elements in C order, from its first byte on. Not versioned by struct_size. */
 typedef struct nd4c_returned_buffer {
   nd4c_buffer buffer;
   int64_t bytes; /* at least what the elements take */
@@ -127,9 +127,9 @@ typedef struct nd4c_sink {
   nd4c_status (*write)(struct nd4c_sink *sink, const void *bytes, int64_t size);
 } nd4c_sink;
 
-/* A compiler of a device. Static; valid after its provider was opened. Several tables that differ in `data` may share
- * functions. `device` is the pointer from device_open or, when compiling for a device that the machine lacks, from
- * target_open. */
+/* A compiler of a device. Static; complete once its provider has been opened. Several tables that differ in `data` may
+ * share functions. `device` is the pointer from device_open or, when compiling for a device that the machine lacks,
+ * from target_open. */
 typedef struct nd4c_compiler {
   uint32_t struct_size;
   int32_t priority;    /* nd4c asks a device's compilers from the highest priority down */

@@ -30,10 +30,10 @@ typedef struct nd4c_device_description {
   bool host_readable;          /* the host may read and write through these addresses; requires addressable */
   bool asynchronous;           /* run and execute return before the work is done; requires streams and fences */
   int64_t memory_bytes;        /* total memory; 0: unknown */
-  int32_t width;               /* maximum parallel width of a call; 0: 1 */
-  int64_t alignment;           /* of buffers, bytes; 0: 64 */
+  int32_t width;               /* maximum parallel width of a call; 0 stands for 1 */
+  int64_t alignment;           /* of buffers, bytes; 0 stands for 64 */
   const char *vendor, *driver; /* "AuthenticAMD", "3.1+debian"; NULL: unknown */
-  nd4c_dtype_set dtypes;       /* dtypes that at least one kernel computes with; 0: those of all kernels for it */
+  nd4c_dtype_set dtypes;       /* dtypes that at least one kernel computes with; 0: those of the device's kernels */
   bool host_processor;         /* it is the host's own processor under another name */
   bool unified_memory;         /* device and host share physical memory */
   bool has_native;             /* `native` is the vendor's handle, even if it is NULL */
@@ -48,10 +48,10 @@ typedef struct nd4c_device_description {
    * nd4c then allocates a separate buffer for each value, and copies views. Copies and fills may still have offsets.
    * Excludes host_readable. */
   bool whole_buffers;
-  /* If a call with a point fails in flight, fence_wait and fence_failure report that point, whatever else the fence
-   * covers. nd4c then records a fence only where the host or another stream waits, so one fence may cover hundreds of
-   * calls. Without tells_points nd4c records a fence after each call, and a failure counts for everything that the
-   * fence covers. */
+  /* If a numbered call (nd4c_call.point) fails in flight, fence_wait and fence_failure report its number, whatever
+   * other calls the fence covers. nd4c then records a fence only where the host or another stream waits, so one fence
+   * may cover hundreds of calls. Without tells_points nd4c records a fence after each call, and a failure counts for
+   * everything that the fence covers. */
   bool tells_points;
   /* Sets of ND4C_EXTERNAL_BIT: the kinds that nd4c_device_ops.external imports, and those that it exports besides
    * pointers. */
@@ -63,7 +63,7 @@ typedef struct nd4c_device_description {
 
 /* Which calls failed, by nd4c_call.point. Zeros: unknown. Not versioned by struct_size. */
 typedef struct nd4c_failed_range {
-  int64_t first, last; /* no call before the first failed, and none after the last */
+  int64_t first, last; /* all calls that failed have numbers from `first` to `last` */
 } nd4c_failed_range;
 
 /* How a device accesses the memory of another device of its backend; nd4c presets kind NONE and rank 0. */
@@ -135,7 +135,8 @@ typedef struct nd4c_device_ops {
   /* Blocks until the fence is signalled. Returns the status of the work, the same in every call; the text of a failure
    * is set through host->fail. A failure also means that the work has ended: nd4c may free the memory that it used.
    * After a failure, a device with tells_points writes to *failed, which nd4c presets with zeros, the range of calls
-   * that failed; what depends on them counts as failed. Zeros: everything that the fence covers has failed. */
+   * that failed; nd4c then treats everything that depends on these calls as failed. Zeros: everything that the fence
+   * covers has failed. */
   nd4c_status (*fence_wait)(void *device, nd4c_fence fence, nd4c_failed_range *failed);
   /* Destroys a fence, signalled or not; its work is not affected. Does not block. */
   void (*fence_destroy)(void *device, nd4c_fence fence);
@@ -159,7 +160,7 @@ typedef struct nd4c_device_ops {
    * `device` and without passing through host memory. The copy starts when the `wait_count` fences of from_device are
    * signalled, whether their work, which wrote the source, succeeded or failed. nd4c may destroy the fences when this
    * returns. On a synchronous device there are none. Does not block. UNSUPPORTED: the two devices cannot reach each
-   * other, and nothing was enqueued; nd4c then copies through the host. NULL: no two devices can. */
+   * other, and nothing was enqueued; nd4c then copies through the host. NULL: no two devices of the backend can. */
   nd4c_status (*copy_between)(void *device, nd4c_stream stream, nd4c_buffer to, int64_t to_offset, void *from_device,
                               nd4c_buffer from, int64_t from_offset, int64_t bytes, const nd4c_fence *waits,
                               int32_t wait_count);
@@ -190,8 +191,9 @@ typedef struct nd4c_device_ops {
   const nd4c_timing_ops *timing;
   /* For a device with tells_points: failure number `index`, from 0, of those that a fence reports, in any order.
    * Returns its status, with its text through host->fail, and writes the point of its call to *failed, which nd4c
-   * presets with zeros. OK: there are no more. nd4c asks for at most 4096; any others count as failures without a
-   * point. Only called after fence_wait has failed. Does not block. NULL: fence_wait reports everything. */
+   * presets with zeros. OK: there are no more. nd4c asks for at most 4096; it treats any further failures as failures
+   * of calls that have no point. Only called after fence_wait has failed. Does not block. NULL: fence_wait reports
+   * everything. */
   nd4c_status (*fence_failure)(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
 } nd4c_device_ops;
 

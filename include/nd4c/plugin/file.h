@@ -1,6 +1,7 @@
-/* File functions for backends: cached programs that outlive the process, directories of the vendor's installation, and
- * memory behind file descriptors. Paths are absolute. Any thread may call the functions, and all of them may block on
- * the disk. Unless stated otherwise, a failure is IO with the path and the system's error. */
+/* File functions for backends, which use them to cache programs beyond the end of the process, to look through the
+ * directories of a vendor's installation, and to map memory behind file descriptors. Paths are absolute. Any thread may
+ * call the functions, and all of them may block on the disk. Unless stated otherwise, a failure is IO with the path and
+ * the system's error. */
 #ifndef ND4C_PLUGIN_FILE_H
 #define ND4C_PLUGIN_FILE_H
 
@@ -15,8 +16,8 @@ typedef bool (*nd4c_name_function)(void *user, const char *name);
 /* Static for the life of the process. */
 typedef struct nd4c_host_files {
   uint32_t struct_size;
-  /* nd4c's cache directory: nd4c in $XDG_CACHE_HOME, or in ~/.cache. It need not exist. False if the environment names
-   * neither or the path does not fit. Does not block. */
+  /* Writes the path of nd4c's cache directory, which need not exist: $XDG_CACHE_HOME/nd4c, else $HOME/.cache/nd4c.
+   * False if neither variable is an absolute path, or the result does not fit. Does not block. */
   bool (*cache_directory)(char *path, size_t path_size);
   /* Creates the directory and its missing parents, accessible to the user alone. Fails unless files can be created and
    * read there afterwards. */

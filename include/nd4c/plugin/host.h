@@ -1,5 +1,6 @@
 /* The functions of nd4c that backends and plug-ins call: error texts, the log, configuration, memory, the pool,
- * libraries. Separate tables have threads, files and counted device memory. */
+ * libraries. Three more tables, to which this one points, have the functions for threads, files and counted device
+ * memory. */
 #ifndef ND4C_PLUGIN_HOST_H
 #define ND4C_PLUGIN_HOST_H
 
@@ -70,7 +71,7 @@ typedef struct nd4c_host {
   /* Address of a symbol, valid for the life of the process; NULL if the library lacks it. May block while another
    * thread opens a library. */
   void *(*library_symbol)(void *library, const char *symbol);
-  /* Bytes of the last-level cache that the process can count on, 0 if unknown. */
+  /* The part of the last-level cache that the process can count on, in bytes; 0 if unknown. */
   int64_t (*cache_bytes)(void);
 
   /* As allocate_pages, for buffers of devices whose memory is the host's. Blocks are not recycled, because nd4c caches
@@ -81,9 +82,9 @@ typedef struct nd4c_host {
   const nd4c_host_threads *threads;
   const nd4c_host_files *files;
 
-  /* Whether a call must stop (nd4c_call.cancellation): OK, or CANCELLED or DEADLINE with a text, which the kernel
-   * returns; its outputs may be partly written. OK for NULL. Any thread, while the kernel runs. Costs a load and, with
-   * a deadline, reading the clock: some tens of nanoseconds. */
+  /* Whether a call must stop (nd4c_call.cancellation): OK, or CANCELLED or DEADLINE with a text. The kernel then stops
+   * and returns that status; its outputs may be partly written. OK for NULL. Any thread, while the kernel runs. Costs a
+   * load and, with a deadline, reading the clock: some tens of nanoseconds. */
   nd4c_status (*check_cancelled)(const nd4c_cancellation_scope *cancellation);
 
   const nd4c_host_device_memory *device_memory;

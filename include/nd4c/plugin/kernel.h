@@ -21,8 +21,8 @@ enum {
 
 /* A kernel. Static. Several threads may call its functions at once.
  *
- * The fields of a call that are set in each function, besides op, attributes, dtypes, shapes, flags, `data` and
- * `device`:
+ * In every call that a function gets, op, attributes, dtypes, shapes, flags, `data` and `device` are set. Of the other
+ * fields these are set:
  *
  *     function                            strides  operands' data and buffers  state  scratch  stream
  *     usable, preferred_order             yes      no                          no     no       no
@@ -39,15 +39,17 @@ typedef struct nd4c_kernel {
   const char *op;        /* "add" */
   const char *engine;    /* one of the contribution's engines */
   const char *name;      /* of this variant, for reports: "simd.add.avx512"; one line of 1 to 127 bytes of UTF-8 */
-  int32_t priority;      /* nd4c asks candidates from the highest down; the engine reference has 0 */
+  int32_t priority;      /* nd4c asks kernels from the highest down; those of the engine "reference" have 0 */
   nd4c_dtype_set dtypes; /* of the first input, or of the first output if the op has no inputs; the kernel is asked only
                             for these */
   const void *data;      /* passed to the functions as call->data, so that several kernels may share functions */
   /* True if the kernel can compute the call; else it writes the reason. Must not block, except to open the engine's
    * library the first time. Optional; NULL: always true. */
   bool (*usable)(const nd4c_call *call, char *reason, size_t reason_size);
-  /* Makes state that all runs with the same signature reuse: packed constants, primitives. After any failure except
-   * MEMORY, nd4c skips the kernel, with the failure's text as the reason. May block. Optional; NULL: no state. */
+  /* Makes state that all runs with one signature reuse: packed constants, primitives. Calls have one signature if they
+   * agree in op, attributes, CONSTANT inputs, and the dtypes, shapes and strides of all operands. After any failure
+   * except MEMORY, nd4c skips the kernel, with the failure's text as the reason. May block. Optional; NULL: no
+   * state. */
   nd4c_status (*prepare)(const nd4c_call *call, void **state);
   /* Frees the state, when all runs that use it have ended. May block. Optional; NULL: prepare makes no state. */
   void (*unprepare)(void *state);
@@ -65,7 +67,7 @@ typedef struct nd4c_kernel {
   bool (*preferred_order)(const nd4c_call *call, int32_t *axes);
   /* Writes how much device scratch a run needs, besides its operands; nd4c presets *range with zeros. `limit` is the
    * most that one call can get now, given the device's free memory and cap, its largest buffer and nd4c.device.scratch;
-   * INT64_MAX: unknown. nd4c asks once for a signature. Each run gets `best` bytes or, if memory is short when it is
+   * INT64_MAX: unknown. nd4c asks once for each signature. Each run gets `best` bytes or, if memory is short when it is
    * submitted, fewer, down to `least`; if even that fails, the run fails with MEMORY or MEMORY_CAP. After any failure
    * except MEMORY, and for an invalid range, nd4c skips the kernel, with the failure's text as the reason. Does not
    * block. Optional; NULL: none. */

@@ -23,15 +23,16 @@ enum { ND4C_LAYOUT_AXES = 12, ND4C_LAYOUT_BLOCKS = 6, ND4C_LAYOUT_NAME_SIZE = 32
 
 /* A layout. It has no pointers, so it may be copied and kept. Fields that the tag does not use are ignored.
  *
- * BLOCKED: the array's elements in C order are those of an array of `shape`: the array's shape, possibly with axes
- * split in two, as for a convolution's groups. Axis a is padded to padded[a]; the kernel defines the contents of the
- * padding. Block k splits axis block_axes[k] and has the extent block_extents[k]; blocks are listed from the outermost
- * to the innermost, and the elements of the innermost block are adjacent in memory. The rest of an index along axis a
- * counts in steps of strides[a] elements. oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
+ * BLOCKED: `shape` is the array's shape, or that shape with some axes split in two, as for the groups of a convolution:
+ * either way the elements, in C order, are the same. Axis a is padded to padded[a]; the kernel defines the contents of
+ * the padding. Block k splits axis block_axes[k] and has the extent block_extents[k]; blocks are listed from the
+ * outermost to the innermost, and the elements of the innermost block are adjacent in memory. What is left of an index
+ * along axis a, after division by the extents of its blocks, moves by strides[a] elements (nd4c_layout_offset).
+ * oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
  *
- * QUANTISED: each run of block_elements elements along `axis`, the last one, is encoded in block_bytes bytes; blocks
- * are in C order. Separate scales or zero points, if any, lie in the same memory: side_bytes bytes from byte
- * side_offset on. Elements decode to `dtype`.
+ * QUANTISED: `axis` is the last one. Along it, every block_elements elements are encoded together, in block_bytes
+ * bytes; blocks are in C order. Separate scales or zero points, if any, lie in the same memory: side_bytes bytes from
+ * byte side_offset on. Elements decode to `dtype`.
  *
  * OPAQUE: `owner` is the name of an engine, and `fingerprint` the number by which that engine identifies the
  * arrangement: two layouts with equal owner, fingerprint, shape, dtype and bytes are equal. */
@@ -80,7 +81,8 @@ static inline bool nd4c_layout_equal(const nd4c_layout *a, const nd4c_layout *b)
   }
 }
 
-/* Offset of an element in a BLOCKED layout, in elements from the first one; `index` is an index of layout->shape. */
+/* Offset of an element in a BLOCKED layout, in elements from the first one; `index` has one entry for each axis of
+ * layout->shape. */
 static inline int64_t nd4c_layout_offset(const nd4c_layout *layout, const int64_t *index) {
   int64_t rest[ND4C_LAYOUT_AXES], offset = 0, step = 1;
   memcpy(rest, index, (size_t)layout->rank * sizeof rest[0]);

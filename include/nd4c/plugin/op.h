@@ -9,8 +9,8 @@
  * names the highest version, "acme.swiglu2@1" version 1. A node of a model gets the highest version that does not
  * exceed the model's opset of the domain. A name belongs to one provider: no other provider can add a version.
  *
- * infer and the reference kernel must work without the provider's open, so that the op can be computed wherever nd4c
- * has loaded the plug-in. Several threads may call them at once. */
+ * infer and the reference kernel must work even if nd4c has not called the provider's `open`, so that the op can be
+ * computed wherever the plug-in has been loaded. Several threads may call them at once. */
 #ifndef ND4C_PLUGIN_OP_H
 #define ND4C_PLUGIN_OP_H
 

@@ -15,7 +15,7 @@ typedef enum nd4c_property_type {
   ND4C_PROPERTY_BOOL = 1,        /* true, yes, on, 1; false, no, off, 0 */
   ND4C_PROPERTY_INT = 2,         /* 0 to 65536 */
   ND4C_PROPERTY_BYTES = 3,       /* a number, with k, m, g or t for powers of 1024 */
-  ND4C_PROPERTY_FRACTION = 4,    /* 0 to 1 with a decimal point; read as text */
+  ND4C_PROPERTY_FRACTION = 4,    /* 0 to 1, with a decimal point; host->config reads it, host->config_number does not */
   ND4C_PROPERTY_STRING = 5,      /* any text, or one of `words` */
   ND4C_PROPERTY_LIST = 6,        /* texts, separated by commas */
   ND4C_PROPERTY_DIRECTORY = 7,   /* an absolute path, "off", or empty */

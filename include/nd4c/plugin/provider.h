@@ -34,9 +34,9 @@ typedef struct nd4c_contribution {
    * compilers of equal priority are asked in this order. */
   int32_t priority;
   const void *data; /* argument of the function below */
-  /* Whether any part of it can be used on this machine; if not, it writes the reason. nd4c calls it once each time it
-   * builds the backend's tables, after the provider's open and before it reads kernels and compilers. May block.
-   * Optional; NULL: always. */
+  /* Returns whether any part of the contribution can be used on this machine; if not, writes the reason. nd4c calls it
+   * once each time it builds the backend's tables, after the provider's open and before it reads kernels and compilers.
+   * May block. Optional; NULL: always. */
   bool (*usable)(const void *data, char *reason, size_t reason_size);
   int32_t engine_count;
   const nd4c_engine *const *engines;
@@ -56,15 +56,16 @@ typedef struct nd4c_backend {
   /* Number of devices, at most ND4C_PLUGIN_DEVICE_LIMIT; nd4c asks once, after open. Required. May block. */
   int32_t (*device_count)(void);
   const nd4c_device_ops *device; /* required */
-  /* True, with the reason, if the backend must never become the default by its priority, so that programs have to ask
-   * for it by name, for example because its devices are the host's own processor. Before open it may guess, as cheaply
-   * as probe without verify; after open it is exact. Does not block. Optional; NULL: false. */
+  /* Returns true, and writes the reason, if the backend must never become the default by its priority: for example,
+   * because its devices are the host's own processor. Programs then have to ask for it by name. Before open it may
+   * guess, as cheaply as probe without verify; after open it is exact. Does not block. Optional; NULL: false. */
   bool (*by_request_only)(char *reason, size_t reason_size);
   const nd4c_collective_ops *collective; /* NULL: it has none */
   /* Targets: devices that this machine lacks, for which the provider's compilers compile ahead of time. Used only if
    * the verdict is COMPILE_ONLY. nd4c then calls nothing but the provider's open, these two functions, and the
    * compilers' partition, compile, fingerprint, serialise and release, with the target in place of the device.
-   * Constants of the segments have data that the host can read. Both or neither; NULL: no targets. May block.
+   * Constants of the segments have data that the host can read. A backend has both functions or neither; NULL: no
+   * targets. Both may block.
    *
    * target_open opens target `index`, 0 .. target_count() - 1, and describes it as nd4c_device_ops.describe would
    * describe the device. The target is never NULL, and valid for the life of the process. */
@@ -73,8 +74,7 @@ typedef struct nd4c_backend {
 } nd4c_backend;
 
 enum {
-  ND4C_PLUGIN_NAME_SIZE = 20,      /* of a provider's or an engine's name, including its NUL; "name:123" names a
-                                      device */
+  ND4C_PLUGIN_NAME_SIZE = 20,      /* of a provider's or an engine's name, including its NUL */
   ND4C_PLUGIN_DEVICE_LIMIT = 256,  /* devices of one backend */
   ND4C_PLUGIN_TABLE_LIMIT = 65536, /* entries of any table of a plug-in */
 };
@@ -96,12 +96,13 @@ typedef struct nd4c_provider {
   const nd4c_backend *backend; /* NULL: the provider has only contributions or ops */
   int32_t contribution_count;
   const nd4c_contribution *const *contributions;
-  /* Ops that it defines. nd4c refuses the provider if an op is invalid or another plug-in has taken its name. */
+  /* Ops that the provider defines. nd4c refuses the provider if an op is invalid or another plug-in has taken its
+   * name. */
   int32_t op_count;
   const nd4c_plugin_op *const *ops;
-  /* Configuration properties that it declares, at most ND4C_PLUGIN_PROPERTY_LIMIT. nd4c refuses the provider if one is
-   * invalid. Optional. nd4c registers them after the entry function, which cannot read them, and before it calls any
-   * other function. */
+  /* Configuration properties that the provider declares, at most ND4C_PLUGIN_PROPERTY_LIMIT. nd4c refuses the provider
+   * if one is invalid. Optional. nd4c registers them after the entry function, which cannot read them, and before it
+   * calls any other function. */
   int32_t property_count;
   const nd4c_plugin_property *const *properties;
 } nd4c_provider;

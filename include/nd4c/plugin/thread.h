@@ -36,7 +36,7 @@ typedef struct nd4c_host_threads {
   /* Blocks until the lock is free, then takes it. Not recursive: the thread must not hold it already. Without
    * contention it takes about ten nanoseconds, including lock_release. Does not allocate. */
   void (*lock_acquire)(nd4c_host_lock *lock);
-  /* Releases the lock. The thread that took it calls this. Does not block. */
+  /* Releases the lock. Only the thread that took the lock may call this. Does not block. */
   void (*lock_release)(nd4c_host_lock *lock);
   /* Destroys the lock, before its memory is freed or zeroed for another use. No thread may hold it or wait for it. Does
    * not block. Not needed for a static lock. */
