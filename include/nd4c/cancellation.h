@@ -5,9 +5,9 @@
  * CANCELLED, past the deadline with DEADLINE. A long-running kernel may check it while it runs
  * (nd4c_call.cancellation), and stop early.
  *
- * A refused eager call changes nothing. A plan that is stopped between two steps leaves the output arrays that the
- * caller gave without a value, as after any failure: reading them gives POISONED until they are written again. Its
- * inputs are unchanged. Work that was already submitted to an asynchronous device runs to completion.
+ * A refused eager call changes nothing. If a plan is stopped between two steps, the caller's output arrays have no
+ * value, as after any failure: reading them gives POISONED until they are written again. Its inputs are unchanged. Work
+ * that was already submitted to an asynchronous device runs to completion.
  *
  *     nd4c_cancellation *limit = NULL;
  *     nd4c_cancellation_create(&limit);

@@ -1,18 +1,19 @@
 /* Collectives: operations that combine and exchange arrays among devices, run by the threads of one process or by
  * several processes.
  *
- * A **group** is a set of ranks, numbered from 0, each a context on a device of one backend that has collectives. No
- * built-in backend has them; a plug-in may (the stub backend of the tests does). One rank makes an id and the program
- * sends it to the other ranks; each rank then creates its member of the group from the id.
+ * A **group** is a set of ranks, numbered from 0. Each rank is a context, and all their devices belong to one backend.
+ * The backend must have collectives: no built-in one has them; a plug-in may (the stub backend of the tests does). One
+ * rank makes an id and the program sends it to the other ranks; each rank then creates its member of the group from the
+ * id.
  *
  *     nd4c_collective_id id; nd4c_collective_make_id(device, &id); // on one rank; send it to the others
  *     nd4c_group_create(context, &id, rank, 4, &group); // on every rank, each in its own thread
  *     nd4c_group_all_reduce(group, ND4C_COLLECTIVE_SUM, gradient, &sum); nd4c_group_destroy(group);
  *
- * Every rank calls the same operations in the same order with arrays of the same dtype and shape. An operation is
- * enqueued on the context's stream and returns; its result is ready when every rank has joined the operation. If a rank
- * cannot take part or its call differs, the results report DEVICE. nd4c_group_abort ends the wait for a rank that will
- * not join.
+ * Every rank calls the same operations in the same order with arrays of the same dtype and shape. The call of an
+ * operation enqueues it on the context's stream and returns; the result is ready when every rank has joined the
+ * operation. If a rank cannot take part or its call differs, the results report DEVICE. nd4c_group_abort ends the wait
+ * for a rank that will not join.
  *
  * One thread at a time uses a group. Functions fail with HANDLE for a destroyed group, UNSUPPORTED where the device's
  * backend lacks collectives or the dtype, READ_ONLY, MEMORY, or the failure of enqueuing. An array that the caller
@@ -56,12 +57,13 @@ typedef struct nd4c_group nd4c_group;
 ND4C_API nd4c_status nd4c_collective_make_id(nd4c_device *device, nd4c_collective_id *id);
 
 /* Creates the calling rank's member of a group of `count` ranks. The group retains the context (NULL: the thread's)
- * until it is destroyed. May block until every rank has called it. ARGUMENT: rank is not one of 0 .. count - 1. */
+ * until it is destroyed. May block until every rank has called this function. ARGUMENT: rank is below 0, or not below
+ * count. */
 ND4C_API nd4c_status nd4c_group_create(nd4c_context *context, const nd4c_collective_id *id, int32_t rank, int32_t count,
                                        nd4c_group **group);
 /* Destroys the calling rank's member; operations in flight run to completion. NULL is fine. */
 ND4C_API nd4c_status nd4c_group_destroy(nd4c_group *group);
-/* Makes this rank's waiting operations fail, and all later operations of the group. Does not block. May be called from
+/* Makes this rank's waiting operations and all later operations of the group fail. Does not block. May be called from
  * any thread while another thread uses the group. */
 ND4C_API nd4c_status nd4c_group_abort(nd4c_group *group);
 /* -1 for NULL. */
@@ -74,7 +76,8 @@ ND4C_API nd4c_status nd4c_group_all_reduce(nd4c_group *group, nd4c_collective_re
                                            const nd4c_array *array, nd4c_array **result);
 /* Stacks the arrays of all ranks by rank along a new first axis, and gives every rank the result. */
 ND4C_API nd4c_status nd4c_group_all_gather(nd4c_group *group, const nd4c_array *array, nd4c_array **result);
-/* Combines arrays whose first axis has one entry for each rank, and gives each rank its entry, without that axis. */
+/* Combines the arrays of all ranks, whose first axis has one entry for each rank, and gives each rank its own entry of
+ * the result, without that axis. */
 ND4C_API nd4c_status nd4c_group_reduce_scatter(nd4c_group *group, nd4c_collective_reduction reduction,
                                                const nd4c_array *array, nd4c_array **result);
 /* Copies the value of `array` on rank `root` into `array` on every other rank, in place. */

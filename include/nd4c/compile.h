@@ -11,9 +11,9 @@ ND4C_EXTERN_C_BEGIN
 /* How far a compiler may change the arithmetic of the nodes that it takes. */
 typedef enum nd4c_math {
   ND4C_MATH_EXACT = 0,   /* every node as the op defines it: the result that a kernel gives */
-  ND4C_MATH_REORDER = 1, /* sums and products in another order, multiply and add contracted */
-  ND4C_MATH_FAST = 2,    /* approximations of functions, no care for NaN, infinities and signed zeros */
-  ND4C_MATH_REDUCED = 3  /* narrower types inside: bfloat16, TF32 */
+  ND4C_MATH_REORDER = 1, /* also: sums and products in another order, a multiplication and an addition fused */
+  ND4C_MATH_FAST = 2,    /* also: approximations of functions; other results for NaN, infinities, signed zeros */
+  ND4C_MATH_REDUCED = 3  /* also: narrower types inside: bfloat16, TF32 */
 } nd4c_math;
 
 /* A compiler-specific option, as text. Its size is frozen: arrays of it cross the ABI. A compiler ignores keys that it

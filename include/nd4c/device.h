@@ -1,8 +1,9 @@
 /* Devices, backends and the registry that finds them.
  *
- * The registry looks at its candidates when the library is first used. It notes for each candidate whether its files
- * exist ("found"; nothing is opened), then opens candidates from the highest priority down until one passes its check
- * ("verified"). The property `backend.type` forces one. */
+ * The registry's candidates are backends: those that are built in and those of plug-ins. When the library is first
+ * used, the registry notes for each candidate whether its files exist ("found"; nothing is opened). It then opens
+ * candidates from the highest priority down until one passes its check ("verified"). The property `backend.type` makes
+ * it use one particular candidate. */
 #ifndef ND4C_DEVICE_H
 #define ND4C_DEVICE_H
 
@@ -40,7 +41,7 @@ typedef enum nd4c_device_type {
 
 /* Name of a type ("opencl"), "?" for an unknown number. Static; any thread. */
 ND4C_API const char *nd4c_device_type_name(nd4c_device_type type);
-/* The type of that name, in either case ("opencl", "OPENCL"); NONE if there is none. Any thread. */
+/* The type of that name, in lower or upper case ("opencl", "OPENCL"); NONE if there is none. Any thread. */
 ND4C_API nd4c_device_type nd4c_device_type_find(const char *name);
 
 /* What the registry knows about a candidate backend. */
@@ -64,9 +65,9 @@ typedef struct nd4c_backend_status {
   const char *reason;   /* why the verdict is what it is, with the loader's message where a library failed */
   bool selected;        /* the default device is this backend's */
   int32_t device_count; /* 0 until it is opened; includes unusable devices, which keep their numbers */
-  /* Appended; a shorter struct_size leaves it out. Why the registry never makes it the default, whatever its priority,
-   * for example an OpenCL device that is the host's own processor; "" if it may. Ask for it by backend.type or a
-   * device's name. */
+  /* Appended; a shorter struct_size leaves it out. Why the registry never makes this backend the default, whatever its
+   * priority: for example, because its OpenCL device is the host's own processor. A program asks for it by backend.type
+   * or by a device's name. "" if it may become the default. */
   const char *by_request_only;
   /* Its unusable devices, if others are usable: one line for each, with the name and the reason, no newline at the end;
    * "" if there are none. */
@@ -78,19 +79,19 @@ typedef struct nd4c_backend_status {
   const char *left_out;
 } nd4c_backend_status;
 
-/* Looks at the candidates now, unless that has happened already. verify: also opens and checks every candidate, and
+/* Looks for the candidates now, unless that has happened already. verify: also opens and checks every candidate, and
  * each of its devices separately. A candidate that cannot be opened is ABSENT, with the reason; the probe itself still
- * succeeds. A device that fails leaves its siblings in use. A device that failed for lack of memory, or was not
- * available (DEVICE_LOST), is tried again when a caller asks for it again. MEMORY if there is no memory to list the
- * candidates. */
+ * succeeds. If a device fails, the other devices of its backend can still be used. A device that failed for lack of
+ * memory, or was not available (DEVICE_LOST), is tried again when a caller asks for it again. MEMORY if there is no
+ * memory to list the candidates. */
 ND4C_API nd4c_status nd4c_backend_probe(bool verify);
 
-/* Number of candidates of the last probe, in probe order; probes first if there was none. A plug-in that
- * nd4c.backend.plugins names is a candidate even if it is refused: ABSENT, with the reason. With nd4c.strict such a
- * plug-in makes every call that needs a device fail with STRICT. */
+/* Number of candidates that the last probe saw; probes first if there was none. A plug-in that nd4c.backend.plugins
+ * names is a candidate even if it is refused: ABSENT, with the reason. With nd4c.strict such a plug-in makes every call
+ * that needs a device fail with STRICT. */
 ND4C_API int32_t nd4c_backend_count(void);
 
-/* Fills the candidate at `index`. INDEX past the end. */
+/* Fills *status with what is known of the candidate at `index`, in the order of probing. INDEX past the end. */
 ND4C_API nd4c_status nd4c_backend_get_status(int32_t index, nd4c_backend_status *status);
 
 /* The same for providers that bring no devices and compute for those of a backend: oneDNN, OpenBLAS and FFTW for the
@@ -114,11 +115,11 @@ ND4C_API const char *nd4c_backend_engine_state(const char *backend, int32_t inde
 /* The device that the registry picked. NO_BACKEND: the text lists every candidate with the reason, and what to do. */
 ND4C_API nd4c_status nd4c_device_default(nd4c_device **device);
 
-/* A device by name, in either case: "cpu:0", "cpu" (index 0), "OPENCL:1". Opens its backend if necessary. Borrowed,
- * lives as long as the process. NO_BACKEND: the text lists the available devices, or says why this device's backend
- * cannot be used. HARDWARE: the device can only be a target of ahead-of-time compilation. INDEX: the backend has fewer
- * devices. NAME: the text is not a name with an optional number. If only this device of its backend is unusable: the
- * status with which opening it failed (MEMORY, DEVICE, DEVICE_LOST, HARDWARE, ...), with the reason. */
+/* A device by name, in lower or upper case: "cpu:0", "cpu" (index 0), "OPENCL:1". Opens its backend if necessary.
+ * Borrowed, lives as long as the process. NO_BACKEND: the text lists the available devices, or says why this device's
+ * backend cannot be used. HARDWARE: the device can only be a target of ahead-of-time compilation. INDEX: the backend
+ * has fewer devices. NAME: the text is not a name with an optional number. If only this device of its backend is
+ * unusable: the status with which opening it failed (MEMORY, DEVICE, DEVICE_LOST, HARDWARE, ...), with the reason. */
 ND4C_API nd4c_status nd4c_device_find(const char *name, nd4c_device **device);
 
 typedef struct nd4c_device_info {
@@ -140,7 +141,7 @@ typedef struct nd4c_device_info {
   void *native;                /* the vendor's handle (cl_device_id, CUdevice as a pointer); see has_native */
   int64_t alignment;           /* of its buffers, bytes */
   int32_t priority;            /* of its backend, when the registry picks the default */
-  int64_t largest_bytes;       /* that one array may take; 0: limited by the memory alone */
+  int64_t largest_bytes;       /* the most that one array may take; 0: limited by the memory alone */
   bool has_native;             /* `native` is a vendor's handle, even if it is NULL (CUdevice 0 is NULL) */
   const char *uuid;            /* the vendor's identifier of this unit: 8-4-4-4-12 hexadecimal digits; "" if unknown */
   const char *pci; /* PCI address, domain:bus:device.function: "0000:65:00.0"; "" if it has none or it is unknown */
@@ -150,8 +151,8 @@ typedef struct nd4c_device_info {
   const char *identity; /* the name; with several processes, the rank and the name: "2/cpu:0" */
   int32_t dlpack_type;  /* DLPack's number for its memory: 1 host, 2 CUDA, ...; 12 (extension device) where DLPack has
                            none */
-  uint32_t imports;     /* kinds of external memory (external.h) from which arrays can be made there, ... */
-  uint32_t exports;     /* ... and kinds as which arrays' memory can be exported: sets of ND4C_EXTERNAL_BIT */
+  uint32_t imports;     /* set of ND4C_EXTERNAL_BIT: kinds of external memory (external.h) that it imports as arrays */
+  uint32_t exports;     /* set of ND4C_EXTERNAL_BIT: kinds as which it exports the memory of arrays */
   bool registers_host;  /* nd4c_host_register page-locks host memory for it */
   /* Range of stream priorities (nd4c_context_options.priority); both 0: it has a single one. */
   int32_t least_priority, greatest_priority;
@@ -189,8 +190,8 @@ ND4C_API const char *nd4c_peer_kind_name(nd4c_peer_kind kind);
  * one is not a device of an open backend; ABI: the backend's answer is invalid; the backend's status if it fails. */
 ND4C_API nd4c_status nd4c_device_peer(const nd4c_device *device, const nd4c_device *other, nd4c_peer_info *info);
 
-/* Waits for all work that any thread has submitted to the device. Reports the first failure in flight that no call has
- * reported yet. */
+/* Waits for all work that any thread has submitted to the device. Reports the first failure of that work that no call
+ * has reported yet. */
 ND4C_API nd4c_status nd4c_device_synchronize(nd4c_device *device);
 
 /* -- the machine ---------------------------------------------------------------------------------------------- */

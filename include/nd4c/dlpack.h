@@ -1,5 +1,5 @@
-/* Exchange of arrays with other libraries through DLPack 1.x. Programs include it beside nd4c.h; the structures have
- * the layout of DLPack's specification. */
+/* Exchange of arrays with other libraries through DLPack 1.x. Programs include this header beside nd4c.h; the
+ * structures have the layout of DLPack's specification. */
 #ifndef ND4C_DLPACK_H
 #define ND4C_DLPACK_H
 
@@ -39,18 +39,19 @@ typedef struct nd4c_dl_managed {
 } nd4c_dl_managed;
 
 /* Takes ownership of a tensor, without a copy; nd4c calls its deleter after the last use. If this fails, the caller
- * still owns the tensor. Its memory is the host's (CPU), or an open device's that imports device pointers (external.h),
- * named by that device's DLPack type and index. The caller has waited for other work on it. int4, int2 and float4 are
- * packed, the first element in the lowest bits; DLPack's padded form is refused. UNSUPPORTED for other devices, for
- * lanes, and for versions with another major number; other errors as nd4c_array_from_external. */
+ * still owns the tensor. The tensor's memory is the host's (CPU), or that of an open device that imports device
+ * pointers (external.h); the tensor names the device by its DLPack type and index. Before the call, the caller waits
+ * for all other work on the memory. int4, int2 and float4 are packed, the first element in the lowest bits; DLPack's
+ * padded form is refused. UNSUPPORTED for other devices, for lanes, and for versions with another major number; other
+ * errors as nd4c_array_from_external. */
 ND4C_API nd4c_status nd4c_array_from_dlpack(nd4c_dl_managed *managed, nd4c_array **out);
 /* Exports an array as host memory, which the consumer shares until it calls the deleter. Waits for pending work and
  * first copies the contents to the host if they are on another device. DTYPE for utf8. */
 ND4C_API nd4c_status nd4c_array_to_dlpack(nd4c_array *array, nd4c_dl_managed **managed);
-/* As nd4c_array_to_dlpack, as memory of `device`, with its DLPack type and index. The pointer is for libraries that
- * compute on the device; the host must not dereference it unless the device is host_readable. The contents are first
- * copied to the device if necessary, and stay there as long as the array lives. UNSUPPORTED: the device has no
- * addresses. NULL_ARGUMENT, HANDLE; the failure of the copy. */
+/* As nd4c_array_to_dlpack, but exports memory of `device`, with that device's DLPack type and index. The pointer is for
+ * libraries that compute on the device; the host must not dereference it unless the device is host_readable. The
+ * contents are first copied to the device if necessary, and stay there as long as the array lives. UNSUPPORTED: the
+ * device has no addresses. NULL_ARGUMENT, HANDLE; the failure of the copy. */
 ND4C_API nd4c_status nd4c_array_to_dlpack_on(nd4c_array *array, nd4c_device *device, nd4c_dl_managed **managed);
 
 ND4C_EXTERN_C_END

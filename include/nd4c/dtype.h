@@ -1,4 +1,5 @@
-/* Element types. The enum, names, sizes, the tests' matrix and the lite build are all derived from this one table. */
+/* Element types. One table, ND4C_DTYPE_TABLE, defines them all: the enum, the names and sizes, which dtypes the tests
+ * cover and which a lite build has. */
 #ifndef ND4C_DTYPE_H
 #define ND4C_DTYPE_H
 
@@ -10,7 +11,7 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* X(NAME, name, number, build, kind, bits, block elements, block bytes, alignment, NumPy type string) build: LITE rows
+/* X(NAME, name, number, build, kind, bits, block elements, block bytes, alignment, NumPy type string). build: LITE rows
  * are in every build; FULL rows are left out of a library configured with ND4C_DTYPES=lite (their numbers stay
  * reserved). Strides count elements. Sub-byte rows have block elements > 1: that many elements share a block, the first
  * in its lowest bits; such arrays are contiguous, and their views consist of whole blocks. */
@@ -66,8 +67,9 @@ typedef enum nd4c_dtype_kind {
 typedef uint64_t nd4c_dtype_set;
 #define ND4C_DTYPE_BIT(dtype) (UINT64_C(1) << (dtype))
 
-/* The narrow rows, floats below 16 bits and integers below 8: ops store, move, cast and quantise their elements, but
- * never compute with them or mix them with other dtypes. The packed rows are those with several elements in a byte. */
+/* The narrow dtypes are the floats of fewer than 16 bits and the integers of fewer than 8. Ops store, move, cast and
+ * quantise their elements, but never compute with them or mix them with other dtypes. The packed dtypes are those with
+ * several elements in a byte. */
 #define ND4C_DTYPE_NARROW_BIT(NAME, name, number, build, kind, bits, ...) \
   | ((bits) < (ND4C_KIND_##kind == ND4C_KIND_FLOAT ? 16 : 8) ? ND4C_DTYPE_BIT(number) : 0)
 #define ND4C_DTYPE_PACKED_BIT(NAME, name, number, build, kind, bits, ...) | ((bits) < 8 ? ND4C_DTYPE_BIT(number) : 0)
@@ -79,9 +81,9 @@ typedef struct nd4c_dtype_info {
   const char *name;       /* "float32" */
   const char *numpy_type; /* type string of the .npy format and the array interface */
   nd4c_dtype_kind kind;
-  int32_t bits;           /* bits an element */
-  int32_t block_elements; /* elements a block; 1 for plain types */
-  int32_t block_bytes;    /* bytes a block */
+  int32_t bits;           /* bits per element */
+  int32_t block_elements; /* elements per block; 1 for all dtypes but the packed ones */
+  int32_t block_bytes;    /* bytes per block */
   int32_t alignment;      /* bytes */
   bool available;         /* false for rows left out of a lite build */
 } nd4c_dtype_info;
@@ -114,7 +116,8 @@ ND4C_API nd4c_status nd4c_dtype_promote(nd4c_dtype a, nd4c_dtype b, nd4c_dtype *
  * left out of this build. */
 ND4C_API bool nd4c_dtype_can_cast(nd4c_dtype from, nd4c_dtype to);
 
-/* Limits of a dtype's numbers: the Array API's finfo and iinfo. For a complex dtype those of its parts. */
+/* Limits of a dtype's numbers: the Array API's finfo and iinfo. For a complex dtype, the limits of its real and
+ * imaginary parts. */
 typedef struct nd4c_dtype_limits {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_dtype_limits) */
   int32_t bits;         /* of one number */

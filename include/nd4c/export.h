@@ -1,4 +1,4 @@
-/* Visibility and linkage of the public symbols. Every public header includes it; no other one names compiler
+/* Visibility and linkage of the public symbols. Among the public headers, only this one and plugin.h name compiler
  * attributes. */
 #ifndef ND4C_EXPORT_H
 #define ND4C_EXPORT_H

@@ -1,5 +1,5 @@
-/* External memory: importing memory that nd4c did not allocate as arrays, exporting arrays' memory to other libraries,
- * and page-locking host memory that a device copies directly.
+/* External memory. Memory that nd4c did not allocate can be imported as arrays, the memory of arrays can be exported to
+ * other libraries, and host memory can be page-locked so that a device copies from and to it directly.
  *
  * None of these functions orders work that other libraries enqueue. Before a caller imports memory, it waits for all
  * other work on it. When memory is exported, and when an import's release callback runs, nd4c's work on the memory has
@@ -34,8 +34,8 @@ typedef struct nd4c_external {
   int64_t offset;     /* DESCRIPTOR, NATIVE: of the first byte within the descriptor or handle; else 0 */
   int64_t bytes;      /* from the first byte on */
   int64_t alignment;  /* of the first byte, a power of two up to 1 GiB; 0: derived from the address or the offset */
-  /* The receiver of the memory calls it once, with `user`, after its last use. nd4c calls it from any thread, holding
-   * no lock. NULL: the owner does not need the call. */
+  /* The receiver of the memory calls this once, with `user`, after the last use of the memory. If the receiver is nd4c,
+   * it calls from any thread and holds no lock. NULL: the owner does not need the call. */
   nd4c_release_callback release;
   void *user;
 } nd4c_external;
@@ -46,8 +46,8 @@ typedef struct nd4c_external {
  *
  * The array stays bound to the memory: migration copies contents out of it and back into it, spilling skips it, and the
  * device's cap does not count it (nd4c_memory_info.imported_bytes does). The array owns the memory until nd4c calls
- * `external->release`. That happens when the last reference has been released and the last work has ended: at once, or,
- * if work was still in flight, in a later call of nd4c (for example nd4c_memory_trim after nd4c_device_synchronize).
+ * `external->release`. nd4c does so while the last reference is being released. If work is still in flight then, it
+ * does so in a later call, after the work has ended (for example in nd4c_memory_trim after nd4c_device_synchronize).
  * The memory then holds the contents, unless they were last written on another device: to get them back, call
  * nd4c_array_migrate or nd4c_array_prefetch before releasing the array.
  *

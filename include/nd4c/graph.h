@@ -1,6 +1,6 @@
 /* Graphs and plans. A graph records ops on values of known dtype and shape. A plan is a graph that was optimised and
- * frozen for a device, with slots, a release schedule and one arena. One thread builds a graph; one thread at a time
- * runs a plan. */
+ * frozen for a device: nd4c has chosen the kernels, and where in one arena each value lies and for how long. One thread
+ * builds a graph; one thread at a time runs a plan. */
 #ifndef ND4C_GRAPH_H
 #define ND4C_GRAPH_H
 
@@ -28,12 +28,13 @@ ND4C_API nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_
                                       const int64_t *shape, nd4c_value *value);
 /* Records a constant. The graph retains the array, whose contents must not change from now on. */
 ND4C_API nd4c_status nd4c_graph_constant(nd4c_graph *graph, nd4c_array *array, nd4c_value *value);
-/* Records an op. Dtypes and shapes are checked and inferred in this call; errors as nd4c_op_call. `label` (may be NULL)
- * names the node in errors and reports. */
+/* Records an op. Dtypes and shapes are checked and inferred in this call; the errors are those of nd4c_op_call. `label`
+ * (may be NULL) names the node in errors and reports. */
 ND4C_API nd4c_status nd4c_graph_op(nd4c_graph *graph, nd4c_op op, const nd4c_value *inputs, int32_t input_count,
                                    const nd4c_attr *attrs, int32_t attr_count, const char *label, nd4c_value *outputs,
                                    int32_t output_count);
-/* Marks a value as an output under a name, unique among outputs. Outputs are ordered as these calls. */
+/* Marks a value as an output under a name, unique among outputs. The outputs of a plan are in the order of these
+ * calls. */
 ND4C_API nd4c_status nd4c_graph_output(nd4c_graph *graph, const char *name, nd4c_value value);
 
 /* Dtype and shape of a value; shape is owned by the graph. */
@@ -62,8 +63,8 @@ typedef nd4c_device *(*nd4c_placement_callback)(void *user, const nd4c_plan_node
 
 /* Which device each node of a plan runs on: the one that device_of returns or, if device_of is NULL, devices[i %
  * device_count] for node i. At most 8 devices, including the plan's. If the list has a single device, the plan is
- * created on that device as if it were the context's, with its compilers and with recorded work; the context's device
- * then runs the nodes that the listed device cannot compute. */
+ * created on that device as if it were the context's: it can use the device's compilers, and record its work and launch
+ * it again. The context's device then runs the nodes that the listed device cannot compute. */
 typedef struct nd4c_placement {
   uint32_t struct_size; /* sizeof(nd4c_placement) */
   nd4c_placement_callback device_of;
@@ -92,33 +93,33 @@ typedef struct nd4c_plan_options {
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
  * the context's settings and stream, even if the context is destroyed first, and the kernels chosen now: later changes
- * of configuration (forced or disabled engines, strictness) affect later plans only. UNSUPPORTED if no kernel computes
- * a node, STRICT; the text names the node. */
+ * of configuration (forced or disabled engines, strictness) affect later plans only. UNSUPPORTED (no kernel computes a
+ * node) and STRICT: the text names the node. */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
 /* Frees the plan. Outputs that it returned stay valid. */
 ND4C_API void nd4c_plan_destroy(nd4c_plan *plan);
 
-/* Runs the plan. inputs stand in the order of the graph's inputs and have their dtypes and shapes (DTYPE, SHAPE; the
- * text names the input); any strides are accepted, contiguous inputs need no copy. outputs stand in the order of the
- * graph's outputs; a NULL entry receives a fresh array, any other is written into and may overlap inputs. A refused
- * call changes nothing. If a run fails after it has started, the outputs that the caller gave are poisoned and the text
+/* Runs the plan. inputs are in the order of the graph's inputs and have their dtypes and shapes (DTYPE, SHAPE; the text
+ * names the input). Any strides are accepted; contiguous inputs need no copy. outputs are in the order of the graph's
+ * outputs. A NULL entry receives a fresh array; any other array is written into, and may overlap inputs. A refused call
+ * changes nothing. If a run fails after it has started, the outputs that the caller gave are poisoned and the text
  * names the node. From the second run on only fresh outputs allocate memory. */
 ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inputs, int32_t input_count,
                                    nd4c_array **outputs, int32_t output_count);
 
-/* Compiles the nodes that compilers of `target` take ahead of time, and writes the executables into a file that another
- * process loads through nd4c_plan_options.compiled. target: a device's name ("tpu:0"); if its backend's verdict is
- * COMPILE_ONLY, this machine need not have the device. options: those of the plan that will load the file, without
- * placement and without `compiled` (ARGUMENT). The property nd4c.deterministic is part of what is compiled; widths are
- * not. *report (may be NULL) lists the pieces, and why other nodes are in none; free with nd4c_free. Blocks; any
- * thread. UNSUPPORTED: no compiler of the target takes a node, or none can write its executables. IO. A refused call
- * writes nothing. */
+/* Compiles ahead of time: the compilers of `target` compile the nodes that they take, and nd4c writes the executables
+ * into a file, which another process loads through nd4c_plan_options.compiled. target: a device's name ("tpu:0"); if
+ * its backend's verdict is COMPILE_ONLY, this machine need not have the device. options: those of the plan that will
+ * load the file, without placement and without `compiled` (ARGUMENT). The property nd4c.deterministic is part of what
+ * is compiled; widths are not. *report (may be NULL) lists the compiled pieces, and for each other node why no compiler
+ * took it; free with nd4c_free. Blocks; any thread. UNSUPPORTED: no compiler of the target takes a node, or none can
+ * write its executables. IO. A refused call writes nothing. */
 ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const nd4c_plan_options *options,
                                        const char *path, char **report);
 
-/* The copies between devices that a plan needs: one for each tensor and each device that reads it without having made
- * it. */
+/* The copies between devices that a plan needs: one for each tensor and each device that reads the tensor but did not
+ * compute it. */
 typedef struct nd4c_plan_copies {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_plan_copies) */
   int64_t inputs;       /* of inputs that are on the plan's device; copied again only if the caller changes them */
@@ -129,9 +130,9 @@ typedef struct nd4c_plan_copies {
 
 ND4C_API nd4c_status nd4c_plan_get_copies(const nd4c_plan *plan, nd4c_plan_copies *copies);
 
-/* A text that lists the nodes before and after each pass, each step with its kernel, the reason for that choice and, if
- * there are several, its device; planned copies, segments, the arena's size, and every difference between what was
- * requested and what was applied. Free with nd4c_free. */
+/* A text that lists the nodes before and after each pass; each step with its kernel, the reason for that choice and, if
+ * the plan has several devices, the step's device; the planned copies, the segments and the arena's size; and every
+ * difference between what was requested and what was applied. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_plan_report(const nd4c_plan *plan, char **text);
 
 ND4C_EXTERN_C_END

@@ -15,10 +15,10 @@ ND4C_EXTERN_C_BEGIN
  * codes in a field named after the dtype, "[('int4', '|V1')]", and ml_dtypes' own "V1" is read as uint8 codes. IO,
  * FORMAT (with offset and what was expected), UNSUPPORTED (object and structured types, big-endian texts), OVERFLOW. */
 ND4C_API nd4c_status nd4c_npy_read(const char *path, nd4c_array **array);
-/* As nd4c_npy_read from memory; the bytes are copied. */
+/* As nd4c_npy_read, but from memory; the bytes are copied. */
 ND4C_API nd4c_status nd4c_npy_read_memory(const void *bytes, size_t size, nd4c_array **array);
-/* Writes a .npy file 1.0 in C order. Writes a temporary file beside `path` and renames it to `path`; a pipe, device or
- * link at `path` is written to directly. utf8 is written as <U. */
+/* Writes a .npy file, version 1.0, in C order. Writes a temporary file beside `path` and renames it to `path`; a pipe,
+ * device or link at `path` is written to directly. utf8 is written as <U. */
 ND4C_API nd4c_status nd4c_npy_write(const char *path, const nd4c_array *array);
 
 /* Reads a serialized ONNX TensorProto (raw or typed data, strings). name (may be NULL) receives the tensor's name, to
@@ -39,12 +39,12 @@ typedef struct nd4c_archive nd4c_archive;
  * claim more bytes than the file has or unpack to more than their compressed bytes can hold; UNSUPPORTED for encryption
  * and other compressions. The file is mapped: it must not be truncated while the archive is open. */
 ND4C_API nd4c_status nd4c_npz_open(const char *path, nd4c_archive **out);
-/* As nd4c_npz_open from memory; the bytes are copied. */
+/* As nd4c_npz_open, but from memory; the bytes are copied. */
 ND4C_API nd4c_status nd4c_npz_open_memory(const void *bytes, size_t size, nd4c_archive **out);
 /* Opens a .safetensors file. Needs cJSON at run time (LIBRARY). IO; FORMAT if the header breaks the format's rules:
  * each byte of the data belongs to exactly one tensor, and names are unique. UNSUPPORTED for dtypes that nd4c lacks. */
 ND4C_API nd4c_status nd4c_safetensors_open(const char *path, nd4c_archive **out);
-/* As nd4c_safetensors_open from memory; the bytes are copied. */
+/* As nd4c_safetensors_open, but from memory; the bytes are copied. */
 ND4C_API nd4c_status nd4c_safetensors_open_memory(const void *bytes, size_t size, nd4c_archive **out);
 
 /* Closes an archive; arrays that were read from it stay valid. NULL is fine. */

@@ -32,8 +32,8 @@ typedef struct nd4c_model_options {
  * defaults. IO, FORMAT (with the byte offset), UNSUPPORTED (ops or opsets that nd4c lacks: the text lists them all),
  * MEMORY. External data is read only from the model file's directory. */
 ND4C_API nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options, nd4c_model **model);
-/* As nd4c_model_open from memory, which must stay valid and unchanged until nd4c calls `release` (if `release` is NULL:
- * until the model is closed and all arrays from it are released). */
+/* As nd4c_model_open, but from memory, which must stay valid and unchanged until nd4c calls `release` (if `release` is
+ * NULL: until the model is closed and all arrays from it are released). */
 ND4C_API nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_model_options *options,
                                             nd4c_release_callback release, void *user, nd4c_model **model);
 ND4C_API void nd4c_model_close(nd4c_model *model);
@@ -86,19 +86,20 @@ ND4C_API nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, co
                                     int32_t output_count);
 
 /* Compiles the model ahead of time for inputs of these shapes, in the order of the model's inputs, as nd4c_plan_compile
- * does. shapes NULL: as declared; SHAPE names an input with a free dimension. UNSUPPORTED also if the model cannot
- * become a graph: the text says why. */
+ * does. shapes NULL: as the model declares them; SHAPE if a declared dimension is free, and the text names the input.
+ * UNSUPPORTED also if the model cannot become a graph: the text says why. */
 ND4C_API nd4c_status nd4c_model_compile(nd4c_model *model, const char *target, const int32_t *ranks,
                                         const int64_t *const *shapes, const char *path, char **report);
 
-/* As nd4c_model_run for models whose inputs and outputs may be sequences and optionals. outputs receive fresh data,
- * which the caller releases. ARGUMENT and DTYPE name an input whose kind or dtype differs from the declared one. */
+/* As nd4c_model_run, but for models whose inputs and outputs may be sequences and optionals. Each entry of outputs
+ * receives a new datum, which the caller releases. ARGUMENT or DTYPE if the kind or dtype of an input differs from the
+ * declared one; the text names the input. */
 ND4C_API nd4c_status nd4c_model_run_data(nd4c_model *model, nd4c_context *context, const char *const *input_names,
                                          const nd4c_datum *const *inputs, int32_t input_count, nd4c_datum **outputs,
                                          int32_t output_count);
 
-/* The report of the last run, as nd4c_plan_report, or which node prevented the model from becoming a graph; "" before
- * the first run. Free with nd4c_free. */
+/* The report of the last run: that of its plan, as nd4c_plan_report gives it, or, if the model could not become a
+ * graph, the node that prevented it. "" before the first run. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_model_report(const nd4c_model *model, char **text);
 
 ND4C_EXTERN_C_END

@@ -1,5 +1,10 @@
 /* nd4c: arrays, ops, graphs and models on the hardware that the machine has. Programs include this header for the whole
- * public API except plugin.h (for backends) and dlpack.h (for exchange with other libraries). */
+ * public API except plugin.h (for backends) and dlpack.h (for exchange with other libraries).
+ *
+ * The comments of all headers use these words. Static: the result lives as long as the process, and the caller does not
+ * free it. Borrowed: the caller gets no reference that it has to release. Any thread: several threads may call the
+ * function at once. SHAPE in capitals is the status ND4C_SHAPE; "SHAPE: why" or "SHAPE if ..." says when a function
+ * returns it. "As f" means: like f, except for what follows. */
 #ifndef ND4C_ND4C_H
 #define ND4C_ND4C_H
 

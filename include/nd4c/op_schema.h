@@ -1,4 +1,5 @@
-/* Ops as data: the enum, the schema of each, and the generic call that all typed functions are a form of. */
+/* Ops as data: the enum of all ops, a schema for each, and the generic call, by which a program runs any op with
+ * arguments that it has put together itself. */
 #ifndef ND4C_OP_SCHEMA_H
 #define ND4C_OP_SCHEMA_H
 
@@ -25,7 +26,7 @@ enum nd4c_op_id {
 };
 
 /* Positions of inputs and attributes of every op, for kernels: ND4C_IN_conv_bias, ND4C_ATTR_conv_strides, and the
- * counts ND4C_IN_conv_count, ND4C_ATTR_conv_count. Ops with one signature share positions. */
+ * counts ND4C_IN_conv_count, ND4C_ATTR_conv_count. Ops that share a signature have equal positions. */
 #define ND4C_POS_IN_IN(op, name) ND4C_IN_##op##_##name,
 #define ND4C_POS_IN_OPT(op, name) ND4C_IN_##op##_##name,
 #define ND4C_POS_IN_VAR(op, name) ND4C_IN_##op##_##name,
@@ -82,9 +83,9 @@ typedef enum nd4c_attr_kind {
  * struct_size: arrays of it cross the ABI, so its size is frozen, as are those of nd4c_op_input and nd4c_op_attr. */
 typedef struct nd4c_attr_value {
   nd4c_attr_kind kind;
-  /* Of a list. A pointer that is not NULL with count 0 is a list that is given and empty: reductions, flip, squeeze and
-   * fftshift then take no axis, where NULL leaves the list out and they take all. Other ops do not tell the two
-   * apart. */
+  /* Of a list. NULL leaves the list out. A pointer that is not NULL, with count 0, gives an empty list. For reductions,
+   * flip, squeeze and fftshift an empty list means no axis, and a list left out means all axes. Other ops do not tell
+   * the two apart. */
   int32_t count;
   union {
     int64_t i; /* INT, BOOL (0 or 1), DTYPE */
@@ -143,8 +144,8 @@ typedef struct nd4c_op_attr {
   nd4c_attr_value preset; /* kind and default */
 } nd4c_op_attr;
 
-/* Ops of plug-ins have numbers from here on, in the order in which they were accepted. A number holds for one process;
- * what is kept longer goes by name and version. */
+/* Ops of plug-ins have numbers from here on, in the order in which nd4c accepted them. Such a number holds for one
+ * process: whatever outlives the process must name the op and its version. */
 enum { ND4C_OP_PLUGIN = 65536 };
 
 /* Schema of one op; static. */
@@ -160,7 +161,7 @@ typedef struct nd4c_op_info {
   const nd4c_op_input *inputs;
   const nd4c_op_attr *attrs;
   const char *doc;
-  const char *names;    /* elsewhere: "NumPy|PyTorch|ONNX|ND4J" */
+  const char *names;    /* what other libraries call the op: "NumPy|PyTorch|ONNX|ND4J" */
   const char *provider; /* the plug-in that brings the op; "": nd4c itself */
 } nd4c_op_info;
 
@@ -172,9 +173,9 @@ ND4C_API int32_t nd4c_op_count(void);
 ND4C_API const nd4c_op_info *nd4c_op_at(int32_t position);
 /* Schema by number, NULL if unknown. */
 ND4C_API const nd4c_op_info *nd4c_op_get(nd4c_op op);
-/* Schema by name ("conv" or "conv@1", "acme.swiglu2" of a plug-in); without a version, the highest. A name with a dot
- * that is not known yet loads the plug-ins of nd4c.backend.plugins, which may block. ND4C_NAME if unknown; the text
- * names the nearest op, or says that no plug-in brings it. */
+/* Schema by name ("conv" or "conv@1", "acme.swiglu2" of a plug-in); without a version, the highest. If a name with a
+ * dot is not known yet, this call first loads the plug-ins of nd4c.backend.plugins, which may block. ND4C_NAME if
+ * unknown; the text names the nearest op, or says that no plug-in brings it. */
 ND4C_API nd4c_status nd4c_op_find(const char *name, const nd4c_op_info **info);
 
 /* One value of an attribute, with its name. Not versioned by struct_size: its size is frozen. */
@@ -183,9 +184,9 @@ typedef struct nd4c_attr_word {
   const char *word;
 } nd4c_attr_word;
 
-/* The words for the values of an attribute (by position in the schema) that takes few values, each with a name: conv's
- * auto_pad has explicit, same_upper, same_lower, valid. *count of them, in the order of the values, static. NULL, with
- * *count 0, for an attribute whose values are plain, or where there is no such op or attribute. count may be NULL. */
+/* The words for the values of an attribute, which is given by its position in the schema: conv's auto_pad has explicit,
+ * same_upper, same_lower and valid. Returns *count words in the order of the values. Static. NULL, with *count 0, if
+ * the attribute's values have no words, or there is no such op or attribute. count may be NULL. */
 ND4C_API const nd4c_attr_word *nd4c_op_attr_words(nd4c_op op, int32_t attr, int32_t *count);
 /* The name of an output by its position: "y". Ops of plug-ins do not name their outputs: "y", or "y0", "y1" of several.
  * Static; NULL where there is no such op or output. */
@@ -195,17 +196,17 @@ ND4C_API const char *nd4c_op_output_name(nd4c_op op, int32_t output);
 
 /* Runs an op on the context (NULL: the thread's current one).
  *
- * inputs: input_count arrays; an optional one left out is NULL, or missing at the end. attrs: by name, any order; one
- * not given takes its default. outputs: output_count pointers; one that points to NULL receives a fresh array
- * that the caller releases, otherwise the result is written into the array given, whose dtype and shape must be those
- * of the result and which may be the very same view as an input of an element-wise op.
- * Errors: NAME, ARGUMENT, NULL_ARGUMENT, DTYPE, SHAPE, ALIAS, READ_ONLY, MEMORY, and what the device reports. Refused:
- * outputs are as they were. */
+ * inputs: input_count arrays; an optional input that is left out is NULL, or missing at the end. attrs: by name, in any
+ * order; an attribute that is not given takes its default. outputs: output_count entries. A NULL entry receives a fresh
+ * array, which the caller releases. Into any other array the result is written: its dtype and shape must be those of
+ * the result, and for an element-wise op it may be the very same view as an input. Errors: NAME, ARGUMENT,
+ * NULL_ARGUMENT, DTYPE, SHAPE, ALIAS, READ_ONLY, MEMORY, and what the device reports. A refused call leaves the outputs
+ * as they were. */
 ND4C_API nd4c_status nd4c_op_call(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_array **outputs,
                                   int32_t output_count);
 
-/* As nd4c_op_call with attributes in the order of the schema, all given: what the typed functions call. */
+/* As nd4c_op_call, but attrs holds all attributes, in the order of the schema. The typed functions call this. */
 ND4C_API nd4c_status nd4c_op_call_positional(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                              int32_t input_count, const nd4c_attr_value *attrs, nd4c_array **outputs);
 
@@ -220,9 +221,9 @@ ND4C_API nd4c_status nd4c_explain(nd4c_context *context, nd4c_op op, const nd4c_
  * determinism) and what was applied since the last call, with counts; "" if none. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_report_applied(char **text);
 
-/* Text of what SD_KERNEL_FORCE_ENGINE and SD_KERNEL_DISABLE_ENGINES name in vain on this machine, before any call:
- * names that no engine has, engines that are not here, reference disabled. One line each; "" if none. Opens nothing.
- * Free with nd4c_free. */
+/* Text of the names in SD_KERNEL_FORCE_ENGINE and SD_KERNEL_DISABLE_ENGINES that have no effect on this machine: names
+ * that no engine has, engines that this machine lacks, and `reference`, which cannot be disabled. It can be asked for
+ * before any op is called. One line each; "" if none. Opens nothing. Free with nd4c_free. */
 ND4C_API nd4c_status nd4c_report_engines(char **text);
 
 ND4C_EXTERN_C_END

@@ -1,37 +1,39 @@
 /* Routing: which device an eager op runs on, when several are in use.
  *
- * Without routing an op runs on its context's device. On a context with a routing object, a vote among the devices that
- * may compute an op places it. nd4c_context_set_routing gives a context its object; the threads' default contexts have
- * the default one of the process. Each device's score is
+ * Without routing an op runs on its context's device. A context may have a routing object. Then a vote among the
+ * devices that may compute an op decides where it runs. nd4c_context_set_routing gives a context its routing object;
+ * the threads' default contexts have the default one of the process. A device's score is the sum of four terms; the
+ * policy gives their weights:
  *
  *   policy       local   free   rank   type
  *   vote           4       1      2      0
- *   prefer_gpu     4       1      2     16   for devices that are no CPU
+ *   prefer_gpu     4       1      2     16 for devices other than CPUs
  *   prefer_cpu     4       1      2     16   for CPUs
  *   follow_data   16       0      1      0
  *   memory         0      16      1      0
  *
- * local: the fraction of the inputs' bytes that is current on the device. A replica of an array that was last written
- * on another device counts seven eighths, so that reading a value on the host does not move the next op there. An array
+ * local: the fraction of the inputs' bytes that is current on the device. If another device wrote an array last, its
+ * bytes count seven eighths here, so that reading a value on the host does not move the next op to the host. An array
  * that is an input twice counts once (among the first 64 inputs). free: the device's remaining memory as a fraction of
  * the largest remaining one. rank: 1 for the first device of the list that applies (the op's, else the category's, else
- * the general one), less for each one after it. If the op or its category has its own list, its order outweighs
- * everything else (200 for rank). Small calls (all inputs together at most small_bytes) are placed by follow_data where
- * the policy is vote or memory: moving them costs more than computing them. A device without room for as many bytes as
- * the largest input loses 32. If a device that was asked for loses the vote by that, nd4c_report_applied says so; a
- * strict context tries that device first and returns its failure.
+ * the general one), less for each one after it. If the op or its category has its own list, the order of that list
+ * outweighs everything else (the weight of rank is then 200). Small calls (all inputs together at most small_bytes) are
+ * placed by follow_data where the policy is vote or memory: moving them costs more than computing them. A device
+ * without room for as many bytes as the largest input gets 32 points less. If a device that the lists or the policy ask
+ * for loses the vote for that reason, nd4c_report_applied says so; a strict context tries that device first all the
+ * same and returns its failure.
  *
  * The devices in the order of their scores are the call's fallback chain. A device without a usable kernel is skipped.
  * nd4c_explain says why; so does nd4c_report_applied, if the op's or category's own list names the device, or if
  * prefer_gpu or prefer_cpu prefers it. A device that fails (DEVICE, DEVICE_LOST, MEMORY, MEMORY_CAP) when memory is
  * allocated, bytes are copied or the kernel is launched is skipped, too, and nd4c_report_applied says so; in a strict
- * context the call fails with that status. A failure in flight is reported by the result, as without routing. If the
- * routing waits (nd4c_routing_options.wait), each call returns when its device has finished, and the chain covers those
- * failures, too.
+ * context the call fails with that status. If the work fails after it was launched, reading the result reports that, as
+ * without routing. If the routing waits (nd4c_routing_options.wait), each call returns when its device has finished,
+ * and the chain covers those failures, too.
  *
  * Views stay on their input's device. Strings are computed on the host. Nodes of plans and models are not routed: they
- * have a placement (nd4c_plan_options). Each thread caches the decision for a call with its inputs in the same places,
- * and votes again after 256 uses (4096 for a small call); nd4c_explain always votes. */
+ * have a placement (nd4c_plan_options). Each thread caches the decision for calls that are alike and whose inputs are
+ * on the same devices, and votes again after 256 uses (4096 for a small call); nd4c_explain always votes. */
 #ifndef ND4C_ROUTING_H
 #define ND4C_ROUTING_H
 
@@ -86,7 +88,7 @@ typedef struct nd4c_routing_options {
   bool wait;
 } nd4c_routing_options;
 
-/* Makes a routing object; options NULL: all defaults. ARGUMENT, NULL_ARGUMENT name what is wrong. */
+/* Makes a routing object; options NULL: all defaults. ARGUMENT, NULL_ARGUMENT: the text names what is wrong. */
 ND4C_API nd4c_status nd4c_routing_create(const nd4c_routing_options *options, nd4c_routing **routing);
 /* Releases the caller's reference; contexts that use the object retain it. NULL is fine. */
 ND4C_API void nd4c_routing_destroy(nd4c_routing *routing);

@@ -35,23 +35,24 @@ ND4C_EXTERN_C_BEGIN
 /* Starts a new recording and discards the previous one. `path`: the file that nd4c_trace_stop writes, in the format of
  * Chrome traces (chrome://tracing, Perfetto); NULL: no file. Any thread.
  *
- * The property nd4j.multibackend.trace makes a second recording, from the first use of a device on. Its value is "true"
- * (or another word of a bool) for the table alone, or the path of a trace file, which must contain a '/'. The table is
- * written to stderr when the property is turned off or changed and when the process ends, even if nothing ran. A
- * program may start and stop its own recording meanwhile: the two are independent, but share the limit of a million
- * events a thread. */
+ * The property nd4j.multibackend.trace makes a second recording, from the first use of a device on. The table of
+ * nd4c_trace_report for this recording is written to stderr when the property is turned off or changed and when the
+ * process ends, even if nothing ran. The property's value is "true" (or another word of a bool) for the table alone, or
+ * the path of a trace file, which must contain a '/'. A program may start and stop its own recording meanwhile: the two
+ * are independent, but share the limit of a million events per thread. */
 ND4C_API nd4c_status nd4c_trace_start(const char *path);
 
-/* Stops the recording and writes the file, if one was named. The events (up to a million a thread) stay in memory until
- * the next start. *table (may be NULL) receives the summary, as nd4c_trace_report. ARGUMENT if nd4c_trace_start has not
- * started a recording; IO with the system's error if the file cannot be written: the table is given all the same. */
+/* Stops the recording and writes the file, if one was named. The events (up to a million per thread) stay in memory
+ * until the next start. *table (may be NULL) receives the summary, as nd4c_trace_report. ARGUMENT if nd4c_trace_start
+ * has not started a recording; IO with the system's error if the file cannot be written: the table is given all the
+ * same. */
 ND4C_API nd4c_status nd4c_trace_stop(char **table);
 
 /* True between nd4c_trace_start and nd4c_trace_stop. The property's recording does not count. */
 ND4C_API bool nd4c_trace_is_on(void);
 
-/* Summary of the recording since the last start, also after a stop. If the program started none, or none since the
- * property began its recording, it summarises the property's. It lists copies by pair of devices (count, bytes, time),
+/* Summary of a recording, as a table: of the program's, running or stopped, if the program has started one since the
+ * property began its own; otherwise of the property's. The table lists copies by pair of devices (count, bytes, time),
  * ops by device, memory by device, the same sums by thread (if there are many, the busiest ones and the sum of the
  * others), transitions by pair of devices, and round trips with the op that caused each. Free with nd4c_free. Threads
  * may go on recording meanwhile. */
@@ -66,9 +67,10 @@ typedef struct nd4c_trace_totals {
   int64_t allocations, allocated_bytes, frees;
   int64_t round_trips;
   int64_t dropped; /* events lost because a thread had a million already, or memory was short */
-  /* Appended; a shorter struct_size leaves it out. */
+  /* Appended; a shorter struct_size leaves them out. */
   int32_t threads;             /* highest thread number; includes threads that recorded only before this recording */
-  int64_t execute_nanoseconds; /* of executions, on the calling threads; on an asynchronous device until submission */
+  int64_t execute_nanoseconds; /* time of the calling threads in executions; on an asynchronous device until the work is
+                                  submitted */
   int64_t device_timed;        /* executions for which the device reported its own time, and */
   int64_t device_nanoseconds;  /* the sum of those times */
 } nd4c_trace_totals;

@@ -1,19 +1,20 @@
 /* Workspaces: memory that the arrays of a repeated step allocate and free together.
  *
- * A workspace has an arena on each device that is used while it is entered. Every array that the thread allocates
- * between nd4c_workspace_enter and nd4c_workspace_leave, results of operations included, comes from its device's arena,
- * one after the other; leaving frees them all at once. Leaving the outermost scope ends a cycle.
+ * A thread opens a scope of a workspace with nd4c_workspace_enter and closes it with nd4c_workspace_leave. The
+ * workspace has an arena on each device that the thread uses meanwhile. Every array that the thread allocates within
+ * the scope, results of operations included, is placed in its device's arena, after the one before; closing the scope
+ * frees them all at once. One use of the workspace, from the first scope opened until no scope is open, is a cycle.
  *
  * An arena learns how much a cycle needs. In the first cycle arrays are allocated individually; at its end the arena is
- * allocated with the total of all arrays, including released ones. From then on a cycle that needs no more allocates no
- * device memory. Arrays that do not fit are allocated individually, and the arena grows at the end of that cycle. If
- * the device's memory or its cap has no room for the arena, arrays are allocated individually, from the device's cache,
- * and the workspace tries again at the end of each cycle. An arena without live arrays is freed when the device needs
- * its memory, and is not allocated again.
+ * allocated with the total of all arrays, including released ones. From then on, a cycle allocates no device memory
+ * unless it needs more than that. Arrays that do not fit are allocated individually, and the arena grows at the end of
+ * that cycle. If the device's memory or its cap has no room for the arena, arrays are allocated individually, from the
+ * device's cache, and the workspace tries again at the end of each cycle. An arena without live arrays is freed when
+ * the device needs its memory, and is not allocated again.
  *
- * Scopes nest: entering a workspace that is entered begins an inner scope of the same arenas, entering another
- * workspace makes that one the current until it is left. Scopes are left in reverse order. One thread at a time may
- * have entered a workspace.
+ * Scopes nest. Entering a workspace again begins an inner scope in the same arenas. Entering another workspace makes
+ * that one current until it is left. Scopes are left in reverse order. One thread at a time may have entered a
+ * workspace.
  *
  * Host arrays of up to 256 bytes come from per-thread lists instead; arrays without elements, foreign memory and the
  * internal memory of plans are not affected either. Replicas on devices other than the one on which the array was made
@@ -67,10 +68,10 @@ ND4C_API nd4c_workspace *nd4c_workspace_current(void);
 
 typedef struct nd4c_workspace_info {
   uint32_t struct_size;  /* set by the caller: sizeof(nd4c_workspace_info) */
-  int64_t bytes;         /* size of the arena; 0 although a cycle has a peak: the arena did not fit the device */
+  int64_t bytes;         /* size of the arena; 0: it is not allocated, for example because the device has no room */
   int64_t used_bytes;    /* used in open scopes, including arrays that did not fit */
   int64_t peak_bytes;    /* the most that a cycle has used */
-  int64_t cycles;        /* of the workspace */
+  int64_t cycles;        /* completed by the workspace, on whatever devices */
   int64_t spilled_count; /* total of arrays that did not fit, and their bytes */
   int64_t spilled_bytes;
   int64_t moved_count; /* total of arrays that were moved out */
