@@ -23,9 +23,9 @@ planted() {
 breaks='may break' adds='Lines are only added'
 planted ops/binary.h 's/nd4c_add(const nd4c_array \*a, /&bool fast, /' \
   '+nd4c_status nd4c_add(const nd4c_array *, bool, const nd4c_array *, nd4c_array **)' "$breaks"
-planted ops/nn.h '/struct nd4c_conv_options {/,/}/s/int64_t groups/int32_t groups/' \
+planted ops/window.h '/struct nd4c_conv_options {/,/}/s/int64_t groups/int32_t groups/' \
   '+struct nd4c_conv_options: 68 int32_t groups' "$breaks"
-planted ops/nn.h '/struct nd4c_conv_options {/,/}/s/nd4c_activation activation;/& int64_t more;/' \
+planted ops/window.h '/struct nd4c_conv_options {/,/}/s/nd4c_activation activation;/& int64_t more;/' \
   '+struct nd4c_conv_options: 88 int64_t more' "$adds"
 planted plugin/kernel.h '/struct nd4c_kernel {/,/}/s/int32_t priority;/int64_t priority;/' \
   '+struct nd4c_kernel: 32 int64_t priority' "$breaks"

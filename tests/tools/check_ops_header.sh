@@ -6,7 +6,7 @@ source=$3 output=$4
 rm -rf "$output"
 mkdir -p "$output"
 "$1" -S "$source/scripts/ops_header.py" --check "$2" "$source" "$output"
-diff -u "$source/include/nd4c/ops.h" "$output/ops.h" >&2 && diff -ur "$source/include/nd4c/ops" "$output/ops" >&2 ||
+diff -u "$source/include/nd4c/ops.h" "$output/ops.h" >&2 && diff -ur -x .clang-format "$source/include/nd4c/ops" "$output/ops" >&2 ||
   { echo "include/nd4c/ops.h or a header in include/nd4c/ops/ is out of date: ninja ops-header, and commit"; exit 1; }
 # Every op of the table has its two functions in sight: a search for nd4c_add finds a prototype.
 rows=$(grep -hoE '^ +OP\([0-9]+, ' "$source"/include/nd4c/op_table/*.h | wc -l)

@@ -10,8 +10,8 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
-#include "nd4c/ops/enums.h"
 #include "nd4c/options.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -64,20 +64,9 @@ typedef struct nd4c_attention_with_cache_options {
   int64_t right_window;
   nd4c_scores_mode scores_mode;
 } nd4c_attention_with_cache_options;
-#define ND4C_ATTENTION_WITH_CACHE_DEFAULTS                            \
-  {ND4C_OPTIONS_SIZE(nd4c_attention_with_cache_options, scores_mode), \
-   NULL,                                                              \
-   NULL,                                                              \
-   NULL,                                                              \
-   NULL,                                                              \
-   0,                                                                 \
-   0,                                                                 \
-   0.0,                                                               \
-   false,                                                             \
-   0.0,                                                               \
-   -1,                                                                \
-   -1,                                                                \
-   ND4C_SCORES_MODE_SCALED}
+#define ND4C_ATTENTION_WITH_CACHE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_attention_with_cache_options, scores_mode), NULL, NULL, NULL, NULL, 0, 0, 0.0, false, 0.0, \
+   -1, -1, ND4C_SCORES_MODE_SCALED}
 
 /* attention_with_cache: attention, and past_* with k and v behind, and the scores after the step that scores_mode
  * names.
@@ -152,7 +141,8 @@ typedef struct nd4c_linear_attention_options {
   nd4c_update_rule update_rule;
 } nd4c_linear_attention_options;
 #define ND4C_LINEAR_ATTENTION_DEFAULTS \
-  {ND4C_OPTIONS_SIZE(nd4c_linear_attention_options, update_rule), NULL, NULL, NULL, 1, 1, 0.0, ND4C_UPDATE_RULE_LINEAR}
+  {ND4C_OPTIONS_SIZE(nd4c_linear_attention_options, update_rule), NULL, NULL, NULL, 1, 1, 0.0, \
+   ND4C_UPDATE_RULE_LINEAR}
 
 /* linear_attention: y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S
  * scaled by e^decay before; delta: v replaced by beta (v - S^T k).

@@ -30,7 +30,11 @@ typedef enum nd4c_auto_pad {
 
 /* How embedding_bag combines the rows of a bag.
  * Attribute mode of embedding_bag. */
-typedef enum nd4c_bag_mode { ND4C_BAG_MODE_SUM = 0, ND4C_BAG_MODE_MEAN = 1, ND4C_BAG_MODE_MAX = 2 } nd4c_bag_mode;
+typedef enum nd4c_bag_mode {
+  ND4C_BAG_MODE_SUM = 0,
+  ND4C_BAG_MODE_MEAN = 1,
+  ND4C_BAG_MODE_MAX = 2
+} nd4c_bag_mode;
 
 /* Which part of a convolution is given: all of it, the middle part as long as the longer input, or the part where the
  * inputs overlap completely.
@@ -160,17 +164,17 @@ typedef enum nd4c_quantile_method {
 /* Activation functions of recurrent layers. A row ends with the defaults of alpha and beta.
  * Attribute activations of rnn, lstm, gru. */
 typedef enum nd4c_recurrent_activation {
-  ND4C_RECURRENT_ACTIVATION_RELU = 0,             /* max(0, x) */
-  ND4C_RECURRENT_ACTIVATION_TANH = 1,             /* tanh x */
-  ND4C_RECURRENT_ACTIVATION_SIGMOID = 2,          /* 1 / (1 + e^-x) */
-  ND4C_RECURRENT_ACTIVATION_AFFINE = 3,           /* alpha x + beta */
-  ND4C_RECURRENT_ACTIVATION_LEAKY_RELU = 4,       /* alpha x below 0 */
+  ND4C_RECURRENT_ACTIVATION_RELU = 0, /* max(0, x) */
+  ND4C_RECURRENT_ACTIVATION_TANH = 1, /* tanh x */
+  ND4C_RECURRENT_ACTIVATION_SIGMOID = 2, /* 1 / (1 + e^-x) */
+  ND4C_RECURRENT_ACTIVATION_AFFINE = 3, /* alpha x + beta */
+  ND4C_RECURRENT_ACTIVATION_LEAKY_RELU = 4, /* alpha x below 0 */
   ND4C_RECURRENT_ACTIVATION_THRESHOLDED_RELU = 5, /* 0 below alpha */
-  ND4C_RECURRENT_ACTIVATION_SCALED_TANH = 6,      /* alpha tanh beta x */
-  ND4C_RECURRENT_ACTIVATION_HARD_SIGMOID = 7,     /* alpha x + beta in 0 .. 1 */
-  ND4C_RECURRENT_ACTIVATION_ELU = 8,              /* alpha (e^x - 1) below 0 */
-  ND4C_RECURRENT_ACTIVATION_SOFTSIGN = 9,         /* x / (1 + |x|) */
-  ND4C_RECURRENT_ACTIVATION_SOFTPLUS = 10         /* ln(1 + e^x) */
+  ND4C_RECURRENT_ACTIVATION_SCALED_TANH = 6, /* alpha tanh beta x */
+  ND4C_RECURRENT_ACTIVATION_HARD_SIGMOID = 7, /* alpha x + beta in 0 .. 1 */
+  ND4C_RECURRENT_ACTIVATION_ELU = 8, /* alpha (e^x - 1) below 0 */
+  ND4C_RECURRENT_ACTIVATION_SOFTSIGN = 9, /* x / (1 + |x|) */
+  ND4C_RECURRENT_ACTIVATION_SOFTPLUS = 10 /* ln(1 + e^x) */
 } nd4c_recurrent_activation;
 
 /* Whether the result of resize has exactly `sizes`, or keeps the aspect ratio of x: the largest result that is not
@@ -205,11 +209,18 @@ typedef enum nd4c_resize_nearest {
 
 /* How roi_align combines the samples of a cell.
  * Attribute mode of roi_align. */
-typedef enum nd4c_roi_mode { ND4C_ROI_MODE_AVERAGE = 0, ND4C_ROI_MODE_MAX = 1 } nd4c_roi_mode;
+typedef enum nd4c_roi_mode {
+  ND4C_ROI_MODE_AVERAGE = 0,
+  ND4C_ROI_MODE_MAX = 1
+} nd4c_roi_mode;
 
 /* How cast_float8 rounds to float8_e8m0fnu, whose values are powers of two.
  * Attribute rounding of cast_float8. */
-typedef enum nd4c_rounding { ND4C_ROUNDING_NEAREST = 0, ND4C_ROUNDING_UP = 1, ND4C_ROUNDING_DOWN = 2 } nd4c_rounding;
+typedef enum nd4c_rounding {
+  ND4C_ROUNDING_NEAREST = 0,
+  ND4C_ROUNDING_UP = 1,
+  ND4C_ROUNDING_DOWN = 2
+} nd4c_rounding;
 
 /* What grid_sample and spatial_transformer read outside x.
  * Attribute padding of grid_sample, spatial_transformer. */

@@ -10,8 +10,8 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
-#include "nd4c/ops/enums.h"
 #include "nd4c/options.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -35,23 +35,10 @@ typedef struct nd4c_resize_options {
   nd4c_resize_aspect aspect;
   double extrapolation;
 } nd4c_resize_options;
-#define ND4C_RESIZE_DEFAULTS                              \
-  {ND4C_OPTIONS_SIZE(nd4c_resize_options, extrapolation), \
-   NULL,                                                  \
-   NULL,                                                  \
-   0,                                                     \
-   NULL,                                                  \
-   0,                                                     \
-   NULL,                                                  \
-   0,                                                     \
-   ND4C_INTERPOLATION_NEAREST,                            \
-   ND4C_RESIZE_COORDINATES_HALF_PIXEL,                    \
-   ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR,                \
-   -0.75,                                                 \
-   false,                                                 \
-   false,                                                 \
-   ND4C_RESIZE_ASPECT_STRETCH,                            \
-   0}
+#define ND4C_RESIZE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_resize_options, extrapolation), NULL, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_INTERPOLATION_NEAREST, ND4C_RESIZE_COORDINATES_HALF_PIXEL, ND4C_RESIZE_NEAREST_ROUND_PREFER_FLOOR, -0.75, \
+   false, false, ND4C_RESIZE_ASPECT_STRETCH, 0}
 
 /* resize: x resized on the axes (none: all) to sizes or by scales: nearest element, or weights of the neighbours
  * along each axis (linear; cubic: Keys 1981, cubic_a), with antialias widened when it shrinks; roi [starts, ends] for

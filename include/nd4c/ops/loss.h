@@ -10,8 +10,8 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
-#include "nd4c/ops/enums.h"
 #include "nd4c/options.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -192,7 +192,8 @@ typedef struct nd4c_momentum_step_options {
   double decay;
   bool nesterov;
 } nd4c_momentum_step_options;
-#define ND4C_MOMENTUM_STEP_DEFAULTS {ND4C_OPTIONS_SIZE(nd4c_momentum_step_options, nesterov), 0.9, 1.0, 0.0, false}
+#define ND4C_MOMENTUM_STEP_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_momentum_step_options, nesterov), 0.9, 1.0, 0.0, false}
 
 /* momentum_step: g = gradient + decay x; v = alpha v + beta g (g at step 0); x - rate v or, nesterov, x - rate (g +
  * alpha v).
@@ -243,7 +244,8 @@ typedef struct nd4c_adam_step_options {
   double decay;
   double decay_after;
 } nd4c_adam_step_options;
-#define ND4C_ADAM_STEP_DEFAULTS {ND4C_OPTIONS_SIZE(nd4c_adam_step_options, decay_after), 0.9, 0.999, 1e-6, 0.0, 0.0}
+#define ND4C_ADAM_STEP_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_adam_step_options, decay_after), 0.9, 0.999, 1e-6, 0.0, 0.0}
 
 /* adam_step: g = gradient + decay x; v = alpha v + (1 - alpha) g; h = beta h + (1 - beta) g^2; (1 - decay_after) (x -
  * r v / (sqrt h + epsilon)), r = rate sqrt(1 - beta^step) / (1 - alpha^step), at step 0 rate.
@@ -269,7 +271,8 @@ typedef struct nd4c_adamw_step_options {
   double epsilon;
   double decay;
 } nd4c_adamw_step_options;
-#define ND4C_ADAMW_STEP_DEFAULTS {ND4C_OPTIONS_SIZE(nd4c_adamw_step_options, decay), 0.9, 0.999, 1e-8, 0.01}
+#define ND4C_ADAMW_STEP_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_adamw_step_options, decay), 0.9, 0.999, 1e-8, 0.01}
 
 /* adamw_step: v = alpha v + (1 - alpha) gradient; h = beta h + (1 - beta) gradient^2; (1 - rate decay) x - rate V /
  * (sqrt H + epsilon), V = v / (1 - alpha^step), H = h / (1 - beta^step), step from 1.

@@ -10,8 +10,8 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
-#include "nd4c/ops/enums.h"
 #include "nd4c/options.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -114,17 +114,8 @@ typedef struct nd4c_conv_integer_options {
   int64_t groups;
   nd4c_auto_pad auto_pad;
 } nd4c_conv_integer_options;
-#define ND4C_CONV_INTEGER_DEFAULTS                         \
-  {ND4C_OPTIONS_SIZE(nd4c_conv_integer_options, auto_pad), \
-   NULL,                                                   \
-   NULL,                                                   \
-   NULL,                                                   \
-   0,                                                      \
-   NULL,                                                   \
-   0,                                                      \
-   NULL,                                                   \
-   0,                                                      \
-   1,                                                      \
+#define ND4C_CONV_INTEGER_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_conv_integer_options, auto_pad), NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, \
    ND4C_AUTO_PAD_EXPLICIT}
 
 /* conv_integer: y = (x - x_zero_point) * (w - w_zero_point) as conv, in int32, which wraps; padding counts as
@@ -153,7 +144,8 @@ typedef struct nd4c_qlinear_conv_options {
   nd4c_auto_pad auto_pad;
 } nd4c_qlinear_conv_options;
 #define ND4C_QLINEAR_CONV_DEFAULTS \
-  {ND4C_OPTIONS_SIZE(nd4c_qlinear_conv_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, 1, ND4C_AUTO_PAD_EXPLICIT}
+  {ND4C_OPTIONS_SIZE(nd4c_qlinear_conv_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, 1, \
+   ND4C_AUTO_PAD_EXPLICIT}
 
 /* qlinear_conv: y = saturate(round((conv_integer + bias) x_scale w_scale / y_scale) + y_zero_point), ties to even;
  * bias int32.

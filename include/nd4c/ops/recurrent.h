@@ -10,8 +10,8 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
-#include "nd4c/ops/enums.h"
 #include "nd4c/options.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -32,20 +32,9 @@ typedef struct nd4c_rnn_options {
   nd4c_direction direction;
   bool batch_first;
 } nd4c_rnn_options;
-#define ND4C_RNN_DEFAULTS                            \
-  {ND4C_OPTIONS_SIZE(nd4c_rnn_options, batch_first), \
-   NULL,                                             \
-   NULL,                                             \
-   NULL,                                             \
-   NULL,                                             \
-   0,                                                \
-   NULL,                                             \
-   0,                                                \
-   NULL,                                             \
-   0,                                                \
-   0.0,                                              \
-   ND4C_DIRECTION_FORWARD,                           \
-   false}
+#define ND4C_RNN_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_rnn_options, batch_first), NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
+   ND4C_DIRECTION_FORWARD, false}
 
 /* rnn: h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2
  * h] of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0.
@@ -80,23 +69,9 @@ typedef struct nd4c_lstm_options {
   bool batch_first;
   bool input_forget;
 } nd4c_lstm_options;
-#define ND4C_LSTM_DEFAULTS                             \
-  {ND4C_OPTIONS_SIZE(nd4c_lstm_options, input_forget), \
-   NULL,                                               \
-   NULL,                                               \
-   NULL,                                               \
-   NULL,                                               \
-   NULL,                                               \
-   NULL,                                               \
-   0,                                                  \
-   NULL,                                               \
-   0,                                                  \
-   NULL,                                               \
-   0,                                                  \
-   0.0,                                                \
-   ND4C_DIRECTION_FORWARD,                             \
-   false,                                              \
-   false}
+#define ND4C_LSTM_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_lstm_options, input_forget), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
+   ND4C_DIRECTION_FORWARD, false, false}
 
 /* lstm: gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c);
  * input_forget: f = 1 - i; shapes as in rnn with 4 h.
@@ -129,21 +104,9 @@ typedef struct nd4c_gru_options {
   bool batch_first;
   bool linear_before_reset;
 } nd4c_gru_options;
-#define ND4C_GRU_DEFAULTS                                    \
-  {ND4C_OPTIONS_SIZE(nd4c_gru_options, linear_before_reset), \
-   NULL,                                                     \
-   NULL,                                                     \
-   NULL,                                                     \
-   NULL,                                                     \
-   0,                                                        \
-   NULL,                                                     \
-   0,                                                        \
-   NULL,                                                     \
-   0,                                                        \
-   0.0,                                                      \
-   ND4C_DIRECTION_FORWARD,                                   \
-   false,                                                    \
-   false}
+#define ND4C_GRU_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_gru_options, linear_before_reset), NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
+   ND4C_DIRECTION_FORWARD, false, false}
 
 /* gru: gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h
  * r^T)); h = (1 - z) h' + z h; shapes as in rnn with 3 h.

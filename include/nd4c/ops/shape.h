@@ -80,7 +80,8 @@ typedef struct nd4c_slice_options {
   const int64_t *steps;
   int32_t steps_count;
 } nd4c_slice_options;
-#define ND4C_SLICE_DEFAULTS {ND4C_OPTIONS_SIZE(nd4c_slice_options, steps_count), NULL, 0, NULL, 0, NULL, 0, NULL, 0}
+#define ND4C_SLICE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_slice_options, steps_count), NULL, 0, NULL, 0, NULL, 0, NULL, 0}
 
 /* slice: x[start:stop:step] on the given axes (none: the first ones), Python's meaning; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).

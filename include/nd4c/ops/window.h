@@ -10,8 +10,8 @@
 #include "nd4c/context.h"
 #include "nd4c/dtype.h"
 #include "nd4c/export.h"
-#include "nd4c/ops/enums.h"
 #include "nd4c/options.h"
+#include "nd4c/ops/enums.h"
 #include "nd4c/status.h"
 
 ND4C_EXTERN_C_BEGIN
@@ -31,19 +31,9 @@ typedef struct nd4c_conv_options {
   nd4c_auto_pad auto_pad;
   nd4c_activation activation;
 } nd4c_conv_options;
-#define ND4C_CONV_DEFAULTS                           \
-  {ND4C_OPTIONS_SIZE(nd4c_conv_options, activation), \
-   NULL,                                             \
-   NULL,                                             \
-   NULL,                                             \
-   0,                                                \
-   NULL,                                             \
-   0,                                                \
-   NULL,                                             \
-   0,                                                \
-   1,                                                \
-   ND4C_AUTO_PAD_EXPLICIT,                           \
-   ND4C_ACTIVATION_NONE}
+#define ND4C_CONV_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_conv_options, activation), NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, \
+   ND4C_AUTO_PAD_EXPLICIT, ND4C_ACTIVATION_NONE}
 
 /* conv: y = activation(x * w + bias + addend), cross-correlation over 1 to 3 spatial axes: x [n, c, ...], w [o, c /
  * groups, ...], bias [o], addend like y; pads: all begins, then all ends.
@@ -73,19 +63,9 @@ typedef struct nd4c_max_pool_options {
   bool ceil_mode;
   bool count_include_pad;
 } nd4c_max_pool_options;
-#define ND4C_MAX_POOL_DEFAULTS                                  \
-  {ND4C_OPTIONS_SIZE(nd4c_max_pool_options, count_include_pad), \
-   NULL,                                                        \
-   0,                                                           \
-   NULL,                                                        \
-   0,                                                           \
-   NULL,                                                        \
-   0,                                                           \
-   NULL,                                                        \
-   0,                                                           \
-   ND4C_AUTO_PAD_EXPLICIT,                                      \
-   false,                                                       \
-   false}
+#define ND4C_MAX_POOL_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_max_pool_options, count_include_pad), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT, false, false}
 
 /* max_pool: largest in each window; padding never wins.
  * In: x (int, uint, float).
@@ -112,19 +92,9 @@ typedef struct nd4c_average_pool_options {
   bool ceil_mode;
   bool count_include_pad;
 } nd4c_average_pool_options;
-#define ND4C_AVERAGE_POOL_DEFAULTS                                  \
-  {ND4C_OPTIONS_SIZE(nd4c_average_pool_options, count_include_pad), \
-   NULL,                                                            \
-   0,                                                               \
-   NULL,                                                            \
-   0,                                                               \
-   NULL,                                                            \
-   0,                                                               \
-   NULL,                                                            \
-   0,                                                               \
-   ND4C_AUTO_PAD_EXPLICIT,                                          \
-   false,                                                           \
-   false}
+#define ND4C_AVERAGE_POOL_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_average_pool_options, count_include_pad), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT, false, false}
 
 /* average_pool: mean of each window, of its cells inside x or, count_include_pad, inside the padded x.
  * In: x (float).
@@ -153,20 +123,8 @@ typedef struct nd4c_conv_transpose_options {
   int64_t groups;
   nd4c_auto_pad auto_pad;
 } nd4c_conv_transpose_options;
-#define ND4C_CONV_TRANSPOSE_DEFAULTS                         \
-  {ND4C_OPTIONS_SIZE(nd4c_conv_transpose_options, auto_pad), \
-   NULL,                                                     \
-   NULL,                                                     \
-   0,                                                        \
-   NULL,                                                     \
-   0,                                                        \
-   NULL,                                                     \
-   0,                                                        \
-   NULL,                                                     \
-   0,                                                        \
-   NULL,                                                     \
-   0,                                                        \
-   1,                                                        \
+#define ND4C_CONV_TRANSPOSE_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_conv_transpose_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, \
    ND4C_AUTO_PAD_EXPLICIT}
 
 /* conv_transpose: each x scaled by w [c, o / groups, ...] is added where conv would have read it, plus bias [o];
@@ -243,20 +201,9 @@ typedef struct nd4c_max_pool_with_indices_options {
   bool planar;
   bool column_major;
 } nd4c_max_pool_with_indices_options;
-#define ND4C_MAX_POOL_WITH_INDICES_DEFAULTS                             \
-  {ND4C_OPTIONS_SIZE(nd4c_max_pool_with_indices_options, column_major), \
-   NULL,                                                                \
-   0,                                                                   \
-   NULL,                                                                \
-   0,                                                                   \
-   NULL,                                                                \
-   0,                                                                   \
-   NULL,                                                                \
-   0,                                                                   \
-   ND4C_AUTO_PAD_EXPLICIT,                                              \
-   false,                                                               \
-   false,                                                               \
-   false}
+#define ND4C_MAX_POOL_WITH_INDICES_DEFAULTS \
+  {ND4C_OPTIONS_SIZE(nd4c_max_pool_with_indices_options, column_major), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT, false, false, false}
 
 /* max_pool_with_indices: largest in each window and the int64 index of its first cell: in all of x, or planar, in its
  * [n, c] plane; column_major: spatial axes counted from the first; -1 for a window of padding alone.
@@ -315,7 +262,8 @@ typedef struct nd4c_lp_pool_options {
   double p;
 } nd4c_lp_pool_options;
 #define ND4C_LP_POOL_DEFAULTS \
-  {ND4C_OPTIONS_SIZE(nd4c_lp_pool_options, p), NULL, 0, NULL, 0, NULL, 0, NULL, 0, ND4C_AUTO_PAD_EXPLICIT, false, 2.0}
+  {ND4C_OPTIONS_SIZE(nd4c_lp_pool_options, p), NULL, 0, NULL, 0, NULL, 0, NULL, 0, ND4C_AUTO_PAD_EXPLICIT, false, \
+   2.0}
 
 /* lp_pool: y = (sum of |x|^p in each window)^(1 / p), padding counts as 0.
  * In: x (float).
@@ -384,7 +332,8 @@ typedef struct nd4c_morphological_dilation_options {
   nd4c_auto_pad auto_pad;
 } nd4c_morphological_dilation_options;
 #define ND4C_MORPHOLOGICAL_DILATION_DEFAULTS \
-  {ND4C_OPTIONS_SIZE(nd4c_morphological_dilation_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, ND4C_AUTO_PAD_EXPLICIT}
+  {ND4C_OPTIONS_SIZE(nd4c_morphological_dilation_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT}
 
 /* morphological_dilation: y = largest x + w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
@@ -408,7 +357,8 @@ typedef struct nd4c_morphological_erosion_options {
   nd4c_auto_pad auto_pad;
 } nd4c_morphological_erosion_options;
 #define ND4C_MORPHOLOGICAL_EROSION_DEFAULTS \
-  {ND4C_OPTIONS_SIZE(nd4c_morphological_erosion_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, ND4C_AUTO_PAD_EXPLICIT}
+  {ND4C_OPTIONS_SIZE(nd4c_morphological_erosion_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT}
 
 /* morphological_erosion: y = smallest x - w in each window, w [c, ...]; padding never wins.
  * In: x (float), w.
@@ -433,7 +383,8 @@ typedef struct nd4c_separable_conv2d_options {
   nd4c_auto_pad auto_pad;
 } nd4c_separable_conv2d_options;
 #define ND4C_SEPARABLE_CONV2D_DEFAULTS \
-  {ND4C_OPTIONS_SIZE(nd4c_separable_conv2d_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, ND4C_AUTO_PAD_EXPLICIT}
+  {ND4C_OPTIONS_SIZE(nd4c_separable_conv2d_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, \
+   ND4C_AUTO_PAD_EXPLICIT}
 
 /* separable_conv2d: conv of each channel of x [n, c, h, w] with its own filters, depthwise [c m, 1, kh, kw], then
  * conv with pointwise [o, c m, 1, 1], plus bias [o]; what is between is not rounded to the dtype.

@@ -20,7 +20,7 @@ extern const nd4c_move_table ND4C_LEVEL_NAME(nd4c_move_table);
 #define SHUFFLE_BYTES(line, places) ((nd4c_bytes_16)vqtbl1q_u8((uint8x16_t)(line), (uint8x16_t)(places)))
 #endif
 
-/* A row `rows` times, one behind the other: what is there already is copied, twice as much each time. */
+/* A row `rows` times, one behind the other: the rows written so far are copied, twice as many each time. */
 static void repeat_row(int64_t rows, int64_t bytes, char *row) {
   int64_t all = rows * bytes;
   for (int64_t done = bytes, more; done < all; done += more) {

@@ -12,7 +12,7 @@ int main() {
     std::printf("%s\n", nd4c_error_message());
     return 1;
   }
-  const std::int64_t shape[] = {1, 1, 1};
+  const std::int64_t shape[] = {1, 1, 1}, first[] = {0, 0, 0};
   nd4c_array *x = nullptr, *y = nullptr;
   nd4c_conv_options conv = ND4C_CONV_DEFAULTS;
   conv.activation = ND4C_ACTIVATION_RELU;
@@ -20,7 +20,7 @@ int main() {
   const nd4c_lstm_options lstm = ND4C_LSTM_DEFAULTS;
   double value = 0;
   const bool done = nd4c_reshape(a, shape, 3, &x) == ND4C_OK && nd4c_conv(x, x, &conv, &y) == ND4C_OK &&
-                    nd4c_array_item(y, nullptr, &value) == ND4C_OK;
+                    nd4c_array_item(y, first, &value) == ND4C_OK;
   if (!done) {
     std::printf("%s\n", nd4c_error_message());
   }

@@ -112,9 +112,9 @@ nd4c_status nd4c_onnx_emit_graph(nd4c_onnx_emission *emission, const nd4c_onnx_g
 /* Whether values are computed as they come, however large: loops need not be unrolled into a graph. */
 bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission);
 
-/* Operands across the rounds of a loop: hold keeps one from being swept, release lets it go (and frees it if nobody
- * else has it), pass lets it go to the node's other operands. Between mark and sweep everything that is not held is
- * freed. */
+/* Operands across the rounds of a loop: hold keeps one from being swept, release ends that (and frees the operand if it
+ * is not held elsewhere), pass hands it to the node's other operands. Between mark and sweep every operand that is not
+ * held is freed. */
 void nd4c_onnx_hold(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 void nd4c_onnx_release(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
 nd4c_status nd4c_onnx_pass(nd4c_onnx_emission *emission, nd4c_onnx_operand operand);

@@ -6,7 +6,7 @@
 
 static const char *const transforms[] = {ND4C_POST_TRANSFORM_TABLE(ND4C_ONNX_WORD) NULL};
 
-/* x as [n, features] in float32, or float64 if it is that. */
+/* x as [n, features] in float32, or float64 if x has that dtype. */
 static nd4c_status rows_of(nd4c_onnx_emission *emission, nd4c_onnx_operand *x, nd4c_emitted_info *info) {
   *info = nd4c_emitted_get(&emission->emitter, emission->inputs[0]);
   nd4c_dtype dtype = info->dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32;
