@@ -34,7 +34,7 @@ done
 for word in POISONED float8_e4m3fn GroupNormalization nd4j.multibackend.trace "nd4c plugin-check"; do
   grep -rq "$word" "$reference"/*.html || { echo "the reference does not know $word"; exit 1; }
 done
-grep -q '"location":"reference/ops/nn.html#conv"' "$work/site/search/search_index.json" ||
+grep -q '"location":"reference/ops/window.html#conv"' "$work/site/search/search_index.json" ||
   { echo "the search does not know conv"; exit 1; }
 
 # -- planted errors -------------------------------------------------------------------------------------------------

@@ -27,9 +27,9 @@ void nd4c_ref_fill(const nd4c_ref_tensor *y, const char *value);
 /* y = x of the same shape. */
 void nd4c_ref_copy(const nd4c_ref_tensor *x, const nd4c_ref_tensor *y);
 
-/* How an update joins the element in its place; the numbers of ND4C_SCATTER_REDUCTION_TABLE. Integers wrap, division by zero gives
- * 0; NaN wins in maximum and minimum; bool: add and maximum are or, multiply and minimum and. NULL: the dtype has no
- * such. */
+/* How an update joins the element in its place; the numbers of ND4C_SCATTER_REDUCTION_TABLE. Integers wrap, division by
+ * zero gives 0; NaN wins in maximum and minimum; bool: add and maximum are or, multiply and minimum and. NULL: the
+ * dtype has no such. */
 nd4c_ref_row nd4c_ref_combine_row(int64_t reduction, nd4c_dtype dtype);
 
 /* An index: int32 or int64. */
