@@ -35,8 +35,8 @@
  *
  * The form says how the C function is called. Most rows have none: the function takes each parameter of the signature.
  * With the form OPTIONS the function takes the required inputs and a struct with everything else (nd4c/options.h); if
- * such a row has no trait, NONE stands in the trait's place. An op whose function would have more than eight parameters
- * must have this form. An op keeps its form, since the form is part of the ABI.
+ * such a row has no trait, NONE stands in the trait's place. An op whose function would have more than eight
+ * parameters, outputs not counted, must have this form. An op keeps its form, since the form is part of the ABI.
  *
  * Rows stand in op_table/<family>.h. An op without inputs is computed on the context's device. */
 #ifndef ND4C_OP_TABLE_H

@@ -50,11 +50,11 @@
  * index out of range), ARGUMENT (a singular matrix). On an asynchronous device such a failure arrives with the first
  * read of a result.
  *
- * Functions that would have more than eight parameters take an options struct (nd4c/options.h). It has everything that
- * a caller may leave out, attributes as well as optional inputs, so that a later version can add either without another
- * function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble has eleven). NULL
- * stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that asks for something
- * which this library does not know.
+ * Functions that would have more than eight parameters, outputs not counted, take an options struct (nd4c/options.h).
+ * It has everything that a caller may leave out, attributes as well as optional inputs, so that a later version can add
+ * either without another function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble
+ * has eleven). NULL stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that
+ * asks for something which this library does not know.
  *
  *   nd4c_conv_options options = ND4C_CONV_DEFAULTS;
  *   options.bias = bias;

@@ -26,7 +26,7 @@ same "$("$json" devices.0.pairs.0.op <"$work/report.json")" sigmoid "the first p
 same "$("$json" devices.0.pairs.0.state <"$work/report.json")" computed "its state"
 same "$("$json" devices.0.pairs.2.state <"$work/report.json")" declined "an op that it lacks"
 same "$("$json" devices.0.pairs.2.text <"$work/report.json")" "the backend has no kernel for this op" "why"
-same "$("$json" devices.0.vendor <"$work/report.json")" nobody "the device's vendor"
+same "$("$json" devices.0.vendor <"$work/report.json")" stub "the device's vendor"
 same "$("$json" devices.0.driver <"$work/report.json")" "stub 1.0" "its driver"
 says out '^stub:0: '
 

@@ -101,7 +101,7 @@ static void bias_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   for (int64_t row = begin; row < end; row++) {
     double value = (double)((const float *)bias->data)[row % bias->size];
-    nd4c_simd.nn->float32->fill(j->length, value, (float *)j->call->outputs[0].data + row * j->length);
+    nd4c_simd.normalization->float32->fill(j->length, value, (float *)j->call->outputs[0].data + row * j->length);
   }
 }
 

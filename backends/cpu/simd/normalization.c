@@ -14,7 +14,7 @@ enum { SCALE, BIAS, MEAN, VARIANCE, AFFINE_OPERANDS };
 
 /* A call as its ranges see it. */
 typedef struct job {
-  const nd4c_nn_loops *loops;
+  const nd4c_normalization_loops *loops;
   nd4c_simd_rows rows;
   const char *x;
   char *y;
@@ -36,7 +36,7 @@ typedef struct job {
 static job job_make(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype);
-  return (job){.loops = nd4c_simd_nn_loops(bytes == 2 ? ND4C_FLOAT32 : y->dtype),
+  return (job){.loops = nd4c_simd_row_loops(bytes == 2 ? ND4C_FLOAT32 : y->dtype),
                .x = x->data,
                .y = y->data,
                .bytes = bytes,
@@ -124,7 +124,7 @@ static void softmax_columns(const job *j, int64_t n, const char *x, char *y) {
   double largest[COLUMNS], sum[COLUMNS], unused[COLUMNS];
   _Alignas(64) char buffer[8 * COLUMNS];
   _Alignas(64) float wide[COLUMNS], narrow_tops[COLUMNS], narrow_rest[COLUMNS];
-  const nd4c_gather_loops *gather = &nd4c_simd.gather->exponentials[j->dtype];
+  const nd4c_moments_loops *gather = &nd4c_simd.moments->exponentials[j->dtype];
   for (int64_t row = 0; row < j->length; row += ROWS) {
     int64_t rows = j->length - row < ROWS ? j->length - row : ROWS;
     gather->block(rows, n, x + row * j->x_step * j->bytes, j->x_step * j->bytes, row,
@@ -255,7 +255,7 @@ static void norm_row(const job *j, nd4c_dtype dtype, const void *x, const void *
     return;
   }
   double squares;
-  nd4c_simd.reduce->loops[ND4C_REDUCE_sum_square][dtype].run(1, j->length, x, 0, &squares);
+  nd4c_simd.reduction->loops[ND4C_REDUCE_sum_square][dtype].run(1, j->length, x, 0, &squares);
   j->loops->scale_row(j->length, x, scale, 1 / sqrt(squares / (double)j->length + j->epsilon), y);
 }
 
@@ -285,7 +285,7 @@ static bool is_large(int64_t n, const float *x) {
 /* layer_norm in double; y may be x. */
 static void norm_large_row(const job *j, const float *x, const float *scale, const float *bias, float *y) {
   double mean = 0, squares = 0, lesser = 0;
-  nd4c_simd.gather->moments[ND4C_FLOAT32].run(j->length, x, 0, (nd4c_gathered){&mean, &squares, &lesser});
+  nd4c_simd.moments->moments[ND4C_FLOAT32].run(j->length, x, 0, (nd4c_gathered){&mean, &squares, &lesser});
   double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
   for (int64_t i = 0; i < j->length; i++) {
     double normal = ((double)x[i] - (mean + lesser)) * factor;
@@ -356,7 +356,7 @@ static void group_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
     double mean = 0, squares = 0, lesser = 0;
     for (int64_t i = 0; i < j->length; i += ND4C_GATHER_PIECE) {
       int64_t count = j->length - i < ND4C_GATHER_PIECE ? j->length - i : ND4C_GATHER_PIECE;
-      nd4c_simd.gather->moments[j->dtype].run(count, x + i * j->bytes, i, (nd4c_gathered){&mean, &squares, &lesser});
+      nd4c_simd.moments->moments[j->dtype].run(count, x + i * j->bytes, i, (nd4c_gathered){&mean, &squares, &lesser});
     }
     double factor = 1 / sqrt((squares < 0 ? 0 : squares) / (double)j->length + j->epsilon);
     for (int64_t c = 0; c < channels; c++) {
@@ -453,7 +453,7 @@ static void batch_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
 }
 
 static int64_t batch_norm_scratch_bytes(const nd4c_call *call) {
-  return 2 * call->inputs[0].shape[1] * nd4c_simd_nn_bytes(call->outputs[0].dtype);
+  return 2 * call->inputs[0].shape[1] * nd4c_simd_row_bytes(call->outputs[0].dtype);
 }
 
 static nd4c_status batch_norm_run(const nd4c_call *call) {
@@ -516,9 +516,9 @@ const nd4c_kernel *const nd4c_cpu_simd_normalization_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(log_softmax, ND4C_CPU_FLOATS, softmax_usable, log_softmax_run),
     ND4C_CPU_SIMD_KERNEL(layer_norm, ND4C_CPU_FLOATS, layer_norm_usable, layer_norm_run),
     ND4C_CPU_SIMD_KERNEL(rms_norm, ND4C_CPU_FLOATS, layer_norm_usable, rms_norm_run),
-    ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, group_norm_run),
-    ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_NN_DTYPES, group_norm_usable, instance_norm_run),
-    ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_NN_DTYPES, lrn_usable, lrn_run),
-    ND4C_CPU_SIMD_KERNEL(batch_norm, ND4C_SIMD_NN_DTYPES, channel_usable, batch_norm_run,
+    ND4C_CPU_SIMD_KERNEL(group_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, group_norm_run),
+    ND4C_CPU_SIMD_KERNEL(instance_norm, ND4C_SIMD_ROW_DTYPES, group_norm_usable, instance_norm_run),
+    ND4C_CPU_SIMD_KERNEL(lrn, ND4C_SIMD_ROW_DTYPES, lrn_usable, lrn_run),
+    ND4C_CPU_SIMD_KERNEL(batch_norm, ND4C_SIMD_ROW_DTYPES, channel_usable, batch_norm_run,
                          .scratch_bytes = batch_norm_scratch_bytes),
     NULL};

@@ -128,7 +128,7 @@ static void fill_range(void *user, int64_t begin, int64_t end, int32_t worker) {
     const char *from = j->a + row * j->c->a_row;
     int8_t *to = j->a_whole + row * whole;
     if (j->c->a_dtype == ND4C_UINT8) {
-      nd4c_simd.quantized->flip(k, (const uint8_t *)from, to);
+      nd4c_simd.scales->flip(k, (const uint8_t *)from, to);
     } else {
       memcpy(to, from, (size_t)k);
     }

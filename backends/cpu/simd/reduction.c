@@ -21,7 +21,7 @@ typedef struct reduction {
   nd4c_reduction axes;
   double divisor;
   bool rescue; /* sums of squares of f64 may leave the range of their root */
-  const nd4c_reduce_loops *loops;
+  const nd4c_reduction_loops *loops;
   const nd4c_arg_loops *arg; /* instead of loops */
   int64_t chunk, chunks;     /* of the last axis: shared-out runs, or columns */
   uint64_t *partial;         /* accumulators of a shared-out run */
@@ -281,7 +281,7 @@ static void run_reduction(reduction *r, int32_t width) {
 
 static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
   nd4c_dtype dtype = call->inputs[0].dtype;
-  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduce->loops[op][dtype]};
+  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduction->loops[op][dtype]};
   r.rescue = op == ND4C_REDUCE_norm2 && dtype == ND4C_FLOAT64;
   nd4c_reduction_over_axes(&r.axes, call);
   if (mean) {
@@ -295,7 +295,7 @@ static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bo
 static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
   const nd4c_tensor *x = &call->inputs[0];
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
-  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduce->loops[op][x->dtype]};
+  reduction r = {.divisor = 1, .loops = &nd4c_simd.reduction->loops[op][x->dtype]};
   for (int32_t axis = 2; axis < x->rank; axis++) {
     reduced[axis] = true;
   }
@@ -309,7 +309,7 @@ static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, 
 
 static bool usable_axes(const nd4c_call *call, enum nd4c_reduce_index op, char *reason, size_t reason_size) {
   ND4C_CPU_DECLINE_IF(call->inputs[0].size == 0, "nothing to reduce");
-  ND4C_CPU_DECLINE_IF(nd4c_simd.reduce->loops[op][call->inputs[0].dtype].run == NULL, "no loop for this dtype");
+  ND4C_CPU_DECLINE_IF(nd4c_simd.reduction->loops[op][call->inputs[0].dtype].run == NULL, "no loop for this dtype");
   return true;
 }
 
@@ -388,10 +388,10 @@ DEFINE_GLOBAL(global_max_pool, max, false)
 
 #define DEFINE_AXIS(op)                                                              \
   static nd4c_status run_##op(const nd4c_call *call) {                               \
-    return run_axis(call, nd4c_simd.reduce->op);                                     \
+    return run_axis(call, nd4c_simd.reduction->op);                                  \
   }                                                                                  \
   static bool usable_##op(const nd4c_call *call, char *reason, size_t reason_size) { \
-    return usable_axis(call, nd4c_simd.reduce->op, reason, reason_size);             \
+    return usable_axis(call, nd4c_simd.reduction->op, reason, reason_size);          \
   }
 DEFINE_AXIS(argmax)
 DEFINE_AXIS(argmin)

@@ -5,13 +5,13 @@
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/window.h"
 
-#define ND4C_SIMD_NN_DTYPES (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64))
+#define ND4C_SIMD_ROW_DTYPES (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64))
 
-static inline const nd4c_nn_loops *nd4c_simd_nn_loops(nd4c_dtype dtype) {
-  return dtype == ND4C_FLOAT32 ? nd4c_simd.nn->float32 : nd4c_simd.nn->float64;
+static inline const nd4c_normalization_loops *nd4c_simd_row_loops(nd4c_dtype dtype) {
+  return dtype == ND4C_FLOAT32 ? nd4c_simd.normalization->float32 : nd4c_simd.normalization->float64;
 }
 
-static inline int64_t nd4c_simd_nn_bytes(nd4c_dtype dtype) {
+static inline int64_t nd4c_simd_row_bytes(nd4c_dtype dtype) {
   return dtype == ND4C_FLOAT32 ? 4 : 8;
 }
 

@@ -26,7 +26,7 @@
 #include "kernels/cpu/window/depthwise.h"
 #include "kernels/cpu/window/pool.h"
 
-/* X(family): kernels/cpu/<family>.c defines nd4c_<family>_table_<level> of type nd4c_<family>_table. */
+/* X(part): a file of kernels/cpu/<family>/ defines nd4c_<part>_table_<level> of type nd4c_<part>_table. */
 #define ND4C_SIMD_TABLES(X) \
   X(binary)                 \
   X(bytes)                  \
@@ -34,17 +34,17 @@
   X(depthwise)              \
   X(fast)                   \
   X(fft)                    \
-  X(gather)                 \
+  X(moments)                \
   X(gemm)                   \
   X(move)                   \
-  X(nn)                     \
+  X(normalization)          \
   X(nonzero)                \
   X(pick)                   \
   X(pool)                   \
-  X(quantized)              \
+  X(scales)                 \
   X(random)                 \
   X(recurrent)              \
-  X(reduce)                 \
+  X(reduction)              \
   X(scan)                   \
   X(sort)                   \
   X(transpose)              \

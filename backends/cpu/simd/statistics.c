@@ -23,7 +23,7 @@ typedef struct state {
 
 typedef struct gathering {
   nd4c_reduction axes;
-  const nd4c_gather_loops *loops;
+  const nd4c_moments_loops *loops;
   statistic what;
   nd4c_dtype dtype;
   double correction;
@@ -177,7 +177,7 @@ static void gather_lines(gathering *g, int32_t width) {
 
 /* -- ops ---------------------------------------------------------------------------------------------------------- */
 
-static nd4c_status gather(const nd4c_call *call, const nd4c_gather_loops *loops, statistic what, double correction) {
+static nd4c_status gather(const nd4c_call *call, const nd4c_moments_loops *loops, statistic what, double correction) {
   nd4c_dtype dtype = call->inputs[0].dtype;
   gathering g = {.loops = &loops[dtype], .what = what, .dtype = dtype, .correction = correction};
   nd4c_reduction_over_axes(&g.axes, call);
@@ -195,9 +195,9 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   X(std, moments, DEVIATION, ND4C_REAL_OF(call, std_correction)) \
   X(logsumexp, exponentials, LOGSUMEXP, 0)
 
-#define DEFINE_OP(op, loops, what, correction)                        \
-  static nd4c_status run_##op(const nd4c_call *call) {                \
-    return gather(call, nd4c_simd.gather->loops, what, (correction)); \
+#define DEFINE_OP(op, loops, what, correction)                         \
+  static nd4c_status run_##op(const nd4c_call *call) {                 \
+    return gather(call, nd4c_simd.moments->loops, what, (correction)); \
   }
 OPS(DEFINE_OP)
 

@@ -63,7 +63,7 @@ static void job_make(job *j, const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *y = &call->outputs[0];
   bool single = y->dtype == ND4C_FLOAT32;
   int32_t last = y->rank - 1;
-  *j = (job){.x = x, .w = &call->inputs[ND4C_IN_conv_w], .y = y, .bytes = nd4c_simd_nn_bytes(y->dtype)};
+  *j = (job){.x = x, .w = &call->inputs[ND4C_IN_conv_w], .y = y, .bytes = nd4c_simd_row_bytes(y->dtype)};
   j->loops = single ? nd4c_simd.depthwise->float32 : nd4c_simd.depthwise->float64;
   j->bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   j->addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
@@ -153,7 +153,7 @@ static void band_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   const nd4c_tensor *x = j->x, *y = j->y;
   char *band = j->scratch + worker * j->worker_bytes;
-  nd4c_simd_nn_loops(y->dtype)->fill(j->worker_bytes / j->bytes, 0, band);
+  nd4c_simd_row_loops(y->dtype)->fill(j->worker_bytes / j->bytes, 0, band);
   for (int64_t index = begin; index < end; index++) {
     int64_t first = index % j->bands * j->rows, plane = index / j->bands;
     int64_t image = plane / x->shape[1], channel = plane % x->shape[1];
@@ -188,6 +188,6 @@ static nd4c_status run(const nd4c_call *call) {
 }
 
 const nd4c_kernel *const nd4c_cpu_simd_window_depthwise_kernels[] = {
-    ND4C_CPU_KERNEL("simd", conv, "conv_depthwise", ND4C_CPU_PRIORITY_ONEDNN + 2, ND4C_SIMD_NN_DTYPES, usable, run,
+    ND4C_CPU_KERNEL("simd", conv, "conv_depthwise", ND4C_CPU_PRIORITY_ONEDNN + 2, ND4C_SIMD_ROW_DTYPES, usable, run,
                     .scratch_bytes = scratch_bytes),
     NULL};

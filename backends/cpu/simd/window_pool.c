@@ -49,7 +49,7 @@ static extent axis_extent(const job *j, int32_t axis, int64_t output) {
 }
 
 static void fill(const job *j, int64_t n, double value, void *to) {
-  nd4c_simd_nn_loops(j->y->dtype)->fill(n, value, to);
+  nd4c_simd_row_loops(j->y->dtype)->fill(n, value, to);
 }
 
 /* -- channels side by side -------------------------------------------------------------------------------------- */
@@ -328,7 +328,7 @@ static job job_of(const nd4c_call *call) {
   job j = {.loops = y->dtype == ND4C_FLOAT32 ? nd4c_simd.pool->float32 : nd4c_simd.pool->float64,
            .x = x,
            .y = y,
-           .bytes = nd4c_simd_nn_bytes(y->dtype),
+           .bytes = nd4c_simd_row_bytes(y->dtype),
            .average = call->op->op == ND4C_OP_average_pool,
            .count_padding = ND4C_FLAG_OF(call, max_pool_count_include_pad),
            .scratch = call->scratch};
@@ -360,6 +360,6 @@ static nd4c_status pool_run(const nd4c_call *call) {
 }
 
 #define KERNEL(op) \
-  ND4C_CPU_SIMD_KERNEL(op, ND4C_SIMD_NN_DTYPES, pool_usable, pool_run, .scratch_bytes = pool_scratch_bytes)
+  ND4C_CPU_SIMD_KERNEL(op, ND4C_SIMD_ROW_DTYPES, pool_usable, pool_run, .scratch_bytes = pool_scratch_bytes)
 
 const nd4c_kernel *const nd4c_cpu_simd_window_pool_kernels[] = {KERNEL(max_pool), KERNEL(average_pool), NULL};

@@ -159,13 +159,13 @@ static void column_range(void *user, int64_t begin, int64_t end, int32_t worker)
     int64_t length = by_rows ? count : c->k;
     if (j->flipped != NULL) {
       int8_t *to = j->flipped + (by_rows ? i * strides[0] + begin : i * strides[1]);
-      nd4c_simd.quantized->flip(length, (const void *)from, to);
+      nd4c_simd.scales->flip(length, (const void *)from, to);
       from = (const void *)to;
     }
     if (j->sums != NULL && by_rows) {
-      nd4c_simd.quantized->accumulate(length, (const void *)from, j->sums + begin);
+      nd4c_simd.scales->accumulate(length, (const void *)from, j->sums + begin);
     } else if (j->sums != NULL) {
-      j->sums[i] = nd4c_simd.quantized->sum(length, from, true);
+      j->sums[i] = nd4c_simd.scales->sum(length, from, true);
     }
   }
 }
@@ -210,16 +210,16 @@ static void finish_piece(const nd4c_bytes_finish *j, int64_t row, int64_t begin,
   at += j->matrix * c->m * c->n;
   if (j->sums != NULL || j->zeros != NULL) {
     int32_t *to = whole ? (int32_t *)(void *)y + at : beside;
-    nd4c_simd.quantized->correct(count, x, zero, j->sums != NULL ? j->sums + begin : NULL,
-                                 j->zeros != NULL ? j->rows[row] : 0, j->zeros != NULL ? j->zeros + begin : NULL, to);
+    nd4c_simd.scales->correct(count, x, zero, j->sums != NULL ? j->sums + begin : NULL,
+                              j->zeros != NULL ? j->rows[row] : 0, j->zeros != NULL ? j->zeros + begin : NULL, to);
     x = to;
   }
   if (j->y_zero != NULL) {
-    nd4c_simd.quantized->requantize(count, x, factors, (int32_t)number(j->y_zero, 0),
-                                    c->y_dtype == ND4C_INT8 ? -128 : 0, (uint8_t *)y + at);
+    nd4c_simd.scales->requantize(count, x, factors, (int32_t)number(j->y_zero, 0), c->y_dtype == ND4C_INT8 ? -128 : 0,
+                                 (uint8_t *)y + at);
   } else if (!whole) {
-    nd4c_simd.quantized->dequantize(count, x, number(j->a_scale, row), factors,
-                                    j->bias != NULL ? j->bias + begin : NULL, (float *)(void *)y + at);
+    nd4c_simd.scales->dequantize(count, x, number(j->a_scale, row), factors, j->bias != NULL ? j->bias + begin : NULL,
+                                 (float *)(void *)y + at);
   }
 }
 
@@ -253,7 +253,7 @@ static void row_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   for (int64_t i = begin; i < end; i++) {
     uint32_t zero = j->a_zero != NULL ? (uint32_t)(int32_t)number(j->a_zero, i) : 0;
-    int32_t sum = nd4c_simd.quantized->sum(j->k, j->data + i * j->row_step, j->a->dtype == ND4C_INT8);
+    int32_t sum = nd4c_simd.scales->sum(j->k, j->data + i * j->row_step, j->a->dtype == ND4C_INT8);
     j->rows[i] = (int32_t)((uint32_t)sum - (uint32_t)j->k * zero);
   }
 }

@@ -279,7 +279,7 @@ static void NAME(lrn_columns)(int64_t channels, int64_t step, int64_t width, con
   }
 }
 
-static const nd4c_nn_loops NAME(loops) = {
+static const nd4c_normalization_loops NAME(loops) = {
     .fill = NAME(fill),
     .fold_norm = NAME(fold_norm),
     .affine = NAME(affine),

@@ -11,7 +11,7 @@
 #include "kernels/cpu/support/level.h"
 #include "kernels/types.h"
 
-extern const nd4c_nn_table ND4C_LEVEL_NAME(nd4c_nn_table);
+extern const nd4c_normalization_table ND4C_LEVEL_NAME(nd4c_normalization_table);
 
 #if defined(__AVX512F__)
 #define exp_of_float32 nd4c_exp_sixteen
@@ -25,4 +25,5 @@ extern const nd4c_nn_table ND4C_LEVEL_NAME(nd4c_nn_table);
 #define ND4C_KINDS ND4C_WIDE_FLOAT
 #include "kernels/cpu/support/each_dtype.h"
 
-const nd4c_nn_table ND4C_LEVEL_NAME(nd4c_nn_table) = {.float32 = &loops_float32, .float64 = &loops_float64};
+const nd4c_normalization_table ND4C_LEVEL_NAME(nd4c_normalization_table) = {.float32 = &loops_float32,
+                                                                            .float64 = &loops_float64};

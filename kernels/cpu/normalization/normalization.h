@@ -14,7 +14,7 @@ typedef struct nd4c_lrn_parameters {
 } nd4c_lrn_parameters;
 
 /* All pointers are to elements of the loops' dtype. */
-typedef struct nd4c_nn_loops {
+typedef struct nd4c_normalization_loops {
   void (*fill)(int64_t n, double value, void *y);
   /* a[i] = scale[i] / sqrt(variance[i] + epsilon), b[i] = bias[i] - mean[i] * a[i]; operands have strides. */
   void (*fold_norm)(int64_t n, const void *const *operands, const int64_t *strides, double epsilon, void *a, void *b);
@@ -37,10 +37,10 @@ typedef struct nd4c_nn_loops {
   void (*lrn)(int64_t channels, const void *x, const nd4c_lrn_parameters *parameters, void *y);
   void (*lrn_columns)(int64_t channels, int64_t step, int64_t width, const void *x, int64_t y_step, void *y,
                       const nd4c_lrn_parameters *parameters);
-} nd4c_nn_loops;
+} nd4c_normalization_loops;
 
-typedef struct nd4c_nn_table {
-  const nd4c_nn_loops *float32, *float64;
-} nd4c_nn_table;
+typedef struct nd4c_normalization_table {
+  const nd4c_normalization_loops *float32, *float64;
+} nd4c_normalization_table;
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/support/level.h"
 
-extern const nd4c_quantized_table ND4C_LEVEL_NAME(nd4c_quantized_table);
+extern const nd4c_scales_table ND4C_LEVEL_NAME(nd4c_scales_table);
 
 static void flip(int64_t n, const uint8_t *x, int8_t *y) {
   ND4C_INDEPENDENT
@@ -86,9 +86,9 @@ static void dequantize(int64_t n, const int32_t *x, double scale, const double *
   }
 }
 
-const nd4c_quantized_table ND4C_LEVEL_NAME(nd4c_quantized_table) = {.flip = flip,
-                                                                    .sum = sum,
-                                                                    .accumulate = accumulate,
-                                                                    .correct = correct,
-                                                                    .requantize = requantize,
-                                                                    .dequantize = dequantize};
+const nd4c_scales_table ND4C_LEVEL_NAME(nd4c_scales_table) = {.flip = flip,
+                                                              .sum = sum,
+                                                              .accumulate = accumulate,
+                                                              .correct = correct,
+                                                              .requantize = requantize,
+                                                              .dequantize = dequantize};

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct nd4c_quantized_table {
+typedef struct nd4c_scales_table {
   /* y[i] = x[i] - 128 of unsigned bytes */
   void (*flip)(int64_t n, const uint8_t *x, int8_t *y);
   /* The sum of n bytes. */
@@ -19,6 +19,6 @@ typedef struct nd4c_quantized_table {
   void (*requantize)(int64_t n, const int32_t *x, const double *factors, int32_t zero, int32_t low, uint8_t *y);
   /* y[i] = x[i] * scale * scales[i] + bias[i]; bias may be NULL. */
   void (*dequantize)(int64_t n, const int32_t *x, double scale, const double *scales, const float *bias, float *y);
-} nd4c_quantized_table;
+} nd4c_scales_table;
 
 #endif

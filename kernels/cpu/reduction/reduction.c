@@ -9,7 +9,7 @@
 #include "kernels/cpu/support/level.h"
 #include "kernels/types.h"
 
-extern const nd4c_reduce_table ND4C_LEVEL_NAME(nd4c_reduce_table);
+extern const nd4c_reduction_table ND4C_LEVEL_NAME(nd4c_reduction_table);
 
 enum { PIECE = 4096, HALF_PIECE = 4 * ND4C_HALF_CHUNK, BLOCK = 64 };
 
@@ -218,7 +218,7 @@ ND4C_HALF_DTYPES(ARGS)
 #define ARGMIN_ENTRY(D, d, kind) [ND4C_##D] = {argmin_run_##d, argmin_fold_##d},
 #define ALL(X) ND4C_INT_DTYPES(X) ND4C_UINT_DTYPES(X) ND4C_WIDE_FLOAT_DTYPES(X)
 
-const nd4c_reduce_table ND4C_LEVEL_NAME(nd4c_reduce_table) = {
+const nd4c_reduction_table ND4C_LEVEL_NAME(nd4c_reduction_table) = {
     .loops = {ALL(OWN_ENTRIES) ND4C_WIDE_FLOAT_DTYPES(OWN_NORM_ENTRIES)
                   ND4C_HALF_DTYPES(HALF_ENTRIES)[ND4C_REDUCE_max][ND4C_BOOL] = {max_run_boolean, max_fold_uint8,
                                                                                 max_merge_uint8, store_boolean},

@@ -11,7 +11,7 @@
 #include "kernels/cpu/support/level.h"
 #include "kernels/types.h"
 
-extern const nd4c_gather_table ND4C_LEVEL_NAME(nd4c_gather_table);
+extern const nd4c_moments_table ND4C_LEVEL_NAME(nd4c_moments_table);
 
 enum { LANES = 64 };
 
@@ -248,6 +248,6 @@ static void exponentials_merge(int64_t count, nd4c_gathered s, int64_t other_cou
 #define EXPONENTIALS_ENTRY(NAME, name, kind) \
   [ND4C_##NAME] = {exponentials_run_##name, exponentials_block_##name, exponentials_merge},
 
-const nd4c_gather_table ND4C_LEVEL_NAME(nd4c_gather_table) = {
+const nd4c_moments_table ND4C_LEVEL_NAME(nd4c_moments_table) = {
     .moments = {ND4C_HALF_DTYPES(MOMENTS_ENTRY) ND4C_WIDE_FLOAT_DTYPES(MOMENTS_ENTRY)},
     .exponentials = {ND4C_HALF_DTYPES(EXPONENTIALS_ENTRY) ND4C_WIDE_FLOAT_DTYPES(EXPONENTIALS_ENTRY)}};
