@@ -279,9 +279,9 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  *
  * Functions that would have more than eight parameters, outputs not counted, take an options struct (nd4c/options.h).
  * It has everything that a caller may leave out, attributes as well as optional inputs, so that a later version can add
- * either without another function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble has eleven). NULL
- * stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that asks for something
- * which this library does not know.
+ * either without another function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble
+ * has eleven). NULL stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that
+ * asks for something which this library does not know.
  *
  *   nd4c_conv_options options = ND4C_CONV_DEFAULTS;
  *   options.bias = bias;
