@@ -22,7 +22,7 @@ static void deallocate(PyObject *self) {
   }
   if (PyErr_Occurred() == NULL) {
     lib.array_release(array->handle);
-  } else { /* The release may run Python code, of whoever lent the memory, which must not see the exception on its way.
+  } else { /* The release may run Python code of the owner of the memory, which must not see the exception on its way.
             */
     PyObject *type_raised, *value, *traceback;
     PyErr_Fetch(&type_raised, &value, &traceback);

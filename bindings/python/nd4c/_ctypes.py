@@ -62,7 +62,7 @@ _PACK = {name: struct.Struct(code).pack for name, code in (
     ("uint32", "I"), ("uint64", "Q"), ("float32", "f"), ("float64", "d"), ("complex64", "ff"), ("complex128", "dd"))}
 
 
-_numbers = {}  # small integers and a few floats, for use beside arrays of the host; nobody writes into these
+_numbers = {}  # small integers and a few floats, for use beside arrays of the host; they are never written
 _zeros_of = {}
 _cells = []    # their memory
 _host = None   # their device

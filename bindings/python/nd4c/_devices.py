@@ -97,7 +97,7 @@ class Device:
         return _peer_kind(row.kind).decode(), row.rank
 
     def synchronize(self) -> None:
-        """Waits for all work on the device and raises the first failure that nobody has seen."""
+        """Waits for all work on the device and raises the first failure that no call has raised yet."""
         check(_synchronize(self.handle))
 
     def native_handles(self) -> NativeHandles:
@@ -286,7 +286,7 @@ class Blocks:
     def enter(self, device, routing=None, settings=None, asked=None, fallback=True):
         """Makes a context on the device the thread's current one, with the routing. settings: members of
         nd4c_context_options by name; without them the context is lent. asked: the Device that computes, None: routing says;
-        fallback False: what that cannot compute, nobody does."""
+        fallback False: an op that it cannot compute raises instead of running on another device."""
         self._mine.__dict__.setdefault("entered", []).append(_Block(device, routing, settings, asked, fallback))
 
     def leave(self, owner):

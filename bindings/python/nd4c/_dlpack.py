@@ -54,7 +54,7 @@ _sweeping = allocate_lock()
 
 def _capsule(address, versioned):
     """A capsule. Its destructor would be Python code that may run while an exception is on its way, which ctypes cannot
-    keep: so capsules are kept here, and tensors that nobody took are given back when somebody looks next."""
+    keep: so capsules are kept here, and tensors that no consumer took are given back at the next export."""
     _sweep("start", None)
     capsule = _new(address, _VERSIONED if versioned else _PLAIN, None)
     _open.append(capsule)
@@ -62,7 +62,7 @@ def _capsule(address, versioned):
 
 
 def _sweep(phase, facts):
-    """Drops the capsules that nobody else has; called by the garbage collector, too."""
+    """Drops the capsules that only this module refers to; called by the garbage collector, too."""
     if phase != "start" or not _open or not _sweeping.acquire(False):
         return
     try:
