@@ -9,6 +9,7 @@ nd4c=$1 source=$2 cc=$3
 words='nobody|whoever|whomever|somebody|someone|nothing marks|what is there|it is that|strangers?|lets? go of|as ever'
 texts=(-name '*.[ch]' -o -name '*.cl' -o -name '*.py' -o -name '*.sh' -o -name '*.md' -o -name '*.svg' -o -name '*.txt')
 found=$(cd "$source" && find src include backends kernels tools bindings docs bench examples scripts README.md -type f \
+  -not -path '*/licenses/*' \
   \( "${texts[@]}" -o -path 'scripts/*' \) -print0 | xargs -0 grep -nwiE "$words" || true)
 if [ -n "$found" ]; then
   echo "$found" | cut -c1-200

@@ -47,7 +47,10 @@ def enum_name(where, value, table, preset=None):
             if row[2].lower() == value.lower():
                 return row[1]
         raise ValueError("%s: %r is none of %s" % (where, value, ", ".join(repr(row[2]) for row in table)))
-    return index(value)
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError("%s: expected one of %s, got %r" % (where, ", ".join(repr(row[2]) for row in table), value)) from None
 
 
 def enum_names(where, values, table):
