@@ -17,6 +17,10 @@ static void *take(nd4c_cpu_work *work, int64_t count) {
     work->failed = true;
     return NULL;
   }
+  static double empty; /* never written: memcpy takes no NULL, not even for zero bytes */
+  if (count == 0) {
+    return &empty;
+  }
   const size_t wanted = (size_t)nd4c_cpu_work_bytes(count);
   if (wanted <= work->left) {
     char *part = work->scratch;
@@ -24,7 +28,7 @@ static void *take(nd4c_cpu_work *work, int64_t count) {
     work->left -= wanted;
     return part;
   }
-  size_t bytes = (size_t)(count > 0 ? count : 1) * sizeof(double);
+  size_t bytes = (size_t)count * sizeof(double);
   void *memory = nd4c_cpu_host->allocate_pages(bytes);
   work->failed = memory == NULL;
   if (memory != NULL) {
