@@ -228,14 +228,25 @@ def cell(text):
         return repr(text)
 
 
-def ops_table(schema):
+def with_options(texts):
+    """Numbers of the ops whose typed C function takes a struct of options: rows of the form OPTIONS."""
+    numbers = []
+    for name, text in texts.items():
+        if name.startswith("op_table/"):
+            rows = re.split(r"\bOP\((?=\d+,)", re.sub(r'"(?:\\.|[^"\\])*"', '""', text))[1:]
+            numbers += [int(row.split(",", 1)[0]) for row in rows if re.search(r",\s*OPTIONS\)", row)]
+    return sorted(numbers)
+
+
+def ops_table(schema, texts):
     out = ["# Ops: number -> name, inputs as (kind, name), attributes as (kind, name), number of outputs. Kinds: i an\n"
            "# array, o one or None, v several; n int, b bool, f float, N ints, F floats, t dtype, s text.\nOPS = {"]
     for number, row in sorted(schema.items()):
         out.append("    %d: (%r, %s, %s, %d)," % (
             number, row["name"], pairs((kind, name) for name, kind in row["inputs"]),
             pairs((kind, name) for name, kind, _ in row["attrs"]), row["outputs"]))
-    out.append("}\n\nNUMBERS = {row[0]: number for number, row in OPS.items()}\n")
+    out.append("}\n\nNUMBERS = {row[0]: number for number, row in OPS.items()}\n"
+               "# Ops whose typed C function takes a struct of options.\nWITH_OPTIONS = frozenset(%r)\n" % (with_options(texts),))
     return "\n".join(out)
 
 
@@ -607,7 +618,7 @@ def main():
     exec(compile(abi, "_abi.py", "exec"), namespace)
     schema = read_schema(arguments.library, namespace)
     os.makedirs(arguments.output, exist_ok=True)
-    write(os.path.join(arguments.output, "_abi.py"), abi + "\n" + ops_table(schema))
+    write(os.path.join(arguments.output, "_abi.py"), abi + "\n" + ops_table(schema, texts))
     write(os.path.join(arguments.output, "ops.py"), ops_text(schema, tables))
     write(os.path.join(arguments.output, "ops.pyi"), stub_text(schema, tables))
     modules = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c")

@@ -265,7 +265,7 @@ def _general(name, inputs, attrs, outputs, where_condition):
 
 def function(number):
     """The callable of an op: inputs, then attributes in the schema's order, all given; an Array or a tuple of them."""
-    if number not in _abi.OPS:
+    if number not in _abi.OPS or number in _abi.WITH_OPTIONS:
         return import_module("nd4c._positional").function(number)
     name, inputs, attrs, outputs = _abi.OPS[number]
     kinds = "".join(kind for kind, _ in inputs + attrs)

@@ -1,9 +1,10 @@
-"""Ops of plug-ins in the ctypes core. The C library has typed functions of its own ops alone, so that these go through the
-generic call, with the attributes in the order of the schema."""
+"""Ops of plug-ins, and those whose C function takes a struct of options, in the ctypes core: they go through the generic
+call, with the attributes in the order of the schema."""
 import ctypes
 from ctypes import byref, c_int32, c_void_p
 
-from nd4c import _abi, _schema, plugins
+from nd4c import _abi, _schema
+from nd4c._arguments import signature
 from nd4c._attributes import convert
 from nd4c._ctypes import Array, _argument, _handle_of, from_handle
 from nd4c._errors import error
@@ -16,7 +17,7 @@ _call.argtypes = (c_void_p, ctypes.c_uint32, c_void_p, c_int32, c_void_p, c_void
 
 def function(number):
     """As _ctypes.function."""
-    name, inputs, attrs, outputs = plugins.signature(number)
+    name, inputs, attrs, outputs = signature(number)
     count = len(inputs)
     listed = count > 0 and inputs[-1][0] == "v"
 
