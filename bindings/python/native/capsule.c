@@ -1,4 +1,5 @@
-/* DLPack capsules whose tensor, if no consumer takes it, is given back at once: also while an exception is on its way. */
+/* DLPack capsules whose tensor, if no consumer takes it, is given back at once: also while an exception is on its way.
+ */
 #include "native.h"
 #include "nd4c/dlpack.h"
 
