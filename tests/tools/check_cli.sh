@@ -174,7 +174,7 @@ expect 0 "$nd4c" config OV_CACHE_DIR=/tmp
 says out '^OV_CACHE_DIR = /tmp'
 says out 'used where that is empty'
 
-# What the environment has and nobody can read is shown as it was given; computations name it, not their data.
+# A value of the environment that nd4c cannot parse is shown as it was given; computations name it, not their data.
 expect 0 env ND4C_WIDTH=abc "$nd4c" config
 says out '^nd4c\.width = 0$'
 says out '^    from default; environment variable ND4C_WIDTH;'

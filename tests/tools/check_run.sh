@@ -129,7 +129,8 @@ says err 'objects.npy.*is not a dtype of nd4c'
 says err "^hint: input 'image' is float32; in NumPy, save\('image.npy', array.astype\('float32'\)\)"
 lacks err 'nd4c ops'
 
-# An op that nobody has: 3. The bytes of a Relu node's type are replaced by another name of the same length.
+# An op that neither nd4c nor a plug-in has: 3. The bytes of a Relu node's type are replaced by another name of the
+# same length.
 LC_ALL=C sed 's/Relu/Rexu/g' "$model" >"$work/unknown.onnx"
 expect 3 "$nd4c" run "$work/unknown.onnx" --random-inputs
 says err 'Rexu'

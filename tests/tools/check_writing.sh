@@ -5,7 +5,7 @@
 # Usage: check_writing.sh ND4C_PROGRAM SOURCE_DIR C_COMPILER
 set -euo pipefail
 nd4c=$1 source=$2 cc=$3
-# -w matches whole words, so "nobody" also finds "nobody's". The names of files are not part of the text.
+# grep -w compares whole words and finds possessives, too. It does not search the names of files.
 words='nobody|whoever|whomever|somebody|someone|nothing marks|what is there|it is that|strangers?|lets? go of|as ever'
 texts=(-name '*.[ch]' -o -name '*.cl' -o -name '*.py' -o -name '*.sh' -o -name '*.md' -o -name '*.svg' -o -name '*.txt')
 found=$(cd "$source" && find src include backends kernels tools bindings docs bench examples scripts README.md -type f \
