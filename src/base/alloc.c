@@ -1,4 +1,5 @@
-/* See alloc.h. */
+/* Implements alloc.h over malloc, and counts allocations so that a test can make one of them fail. Handles, tables and
+ * texts of all of src come from here; recycle.c and threads/pages.c ask it when such a test is running. */
 #include "base/alloc.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* Small host memory of the library itself (handles, tables, texts), for all of src. Memory of arrays comes from
+/* Small host memory of the library itself: handles, tables, texts. All of src calls it. Memory of arrays comes from
  * src/device. */
 #ifndef ND4C_BASE_ALLOC_H
 #define ND4C_BASE_ALLOC_H

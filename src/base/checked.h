@@ -1,4 +1,5 @@
-/* Integer arithmetic with overflow checks, for all of src. Each function returns true if the result fits. */
+/* Integer arithmetic with overflow checks. Each function returns true if the result fits. Called wherever sizes come
+ * from a caller or a file: src/array and ops/infer for shapes, import and io for files. */
 #ifndef ND4C_BASE_CHECKED_H
 #define ND4C_BASE_CHECKED_H
 

@@ -1,4 +1,5 @@
-/* Everything that depends on the compiler or the processor rather than on C. No other file of src names such things. */
+/* Everything that depends on the compiler or the processor rather than on C: attributes, guard bytes, CPUID. No other
+ * file of src names such things. Included by files of base, array, device, dispatch and submit. */
 #ifndef ND4C_BASE_COMPILER_H
 #define ND4C_BASE_COMPILER_H
 

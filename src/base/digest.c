@@ -1,4 +1,5 @@
-/* See digest.h. */
+/* Implements digest.h: SHA-256 as FIPS 180-4 defines it. device/kept.c and device/provider hash compiled pieces and
+ * their files. */
 #include "base/digest.h"
 
 #include <stdio.h>

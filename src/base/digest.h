@@ -1,4 +1,5 @@
-/* SHA-256, which names the contents of compiled pieces (src/device) and guards files of executables. */
+/* SHA-256, which names the contents of compiled pieces and guards files of executables. device/kept.c, executables.c
+ * and segment_pattern.c in device/provider call it. */
 #ifndef ND4C_BASE_DIGEST_H
 #define ND4C_BASE_DIGEST_H
 

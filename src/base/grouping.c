@@ -1,4 +1,5 @@
-/* See grouping.h. */
+/* Implements grouping.h by a depth-first visit. graph/plan/partition.c and device/provider/answer.c call its one
+ * function. */
 #include "base/grouping.h"
 
 #include <stdbool.h>

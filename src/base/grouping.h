@@ -1,5 +1,5 @@
-/* Orders nodes topologically so that the nodes of each group are adjacent. The partition of plans and the check of
- * compilers' answers use it. */
+/* Orders nodes topologically so that the nodes of each group are adjacent. graph/plan/partition.c calls it to partition
+ * a plan, device/provider/answer.c to check a compiler's answer. */
 #ifndef ND4C_BASE_GROUPING_H
 #define ND4C_BASE_GROUPING_H
 

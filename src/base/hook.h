@@ -1,5 +1,6 @@
 /* Hooks let a layer call functions of layers above it. The lower layer declares a list and walks over it; upper layers
- * add entries, each in the file that has the functions:
+ * add entries, each in the file that has the functions. Lists are declared in device/memory, device/provider,
+ * device/storage and device/stream:
  *
  *     typedef struct nd4c_fork_hook { void (*in_child)(void); } nd4c_fork_hook;
  *     ND4C_HOOK_LIST(fork_hooks, nd4c_fork_hook);                                  below, in a header

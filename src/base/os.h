@@ -1,6 +1,6 @@
 /* The operating system's services, except locks, which os_lock.h has. Only os_<system>*.c call the system; every other
- * file of src calls these functions. Any thread may call them, unless stated otherwise. A failure of the system is a
- * status, with the system's message in the thread's error text. */
+ * file of src calls these functions. Any thread may call them, unless stated otherwise. If the system fails, the
+ * function returns a status, and the thread's error text has the system's message. */
 #ifndef ND4C_BASE_OS_H
 #define ND4C_BASE_OS_H
 

@@ -1,5 +1,6 @@
-/* Implements os.h for Linux: shared libraries, pages of memory, time, environment, process. The other os_linux_*.c have
- * the rest. */
+/* Implements os.h for Linux: shared libraries, pages of memory, time, environment, process. The other os_linux_*.c
+ * implement the rest. device/registry loads plug-ins here, threads/pages.c takes memory, many files ask for the
+ * time. */
 #define _GNU_SOURCE /* dladdr, environ and others beyond C17 */
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-/* Implements os.h for Linux: files that are mapped, read, and written whole. */
+/* Implements os.h for Linux: files that are mapped, read, and written whole. io, import and graph/ahead.c read and
+ * write their files here; device/kept.c keeps its cache of executables. */
 #define _GNU_SOURCE /* O_CLOEXEC, realpath and others beyond C17 */
 
 #include <dirent.h>

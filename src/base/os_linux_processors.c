@@ -1,4 +1,5 @@
-/* Implements os.h for Linux: processors, their model, caches and instruction-set extensions. */
+/* Implements os.h for Linux: processors, their model, caches and instruction-set extensions. threads/cpu.c and
+ * threads/parallel.c call it, once in a process. */
 #define _GNU_SOURCE /* sched_getaffinity, getauxval and others beyond C17 */
 
 #include <dlfcn.h>

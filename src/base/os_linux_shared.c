@@ -1,4 +1,5 @@
-/* Implements os.h for Linux: memory behind file descriptors. */
+/* Implements os.h for Linux: memory behind file descriptors. device/memory/host.c offers it to backends, which import
+ * and export such memory. */
 #define _GNU_SOURCE /* F_DUPFD_CLOEXEC and others beyond C17 */
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Implements os.h for Linux: letters and numbers in text, independent of the program's locale. */
+/* Implements os.h for Linux: letters and numbers in text, independent of the program's locale. The ops on strings in
+ * dispatch/text call it. */
 #define _GNU_SOURCE
 #include <locale.h>
 #include <stdlib.h>

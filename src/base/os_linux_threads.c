@@ -1,5 +1,5 @@
 /* Implements os.h and os_lock.h for Linux: threads, the functions of locks that no hot path needs, and the table of
- * both for backends (nd4c/plugin/thread.h). */
+ * both for backends (nd4c/plugin/thread.h). threads/pool.c and device/stream/exit_and_fork.c start threads here. */
 #define _GNU_SOURCE /* pthread_setname_np, pthread_cond_clockwait */
 
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* See recycle.h. */
+/* Implements recycle.h: a list for each thread and size class, and lists that all threads share. array, device,
+ * dispatch and submit take their records here; base/text.c takes its buffers. */
 #include "base/recycle.h"
 
 #include <stdatomic.h>

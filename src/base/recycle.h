@@ -1,6 +1,7 @@
 /* Recycles small blocks that every call allocates and frees (fences, records of launches and copies), so that a warm
  * program makes no system calls for them. Each thread has short lists without a lock. A thread that returns more blocks
- * than it takes moves the surplus in batches to lists that all threads share. */
+ * than it takes moves the surplus in batches to lists that all threads share. Called by array, device, dispatch and
+ * submit. */
 #ifndef ND4C_BASE_RECYCLE_H
 #define ND4C_BASE_RECYCLE_H
 

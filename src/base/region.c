@@ -1,4 +1,5 @@
-/* See region.h. */
+/* Implements region.h: chunks of memory that are filled one after the other. graph and import allocate here while they
+ * build graphs and parse models. */
 #include "base/region.h"
 
 #include <stdalign.h>

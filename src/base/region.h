@@ -1,5 +1,5 @@
-/* A region of small host memory whose blocks are freed together. Graphs, plans, parsed files and archives each own one.
- * The caller serialises the functions of one region. */
+/* A region of small host memory whose blocks are freed together. Graphs and plans (graph), parsed files (import) and
+ * archives (io) each own one. The caller serialises the functions of one region. */
 #ifndef ND4C_BASE_REGION_H
 #define ND4C_BASE_REGION_H
 

@@ -1,4 +1,5 @@
-/* See status.h. */
+/* Implements status.h and nd4c/status.h: the thread's error code and text. All of src reports failures here; programs
+ * read the text through nd4c_error_message. */
 #include "base/status.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* See text.h. */
+/* Implements text.h, and nd4c_free for the texts that programs receive. Reports and printing in all layers append here;
+ * the registry's checks make the texts of plug-ins printable. */
 #include "base/text.h"
 
 #include "nd4c/array.h"

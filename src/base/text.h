@@ -1,4 +1,5 @@
-/* A growing text buffer, for reports and printing. */
+/* A growing text buffer, and checks of text from outside. Reports and printing in all layers use it; device/provider
+ * and device/registry make the texts of plug-ins printable with it. */
 #ifndef ND4C_BASE_TEXT_H
 #define ND4C_BASE_TEXT_H
 

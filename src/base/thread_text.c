@@ -1,4 +1,5 @@
-/* See thread_text.h. */
+/* Implements thread_text.h with a thread key of the system. status.c asks for the error text,
+ * device/registry/registry.c for the second text. */
 #include "base/thread_text.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The version and the build options of the library: implements nd4c/version.h. */
+/* The version and the build options of the library: implements nd4c/version.h. Programs and the Python package call
+ * it. */
 #include "nd4c/version.h"
 
 #include "builtin_providers.h"

@@ -1,4 +1,5 @@
-/* See config.h. */
+/* Implements config.h: holds the values of all properties and reads them from the environment once. All of src reads
+ * properties here; device/registry/properties.c sets and lists them for nd4c/config.h. */
 #include "base/config/config.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
-/* See config_family.h. */
+/* Implements config_family.h: the names of the family's members, and the search for them in the environment. config.c
+ * calls it; device/memory/memory_cap.c asks for a member's names. */
 #include "base/config/config_family.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
-/* See config_pending.h. */
+/* Implements config_pending.h as a short list. config.c adds a value when the application sets an unknown property, and
+ * takes it when a provider declares the property. */
 #include "base/config/config_pending.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See config_rows.h. */
+/* Implements config_rows.h: finds rows by name and adds those that providers declare. config.c calls it. */
 #include "base/config/config_rows.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
-/* The list of properties: the table's rows, members of its family, and rows that providers declare. Each has a key.
- * Keys of the table come first (nd4c_config_key), then members, then declared rows in the order of their declaration.
- * config.c uses it. */
+/* The list of properties: the table's rows, members of its family, and rows that providers declare. Each has a key:
+ * first those of the table (nd4c_config_key), then those of members, then those of declared rows in the order of their
+ * declaration. config.c calls it; device/provider and device/registry use its row type to declare properties. */
 #ifndef ND4C_BASE_CONFIG_CONFIG_ROWS_H
 #define ND4C_BASE_CONFIG_CONFIG_ROWS_H
 

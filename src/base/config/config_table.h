@@ -1,5 +1,6 @@
-/* The configuration table: the properties of nd4c itself. Backends and plug-ins declare theirs in their own folders
- * (nd4c/plugin/property.h). docs/reference/configuration.md is generated from both. */
+/* The configuration table: the properties of nd4c itself. config.h includes it for the keys;
+ * docs/reference/configuration.md is generated from it and from the properties that backends and plug-ins declare in
+ * their own folders (nd4c/plugin/property.h). */
 #ifndef ND4C_BASE_CONFIG_CONFIG_TABLE_H
 #define ND4C_BASE_CONFIG_CONFIG_TABLE_H
 

@@ -1,4 +1,5 @@
-/* See config_value.h. */
+/* Implements config_value.h: one parser for each type. config.c calls it when a value is set or read from the
+ * environment, device/provider/provider_property_check.c for the defaults of a provider's properties. */
 #include "base/config/config_value.h"
 
 #include <ctype.h>

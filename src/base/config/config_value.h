@@ -1,4 +1,5 @@
-/* Types of properties and the parser of their values. config.c and the checks of providers' tables use it. */
+/* Types of properties and the parser of their values, for config.c and the checks of providers' tables
+ * (device/provider). */
 #ifndef ND4C_BASE_CONFIG_CONFIG_VALUE_H
 #define ND4C_BASE_CONFIG_CONFIG_VALUE_H
 

@@ -1,4 +1,4 @@
-/* Logging for code inside nd4c. */
+/* Logging for code inside nd4c. Files of all layers call it; device/memory/host.c offers it to backends. */
 #ifndef ND4C_BASE_CONFIG_LOG_H
 #define ND4C_BASE_CONFIG_LOG_H
 

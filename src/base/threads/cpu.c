@@ -1,4 +1,5 @@
-/* See cpu.h. */
+/* Implements cpu.h: detects the features once and takes the level from them and from nd4c.cpu.level.
+ * device/memory/host.c gives the level to backends; machine.c reports it. */
 #include "base/threads/cpu.h"
 
 #include <stdatomic.h>

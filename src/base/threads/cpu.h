@@ -1,4 +1,5 @@
-/* The features of this CPU that the operating system supports (CPUID and XGETBV; HWCAP on Arm). Kernels are chosen by
+/* The features of this CPU that the operating system supports (CPUID and XGETBV; HWCAP on Arm), and the level by which
+ * kernels are chosen. device/memory/host.c passes the level to backends through the host table; machine.c reports
  * it. */
 #ifndef ND4C_BASE_THREADS_CPU_H
 #define ND4C_BASE_THREADS_CPU_H

@@ -1,4 +1,5 @@
-/* nd4c_machine_get_info: the host as nd4c sees and uses it. */
+/* nd4c_machine_get_info: the host as nd4c sees and uses it. Programs call it: the Python package, `nd4c info`, the
+ * benchmarks. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* See pages.h. */
+/* Implements pages.h: one list of freed blocks under a lock. device/memory/host.c calls it for backends and for
+ * kernels' scratch; device/access/memory_query.c trims it. */
 #include "base/threads/pages.h"
 
 #include <stdint.h>

@@ -1,6 +1,7 @@
-/* Mapped pages: bulk memory in whole pages, for the host table and kernels' scratch. Every call allocates and frees
- * scratch, so freed blocks are kept, and a warm program neither maps them nor faults them in again: up to 256 blocks of
- * at most 64 MiB, 256 MiB in total, or less if nd4c.memory.cache says so. All threads share one list. */
+/* Mapped pages: bulk memory in whole pages, for the host table (device/memory/host.c) and kernels' scratch. Every call
+ * takes and returns scratch, so returned blocks are kept, and a warm program neither maps them nor faults them in
+ * again: up to 256 blocks of at most 64 MiB, 256 MiB in total, or less if nd4c.memory.cache says so. All threads share
+ * one list. */
 #ifndef ND4C_BASE_THREADS_PAGES_H
 #define ND4C_BASE_THREADS_PAGES_H
 

@@ -1,4 +1,5 @@
-/* See parallel.h. */
+/* Implements parallel.h: cuts a loop into pieces and runs them on OpenMP's threads, on those of pool.c, or on the
+ * caller alone. Kernels enter it through the host table (device/memory/host.c). */
 #include "base/threads/parallel.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* The pool of the library. Kernels compute a range of a loop; this runs ranges in parallel. */
+/* Runs a loop on several threads: a kernel computes a range of the loop, this runs ranges in parallel. Kernels call it
+ * through the host table (device/memory/host.c); device and context ask for the default width. */
 #ifndef ND4C_BASE_THREADS_PARALLEL_H
 #define ND4C_BASE_THREADS_PARALLEL_H
 

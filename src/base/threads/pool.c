@@ -1,4 +1,4 @@
-/* See pool.h. */
+/* Implements pool.h: waiting threads that parallel.c wakes for a loop. Only parallel.c calls it. */
 #include "base/threads/pool.h"
 
 #include <stdbool.h>
