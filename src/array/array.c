@@ -1,4 +1,5 @@
-/* See array.h. */
+/* Implements array.h and the queries of nd4c/array.h. device/access, device/storage and dispatch make handles here, and
+ * check the arrays that callers give to public functions. */
 #include "array/array.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The array handle inside the library. All layers above src/array use it. */
+/* The array handle inside the library: dtype, shape, strides, offset and storage. All layers above src/array use it. */
 #ifndef ND4C_ARRAY_ARRAY_H
 #define ND4C_ARRAY_ARRAY_H
 

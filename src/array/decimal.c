@@ -1,4 +1,5 @@
-/* See decimal.h. */
+/* Implements decimal.h with printf and strtod: tries precisions until the digits read back as the same number.
+ * element_text.c calls it for each float that it writes. */
 #include "array/decimal.h"
 
 #include <math.h>

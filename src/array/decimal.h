@@ -1,5 +1,5 @@
-/* Floating-point numbers as decimal digits: the shortest that read back as the same number, or rounded. Printing and
- * casts to strings use it. */
+/* Floating-point numbers as decimal digits: the shortest that read back as the same number, or rounded. element_text.c
+ * calls it, for printing and for casts to strings. */
 #ifndef ND4C_ARRAY_DECIMAL_H
 #define ND4C_ARRAY_DECIMAL_H
 

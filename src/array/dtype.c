@@ -1,4 +1,5 @@
-/* Names, sizes and promotion of dtypes: implements nd4c/dtype.h. */
+/* Names, sizes and promotion of dtypes: implements nd4c/dtype.h. All layers ask for names and sizes; ops/infer promotes
+ * dtypes. */
 #include "nd4c/dtype.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* See element.h. */
+/* Implements element.h: one case for each dtype. device/access calls it for nd4c_array_item and nd4c_array_full,
+ * dispatch/text/cast.c to parse numbers. */
 #include "array/element.h"
 
 #include <stdint.h>

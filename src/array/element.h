@@ -1,4 +1,5 @@
-/* Converts one element from and to a double, for scalars, printing and small writes. */
+/* Converts one element from and to a double, for scalars and fills (device/access) and for casts from strings
+ * (dispatch/text). */
 #ifndef ND4C_ARRAY_ELEMENT_H
 #define ND4C_ARRAY_ELEMENT_H
 

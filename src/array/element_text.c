@@ -1,4 +1,5 @@
-/* See element_text.h. */
+/* Implements element_text.h: measures elements, then writes each as a word. format.c calls it for arrays,
+ * dispatch/text/cast.c for casts of single elements to strings. */
 #include "array/element_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* Elements as words of one common width, for printing arrays (format.c). */
+/* Elements as words of one common width. format.c calls it to print arrays; dispatch/text/cast.c casts elements to
+ * strings with it. */
 #ifndef ND4C_ARRAY_ELEMENT_TEXT_H
 #define ND4C_ARRAY_ELEMENT_TEXT_H
 

@@ -1,4 +1,5 @@
-/* See format.h. */
+/* Implements format.h: brackets, separators, line breaks and summaries. device/access/print.c calls it for
+ * nd4c_array_format. */
 #include "array/format.h"
 
 #include <string.h>

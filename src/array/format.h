@@ -1,4 +1,5 @@
-/* Arrays as text, the way NumPy prints them. */
+/* Arrays as text, the way NumPy prints them. device/access/print.c calls it, after it has copied the elements to the
+ * host. */
 #ifndef ND4C_ARRAY_FORMAT_H
 #define ND4C_ARRAY_FORMAT_H
 

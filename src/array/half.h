@@ -1,5 +1,6 @@
 /* Conversions between float16, bfloat16, float and double: exact to the wider type, rounded once, to nearest even, to
- * the narrower one. Those with float are the kernels' (kernels/types.h). */
+ * the narrower one. Those with float are the kernels' (kernels/types.h). Printing and element.c in this folder use
+ * them. */
 #ifndef ND4C_ARRAY_HALF_H
 #define ND4C_ARRAY_HALF_H
 

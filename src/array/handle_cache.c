@@ -1,4 +1,5 @@
-/* See handle_cache.h. */
+/* Implements handle_cache.h; a debug build also keeps released handles for a while to detect their use. Only array.c
+ * calls it. */
 #include "array/handle_cache.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* Memory for array handles: a short list for each thread, so that making and releasing an array costs no malloc. */
+/* Memory for array handles: a short list for each thread, so that making and releasing an array costs no malloc.
+ * array.c calls it. */
 #ifndef ND4C_ARRAY_HANDLE_CACHE_H
 #define ND4C_ARRAY_HANDLE_CACHE_H
 

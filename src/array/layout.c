@@ -1,4 +1,5 @@
-/* See layout.h. */
+/* Implements layout.h. device/storage/blocks.c and dispatch/constants.c check a layout here; device/storage/forms.c
+ * hashes it to find forms. */
 #include "array/layout.h"
 
 #include <stdio.h>

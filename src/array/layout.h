@@ -1,4 +1,5 @@
-/* Checks and hashes of layouts (nd4c/plugin/layout.h), for packed constants and encoded arrays. */
+/* Checks and hashes of layouts (nd4c/plugin/layout.h), for encoded arrays (device/storage) and packed constants
+ * (device/storage, dispatch/constants.c). */
 #ifndef ND4C_ARRAY_LAYOUT_H
 #define ND4C_ARRAY_LAYOUT_H
 

@@ -1,4 +1,5 @@
-/* nd4c_dtype_get_limits: limits of the dtypes, computed from the parameters of their formats. */
+/* nd4c_dtype_get_limits: limits of the dtypes, computed from the parameters of their formats. The Python package and
+ * `nd4c selftest` call it. */
 #include <math.h>
 #include <stddef.h>
 

@@ -1,4 +1,5 @@
-/* See narrow.h. */
+/* Implements narrow.h from the parameters of each narrow float's format. element.c, element_text.c and format.c call it
+ * for elements, io/npy.c for packed files. */
 #include "array/narrow.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Narrow elements (float8, float4, int4, int2): conversion between codes and numbers, and access to codes in packed
- * memory. */
+ * memory. Printing and element.c call the functions; all layers ask whether a dtype is packed. */
 #ifndef ND4C_ARRAY_NARROW_H
 #define ND4C_ARRAY_NARROW_H
 

@@ -1,4 +1,4 @@
-/* See pack.h. */
+/* Implements pack.h: walks over the rows of a layout and copies each. device/access/access.c calls it. */
 #include "array/pack.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* Copies elements between strided and C-contiguous host memory. */
+/* Copies elements between strided and C-contiguous host memory. device/access/access.c calls it to read and write
+ * arrays. */
 #ifndef ND4C_ARRAY_PACK_H
 #define ND4C_ARRAY_PACK_H
 

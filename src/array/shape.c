@@ -1,4 +1,5 @@
-/* See shape.h. */
+/* Implements shape.h, and nd4c_shapes_broadcast for programs. ops/infer computes the shapes of results here; device,
+ * dispatch, graph and import check theirs. */
 #include "array/shape.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Functions of shapes and strides as plain numbers, for all layers. They do not allocate. */
+/* Functions of shapes and strides as plain numbers, which do not allocate. ops/infer and all layers above src/array
+ * call them. */
 #ifndef ND4C_ARRAY_SHAPE_H
 #define ND4C_ARRAY_SHAPE_H
 

@@ -1,4 +1,5 @@
-/* The part of a storage that every layer may use. src/device/storage owns the rest (replicas, coherence, fences). */
+/* The part of a storage that every layer may use: array.c and the layers above retain, release and address storages
+ * with it. src/device/storage owns the rest (replicas, coherence, fences). */
 #ifndef ND4C_ARRAY_STORAGE_H
 #define ND4C_ARRAY_STORAGE_H
 

@@ -1,4 +1,5 @@
-/* Views of arrays: implements the slicing functions of nd4c/array.h. */
+/* Views of arrays: implements the slicing functions of nd4c/array.h. Programs call those; dispatch/indexing*.c and
+ * graph/ir make their views here. */
 #include <stddef.h>
 
 #include "array/array.h"
