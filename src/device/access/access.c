@@ -1,4 +1,5 @@
-/* Host access to the elements of arrays: nd4c_array_data, _item and the host's part of reading and writing. */
+/* Host access to the elements of arrays: nd4c_array_data, _item and the host's part of reading and writing. Programs
+ * call the public functions; dispatch/fetch.c calls the others for nd4c_array_read and _write. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Parts of a storage that the host reads or writes on the device where the contents are, without copying the rest. */
+/* Parts of a storage that the host reads or writes on the device where the contents are, without copying the rest.
+ * access.c and print.c call it for small parts of large arrays. */
 #include <string.h>
 
 #include "base/os.h"

@@ -1,4 +1,5 @@
-/* Creates arrays: nd4c_array_empty, _zeros, _full, _wrap and the others of nd4c/array.h. */
+/* Creates arrays: nd4c_array_empty, _zeros, _full, _wrap and the others of nd4c/array.h. Programs call them; dispatch,
+ * import and io create their arrays here, too. */
 #include <string.h>
 
 #include "array/array.h"

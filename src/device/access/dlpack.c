@@ -1,4 +1,5 @@
-/* Exchange with other libraries through DLPack: implements nd4c/dlpack.h. */
+/* Exchange with other libraries through DLPack: implements nd4c/dlpack.h. Programs and the Python package call it;
+ * external.c imports the memory of devices for it. */
 #include "nd4c/dlpack.h"
 
 #include <string.h>

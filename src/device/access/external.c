@@ -1,4 +1,5 @@
-/* Arrays over external memory, and exporting arrays' memory: implements nd4c/external.h. */
+/* Arrays over external memory, and exporting arrays' memory: implements nd4c/external.h. Programs and the Python
+ * package call it, and dlpack.c for memory of devices. */
 #include "device/access/external.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* External memory inside src/device (dlpack.c, create.c); nd4c/external.h is the public part. */
+/* External memory inside src/device: which kinds a device imports. dlpack.c and external.c include it; nd4c/external.h
+ * is the public part. */
 #ifndef ND4C_DEVICE_ACCESS_EXTERNAL_H
 #define ND4C_DEVICE_ACCESS_EXTERNAL_H
 

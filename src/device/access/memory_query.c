@@ -1,4 +1,5 @@
-/* Queries of a device's memory for programs: nd4c_memory_get_info, _trim and _report. */
+/* Queries of a device's memory for programs: nd4c_memory_get_info, _trim and _report. They collect from the memory
+ * manager, storages, scratch and workspaces. Only programs and the Python package call them. */
 #include <string.h>
 
 #include "base/recycle.h"

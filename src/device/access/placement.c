@@ -1,4 +1,5 @@
-/* Where arrays are, and moving them: nd4c_array_state, _migrate and _prefetch. */
+/* Where arrays are, and moving them: nd4c_array_state, _migrate and _prefetch. Programs and the Python package call
+ * them; device/storage/residence.c does the work. */
 #include "array/array.h"
 #include "base/status.h"
 #include "device/context/context.h"

@@ -1,4 +1,5 @@
-/* nd4c_array_format: copies the shown elements to the host, where src/array/format.c makes the text. */
+/* nd4c_array_format: copies the shown elements to the host, where src/array/format.c makes the text. Programs call it;
+ * Python's repr of an array does. */
 #include "array/array.h"
 #include "array/format.h"
 #include "array/narrow.h"

@@ -1,4 +1,5 @@
-/* Arrays of utf8 strings: one host storage with a table of offset and length for each element, then the bytes. */
+/* Arrays of utf8 strings: one host storage with a table of offset and length for each element, then the bytes.
+ * Programs, the ops in dispatch/text, and import create and read such arrays here. */
 #include <string.h>
 
 #include "array/array.h"

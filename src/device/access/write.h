@@ -1,4 +1,5 @@
-/* Copies between host memory and arrays, for nd4c_array_read, _write and the ops that compute on the host. */
+/* Copies between host memory and arrays. dispatch/fetch.c calls them for nd4c_array_read and _write, ops that compute
+ * on the host (dispatch, dispatch/text, dispatch/image) for the address of elements. */
 #ifndef ND4C_DEVICE_ACCESS_WRITE_H
 #define ND4C_DEVICE_ACCESS_WRITE_H
 

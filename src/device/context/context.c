@@ -1,4 +1,5 @@
-/* See context.h. */
+/* Implements context.h and nd4c/context.h. Programs create contexts here; every public call that gets a context
+ * resolves it here; plans and models (graph, import) hold references. */
 #include "device/context/context.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Contexts inside the library: device, stream, settings and routing of calls. Every layer above uses it. */
+/* Contexts inside the library: device, stream, settings and routing of calls. dispatch reads them in every eager call;
+ * graph and import create them for plans and models. */
 #ifndef ND4C_DEVICE_CONTEXT_CONTEXT_H
 #define ND4C_DEVICE_CONTEXT_CONTEXT_H
 

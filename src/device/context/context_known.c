@@ -1,4 +1,5 @@
-/* The table of live contexts: a caller's pointer is looked up here before it is dereferenced. */
+/* The table of live contexts: a caller's pointer is looked up here before it is dereferenced. context.c and scope.c add
+ * and remove contexts; every public call that gets a context checks it here. */
 #include "base/os_lock.h"
 #include "base/status.h"
 #include "device/context/context.h"

@@ -1,4 +1,5 @@
-/* The routing object, and the default one from the properties: implements nd4c/routing.h. */
+/* The routing object, and the default one from the properties: implements nd4c/routing.h. Programs create routing
+ * objects; context.c asks for the default, dispatch/routed.c for names and lists of ops. */
 #include "device/context/routing.h"
 
 #include <stddef.h>

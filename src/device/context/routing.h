@@ -1,4 +1,5 @@
-/* Routing inside the library: the object, the vote, the contexts on which routed calls run. src/dispatch calls it. */
+/* Routing inside the library: the object, the vote, the contexts on which routed calls run. dispatch/routed.c calls it
+ * for eager calls, graph/plan for the nodes of a plan. */
 #ifndef ND4C_DEVICE_CONTEXT_ROUTING_H
 #define ND4C_DEVICE_CONTEXT_ROUTING_H
 

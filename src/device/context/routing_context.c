@@ -1,5 +1,5 @@
-/* The contexts to which a routed context sends its calls: one for each device, with its own stream. They need no lock,
- * because only the routed context uses them, on one thread at a time. */
+/* The contexts to which a routed context sends its calls: one for each device, with its own stream. dispatch and graph
+ * ask for them. They need no lock, because only the routed context uses them, on one thread at a time. */
 #include "base/status.h"
 #include "device/context/routing.h"
 

@@ -1,4 +1,5 @@
-/* The vote: include/nd4c/routing.h has the weights. */
+/* The vote: scores the devices for one call. dispatch/routed.c calls it for each eager call that is routed, routing.c
+ * for fresh arrays. include/nd4c/routing.h has the weights. */
 #include <math.h>
 #include <string.h>
 

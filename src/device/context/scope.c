@@ -1,4 +1,5 @@
-/* See scope.h. */
+/* Implements scope.h, nd4c_context_acquire and nd4c_context_release: a thread borrows a context and gives it back.
+ * Programs call these, and dispatch for the ops that it runs itself. */
 #include "device/context/scope.h"
 
 #include "base/config/config.h"

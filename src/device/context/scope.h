@@ -1,4 +1,5 @@
-/* Contexts that nd4c_context_acquire lends to threads. context.c and memory trimming use it. */
+/* Contexts that nd4c_context_acquire lends to threads. context_known.c asks whether a thread holds one;
+ * device/access/memory_query.c frees idle ones. */
 #ifndef ND4C_DEVICE_CONTEXT_SCOPE_H
 #define ND4C_DEVICE_CONTEXT_SCOPE_H
 
