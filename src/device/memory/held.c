@@ -1,4 +1,5 @@
-/* See held.h. */
+/* Implements held.h: the list of pieces that backends hold, and the order in which it asks their owners to free memory.
+ * Backends enter through the host table, memory.c when a request does not fit. */
 #include "device/memory/held.h"
 
 #include "base/alloc.h"

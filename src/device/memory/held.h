@@ -1,5 +1,5 @@
-/* Device memory that backends hold besides arrays: implements host->device_memory (nd4c/plugin/memory.h). Memory
- * managers ask it for memory. */
+/* Device memory that backends hold besides arrays: implements host->device_memory (nd4c/plugin/memory.h). memory.c asks
+ * it for memory; device/access/memory_query.c reports it. */
 #ifndef ND4C_DEVICE_MEMORY_HELD_H
 #define ND4C_DEVICE_MEMORY_HELD_H
 

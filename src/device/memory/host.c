@@ -1,4 +1,5 @@
-/* See host.h. */
+/* Implements host.h: each function of the host table, most of them from src/base. Backends, plug-ins and kernels call
+ * these functions; device/registry passes the table to a provider when it is loaded. */
 #include "device/memory/host.h"
 #include "device/memory/held.h"
 #include "device/stream/cancellation.h"

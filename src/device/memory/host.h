@@ -1,4 +1,5 @@
-/* The host table (nd4c/plugin/host.h), which the registry passes to providers. */
+/* The host table (nd4c/plugin/host.h), the functions that nd4c gives to providers. device/registry passes it to them;
+ * device/access, device/storage and dispatch call a few functions of it themselves. */
 #ifndef ND4C_DEVICE_MEMORY_HOST_H
 #define ND4C_DEVICE_MEMORY_HOST_H
 

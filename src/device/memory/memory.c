@@ -1,4 +1,5 @@
-/* See memory.h. */
+/* Implements memory.h: allocation, the cache of freed blocks, and the retries when a device is full. device/storage,
+ * device/workspace and scratch.c allocate here; device/registry makes one manager for each device. */
 #include "device/memory/memory_body.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The memory of one device: size classes, a cache of freed blocks, a cap, a peak. Storages, plans and workspaces
- * allocate here. Thread-safe. */
+/* The memory of one device: size classes, a cache of freed blocks, a cap, a peak. device/storage allocates arrays here,
+ * device/workspace arenas, scratch.c scratch for calls and plans. Thread-safe. */
 #ifndef ND4C_DEVICE_MEMORY_MEMORY_H
 #define ND4C_DEVICE_MEMORY_MEMORY_H
 

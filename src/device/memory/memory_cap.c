@@ -1,4 +1,5 @@
-/* The configured cap of a device, and the room under it. */
+/* The configured cap of a device, and the room under it. memory.c asks for the cap; scratch.c, pending_blocks.c and
+ * device/workspace ask whether a block fits without taking memory from others. */
 #include "base/config/config.h"
 #include "base/config/config_family.h"
 #include "base/config/log.h"

@@ -1,4 +1,5 @@
-/* The counts of a device's memory and the memory that remains, for allocators, routing and programs. */
+/* The counts of a device's memory and the memory that remains. held.c, device/storage and device/workspace add to the
+ * counts; routing (device/context) and programs ask what remains. */
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/memory/memory_body.h"

@@ -1,4 +1,5 @@
-/* Creation and destruction of a device's memory manager, for the registry; memory.h has its use. */
+/* Creation and destruction of a device's memory manager. device/registry/candidate_devices.c calls them when it opens a
+ * device; memory.h has the manager's use. */
 #ifndef ND4C_DEVICE_MEMORY_MEMORY_MANAGER_H
 #define ND4C_DEVICE_MEMORY_MEMORY_MANAGER_H
 

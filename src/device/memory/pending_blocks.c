@@ -1,4 +1,5 @@
-/* See pending_blocks.h. */
+/* Implements pending_blocks.h: blocks in bins by device and size, with the fences of their work.
+ * device/storage/storage.c adds a block when an array is released, and takes one for a fresh array. */
 #include "device/memory/pending_blocks.h"
 
 #include "base/os.h"

@@ -1,6 +1,7 @@
-/* Blocks that were released while work on them was pending. Work on the same stream may reuse one at once, because a
- * stream executes in order (an OpenCL queue that is out of order orders the users of a buffer). Other work gets it from
- * the memory manager once its fences are signalled. Until then the manager counts it as live. */
+/* Blocks that were released while work on them was pending; device/storage/storage.c adds and takes them. Work on the
+ * same stream may reuse one at once, because a stream executes in order (an OpenCL queue that is out of order orders
+ * the users of a buffer). Other work gets it from the memory manager once its fences are signalled. Until then the
+ * manager counts it as live. */
 #ifndef ND4C_DEVICE_MEMORY_PENDING_BLOCKS_H
 #define ND4C_DEVICE_MEMORY_PENDING_BLOCKS_H
 

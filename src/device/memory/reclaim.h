@@ -1,5 +1,5 @@
-/* Reclaimers free memory of a device when a request does not fit. Memory managers call them; arenas, packed constants
- * and storages, which are layers above, have one entry each:
+/* Reclaimers free memory of a device when a request does not fit. memory.c calls them; arenas (device/workspace),
+ * packed constants and storages (device/storage), which are layers above, have one entry each:
  *
  *     static const nd4c_reclaimer arenas = {.order = ND4C_RECLAIM_ARENAS, .give_way = nd4c_workspace_give_way};
  *     ND4C_HOOK(reclaimers, nd4c_reclaimer, arenas); */

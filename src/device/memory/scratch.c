@@ -1,4 +1,5 @@
-/* See scratch.h. */
+/* Implements scratch.h. submit/submit.c borrows a block for each call that it enqueues, graph/modes/stream.c holds one
+ * for a plan; dispatch/choice.c checks requests for scratch. */
 #include "device/memory/scratch.h"
 
 #include <stdatomic.h>

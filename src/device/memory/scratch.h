@@ -1,6 +1,6 @@
-/* Device scratch of calls and executables. It belongs to a stream: work on a stream runs in order, so one block serves
- * all its calls in flight. A block is lent to one submission at a time while that enqueues. A stream gets a second
- * block only if two threads enqueue on it at once.
+/* Device scratch of calls and executables, for submit, graph/modes and dispatch/choice.c. It belongs to a stream: work
+ * on a stream runs in order, so one block serves all its calls in flight. A block is lent to one submission at a time
+ * while that enqueues. A stream gets a second block only if two threads enqueue on it at once.
  *
  *     nd4c_scratch_lend, or nd4c_scratch_take of one that is held
  *     (the caller enqueues work that uses the block)

@@ -1,4 +1,5 @@
-/* See staging.h. */
+/* Implements staging.h. device/storage/transfer_stream.c takes a buffer while it copies, device/storage/cargo.c for
+ * copies that are in flight; device/registry makes the buffers when it opens a device. */
 #include "device/memory/staging.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
-/* Staging buffers: page-locked host memory, from which a device copies fastest. Each device that offers it keeps a few;
- * copies between host and device use them. */
+/* Staging buffers: page-locked host memory, from which a device copies fastest. Each device that offers it keeps a few.
+ * transfer_stream.c and cargo.c in device/storage use them for copies between host and device. */
 #ifndef ND4C_DEVICE_MEMORY_STAGING_H
 #define ND4C_DEVICE_MEMORY_STAGING_H
 
