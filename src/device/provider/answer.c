@@ -1,4 +1,5 @@
-/* See answer.h. */
+/* Implements answer.h: asks a compiler, then checks what it answered. Called by graph/plan/partition.c for plans,
+ * dispatch/choice.c for eager calls, device/registry/verify.c for the check of a device. */
 #include "device/provider/answer.h"
 
 #include <stdarg.h>

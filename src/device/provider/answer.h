@@ -1,5 +1,5 @@
-/* A compiler's answer to a region: which nodes it takes, as which pieces, and why it declines the others. Plans and
- * eager choices ask. */
+/* A compiler's answer to a region: which nodes it takes, as which pieces, and why it declines the others.
+ * graph/plan/partition.c and dispatch/choice.c ask. */
 #ifndef ND4C_DEVICE_PROVIDER_ANSWER_H
 #define ND4C_DEVICE_PROVIDER_ANSWER_H
 

@@ -1,4 +1,5 @@
-/* See compilers.h. */
+/* Implements compilers.h. device/compute.c checks each compiler of a contribution here; device/kept.c asks whether
+ * executables can be kept. */
 #include "device/provider/compilers.h"
 
 #include <stdio.h>

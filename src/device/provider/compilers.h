@@ -1,4 +1,4 @@
-/* Checks of compilers' tables, before a compiler is used. */
+/* Checks of compilers' tables, before a compiler is used. device/compute.c and device/kept.c call them. */
 #ifndef ND4C_DEVICE_PROVIDER_COMPILERS_H
 #define ND4C_DEVICE_PROVIDER_COMPILERS_H
 

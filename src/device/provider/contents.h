@@ -1,6 +1,6 @@
-/* Reads the elements of an array on any device, for layers below dispatch. nd4c_array_read is in dispatch, because it
- * may run ops to put elements in order. Host ops on strings and pictures, and the comparison of constants in segments,
- * use it. */
+/* Reads the elements of an array on any device, for layers below dispatch: nd4c_array_read is in dispatch, because it
+ * may run ops to put elements in order. Host ops on strings and pictures (dispatch/text, dispatch/image), and the
+ * comparison of constants in segments (segment_pattern.c), call it; dispatch/host_ops.c has the function behind it. */
 #ifndef ND4C_DEVICE_PROVIDER_CONTENTS_H
 #define ND4C_DEVICE_PROVIDER_CONTENTS_H
 

@@ -1,4 +1,5 @@
-/* The DLPack type of a device's memory, for dlpack.c and nd4c_device_get_info. */
+/* The DLPack type of a device's memory. device/access/dlpack.c and nd4c_device_get_info (device/opened.c) ask for
+ * it. */
 #include "device/provider/dlpack_types.h"
 
 #include "device/device.h"

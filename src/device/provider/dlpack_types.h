@@ -1,4 +1,5 @@
-/* DLPack's numbers for kinds of memory (DLDeviceType in dlpack.h of version 1.1). */
+/* DLPack's numbers for kinds of memory (DLDeviceType in dlpack.h of version 1.1), for dlpack_types.c and
+ * device/access/dlpack.c. */
 #ifndef ND4C_DEVICE_PROVIDER_DLPACK_TYPES_H
 #define ND4C_DEVICE_PROVIDER_DLPACK_TYPES_H
 

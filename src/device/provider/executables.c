@@ -1,4 +1,5 @@
-/* See executables.h. */
+/* Implements executables.h: the reader checks every number before it is used. device/kept.c reads and writes the cache
+ * here, graph/ahead.c the files that are compiled ahead of time. */
 #include "device/provider/executables.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Files of executables: the cache's, with one executable each, and those that were compiled ahead of time.
+/* Files of executables: the cache's (device/kept.c), with one executable each, and those that were compiled ahead of
+ * time (graph/ahead.c).
  *
  * All numbers are little-endian. Header, 64 bytes: "nd4cexe" and a zero; version (4 bytes); number of entries (4); size
  * of the file (8); SHA-256 of all behind the header (32); 8 zeros. Entry: identity of the piece (32); sizes of the

@@ -1,4 +1,5 @@
-/* Names of the kinds that the backend ABI numbers: types of devices, kinds of external memory. */
+/* Names of the kinds that the backend ABI numbers: types of devices, kinds of external memory. Programs call these
+ * functions; provider_check.c, device/access and device/storage name the kinds in error texts. */
 #include <stddef.h>
 
 #include "base/text.h"

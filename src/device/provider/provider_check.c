@@ -1,4 +1,5 @@
-/* See provider_check.h. */
+/* Implements provider_check.h for the tables of a provider and the descriptions of its devices.
+ * device/registry/candidate.c calls it before it calls any function of the provider. */
 #include "device/provider/provider_check.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Checks of a provider's tables, for the registry. Plug-ins are untrusted: every count, name and pointer is checked
+/* Checks of a provider's tables, for device/registry. Plug-ins are untrusted: every count, name and pointer is checked
  * before it is used, and a refusal says what was found and what was expected. */
 #ifndef ND4C_DEVICE_PROVIDER_PROVIDER_CHECK_H
 #define ND4C_DEVICE_PROVIDER_PROVIDER_CHECK_H

@@ -1,4 +1,5 @@
-/* Checks of a plug-in's ops (provider_check.h). */
+/* Checks of a plug-in's ops (provider_check.h). provider_check.c calls it for a provider that brings ops; ops/infer
+ * asks which dtypes such ops may have. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Checks of the properties that a provider declares (provider_check.h). */
+/* Checks of the properties that a provider declares (provider_check.h). provider_check.c calls it;
+ * device/registry/properties.c takes the rows of a checked provider from it. */
 #include <stdio.h>
 #include <string.h>
 

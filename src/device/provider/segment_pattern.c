@@ -1,4 +1,5 @@
-/* Segments as bytes: the pattern, equal for segments that differ only in extents, and the identity (compiled.h). */
+/* Segments as bytes: the pattern, equal for segments that differ only in extents, and the identity (compiled.h).
+ * device/compiled.c looks for a live executable by the pattern, device/kept.c for a file by the identity. */
 #include <string.h>
 
 #include "array/array.h"
