@@ -1,4 +1,5 @@
-/* See builtins.h. */
+/* Implements builtins.h: the list that the build generates, as a table. candidate_list.c makes a candidate of each
+ * entry; properties.c declares their properties. */
 #include "device/registry/builtins.h"
 
 #include <stddef.h>

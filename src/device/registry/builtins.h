@@ -1,5 +1,5 @@
-/* Providers in this library, by name and entry function, for the registry. The build makes the list
- * (backends/CMakeLists.txt). */
+/* Providers in this library, by name and entry function. candidate_list.c and properties.c read the list. The build
+ * makes it (backends/CMakeLists.txt). */
 #ifndef ND4C_DEVICE_REGISTRY_BUILTINS_H
 #define ND4C_DEVICE_REGISTRY_BUILTINS_H
 

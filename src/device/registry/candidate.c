@@ -1,4 +1,5 @@
-/* See candidate.h. */
+/* Implements candidate.h: loads, checks, probes and opens one provider. registry.c and candidate_list.c call it under
+ * the registry's lock. */
 #include "device/registry/candidate.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Candidates of the registry: the state of each provider before, while and after it is opened. */
+/* Candidates of the registry: the state of each provider before, while and after it is opened. registry.c and
+ * candidate_list.c call these functions; the candidate_*.c implement them. */
 #ifndef ND4C_DEVICE_REGISTRY_CANDIDATE_H
 #define ND4C_DEVICE_REGISTRY_CANDIDATE_H
 

@@ -1,4 +1,5 @@
-/* Merges contributions into the compute of a backend's devices (compute.h). Under the registry's lock. */
+/* Merges contributions into the compute of a backend's devices (compute.h). candidate.c calls it when a backend opens,
+ * registry.c when a plug-in is loaded later. Under the registry's lock. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

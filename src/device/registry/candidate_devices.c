@@ -1,4 +1,5 @@
-/* The devices of a candidate: each is opened and checked separately, so that a failure does not affect its siblings. */
+/* The devices of a candidate: each is opened and checked separately, so that a failure does not affect its siblings.
+ * candidate.c calls it when a backend opens, registry.c to find a device. Under the registry's lock. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

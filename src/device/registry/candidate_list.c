@@ -1,4 +1,5 @@
-/* See candidate_list.h. */
+/* Implements candidate_list.h. registry.c fills the list on first use, adds plug-ins and walks over it;
+ * candidate_compute.c looks for contributions in it. */
 #include "device/registry/candidate_list.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The list of candidates: built-in providers, backends with a known name that are searched as plug-ins, and plug-ins
- * that were configured or loaded. The registry calls these functions under its lock. Candidates are never removed, so
- * pointers to them are valid for the life of the process. */
+ * that were configured or loaded. registry.c and candidate_compute.c call these functions under the registry's lock.
+ * Candidates are never removed, so pointers to them are valid for the life of the process. */
 #ifndef ND4C_DEVICE_REGISTRY_CANDIDATE_LIST_H
 #define ND4C_DEVICE_REGISTRY_CANDIDATE_LIST_H
 

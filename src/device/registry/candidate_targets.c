@@ -1,5 +1,6 @@
-/* The targets of a candidate: devices that this machine lacks. Each has a device record, whose handle compilers get. It
- * has no memory and no streams, and is in no list, because nothing runs there. */
+/* The targets of a candidate: devices that this machine lacks, for which registry.c finds a target when a program
+ * compiles ahead of time. Each has a device record, whose handle compilers get. It has no memory and no streams, and is
+ * in no list, because nothing runs there. */
 #include <stdatomic.h>
 #include <stdio.h>
 

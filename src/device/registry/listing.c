@@ -1,4 +1,5 @@
-/* nd4c_device_count and nd4c_device_at: the host, which they open, and all devices that were opened since. */
+/* nd4c_device_count and nd4c_device_at: the host, which they open, and all devices that were opened since. Programs
+ * call them: the Python package, `nd4c info`. */
 #include "base/status.h"
 #include "device/device.h"
 

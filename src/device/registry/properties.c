@@ -1,4 +1,5 @@
-/* See properties.h. */
+/* Implements properties.h and nd4c/config.h. Programs set and read properties here; candidate.c declares those of a
+ * provider that is accepted. */
 #include "device/registry/properties.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* Properties of providers. Those of built-in providers are declared before any property is read or set, those of a
- * plug-in when it is accepted. Implements nd4c/config.h. */
+ * plug-in when candidate.c accepts it. properties.c also implements nd4c/config.h. */
 #ifndef ND4C_DEVICE_REGISTRY_PROPERTIES_H
 #define ND4C_DEVICE_REGISTRY_PROPERTIES_H
 

@@ -1,4 +1,5 @@
-/* See registry.h. */
+/* Implements registry.h and nd4c/device.h: finds devices, selects the default, loads plug-ins. Programs call the public
+ * functions; device/context asks for the default device, files of all layers for the host's. */
 #include "device/registry/registry.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The registry: candidates in probe order, and the default device. Other parts of the library use it to find
- * devices. */
+/* The registry: candidates in probe order, and the default device. device/context/routing.c finds devices by name here,
+ * graph/ahead.c the targets to compile for; device.h has the host's device. */
 #ifndef ND4C_DEVICE_REGISTRY_REGISTRY_H
 #define ND4C_DEVICE_REGISTRY_REGISTRY_H
 

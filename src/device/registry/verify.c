@@ -1,4 +1,5 @@
-/* The check of a device after it was opened: copies numbers there, adds them and reads the sum. */
+/* The check of a device after it was opened: copies numbers there, adds them and reads the sum. candidate_devices.c
+ * calls it once for each device. */
 #include <stdio.h>
 
 #include "base/alloc.h"
