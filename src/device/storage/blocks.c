@@ -1,4 +1,5 @@
-/* nd4c_array_from_blocks: arrays of quantised blocks. */
+/* nd4c_array_from_blocks: arrays of quantised blocks, which encoded.c stores. Programs call it, among them the Python
+ * package. */
 #include <stdio.h>
 
 #include "array/shape.h"

@@ -1,4 +1,5 @@
-/* See cargo.h. */
+/* Implements cargo.h: small cargos lie behind their own record, larger ones in staging buffers. Only replica_copy.c
+ * calls it. */
 #include "device/storage/cargo.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* See codec.h. */
+/* Implements codec.h: loads a library once and looks up its symbols. dispatch/image calls it for pictures, io for JSON
+ * and zip files. */
 #include "device/storage/codec.h"
 
 #include "base/status.h"

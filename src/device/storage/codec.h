@@ -1,4 +1,5 @@
-/* Run-time libraries of file formats (pictures, JSON, zip, regular expressions), loaded when they are first needed. */
+/* Run-time libraries of file formats (pictures, JSON, zip), loaded when they are first needed. dispatch/image and io
+ * load theirs here. */
 #ifndef ND4C_DEVICE_STORAGE_CODEC_H
 #define ND4C_DEVICE_STORAGE_CODEC_H
 

@@ -1,4 +1,5 @@
-/* Coherence of a storage's replicas: which one is current, and which copies a use needs (storage.h). */
+/* Coherence of a storage's replicas: which one is current, and which copies a use needs (storage.h). submit,
+ * graph/modes and device/access acquire a storage here before they use it, and commit it afterwards. */
 #include <string.h>
 
 #include "base/alloc.h"

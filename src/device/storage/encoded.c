@@ -1,4 +1,5 @@
-/* See encoded.h. */
+/* Implements encoded.h. blocks.c makes such storages; dispatch shows their blocks to kernels; replica_copy.c decodes
+ * them. */
 #include "device/storage/encoded.h"
 
 #include <string.h>

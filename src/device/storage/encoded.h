@@ -1,5 +1,6 @@
-/* Encoded storages: their contents are quantised blocks in the host's memory, and immutable. Kernels that read such
- * blocks get them; every other use gets a decoded replica, made when it is first needed. */
+/* Encoded storages: their contents are quantised blocks in the host's memory, and immutable. dispatch gives the blocks
+ * to kernels that read them; every other use gets a decoded replica, which replica_copy.c makes when it is first
+ * needed. */
 #ifndef ND4C_DEVICE_STORAGE_ENCODED_H
 #define ND4C_DEVICE_STORAGE_ENCODED_H
 

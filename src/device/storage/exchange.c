@@ -1,4 +1,5 @@
-/* nd4c_storage_exchange: a new value in a block that replaces the storage's. */
+/* nd4c_storage_exchange: a new value in a block that replaces the storage's. submit/returned.c calls it for executables
+ * that allocate their results. */
 #include "device/storage/storage.h"
 #include "device/storage/storage_body.h"
 

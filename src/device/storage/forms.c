@@ -1,4 +1,5 @@
-/* See forms.h. */
+/* Implements forms.h. dispatch/constants.c finds and makes forms for calls and plans, graph/ir/derived.c makes marks;
+ * storages detach their forms here before they are written or freed. */
 #include "device/storage/forms.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Forms: the contents of a storage, or of a view of it, packed on one device in the layout of an engine's kernels. A
  * form belongs to the storage and is shared by all choices that need the same one: steps of a plan, plans of other
- * shapes. It counts as memory of the device.
+ * shapes. dispatch/constants.c finds and makes them. A form counts as memory of the device.
  *
  * A form stays while a choice uses it. Afterwards it is kept for the next plan until the storage is written or freed,
  * the device needs memory, or its memory is trimmed to 0. nd4c does not see writes through an address: a form therefore

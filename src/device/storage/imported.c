@@ -1,4 +1,5 @@
-/* See imported.h. */
+/* Implements imported.h: makes such a storage, and lists the live ones for reports. access/external.c makes them;
+ * access/memory_query.c reads the list. */
 #include "device/storage/imported.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* Storages over external memory that a device imported: their first replica is that memory, and is never moved.
- * access/external.c makes them. */
+ * access/external.c makes them; access/memory_query.c counts them. */
 #ifndef ND4C_DEVICE_STORAGE_IMPORTED_H
 #define ND4C_DEVICE_STORAGE_IMPORTED_H
 

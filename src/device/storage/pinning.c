@@ -1,4 +1,5 @@
-/* See pinning.h. */
+/* Implements pinning.h: acquires the contents, pins the replica and waits for its value. access/dlpack.c and
+ * access/external.c call it before they give memory away. */
 #include "device/storage/pinning.h"
 
 #include "base/status.h"

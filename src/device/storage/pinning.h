@@ -1,4 +1,5 @@
-/* Pinning: keeps an array's memory in place while a caller has its address (DLPack) or its name (external memory). */
+/* Pinning: keeps an array's memory in place while a caller has its address (DLPack) or its name (external memory).
+ * access/dlpack.c and access/external.c pin arrays. */
 #ifndef ND4C_DEVICE_STORAGE_PINNING_H
 #define ND4C_DEVICE_STORAGE_PINNING_H
 

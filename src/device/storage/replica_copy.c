@@ -1,12 +1,11 @@
-/* Copies the contents of a storage from one replica to another. If a device can copy asynchronously, the copy is
- * enqueued: the target's `written` is its fence, and work that uses the target waits for it. Its bytes come
+/* Copies the contents of a storage from one replica to another; coherence.c and residence.c call it. If a device can
+ * copy asynchronously, the copy is enqueued: the target's `written` is its fence, and work that uses the target waits
+ * for it. The device reads the bytes from
  *
- *     from memory of nd4c's, into which the host put them (cargo.h)     what is small, and what a device takes fastest
- *                                                                       from page-locked memory
- *     from the source's replica, which is being read until then         the rest; not where the user may write to it
- *                                                                       without a call of nd4c's
+ *     a cargo (cargo.h), which the host has filled      if the copy is small, or fastest from page-locked memory
+ *     the source's replica, until the copy has ended    else, unless the user may write to it without a call of nd4c
  *
- * Else it is complete when nd4c_replica_bring returns. */
+ * Every other copy is complete when nd4c_replica_bring returns. */
 #include "device/storage/replica_copy.h"
 
 #include "base/os.h"

@@ -1,4 +1,5 @@
-/* Copies between the replicas of a storage, for coherence.c and residence.c; all under the storage's lock. */
+/* Copies between the replicas of a storage, for coherence.c and residence.c. All functions run under the storage's
+ * lock. */
 #ifndef ND4C_DEVICE_STORAGE_REPLICA_COPY_H
 #define ND4C_DEVICE_STORAGE_REPLICA_COPY_H
 

@@ -1,4 +1,5 @@
-/* Where storages have replicas: migration, prefetching, and spilling when memory is short. */
+/* Where storages have replicas: migration, prefetching, and spilling when memory is short. access/placement.c moves
+ * storages here; the memory manager spills through a reclaimer; coherence.c makes and drops replicas. */
 
 #include "base/alloc.h"
 #include "base/os_lock.h"

@@ -1,4 +1,5 @@
-/* See small_storage.h. */
+/* Implements small_storage.h. storage.c makes small storages here; a released one goes back to its thread's list; a
+ * thread that ends frees its list. */
 #include "device/storage/small_storage.h"
 
 #include "base/alloc.h"

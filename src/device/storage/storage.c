@@ -1,4 +1,5 @@
-/* See storage.h. */
+/* Implements the life of a storage: making, releasing, and waiting for pending work before its memory is freed
+ * (storage.h). access/create.c and dispatch/call.c make storages, graph those of plans. */
 #include "device/storage/storage.h"
 
 #include "base/alloc.h"

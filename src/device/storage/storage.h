@@ -1,6 +1,7 @@
-/* Storages: replicas on devices, their coherence (Modified, Shared, Invalid) and their fences. All copies between
- * devices are decided here: on demand in nd4c_storage_acquire, on request in nd4c_storage_migrate and
- * nd4c_storage_prefetch, and for parts that the host reads or writes in nd4c_storage_reads_apart and _writes_apart. */
+/* Storages: replicas on devices, their coherence (Modified, Shared, Invalid) and their fences. submit, dispatch, graph
+ * and device/access use storages through this. All copies between devices are decided here: on demand in
+ * nd4c_storage_acquire, on request in nd4c_storage_migrate and nd4c_storage_prefetch, and for parts that the host reads
+ * or writes in nd4c_storage_reads_apart and _writes_apart. */
 #ifndef ND4C_DEVICE_STORAGE_STORAGE_H
 #define ND4C_DEVICE_STORAGE_STORAGE_H
 

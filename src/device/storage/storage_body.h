@@ -1,5 +1,6 @@
 /* The complete storage, for the files of src/device that implement it: storage.c its life, coherence.c the states of
- * replicas and copies, residence.c the places of replicas and spilling. */
+ * replicas and copies, residence.c the places of replicas and spilling. access/apart.c and device/workspace use it,
+ * too. */
 #ifndef ND4C_DEVICE_STORAGE_STORAGE_BODY_H
 #define ND4C_DEVICE_STORAGE_STORAGE_BODY_H
 

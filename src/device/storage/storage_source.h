@@ -1,5 +1,5 @@
-/* The source of memory for a thread's new storages while it has entered a workspace. storage.c asks; workspaces, a
- * layer above, are the only source. */
+/* The source of memory for a thread's new storages while it has entered a workspace. storage.c and residence.c ask;
+ * workspaces (device/workspace), a layer above, are the only source. */
 #ifndef ND4C_DEVICE_STORAGE_STORAGE_SOURCE_H
 #define ND4C_DEVICE_STORAGE_STORAGE_SOURCE_H
 

@@ -1,4 +1,5 @@
-/* See transfer_stream.h. */
+/* Implements transfer_stream.h: moves bytes through staging buffers, ordinary memory or from device to device.
+ * replica_copy.c, coherence.c and access/apart.c call it, submit/returned.c for results that an executable returned. */
 #include "device/storage/transfer_stream.h"
 
 #include <string.h>

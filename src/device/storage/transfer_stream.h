@@ -1,5 +1,5 @@
 /* Copies within and between devices, and fills. They are complete when they return, except nd4c_transfer_enqueue and
- * nd4c_transfer_enqueue_direct. */
+ * nd4c_transfer_enqueue_direct. replica_copy.c and coherence.c call them for replicas, access/apart.c for parts. */
 #ifndef ND4C_DEVICE_STORAGE_TRANSFER_STREAM_H
 #define ND4C_DEVICE_STORAGE_TRANSFER_STREAM_H
 

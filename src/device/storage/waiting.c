@@ -1,4 +1,5 @@
-/* How operations on a storage wait for submitted work, and get memory, without the storage's lock. */
+/* How operations on a storage wait for submitted work, and get memory, without the storage's lock. coherence.c,
+ * residence.c and replica_copy.c put an operation off here; storage_body.h shows how. */
 #include "base/status.h"
 #include "device/storage/storage_body.h"
 
