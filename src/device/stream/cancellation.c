@@ -1,4 +1,5 @@
-/* See cancellation.h. */
+/* Implements cancellation.h and nd4c/cancellation.h. Programs request and enter cancellations; submit, graph/modes and
+ * the host table check them. */
 #include "device/stream/cancellation.h"
 
 #include "base/alloc.h"

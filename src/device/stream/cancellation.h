@@ -1,5 +1,5 @@
 /* Cancellation inside the library (nd4c/cancellation.h): what the calling thread has entered, and whether to stop.
- * Submissions, models and the host table check it. */
+ * submit, graph/modes, dispatch and the host table (device/memory/host.c) check it. */
 #ifndef ND4C_DEVICE_STREAM_CANCELLATION_H
 #define ND4C_DEVICE_STREAM_CANCELLATION_H
 

@@ -1,4 +1,4 @@
-/* See capture.h. */
+/* Implements capture.h. graph/modes/capture.c records a plan here and launches the recording in each run. */
 #include "device/stream/capture.h"
 
 #include "base/alloc.h"

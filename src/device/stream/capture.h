@@ -1,5 +1,5 @@
 /* Recorded work of one device: recorded once, launched any number of times as one piece. The mode "capture" of plans
- * uses it.
+ * (graph/modes/capture.c) uses it.
  *
  *     empty or ready --begin--> recording --end--> ready --launch--> ready
  *                                         --abandon, or a failure of end--> as before begin

@@ -1,4 +1,5 @@
-/* Closes devices when the process ends, while other threads may still submit, or forks (exit_and_fork.h).
+/* Implements exit_and_fork.h: closes devices when the process forks, or ends while other threads may still submit. The
+ * system calls it at exit and in a child of fork; device/registry registers each backend here.
  *
  *   exit begins -> devices refuse new work -> a helper thread waits for the work in flight -> exit goes on
  *                                              (at most nd4c.device.exit.wait seconds)

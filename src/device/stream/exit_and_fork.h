@@ -1,5 +1,6 @@
 /* Closed devices accept no more work: the asynchronous devices of a process that is ending and, in a child of fork,
- * those that the parent had opened. Synchronous devices never close. Every path to a backend checks this. */
+ * those that the parent had opened. Synchronous devices never close. Every path to a backend checks this: submit,
+ * device/storage, device/memory and graph. */
 #ifndef ND4C_DEVICE_STREAM_EXIT_AND_FORK_H
 #define ND4C_DEVICE_STREAM_EXIT_AND_FORK_H
 

@@ -1,4 +1,5 @@
-/* See fence.h. */
+/* Implements fence.h: records fences, waits for them, passes failures on to later work. submit/submit.c records one for
+ * each submission; device/storage waits for them before it copies or frees. */
 #include "device/stream/fence.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Fences: the end of a submission's work, shared by the storages that it reads or writes. src/submit records them;
- * storages wait for them. */
+/* Fences: the end of a submission's work, shared by the storages that it reads or writes. submit/submit.c records them;
+ * device/storage, graph and programs' waits (device/access) wait for them. */
 #ifndef ND4C_DEVICE_STREAM_FENCE_H
 #define ND4C_DEVICE_STREAM_FENCE_H
 

@@ -1,4 +1,4 @@
-/* The inside of a fence, for fence.c and fence_failed.c. */
+/* The inside of a fence. Only fence.c and fence_failed.c include it. */
 #ifndef ND4C_DEVICE_STREAM_FENCE_BODY_H
 #define ND4C_DEVICE_STREAM_FENCE_BODY_H
 

@@ -1,4 +1,5 @@
-/* Lists of failed fences, and of failures that were not reported before their fence was freed. */
+/* Lists of failed fences, and of failures that were not reported before their fence was freed. fence.c adds to them
+ * when a fence fails, and reads them when a program waits for a device or a context. */
 #include <stdio.h>
 #include <string.h>
 

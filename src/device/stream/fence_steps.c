@@ -1,4 +1,5 @@
-/* See fence_steps.h. */
+/* Implements fence_steps.h as a row of bits for each result. graph/modes/stream_parts.c fills a table; fence.c reads it
+ * when a run has failed. */
 #include "device/stream/fence_steps.h"
 
 #include <stdatomic.h>

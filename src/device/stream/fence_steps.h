@@ -1,5 +1,5 @@
-/* The dependencies of a run's results on its numbered calls. A plan makes one table; the fences of all its runs share
- * it, and may outlive the plan. */
+/* The dependencies of a run's results on its numbered calls. A plan makes one table (graph/modes/stream_parts.c); the
+ * fences of all its runs share it, and may outlive the plan. fence.c reads it. */
 #ifndef ND4C_DEVICE_STREAM_FENCE_STEPS_H
 #define ND4C_DEVICE_STREAM_FENCE_STEPS_H
 

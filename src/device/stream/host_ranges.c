@@ -1,4 +1,5 @@
-/* See host_ranges.h. */
+/* Implements host_ranges.h, nd4c_host_register and nd4c_host_unregister. Programs register memory; replica_copy.c and
+ * transfer_stream.c in device/storage count their uses here. */
 #include "device/stream/host_ranges.h"
 
 #include "base/alloc.h"

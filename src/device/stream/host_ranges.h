@@ -1,5 +1,6 @@
 /* Host memory that is registered for a device (nd4c_host_register) and is copied without staging buffers; and the uses
- * of host memory by a device's driver, for which unregistering waits:
+ * of host memory by a device's driver, for which unregistering waits. replica_copy.c and transfer_stream.c in
+ * device/storage begin and end uses:
  *
  *     use begins -> the driver is given the memory -> the copy's fence is recorded, or the copy has ended -> use ends
  *

@@ -1,4 +1,5 @@
-/* See readers.h. */
+/* Implements readers.h: a list with room for a few fences in the replica itself. device/storage/coherence.c adds a
+ * reader for each use and lets writers wait for them; pending_blocks.c in device/memory asks when all have ended. */
 #include "device/stream/readers.h"
 
 #include <string.h>

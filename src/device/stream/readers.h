@@ -1,6 +1,7 @@
-/* The fences of unfinished work that reads a replica: the next writer waits for all of them. In the order in which the
- * work was enqueued; all under the storage's lock. A newer fence of a timeline replaces the older ones: a timeline
- * queries its vendor fences in order, so a position counts as ended only with all earlier ones, even after failures. */
+/* The fences of unfinished work that reads a replica, in the order in which the work was enqueued. The next writer
+ * waits for all of them. device/storage and device/memory/pending_blocks.c call these functions, for a storage under
+ * its lock. A newer fence of a timeline replaces the older ones: a timeline queries its vendor fences in order, so a
+ * position counts as ended only with all earlier ones, even after failures. */
 #ifndef ND4C_DEVICE_STREAM_READERS_H
 #define ND4C_DEVICE_STREAM_READERS_H
 

@@ -1,3 +1,5 @@
+/* Implements shared_locks.h: counts waits that a thread makes although it must not. timeline_marks.c reports them
+ * before it waits for a device; tests read the count. */
 #include "device/stream/shared_locks.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
-/* See stream_pool.h. */
+/* Implements stream_pool.h as a ring, from which the stream that was returned first is taken first. context.c opens
+ * streams here; device/storage takes one for each copy, capture.c for a recording. */
 #include "device/stream/stream_pool.h"
 
 #include "base/alloc.h"

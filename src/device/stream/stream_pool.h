@@ -1,5 +1,5 @@
-/* Pool of idle streams of one device, because creating a stream costs a driver call or a thread. Contexts, plans and
- * transfers take streams here. */
+/* Pool of idle streams of one device, because creating a stream costs a driver call or a thread. device/context opens
+ * streams of contexts here; device/storage takes streams for copies, capture.c for recordings. */
 #ifndef ND4C_DEVICE_STREAM_STREAM_POOL_H
 #define ND4C_DEVICE_STREAM_STREAM_POOL_H
 

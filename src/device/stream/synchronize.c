@@ -1,4 +1,4 @@
-/* nd4c_device_synchronize: waits for all work of a device. */
+/* nd4c_device_synchronize: waits for all work of a device. Programs and the Python package call it. */
 #include "base/status.h"
 #include "device/driver.h"
 #include "device/stream/exit_and_fork.h"

@@ -1,4 +1,5 @@
-/* See thread.h. */
+/* Implements thread.h: makes the state of a thread, and runs the hooks of the layers above when the thread ends.
+ * exit_and_fork.c and device/access/memory_query.c ask about all threads. */
 #include "device/stream/thread.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* Per-thread state: one allocation for each thread that uses nd4c, made on first use and freed when the thread ends. */
+/* Per-thread state: one allocation for each thread that uses nd4c, made on first use and freed when the thread ends.
+ * device/context, device/workspace, small_storage.c and dispatch keep what belongs to a thread here. */
 #ifndef ND4C_DEVICE_STREAM_THREAD_H
 #define ND4C_DEVICE_STREAM_THREAD_H
 

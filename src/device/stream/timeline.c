@@ -1,4 +1,5 @@
-/* See timeline.h. */
+/* Implements the list of timelines and their entries (timeline.h); timeline_marks.c has the vendor's fences. fence.c
+ * calls it for every submission, submit/submit.c for the numbers of calls. */
 #include "device/stream/timeline.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,6 @@
 /* Timelines, one for each stream. Each submission has a position. A vendor's fence is recorded only when the host or
  * another stream must wait, at the current end of the stream, and settles every position up to there. fence.c puts
- * fences on them.
+ * fences on them; submit/submit.c takes numbers for calls.
  *
  *     positions      1   2   3   4   5   6   7
  *     entries        e   e   e   e   e   e   e     in order; each holds a reference until its outcome is known

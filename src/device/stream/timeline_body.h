@@ -1,4 +1,4 @@
-/* The inside of a timeline, for timeline.c and timeline_marks.c. */
+/* The inside of a timeline. Only timeline.c and timeline_marks.c include it. */
 #ifndef ND4C_DEVICE_STREAM_TIMELINE_BODY_H
 #define ND4C_DEVICE_STREAM_TIMELINE_BODY_H
 

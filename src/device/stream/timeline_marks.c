@@ -1,4 +1,5 @@
-/* The vendor's fences of a timeline, and the failures that they report. */
+/* The vendor's fences of a timeline, and the failures that they report. fence.c calls it when a thread waits for a
+ * fence or asks about it, timeline.c for each new entry. */
 #include <string.h>
 
 #include "base/alloc.h"
