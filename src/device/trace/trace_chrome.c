@@ -1,5 +1,5 @@
 /* Writes events as the JSON that chrome://tracing and Perfetto load: one process, numbered by the rank, with one row
- * for each thread. */
+ * for each thread. tracer.c calls it when a recording that has a file ends. */
 #include "base/alloc.h"
 #include "base/config/config.h"
 #include "base/status.h"

@@ -1,4 +1,5 @@
-/* nd4c_trace_report and _get_totals: sums and the table. */
+/* nd4c_trace_report and _get_totals: sums and the table. Programs call them; tracer.c takes the table when a recording
+ * ends. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Recordings of the tracer as text and JSON, for tracer.c. */
+/* Recordings of the tracer as text and JSON, and their round trips. tracer.c calls the first two when a recording ends,
+ * trace_report.c the search for round trips. */
 #ifndef ND4C_DEVICE_TRACE_TRACE_TEXT_H
 #define ND4C_DEVICE_TRACE_TRACE_TEXT_H
 

@@ -1,4 +1,5 @@
-/* See trace_times.h. */
+/* Implements trace_times.h. tracer.c adds an execution whose time is missing and resolves it when the device knows the
+ * time. */
 #include "device/trace/trace_times.h"
 
 #include "base/status.h"

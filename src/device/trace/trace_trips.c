@@ -1,4 +1,5 @@
-/* Finds round trips, as nd4c/trace.h defines them, in copies and writes in order of time. */
+/* Finds round trips, as nd4c/trace.h defines them, in copies and writes in order of time. trace_report.c calls it for
+ * the report and the totals. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* Recording: each thread appends to its own chunks; readers see the events that a chunk's count publishes. */
+/* Recording: each thread appends to its own chunks; readers see the events that a chunk's count publishes. device,
+ * dispatch and graph record events here; programs start and stop a recording (nd4c/trace.h). */
 #include "device/trace/tracer.h"
 
 #include <stdio.h>

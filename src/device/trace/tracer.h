@@ -1,4 +1,4 @@
-/* Recording events for nd4c/trace.h. src/device, submit and dispatch call it, after nd4c_tracer_is_on, which is one
+/* Recording events for nd4c/trace.h. src/device, dispatch and graph call it, after nd4c_tracer_is_on, which is one
  * relaxed load. */
 #ifndef ND4C_DEVICE_TRACE_TRACER_H
 #define ND4C_DEVICE_TRACE_TRACER_H

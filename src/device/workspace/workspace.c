@@ -1,4 +1,5 @@
-/* See workspace.h. */
+/* Implements workspace.h: the arenas, the storages in them, and moving a storage out. workspace_scope.c calls it for a
+ * thread that has entered a workspace; memory.c asks for idle arenas when memory is short. */
 #include "device/workspace/workspace.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* Workspaces inside src/device (nd4c/workspace.h): workspace.c has the arenas and the storages in them,
- * workspace_scope.c the scopes. */
+ * workspace_scope.c the scopes. Only these two include it; storages reach workspaces through storage_source.h. */
 #ifndef ND4C_DEVICE_WORKSPACE_WORKSPACE_H
 #define ND4C_DEVICE_WORKSPACE_WORKSPACE_H
 

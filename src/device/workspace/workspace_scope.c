@@ -1,4 +1,5 @@
-/* Scopes of workspaces: entering and leaving, and threads' named workspaces. Implements nd4c/workspace.h. */
+/* Scopes of workspaces: entering and leaving, and threads' named workspaces. Implements nd4c/workspace.h, which
+ * programs call, and the source of memory that device/storage asks (storage_source.h). */
 #include <stdio.h>
 #include <string.h>
 
