@@ -1,4 +1,5 @@
-/* See compile_request.h. */
+/* Implements compile_request.h. graph/plan.c and import/model.c copy a program's request here; graph/plan and
+ * dispatch/choice.c ask for the options of one compiler. */
 #include "device/compile_request.h"
 
 #include <string.h>

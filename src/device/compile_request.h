@@ -1,5 +1,5 @@
-/* Requests to compilers (nd4c/compile.h): checks and copies them, and selects the options of each compiler. Plans use
- * it. */
+/* Requests to compilers (nd4c/compile.h): checks and copies them, and selects the options of each compiler. Plans
+ * (graph) and models (import) copy their requests with it; dispatch/choice.c and graph/plan tell compilers. */
 #ifndef ND4C_DEVICE_COMPILE_REQUEST_H
 #define ND4C_DEVICE_COMPILE_REQUEST_H
 

@@ -1,4 +1,5 @@
-/* See compiled.h. */
+/* Implements compiled.h: the list of live executables, in which a new segment looks for one that serves it.
+ * graph/plan/segment.c asks for the pieces of a plan, dispatch/choice.c for eager calls. */
 #include "device/compiled.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Executables: compiled once, shared by the plans and calls that run the same nodes, released with the last
- * reference. */
+/* Executables: compiled once, shared by the plans and calls that run the same nodes, released with the last reference.
+ * graph/plan/segment.c and dispatch/choice.c make them; submit and graph/modes run them. */
 #ifndef ND4C_DEVICE_COMPILED_H
 #define ND4C_DEVICE_COMPILED_H
 

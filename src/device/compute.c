@@ -1,4 +1,5 @@
-/* See compute.h. */
+/* Implements compute.h: checks kernels against the ops, orders them by priority. device/registry/candidate_compute.c
+ * makes a compute; opened.c reads it for choices of kernels. */
 #include "device/compute.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The engines, kernels and compilers of all contributions to one backend, merged and ordered. The registry builds one
- * when the backend opens, and another when a plug-in adds to it later. It is immutable and lives as long as the
- * process, so threads read it from the device without a lock. */
+ * when the backend opens, and another when a plug-in adds to it later; opened.c reads it. It is immutable and lives as
+ * long as the process, so threads read it from the device without a lock. */
 #ifndef ND4C_DEVICE_COMPUTE_H
 #define ND4C_DEVICE_COMPUTE_H
 

@@ -1,5 +1,5 @@
 /* A device inside the library: its backend's operations, its memory manager, its streams. All of src/device and the
- * layers above use it. */
+ * layers above use it; device/registry fills it. */
 #ifndef ND4C_DEVICE_DEVICE_H
 #define ND4C_DEVICE_DEVICE_H
 

@@ -1,6 +1,6 @@
 /* Checked calls of a backend's functions: a NULL handle after OK becomes a failure, every failure has a text, and its
- * status is one of nd4c's. All of src calls backends through these, except exit_and_fork.c, which calls synchronize
- * directly at process exit because no caller needs the answer. */
+ * status is one of nd4c's. device, ops/infer, submit, dispatch and graph/modes call backends through these, except
+ * exit_and_fork.c, which calls synchronize directly at process exit because no caller needs the answer. */
 #ifndef ND4C_DEVICE_DRIVER_H
 #define ND4C_DEVICE_DRIVER_H
 

@@ -1,6 +1,7 @@
 /* Executables that outlive the process: those in a file that was compiled ahead of time, and the cache, a directory
- * with one file for each executable, named by the piece's identity, its compiler and the fingerprint. Files of the
- * cache are checked like any other input; an unusable file is logged, and the piece is compiled again. */
+ * with one file for each executable, named by the piece's identity, its compiler and the fingerprint. compiled.c asks
+ * for each new piece here; graph/ahead.c writes files ahead of time. Files of the cache are checked like any other
+ * input; an unusable file is logged, and the piece is compiled again. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The definition of an op, from the op table (src/ops/op.c) or from a plug-in (plugin_ops.c). It is in src/device
- * because plug-ins register their ops while the registry loads them. */
+/* The definition of an op, from the op table (src/ops/op.c) or from a plug-in (plugin_ops.c). ops/op.h includes it for
+ * all layers above. It is in src/device because plug-ins register their ops while the registry loads them. */
 #ifndef ND4C_DEVICE_OP_DEF_H
 #define ND4C_DEVICE_OP_DEF_H
 

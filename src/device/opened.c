@@ -1,4 +1,5 @@
-/* The list of devices of opened backends, and nd4c_device_get_info. */
+/* The list of devices of opened backends, and nd4c_device_get_info. device/registry adds devices; every public function
+ * that gets a device checks it here; dispatch and graph/plan ask for a device's kernels and compilers. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>

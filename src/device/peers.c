@@ -1,4 +1,5 @@
-/* See peers.h. */
+/* Implements peers.h and nd4c_device_peer. device/storage/transfer_stream.c asks before a direct copy; device/registry
+ * makes the table of answers when it opens a device. */
 #include "device/peers.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* How devices of one backend access each other's memory. A device asks its backend once for each other device, when a
- * copy first needs it, and keeps the answer. */
+/* How devices of one backend access each other's memory. device/storage/transfer_stream.c asks; a device asks its
+ * backend once for each other device, when a copy first needs it, and keeps the answer. */
 #ifndef ND4C_DEVICE_PEERS_H
 #define ND4C_DEVICE_PEERS_H
 

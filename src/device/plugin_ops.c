@@ -1,4 +1,5 @@
-/* See plugin_ops.h. */
+/* Implements plugin_ops.h. device/registry/candidate.c adds the ops of an accepted plug-in; ops/op.c and compute.c find
+ * ops by name and position. */
 #include "device/plugin_ops.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,6 @@
-/* The ops that plug-ins define. They are added under the registry's lock and never removed. Threads read them without a
- * lock, because an op's definition is complete before the count that publishes it is stored. */
+/* The ops that plug-ins define. device/registry adds them under its lock, and they are never removed; ops/op.c and
+ * compute.c find them. Threads read them without a lock, because an op's definition is complete before the count that
+ * publishes it is stored. */
 #ifndef ND4C_DEVICE_PLUGIN_OPS_H
 #define ND4C_DEVICE_PLUGIN_OPS_H
 
