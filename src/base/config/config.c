@@ -339,7 +339,7 @@ static nd4c_config_row describe_pending(int32_t index) {
 }
 
 nd4c_status nd4c_config_rows_get(int32_t index, nd4c_config_row *out) {
-  enum { FIRST_SIZE = offsetof(nd4c_config_row, refused) }; /* of 0.1, without the fields behind `source` */
+  enum { FIRST_SIZE = offsetof(nd4c_config_row, refused) }; /* the struct's size in version 0.1, up to `source` */
   if (out == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get_row: row is NULL");
   }

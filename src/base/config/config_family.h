@@ -10,7 +10,7 @@
 #include "nd4c/device.h"
 
 enum {
-  ND4C_FAMILY_TYPES = 10,   /* types' numbers are below */
+  ND4C_FAMILY_TYPES = 10,   /* upper bound of the types' numbers */
   ND4C_FAMILY_INDEXES = 32, /* devices of a type that can be named */
   ND4C_FAMILY_MEMBERS = ND4C_FAMILY_TYPES * ND4C_FAMILY_INDEXES,
   ND4C_FAMILY_NAME_SIZE = 64
