@@ -10,7 +10,7 @@
 #include "device/memory/staging.h"
 #include "device/stream/fence.h"
 
-/* So few bytes are stored after the cargo's own record, which is recycled. */
+/* At most SMALL_BYTES bytes are stored after the cargo's own record, which is recycled. */
 enum { SMALL_BYTES = 32 * 1024, MOST_BUFFERS = 4 };
 
 struct nd4c_cargo {
@@ -43,7 +43,7 @@ void nd4c_cargo_free(void *argument) {
   nd4c_recycle_give(cargo, cargo->size);
 }
 
-/* One for each piece, if that many are free. */
+/* Takes one buffer for each piece, or as many as are free. */
 static void take_buffers(nd4c_cargo *cargo, int64_t pieces) {
   const int64_t wanted = pieces < MOST_BUFFERS ? pieces : MOST_BUFFERS;
   bool found = true;

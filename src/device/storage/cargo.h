@@ -7,19 +7,18 @@
 
 typedef struct nd4c_cargo nd4c_cargo;
 
-/* Memory for a copy of so many bytes. NULL: it is too much for memory of the host's own, and there are no staging
- * buffers to spare. */
+/* Memory for a copy of that many bytes. NULL: they are too many for ordinary memory, and no staging buffer is free. */
 nd4c_cargo *nd4c_cargo_make(nd4c_device *device, int64_t bytes);
-/* Whether all of the bytes fit into it. If not, sending them waits for the device: at most four staging buffers serve
- * all pieces by turns. */
+/* Whether all of the bytes fit into it. If not, nd4c_cargo_send waits for the device, because at most four staging
+ * buffers serve all pieces by turns. */
 bool nd4c_cargo_fits(const nd4c_cargo *cargo, int64_t bytes);
 /* Bytes of its memory that are worth collecting. */
 int64_t nd4c_cargo_held(const nd4c_cargo *cargo);
-/* Enqueues a copy from host memory, of the bytes for which the cargo was made. It is needed until `stream` has passed
- * this point, and after a failure until what may be under way has ended. */
+/* Enqueues a copy from host memory, of the bytes for which the cargo was made. The caller frees the cargo when `stream`
+ * has passed this point; after a failure, when the pieces that may be in flight have ended. */
 nd4c_status nd4c_cargo_send(nd4c_cargo *cargo, nd4c_stream stream, const nd4c_block *to, const void *from,
                             int64_t bytes);
-/* Of an nd4c_cargo; NULL is fine. */
+/* Frees an nd4c_cargo; NULL is fine. */
 void nd4c_cargo_free(void *cargo);
 
 #endif

@@ -86,7 +86,8 @@ nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body) {
   return NULL;
 }
 
-/* A copy that failed leaves the value where it was copied from: the operation looks for that again. */
+/* After a failed copy the value is still in the replica from which it was copied: the operation is put off, and finds
+ * that replica when it is tried again. */
 static nd4c_status settle_copied_source(nd4c_storage_body *body, nd4c_replica *source) {
   nd4c_shared_fence *copied = nd4c_fence_retain(source->written);
   nd4c_replica_settle_copy(source);
@@ -114,8 +115,8 @@ nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *so
   return ND4C_OK;
 }
 
-/* How far the host may run ahead is a matter of what cannot go before its work is done: released arrays, what destroyed
- * plans had. */
+/* The host may run less far ahead while much memory waits for pending work: released arrays, memory of destroyed
+ * plans. */
 int32_t nd4c_replica_count_readers(void) {
   static const int64_t much = INT64_C(64) << 20;
   bool few = nd4c_storage_buried_bytes() + nd4c_fence_kept_bytes() > much;
@@ -140,7 +141,8 @@ nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *repl
 
 /* -- waiting ------------------------------------------------------------------------------------------------------ */
 
-/* The fence that a reader on the device would have to wait for: on a stream nothing waits for what is current there. */
+/* The fence for which a reader on the device would have to wait; NULL: none. Work on a stream of the device does not
+ * wait if the contents are current there. */
 static nd4c_shared_fence *find_wait(nd4c_storage_body *body, nd4c_device *device, bool follows) {
   const nd4c_replica *current = body->poison == ND4C_OK ? nd4c_storage_find_current(body) : NULL;
   if (current == NULL || current->written == NULL) {
@@ -160,7 +162,7 @@ void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, boo
   while (fence != NULL && !nd4c_fence_is_known(fence)) {
     nd4c_status status = nd4c_storage_put_off(body, fence);
     (void)nd4c_storage_resume(body, &status);
-    fence = find_wait(body, device, follows); /* of a write that began meanwhile, perhaps */
+    fence = find_wait(body, device, follows); /* another thread may have begun a write */
   }
 }
 
@@ -181,7 +183,7 @@ static nd4c_status check_transfer(nd4c_storage_body *body, const nd4c_replica *r
                    from->name, device->name);
 }
 
-/* Makes a storage that is read current for work on the device. */
+/* Makes the device's replica current for work that reads it. */
 static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when) {
   if (replica->copied && !replica->device->description.asynchronous) {
     ND4C_TRY(nd4c_storage_await(body, replica->written));
@@ -192,7 +194,7 @@ static nd4c_status prepare_read(nd4c_storage_body *body, nd4c_replica *replica, 
   nd4c_status status = nd4c_replica_bring(body, replica, when);
   if (status != ND4C_OK && !nd4c_storage_is_put_off(body) && replica->state == 'I' && !replica->pinned &&
       replica->holds == 0 && nd4c_replica_is_idle(replica) && replica->block.node != NULL) {
-    nd4c_replica_drop(body, replica); /* memory without contents is no use */
+    nd4c_replica_drop(body, replica); /* it has no contents, so its memory is freed */
   }
   ND4C_TRY(status);
   return replica->device->description.asynchronous ? ND4C_OK : nd4c_storage_settle_source(body, replica);
@@ -216,7 +218,7 @@ static nd4c_status acquire_slowly(nd4c_storage_body *body, nd4c_device *device, 
     ND4C_TRY(prepare_read(body, replica, when));
   }
   if (device->description.asynchronous) {
-    body->wrote_apart = 0; /* otherwise the whole storage would have to be copied back now */
+    body->wrote_apart = 0; /* writing parts there saved this use a copy of the whole storage */
   }
   ND4C_TRY(nd4c_replica_order_after(body, replica, device, stream, access != ND4C_ACCESS_READ));
   nd4c_replica_use(replica);
@@ -279,7 +281,8 @@ static void commit_write(nd4c_storage_body *body, nd4c_replica *written, nd4c_sh
   nd4c_storage_update_address(body);
 }
 
-/* A replica that the last write made stale; the others are not left. NULL: there is none. */
+/* A replica that the last write made stale and that is to be updated; NULL: there is none. Clears `left` of the
+ * replicas before it, which are not updated. */
 static nd4c_replica *find_left(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     if (replica->left && replica->state == 'I' && nd4c_replica_is_there(replica)) {
@@ -290,14 +293,14 @@ static nd4c_replica *find_left(nd4c_storage_body *body) {
   return NULL;
 }
 
-/* Brings the replicas up to date that the last write made stale; one that fails stays stale, and its next use tells
- * why. May release the lock in between. */
+/* Updates the replicas that the last write made stale. If a copy fails, the replica stays stale, and its next use
+ * reports why. May release the lock in between. */
 static void refresh(nd4c_storage_body *body) {
   for (nd4c_replica *replica; body->poison == ND4C_OK && (replica = find_left(body)) != NULL;) {
     nd4c_device *device = replica->device;
     nd4c_status status = nd4c_replica_bring(body, replica, ND4C_BRING_FOLLOWING);
     if (nd4c_storage_resume(body, &status)) {
-      continue; /* the replica may have gone */
+      continue; /* the replica may have been dropped */
     }
     replica->left = false;
     if (status != ND4C_OK) {
@@ -332,8 +335,8 @@ static void let_go(nd4c_replica *replica) {
   replica->holds -= replica->holds > 0;
 }
 
-/* Notes work that reads the replica, which is held until then. Where that has very many readers, the host waits for the
- * oldest. */
+/* Adds the fence of work that reads the replica, which is still held by that use. If the replica has very many readers,
+ * the host waits for the oldest. */
 static void add_reader(nd4c_storage_body *body, nd4c_replica *replica, nd4c_shared_fence *fence) {
   const int32_t most = nd4c_replica_count_readers();
   for (nd4c_shared_fence *oldest; (oldest = nd4c_readers_try_add(&replica->readers, fence, most)) != NULL;) {
@@ -384,7 +387,7 @@ void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device) {
   if (replica != NULL) {
     let_go(replica);
     replica->pinned += replica->pinned < UINT32_MAX;
-    nd4c_storage_attach(body); /* the end of the use undoes this */
+    nd4c_storage_attach(body); /* the end of the storage resets both */
   }
   nd4c_storage_unlock(body);
 }
@@ -399,7 +402,7 @@ void nd4c_storage_unpin(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_storage_unlock(body);
 }
 
-/* -- the rest ---------------------------------------------------------------------------------------------------- */
+/* -- failures and new values ------------------------------------------------------------------------------------- */
 
 void nd4c_storage_poison(nd4c_storage *storage, nd4c_status code, const char *text) {
   nd4c_storage_body *body = (nd4c_storage_body *)storage;
@@ -500,10 +503,10 @@ static nd4c_status put_value(nd4c_storage_body *body, const new_value *value) {
   nd4c_device *device = atomic_load(&body->base.device);
   nd4c_replica *replica = nd4c_replica_find(body, device);
   ND4C_TRY(nd4c_storage_await_all(body));
-  /* How the work that used it so far ended does not matter to a new value. */
+  /* The outcome of earlier work does not matter to a new value. */
   nd4c_storage_body_settle(body);
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
-  if (replica == NULL || !nd4c_replica_is_there(replica)) { /* a poisoned one may have gone */
+  if (replica == NULL || !nd4c_replica_is_there(replica)) { /* poisoned: may have been dropped */
     return nd4c_storage_ask_for_memory(body, device);
   }
   ND4C_TRY(write_value(replica, value));

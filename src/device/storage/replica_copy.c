@@ -22,10 +22,10 @@
 /* Blocks until the copy is complete. */
 static nd4c_status copy_now(nd4c_storage_body *body, nd4c_replica *source, nd4c_replica *target) {
   ND4C_TRY(nd4c_storage_settle_source(body, source));
-  ND4C_TRY(nd4c_storage_await_replica(body, target)); /* what still reads what was here before */
+  ND4C_TRY(nd4c_storage_await_replica(body, target)); /* work that still uses the target's old contents */
   int64_t begin = nd4c_tracer_is_on() ? nd4c_os_nanoseconds() : 0;
   ND4C_TRY(nd4c_transfer_copy(source->device, &source->block, target->device, &target->block, body->base.bytes));
-  nd4c_replica_release_fences(target); /* they have ended, and their outcome does not matter to the new contents */
+  nd4c_replica_release_fences(target); /* that work has ended; its outcome does not matter to the new contents */
   if (begin != 0) {
     nd4c_tracer_copy(begin, body, source->device, target->device, body->base.bytes);
   }
@@ -72,7 +72,7 @@ typedef struct copy {
   nd4c_bring when;
   nd4c_cargo *cargo; /* NULL: the source is read until the copy has ended */
   bool sent;         /* bytes of the cargo may be under way */
-  int32_t readers;   /* how many the source may have */
+  int32_t readers;   /* how many readers the source may have */
   nd4c_host_use use; /* of the host's memory, until the copy's fence is recorded */
 } copy;
 
@@ -80,7 +80,7 @@ static bool is_direct(const copy *c) {
   return c->carrier == c->target->device && nd4c_transfer_is_direct(c->source->device, c->target->device);
 }
 
-/* The source is going to have one more reader. Where it has very many, the host waits for the oldest first. */
+/* The copy becomes one more reader of the source. If the source has very many, the host first waits for the oldest. */
 static nd4c_status make_room_for_reader(copy *c) {
   c->readers = nd4c_replica_count_readers();
   nd4c_shared_fence *oldest = nd4c_readers_find_excess(&c->source->readers, c->readers);
@@ -156,15 +156,15 @@ static nd4c_status fail_copy(const copy *c, nd4c_status status) {
                       : nd4c_device_fail_prefix(status, c->carrier, "with", "copy of %lld bytes", bytes);
 }
 
-/* Whether the host puts the bytes into memory of nd4c's. */
+/* Whether the host first copies the bytes to a cargo. */
 static bool takes_cargo(const copy *c) {
   return c->carrier == c->target->device && !is_direct(c) && c->when != ND4C_BRING_REQUESTED &&
          c->source->written == NULL &&
          !nd4c_host_range_holds(c->carrier, c->source->block.address, c->body->base.bytes);
 }
 
-/* A stream, and a cargo where one is to be had. Where that does not hold all of the bytes, the host waits for pieces of
- * the copy: then nothing may be under way before them. */
+/* Takes a stream, and a cargo if there is one. If the cargo does not hold all of the bytes, the host waits for pieces
+ * of the copy: no earlier work may then be in flight on the stream or the target. */
 static nd4c_status take_means(copy *c) {
   const int64_t bytes = c->body->base.bytes;
   c->cargo = takes_cargo(c) ? nd4c_cargo_make(c->carrier, bytes) : NULL;
@@ -183,8 +183,8 @@ static bool is_busy(const nd4c_replica *replica) {
   return !nd4c_fence_is_known(replica->written) || nd4c_readers_find_pending(&replica->readers) != NULL;
 }
 
-/* Gives back the stream of a copy that was not enqueued. It may have been told to wait for other work: a fence behind
- * that shows when it is idle. */
+/* Returns the stream of a copy that was not enqueued. If the stream already waits for other work, a fence after that
+ * wait shows when the stream is idle. */
 static void give_unused(const copy *c) {
   nd4c_shared_fence *mark = NULL;
   if ((is_busy(c->target) || !nd4c_fence_is_known(c->source->written)) &&
@@ -196,7 +196,7 @@ static void give_unused(const copy *c) {
   nd4c_stream_give(c->carrier, c->stream);
 }
 
-/* Notes the end of a copy that was enqueued. */
+/* Attaches the fence of an enqueued copy to what the copy uses: the cargo or the source, and the target. */
 static void add_copy(copy *c, nd4c_shared_fence *fence) {
   if (c->cargo != NULL) {
     nd4c_fence_keep(fence, c->cargo, nd4c_cargo_held(c->cargo), nd4c_cargo_free);
@@ -223,7 +223,7 @@ static nd4c_status enqueue_copy(copy *c) {
     status = nd4c_fence_record(c->carrier, c->stream, "copy", &c->source->written, 1, &fence);
   }
   if (status != ND4C_OK) {
-    nd4c_stream_drop_copy(c->carrier, c->stream, &c->use); /* which waits for the enqueued work */
+    nd4c_stream_drop_copy(c->carrier, c->stream, &c->use); /* waits for the enqueued work */
     nd4c_cargo_free(c->cargo);
     return fail_copy(c, status);
   }
@@ -237,7 +237,7 @@ static nd4c_status enqueue_copy(copy *c) {
   return ND4C_OK;
 }
 
-/* Under way when this returns. UNSUPPORTED: nothing was enqueued. */
+/* Enqueues the copy and does not wait for it. UNSUPPORTED: nothing was enqueued. */
 static nd4c_status copy_later(copy *c) {
   nd4c_shared_locks_enter();
   const nd4c_status status = enqueue_copy(c);

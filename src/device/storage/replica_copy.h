@@ -8,12 +8,13 @@
 /* When a copy must be complete. */
 typedef enum nd4c_bring {
   ND4C_BRING_NOW,       /* when nd4c_replica_bring returns */
-  ND4C_BRING_REQUESTED, /* later where the devices can: the user knows of it, and leaves memory of the host's alone */
-  ND4C_BRING_FOLLOWING  /* later where the devices can; memory that the user may write to is read before */
+  ND4C_BRING_REQUESTED, /* later if the devices can: the user asked for the copy and does not write to the source */
+  ND4C_BRING_FOLLOWING  /* later if the devices can; memory that the user may write to is read at once */
 } nd4c_bring;
 
-/* Makes the replica's contents current: complete when this returns, or under way behind replica->written. Does nothing
- * if they are current. Puts the operation off where the host has to wait for submitted work before it copies. */
+/* Makes the replica current: the copy is complete when this returns, or in flight with replica->written as its fence.
+ * Does nothing if the replica is current. Puts the operation off if the host has to wait for submitted work before it
+ * copies. */
 nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when);
 
 /* Whether a copy for work on `device` can be enqueued while the work that writes `source` is in flight. */

@@ -238,8 +238,8 @@ static nd4c_status move(nd4c_storage_body *body, nd4c_device *device) {
   return ND4C_OK;
 }
 
-/* Frees stale replicas once the work on them has ended. A thread that begins to use one meanwhile makes it current, and
- * it stays. Under the lock. */
+/* Frees stale replicas after the work on them has ended. If another thread begins to use one while this waits, that
+ * replica becomes current and stays. Under the lock. */
 static nd4c_status drop_stale(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first, *next; replica != NULL; replica = next) {
     next = replica->next;
@@ -293,7 +293,7 @@ char nd4c_storage_state(nd4c_storage *storage, const nd4c_device *device) {
   nd4c_storage_lock(body);
   const nd4c_replica *replica = nd4c_replica_find(body, device);
   bool there = replica != NULL && nd4c_replica_is_there(replica) &&
-               (replica->state != 'I' || body->base.bytes > 0); /* so that no unused memory is held */
+               (replica->state != 'I' || body->base.bytes > 0); /* a stale one without bytes does not count */
   char state = there ? replica->state : '-';
   nd4c_storage_unlock(body);
   return state;
@@ -373,8 +373,7 @@ static bool take_if_idle(nd4c_replica *replica) {
 /* The least recently used replica that may be spilled; `alone`: includes replicas without another copy. */
 static nd4c_replica *find_idle(const nd4c_device *device, bool alone) {
   nd4c_replica *best = NULL;
-  uint64_t least = UINT64_MAX; /* read under each one's lock, because another thread may use the best candidate
-                                  meanwhile */
+  uint64_t least = UINT64_MAX; /* a copy: another thread may use the best candidate after its lock is released */
   for (nd4c_replica *replica = device->residents; replica != NULL; replica = replica->next_there) {
     if (!take_if_idle(replica)) {
       continue;

@@ -257,7 +257,7 @@ static nd4c_status find_memory(nd4c_replica *first, nd4c_stream stream, nd4c_dty
     if (stream != NULL && nd4c_pending_blocks_take(device, stream, bytes, origin, &first->block, &first->readers)) {
       return ND4C_OK;
     }
-    nd4c_pending_blocks_sweep(); /* so that the manager's cache may get one */
+    nd4c_pending_blocks_sweep(); /* may return a block to the manager's cache */
   }
   const nd4c_memory_request request = {.bytes = bytes,
                                        .origin = origin,

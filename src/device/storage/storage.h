@@ -99,7 +99,7 @@ void nd4c_storage_cancel(nd4c_storage *storage, nd4c_device *device);
 /* Removes the storage from its workspace, if it is in one. */
 nd4c_status nd4c_storage_own(nd4c_storage *storage);
 
-/* Ends an acquire by pinning the replica: it keeps its place as long as the storage lives. */
+/* Ends an acquire by pinning the replica: its address stays valid as long as the storage lives. */
 void nd4c_storage_pin(nd4c_storage *storage, nd4c_device *device);
 /* Undoes one nd4c_storage_pin. */
 void nd4c_storage_unpin(nd4c_storage *storage, const nd4c_device *device);
@@ -144,8 +144,8 @@ nd4c_status nd4c_storage_wait(nd4c_storage *storage);
 /* Frees storages that were released while work on them was pending and that are idle now; wait: waits for all of them.
  * May run release callbacks of foreign memory, so the caller must hold no lock. */
 void nd4c_storage_collect(bool wait);
-/* The same for who may hold a lock: foreign memory is left to the next nd4c_storage_collect, and a
- * thread that must not wait (shared_locks.h) does not. */
+/* The same for a caller that may hold a lock: foreign memory is left to the next nd4c_storage_collect, and a thread
+ * that must not wait (shared_locks.h) does not wait. */
 void nd4c_storage_collect_own(bool wait);
 
 /* State of the replica on a device, for tests and reports: 'M', 'S', 'I', or '-' if there is none. */

@@ -18,15 +18,15 @@ typedef struct nd4c_replica {
   nd4c_block block; /* all zero: the replica was dropped (see nd4c_replica_is_there) */
   char state;       /* 'M' the only current one, 'S' one of several current ones, 'I' stale */
   bool copied;      /* `written` is a copy from another replica: its failure loses nothing */
-  bool fresh;       /* made for an operation that has not succeeded: where that fails, the memory goes */
-  uint32_t pinned;  /* number of those who rely on where it is: not dropped unless 0 */
-  bool eager;       /* the write that is under way asks that other replicas follow */
-  bool left;        /* the last write made it stale: an eager one brings it up to date again */
-  bool missed;      /* apart.c's, during a write: it did not get the part */
+  bool fresh;       /* made for an operation that has not succeeded yet; its memory is freed if the operation fails */
+  uint32_t pinned;  /* number of users that rely on its address; it is dropped only at 0 */
+  bool eager;       /* the write in flight asks for the other replicas to be updated after it */
+  bool left;        /* the last write made it stale; if that write is eager, the replica is updated */
+  bool missed;      /* for access/apart.c, during a write: this replica did not receive the part */
   bool listed;      /* among its device's residents */
-  int32_t holds;    /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale one on
-                     * others; neither to be dropped nor copied over */
-  uint64_t used;    /* when it was used last, see nd4c_replica_use */
+  int32_t holds; /* uses between acquire and commit or cancel: all on asynchronous devices, writes to a stale replica on
+                    others; until 0 it is neither dropped nor overwritten by a copy */
+  uint64_t used; /* when it was used last, see nd4c_replica_use */
   nd4c_shared_fence *written;
   nd4c_readers readers;
   struct nd4c_replica *next;
@@ -45,12 +45,12 @@ typedef struct nd4c_storage_body {
   char *poison_text;
   struct nd4c_storage_body *grave_next;
   int64_t read_apart; /* what reading pieces of this value has cost, see nd4c_storage_reads_apart */
-  /* What an operation under the lock needs before it can go on, see nd4c_storage_resume. */
+  /* What an operation that was put off waits for, see nd4c_storage_resume. */
   nd4c_shared_fence *awaited; /* one reference */
   nd4c_device *lacking;       /* memory on that device */
-  int64_t wrote_apart; /* and what writing pieces has since it was used on a device, see nd4c_storage_writes_apart */
-  /* It had more than its first replica, was among a device's residents, or pinned. Set under one of several locks, and
-   * read without one by the thread that ends the storage. See nd4c_storage_attach. */
+  int64_t wrote_apart;        /* what writing pieces has cost since a device used it, see nd4c_storage_writes_apart */
+  /* The storage had more than its first replica, was among a device's residents, or was pinned. Set under one of
+   * several locks, and read without a lock by the thread that ends the storage. See nd4c_storage_attach. */
   _Atomic bool attached;
   struct nd4c_encoding *encoding;  /* of an encoded storage, which may have no current replica */
   struct nd4c_form *_Atomic forms; /* packed forms of the contents; under the lock of forms.c */
@@ -95,17 +95,17 @@ nd4c_status nd4c_storage_ask_for_memory(nd4c_storage_body *body, nd4c_device *de
 static inline bool nd4c_storage_is_put_off(const nd4c_storage_body *body) {
   return body->awaited != NULL || body->lacking != NULL;
 }
-/* Under the lock, which it releases meanwhile: gets what an operation that was put off needs. True: try again; anything
- * about the storage may have changed. False: the operation was not put off, or there is no memory, which *status tells
- * then. */
+/* Called under the lock, which it releases while it waits or allocates: gets what an operation that was put off needs.
+ * True: the caller tries again; the storage may have changed in any way. False: the operation was not put off, or there
+ * is no memory, and *status says so. */
 bool nd4c_storage_provide(nd4c_storage_body *body, nd4c_status *status);
 static inline bool nd4c_storage_resume(nd4c_storage_body *body, nd4c_status *status) {
   return nd4c_storage_is_put_off(body) && nd4c_storage_provide(body, status);
 }
-/* For an operation that is given up instead. */
+/* For an operation that is not tried again: forgets what it needs. */
 void nd4c_storage_forget_need(nd4c_storage_body *body);
 
-/* Makes a body for its first use: one reference, first replica on `device` without a block. */
+/* Initialises a body: one reference, first replica on `device` without a block. */
 void nd4c_storage_body_start(nd4c_storage_body *body, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
                              uint32_t flags, void (*destroy)(nd4c_storage *storage));
 /* Allocates an ordinary storage; NULL if memory is exhausted, with the thread's error set. */
@@ -126,26 +126,27 @@ bool nd4c_storage_body_end(nd4c_storage_body *body);
 /* Total bytes of buried storages and of pending blocks. */
 int64_t nd4c_storage_buried_bytes(void);
 
-/* nd4c_storage_lock when the work has ended that writes the contents, if a reader on the device (NULL: the host) has to
- * wait for it; follows: not where a copy for work there can be enqueued behind it. */
+/* As nd4c_storage_lock, but if a reader on the device (NULL: the host) has to wait for the work that writes the
+ * contents, waits for that work before it returns with the lock. With `follows` it does not wait if a copy for the
+ * reader can be enqueued behind that work. */
 void nd4c_storage_lock_settled(nd4c_storage_body *body, nd4c_device *device, bool follows);
 
 /* -- coherence.c; all under the storage's lock -------------------------------------------------------------------- */
 
 nd4c_replica *nd4c_replica_find(nd4c_storage_body *body, const nd4c_device *device);
-/* A current replica to copy from: one that is complete if there is, on a device that can be used, else one that is
- * being copied, where `written` tells whether the copy has ended. */
+/* A current replica to copy from: a complete one, preferably on a usable device; else one whose own copy is in flight,
+ * with `written` as that copy's fence. */
 nd4c_replica *nd4c_storage_find_current(nd4c_storage_body *body);
-/* Puts the operation off until the work has ended that writes `source`; if that failed the storage has no value. What
- * ended before it, unnoticed, gives back what it kept. */
+/* Puts the operation off until the work that writes `source` has ended. If that work failed, the storage has no value.
+ * Also releases what finished work of the device still keeps. */
 nd4c_status nd4c_storage_settle_source(nd4c_storage_body *body, nd4c_replica *source);
-/* Lets work on `stream` of `device` come after what writes the replica, and if it `writes`, after all that reads it.
- * Puts the operation off where the host has to wait for that. */
+/* Orders work on `stream` of `device` after the work that writes the replica and, if the new work `writes`, after all
+ * work that reads it. Puts the operation off if the host has to wait for that work. */
 nd4c_status nd4c_replica_order_after(nd4c_storage_body *body, nd4c_replica *replica, nd4c_device *device,
                                      nd4c_stream stream, bool writes);
 /* How many readers a replica may have, for nd4c_readers_add. */
 int32_t nd4c_replica_count_readers(void);
-/* The end of a copy that is known to have ended; if it failed the replica is stale. */
+/* For a copy that is known to have ended: forgets its fence. If the copy failed, the replica is stale. */
 void nd4c_replica_settle_copy(nd4c_replica *replica);
 /* Publishes or withdraws the address through which the host may use the storage directly. */
 void nd4c_storage_update_address(nd4c_storage_body *body);
@@ -162,12 +163,13 @@ void nd4c_replica_use(nd4c_replica *replica);
 /* Whether it has no pending work. */
 bool nd4c_replica_is_idle(nd4c_replica *replica);
 void nd4c_replica_release_fences(nd4c_replica *replica);
-/* Makes the replica on a device, which is stale, with memory that is had without a wait. */
+/* Makes a stale replica on a device, with memory that can be allocated without waiting. */
 nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **replica);
-/* The same with a block that was allocated before. Where there is a replica with memory by now, the block is freed. */
+/* The same with a block that the caller has allocated. If the storage has a replica with memory there by now, the block
+ * is freed. */
 nd4c_status nd4c_replica_install(nd4c_storage_body *body, nd4c_device *device, nd4c_block *block,
                                  nd4c_replica **replica);
-/* Frees what was made for operations that then failed. */
+/* Frees replicas that were made for operations that then failed. */
 void nd4c_replica_drop_fresh(nd4c_storage_body *body);
 /* Frees the block of a replica that is idle, and the replica unless it is the first. */
 void nd4c_replica_drop(nd4c_storage_body *body, nd4c_replica *replica);
@@ -178,7 +180,7 @@ nd4c_status nd4c_replica_evict(nd4c_storage_body *body, nd4c_replica *replica);
  * no lock of the storage. */
 void nd4c_replica_list(nd4c_storage_body *body, nd4c_replica *replica);
 void nd4c_replica_unlist(nd4c_replica *replica);
-/* nd4c_storage_forget_locks for the residents' lock. */
+/* In a child of fork: resets the residents' lock, which a thread of the parent may have held. */
 void nd4c_residents_forget_lock(void);
 /* First step of freeing a storage: its replicas can no longer be found through their device. */
 void nd4c_storage_unlist(nd4c_storage_body *body);
