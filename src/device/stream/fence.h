@@ -68,24 +68,25 @@ nd4c_status nd4c_fence_wait(nd4c_shared_fence *fence);
 nd4c_status nd4c_fence_outcome(nd4c_shared_fence *fence);
 /* Waits without reporting the outcome. NULL is fine. */
 void nd4c_fence_settle(nd4c_shared_fence *fence);
-/* The same for all fences of the device that are alive, and none recorded after this began: what their work needed is
- * given back. A thread that must not wait (shared_locks.h) settles what has ended. False:
- * there was none. */
+/* The same for all live fences of the device that were recorded before this began; releases what their work needed. A
+ * thread that must not wait (shared_locks.h) settles only fences whose work has ended. False: there was none. */
 bool nd4c_fence_settle_all(const nd4c_device *device);
 /* Releases memory that finished work of the device still keeps. Cheap if no work keeps any. */
 void nd4c_fence_collect(const nd4c_device *device);
 /* Destroys the stream after its work has ended; its fences stay valid. `use` ends before release callbacks run; NULL is
  * fine. */
 void nd4c_fence_end_stream(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use);
-/* Lets work on `stream` of `device` come after the fence, however that ends. *on_host: the host has to wait for the
- * fence before it enqueues the work, because there is no stream, or because the device cannot wait for the fence's. */
+/* Orders work on `stream` of `device` after the fence, whatever the fence's outcome. *on_host: the host has to wait for
+ * the fence before it enqueues the work, because there is no stream, or because the device cannot wait for the fence's
+ * device. */
 nd4c_status nd4c_fence_enqueue_wait(nd4c_shared_fence *fence, nd4c_device *device, nd4c_stream stream, bool *on_host);
 /* Whether a stream of that device recorded it. */
 bool nd4c_fence_is_of(const nd4c_shared_fence *fence, const nd4c_device *device);
-/* Gives the vendor's fences, at most ND4C_TIMELINE_WAITS, for a driver call that makes work wait for this fence. If
- * there are any, nd4c_fence_let_go must follow soon, because other threads that query the stream's fences wait for it.
- * 0, and nothing may be released: the work has ended, or there is none. -1, the same: there are more of them, and the
- * host has to wait for nd4c_fence_oldest first. */
+/* Writes the vendor's fences, at most ND4C_TIMELINE_WAITS, for a driver call that makes work wait for this fence, and
+ * returns their number. If it is positive, the caller must soon call nd4c_fence_let_go, because other threads that
+ * query the stream's fences wait until then. 0: the work has ended, or `fence` is NULL. -1: there are more vendor
+ * fences, and the host has to wait for nd4c_fence_oldest first. After 0 and -1 the caller does not call
+ * nd4c_fence_let_go. */
 int32_t nd4c_fence_hold(nd4c_shared_fence *fence, nd4c_fence *handles);
 void nd4c_fence_let_go(nd4c_shared_fence *fence);
 /* The oldest fence of the same stream whose work is not known to have ended, retained; NULL: there is none. */

@@ -17,15 +17,15 @@ typedef struct nd4c_readers {
   nd4c_shared_fence **many; /* replaces `few`, recycled; NULL: `few` suffices */
 } nd4c_readers;
 
-/* Whether there is room for one more beside `most` others, FEW to MOST; forgets those that are known to have ended.
- * NULL: there is. Else the oldest, not retained, which the host has to wait for before it asks again. With FEW the host
- * is not to run far ahead: each fence then stands for itself, and is one of the vendor's, so that the wait is for that
- * alone. */
+/* NULL if there is room for one more reader, given a limit of `most` (FEW to MOST); forgets readers that are known to
+ * have ended. Else the oldest reader, not retained: the host waits for it and asks again. With FEW, which keeps the
+ * host from running far ahead, a newer fence replaces no older one, and each gets a vendor's fence, so that the host
+ * waits for a single reader. */
 nd4c_shared_fence *nd4c_readers_find_excess(nd4c_readers *readers, int32_t most);
-/* Retains the fence where there is room for it, and forgets those that it stands for. NULL: it did; else the oldest, as
- * above. */
+/* Adds the fence, retained, in place of the older fence of its timeline if there is one. NULL: the fence, or a newer
+ * one of its timeline, is listed; else the oldest reader, as above, and the fence was not added. */
 nd4c_shared_fence *nd4c_readers_try_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
-/* The same; waits for the oldest where there is no room. */
+/* The same, but waits for the oldest reader while there is no room. */
 void nd4c_readers_add(nd4c_readers *readers, nd4c_shared_fence *fence, int32_t most);
 /* Whether all are ready; forgets the leading ready ones. Queries as nd4c_fence_is_ready does. */
 bool nd4c_readers_are_done(nd4c_readers *readers);
@@ -33,8 +33,8 @@ bool nd4c_readers_are_done(nd4c_readers *readers);
 bool nd4c_readers_are_known(nd4c_readers *readers);
 /* Waits for all and ignores their outcomes. */
 void nd4c_readers_settle(const nd4c_readers *readers);
-/* Lets work on `stream` come after all, see nd4c_fence_enqueue_wait. *on_host: a fence, not retained, that the host has
- * to wait for before it calls this again; NULL: there is none. */
+/* Orders work on `stream` after all readers, see nd4c_fence_enqueue_wait. *on_host: a fence, not retained, for which
+ * the host has to wait before it calls this again; NULL: none. */
 nd4c_status nd4c_readers_enqueue_wait(const nd4c_readers *readers, nd4c_device *device, nd4c_stream stream,
                                       nd4c_shared_fence **on_host);
 /* A fence, not retained, whose work is not known to have ended; NULL: all have. */

@@ -11,14 +11,15 @@
 #include "device/stream/shared_locks.h"
 #include "device/trace/tracer.h"
 
-/* Streams kept, and kept while a thread cannot wait for the work of one that is too many. */
+/* The number of streams that the pool keeps, and the larger number that it keeps when a thread returns one while it
+ * must not wait (shared_locks.h), because destroying a stream waits for its work. */
 enum { IDLE_LIMIT = 32, ROOM = 256 };
 
 struct nd4c_stream_pool {
   nd4c_device *device;
   nd4c_lock lock; /* guards the fields below; not held while the backend runs */
   int32_t count, oldest;
-  nd4c_stream idle[ROOM]; /* a ring: the one given back first, whose work is likeliest done, is taken first */
+  nd4c_stream idle[ROOM]; /* a ring: returned first, taken first, because that work has most likely ended */
 };
 
 nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **out) {
@@ -68,8 +69,8 @@ nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream) {
   return device->streams == NULL || *stream != NULL ? ND4C_OK : nd4c_driver_stream_create(device, stream);
 }
 
-/* Takes the first stream of the pool whose work has ended; the others keep their order. NULL: there is none. The
- * caller holds no lock of the pool's, since asking a stream calls the backend. */
+/* Takes the first stream of the pool whose work has ended; the others keep their order. NULL: there is none. Called
+ * without the pool's lock, because querying a stream calls the backend. */
 static nd4c_stream take_finished(struct nd4c_stream_pool *pool) {
   nd4c_lock_acquire(&pool->lock);
   const int32_t count = pool->count;
@@ -79,7 +80,7 @@ static nd4c_stream take_finished(struct nd4c_stream_pool *pool) {
     if (stream == NULL || nd4c_timeline_is_idle(pool->device, stream)) {
       return stream;
     }
-    nd4c_stream_give(pool->device, stream); /* last in the ring */
+    nd4c_stream_give(pool->device, stream); /* goes to the end of the ring */
   }
   return NULL;
 }
@@ -149,7 +150,7 @@ static void free_detached(void *const detached[ND4C_STREAM_HOOKS]) {
 void nd4c_stream_drop_copy(nd4c_device *device, nd4c_stream stream, nd4c_host_use *use) {
   if (stream != NULL && !nd4c_device_is_forked(device)) {
     void *detached[ND4C_STREAM_HOOKS] = {NULL};
-    detach_all(device, stream, detached); /* after it is destroyed, its handle may name another stream */
+    detach_all(device, stream, detached); /* before it is destroyed: its handle may then name another stream */
     nd4c_fence_end_stream(device, stream, use);
     free_detached(detached);
   }

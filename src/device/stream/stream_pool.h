@@ -24,9 +24,9 @@ void nd4c_stream_pool_free(struct nd4c_stream_pool *pool);
 /* Takes an idle stream, or creates one; NULL on a synchronous device. DEVICE if the device is closed (exit_and_fork.h).
  * Work of its last user may still be queued. */
 nd4c_status nd4c_stream_take(nd4c_device *device, nd4c_stream *stream);
-/* A stream on which nothing is under way, for work whose end the host waits for: it waits for nothing else. */
+/* A stream without work in flight, for work for which the host waits: the host then waits for nothing else. */
 nd4c_status nd4c_stream_take_idle(nd4c_device *device, nd4c_stream *stream);
-/* A stream for a context, which is not the pool's: with the priority, and with times where the tracer is on. NULL on a
+/* Creates a stream for a context, outside the pool: with the priority, and with times if the tracer is on. NULL on a
  * synchronous device. ARGUMENT: the device has no such priority; DEVICE if it is closed. */
 nd4c_status nd4c_stream_open(nd4c_device *device, int32_t priority, nd4c_stream *stream);
 /* Makes a handle for a stream of the application, which nd4c_stream_drop does not destroy. UNSUPPORTED: the device
