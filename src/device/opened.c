@@ -122,7 +122,7 @@ static const char *text_or_empty(const char *text) {
 }
 
 nd4c_status nd4c_device_get_info(const nd4c_device *device, nd4c_device_info *info) {
-  enum { FIRST_SIZE = offsetof(nd4c_device_info, vendor) }; /* of 0.1 */
+  enum { FIRST_SIZE = offsetof(nd4c_device_info, vendor) }; /* the struct's size in version 0.1 */
   ND4C_TRY(nd4c_device_check(device, "nd4c_device_get_info"));
   if (info == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_device_get_info: info is NULL");

@@ -54,7 +54,7 @@ static nd4c_status read_piece(nd4c_storage_body *body, nd4c_device *host, int64_
   nd4c_replica_use(source);
   ND4C_TRY(nd4c_transfer_to_host(source->device, &piece, to, bytes));
   if (begin != 0 && source->device != host) {
-    nd4c_tracer_ask(body); /* a later copy to the device is no return of this one */
+    nd4c_tracer_ask(body); /* a later copy to the device does not complete a round trip with this one */
     nd4c_tracer_copy(begin, body, source->device, host, bytes);
     nd4c_tracer_ask(NULL);
   }
@@ -102,15 +102,15 @@ static nd4c_status write_to(nd4c_storage_body *body, nd4c_replica *replica, nd4c
   nd4c_replica_use(replica);
   ND4C_TRY(nd4c_transfer_from_host(replica->device, &piece, from, bytes));
   if (begin != 0 && replica->device != host) {
-    nd4c_tracer_ask(body); /* a new value is no part of a round trip of what was there before */
+    nd4c_tracer_ask(body); /* a new value is not part of a round trip of the old one */
     nd4c_tracer_copy(begin, body, host, replica->device, bytes);
     nd4c_tracer_ask(NULL);
   }
   return ND4C_OK;
 }
 
-/* Current replicas that received the part stay current. If none did, reports the last failure; all replicas stay
- * current, the part undefined. */
+/* Replicas that missed the part become stale. If all missed it, the caller has cleared the marks: all stay current,
+ * with the part undefined. */
 static void keep_written(nd4c_storage_body *body) {
   nd4c_replica *only = NULL;
   int current = 0;
@@ -127,7 +127,7 @@ static void keep_written(nd4c_storage_body *body) {
   nd4c_storage_update_address(body);
 }
 
-/* The work on all replicas that are going to be written. */
+/* Waits for the work on all replicas that will be written. */
 static nd4c_status await_current(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     if (replica->state != 'I') {

@@ -24,7 +24,7 @@ static bool holds_small_storages(const nd4c_device *device) {
 }
 
 nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory_info *info) {
-  enum { FIRST_SIZE = offsetof(nd4c_memory_info, dropped_count) }; /* of 0.1 */
+  enum { FIRST_SIZE = offsetof(nd4c_memory_info, dropped_count) }; /* the struct's size in version 0.1 */
   ND4C_TRY(nd4c_device_check(device, "nd4c_memory_get_info"));
   if (info == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_memory_get_info: info is NULL");

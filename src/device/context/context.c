@@ -65,7 +65,7 @@ nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_contex
   if (context == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "context is NULL");
   }
-  enum { FIRST_SIZE = offsetof(nd4c_context_options, transfer) }; /* of 0.1 */
+  enum { FIRST_SIZE = offsetof(nd4c_context_options, transfer) }; /* the struct's size in version 0.1 */
   if (options != NULL && options->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_context_options)", options->struct_size);
   }
@@ -271,7 +271,7 @@ int32_t nd4c_context_width(const nd4c_context *context) {
 }
 
 nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles) {
-  enum { FIRST_SIZE = offsetof(nd4c_native_handles, has_device) }; /* of 0.1 */
+  enum { FIRST_SIZE = offsetof(nd4c_native_handles, has_device) }; /* the struct's size in version 0.1 */
   if (handles == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_native: handles is NULL");
   }

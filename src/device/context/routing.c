@@ -32,7 +32,7 @@ const char *nd4c_routing_policy_name(nd4c_routing_policy policy) {
   return policy_names[policy];
 }
 
-/* -- which there are ------------------------------------------------------------------------------------------ */
+/* -- live routing objects ------------------------------------------------------------------------------------- */
 
 static nd4c_lock known_lock = ND4C_LOCK_INIT; /* taken last */
 static nd4c_routing *known;
@@ -75,7 +75,7 @@ nd4c_status nd4c_routing_check(const nd4c_routing *routing, const char *function
                           (const void *)routing);
 }
 
-/* -- making --------------------------------------------------------------------------------------------------- */
+/* -- creating ------------------------------------------------------------------------------------------------- */
 
 static nd4c_status fill_list(const char *function, nd4c_device *const *devices, int32_t count, nd4c_route_list *list) {
   if (count < 0 || count > ND4C_ROUTING_DEVICES) {
@@ -114,7 +114,7 @@ static nd4c_status fill_default_list(nd4c_route_list *list) {
 }
 
 static nd4c_status check_options(const nd4c_routing_options *options) {
-  enum { FIRST_SIZE = offsetof(nd4c_routing_options, wait) }; /* of 0.1 */
+  enum { FIRST_SIZE = offsetof(nd4c_routing_options, wait) }; /* the struct's size in version 0.1 */
   if (options->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_routing_options)", options->struct_size);
   }

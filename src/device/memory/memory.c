@@ -260,7 +260,7 @@ static nd4c_status reserve(struct nd4c_memory_manager *manager, int64_t bytes, i
       return fail_cap(manager, live, cached, bytes, asked, cap);
     }
     if (attempt == 1) {
-      nd4c_fence_settle_all(manager->device); /* whose work needs the memory until then */
+      nd4c_fence_settle_all(manager->device); /* work in flight keeps memory until it ends */
     }
     collect_released(attempt == 1);
     nd4c_scratch_collect(manager->device);
@@ -280,7 +280,7 @@ static void note_peak(struct nd4c_memory_manager *manager) {
   manager->peak_bytes = live > manager->peak_bytes ? live : manager->peak_bytes;
 }
 
-/* What is taken at once, and no block follows. */
+/* Counts memory that no block follows, so the peak is noted at once. */
 static nd4c_status take(struct nd4c_memory_manager *manager, int64_t bytes, const char *origin, int64_t *counter) {
   ND4C_TRY(reserve(manager, bytes, bytes, origin, counter));
   nd4c_lock_acquire(&manager->lock);

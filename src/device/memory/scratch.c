@@ -14,7 +14,7 @@
 
 struct nd4c_scratch_pool {
   nd4c_lock lock;          /* guards the list; no other function is called under it */
-  nd4c_condition returned; /* some block was */
+  nd4c_condition returned; /* signalled when a block is returned */
   nd4c_scratch *list;
   _Atomic int64_t bytes;
 };

@@ -19,7 +19,7 @@ typedef struct nd4c_staging_buffer {
   void *address; /* ND4C_STAGING_BYTES bytes that the host reads and writes */
 } nd4c_staging_buffer;
 
-/* Takes a buffer. False if there is none (the log says why): the copy then does without. */
+/* Takes a buffer. False if there is none (the log says why): the copy then uses ordinary memory. */
 bool nd4c_staging_take(nd4c_device *device, nd4c_staging_buffer *buffer);
 /* Returns a buffer; an empty one is fine. */
 void nd4c_staging_give(nd4c_device *device, const nd4c_staging_buffer *buffer);

@@ -377,7 +377,7 @@ static nd4c_status get_status(bool devices, int32_t index, nd4c_backend_status *
   if (status == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "status is NULL");
   }
-  enum { FIRST_SIZE = offsetof(nd4c_backend_status, by_request_only) }; /* of 0.1 */
+  enum { FIRST_SIZE = offsetof(nd4c_backend_status, by_request_only) }; /* the struct's size in version 0.1 */
   if (status->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_backend_status)", status->struct_size);
   }

@@ -467,7 +467,7 @@ static void sum_up(const summary *s, const nd4c_device *from, const nd4c_device 
 
 static nd4c_status get_totals(const char *function, int32_t thread, const nd4c_device *from, const nd4c_device *to,
                               nd4c_trace_totals *totals) {
-  enum { FIRST_SIZE = offsetof(nd4c_trace_totals, threads) }; /* of 0.1 */
+  enum { FIRST_SIZE = offsetof(nd4c_trace_totals, threads) }; /* the struct's size in version 0.1 */
   if (totals == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: totals is NULL", function);
   }
