@@ -1,5 +1,6 @@
-/* Implements config.h: holds the values of all properties and reads them from the environment once. All of src reads
- * properties here; device/registry/properties.c sets and lists them for nd4c/config.h. */
+/* Implements config.h: holds the values of all properties and reads them from the environment once. base, device,
+ * dispatch, graph and import read properties here; device/registry/properties.c sets and lists them for
+ * nd4c/config.h. */
 #include "base/config/config.h"
 
 #include <ctype.h>

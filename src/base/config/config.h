@@ -1,5 +1,5 @@
-/* Fast access to configuration for code inside nd4c; files of all layers read properties with it. config_table.h has
- * nd4c's own properties. */
+/* Fast access to configuration for code inside nd4c: base, device, dispatch, graph and import read properties with it.
+ * config_table.h has nd4c's own properties. */
 #ifndef ND4C_BASE_CONFIG_CONFIG_H
 #define ND4C_BASE_CONFIG_CONFIG_H
 

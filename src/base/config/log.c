@@ -1,5 +1,5 @@
 /* Implements log.h and nd4c_log_set: formats one line and gives it to the application's listener, or writes it to
- * stderr. Files of all layers log through it, backends through the host table. */
+ * stderr. base, device, dispatch and graph log through it, backends through the host table. */
 #include "base/config/log.h"
 
 #include <stdarg.h>

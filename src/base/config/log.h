@@ -1,4 +1,5 @@
-/* Logging for code inside nd4c. Files of all layers call it; device/memory/host.c offers it to backends. */
+/* Logging for code inside nd4c: base, device, dispatch and graph call it. device/memory/host.c offers it to
+ * backends. */
 #ifndef ND4C_BASE_CONFIG_LOG_H
 #define ND4C_BASE_CONFIG_LOG_H
 
