@@ -1,5 +1,5 @@
 /* Contexts inside the library: device, stream, settings and routing of calls. dispatch reads them in every eager call;
- * graph and import create them for plans and models. */
+ * plans (graph) and models (import) hold references to them. */
 #ifndef ND4C_DEVICE_CONTEXT_CONTEXT_H
 #define ND4C_DEVICE_CONTEXT_CONTEXT_H
 

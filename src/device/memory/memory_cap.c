@@ -33,7 +33,7 @@ void nd4c_memory_tell_idle_caps(const char *backend, const nd4c_device *devices,
 bool nd4c_memory_has_room(const nd4c_device *device, int64_t bytes) {
   int64_t remaining = 0;
   if (bytes > INT64_C(1) << 60) {
-    return false; /* whose rounded size would overflow */
+    return false; /* the rounded size would overflow */
   }
   return nd4c_memory_remaining(device, &remaining) == ND4C_OK && nd4c_memory_granted(bytes) <= remaining;
 }

@@ -151,7 +151,7 @@ bool nd4c_pending_blocks_take(nd4c_device *device, nd4c_stream stream, int64_t b
   if (found == NULL) {
     nd4c_pending_blocks_sweep();
     found = find(device, NULL, granted);
-    if (found != NULL && nd4c_memory_has_room(device, bytes)) { /* which asks the backend */
+    if (found != NULL && nd4c_memory_has_room(device, bytes)) { /* asked last, because it calls the backend */
       push(found);
       found = NULL;
     }

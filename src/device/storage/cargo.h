@@ -10,7 +10,7 @@ typedef struct nd4c_cargo nd4c_cargo;
 /* Memory for a copy of that many bytes. NULL: they are too many for ordinary memory, and no staging buffer is free. */
 nd4c_cargo *nd4c_cargo_make(nd4c_device *device, int64_t bytes);
 /* Whether all of the bytes fit into it. If not, nd4c_cargo_send waits for the device, because at most four staging
- * buffers serve all pieces by turns. */
+ * buffers serve all pieces in turn. */
 bool nd4c_cargo_fits(const nd4c_cargo *cargo, int64_t bytes);
 /* Bytes of its memory that are worth collecting. */
 int64_t nd4c_cargo_held(const nd4c_cargo *cargo);

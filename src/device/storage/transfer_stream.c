@@ -52,7 +52,7 @@ static nd4c_status copy_part(const transfer *t, void *host, int64_t at, int64_t 
 /* A piece in flight through a staging buffer. */
 typedef struct piece {
   char *buffer;
-  nd4c_staging_buffer staging; /* whose memory that is; zeroed: ordinary memory */
+  nd4c_staging_buffer staging; /* has `buffer`; zeroed: `buffer` is ordinary memory */
   nd4c_fence fence;            /* NULL: none */
   int64_t at, bytes;
 } piece;
@@ -318,7 +318,7 @@ static nd4c_status copy_through_host(nd4c_device *from_device, const nd4c_block 
 /* A copy or fill by a device in its own memory, or from another device of its backend. */
 typedef struct local {
   nd4c_device *device;
-  nd4c_device *from_device; /* whose `from` is */
+  nd4c_device *from_device; /* the device of `from` */
   const nd4c_block *from;   /* NULL: filled with the pattern */
   const nd4c_block *to;
   const void *pattern;

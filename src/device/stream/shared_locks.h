@@ -1,7 +1,7 @@
-/* A thread that holds a lock that storages share must not wait for submitted work: the work may need what another
- * thread has yet to submit, and that thread may need the lock. device/storage calls functions that could wait between
- * nd4c_shared_locks_enter and nd4c_shared_locks_leave; functions of this folder that wait for a device ask first. A
- * debug build enters with every such lock, so that it finds all waits; others save that time. */
+/* A thread that holds a lock that storages share must not wait for submitted work: that work may depend on work that
+ * another thread has not submitted yet, and that thread may need the lock. device/storage calls functions that could
+ * wait between nd4c_shared_locks_enter and nd4c_shared_locks_leave; functions of this folder that wait for a device ask
+ * first. A debug build enters with every such lock, so that it finds all waits; a release build saves that time. */
 #ifndef ND4C_DEVICE_STREAM_SHARED_LOCKS_H
 #define ND4C_DEVICE_STREAM_SHARED_LOCKS_H
 

@@ -309,7 +309,7 @@ nd4c_status nd4c_workspace_allocate(nd4c_thread *thread, nd4c_device *device, nd
                                     const char *origin, bool *taken, nd4c_storage **out) {
   struct nd4c_workspace *workspace = thread->workspace->workspace;
   *taken = (workspace->device == NULL || workspace->device == device) && bytes > 0 && bytes <= INT64_C(1) << 56 &&
-           !device->description.whole_buffers; /* whose buffers have no parts */
+           !device->description.whole_buffers; /* such a device cannot address a part of a buffer */
   if (!*taken) {
     return ND4C_OK;
   }
@@ -379,14 +379,14 @@ static nd4c_status move_home(nd4c_storage_body *body, nd4c_status refused) {
   }
   nd4c_error_clear();
   nd4c_status status = nd4c_replica_evict(body, first);
-  if (status != ND4C_OK && body->poison != ND4C_OK) { /* it turns out to have no contents */
+  if (status != ND4C_OK && body->poison != ND4C_OK) { /* the write had failed: there are no contents to save */
     status = nd4c_replica_evict(body, first);
   }
   return status;
 }
 
-/* Puts a block of the storage's own in the place of one that is the arena's. *lacks: the device's memory is needed for
- * that first. `refused`: it has none. Under the storage's lock. */
+/* Replaces a block in the arena by the separate block `own`. *lacks: the caller must allocate `own` first. `refused`:
+ * the failure of that allocation; the contents then move to the host. Under the storage's lock. */
 static nd4c_status replace_block(nd4c_storage_body *body, nd4c_status refused, nd4c_block *own, bool *lacks) {
   nd4c_replica *first = &body->first;
   if (first->block.node != NULL || !nd4c_replica_is_there(first)) {
@@ -439,7 +439,7 @@ static void end_claim(nd4c_workspace_storage *storage, bool out, bool counts) {
   }
 }
 
-/* Memory of the storage's own for a replica whose block is the arena's. It is allocated without the storage's lock,
+/* Moves a replica from its block in the arena to a separate block. That block is allocated without the storage's lock,
  * since a device that is full may wait for work. */
 static nd4c_status leave_arena_block(nd4c_workspace_storage *storage) {
   nd4c_storage_body *body = &storage->body;

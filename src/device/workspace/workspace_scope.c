@@ -224,7 +224,7 @@ static nd4c_status clear_scope(nd4c_workspace *workspace) {
   while ((survivor = nd4c_workspace_find_survivor(workspace, true)) != NULL) {
     int64_t bytes = survivor->body.base.bytes;
     const char *origin = survivor->origin;
-    nd4c_status status = nd4c_workspace_move_claimed(survivor); /* after which it may be freed */
+    nd4c_status status = nd4c_workspace_move_claimed(survivor); /* may free the survivor */
     if (status != ND4C_OK) {
       char text[DESCRIBED];
       return nd4c_fail_prefix(status, "nd4c_workspace_leave: %s: moving an array of %lld bytes from %s out",
