@@ -1,5 +1,5 @@
-/* Eager calls: one lookup if the signature is cached; otherwise inference, choice and execution. The functions of ops.h
- * and nd4c_op_call come here. */
+/* Eager calls: one lookup if the signature is cached; otherwise inference, choice and execution. nd4c_op_call and,
+ * through typed.c, the functions of ops.h enter here. */
 #include <string.h>
 
 #include "array/array.h"

@@ -1,4 +1,4 @@
-/* See call_cache.h. */
+/* Implements call_cache.h. call.c finds and adds entries; routed.c notes its decisions in them. */
 #include "dispatch/call_cache.h"
 
 #include <string.h>
@@ -208,8 +208,8 @@ static void destroy_cache(void *calls) {
   nd4c_deallocate(calls);
 }
 
-/* Evicts as good as randomly. If a program repeats more calls than there is room for, most of them are still found;
- * evicting the oldest would always evict the call that comes next. */
+/* Evicts in an almost random order. If a program repeats more calls than there is room for, most of them are still
+ * found; evicting the oldest would always evict the call that comes next. */
 static void make_room(call_cache *cache) {
   while (cache->count >= ND4C_CACHE_ENTRIES) {
     nd4c_cached_call **chain = &cache->chains[cache->hand];
@@ -220,7 +220,7 @@ static void make_room(call_cache *cache) {
   }
 }
 
-/* The chain of this key, in which no entry has it, and room for one. */
+/* The chain for a new entry with this key. Drops the entry that has the key, and makes room for the new one. */
 static nd4c_cached_call **make_place(call_cache *cache, uint64_t key, uint32_t epoch) {
   if (cache->epoch != epoch) {
     empty(cache);

@@ -1,7 +1,7 @@
 /* Cache of eager calls: the results of inference, routing and kernel choice for a signature. Each thread has its own,
  * so a hit takes no lock, and entries may be patched in place. It holds ND4C_CACHE_ENTRIES entries of about 1 KiB, plus
  * the state of their kernels; after that each new entry replaces another. A change of configuration invalidates all
- * entries, and the next insertion removes them. */
+ * entries, and the next insertion removes them. call.c and routed.c use it. */
 #ifndef ND4C_DISPATCH_CALL_CACHE_H
 #define ND4C_DISPATCH_CALL_CACHE_H
 

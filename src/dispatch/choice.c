@@ -1,4 +1,4 @@
-/* See choice.h. */
+/* Implements choice.h. call.c makes a choice for each new signature, graph/plan/steps.c for each step of a plan. */
 #include "dispatch/choice.h"
 
 #include <stdio.h>

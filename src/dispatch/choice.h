@@ -1,5 +1,5 @@
-/* Kernel choice: picks and prepares what computes a call, before its data are known. Eager calls cache choices; plans
- * keep one for each step. */
+/* Kernel choice: picks and prepares what computes a call, before its data are known. Eager calls (call.c) cache
+ * choices; plans (graph/plan/steps.c) keep one for each step. */
 #ifndef ND4C_DISPATCH_CHOICE_H
 #define ND4C_DISPATCH_CHOICE_H
 

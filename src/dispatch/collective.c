@@ -1,4 +1,5 @@
-/* Collectives (nd4c/collective.h): each operation of a group's member is a submission to its context. */
+/* Implements nd4c/collective.h, which programs call: each operation of a group's member is a submission to its
+ * context. */
 #include "nd4c/collective.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* See constants.h. */
+/* Implements constants.h. choice.c enters here for each kernel and compiler that it asks; graph/plan/segment.c copies
+ * the constants of a segment. */
 #include "dispatch/constants.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The CONSTANT inputs of a call while a choice is made (choice.c): copied to the device, or packed in the layout that a
- * kernel prefers. */
+/* The CONSTANT inputs of a call while choice.c makes a choice: copied to the device, or packed in the layout that a
+ * kernel prefers. graph/plan/segment.c copies a segment's constants with it. */
 #ifndef ND4C_DISPATCH_CONSTANTS_H
 #define ND4C_DISPATCH_CONSTANTS_H
 

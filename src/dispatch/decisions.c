@@ -1,4 +1,4 @@
-/* See decisions.h. */
+/* Implements decisions.h: looks up and adds rows of the thread's table, and grows it. routed.c is its only caller. */
 #include "dispatch/decisions.h"
 
 #include <stddef.h>

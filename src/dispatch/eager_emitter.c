@@ -1,3 +1,5 @@
+/* Implements eager_emitter.h with nd4c_op_call. The functions of ops/emitter.c call it through the emitter's
+ * pointers. */
 #include "dispatch/eager_emitter.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The emitter that computes each op at once (ops/emitter.h). */
+/* The emitter that computes each op at once (ops/emitter.h). Today only tests/graph/test_emitter.c opens one. */
 #ifndef ND4C_DISPATCH_EAGER_EMITTER_H
 #define ND4C_DISPATCH_EAGER_EMITTER_H
 

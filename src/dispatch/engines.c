@@ -1,4 +1,4 @@
-/* See engines.h. */
+/* Implements engines.h for choice.c and src/graph, and nd4c_report_engines and nd4c_report_applied for programs. */
 #include "dispatch/engines.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* See execute.h. */
+/* Implements execute.h: each execution is one submission (submit/submit.h). call.c and graph/modes/arrays.c enter
+ * here. */
 #include "dispatch/execute.h"
 
 #include "base/alloc.h"

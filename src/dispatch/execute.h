@@ -1,4 +1,5 @@
-/* Runs a choice on arrays: acquires them on the device, runs, commits. Eager calls and plans use it. */
+/* Runs a choice on arrays: acquires them on the device, runs, commits. Eager calls (call.c) and plans in mode "arrays"
+ * (graph/modes/arrays.c) call it. */
 #ifndef ND4C_DISPATCH_EXECUTE_H
 #define ND4C_DISPATCH_EXECUTE_H
 

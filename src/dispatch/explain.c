@@ -1,4 +1,4 @@
-/* nd4c_explain: where a call would run, and why. */
+/* nd4c_explain, which programs call: where a call would run, and why. It computes nothing. */
 #include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"

@@ -1,6 +1,6 @@
-/* nd4c_array_to_device, _read and _write. Arrays in C order are copied directly. A strided array is first made
- * contiguous on its own device, by the op copy, or is scattered there after the copy, so that only the elements' bytes
- * are transferred. */
+/* nd4c_array_to_device, _read and _write, for programs, src/graph and src/import. Arrays in C order are copied
+ * directly. A strided array is first made contiguous on its own device, by the op copy, or is scattered there after the
+ * copy, so that only the elements' bytes are transferred. */
 #include "array/array.h"
 #include "base/compiler.h"
 #include "base/status.h"
@@ -97,7 +97,7 @@ nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes) {
   nd4c_array *ordered = NULL;
   if (ND4C_UNLIKELY(nd4c_array_is_scattered(array))) {
     nd4c_device *source = atomic_load(&array->storage->device);
-    ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told, not that of the copy */
+    ND4C_TRY(nd4c_storage_wait(array->storage)); /* so that a failure of earlier work is reported as such */
     ND4C_TRY(make_ordered(source, array, &ordered));
   }
   nd4c_status status = nd4c_array_read_here(ordered != NULL ? ordered : array, data, bytes);
@@ -119,7 +119,7 @@ nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes) 
   ND4C_TRY(nd4c_array_check(array, "nd4c_array_write: array"));
   if (ND4C_UNLIKELY(data != NULL && nd4c_array_takes_scattered(array, bytes))) {
     nd4c_device *device = atomic_load(&array->storage->device);
-    ND4C_TRY(nd4c_storage_wait(array->storage)); /* a failed one is told, not that of the copy */
+    ND4C_TRY(nd4c_storage_wait(array->storage)); /* so that a failure of earlier work is reported as such */
     nd4c_status status = scatter_on(device, array, data);
     if (status == ND4C_OK) {
       nd4c_array_written(array);

@@ -1,4 +1,5 @@
-/* See host_ops.h. */
+/* Implements host_ops.h: the table in which call.c and explain.c look each call up. Also lends nd4c_array_read to
+ * src/device by a hook. */
 #include "dispatch/host_ops.h"
 
 #include "device/provider/contents.h"

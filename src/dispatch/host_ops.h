@@ -1,5 +1,5 @@
 /* Ops that the library computes itself, without a kernel of a device: ops on strings, which live on the host, and ops
- * whose results have no bound that inference could give. call.c asks. */
+ * whose results have no bound that inference could give. call.c asks before it looks for a kernel. */
 #ifndef ND4C_DISPATCH_HOST_OPS_H
 #define ND4C_DISPATCH_HOST_OPS_H
 

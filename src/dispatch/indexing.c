@@ -1,4 +1,5 @@
-/* Turns index items into an indexing plan; nd4c_array_get. */
+/* Turns index items into an indexing plan, which indexing_set.c uses, too; nd4c_array_get and nd4c_array_at, which
+ * programs call. */
 #include "dispatch/indexing.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Types and functions that nd4c_array_get and nd4c_array_set share. */
+/* Types and functions that nd4c_array_get (indexing.c) and nd4c_array_set (indexing_set.c) share. Only the three
+ * indexing files include it. */
 #ifndef ND4C_DISPATCH_INDEXING_H
 #define ND4C_DISPATCH_INDEXING_H
 

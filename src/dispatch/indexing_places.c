@@ -1,4 +1,5 @@
-/* Masks and arrays of indices, made ready for the ops that take and place elements. */
+/* Masks and arrays of indices, made ready for the ops that take and place elements. indexing.c and indexing_set.c call
+ * it. */
 #include <string.h>
 
 #include "array/shape.h"

@@ -1,4 +1,4 @@
-/* nd4c_array_set: values into a view, under a mask, or to places named by indices. */
+/* nd4c_array_set, which programs call: writes values into a view, under a mask, or to places named by indices. */
 #include <string.h>
 
 #include "array/narrow.h"

@@ -1,4 +1,4 @@
-/* nd4c/lists.h: functions that return several arrays as views. */
+/* Implements nd4c/lists.h, which programs call: functions that return several arrays as views. */
 #include "nd4c/lists.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* See pending.h. */
+/* Implements pending.h: checks and infers one eager call, and gives its results to the caller. call.c, explain.c,
+ * routed.c and whole.c share it. */
 #include "dispatch/pending.h"
 
 #include "array/narrow.h"

@@ -1,4 +1,5 @@
-/* One eager call in progress, for the files that make calls and those that explain them. */
+/* One eager call in progress, for the files that make calls (call.c, routed.c, whole.c) and the one that explains them
+ * (explain.c). */
 #ifndef ND4C_DISPATCH_PENDING_H
 #define ND4C_DISPATCH_PENDING_H
 

@@ -1,4 +1,5 @@
-/* See routed.h. */
+/* Implements routed.h: votes, tries devices in order, and remembers decisions. call.c enters here if the context has
+ * routing. Also nd4c_routing_set_op, which programs call. */
 #include "dispatch/routed.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* Ops that only move elements do not look at them, so the op is run on the strings' numbers, which then say where each
- * string goes. Numbers count from 1; zeros that an op adds (pad) become empty strings. */
+/* Implements strings.h for call.c. Ops that only move elements do not read them. Such an op is run on the numbers of
+ * the strings, and its result says where each string goes. Numbers count from 1; zeros that an op adds (pad) become
+ * empty strings. */
 #include "dispatch/strings.h"
 
 #include "base/alloc.h"

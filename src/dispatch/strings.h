@@ -1,4 +1,5 @@
-/* Ops that move strings, for host_ops.h. */
+/* Ops that move strings without reading them. call.c calls it if the result is utf8 and no host op (host_ops.h)
+ * computes the call. */
 #ifndef ND4C_DISPATCH_STRINGS_H
 #define ND4C_DISPATCH_STRINGS_H
 

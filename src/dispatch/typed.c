@@ -1,6 +1,6 @@
-/* The typed functions of ops.h whose row has no form, derived from the op table: each puts its arguments on the stack
- * and calls the generic form. typed_options.c has the others. The compiler compares each with its committed prototype:
- * a row that changed needs `ninja ops-header`. */
+/* The typed functions of ops.h whose row has no form, derived from the op table; programs call them. Each puts its
+ * arguments on the stack and calls the generic form. typed_options.c has the others. The compiler compares each with
+ * its committed prototype: a row that changed needs `ninja ops-header`. */
 #include "dispatch/typed.h"
 
 #include "base/status.h"

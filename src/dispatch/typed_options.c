@@ -1,6 +1,6 @@
-/* The typed functions of ops.h that take an options struct (nd4c/options.h), derived from the op table. Each reads the
- * fields that the caller's struct has, takes the defaults of the table for the others, and calls the generic form. The
- * struct is neither copied nor allocated for. */
+/* The typed functions of ops.h that take an options struct (nd4c/options.h), derived from the op table; programs call
+ * them. Each reads the fields that the caller's struct has, takes the defaults of the table for the others, and calls
+ * the generic form. The struct is neither copied nor allocated for. */
 #include "dispatch/typed.h"
 
 #include "base/status.h"
@@ -64,7 +64,7 @@
 #define ATTR_OUT(op, name, preset)
 #define ATTR(op, kind, name, ...) ATTR_##kind(op, name, __VA_ARGS__)
 
-/* The size of each struct. An enumerator behind those of the fields is one more than the last of them. */
+/* Where each field ends, as an enumerator. BEYOND_<op> follows them: it is the size of the struct, plus 1. */
 #define END_IN(op, name)
 #define END_OPT(op, name) END_##op##_##name = ND4C_OPTIONS_SIZE(nd4c_##op##_options, name),
 #define END_INT(op, name) END_OPT(op, name)

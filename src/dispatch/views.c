@@ -1,4 +1,4 @@
-/* See views.h. */
+/* Implements views.h. call.c enters here for each op whose definition has a view function. */
 #include "dispatch/views.h"
 
 nd4c_status nd4c_view_make(const nd4c_op_def *def, const nd4c_inference *inference, const nd4c_array *input,

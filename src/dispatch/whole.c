@@ -1,4 +1,5 @@
-/* See whole.h. */
+/* Implements whole.h: decides whether views must be copied, and runs calls on the copies. call.c and explain.c ask it;
+ * graph/run.c calls nd4c_copy_by_host. */
 #include "dispatch/whole.h"
 
 #include <string.h>

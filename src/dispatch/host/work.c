@@ -1,4 +1,5 @@
-/* See work.h. */
+/* Implements work.h: a list of blocks of host memory. Ops on text and pictures take blocks; call.c frees them when the
+ * call ends. */
 #include "dispatch/host/work.h"
 
 #include <stddef.h>

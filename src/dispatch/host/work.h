@@ -1,4 +1,5 @@
-/* Scratch of ops that the library itself computes (dispatch/host_ops.h), recycled like the scratch of kernels. */
+/* Scratch of ops that the library itself computes (dispatch/host_ops.h), recycled like the scratch of kernels. Ops on
+ * text and pictures take it; dispatch/call.c frees it. */
 #ifndef ND4C_DISPATCH_HOST_WORK_H
 #define ND4C_DISPATCH_HOST_WORK_H
 

@@ -1,4 +1,5 @@
-/* JPEG by libjpeg-turbo, PNG by libpng, WebP by libwebp: libraries whose functions take and return bytes. */
+/* JPEG by libjpeg-turbo, PNG by libpng, WebP by libwebp: libraries whose functions take and return bytes. decode.c
+ * calls the decoders. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/image/decode.h"

@@ -1,4 +1,5 @@
-/* See decode.h. */
+/* Implements decode.h: the op decode_image, which recognises the format and calls its decoder. dispatch/host_ops.c
+ * lists the op. */
 #include "dispatch/image/decode.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
-/* Decoders of picture files, for the op decode_image. Each gives 8-bit red, green and blue, and ignores alpha,
- * profiles and gamma. Their libraries are loaded when they are first needed. */
+/* Decoders of picture files, for the op decode_image. Each gives 8-bit red, green and blue, and ignores alpha, profiles
+ * and gamma. Their libraries are loaded when they are first needed. decode.c chooses one by the first bytes of the
+ * file. */
 #ifndef ND4C_DISPATCH_IMAGE_DECODE_H
 #define ND4C_DISPATCH_IMAGE_DECODE_H
 

@@ -1,4 +1,4 @@
-/* BMP and PNM: uncompressed pixels, decoded without a library. */
+/* BMP and PNM: uncompressed pixels, decoded without a library. decode.c calls the decoders. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/image/decode.h"

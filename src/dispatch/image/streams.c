@@ -1,4 +1,4 @@
-/* TIFF by libtiff, JPEG 2000 by OpenJPEG: libraries that read through callbacks. */
+/* TIFF by libtiff, JPEG 2000 by OpenJPEG: libraries that read through callbacks. decode.c calls the decoders. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Ops that compare and join strings, and ops that change each string by itself. */
+/* Ops that compare and join strings, and ops that change each string by itself. dispatch/host_ops.c lists them. */
 #include "base/status.h"
 #include "dispatch/text/text.h"
 

@@ -1,4 +1,5 @@
-/* cast from and to strings: writes numbers as NumPy's str() and reads what its parsers read. */
+/* The op cast from and to strings: writes numbers as NumPy's str() and reads what its parsers read. dispatch/host_ops.c
+ * lists it. */
 #include <string.h>
 
 #include "array/element.h"

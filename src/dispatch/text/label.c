@@ -1,4 +1,4 @@
-/* label_index of strings. */
+/* The op label_index on strings. dispatch/host_ops.c lists it. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "dispatch/text/text.h"

@@ -1,5 +1,5 @@
-/* regex_full_match, by PCRE2, which is loaded when it is first needed. PCRE2's limits keep a hostile pattern from
- * running for long. */
+/* The op regex_full_match, by PCRE2, which is loaded when it is first needed. PCRE2's limits keep a hostile pattern
+ * from running for long. dispatch/host_ops.c lists the op. */
 #include <inttypes.h>
 #include <string.h>
 

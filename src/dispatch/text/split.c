@@ -1,4 +1,5 @@
-/* string_split and string_normalizer: results whose shape depends on the strings. */
+/* The ops string_split and string_normalizer, whose results have shapes that depend on the strings. dispatch/host_ops.c
+ * lists them. */
 #include <string.h>
 
 #include "base/alloc.h"

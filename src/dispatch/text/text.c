@@ -1,4 +1,4 @@
-/* See text.h. */
+/* Implements text.h for the other files of this folder. */
 #include "dispatch/text/text.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static void sort_items(char *items, size_t count, size_t size, int (*compare)(co
   sort_items(items + half * size, count - half, size, compare, room);
   memcpy(room, items, half * size);
   const char *left = room, *left_end = room + half * size, *right = items + half * size, *end = items + count * size;
-  for (char *to = items; left < left_end; to += size) { /* never ahead of `right` */
+  for (char *to = items; left < left_end; to += size) { /* `to` never passes `right` */
     const char **next = right < end && compare(right, left) < 0 ? &right : &left;
     memmove(to, *next, size);
     *next += size;

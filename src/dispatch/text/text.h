@@ -1,4 +1,5 @@
-/* Functions that ops on strings share: reading operands as lists on the host, and making results from lists. */
+/* Functions that ops on strings share: reading operands as lists on the host, and making results from lists. The files
+ * of this folder include it. */
 #ifndef ND4C_DISPATCH_TEXT_TEXT_H
 #define ND4C_DISPATCH_TEXT_TEXT_H
 

@@ -1,5 +1,5 @@
-/* tfidf_vectorizer: looks n-grams up in sorted lists, one for each length. Each string is replaced by the number of the
- * pool's word that it equals. */
+/* The op tfidf_vectorizer: looks n-grams up in sorted lists, one for each length. Each string is replaced by the number
+ * of the pool's word that it equals. dispatch/host_ops.c lists the op. */
 #include <stdlib.h>
 #include <string.h>
 
