@@ -1,6 +1,7 @@
 /* Executables that allocate the buffers of their outputs. nd4c adopts each buffer as a block. If only the call refers
  * to an output array, or no address of it can be known, the array takes over the block. Otherwise the contents are
- * copied into the array, and the block is freed after the copy. */
+ * copied into the array, and the block is freed after the copy. dispatch/execute.c and graph/plan/segment.c run
+ * executables through it. */
 #include <string.h>
 
 #include "base/alloc.h"

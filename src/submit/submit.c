@@ -1,4 +1,5 @@
-/* See submit.h. */
+/* Implements submit.h but for running executables (returned.c). src/dispatch calls it for eager calls and collectives,
+ * src/graph for plans. */
 #include "submit/submit.h"
 
 #include <stdio.h>

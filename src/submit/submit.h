@@ -1,5 +1,5 @@
-/* Submissions: all work reaches a device through these functions. An eager call, a step of a plan, a segment and a
- * whole run of mode "stream" are each one submission:
+/* Submissions: src/dispatch and src/graph send all work to a device through these functions. An eager call, a step of a
+ * plan, a segment and a whole run of mode "stream" are each one submission:
  *
  *     nd4c_submission_start          room for the operands; refused where the thread was cancelled
  *     nd4c_submission_acquire        each operand's storage: current on the device, and the stream comes after what
