@@ -1,5 +1,5 @@
-/* The last stage of creating a plan: allocates room for a run's arguments, and chooses the mode, which binds everything
- * that is equal in all runs. */
+/* The last stage of nd4c_plan_create (plan.c): allocates room for a run's arguments, and chooses the mode, which binds
+ * everything that is equal in all runs. */
 #include "base/status.h"
 #include "graph/plan.h"
 

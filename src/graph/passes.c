@@ -1,4 +1,4 @@
-/* See passes.h. */
+/* Implements passes.h: runs all passes that the build lists. plan.c and ahead.c call it before they place any node. */
 #include "graph/passes.h"
 
 #include "base/status.h"

@@ -1,5 +1,5 @@
-/* The passes: each rewrites the plan's graph and keeps its meaning. A pass is one file of src/graph/passes, which ends
- * with
+/* The passes: each rewrites the plan's graph and keeps its meaning. plan.c and ahead.c run all of them, unless the
+ * caller asks for no optimisation. A pass is one file of src/graph/passes, which ends with
  *
  *     ND4C_PASS(40, gelu, ANY, "recognises gelu in erf and its neighbours")
  *

@@ -1,4 +1,5 @@
-/* See plan.h. */
+/* Creates and destroys plans: nd4c_plan_create runs the stages of plan.h in order. Programs and import/model_plans.c
+ * call it; ahead.c shares nd4c_plan_allocate. */
 #include "graph/plan.h"
 
 #include "base/alloc.h"

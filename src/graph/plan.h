@@ -1,4 +1,5 @@
-/* A plan: a graph that passes have rewritten and that is frozen for a device.
+/* A plan: a graph that passes have rewritten and that is frozen for a device. The files of src/graph share it, except
+ * those of ir; src/import includes it to move plans.
  *
  * Each value of the rewritten graph has a slot with the same index, which says where its elements are: in an array of
  * the caller, in a constant, in the arena, or inside another slot (a view). Each computed node is a step with a

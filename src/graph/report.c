@@ -1,4 +1,5 @@
-/* nd4c_plan_report: what the passes did, what runs where and why, how much memory it takes. */
+/* nd4c_plan_report: what the passes did, what runs where and why, how much memory it takes. Programs and import/model.c
+ * call it; ahead.c prints the declined nodes with it. */
 #include <string.h>
 
 #include "array/shape.h"

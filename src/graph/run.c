@@ -1,5 +1,5 @@
-/* nd4c_plan_run: checks everything before it computes anything, and copies arrays whose layout the steps do not
- * expect. */
+/* nd4c_plan_run, which programs and import/model_run.c call: checks everything before it computes anything, copies
+ * arrays whose layout the steps do not expect, and lets the plan's mode compute. */
 #include <string.h>
 
 #include "array/shape.h"

@@ -1,4 +1,4 @@
-/* Copies a whole graph, so that passes can rewrite the copy. */
+/* Copies a whole graph, so that passes can rewrite the copy. plan.c and ahead.c begin with it. */
 #include "base/status.h"
 #include "graph/ir/graph.h"
 #include "graph/ir/ports.h"

@@ -1,4 +1,5 @@
-/* Reads and makes constants for passes, in double precision (rewrite.h). */
+/* Implements the part of rewrite.h that reads and makes constants, in double precision. The passes gelu, layer_norm and
+ * fold_affine call it. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* See derived.h. */
+/* Implements derived.h: one list for the process, under a lock. passes/fold_affine.c looks up and adds constants;
+ * ir/graph.c drops the uses of a graph that is destroyed. */
 #include "graph/ir/derived.h"
 
 #include <string.h>

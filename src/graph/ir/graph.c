@@ -1,4 +1,5 @@
-/* The builder of graphs (nd4c/graph.h): checks each op and infers its outputs when it is recorded. */
+/* The builder of graphs (nd4c/graph.h): checks each op and infers its outputs when it is recorded. Programs, the
+ * importer and the emitters of this folder call it. */
 #include "graph/ir/graph.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* A graph as passes and plans use it: values and nodes by index, nodes in a valid order of execution. */
+/* A graph as passes and plans use it: values and nodes by index, nodes in a valid order of execution. The files of ir
+ * and graph/plan.h include it. */
 #ifndef ND4C_GRAPH_IR_GRAPH_H
 #define ND4C_GRAPH_IR_GRAPH_H
 

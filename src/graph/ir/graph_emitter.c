@@ -1,3 +1,5 @@
+/* Implements graph_emitter.h with nd4c_graph_op. The functions of ops/emitter.c call it through the emitter's pointers;
+ * rewrite.c shares nd4c_graph_value_describe. */
 #include "graph/ir/graph_emitter.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See ports.h. */
+/* Implements ports.h. graph.c adds a port for each input and output, and clone.c copies them. */
 #include "graph/ir/ports.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The named inputs and outputs of a graph, for the builder. */
+/* The named inputs and outputs of a graph. The builder (graph.c) and clone.c use it. */
 #ifndef ND4C_GRAPH_IR_PORTS_H
 #define ND4C_GRAPH_IR_PORTS_H
 

@@ -1,4 +1,5 @@
-/* See rewrite.h. */
+/* Implements rewrite.h, except for constants (constants.c). passes.c begins and ends a rewrite for each pass; the pass
+ * calls the rest. */
 #include "graph/ir/rewrite.h"
 
 #include <stdio.h>

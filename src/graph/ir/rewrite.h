@@ -1,4 +1,4 @@
-/* What passes rewrite graphs with.
+/* Functions that rewrite graphs, for the files of src/graph/passes; passes.c begins and ends a rewrite for each pass.
  *
  * A pass changes a node into another one that gives the same output (nd4c_rewrite_node), reads another value in place
  * of one (nd4c_rewrite_input, nd4c_rewrite_replace), or adds nodes: the rewrite is an emitter (ops/emitter.h), so that

@@ -1,4 +1,5 @@
-/* The order of a graph's nodes, after a pass has added some behind the others. */
+/* The order of a graph's nodes, after a pass has added some behind the others. nd4c_rewrite_end (rewrite.c) calls
+ * it. */
 #include "base/region.h"
 #include "base/status.h"
 #include "graph/ir/graph.h"
@@ -15,7 +16,7 @@ typedef struct walk {
   int32_t count;
 } walk;
 
-/* The next node that must stand before `index` and does not yet, or -1. */
+/* The next producer of an input of `index` that is not sorted yet; -1: there is none. */
 static int32_t next_before(walk *w, int32_t index) {
   const nd4c_graph_node *node = &w->graph->nodes[index];
   while (w->positions[index] < node->input_count) {

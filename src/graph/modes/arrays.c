@@ -1,6 +1,6 @@
-/* Mode "arrays": for all plans that no faster mode can run, also on several devices. Each step is submitted to its
- * context's stream through array handles, with their coherence and fences. The run returns when all steps are
- * submitted. */
+/* Mode "arrays", the last row of mode.c: for all plans that no faster mode can run, also on several devices. Each step
+ * is submitted to its context's stream through array handles, with their coherence and fences. The run returns when all
+ * steps are submitted. */
 #include <string.h>
 
 #include "base/status.h"

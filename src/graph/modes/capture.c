@@ -1,6 +1,6 @@
-/* Mode "capture": as mode "stream", on a device that records work. The first run with given addresses enqueues step by
- * step, in which kernels' libraries also do their one-time initialisation. The next run with the same addresses records
- * the steps and launches the recording; later runs launch it again. */
+/* Mode "capture", a row of mode.c: as mode "stream", on a device that records work. The first run with given addresses
+ * enqueues step by step, in which kernels' libraries also do their one-time initialisation. The next run with the same
+ * addresses records the steps and launches the recording; later runs launch it again. */
 #include <stdio.h>
 
 #include "base/config/config.h"

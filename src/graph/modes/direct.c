@@ -1,5 +1,5 @@
-/* Mode "direct": for a synchronous device whose memory has addresses. The calls are built when the plan is created; a
- * run patches in the addresses of the caller's arrays and calls one kernel after another. */
+/* Mode "direct", the first row of mode.c: for a synchronous device whose memory has addresses. The calls are built when
+ * the plan is created; a run patches in the addresses of the caller's arrays and calls one kernel after another. */
 #include <stdio.h>
 
 #include "base/os.h"

@@ -1,4 +1,5 @@
-/* The table of modes, and the choice among them. */
+/* The table of modes, and the choice among them. bind.c chooses a mode, run.c runs it, plan.c releases it, report.c
+ * prints it. */
 #include "graph/modes/mode.h"
 
 #include "base/status.h"

@@ -1,4 +1,5 @@
-/* See patches.h. */
+/* Implements patches.h. direct.c and stream.c make the patches when they prepare a plan, and write addresses in each
+ * run. */
 #include "graph/modes/patches.h"
 
 #include "base/status.h"

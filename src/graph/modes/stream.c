@@ -1,6 +1,6 @@
-/* Mode "stream": for one asynchronous device. Its steps are built when the plan is created, as in mode "direct". A run
- * acquires the storages of the inputs, the outputs and the arena once, enqueues one call after another without locks or
- * fences, and records a single fence for all of them. */
+/* Mode "stream", a row of mode.c: for one asynchronous device. Its steps are built when the plan is created, as in mode
+ * "direct". A run acquires the storages of the inputs, the outputs and the arena once, enqueues one call after another
+ * without locks or fences, and records a single fence for all of them. */
 #include "graph/modes/stream.h"
 
 #include <stdio.h>
@@ -262,7 +262,7 @@ static void note_move(nd4c_plan_stream *stream) {
   stream->recorded = false;
 }
 
-/* The arena keeps its buffer, unless the memory was taken from it to make room since. */
+/* The arena keeps its buffer, unless the device has reclaimed it to make room for other arrays. */
 static nd4c_status acquire_arena(nd4c_plan *plan, nd4c_submission *submission) {
   nd4c_replica_view *known = &plan->stream->arena, view;
   ND4C_TRY(

@@ -1,5 +1,5 @@
 /* Finds which steps and inputs each output of a plan depends on, so that a failure affects only the outputs that depend
- * on it. */
+ * on it. stream.c calls it when it prepares a plan. */
 #include "base/status.h"
 #include "graph/modes/stream.h"
 

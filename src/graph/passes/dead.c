@@ -1,4 +1,4 @@
-/* Removes nodes that no other node and no output reads. */
+/* Removes nodes that no other node and no output reads. passes.c runs it on every optimised plan. */
 #include "graph/passes.h"
 
 /* The end of every rewrite removes nodes that are not read. This pass changes nothing else, so that the report shows

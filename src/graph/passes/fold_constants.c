@@ -1,5 +1,5 @@
 /* Computes nodes whose inputs are all constants, with eager calls. Large results are left to the run, because a
- * constant takes memory as long as the plan exists. */
+ * constant takes memory as long as the plan exists. passes.c runs it on every optimised plan. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/passes.h"

@@ -1,4 +1,4 @@
-/* Merges relu, gelu, sigmoid and tanh into the conv or linear before them. */
+/* Merges relu, gelu, sigmoid and tanh into the conv or linear before them. passes.c runs it on every optimised plan. */
 #include <string.h>
 
 #include "base/status.h"

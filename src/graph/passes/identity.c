@@ -1,4 +1,5 @@
-/* Removes nodes that return their first input: copies, and shape ops and casts that change nothing. */
+/* Removes nodes that return their first input: copies, and shape ops and casts that change nothing. passes.c runs it on
+ * every optimised plan. */
 #include <string.h>
 
 #include "base/status.h"

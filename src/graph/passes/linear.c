@@ -1,4 +1,5 @@
-/* Turns a matmul with a constant matrix, and the addition of a constant vector along the last axis, into linear. */
+/* Turns a matmul with a constant matrix, and the addition of a constant vector along the last axis, into linear.
+ * passes.c runs it on every optimised plan. */
 #include "base/status.h"
 #include "graph/passes.h"
 

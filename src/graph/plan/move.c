@@ -1,4 +1,5 @@
-/* nd4c_plan_move: moves a plan to another context. A model's plans serve all contexts with equal settings. */
+/* nd4c_plan_move: moves a plan to another context. A model's plans serve all contexts with equal settings:
+ * import/model_run.c moves one before and after each run. */
 #include "base/status.h"
 #include "device/context/routing.h"
 #include "graph/plan.h"

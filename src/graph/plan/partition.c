@@ -1,4 +1,5 @@
-/* Decides which nodes of a plan become segments: offers regions to the device's compilers, one after the other.
+/* Decides which nodes of a plan become segments: offers regions to the device's compilers, one after the other. plan.c
+ * and ahead.c call it.
  *
  * A region is a set of nodes such that no path leaves it and enters it again. A piece of a region can therefore run as
  * one if the same holds for the piece inside the region, which is checked. Islands, nodes that an earlier compiler

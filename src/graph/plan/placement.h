@@ -1,4 +1,5 @@
-/* Checks of placements, for plans and models. */
+/* Checks of placements, implemented in places.c. plan.c checks the placement of a plan, import/model.c that of a
+ * model. */
 #ifndef ND4C_GRAPH_PLAN_PLACEMENT_H
 #define ND4C_GRAPH_PLAN_PLACEMENT_H
 

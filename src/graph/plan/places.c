@@ -1,4 +1,5 @@
-/* Plans over several devices: where each node runs, and which values cross from one device to another. */
+/* Plans over several devices: where each node runs, and which values cross from one device to another. Stages of
+ * nd4c_plan_create (plan.c); steps.c asks for the place of each node. */
 #include <string.h>
 
 #include "base/status.h"

@@ -1,4 +1,5 @@
-/* See plan_memory.h. */
+/* Implements plan_memory.h, and nd4c_plan_make_memory, the stage of nd4c_plan_create that places all values of a
+ * plan. */
 #include "graph/plan/plan_memory.h"
 
 #include <stdbool.h>

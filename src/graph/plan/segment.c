@@ -1,5 +1,6 @@
 /* Segments: runs of nodes that a compiler of the device compiles as one piece. Inside a segment every value is
- * C-contiguous and takes no memory of the plan; inputs and outputs have slots. */
+ * C-contiguous and takes no memory of the plan; inputs and outputs have slots. partition.c compiles segments with it,
+ * steps.c makes their steps, and the modes run them. */
 #include <stdio.h>
 #include <string.h>
 

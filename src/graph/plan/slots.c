@@ -1,4 +1,5 @@
-/* Slots: which values share memory, and the layout of each. Views are resolved here and cost nothing at run time. */
+/* Slots: which values share memory, and the layout of each. Views are resolved here and cost nothing at run time. A
+ * stage of nd4c_plan_create (plan.c). */
 #include <string.h>
 
 #include "array/narrow.h"
@@ -119,7 +120,7 @@ static bool is_possible(const nd4c_plan *plan, const nd4c_graph_node *node, cons
                           nd4c_shape_is_contiguous(value->rank, value->shape, strides));
 }
 
-/* The node is placed on a device that takes parts of buffers, which has no kernel for an op that is a view there. */
+/* Whether the node can only be a view: its device takes parts of buffers and has no kernel for the op. */
 static bool is_left_to_copy(const nd4c_plan *plan, int32_t index) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
   if (plan->place_of == NULL || index >= plan->placed_count || node->input_count != 1) {

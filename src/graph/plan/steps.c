@@ -1,4 +1,5 @@
-/* Steps: describes the operands of every node that computes, and prepares its choice. */
+/* Steps: describes the operands of every node that computes, and prepares its choice. A stage of nd4c_plan_create
+ * (plan.c). */
 #include <stdio.h>
 
 #include "base/status.h"
