@@ -1,3 +1,5 @@
+/* Implements the helpers of emitter.h on top of an emitter's three functions: ops, shapes, constants. Composites,
+ * gradients and the ONNX importer call them. */
 #include "ops/emitter.h"
 
 #include "base/status.h"

@@ -51,7 +51,7 @@ nd4c_status nd4c_emit_with_scalar(nd4c_emitter *emitter, nd4c_op op, nd4c_emitte
 /* a where the condition holds, else b. */
 nd4c_status nd4c_emit_where(nd4c_emitter *emitter, nd4c_emitted condition, nd4c_emitted a, nd4c_emitted b,
                             nd4c_emitted *y);
-/* A cast to the dtype that x has is x. */
+/* Gives x itself if it has the dtype already. */
 nd4c_status nd4c_emit_cast(nd4c_emitter *emitter, nd4c_emitted x, nd4c_dtype dtype, nd4c_emitted *y);
 
 /* -- shapes -- */

@@ -1,4 +1,5 @@
-/* The op table at run time: schemas and definitions, all derived from ND4C_OP_TABLE. */
+/* The op table at run time: schemas and definitions, all derived from ND4C_OP_TABLE. Dispatch, graphs and the importer
+ * look ops up by number, programs and plug-ins' models by name. */
 #include "ops/op.h"
 
 #include <stdio.h>
@@ -53,12 +54,13 @@
 #define DTYPES_TOKEN (DTYPES_TEXT | ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64))
 #define DTYPES_REAL_OR_TEXT (DTYPES_REAL ND4C_DTYPE_TABLE(STRING_BIT))
 #define DTYPES_ANY (DTYPES_NUMBER_OR_BOOL ND4C_DTYPE_TABLE(STRING_BIT))
-/* What cast takes; what moves that need a byte for each element take; what moves that keep C order take. */
+/* CASTABLE: for cast. MOVABLE: for ops that move elements and need a byte for each. STORED: for ops that move elements
+ * and keep C order, so that elements may be packed. */
 #define DTYPES_STORED_NUMBER (DTYPES_NUMBER_OR_BOOL ND4C_DTYPE_TABLE(FLOAT8_BIT) ND4C_DTYPE_TABLE(PACKED_BIT))
 #define DTYPES_CASTABLE (DTYPES_STORED_NUMBER ND4C_DTYPE_TABLE(STRING_BIT))
 #define DTYPES_MOVABLE (DTYPES_ANY ND4C_DTYPE_TABLE(FLOAT8_BIT))
 #define DTYPES_STORED (DTYPES_MOVABLE ND4C_DTYPE_TABLE(PACKED_BIT))
-/* Of quantisation: what is quantised, what comes out of it (and int32), what products of bytes take. */
+/* QUANTIZABLE: inputs of quantisation. QUANTIZED: its outputs, and int32. INT8S: factors of products of bytes. */
 #define DTYPES_FLOAT32 ND4C_DTYPE_BIT(ND4C_FLOAT32)
 #define DTYPES_QUANTIZABLE (DTYPES_REAL_FLOATING | ND4C_DTYPE_BIT(ND4C_INT32))
 #define DTYPES_INT8S (ND4C_DTYPE_BIT(ND4C_INT8) | ND4C_DTYPE_BIT(ND4C_UINT8))
@@ -315,7 +317,7 @@ static nd4c_status take_version(const char *name, size_t length, const nd4c_op_i
   return nd4c_fail(ND4C_NAME, "op '%.64s' is not known: this build has %s", name, known);
 }
 
-/* Built-in ops have no namespace: a name with one is a plug-in's, of those perhaps that nothing has loaded yet. */
+/* Built-in ops have no namespace, so a name with one is a plug-in's op. The plug-in may not be loaded yet. */
 static nd4c_status fail_foreign(const char *name) {
   return nd4c_fail(ND4C_NAME,
                    "op '%.64s' is not known: no plug-in that is loaded brings it. What to do: name the plug-in in "

@@ -1,4 +1,5 @@
-/* What each op means: schema, inference, views. Nothing here computes elements. */
+/* What each op means: schema, inference, views. Nothing here computes elements. Dispatch, graphs, emitters and the
+ * importer include it. */
 #ifndef ND4C_OPS_OP_H
 #define ND4C_OPS_OP_H
 
@@ -23,15 +24,14 @@ nd4c_status nd4c_op_infer(const nd4c_op_def *def, nd4c_inference *inference);
 nd4c_status nd4c_op_resolve_attrs(const nd4c_op_info *op, const nd4c_attr *attrs, int32_t count,
                                   nd4c_attr_value *values);
 
-/* The words for the values of the attribute at a position, with their count where `count` is given; NULL: it has none.
- */
+/* The words for the values of the attribute at a position; NULL: it has none. `count` may be NULL. */
 const nd4c_attr_word *nd4c_op_words(const nd4c_op_info *op, int32_t attr, int32_t *count);
 
 /* Checks the value of the attribute at a position: its kind, a BOOL's range, a list's pointer and count. ARGUMENT. */
 nd4c_status nd4c_op_check_attr(const nd4c_op_info *op, int32_t position, const nd4c_attr_value *value);
 
-/* Windows of conv and pools, resolved: what inference and kernels' callers both need. `spatial` axes, kernel extents
- * given. Fills begin/end padding and output extents; checks everything. */
+/* Resolves the windows of conv and pools on `spatial` axes, for the inference rules. The caller gives the kernel
+ * extents; the function checks everything, and fills in the padding at both ends and the output extents. */
 typedef struct nd4c_window {
   int32_t spatial;
   int64_t input[3], kernel[3], stride[3], dilation[3], pad_begin[3], pad_end[3], output[3];

@@ -1,5 +1,5 @@
-/* The public questions for words of the op table: those for the values of attributes, and names of outputs. Callers:
- * `nd4c ops`, docs/reference/ops.md and bindings. */
+/* Public queries: the words for the values of attributes, and the names of outputs. `nd4c ops`, docs/reference/ops.md
+ * and bindings use them. */
 #include "device/op_def.h"
 #include "ops/op.h"
 

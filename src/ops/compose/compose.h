@@ -31,14 +31,14 @@ nd4c_status nd4c_compose_repeat(nd4c_emitter *e, nd4c_emitted x, int32_t axis, i
 nd4c_status nd4c_compose_fold(nd4c_emitter *e, nd4c_op op, const nd4c_emitted *inputs, int32_t count, nd4c_emitted *y);
 /* The mean of arrays, element by element. */
 nd4c_status nd4c_compose_mean(nd4c_emitter *e, const nd4c_emitted *inputs, int32_t count, nd4c_emitted *y);
-/* A reduction that keeps x's dtype. Of no elements, the largest is the least number that there is, and the smallest the
- * greatest. The largest and smallest of bools are any and all. */
+/* A reduction that keeps x's dtype. Without elements, max gives the least number of the dtype and min the greatest. Of
+ * bools, max is any and min is all. */
 nd4c_status nd4c_compose_reduce(nd4c_emitter *e, nd4c_op op, nd4c_emitted x, int32_t count, const int64_t *axes,
                                 bool keepdims, nd4c_emitted *y);
 /* ln(sum of e^x) in x's dtype; that of integers is computed in float64. */
 nd4c_status nd4c_compose_logsumexp(nd4c_emitter *e, nd4c_emitted x, int32_t count, const int64_t *axes, bool keepdims,
                                    nd4c_emitted *y);
-/* argmax or argmin; `last`: of equals the last, not the first. */
+/* argmax or argmin; `last`: gives the last of equal elements, not the first. */
 nd4c_status nd4c_compose_arg_reduce(nd4c_emitter *e, nd4c_op op, nd4c_emitted x, int32_t axis, bool keepdims, bool last,
                                     nd4c_emitted *y);
 
@@ -54,7 +54,7 @@ nd4c_status nd4c_compose_rms_norm(nd4c_emitter *e, nd4c_emitted x, nd4c_emitted 
  * row of zeros stays one. */
 nd4c_status nd4c_compose_normalize_rows(nd4c_emitter *e, nd4c_op norm, nd4c_emitted x, nd4c_emitted *y);
 
-/* -- linalg.c -- */
+/* -- contraction.c -- */
 
 /* alpha a b + beta c, c being optional; a and b are matrices. With alpha 1 and floats that is one `linear`. */
 typedef struct nd4c_gemm {
@@ -66,7 +66,7 @@ nd4c_status nd4c_compose_gemm(nd4c_emitter *e, const nd4c_gemm *gemm, nd4c_emitt
 
 /* -- signal.c -- */
 
-/* x [..., 1] as real numbers [...], x [..., 2] as complex ones, in float64 if x is that, else in float32. */
+/* x [..., 1] as real numbers [...], x [..., 2] as complex ones, in float64 if x has that dtype, else in float32. */
 nd4c_status nd4c_compose_numbers(nd4c_emitter *e, nd4c_emitted x, bool *is_complex, nd4c_emitted *y);
 /* Complex numbers as pairs of a dtype. */
 nd4c_status nd4c_compose_pairs(nd4c_emitter *e, nd4c_emitted x, nd4c_dtype dtype, nd4c_emitted *y);
@@ -77,7 +77,7 @@ nd4c_status nd4c_compose_pairs(nd4c_emitter *e, nd4c_emitted x, nd4c_dtype dtype
 nd4c_status nd4c_compose_both_signs(nd4c_emitter *e, nd4c_emitted scores, double shift, nd4c_emitted *y);
 /* The first of the largest in each row of [n, classes]. */
 nd4c_status nd4c_compose_best_class(nd4c_emitter *e, nd4c_emitted scores, nd4c_emitted *best);
-/* A score_transform; none is x. */
+/* A score_transform; the transform NONE gives x itself. */
 nd4c_status nd4c_compose_score_transform(nd4c_emitter *e, nd4c_emitted x, int64_t transform, nd4c_emitted *y);
 /* The items of a list (the rows of a table) at indices. */
 nd4c_status nd4c_compose_pick(nd4c_emitter *e, nd4c_emitted list, nd4c_emitted index, nd4c_emitted *y);

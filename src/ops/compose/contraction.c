@@ -1,4 +1,4 @@
-/* Products of matrices. */
+/* Composites of matrix products. import/onnx/ops/contraction.c calls them. */
 #include "base/status.h"
 #include "ops/compose/compose.h"
 

@@ -1,4 +1,4 @@
-/* Scores and labels of classifiers. */
+/* Composites for scores and labels of classifiers. import/onnx/ops calls them (learning.c, trees.c, vectors.c). */
 #include "base/status.h"
 #include "ops/compose/compose.h"
 

@@ -1,4 +1,4 @@
-/* Normalisations. */
+/* Composites that normalise. import/onnx/ops calls them (normalization.c, learning.c). */
 #include "base/status.h"
 #include "ops/compose/compose.h"
 

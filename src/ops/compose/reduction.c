@@ -1,4 +1,4 @@
-/* Reductions over axes and over lists of arrays. */
+/* Composites that reduce over axes and over lists of arrays. import/onnx/ops calls them (reduction.c, direct.c). */
 #include <math.h>
 
 #include "base/status.h"

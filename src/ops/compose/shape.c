@@ -1,4 +1,4 @@
-/* Cutting, joining and filling up. */
+/* Composites that cut, join and fill up. import/onnx/ops calls them, most of all control.c and sequence.c. */
 #include <inttypes.h>
 
 #include "array/shape.h"

@@ -1,4 +1,5 @@
-/* Complex numbers that are written as pairs of reals on a last axis. */
+/* Composites for complex numbers that are written as pairs of reals on a last axis. import/onnx/ops/signal.c calls
+ * them. */
 #include <inttypes.h>
 
 #include "base/status.h"

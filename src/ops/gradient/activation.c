@@ -1,4 +1,4 @@
-/* Gradients of activations. */
+/* Rules for the gradients of activations. gradient.c looks rules up in this list. */
 #include "base/status.h"
 #include "ops/gradient/gradient.h"
 

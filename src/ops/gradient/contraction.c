@@ -1,4 +1,4 @@
-/* Gradients of products. */
+/* Rules for the gradients of products. gradient.c looks rules up in this list. */
 #include "base/status.h"
 #include "ops/gradient/gradient.h"
 

@@ -1,4 +1,4 @@
-/* Gradients of arithmetic and elementary functions. */
+/* Rules for the gradients of arithmetic and elementary functions. gradient.c looks rules up in this list. */
 #include "base/status.h"
 #include "ops/gradient/gradient.h"
 

@@ -1,3 +1,5 @@
+/* Implements gradient.h: finds the rule of an op, and sums a gradient to the shape of its input.
+ * import/onnx/ops/gradient.c calls it. */
 #include "ops/gradient/gradient.h"
 
 #include "base/status.h"

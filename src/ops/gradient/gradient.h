@@ -1,4 +1,6 @@
-/* Gradients of ops: what an op of one output gives back to its inputs, as ops of an emitter (ops/emitter.h). */
+/* Gradients of ops: what an op of one output gives back to its inputs, as ops of an emitter (ops/emitter.h). The
+ * importer of the ONNX op Gradient (import/onnx/ops/gradient.c) calls it; the other files of this folder are lists of
+ * rules. */
 #ifndef ND4C_OPS_GRADIENT_GRADIENT_H
 #define ND4C_OPS_GRADIENT_GRADIENT_H
 

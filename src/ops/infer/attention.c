@@ -1,4 +1,4 @@
-/* Rules of the family attention. */
+/* Inference rules of op_table/attention.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"

@@ -1,4 +1,5 @@
-/* Rules of products summed over axes, and of diagonals. */
+/* Inference rules of products summed over axes, and of diagonals (op_table/contraction.h). nd4c_op_infer (infer.c)
+ * calls the rule that an op's row names. */
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"

@@ -1,5 +1,5 @@
-/* Rule of einsum: NumPy's notation. Axes are named by letters; those that "..." stands for are aligned at the last and
- * broadcast. Spaces mean nothing. */
+/* Inference rule of einsum, called by nd4c_op_infer (infer.c). The notation is NumPy's: letters name the axes; the axes
+ * of "..." are aligned at the last one and broadcast. Spaces have no meaning. */
 #include <string.h>
 
 #include "array/shape.h"

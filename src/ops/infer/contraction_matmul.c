@@ -1,4 +1,5 @@
-/* Rules of the family LINALG. */
+/* Inference rules of matmul and linear (op_table/contraction.h). nd4c_op_infer (infer.c) calls the rule that an op's
+ * row names. */
 #include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"

@@ -1,4 +1,4 @@
-/* Rules of the family CREATION. */
+/* Inference rules of op_table/creation.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ nd4c_status nd4c_infer_arange(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* 64 bits as the decimal number that a dtype's op takes them for. */
+/* Writes 64 bits as a decimal number, signed or unsigned. */
 static void write_integer(char text[24], uint64_t bits, bool is_unsigned) {
   if (is_unsigned) {
     (void)snprintf(text, 24, "%" PRIu64, bits);

@@ -1,4 +1,5 @@
-/* Rules of factorisations, solvers and norms of matrices. */
+/* Inference rules of factorisations, solvers and norms of matrices (op_table/decomposition.h). nd4c_op_infer (infer.c)
+ * calls the rule that an op's row names. */
 #include <string.h>
 
 #include "array/shape.h"

@@ -1,4 +1,5 @@
-/* Rules of the families UNARY, BINARY and TERNARY. */
+/* Inference rules of element-wise ops: op_table/unary.h, op_table/binary.h, and rows of other tables with the same
+ * rules. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
@@ -27,7 +28,7 @@ nd4c_status nd4c_infer_predicate(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Widens the first output's shape, so far that of the inputs called `what`, by that of another input. */
+/* Broadcasts the first output's shape against another input. So far it is the shape of the inputs called `what`. */
 static nd4c_status broadcast_output(nd4c_inference *inference, int32_t position, const char *what) {
   const nd4c_tensor *input = &inference->inputs[position];
   nd4c_inferred *output = &inference->outputs[0];
@@ -75,7 +76,7 @@ nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s (number %lld) is no target, expected bool or a number",
                             info == NULL ? "?" : info->name, (long long)number);
   }
-  /* Strings say nothing of complex numbers, float8 and packed ones. */
+  /* No casts between strings and complex numbers, float8 or packed elements. */
   nd4c_dtype other = parsed ? (nd4c_dtype)number : x->dtype;
   if (parsed != printed && (other > ND4C_COMPLEX128 || (parsed && info->kind == ND4C_KIND_COMPLEX))) {
     return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s is no target, expected %s", info->name,

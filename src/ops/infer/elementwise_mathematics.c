@@ -1,4 +1,5 @@
-/* Rules of the families of mathematics.h and activation.h that elementwise.c does not have. */
+/* Inference rules of op_table/mathematics.h and op_table/activation.h that elementwise.c does not have. nd4c_op_infer
+ * (infer.c) calls the rule that an op's row names. */
 #include "base/status.h"
 #include "ops/infer/rules.h"
 

@@ -1,4 +1,4 @@
-/* Rules of the family IMAGE. */
+/* Inference rules of op_table/image.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include <math.h>
 #include <string.h>
 
@@ -350,7 +350,7 @@ nd4c_status nd4c_infer_decode_image(nd4c_inference *inference) {
   if (x->rank != 1) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 axis, the bytes of a file");
   }
-  /* The extents are the file's to say. */
+  /* The extents are known only when the file is decoded. */
   nd4c_rule_output(inference, ND4C_UINT8, 3, (int64_t[]){0, 0, format == ND4C_PIXEL_FORMAT_GRAYSCALE ? 1 : 3});
   inference->outputs[0].shape_depends_on_data = true;
   return ND4C_OK;
@@ -358,7 +358,7 @@ nd4c_status nd4c_infer_decode_image(nd4c_inference *inference) {
 
 /* -- colours ----------------------------------------------------------------------------------------------------- */
 
-/* The attribute axis of each of the colour ops, the last one of all of them. */
+/* The axis of a colour op: the last attribute of each of them. */
 static nd4c_status color_axis(const nd4c_inference *inference, int32_t *axis) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t given = inference->attrs[inference->op->attr_count - 1].as.i;

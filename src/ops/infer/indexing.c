@@ -1,4 +1,5 @@
-/* Rules of the family INDEXING: picking and placing elements at indices, and where a mask is true. */
+/* Inference rules of picking and placing elements at indices, and where a mask is true (op_table/indexing.h).
+ * nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
@@ -71,7 +72,7 @@ static nd4c_status same_rank(const nd4c_inference *inference, int32_t position, 
                           inference->op->inputs[0].name);
 }
 
-/* Indices of x's rank, whose axes but the one may be repeated, and so may x's: the result's shape. */
+/* Checks indices of x's rank, and gives the result's shape: on all axes but `axis` x and indices broadcast. */
 static nd4c_status along_axis(nd4c_inference *inference, int64_t given, int64_t *shape, int32_t *axis) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_index_dtype(inference, 1));
@@ -97,7 +98,7 @@ nd4c_status nd4c_infer_take_along_axis(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Indices no longer than x on all axes but one. */
+/* Refuses indices that are longer than x on an axis other than the given one. */
 static nd4c_status within_axes(const nd4c_inference *inference, int64_t given) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[1];
   int32_t axis = 0;

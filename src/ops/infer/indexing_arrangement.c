@@ -1,4 +1,5 @@
-/* Rules of ops that arrange elements anew: joining, padding, repeating, rolling, blocks, windows as columns. */
+/* Inference rules of ops that arrange elements anew: joining, padding, repeating, rolling, blocks, windows as columns
+ * (op_table/indexing.h). nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
@@ -109,7 +110,8 @@ nd4c_status nd4c_infer_tile(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Slices after repeating each of `extent`: by one number or by one each. */
+/* The length of an axis after its `extent` slices are repeated: all of them equally often, or each by its own number.
+ */
 static nd4c_status repeated_extent(const nd4c_inference *inference, int64_t extent, int32_t axis, int64_t *sum) {
   const nd4c_attr_value *repeats = &inference->attrs[ND4C_ATTR_repeat_repeats];
   *sum = 0;
@@ -130,7 +132,7 @@ static nd4c_status repeated_extent(const nd4c_inference *inference, int64_t exte
   return fits ? ND4C_OK : overflow(inference, axis);
 }
 
-/* Slices when the input counts tells each one's repeats: as many as the attribute total says. */
+/* The same if the input counts has the repeats of each slice: the attribute total is the length. */
 static nd4c_status counted_extent(const nd4c_inference *inference, int64_t extent, int64_t *sum) {
   const nd4c_tensor *counts = &inference->inputs[ND4C_IN_repeat_counts];
   *sum = inference->attrs[ND4C_ATTR_repeat_total].as.i;
@@ -276,7 +278,7 @@ static nd4c_status check_blocks(const nd4c_inference *inference, int64_t *cells)
   return ND4C_OK;
 }
 
-/* Both pads of spatial axis i together. */
+/* The sum of both pads of spatial axis i. */
 static bool pads_of(const nd4c_inference *inference, int32_t i, int64_t *sum) {
   const nd4c_attr_value *pads = &inference->attrs[ND4C_ATTR_space_to_batch_pads];
   *sum = 0;
@@ -337,7 +339,7 @@ nd4c_status nd4c_infer_batch_to_space(nd4c_inference *inference) {
 
 /* -- windows as columns -------------------------------------------------------------------------------------------- */
 
-/* Entry of a list of `spatial` values, the preset if it is empty; false for another length. */
+/* Entry i of a list of `count` values, or the preset if the list is empty; false if it has another length. */
 static bool entry(const nd4c_attr_value *list, int32_t count, int32_t i, int64_t preset, int64_t *value) {
   *value = list->count == 0 ? preset : list->count == count ? list->as.ints[i] : 0;
   return list->count == 0 || list->count == count;

@@ -1,4 +1,5 @@
-/* Rules of triangles and diagonals, one-hot and masks from indices, partitions and segments. */
+/* Inference rules of triangles and diagonals, one-hot and masks from indices, partitions and segments
+ * (op_table/indexing.h). nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
@@ -103,7 +104,7 @@ nd4c_status nd4c_infer_matrix_set_diag(nd4c_inference *inference) {
 
 /* -- from indices -------------------------------------------------------------------------------------------------- */
 
-/* The dtype given, one that numbers 0 and 1 have. */
+/* Refuses a dtype attribute that cannot represent 0 and 1 in elements of a byte or more. */
 static nd4c_status number_dtype(const nd4c_inference *inference, int64_t dtype) {
   const nd4c_dtype_info *info = dtype > 0 && dtype < ND4C_DTYPE_END ? nd4c_dtype_get_info((nd4c_dtype)dtype) : NULL;
   if (info != NULL && info->kind != ND4C_KIND_STRING && info->bits >= 8) {

@@ -1,4 +1,6 @@
-/* Rules of the views that are more than a reshape: reversed, exchanged, chosen and overlapping axes. */
+/* Inference rules and view functions of the views that are more than a reshape: reversed, exchanged, chosen and
+ * overlapping axes. nd4c_op_infer (infer.c) calls the rules; dispatch and plans call the view functions of op
+ * definitions. */
 #include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
@@ -137,7 +139,7 @@ bool nd4c_view_atleast_nd(const nd4c_inference *inference, int64_t *strides, int
 
 /* -- select -------------------------------------------------------------------------------------------------------- */
 
-/* The axis and the index from its beginning. */
+/* Reads the axis and the index, and counts both from the beginning. */
 static nd4c_status selected(const nd4c_inference *inference, int32_t *axis, int64_t *index) {
   const nd4c_tensor *x = &inference->inputs[0];
   *index = inference->attrs[ND4C_ATTR_select_index].as.i;

@@ -1,5 +1,5 @@
-/* nd4c_op_infer: what holds for every op is checked here, so that a rule sees sound inputs; and what the rules share.
- */
+/* nd4c_op_infer, which dispatch, graphs and the importer call: checks what holds for every op, so that a rule sees
+ * sound inputs, and calls the op's rule. Also the functions that rules share (rules.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -207,7 +207,7 @@ static nd4c_status check_elementwise(const nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Nothing that the plug-in's function answers is trusted. */
+/* Checks every output that the plug-in's function writes. */
 static nd4c_status infer_foreign(const nd4c_op_def *def, nd4c_inference *inference) {
   ND4C_TRY(check_foreign_inputs(inference));
   memset(inference->outputs, 0, (size_t)def->info.output_count * sizeof *inference->outputs);

@@ -1,4 +1,4 @@
-/* Rules of the family LEARNING. */
+/* Inference rules of op_table/learning.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -22,7 +22,7 @@ nd4c_status nd4c_infer_label_index(nd4c_inference *inference) {
 
 /* -- tree_ensemble ------------------------------------------------------------------------------------------------ */
 
-/* A list of a dtype and, unless it is -1, of a length. */
+/* Refuses an input that is not a list of the dtype and the length (-1: any). Inputs left out pass. */
 static nd4c_status check_list(const nd4c_inference *inference, int32_t position, nd4c_dtype dtype, int64_t length) {
   const nd4c_tensor *list = nd4c_rule_input(inference, position);
   if (list == NULL) {

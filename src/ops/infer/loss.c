@@ -1,4 +1,5 @@
-/* Rules of the family loss. */
+/* Inference rules of losses and optimisers (op_table/loss.h). nd4c_op_infer (infer.c) calls the rule that an op's row
+ * names. */
 #include <math.h>
 
 #include "base/status.h"

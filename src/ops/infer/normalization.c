@@ -1,4 +1,5 @@
-/* Rules of the family normalization. */
+/* Inference rules of op_table/normalization.h that window_conv.c does not have. nd4c_op_infer (infer.c) calls the rule
+ * that an op's row names. */
 #include "base/status.h"
 #include "ops/infer/rules.h"
 

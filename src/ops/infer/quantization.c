@@ -1,4 +1,5 @@
-/* Rules of quantisation and of products of quantised numbers. */
+/* Inference rules of quantisation and of products of quantised numbers (op_table/quantization.h). nd4c_op_infer
+ * (infer.c) calls the rule that an op's row names. */
 #include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
@@ -51,7 +52,7 @@ static bool is_single(const nd4c_tensor *tensor) {
   return tensor->rank == 0 || (tensor->rank == 1 && tensor->shape[0] == 1);
 }
 
-/* Scales of x for each block of `block` elements along axis. */
+/* Whether there is one scale for each block of `block` elements along the axis. */
 static bool is_blocked(const nd4c_tensor *x, const nd4c_tensor *scale, int32_t axis, int64_t block) {
   bool fits = scale->rank == x->rank;
   for (int32_t i = 0; fits && i < x->rank; i++) {
@@ -61,8 +62,8 @@ static bool is_blocked(const nd4c_tensor *x, const nd4c_tensor *scale, int32_t a
   return fits;
 }
 
-/* One scale, one for each index of an axis, or one for each block; the zero points are as many. The attributes axis and
- * block_size stand at the same places in both ops. */
+/* Checks scales and as many zero points: one for x, one for each index of an axis, or one for each block. The
+ * attributes axis and block_size have the same positions in both ops. */
 static nd4c_status check_scales(const nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *scale = &inference->inputs[ND4C_IN_quantize_linear_scale];
   int64_t given = inference->attrs[ND4C_ATTR_quantize_linear_axis].as.i;

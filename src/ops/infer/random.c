@@ -1,4 +1,5 @@
-/* Rules of random numbers. */
+/* Inference rules of random numbers (op_table/random.h). nd4c_op_infer (infer.c) calls the rule that an op's row
+ * names. */
 #include <math.h>
 
 #include "array/shape.h"
@@ -63,7 +64,7 @@ static nd4c_status require_real(const nd4c_inference *inference, int32_t positio
   return nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected a real dtype");
 }
 
-/* Signatures that begin with state, shape, dtype. */
+/* For ops whose signatures begin with state, shape, dtype. */
 static nd4c_status shaped(nd4c_inference *inference, int kinds, const char *expected) {
   const nd4c_attr_value *shape = &inference->attrs[ND4C_ATTR_random_bits_shape];
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
@@ -74,7 +75,7 @@ static nd4c_status shaped(nd4c_inference *inference, int kinds, const char *expe
   return ND4C_OK;
 }
 
-/* The shape given, or that of one or two parameters together. */
+/* The output has the attribute shape or, if that is empty, the shape to which `count` parameters broadcast. */
 static nd4c_status shape_of_parameters(nd4c_inference *inference, int32_t count, const nd4c_attr_value *shape,
                                        nd4c_dtype dtype) {
   ND4C_TRY(check_state(inference));
@@ -131,7 +132,7 @@ nd4c_status nd4c_infer_random_normal(nd4c_inference *inference) {
   return shaped(inference, FLOATS, "a real floating dtype of at least 16 bits");
 }
 
-/* Bounds must leave something that a double can tell from nothing. Gives: the attribute shape, in the attribute
+/* Refuses bounds between which a double cannot represent the probability. Gives: the attribute shape, in the attribute
  * dtype. */
 nd4c_status nd4c_infer_random_truncated(nd4c_inference *inference) {
   double low = inference->attrs[ND4C_ATTR_random_truncated_normal_low].as.f;

@@ -1,4 +1,4 @@
-/* Rules of the family recurrent. */
+/* Inference rules of op_table/recurrent.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "base/status.h"
 #include "ops/infer/rules.h"
 

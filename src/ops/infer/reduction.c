@@ -1,9 +1,10 @@
-/* Rules of the family REDUCTION. */
+/* Inference rules of op_table/reduction.h, and the functions of rules.h that reduce; statistics.c shares them.
+ * nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "array/narrow.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-/* Axes of a REDUCE signature (its attributes stand alike in all of them). */
+/* The attributes have the same positions in all REDUCE signatures. */
 nd4c_status nd4c_rule_reduced_axes(const nd4c_inference *inference, bool *reduced) {
   const nd4c_tensor *x = &inference->inputs[0];
   return nd4c_rule_axes_or_all(inference, "axes", &inference->attrs[ND4C_ATTR_sum_axes], x->rank, reduced);
@@ -30,8 +31,7 @@ nd4c_status nd4c_rule_reduce(nd4c_inference *inference, nd4c_dtype dtype) {
   return ND4C_OK;
 }
 
-/* What sums are kept in: 64 bits for whole numbers. A build without uint64 has no unsigned type that int64 cannot hold.
- */
+/* Whole numbers are summed in 64 bits. A build without uint64 has no unsigned type that int64 cannot hold. */
 nd4c_dtype nd4c_rule_sum_dtype(nd4c_dtype dtype) {
   const nd4c_dtype_info *info = nd4c_dtype_get_info(dtype);
   if (info->kind == ND4C_KIND_UINT && nd4c_dtype_get_info(ND4C_UINT64)->available) {

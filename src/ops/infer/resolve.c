@@ -1,4 +1,5 @@
-/* Attributes by name into the order of the schema. */
+/* Puts attributes given by name into the order of the schema, and checks attribute values. Dispatch, graphs and the
+ * importer call it before inference; infer.c checks positional values with it. */
 #include <stdio.h>
 #include <string.h>
 

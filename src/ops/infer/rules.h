@@ -1,4 +1,5 @@
-/* What the inference rules share. Rules and view functions are named by op_table.h and declared from it. */
+/* Functions that the inference rules share; the files of rules include it. The rows of op_table.h name the rules, and
+ * this header declares the rules from the rows. */
 #ifndef ND4C_OPS_INFER_RULES_H
 #define ND4C_OPS_INFER_RULES_H
 
@@ -51,7 +52,7 @@ nd4c_status nd4c_rule_all_same_dtype(const nd4c_inference *inference);
 /* Refuses an input that is not of signed or unsigned integers. Inputs left out pass. */
 nd4c_status nd4c_rule_integers(const nd4c_inference *inference, int32_t position);
 
-/* Whether a number is one of a dtype's; of all that are not of integers, it is. */
+/* Whether a dtype of integers can represent the number; true for every other dtype. */
 bool nd4c_rule_holds(nd4c_dtype dtype, int64_t number);
 
 /* Refuses an input whose dtype is none of the op's. */
@@ -87,14 +88,14 @@ nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, co
 nd4c_status nd4c_rule_axes_or_all(const nd4c_inference *inference, const char *attr, const nd4c_attr_value *axes,
                                   int32_t rank, bool *chosen);
 
-/* For signatures whose attributes begin with `axes` and `keepdims`: which axes are reduced (left out: all), the first
- * output with a dtype, and a refusal where there is no element to reduce. */
+/* For signatures whose attributes begin with `axes` and `keepdims`. reduced_axes finds the axes to reduce (all if they
+ * are left out), reduce sets the first output, and nonempty refuses an input without elements to reduce. */
 nd4c_status nd4c_rule_reduced_axes(const nd4c_inference *inference, bool *reduced);
 nd4c_status nd4c_rule_reduce(nd4c_inference *inference, nd4c_dtype dtype);
 nd4c_status nd4c_rule_nonempty(const nd4c_inference *inference);
-/* What sums of a dtype are kept in. */
+/* The dtype in which sums of `dtype` are computed. */
 nd4c_dtype nd4c_rule_sum_dtype(nd4c_dtype dtype);
-/* The same for the first input, or the dtype that an attribute asks for; refuses one that is not numeric. */
+/* The same for the first input, unless `wanted`, an attribute, names a dtype; refuses one that is not numeric. */
 nd4c_status nd4c_rule_gathered_dtype(const nd4c_inference *inference, int64_t wanted, nd4c_dtype *dtype);
 
 /* Refuses an input that holds no indices: int32 or int64. Inputs left out pass. */

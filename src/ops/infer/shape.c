@@ -1,4 +1,5 @@
-/* Rules of the family SHAPE. */
+/* Inference rules and view functions of op_table/shape.h. nd4c_op_infer (infer.c) calls the rules; dispatch and plans
+ * call the view functions of op definitions. */
 #include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"

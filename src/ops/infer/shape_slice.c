@@ -1,4 +1,5 @@
-/* Rule and view of slice: Python's meaning of start:stop:step. */
+/* Inference rule and view function of slice, with Python's meaning of start:stop:step. nd4c_op_infer (infer.c) calls
+ * the rule; dispatch and plans call the view function. */
 #include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"

@@ -1,4 +1,5 @@
-/* Rules of Fourier transforms, windows and convolution of sequences. */
+/* Inference rules of Fourier transforms, windows and convolution of sequences (op_table/signal.h). nd4c_op_infer
+ * (infer.c) calls the rule that an op's row names. */
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -157,7 +158,7 @@ nd4c_status nd4c_infer_fftshift(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* -- made of nothing -------------------------------------------------------------------------------------------- */
+/* -- from attributes alone --------------------------------------------------------------------------------------- */
 
 static nd4c_status made(nd4c_inference *inference, nd4c_dtype dtype, int32_t rank, const int64_t *shape) {
   if (dtype < 0 || dtype >= ND4C_DTYPE_END || (inference->op->dtypes & ND4C_DTYPE_BIT(dtype)) == 0) {
@@ -222,7 +223,8 @@ nd4c_status nd4c_infer_mel_weight_matrix(nd4c_inference *inference) {
 
 /* -- frames ----------------------------------------------------------------------------------------------------- */
 
-/* frame_length, or the window's; the window has so many elements. */
+/* frame_length or, if that is -1, the window's length or, without a window, `otherwise`. Refuses a window of another
+ * length. */
 static nd4c_status frame_length(const nd4c_inference *inference, int64_t otherwise, int64_t *length) {
   const nd4c_tensor *window = nd4c_rule_input(inference, ND4C_IN_stft_window);
   int64_t given = inference->attrs[ND4C_ATTR_stft_frame_length].as.i;

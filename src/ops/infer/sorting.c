@@ -1,4 +1,5 @@
-/* Rules of sorting, searching, sets and histograms. */
+/* Inference rules of sorting, searching, sets and histograms (op_table/sorting.h). nd4c_op_infer (infer.c) calls the
+ * rule that an op's row names. */
 #include <math.h>
 
 #include "base/checked.h"
@@ -226,7 +227,7 @@ static nd4c_status require_floating(const nd4c_inference *inference, int32_t pos
              : nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected a real floating dtype");
 }
 
-/* An input that stands beside the first, element by element. */
+/* Refuses an input of another shape than the first. Inputs left out pass. */
 static nd4c_status require_same_shape(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *x = &inference->inputs[0], *tensor = nd4c_rule_input(inference, position);
   bool same = tensor == NULL || tensor->rank == x->rank;

@@ -1,4 +1,5 @@
-/* Rules of statistics over axes and along an axis. */
+/* Inference rules of statistics over axes and along an axis (op_table/statistics.h). nd4c_op_infer (infer.c) calls the
+ * rule that an op's row names. */
 #include <math.h>
 #include <string.h>
 
@@ -137,7 +138,7 @@ nd4c_status nd4c_infer_cumulative_best(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* What is joined to x has its dtype and, but for the axis, its shape. */
+/* Refuses an input that cannot be joined to x on the axis: it must have x's dtype and, on other axes, x's shape. */
 static nd4c_status check_piece(const nd4c_inference *inference, int32_t position, int32_t axis, int64_t *length) {
   const nd4c_tensor *x = &inference->inputs[0], *piece = nd4c_rule_input(inference, position);
   if (piece == NULL) {

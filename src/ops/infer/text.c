@@ -1,4 +1,4 @@
-/* Rules of the family TEXT. */
+/* Inference rules of op_table/text.h. nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ nd4c_status nd4c_infer_string_split(nd4c_inference *inference) {
   if (x->rank > 0) {
     memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
   }
-  nd4c_rule_output_at(inference, 0, ND4C_UTF8, x->rank + 1, shape); /* the last extent is the data's to say */
+  nd4c_rule_output_at(inference, 0, ND4C_UTF8, x->rank + 1, shape); /* the last extent depends on the data */
   nd4c_rule_output_at(inference, 1, ND4C_INT64, x->rank, shape);
   inference->outputs[0].shape_depends_on_data = true;
   return ND4C_OK;

@@ -1,4 +1,6 @@
-/* Windows of conv and pools: paddings and output extents, every number hostile until checked. */
+/* Inference rules of op_table/window.h that window_conv.c does not have; nd4c_op_infer (infer.c) calls the rule that an
+ * op's row names. Also nd4c_window_resolve, for these rules and those of quantization.c: paddings and output extents,
+ * with every number treated as hostile until it is checked. */
 #include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"

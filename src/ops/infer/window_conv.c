@@ -1,4 +1,5 @@
-/* Rules of the family NN. */
+/* Inference rules of conv, separable_conv2d and the plain pools (op_table/window.h), and of batch_norm, layer_norm, lrn
+ * and the softmax ops (op_table/normalization.h). nd4c_op_infer (infer.c) calls the rule that an op's row names. */
 #include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"

@@ -1,5 +1,5 @@
-/* The words for the values of attributes, as the op table has them. Callers: the generic call, which takes a word for a
- * number (resolve.c), and nd4c_op_attr_words. */
+/* The words for the values of attributes, from the op table. The generic call (resolve.c), which takes a word for a
+ * number, and nd4c_op_attr_words (ops/words.c) look them up here. */
 #include "ops/op.h"
 
 /* -- lists of words ---------------------------------------------------------------------------------------------- */
