@@ -1,4 +1,4 @@
-/* See archive.h. */
+/* Implements archive.h for npz.c and safetensors.c, and the queries of archives (nd4c/io.h) for programs. */
 #include "io/archive.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The inside of an archive, which the readers and writers of its formats share. */
+/* The inside of an archive, which the readers and writers of its formats share (npz.c, safetensors.c,
+ * safetensors_write.c). */
 #ifndef ND4C_IO_ARCHIVE_H
 #define ND4C_IO_ARCHIVE_H
 

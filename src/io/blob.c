@@ -1,4 +1,4 @@
-/* See blob.h. */
+/* Implements blob.h: maps files and wraps lent bytes. The readers of src/io and src/import call it. */
 #include "io/blob.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* The bytes of a file, mapped or lent by the caller. Models, archives and the arrays that point into the bytes share
- * one by reference count. */
+ * one by reference count. The readers of src/io and src/import make them. */
 #ifndef ND4C_IO_BLOB_H
 #define ND4C_IO_BLOB_H
 

@@ -1,4 +1,5 @@
-/* See datum.h. */
+/* Implements nd4c/datum.h: arrays, sequences and optionals as values. Programs call it, and src/import for the inputs
+ * and outputs of models. */
 #include "io/datum.h"
 
 #include "array/array.h"

@@ -1,4 +1,5 @@
-/* See json.h. */
+/* Implements json.h: loads cJSON, and refuses texts that cJSON would truncate. safetensors.c and safetensors_write.c
+ * call it. */
 #include "io/json.h"
 
 #include "base/alloc.h"

@@ -25,7 +25,7 @@ nd4c_status nd4c_json_parse(nd4c_span text, nd4c_json **out);
 /* NULL is fine. */
 void nd4c_json_free(nd4c_json *value);
 
-/* Making: an object; a member that is JSON already (`raw`) or a string. MEMORY, LIBRARY. */
+/* Make an empty object, and add a member: JSON text (`raw`) or a string. MEMORY, LIBRARY. */
 nd4c_status nd4c_json_make_object(nd4c_json **out);
 nd4c_status nd4c_json_add(nd4c_json *object, const char *key, const char *value, bool raw);
 /* Adds `member` to an object, which takes it over. */

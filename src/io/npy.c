@@ -1,4 +1,4 @@
-/* See npy.h. */
+/* Reads and writes .npy files: nd4c_npy_read and its kin (nd4c/io.h) for programs, npy.h for npz.c. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* .npy files in memory, for the reader and writer of .npz archives. */
+/* .npy files in memory, for the reader and writer of .npz archives (npz.c). */
 #ifndef ND4C_IO_NPY_H
 #define ND4C_IO_NPY_H
 

@@ -1,4 +1,4 @@
-/* See npy_header.h. */
+/* Implements npy_header.h: a small parser of the dictionary. npy.c and npz.c call it before they read any data. */
 #include "io/npy_header.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* .npz files: zip archives of .npy files. */
+/* .npz files: zip archives of .npy files. Programs call it (nd4c/io.h). */
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/status.h"

@@ -1,4 +1,5 @@
-/* Reads .safetensors: the size of a JSON header, the header, and the tensors' bytes one after the other. */
+/* Reads .safetensors: the size of a JSON header, the header, and the tensors' bytes one after the other. Programs call
+ * it (nd4c/io.h). */
 #include "io/safetensors.h"
 
 #include <inttypes.h>

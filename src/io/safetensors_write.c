@@ -1,4 +1,5 @@
-/* Writes .safetensors as the format's reference package does: larger elements first, so that all are aligned. */
+/* Writes .safetensors as the format's reference package does: larger elements first, so that all are aligned. Programs
+ * call it (nd4c/io.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 

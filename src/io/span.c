@@ -1,4 +1,5 @@
-/* See span.h. */
+/* Implements span.h: checks and decodes UTF-8, and formats slices for errors. The readers of src/io and src/import call
+ * it. */
 #include "io/span.h"
 
 size_t nd4c_utf8_decode(const unsigned char *bytes, size_t size, uint32_t *code) {

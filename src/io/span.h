@@ -38,7 +38,7 @@ bool nd4c_span_is_text(nd4c_span slice);
 
 /* Length of the UTF-8 sequence at `bytes`, its code point in *code; 0 if it is malformed (overlong, surrogate, cut). */
 size_t nd4c_utf8_decode(const unsigned char *bytes, size_t size, uint32_t *code);
-/* Writes the code point, up to 4 bytes; returns the number. The code point is below 0x110000 and no surrogate. */
+/* Writes the code point, which is below 0x110000 and no surrogate, in up to 4 bytes. Returns the number of bytes. */
 size_t nd4c_utf8_encode(uint32_t code, unsigned char *bytes);
 
 #endif

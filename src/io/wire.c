@@ -1,4 +1,4 @@
-/* See wire.h. */
+/* Implements wire.h. The parsers of src/import call it. */
 #include "io/wire.h"
 
 #include <inttypes.h>

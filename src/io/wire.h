@@ -1,5 +1,6 @@
 /* A bounded reader of protobuf's wire format over bytes in memory. It never copies, never allocates, and never looks
- * outside its range; every error is ND4C_FORMAT and carries the byte offset from the start of the file. */
+ * outside its range; every error is ND4C_FORMAT and carries the byte offset from the start of the file. The parsers of
+ * src/import use it. */
 #ifndef ND4C_IO_WIRE_H
 #define ND4C_IO_WIRE_H
 

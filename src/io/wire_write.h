@@ -1,5 +1,5 @@
-/* A writer of protobuf's wire format. Each message is written twice: the first pass only counts bytes. src/io and
- * src/import write ONNX files with it. */
+/* A writer of protobuf's wire format. Each message is written twice: the first pass only counts bytes. import/tensor.c
+ * implements it; import/datum_file.c writes its messages with it. */
 #ifndef ND4C_IO_WIRE_WRITE_H
 #define ND4C_IO_WIRE_WRITE_H
 

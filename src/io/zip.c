@@ -1,4 +1,4 @@
-/* See zip.h. */
+/* Implements zip.h: loads minizip and lets it read and write bytes in memory. npz.c calls it. */
 #include "io/zip.h"
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 
 _Static_assert(sizeof(minizip_api) < ND4C_CODEC_SYMBOLS * sizeof(void *), "a codec has room for minizip's functions");
 
-/* The minimum size of an entry besides its bytes and two copies of its name (a header and a record); the most bytes
- * that a deflated byte can unpack to (zlib.net, "Maximum Compression Factor"); limits of names and of one read by
- * minizip. */
+/* ENTRY_LEAST: bytes of the header and the record of an entry, without its name and contents. DEFLATE_RATIO: the most
+ * bytes that a deflated byte can unpack to (zlib.net, "Maximum Compression Factor"). NAME_MOST: the longest name.
+ * CHUNK: the longest read by minizip. */
 enum { ENTRY_LEAST = 30 + 46, DEFLATE_RATIO = 1032, NAME_MOST = 0xffff, CHUNK = 1 << 30 };
 
 static nd4c_status load(minizip_api *api) {
