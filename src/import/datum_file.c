@@ -1,4 +1,5 @@
-/* ONNX's SequenceProto and OptionalProto as files. */
+/* Reads and writes files of ONNX's SequenceProto and OptionalProto (nd4c/datum.h). Programs call it, and so does `nd4c
+ * run`. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -183,7 +184,7 @@ static nd4c_status put_datum(nd4c_wire_writer *writer, const void *value, const 
   int32_t count = nd4c_datum_count(datum);
   nd4c_datum_kind kind = nd4c_datum_get_kind(nd4c_datum_item(datum, 0));
   if (count == 0 && nd4c_datum_get_kind(datum) == ND4C_DATUM_SEQUENCE) {
-    kind = ND4C_DATUM_ARRAY; /* of nothing; readers want a type */
+    kind = ND4C_DATUM_ARRAY; /* an empty sequence has no items, but readers expect a type */
   }
   nd4c_wire_put_tag(writer, FIELD_TYPE, ND4C_WIRE_VARINT);
   nd4c_wire_put_varint(writer, types[kind]);

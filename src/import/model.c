@@ -1,3 +1,5 @@
+/* Opens, describes, reports and closes models (nd4c/model.h). Programs call it; the other model files of this folder
+ * check handles with it. */
 #include <inttypes.h>
 
 #include "array/array.h"
@@ -101,7 +103,7 @@ nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options,
   return status == ND4C_OK ? status : nd4c_fail_prefix(status, "%s", path);
 }
 
-/* Whether `release` is to be called: not for a model that never came to be. */
+/* The caller's release callback. It is armed when the model is open: if opening fails, the bytes stay the caller's. */
 typedef struct lent_bytes {
   nd4c_release_callback release;
   void *user;

@@ -1,4 +1,5 @@
-/* Compiling a model ahead of time: its graph for some shapes, made on the host. */
+/* nd4c_model_compile, which programs and `nd4c compile` call: makes a model's graph for some shapes on the host, and
+ * compiles it ahead of time. */
 #include "base/alloc.h"
 #include "base/config/config.h"
 #include "base/status.h"
@@ -7,7 +8,7 @@
 #include "graph/plan/placement.h"
 #include "import/model_internal.h"
 
-/* The declared shapes, none of which leaves anything free. */
+/* Takes the declared shapes; refuses a model that leaves an extent of an input free. */
 static nd4c_status take_declared(const nd4c_model *model, int32_t *ranks, const int64_t **shapes) {
   for (int32_t i = 0; i < model->input_count; i++) {
     const nd4c_model_port *port = &model->inputs[i];
@@ -25,7 +26,7 @@ static nd4c_status take_declared(const nd4c_model *model, int32_t *ranks, const 
   return ND4C_OK;
 }
 
-/* Shapes that the model does not declare are refused as a run refuses them. */
+/* Takes the given shapes; refuses those that a run would refuse. */
 static nd4c_status take_given(const nd4c_model *model, const int32_t *given_ranks, const int64_t *const *given_shapes,
                               int32_t *ranks, const int64_t **shapes) {
   for (int32_t i = 0; i < model->input_count; i++) {

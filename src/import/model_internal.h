@@ -1,4 +1,5 @@
-/* A model handle: the parsed file, its constants as arrays, and the plans made for the shapes it was run with. */
+/* A model handle: the parsed file, its constants as arrays, and the plans made for the shapes it was run with. The
+ * model files of this folder include it. */
 #ifndef ND4C_IMPORT_MODEL_INTERNAL_H
 #define ND4C_IMPORT_MODEL_INTERNAL_H
 
@@ -27,9 +28,9 @@ typedef struct nd4c_model_key {
 } nd4c_model_key;
 
 typedef struct nd4c_model_plan {
-  struct nd4c_model_plan *next; /* the one used before this one */
+  struct nd4c_model_plan *next; /* the next most recently used */
   nd4c_plan *plan;              /* NULL: the model is interpreted */
-  char *need;                   /* why */
+  char *need;                   /* why the model is interpreted; else NULL */
   nd4c_model_key key;           /* numbers follow the struct */
 } nd4c_model_plan;
 
@@ -41,26 +42,26 @@ typedef struct nd4c_model_turn {
 struct nd4c_model {
   uint32_t magic;
   nd4c_model_turn
-      *turn; /* held by a run, a report and a change of the callback: all below inputs and outputs is theirs */
+      *turn; /* protects all fields after inputs and outputs, for runs, reports and changes of the callback */
   nd4c_onnx_model onnx;
   nd4c_region region;
   bool all_intermediates, no_optimization;
   const nd4c_placement *placement; /* the model's copy, NULL: none */
-  nd4c_compile_request *compile;   /* the same */
+  nd4c_compile_request *compile;   /* the model's copy, NULL: none */
   char *compiled;                  /* path of a file of executables, NULL: none */
   int32_t input_count, output_count;
   nd4c_model_port *inputs, *outputs;
   nd4c_array **initializers; /* one reference each, NULL until first used */
-  nd4c_model_plan *plans;    /* the one used last first */
+  nd4c_model_plan *plans;    /* the most recently used first */
   bool ran;
-  bool interpreted; /* the run before, without a plan */
+  bool interpreted; /* the latest run had no plan */
   nd4c_progress_callback progress;
   void *user;
 };
 
 void nd4c_model_turn_init(nd4c_model_turn *turn);
 void nd4c_model_turn_destroy(nd4c_model_turn *turn);
-/* Waits for the turn; ARGUMENT if the thread has it: the progress callback called `what`. */
+/* Waits for the turn. ARGUMENT if the thread has it already, because the progress callback called `what`. */
 nd4c_status nd4c_model_turn_take(nd4c_model_turn *turn, const char *what);
 void nd4c_model_turn_give(nd4c_model_turn *turn);
 /* HANDLE or NULL_ARGUMENT. */
@@ -70,12 +71,13 @@ nd4c_status nd4c_model_describe(nd4c_model *model);
 /* Puts the plan for these inputs in front of the list, making it if there is none. */
 nd4c_status nd4c_model_find_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs);
 void nd4c_model_plan_drop(nd4c_model_plan *plan);
-/* A graph of the model for inputs of these shapes. UNSUPPORTED with *need, the caller's: the model is no graph. */
+/* A graph of the model for inputs of these shapes. UNSUPPORTED if the model cannot be a graph: *need says why, and the
+ * caller frees it. */
 nd4c_status nd4c_model_import(nd4c_model *model, nd4c_context *context, const int32_t *ranks,
                               const int64_t *const *shapes, nd4c_graph **graph, char **need);
 nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c_context *context);
 void nd4c_model_progress(const nd4c_model *model, const char *what, int64_t done);
-/* The first input or output that is no array; NULL: all are. */
+/* The first input or output that is a sequence or an optional; NULL: all are arrays. */
 const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model);
 /* As nd4c_model_match for data of the declared kinds. */
 nd4c_status nd4c_model_match_data(const nd4c_model *model, const char *const *names, const nd4c_datum *const *inputs,

@@ -1,4 +1,5 @@
-/* The plans of a model: one for each device, settings and combination of input shapes, the last few. */
+/* The most recent plans of a model: one for each device, settings and combination of input shapes. model_run.c looks a
+ * plan up for each run; model_compile.c imports graphs with it. */
 #include <string.h>
 
 #include "array/array.h"
@@ -31,8 +32,7 @@ static void context_numbers(const nd4c_context *context, int64_t *numbers) {
   numbers[3] = context->transfer;
 }
 
-/* Whether a plan was made for a context like this one and these shapes. Allocates nothing: it stands in the way of
- * every run. */
+/* Whether a plan was made for a context like this one and these shapes. Allocates nothing, since every run calls it. */
 static bool plan_fits(const nd4c_model_plan *plan, const nd4c_context *context, int32_t count,
                       const nd4c_array *const *inputs) {
   const nd4c_model_key *key = &plan->key;
@@ -92,7 +92,8 @@ nd4c_onnx_import_options nd4c_model_import_options(const nd4c_model *model, nd4c
                                     .user = model->user};
 }
 
-/* What is computed while the model is imported has to be the same where it is compiled ahead and where that is used. */
+/* The context on which the import computes constants. With a file of executables it is the host, as when the file was
+ * compiled, so that the constants are equal. */
 static nd4c_status find_import_context(const nd4c_model *model, nd4c_context *context, nd4c_context **found) {
   nd4c_device *host = NULL;
   *found = context;
@@ -134,7 +135,7 @@ static nd4c_status import_graph(nd4c_model *model, nd4c_context *context, const 
   return status;
 }
 
-/* What a graph cannot express is interpreted: *need says why, *plan stays NULL. */
+/* A model that no graph can express is interpreted: *need says why, and *plan stays NULL. */
 static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4c_array *const *inputs,
                              nd4c_plan **plan, char **need) {
   nd4c_graph *graph = NULL;
@@ -159,14 +160,14 @@ static nd4c_status make_plan(nd4c_model *model, nd4c_context *context, const nd4
   nd4c_graph_destroy(graph);
   nd4c_model_progress(model, "preparing", 1);
   bool refused = model->placement != NULL && context->strict; /* interpreting would place nothing */
-  if (status == ND4C_UNSUPPORTED && !refused) {               /* texts, say, which plans do not hold */
+  if (status == ND4C_UNSUPPORTED && !refused) {               /* strings, for example, which plans do not support */
     *need = nd4c_duplicate_text(nd4c_error_message());
     return *need != NULL ? ND4C_OK : nd4c_fail_memory("a report", 1);
   }
   return status;
 }
 
-/* Keeps the plans used last, as many as configured. */
+/* Keeps the most recently used plans, as many as configured. */
 static void trim_plans(nd4c_model *model) {
   int64_t most = nd4c_config_int(ND4C_CONFIG_PLAN_CACHE);
   nd4c_model_plan *last = model->plans;

@@ -1,4 +1,5 @@
-/* Inputs and outputs of a model: what is declared, and whether what is given agrees. */
+/* Inputs and outputs of a model: describes what is declared when model.c opens it, and checks the inputs that
+ * model_run.c is given. */
 #include <inttypes.h>
 
 #include "array/array.h"
@@ -41,7 +42,7 @@ static nd4c_status describe_port(nd4c_model *model, const nd4c_onnx_value_info *
   return ND4C_OK;
 }
 
-/* What the file says about each value by number; NULL where it says nothing. */
+/* The declaration of each value in the file, by the value's number; NULL: there is none. */
 static nd4c_status index_value_infos(nd4c_model *model, const nd4c_onnx_value_info ***infos) {
   size_t count = (size_t)model->onnx.graph.values.count;
   ND4C_TRY(nd4c_region_claim(&model->region, count, sizeof **infos, "declared values", infos));
@@ -125,7 +126,7 @@ static nd4c_status check_port(const nd4c_model_port *port, const nd4c_array *arr
   return agrees ? ND4C_OK : fail_shape(port, array);
 }
 
-/* A symbol stands for the same extent everywhere. */
+/* Refuses an axis whose symbol stands for another extent on an earlier axis. */
 static nd4c_status check_symbols(const nd4c_model *model, const nd4c_array *const *ordered, int32_t input,
                                  int32_t axis) {
   const char *symbol = model->inputs[input].symbols[axis];
@@ -225,7 +226,7 @@ const nd4c_model_port *nd4c_model_odd_port(const nd4c_model *model) {
   return NULL;
 }
 
-/* Whether a datum is of the kinds from `level` on that the port declares, and of its dtype. */
+/* Refuses a datum whose kinds are not those that the port declares from `level` on, or that has another dtype. */
 static nd4c_status check_datum(const nd4c_model_port *port, int32_t level, const nd4c_datum *datum) {
   static const char *const names[] = {"nothing", "an array", "a sequence", "an optional"};
   nd4c_datum_kind kind = nd4c_datum_get_kind(datum);

@@ -1,4 +1,5 @@
-/* Running a model: through a plan, or interpreted where it is no graph. */
+/* nd4c_model_run and nd4c_model_run_data, which programs call: run a model through a plan, or interpret it if it cannot
+ * be a graph. */
 #include <string.h>
 
 #include "array/array.h"
@@ -11,7 +12,8 @@
 
 /* -- results of an interpretation ------------------------------------------------------------------------------- */
 
-/* A result may be an input, a constant or a part of either; what is handed out belongs to the caller alone. */
+/* Whether a result shares memory with an input, a constant or an earlier result. The caller must get arrays that share
+ * memory with no other. */
 static bool is_shared(const nd4c_model *model, const nd4c_array *array, const nd4c_datum *const *inputs,
                       nd4c_datum *const *earlier, int32_t earlier_count) {
   bool shared = !nd4c_array_is_contiguous(array) || nd4c_array_is_read_only(array);
@@ -33,7 +35,7 @@ static nd4c_status copy_array(nd4c_context *context, const nd4c_array *array, nd
   return nd4c_op_call(context, ND4C_OP_copy, &array, 1, NULL, 0, copy, 1);
 }
 
-/* The result with every array in it made the caller's own. */
+/* A copy of a result, with a copy of every array in it. */
 static nd4c_status own_datum(nd4c_context *context, const nd4c_datum *datum, nd4c_datum **own) {
   nd4c_datum_kind kind = nd4c_datum_get_kind(datum);
   int32_t count = nd4c_datum_count(datum);
@@ -118,7 +120,7 @@ static nd4c_status check_place(const nd4c_model_port *port, const nd4c_array *pl
                    expected);
 }
 
-/* Hands the results out: into the arrays given, or as they are. */
+/* Gives the results to the caller: copies them into given arrays, or returns them as they are. */
 static nd4c_status give_arrays(nd4c_model *model, nd4c_context *context, nd4c_datum *const *results,
                                nd4c_array **outputs) {
   for (int32_t i = 0; i < model->output_count; i++) {
@@ -148,7 +150,7 @@ static nd4c_status interpret_arrays(nd4c_model *model, nd4c_context *context, co
                                     nd4c_array **outputs, nd4c_datum **data) {
   nd4c_datum **results = data + model->input_count;
   for (int32_t i = 0; i < model->input_count; i++) {
-    /* Only its reference count changes. */
+    /* the cast is safe: only the reference count changes */
     ND4C_TRY(nd4c_datum_of_array((nd4c_array *)(uintptr_t)ordered[i], &data[i]));
   }
   ND4C_TRY(interpret(model, context, (const nd4c_datum *const *)data, results));
@@ -168,12 +170,12 @@ static nd4c_status run_interpreted(nd4c_model *model, nd4c_context *context, con
   return status;
 }
 
-/* On the caller's context, which the plan leaves again: a context that is lent goes on to whom it is lent next. */
+/* Runs a plan on the caller's context. The plan leaves the context afterwards, so that it does not keep it alive. */
 static nd4c_status run_plan(const nd4c_model *model, nd4c_plan *plan, nd4c_context *context,
                             const nd4c_array *const *ordered, nd4c_array **outputs) {
   ND4C_TRY(nd4c_plan_move(plan, context));
   nd4c_status status = nd4c_plan_run(plan, ordered, model->input_count, outputs, model->output_count);
-  (void)nd4c_plan_move(plan, NULL); /* it left the one that it was made on before */
+  (void)nd4c_plan_move(plan, NULL); /* cannot fail: the plan left the context that it was made on already */
   return status;
 }
 
@@ -236,7 +238,7 @@ nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char 
 
 /* -- data ----------------------------------------------------------------------------------------------------- */
 
-/* A model whose inputs and outputs are all arrays has plans. */
+/* Runs a model whose inputs and outputs are all arrays, which has plans. */
 static nd4c_status run_as_arrays(nd4c_model *model, nd4c_context *context, const nd4c_datum *const *ordered,
                                  nd4c_datum **outputs, const nd4c_array **arrays, nd4c_array **results) {
   for (int32_t i = 0; i < model->input_count; i++) {
@@ -257,7 +259,7 @@ static nd4c_status run_as_arrays(nd4c_model *model, nd4c_context *context, const
 
 static nd4c_status run_data(nd4c_model *model, nd4c_context *context, const nd4c_datum *const *ordered,
                             nd4c_datum **outputs) {
-  /* Among all values there may be some that are no arrays. */
+  /* intermediate values may be sequences or optionals */
   if (nd4c_model_odd_port(model) != NULL || model->all_intermediates) {
     ND4C_TRY(interpret(model, context, ordered, outputs));
     model->ran = true;

@@ -1,4 +1,5 @@
-/* Whose turn a model is: runs change its plans, so they wait for each other, whatever their threads. */
+/* The turn of a model: runs change its plans, so only one thread at a time may run it. model.c, model_run.c and
+ * model_compile.c take the turn and give it back. */
 #include "base/status.h"
 #include "import/model_internal.h"
 

@@ -1,4 +1,5 @@
-/* ONNX's TensorProto as a file of its own. */
+/* Reads and writes files of ONNX's TensorProto (nd4c/io.h) for programs, and implements io/wire_write.h, which
+ * datum_file.c uses. */
 #include <inttypes.h>
 
 #include "array/array.h"

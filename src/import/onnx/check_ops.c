@@ -1,4 +1,5 @@
-/* Whether every node of every graph can be imported: its opset, op or function, and how many inputs it has. */
+/* Checks that every node of every graph can be imported: its opset, op or function, and how many inputs it has.
+ * onnx/model.c calls it after parsing; the rows and functions that it finds stay in the nodes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,23 +97,23 @@ static nd4c_status check_opsets(nd4c_onnx_model *model) {
 
 enum { KINDS_MOST = 64 };
 
-/* What nd4c lacks: one entry a kind of op, at its first node. */
+/* Ops that nd4c lacks: one entry for each op, with the first node that has it. */
 typedef struct missing_ops {
-  nd4c_status status; /* of what ended the search */
+  nd4c_status status; /* a failure that ended the search */
   const nd4c_onnx_node *nodes[KINDS_MOST];
   int32_t count;
   nd4c_text text;
   char problem[256];
 } missing_ops;
 
-/* Whether an op takes or gives a map: of keys to numbers or texts, a kind of value that a datum cannot be. */
+/* Whether an op takes or gives a map from keys to numbers or strings. A datum cannot be a map. */
 static bool needs_map(const nd4c_onnx_node *node) {
   return nd4c_span_is(node->domain, "ai.onnx.ml") &&
          (nd4c_span_is(node->op, "ZipMap") || nd4c_span_is(node->op, "CastMap") ||
           nd4c_span_is(node->op, "DictVectorizer"));
 }
 
-/* Binds a node to its function or row. Why that cannot be, "" if it could. */
+/* Binds a node to its function or row. Returns "", or the reason why the node cannot be bound. */
 static const char *bind_node(nd4c_onnx_model *model, const nd4c_region_list *opsets, nd4c_onnx_node *node,
                              missing_ops *missing) {
   node->opset = opset_of(opsets, node->domain);
@@ -237,8 +238,8 @@ static nd4c_status check_counts(const nd4c_onnx_graph *graph, const nd4c_onnx_no
   return ND4C_OK;
 }
 
-/* Outputs that the import does not make (a norm's statistics) may be named, but not read. `graph` is where the value
- * stands; `levels` how many graphs further out it comes from. */
+/* Refuses to read an output that the import does not make (a norm's statistics); nodes may name such outputs. The value
+ * is one of `graph`, or of a graph around it. */
 static nd4c_status check_unmade(const nd4c_onnx_graph *graph, int32_t number, const char *reader) {
   const nd4c_onnx_value *value = nd4c_onnx_graph_value(graph, number);
   if (value->source == ND4C_ONNX_FROM_OUTSIDE) {

@@ -1,5 +1,6 @@
-/* What a file of src/import/onnx/ops is made of: static functions emit_<name>, then its rows, then its family. The
- * build lists the families (cmake/gather.cmake), so that an ONNX op is added in one file.
+/* What a file of src/import/onnx/ops is made of: static functions emit_<name>, then its rows, then its family. Only
+ * these files include it. The build lists the families (cmake/gather.cmake) for ops/mapping.c, so that an ONNX op is
+ * added in one file.
  *
  *   #define ROWS                               \
  *     OP(Sinh, 9, LAST, 1, 1, 1, direct, sinh) \
@@ -13,8 +14,8 @@
  *   OP(..., emit, op)           the function emit_<emit>; `op` is the nd4c op that it may use, or NONE
  *   MAP(..., op, rules)         the nd4c op on the node's inputs, with the attributes that the rules make
  *   READ(..., emit, op, rules)  emit_<emit>, which reads the rules with nd4c_onnx_read_attrs
- *   CHAIN(..., emit, op, text)  emit_<emit> of an op that no nd4c op is by itself; docs/reference/ops.md says the text
- * of it */
+ *   CHAIN(..., emit, op, text)  emit_<emit> of an op that no single nd4c op can do; docs/reference/ops.md has the text
+ */
 #ifndef ND4C_IMPORT_ONNX_FAMILY_H
 #define ND4C_IMPORT_ONNX_FAMILY_H
 

@@ -1,4 +1,4 @@
-/* Parsing of FunctionProto. */
+/* Parses FunctionProto. onnx/model.c calls it for each function of a model. */
 #include <inttypes.h>
 
 #include "base/status.h"

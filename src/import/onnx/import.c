@@ -1,3 +1,5 @@
+/* Implements import.h: binds the inputs, runs the nodes (emission/scope.c) and collects the outputs.
+ * import/model_plans.c imports graphs; import/model_run.c interprets. */
 #include "import/onnx/import.h"
 
 #include <stdio.h>
@@ -6,7 +8,7 @@
 #include "base/status.h"
 #include "import/onnx/importer.h"
 
-/* A name NUL-terminated, for the graph; those of the model are not. */
+/* A NUL-terminated copy of a name, for the graph. */
 static nd4c_status copy_name(nd4c_span name, char **copy) {
   *copy = nd4c_allocate(name.size + 1);
   if (*copy == NULL) {
@@ -33,7 +35,7 @@ static nd4c_status declare_input(nd4c_onnx_importer *importer, int32_t index, nd
   return nd4c_onnx_add_value(importer, value, operand);
 }
 
-/* inputs NULL: those of a graph. */
+/* inputs NULL: declares the inputs of a graph. */
 static nd4c_status bind_inputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope,
                                const nd4c_datum *const *inputs) {
   for (int32_t i = 0; i < scope->graph->inputs.count; i++) {
@@ -102,7 +104,7 @@ static nd4c_status check_dtype(const nd4c_onnx_value_info *info, nd4c_dtype dtyp
                          nd4c_span_show(info->name).text, nd4c_dtype_name(declared), nd4c_dtype_name(dtype));
 }
 
-/* The operand of an output, `index` among all. */
+/* The operand of output value `number`. */
 static nd4c_status read_output(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                                nd4c_onnx_operand *operand) {
   ND4C_TRY(nd4c_onnx_scope_read(importer, scope, number, operand));
@@ -132,7 +134,7 @@ static nd4c_status mark_output(nd4c_onnx_importer *importer, const nd4c_onnx_sco
   return status;
 }
 
-/* The declared dtypes of outputs that are arrays hold. */
+/* Checks the declared dtypes of outputs that are arrays. */
 static nd4c_status check_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope) {
   nd4c_onnx_emission emission = {.emitter = nd4c_onnx_emitter, .importer = importer, .scope = scope};
   for (int32_t i = 0; i < scope->graph->outputs.count; i++) {
@@ -158,7 +160,7 @@ static nd4c_status mark_outputs(nd4c_onnx_importer *importer, const nd4c_onnx_sc
   return status;
 }
 
-/* An output as it is declared: what is declared as optional becomes one. */
+/* Gives an output to the caller. A value that is declared as optional becomes an optional. */
 static nd4c_status give_output(nd4c_onnx_importer *importer, const nd4c_onnx_value_info *info,
                                nd4c_onnx_operand operand, nd4c_datum **output) {
   nd4c_datum *datum = NULL;

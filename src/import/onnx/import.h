@@ -1,5 +1,6 @@
 /* From a parsed model to a graph for given input shapes, or to its outputs for given inputs. Values that depend on
- * constants only are computed at once; interpreting a model is importing it with its inputs as constants. */
+ * constants only are computed at once; interpreting a model is importing it with its inputs as constants.
+ * import/model_plans.c and import/model_run.c call it. */
 #ifndef ND4C_IMPORT_ONNX_IMPORT_H
 #define ND4C_IMPORT_ONNX_IMPORT_H
 
@@ -12,7 +13,7 @@
 /* What an import needs beside the parsed model. */
 typedef struct nd4c_onnx_import_options {
   nd4c_context *context;      /* where constants are computed */
-  nd4c_array **initializers;  /* one an initializer, NULL until first used; kept by the caller from import to import */
+  nd4c_array **initializers;  /* by initializer, NULL until first used; the caller keeps them for later imports */
   const int32_t *input_ranks; /* of the model's inputs */
   const int64_t *const *input_shapes;
   bool all_intermediates;
@@ -21,8 +22,8 @@ typedef struct nd4c_onnx_import_options {
 } nd4c_onnx_import_options;
 
 /* Builds the graph: its inputs in the order of the model's, its outputs likewise, followed by those that
- * nd4c_onnx_intermediates lists if all_intermediates is set. UNSUPPORTED with a text in *need, to be freed with
- * nd4c_deallocate, if the model cannot be a graph since a node needs values that only a run gives. */
+ * nd4c_onnx_intermediates lists if all_intermediates is set. UNSUPPORTED if the model cannot be a graph, because a node
+ * needs values that are known only in a run: *need says which, and the caller frees it with nd4c_deallocate. */
 nd4c_status nd4c_onnx_import(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options, nd4c_graph **graph,
                              char **need);
 
@@ -30,8 +31,8 @@ nd4c_status nd4c_onnx_import(const nd4c_onnx_model *model, const nd4c_onnx_impor
 nd4c_status nd4c_onnx_interpret(const nd4c_onnx_model *model, const nd4c_onnx_import_options *options,
                                 const nd4c_datum *const *inputs, nd4c_datum **outputs);
 
-/* Numbers of the values that are outputs under all_intermediates after the model's own: every named output of a node
- * that the import makes, in order. `numbers` has room for all values of the model; NULL only counts. */
+/* Numbers of the values that all_intermediates adds to the model's outputs: every named output of a node that the
+ * import makes, in order. `numbers` has room for all values of the model; NULL only counts. */
 int32_t nd4c_onnx_intermediates(const nd4c_onnx_model *model, int32_t *numbers);
 
 #endif

@@ -1,4 +1,4 @@
-/* The state of one import, between the importer's files; emit functions see emission.h alone. */
+/* The state of one import, shared by import.c and the files of emission. Emit functions see only emission.h. */
 #ifndef ND4C_IMPORT_ONNX_IMPORTER_H
 #define ND4C_IMPORT_ONNX_IMPORTER_H
 
@@ -40,7 +40,7 @@ typedef struct nd4c_onnx_importer {
   int32_t slot_count, slot_capacity, free_slot; /* free_slot: the first free one, ND4C_ONNX_OPERAND_NONE: none */
   nd4c_onnx_operand *created;                   /* operands made since the outermost node began, some of them freed */
   int32_t created_count, created_capacity;
-  int32_t depth;   /* graphs and calls inside each other */
+  int32_t depth;   /* how deep graphs and calls are nested */
   int64_t emitted; /* nodes, over all graphs and calls */
   bool needs_values;
   char need[ND4C_ONNX_NEED_SIZE]; /* which node needs what values */
@@ -56,12 +56,12 @@ nd4c_status nd4c_onnx_add_list(nd4c_onnx_importer *importer, nd4c_onnx_kind kind
 void nd4c_onnx_operand_hold(nd4c_onnx_importer *importer, nd4c_onnx_operand operand);
 void nd4c_onnx_operand_release(nd4c_onnx_importer *importer, nd4c_onnx_operand operand);
 nd4c_status nd4c_onnx_operand_pass(nd4c_onnx_importer *importer, nd4c_onnx_operand operand);
-/* Frees what was made since and is not held. */
+/* Frees operands that were made since the mark and are not held. */
 void nd4c_onnx_operands_sweep(nd4c_onnx_importer *importer, int32_t mark);
 void nd4c_onnx_operands_free(nd4c_onnx_importer *importer);
 /* The value of an array in the graph, recording a constant at its first use there. */
 nd4c_status nd4c_onnx_value_of(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_value *value);
-/* An operand from and to a value of the caller's. */
+/* Convert between operands and the caller's data. */
 nd4c_status nd4c_onnx_operand_of_datum(nd4c_onnx_importer *importer, const nd4c_datum *datum,
                                        nd4c_onnx_operand *operand);
 nd4c_status nd4c_onnx_datum_of_operand(nd4c_onnx_importer *importer, nd4c_onnx_operand operand, nd4c_datum **datum);
@@ -73,17 +73,17 @@ void nd4c_onnx_scope_close(nd4c_onnx_importer *importer, nd4c_onnx_scope *scope)
 /* Binds an operand to a value of the scope's graph. */
 void nd4c_onnx_scope_bind(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                           nd4c_onnx_operand operand);
-/* The operand of a value, also of one from the graphs around; NONE if its node makes none, or it was left out. An
- * initializer becomes an array when it is first read. */
+/* The operand of a value of this graph or of a graph around it; NONE if its node does not make it, or it was left out.
+ * An initializer becomes an array when it is first read. */
 nd4c_status nd4c_onnx_scope_read(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope, int32_t number,
                                  nd4c_onnx_operand *operand);
 /* Imports all nodes. */
 nd4c_status nd4c_onnx_scope_run(nd4c_onnx_importer *importer, const nd4c_onnx_scope *scope);
 
-/* -- attributes.c -- */
+/* -- attribute_read.c -- */
 
-/* What an attribute stands for: itself, or what the call of the enclosing function gives; NULL if that gives nothing.
- */
+/* The attribute itself or, if it refers to one of the enclosing function, the one that the function's call gives; NULL
+ * if the call gives none. */
 const nd4c_onnx_attribute *nd4c_onnx_attribute_resolve(const nd4c_onnx_scope *scope,
                                                        const nd4c_onnx_attribute *attribute);
 

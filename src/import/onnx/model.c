@@ -1,4 +1,4 @@
-/* Parsing of ModelProto. */
+/* Parses ModelProto, and runs all checks of the parsed model. import/model.c calls it when a model is opened. */
 #include "import/onnx/model.h"
 
 #include <inttypes.h>
@@ -9,14 +9,14 @@
 enum { MODEL_IR_VERSION = 1, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_FUNCTION = 25 };
 enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2, OPSETS_MOST = 256 };
 
-/* Parsed structures take this many bytes at most: what a sound file of `size` bytes never reaches. */
+/* The most bytes of parsed structures: more than any valid file of `size` bytes needs. */
 static size_t region_limit(size_t size) {
   const size_t base = (size_t)16 << 20;
   const size_t cap = (size_t)4 << 30;
   return size > (cap - base) / 64 ? cap : base + 64 * size;
 }
 
-/* The last entry for a domain holds. */
+/* The last entry for a domain is the valid one. */
 static nd4c_status add_opset(nd4c_onnx_model *model, nd4c_region_list *list, nd4c_span domain, int64_t version) {
   nd4c_onnx_opset *opsets = list->items;
   nd4c_onnx_opset *added = NULL;

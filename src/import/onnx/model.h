@@ -1,4 +1,5 @@
-/* A parsed ONNX model: structures in one region that point into the bytes of the file. Immutable after parsing. */
+/* A parsed ONNX model: structures in one region that point into the bytes of the file. Immutable after parsing. The
+ * parsers of this folder and of file fill it; the importer reads it. */
 #ifndef ND4C_IMPORT_ONNX_MODEL_H
 #define ND4C_IMPORT_ONNX_MODEL_H
 
@@ -45,8 +46,8 @@ typedef struct nd4c_onnx_node {
   int32_t input_count, output_count, attribute_count;
   const int32_t *inputs, *outputs; /* numbers of values, ND4C_ONNX_NONE: left out */
   const nd4c_onnx_attribute *attributes;
-  const struct nd4c_onnx_mapping *mapping;   /* what imports it, or */
-  const struct nd4c_onnx_function *function; /* the function of the model's own that it calls */
+  const struct nd4c_onnx_mapping *mapping;   /* the row that imports it; NULL: `function` does */
+  const struct nd4c_onnx_function *function; /* the model's function that it calls */
   int64_t opset;                             /* of the node's domain */
   uint64_t offset;
 } nd4c_onnx_node;
@@ -71,12 +72,12 @@ typedef struct nd4c_onnx_value {
   nd4c_onnx_source source;
   int32_t index;    /* of the initializer, input or node; FROM_OUTSIDE: its number there */
   int32_t levels;   /* FROM_OUTSIDE: how many graphs further out */
-  int32_t last_use; /* the last node of its graph that reads it, itself or inside; INT32_MAX: an output of the graph */
+  int32_t last_use; /* last node of its graph that reads it, also in an inner graph; INT32_MAX: a graph's output */
 } nd4c_onnx_value;
 
-/* What a declared type is, from the outside in: an optional or a sequence of ... an array. */
+/* The kinds of a declared type, from the outermost in: optionals and sequences, and at last an array. */
 typedef enum nd4c_onnx_kind {
-  ND4C_ONNX_KIND_NONE = 0, /* not declared, or nothing that nd4c has */
+  ND4C_ONNX_KIND_NONE = 0, /* not declared, or a kind that nd4c lacks */
   ND4C_ONNX_KIND_ARRAY = 1,
   ND4C_ONNX_KIND_SEQUENCE = 2,
   ND4C_ONNX_KIND_OPTIONAL = 3
@@ -115,13 +116,13 @@ typedef struct nd4c_onnx_graph {
   nd4c_region_list value_infos;        /* nd4c_onnx_value_info */
   nd4c_region_list values;             /* nd4c_onnx_value */
   nd4c_onnx_names names;
-  int32_t first_initializer; /* number of its first one among all of the model */
-  int32_t current;           /* while it is checked: the node */
+  int32_t first_initializer; /* number of its first initializer among those of the whole model */
+  int32_t current;           /* the node that is being checked */
   bool keeps_values;         /* a node (Gradient) reads values that it does not name as inputs */
   uint64_t offset;
 } nd4c_onnx_graph;
 
-/* A function that the model brings along. */
+/* A function that the model defines. */
 typedef struct nd4c_onnx_function {
   nd4c_span domain, name, overload;
   nd4c_onnx_graph body;
@@ -145,7 +146,7 @@ typedef struct nd4c_onnx_model {
 nd4c_status nd4c_onnx_model_parse(nd4c_blob *blob, const char *directory, nd4c_onnx_model *model);
 void nd4c_onnx_model_free(nd4c_onnx_model *model);
 
-/* A domain with the long name of ONNX's own made the short one. */
+/* The domain, with "" in place of "ai.onnx". */
 static inline nd4c_span nd4c_onnx_domain(nd4c_span domain) {
   return nd4c_span_is(domain, "ai.onnx") ? (nd4c_span){0} : domain;
 }
@@ -175,20 +176,20 @@ int32_t nd4c_onnx_names_find(const nd4c_onnx_graph *graph, nd4c_span name);
 nd4c_status nd4c_onnx_graph_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
                                   nd4c_onnx_graph *graph);
 nd4c_status nd4c_onnx_function_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field);
-/* An OperatorSetIdProto; the last entry for a domain holds. */
+/* An OperatorSetIdProto; the last entry for a domain is the valid one. */
 nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
                                   nd4c_region_list *opsets);
 nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
                                  const nd4c_wire_field *field);
 nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
                                        const nd4c_wire_field *field, nd4c_region_list *list);
-/* Definitions and order in every graph, captured values, last uses. */
+/* Checks definitions and order in every graph; finds captured values and last uses. */
 nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model);
-/* Puts the functions into the order of their keys, which are unique. */
+/* Sorts the functions by their keys; FORMAT if two have one key. */
 nd4c_status nd4c_onnx_functions_sort(nd4c_onnx_model *model);
 /* The function with this key, NULL if the model has none. */
 const nd4c_onnx_function *nd4c_onnx_function_find(const nd4c_onnx_model *model, const nd4c_onnx_node *node);
-/* That each op, opset and function is known, and that nodes have as many inputs as those want. */
+/* Checks that each op, opset and function is known, and that nodes have the numbers of inputs that they take. */
 nd4c_status nd4c_onnx_model_check_ops(nd4c_onnx_model *model);
 
 /* "node 'name' (Conv)", or "node 12 (Conv)" if it has no name. */

@@ -1,4 +1,5 @@
-/* Reading a node's attributes during import. */
+/* Implements the attribute functions of emission.h. The emit functions of import/onnx/ops read a node's attributes with
+ * them. */
 #include <inttypes.h>
 
 #include "base/status.h"

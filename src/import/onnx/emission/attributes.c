@@ -1,3 +1,5 @@
+/* Implements attributes.h: turns the attributes of a node into those of an nd4c op by rules. The emit functions of
+ * import/onnx/ops call it. */
 #include "import/onnx/emission/attributes.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Rules that make attributes of an nd4c op from those of an ONNX node. */
+/* Rules that make attributes of an nd4c op from those of an ONNX node. family.h includes it for the rows and emit
+ * functions of import/onnx/ops. */
 #ifndef ND4C_IMPORT_ONNX_EMISSION_ATTRIBUTES_H
 #define ND4C_IMPORT_ONNX_EMISSION_ATTRIBUTES_H
 
@@ -23,7 +24,7 @@ typedef enum nd4c_onnx_rule_kind {
 typedef struct nd4c_onnx_rule {
   const char *onnx, *name; /* what ONNX and nd4c call the attribute; `onnx` NULL ends a list of rules */
   nd4c_onnx_rule_kind kind;
-  double preset;            /* where the node lacks it; NAN: FORMAT then. A word's is its position */
+  double preset;            /* if the node lacks the attribute; NAN: refused with FORMAT. For a word: its position */
   const char *const *words; /* ends with NULL */
 } nd4c_onnx_rule;
 

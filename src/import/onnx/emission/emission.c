@@ -1,4 +1,5 @@
-
+/* Implements emission.h, except for attributes and inner graphs: the emitter that computes or records ops, and the
+ * functions that read constants. The emit functions of import/onnx/ops call it. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -76,7 +77,8 @@ static bool reads_many_times(const nd4c_op_def *def) {
   return def->info.category == ND4C_CATEGORY_LINALG || def->info.category == ND4C_CATEGORY_NN;
 }
 
-/* Whether computing the op takes a bearable time: views of one element can stand for inputs of any size. */
+/* Whether computing the op is fast enough. The bytes of the inputs do not show it: a view of one element can have any
+ * shape. */
 static bool is_cheap(const nd4c_op_def *def, const nd4c_tensor *tensors, int32_t count, int64_t output_size) {
   int64_t most = reads_many_times(def) ? FOLD_FACTOR : FOLD_ELEMENTS;
   bool cheap = output_size <= most;
@@ -95,7 +97,7 @@ static int64_t bytes_of(const nd4c_inferred *output) {
   return size;
 }
 
-/* Whether computing the op now gives a view or results of bearable size. The inputs are all constants. */
+/* Whether computing the op now gives a view, or results that are small enough. The inputs are all constants. */
 static nd4c_status worth_folding(const nd4c_op_def *def, const nd4c_array *const *arrays, int32_t count,
                                  const nd4c_attr *attrs, int32_t attr_count, bool *worth) {
   nd4c_attr_value values[MOST_ATTRS];
@@ -190,8 +192,8 @@ static void label_of(const nd4c_onnx_node *node, char *label) {
   label[length] = '\0';
 }
 
-/* Fast kernels want weights without gaps: a constant seen through a stretched or turned view becomes a copy before an
- * op that reads it many times first meets it in the graph. A large one stays as it is. */
+/* Fast kernels want weights without gaps. A constant that is a broadcast or transposed view is copied when an op that
+ * reads it many times is first recorded; a large one stays a view. */
 static nd4c_status make_dense(nd4c_onnx_emission *emission, nd4c_onnx_operand operand) {
   nd4c_onnx_operand_slot *slot = &emission->importer->slots[operand];
   if (slot->array == NULL || slot->value != ND4C_VALUE_NONE || nd4c_array_is_contiguous(slot->array) ||
@@ -259,7 +261,7 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   }
   nd4c_status status = record(emission, def, inputs, input_count, attrs, attr_count, results);
   if (status == ND4C_UNSUPPORTED && !emission->importer->needs_values) {
-    /* What no graph can hold, a shape that depends on data for one, may be computed. */
+    /* a graph cannot hold the result, such as a shape that depends on data; the interpreter can compute it */
     emission->importer->needs_values = true;
     (void)snprintf(emission->importer->need, sizeof emission->importer->need, "%s: %s",
                    nd4c_onnx_node_show(emission->scope->graph, emission->node).text, nd4c_error_message());

@@ -1,11 +1,12 @@
-/* What functions that import one node work with: operands, ops on them, and the node's attributes.
+/* What emit functions, which import one node each, work with: operands, ops on them, and the node's attributes. The
+ * files of import/onnx/ops include it; scope.c makes the emission and calls the emit function.
  *
  * An operand is a value of the import: an array, known now (a constant) or a value of the graph; a sequence of
  * operands; an optional operand. An op whose inputs are all constants is computed at once, unless its result is large;
  * otherwise it is recorded in the graph. When a model is interpreted, its inputs are constants, and everything is
- * computed at once. What an emit function needs to know of an array's values it asks for with nd4c_onnx_read_*: where
- * they are not known, the model is interpreted instead. Operands belong to the importer; those that a node makes and
- * does not give as outputs are gone after it. */
+ * computed at once. An emit function that needs the values of an array asks with nd4c_onnx_read_*: if they are not
+ * known, the model is interpreted instead. Operands belong to the importer. Those that a node makes and does not give
+ * as outputs are freed after the node. */
 #ifndef ND4C_IMPORT_ONNX_EMISSION_EMISSION_H
 #define ND4C_IMPORT_ONNX_EMISSION_EMISSION_H
 
@@ -28,11 +29,11 @@ typedef struct nd4c_onnx_emission {
   int32_t input_count;
   const nd4c_onnx_operand *inputs; /* ND4C_ONNX_OPERAND_NONE: left out */
   nd4c_onnx_operand *outputs;      /* to be filled; room for all of the node's and of any op */
-  uint64_t used[4];                /* bit n: attribute n was asked for; one that is not is refused */
-  nd4c_region region;              /* what nd4c_onnx_claim gives */
+  uint64_t used[4];                /* bit n: attribute n was read; attributes that are not read are refused */
+  nd4c_region region;              /* memory that nd4c_onnx_claim gives */
 } nd4c_onnx_emission;
 
-/* Makes ops for the node of the emission that it is the first member of. */
+/* The emitter of every emission, whose first member it is. */
 extern const nd4c_emitter nd4c_onnx_emitter;
 
 /* Zeroed memory until the node is imported: *block points to `count` items of `size` bytes. MEMORY, with `what`. */
@@ -41,7 +42,7 @@ nd4c_status nd4c_onnx_claim(nd4c_onnx_emission *emission, size_t count, size_t s
 /* Input `index` of the node, ND4C_ONNX_OPERAND_NONE if left out or missing. */
 nd4c_onnx_operand nd4c_onnx_input(const nd4c_onnx_emission *emission, int32_t index);
 
-/* The graph that the node stands in, and the operand of any of its values up to here; NONE if it has none. */
+/* The node's graph, and the operand of any of its values that an earlier node makes; NONE if there is none. */
 const nd4c_onnx_graph *nd4c_onnx_emission_graph(const nd4c_onnx_emission *emission);
 nd4c_status nd4c_onnx_read_value(nd4c_onnx_emission *emission, int32_t number, nd4c_onnx_operand *operand);
 /* An axis of an operand, -rank .. rank - 1, as 0 .. rank - 1; INDEX for another. */
@@ -58,7 +59,7 @@ nd4c_status nd4c_onnx_int64s(nd4c_onnx_emission *emission, int32_t rank, int64_t
                              nd4c_onnx_operand *output);
 
 /* Integers of an array whose values are known, at most `limit`. `what` names it. If the values are not known, the model
- * has to be interpreted: the status is UNSUPPORTED then, and is to be passed on. */
+ * must be interpreted: the status is UNSUPPORTED, and the emit function returns it. */
 nd4c_status nd4c_onnx_read_ints(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                 int32_t limit, int64_t *values, int32_t *count);
 /* The integer of input `index`, likewise; the preset if it is left out. */
@@ -70,7 +71,7 @@ nd4c_status nd4c_onnx_read_number(nd4c_onnx_emission *emission, nd4c_onnx_operan
 /* The array itself, borrowed, likewise. */
 nd4c_status nd4c_onnx_read_array(nd4c_onnx_emission *emission, nd4c_onnx_operand operand, const char *what,
                                  nd4c_array **array);
-/* Says that the model has to be interpreted, since `what` is not known before; returns UNSUPPORTED. */
+/* Notes that the model must be interpreted, because `what` is not known at import; returns UNSUPPORTED. */
 nd4c_status nd4c_onnx_need_values(nd4c_onnx_emission *emission, const char *what);
 /* The array of a constant operand, NULL if it is none. Borrowed. */
 nd4c_array *nd4c_onnx_constant_array(const nd4c_onnx_emission *emission, nd4c_onnx_operand operand);
@@ -109,7 +110,7 @@ nd4c_status nd4c_onnx_items(nd4c_onnx_emission *emission, nd4c_onnx_operand oper
 nd4c_status nd4c_onnx_emit_graph(nd4c_onnx_emission *emission, const nd4c_onnx_graph *graph,
                                  const nd4c_onnx_operand *inputs, int32_t input_count, nd4c_onnx_operand *outputs,
                                  int32_t output_count);
-/* Whether values are computed as they come, however large: loops need not be unrolled into a graph. */
+/* Whether the model is interpreted: then every op is computed at once, and loops are not unrolled into a graph. */
 bool nd4c_onnx_is_interpreting(const nd4c_onnx_emission *emission);
 
 /* Operands across the rounds of a loop: hold keeps one from being swept, release ends that (and frees the operand if it

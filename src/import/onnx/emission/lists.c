@@ -1,3 +1,4 @@
+/* Implements lists.h. In import/onnx/ops, constant.c, text.c and the files of ai.onnx.ml call it. */
 #include "import/onnx/emission/lists.h"
 
 #include "base/status.h"

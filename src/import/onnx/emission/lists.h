@@ -1,4 +1,5 @@
-/* Lists in attributes, for the emit functions of several families. */
+/* Constants made from lists in attributes, for the emit functions of several families (constant.c, text.c, learning.c,
+ * trees.c, vectors.c). */
 #ifndef ND4C_IMPORT_ONNX_EMISSION_LISTS_H
 #define ND4C_IMPORT_ONNX_EMISSION_LISTS_H
 
@@ -13,7 +14,7 @@ nd4c_status nd4c_onnx_string_list(nd4c_onnx_emission *emission, const nd4c_span 
 nd4c_status nd4c_onnx_strings(nd4c_onnx_emission *emission, const nd4c_span *spans, int32_t rank, int64_t count,
                               nd4c_onnx_operand *operand);
 
-/* The tensor that an attribute holds, as a constant, and its number of elements (`size` may be NULL); NONE where the
+/* The tensor that an attribute holds, as a constant, and its number of elements (`size` may be NULL); NONE if the
  * node lacks the attribute. */
 nd4c_status nd4c_onnx_tensor_constant(nd4c_onnx_emission *emission, const char *name, nd4c_onnx_operand *operand,
                                       int64_t *size);

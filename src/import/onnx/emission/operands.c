@@ -1,4 +1,5 @@
-/* Operands: where they live, who holds them, and when they go. */
+/* Operands: makes them, counts who holds them, and frees them. emission.c and scope.c call it for each node, import.c
+ * for the inputs and outputs of the model. */
 #include "base/alloc.h"
 #include "base/region.h"
 #include "base/status.h"
@@ -76,7 +77,8 @@ void nd4c_onnx_operand_hold(nd4c_onnx_importer *importer, nd4c_onnx_operand oper
   }
 }
 
-/* Frees an operand without holds, and what it alone held. Sequences hold arrays, optionals sequences: no deeper. */
+/* Frees an operand that is not held, and the items that it alone held. The recursion ends soon: sequences hold arrays,
+ * and optionals hold sequences or arrays. */
 static void free_slot(nd4c_onnx_importer *importer, nd4c_onnx_operand operand) {
   nd4c_onnx_operand_slot slot = importer->slots[operand];
   importer->slots[operand] = (nd4c_onnx_operand_slot){.count = importer->free_slot};

@@ -1,4 +1,6 @@
-/* The nodes of one graph, one after the other: the model's, the body of a function, or a graph inside a node. */
+/* Imports the nodes of one graph in order: the model's graph, the body of a function, or a graph inside a node.
+ * import.c runs the model's graph with it; ops with inner graphs (control.c, sequence.c, attention.c) call
+ * nd4c_onnx_emit_graph. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,8 +9,8 @@
 #include "import/onnx/importer.h"
 #include "import/onnx/ops/mapping.h"
 
-/* Graphs and calls inside each other, and nodes of a graph with everything inlined, at most. What is interpreted may
- * have as many rounds as its loops say. */
+/* Limits of the nesting of graphs and calls, and of the nodes of a graph with all calls and loops inlined. The number
+ * of nodes is not limited when a model is interpreted. */
 enum { DEPTH_MOST = 64, NODES_MOST = 1 << 20 };
 
 /* -- values --------------------------------------------------------------------------------------------------- */
@@ -70,7 +72,7 @@ nd4c_status nd4c_onnx_scope_read(nd4c_onnx_importer *importer, const nd4c_onnx_s
 
 /* -- nodes ---------------------------------------------------------------------------------------------------- */
 
-/* An attribute that the import has not read could change the result. */
+/* Refuses a node with an attribute that the emit function has not read, since it could change the result. */
 static nd4c_status check_attributes(const nd4c_onnx_emission *emission) {
   const nd4c_onnx_node *node = emission->node;
   for (int32_t i = 0; i < node->attribute_count; i++) {

@@ -1,3 +1,4 @@
+/* Implements window.h. The rows of conv in ops/window.c and ops/quantization.c name its emit function. */
 #include "import/onnx/emission/window.h"
 
 #include "base/status.h"

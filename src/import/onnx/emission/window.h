@@ -1,4 +1,4 @@
-/* What convolutions and pools share. */
+/* Rules and functions that convolutions and pools share: ops/window.c and ops/quantization.c include it. */
 #ifndef ND4C_IMPORT_ONNX_EMISSION_WINDOW_H
 #define ND4C_IMPORT_ONNX_EMISSION_WINDOW_H
 

@@ -1,3 +1,5 @@
+/* Implements attribute.h. node.c calls it for each attribute of a node, onnx/function.c for the defaults of a
+ * function. */
 #include "import/onnx/file/attribute.h"
 
 #include <inttypes.h>
@@ -140,8 +142,8 @@ static nd4c_status parse_field(nd4c_onnx_model *model, const nd4c_wire *wire, co
   return ND4C_OK;
 }
 
-/* The declared type; the field that was there if none is declared, as in files of IR version 1. An empty list leaves no
- * field at all. */
+/* Sets the type to the declared one. Files of IR version 1 declare none: the type of the field that was read stays. The
+ * declaration is needed for empty lists, which have no field. */
 static nd4c_status settle_type(const nd4c_wire_field *field, const attribute_lists *lists,
                                nd4c_onnx_attribute *attribute) {
   enum { SPARSE_TENSOR = 11 };

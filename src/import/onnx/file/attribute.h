@@ -1,4 +1,4 @@
-/* Parsing of AttributeProto. */
+/* Parsing of AttributeProto, for node.c and onnx/function.c. */
 #ifndef ND4C_IMPORT_ONNX_FILE_ATTRIBUTE_H
 #define ND4C_IMPORT_ONNX_FILE_ATTRIBUTE_H
 

@@ -1,5 +1,5 @@
-/* What must hold before a parsed model is used: in every graph each name is defined once and before its use. Values of
- * the graphs around are found here, and the last use of each value. */
+/* Checks a parsed model: in every graph each name is defined once and before its use. Also finds values of outer
+ * graphs, and the last use of each value. onnx/model.c calls it. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -62,7 +62,7 @@ static nd4c_status define_inputs(nd4c_onnx_graph *graph, bool typed) {
   return ND4C_OK;
 }
 
-/* A value that is used before it is defined: by a later node (a cycle, or a wrong order), or never. */
+/* Reports a value that is read before it is defined: a later node defines it (a cycle, or a wrong order), or none. */
 static nd4c_status fail_undefined(const nd4c_onnx_graph *graph, const nd4c_onnx_node *node, int32_t number) {
   nd4c_span_text name = nd4c_span_show(nd4c_onnx_graph_value(graph, number)->name);
   for (int32_t i = 0; i < graph->nodes.count; i++) {
@@ -82,7 +82,7 @@ static nd4c_status fail_undefined(const nd4c_onnx_graph *graph, const nd4c_onnx_
                    nd4c_onnx_node_show(graph, node).text, node->offset, name.text);
 }
 
-/* Whether the value is there at this point: of the graph itself or of one around it. Marks the use. */
+/* Whether the value is defined at this point, in the graph itself or in one around it. Notes the use. */
 static bool resolve(nd4c_onnx_graph *graph, int32_t number, int32_t use) {
   nd4c_onnx_value *value = nd4c_onnx_graph_value(graph, number);
   if (value->source != ND4C_ONNX_FROM_NOWHERE) {
@@ -105,7 +105,7 @@ static bool resolve(nd4c_onnx_graph *graph, int32_t number, int32_t use) {
 static nd4c_status check_graph(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_onnx_graph *outer,
                                bool is_model);
 
-/* Graphs inside the node: they see what is defined up to here. */
+/* Checks graphs inside the node, which may read all values that are defined before the node. */
 static nd4c_status check_inner(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_onnx_node *node) {
   for (int32_t i = 0; i < node->attribute_count; i++) {
     if (node->attributes[i].graph != NULL) {

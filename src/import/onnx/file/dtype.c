@@ -1,3 +1,4 @@
+/* Implements dtype.h. The parsers of tensors and the importer look dtypes up here. */
 #include "import/onnx/file/dtype.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* ONNX's element types and nd4c's. */
+/* The table of ONNX's element types and nd4c's dtypes, for the parsers of tensors and the emit functions of
+ * import/onnx/ops. */
 #ifndef ND4C_IMPORT_ONNX_FILE_DTYPE_H
 #define ND4C_IMPORT_ONNX_FILE_DTYPE_H
 

@@ -1,3 +1,5 @@
+/* Files beside a model that hold the data of its tensors: maps each once, and never leaves the model's directory.
+ * tensor.c asks for ranges of them. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,7 +14,7 @@ void nd4c_onnx_files_close(nd4c_onnx_files *files) {
   files->opened = (nd4c_region_list){0};
 }
 
-/* Refuses what could name a file outside the directory, before the system is asked. */
+/* Refuses a path that could name a file outside the directory, before it opens any file. */
 static nd4c_status check_location(nd4c_span location) {
   const char *problem = NULL;
   size_t start = 0;

@@ -1,4 +1,4 @@
-/* Parsing of GraphProto. */
+/* Parses GraphProto. onnx/model.c calls it for the model's graph, attribute.c for graphs inside nodes. */
 #include <inttypes.h>
 
 #include "base/status.h"

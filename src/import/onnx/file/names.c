@@ -1,3 +1,5 @@
+/* The table of a graph's values by name. The parsers of this folder number names with it; check.c and ops/gradient.c
+ * look names up. */
 #include "base/status.h"
 #include "import/onnx/model.h"
 

@@ -1,4 +1,5 @@
-/* Parsing of NodeProto. */
+/* Parses NodeProto: graph.c calls it for the nodes of graphs, onnx/function.c for those of functions. Also names nodes
+ * in error texts. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -106,7 +107,7 @@ nd4c_onnx_node_text nd4c_onnx_node_show(const nd4c_onnx_graph *graph, const nd4c
   nd4c_onnx_node_text shown;
   nd4c_span_text op = nd4c_span_show(node->op);
   size_t length = strlen(op.text);
-  /* The op without its quotes reads better: node 'conv_1' (Conv). */
+  /* Removes the quotes around the op: node 'conv_1' (Conv). */
   if (node->name.size > 0) {
     (void)snprintf(shown.text, sizeof shown.text, "node %s (%.*s)", nd4c_span_show(node->name).text, (int)length - 2,
                    op.text + 1);

@@ -1,4 +1,5 @@
-/* SparseTensorProto: values and where they stand; nd4c has it as a dense array. */
+/* SparseTensorProto, which nd4c turns into a dense array. graph.c and attribute.c parse with it; tensor_array.c makes
+ * the array. */
 #include <inttypes.h>
 
 #include "array/shape.h"
@@ -8,7 +9,7 @@
 
 enum { FIELD_VALUES = 1, FIELD_INDICES = 2, FIELD_DIMS = 3 };
 
-/* A few values may stand for a shape of any size; the array is dense. */
+/* A few values may have a shape of any size, so the size of the dense array is limited. */
 #define DENSE_BYTES_MOST (INT64_C(1) << 30)
 
 struct nd4c_onnx_sparse {
@@ -32,7 +33,7 @@ static nd4c_status parse_fields(nd4c_wire *wire, nd4c_onnx_files *files, struct 
   return ND4C_OK;
 }
 
-/* One index a value, or one an axis and value. */
+/* Checks the indices: one for each value, or one for each axis of each value. */
 static nd4c_status check_parts(const struct nd4c_onnx_sparse *sparse, const nd4c_onnx_tensor *tensor) {
   const nd4c_onnx_tensor *indices = &sparse->indices;
   int64_t count = sparse->values.size;

@@ -1,3 +1,5 @@
+/* Parses TensorProto without copying data, and checks its size. graph.c and attribute.c call it for models,
+ * import/tensor.c and import/datum_file.c for files. */
 #include "import/onnx/file/tensor.h"
 
 #include <inttypes.h>

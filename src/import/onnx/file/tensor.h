@@ -1,4 +1,5 @@
-/* TensorProto: parsed in place, checked, and turned into an array. */
+/* TensorProto: parsed in place, checked, and turned into an array. onnx/model.h includes it for the parsers and the
+ * importer, import/tensor.c and import/datum_file.c for single files. */
 #ifndef ND4C_IMPORT_ONNX_FILE_TENSOR_H
 #define ND4C_IMPORT_ONNX_FILE_TENSOR_H
 
@@ -57,13 +58,13 @@ nd4c_status nd4c_onnx_sparse_parse(nd4c_wire *wire, nd4c_onnx_files *files, nd4c
 /* The dense array of a sparse tensor; FORMAT if an index is out of range. */
 nd4c_status nd4c_onnx_sparse_array(const nd4c_onnx_tensor *tensor, nd4c_array **array);
 
-/* An array of a model's own, on the host: plans take it from there to the devices that need it. data NULL: zeros. */
+/* An array that belongs to a model, on the host: plans copy it to the devices that need it. data NULL: zeros. */
 nd4c_status nd4c_onnx_host_array(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const void *data,
                                  nd4c_array **array);
 
 /* The tensor as an array on the host: read-only and in place, keeping its file alive, if its bytes are raw and aligned;
- * else a copy. copy: always a copy, for a caller of the library, where he makes his arrays (a sparse one on the host).
- */
+ * else a copy. copy: always a copy, on the device on which the calling program makes its arrays (a sparse one on the
+ * host). */
 nd4c_status nd4c_onnx_tensor_array(const nd4c_onnx_tensor *tensor, bool copy, nd4c_array **array);
 
 #endif

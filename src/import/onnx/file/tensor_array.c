@@ -1,4 +1,5 @@
-/* From a checked TensorProto to an array. */
+/* Makes an array from a checked TensorProto. emission/scope.c calls it for initializers, emission/lists.c for
+ * attributes, import/tensor.c and import/datum_file.c for files. */
 #include <inttypes.h>
 
 #include "array/narrow.h"
@@ -39,7 +40,7 @@ static bool value_fits(uint64_t value, nd4c_dtype dtype) {
   }
 }
 
-/* Calls on every typed value in order: either a number or a text. */
+/* Where the typed values, numbers or strings, are written one after the other. */
 typedef struct typed_reader {
   const nd4c_onnx_tensor *tensor;
   const nd4c_onnx_dtype *row;
@@ -116,7 +117,7 @@ nd4c_status nd4c_onnx_host_array(nd4c_dtype dtype, int32_t rank, const int64_t *
                       : nd4c_array_zeros(dtype, rank, shape, host, array);
 }
 
-/* `own` ones are the caller's, where he makes his arrays. */
+/* own: on the device on which the calling program makes its arrays. */
 static nd4c_status make_array(const nd4c_onnx_tensor *tensor, bool own, const void *data, nd4c_array **array) {
   if (!own) {
     return nd4c_onnx_host_array(tensor->dtype, tensor->rank, tensor->shape, data, array);
@@ -133,7 +134,7 @@ static nd4c_status make_typed(const nd4c_onnx_tensor *tensor, bool own, nd4c_arr
   }
   size_t bytes = (size_t)nd4c_dtype_bytes(tensor->dtype, tensor->size);
   reader.bytes = nd4c_dtype_bytes(tensor->dtype, 1) / row->typed_elements;
-  /* The values were counted: they are as many as the file is long at most. */
+  /* the parser counted the values, so the file's size bounds the memory */
   reader.to = nd4c_allocate(bytes);
   if (reader.to == NULL) {
     return nd4c_fail_memory("a tensor's values", bytes);

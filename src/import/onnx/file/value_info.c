@@ -1,4 +1,5 @@
-/* Parsing of ValueInfoProto, TypeProto and TensorShapeProto. */
+/* Parses ValueInfoProto, TypeProto and TensorShapeProto. graph.c calls it for inputs, outputs and intermediate
+ * values. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -37,7 +38,7 @@ static nd4c_status parse_dim(const nd4c_wire *wire, const nd4c_wire_field *outer
     ND4C_TRY(nd4c_wire_next(&inner, &field));
     if (field.number == DIM_VALUE) {
       ND4C_TRY(nd4c_wire_int(&inner, &field, &extent));
-      /* Old exporters write 0 or -1 for "any"; a real extent of 0 cannot be told apart and is accepted as any. */
+      /* Old exporters write 0 or -1 for "any". A real extent of 0 looks the same, so it is read as "any", too. */
       extent = extent <= 0 ? -1 : extent;
     } else if (field.number == DIM_SYMBOL) {
       ND4C_TRY(nd4c_wire_text(&inner, &field, &symbol));
@@ -160,7 +161,7 @@ nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *
     return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a value without a name", outer->offset);
   }
   if (info.kind_count > 0 && info.kinds[info.kind_count - 1] != ND4C_ONNX_KIND_ARRAY) {
-    info.kind_count = 0; /* of something that nd4c has no values for */
+    info.kind_count = 0; /* its elements are of a kind that nd4c lacks */
   }
   ND4C_TRY(nd4c_onnx_names_intern(model, graph, info.name, &info.value));
   ND4C_TRY(keep_shape(model, &found, &info));

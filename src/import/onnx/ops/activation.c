@@ -1,4 +1,4 @@
-/* Activations. */
+/* Activations. emission/scope.c calls the emit functions through the rows below. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -6,7 +6,7 @@
 
 static const char *const approximations[] = {"none", "tanh", NULL};
 
-/* Integers, which ONNX takes too, as float64: exact up to 2^53. */
+/* ONNX also takes integers, which are computed in float64: exact up to 2^53. */
 static nd4c_status emit_shrink(nd4c_onnx_emission *emission) {
   nd4c_onnx_attrs attrs;
   nd4c_onnx_operand x = emission->inputs[0];
@@ -36,8 +36,8 @@ static nd4c_status emit_prelu(nd4c_onnx_emission *emission) {
   return nd4c_emit_binary(&emission->emitter, ND4C_OP_prelu, emission->inputs[0], slope, &emission->outputs[0]);
 }
 
-/* The axis of Softmax as the file has it: before opset 11 ONNX set no bounds, and the one axis may also begin behind
- * the last. A scalar's is left to the op. */
+/* Checks the axis of Softmax. Before opset 11 ONNX set no bounds, and the axis could be the rank, so that all axes come
+ * before it. The op checks the axis of a scalar. */
 static nd4c_status check_softmax_axis(int64_t axis, int32_t rank, int64_t opset) {
   enum { BOUNDED_SINCE = 11 };
   int32_t last = opset < BOUNDED_SINCE ? rank : rank - 1;

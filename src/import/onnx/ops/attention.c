@@ -1,4 +1,5 @@
-/* Attention of ONNX's own domain and of ai.onnx.preview. */
+/* Attention of ONNX's own domain and of ai.onnx.preview. emission/scope.c calls the emit functions through the rows
+ * below. */
 #include <math.h>
 
 #include "base/status.h"
@@ -15,7 +16,7 @@ static nd4c_status emit_attention(nd4c_onnx_emission *emission) {
   nd4c_onnx_attrs attrs;
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   for (int32_t i = 0; i < 2; i++) {
-    nd4c_onnx_ignore(emission, heads[i].onnx); /* older models tell the heads beside 4 axes, too */
+    nd4c_onnx_ignore(emission, heads[i].onnx); /* older models give the heads even if the inputs have 4 axes */
     if (nd4c_emitted_get(&emission->emitter, emission->inputs[0]).rank == 3) {
       ND4C_TRY(nd4c_onnx_attrs_read(emission, &heads[i], &attrs));
     }

@@ -1,5 +1,5 @@
-/* ONNX operators that no op of nd4c is by itself, as the rows made with CHAIN tell of them: for docs/reference/ops.md.
- */
+/* Lists the ONNX operators that no single nd4c op can do, from the rows made with CHAIN. `nd4c ops` prints them for
+ * docs/reference/ops.md. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Ops whose result is known at import. */
+/* Ops whose result is known at import. emission/scope.c calls the emit functions through the rows below. */
 #include <inttypes.h>
 
 #include "array/shape.h"
@@ -55,7 +55,7 @@ static nd4c_status emit_constant(nd4c_onnx_emission *emission) {
   }
 }
 
-/* One element seen with a shape: no memory is spent on copies of it. */
+/* A broadcast view of one element, which takes no memory for copies. */
 static nd4c_status emit_constant_of_shape(nd4c_onnx_emission *emission) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t rank = 0;

@@ -1,4 +1,4 @@
-/* Matrix products. */
+/* Matrix products. emission/scope.c calls the emit functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"

@@ -1,5 +1,6 @@
-/* If, Loop and Scan: graphs inside a node, imported once a round. What decides about the rounds must be known; a loop
- * of many rounds is not unrolled into a graph, but interpreted. */
+/* If, Loop and Scan, whose inner graphs are imported once for each round. The values that decide about the rounds must
+ * be known. A loop of many rounds is interpreted, not unrolled into a graph. emission/scope.c calls the emit functions
+ * through the rows below. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -20,7 +21,7 @@ static nd4c_status emit_if(nd4c_onnx_emission *emission) {
 
 /* -- lists of results ------------------------------------------------------------------------------------------ */
 
-/* What the rounds give for one output; each is held. */
+/* The results of all rounds for one output; the list holds each of them. */
 typedef struct operand_list {
   nd4c_onnx_operand *items; /* the node's memory */
   int32_t count, capacity;
@@ -41,7 +42,7 @@ static nd4c_status list_append(nd4c_onnx_emission *emission, operand_list *list,
   return ND4C_OK;
 }
 
-/* A result of no rounds: its dtype and shape are those that the body declares, free extents being 0. */
+/* The result without any round. The body declares its dtype and shape; free extents are 0. */
 static nd4c_status stack_nothing(nd4c_onnx_emission *emission, const nd4c_onnx_value_info *info, int64_t axis,
                                  nd4c_onnx_operand *output) {
   int64_t shape[ND4C_MAX_RANK];
@@ -109,7 +110,7 @@ static void carry(nd4c_onnx_emission *emission, rounds *loop, int32_t index, nd4
   *place = operand;
 }
 
-/* One round with the inputs as they stand. */
+/* Runs one round with the current inputs. */
 static nd4c_status run_round(nd4c_onnx_emission *emission, rounds *loop) {
   ND4C_TRY(
       nd4c_onnx_emit_graph(emission, loop->body, loop->inputs, loop->input_count, loop->outputs, loop->output_count));
@@ -128,7 +129,7 @@ static const nd4c_onnx_value_info *collected_info(const rounds *loop, int32_t in
   return nd4c_onnx_graph_output(loop->body, loop->first_output + loop->carried + index);
 }
 
-/* Comes last, since carried operands may also be among the collected ones, which are released. */
+/* Called last: carried operands may also be collected ones, and stack() releases those. */
 static nd4c_status give_carried(nd4c_onnx_emission *emission, rounds *loop, nd4c_onnx_operand *outputs) {
   for (int32_t i = 0; i < loop->carried; i++) {
     outputs[i] = loop->inputs[loop->first_input + i];
@@ -150,7 +151,7 @@ static nd4c_status read_trips(nd4c_onnx_emission *emission, int64_t *trips) {
   return count == 1 ? ND4C_OK : nd4c_fail(ND4C_FORMAT, "the number of rounds is empty; expected one number");
 }
 
-/* One round: sets its number and condition; *goes_on is what it says about another one. */
+/* Runs one round with its number and condition; *goes_on: whether the body asks for another round. */
 static nd4c_status loop_round(nd4c_onnx_emission *emission, rounds *loop, int64_t number, bool *goes_on) {
   double condition = 0;
   nd4c_array *array = NULL;
@@ -206,7 +207,7 @@ static nd4c_status emit_loop(nd4c_onnx_emission *emission) {
 
 /* -- Scan ----------------------------------------------------------------------------------------------------- */
 
-/* A list of integers an input or output; what is not given is 0. */
+/* One integer for each input or output; those that are not given are 0. */
 typedef struct scan_numbers {
   const int64_t *values;
   int32_t count;
@@ -285,7 +286,7 @@ static nd4c_status scan_once(nd4c_onnx_emission *emission, scan *s, const nd4c_o
   return give_carried(emission, loop, outputs);
 }
 
-/* Opset 8: a batch on axis 0 of everything, each of its own length. */
+/* Opset 8: axis 0 of all inputs and outputs is a batch, whose items have lengths of their own. */
 static nd4c_status scan_batch(nd4c_onnx_emission *emission, scan *s, int64_t batch, const int64_t *lengths,
                               nd4c_onnx_operand *parts, nd4c_onnx_operand *given, operand_list *lists) {
   const nd4c_onnx_operand *inputs = emission->inputs + 1;

@@ -1,12 +1,13 @@
-/* Emit functions that rows of every family share. */
+/* Emit functions that rows of every family share (family.h), such as one for rows that map to a single op.
+ * emission/scope.c calls them through those rows. */
 #include <inttypes.h>
 
 #include "base/status.h"
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"
 
-/* ONNX promotes nothing: its constraint T binds all inputs of arithmetic, comparisons and products, but for the
- * condition of Where. nd4c's ops would promote. */
+/* Refuses inputs of different dtypes in arithmetic, comparisons and products (except the condition of Where), as ONNX
+ * does. nd4c's ops would promote them. */
 static nd4c_status check_inputs_from(const nd4c_onnx_emission *emission, int32_t first) {
   nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[first]).dtype;
   for (int32_t i = first + 1; i < emission->input_count; i++) {

@@ -1,11 +1,12 @@
-/* Element-wise arithmetic, comparisons, bounds and casts. */
+/* Element-wise arithmetic, comparisons, bounds and casts. emission/scope.c calls the emit functions through the rows
+ * below. */
 #include <inttypes.h>
 
 #include "array/narrow.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
 
-/* The result has the base's dtype; nd4c promotes. */
+/* ONNX gives the result the dtype of the base, where nd4c promotes. */
 static nd4c_status emit_power(nd4c_onnx_emission *emission) {
   enum { TWO_TYPES_SINCE = 12 };
   nd4c_onnx_operand result = ND4C_ONNX_OPERAND_NONE;
@@ -61,7 +62,7 @@ static nd4c_status emit_clip(nd4c_onnx_emission *emission) {
   return nd4c_emit(&emission->emitter, ND4C_OP_clip, operands, 3, NULL, 0, &emission->outputs[0]);
 }
 
-/* Python's rest, or C's. */
+/* The remainder of Python's % or, with fmod, of C's fmod. */
 static nd4c_status emit_mod(nd4c_onnx_emission *emission) {
   int64_t truncated = 0;
   ND4C_TRY(nd4c_onnx_check_one_type(emission));
@@ -91,7 +92,7 @@ static const char *const roundings[] = {ND4C_ROUNDING_TABLE(ND4C_ONNX_WORD) NULL
 static nd4c_status cast_to(nd4c_onnx_emission *emission, nd4c_dtype dtype) {
   nd4c_onnx_operand x = emission->inputs[0];
   nd4c_dtype from = nd4c_emitted_get(&emission->emitter, x).dtype;
-  nd4c_onnx_attrs attrs; /* saturate and rounding are about 8-bit floats, and rounding about FLOAT8E8M0 alone */
+  nd4c_onnx_attrs attrs; /* saturate matters for 8-bit floats, and rounding only for FLOAT8E8M0 */
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   bool saturates = attrs.list[0].value.as.i != 0;
   bool from_narrow = nd4c_dtype_is_narrow(from), to_narrow = nd4c_dtype_is_narrow(dtype);

@@ -1,4 +1,6 @@
-/* Ops of plug-ins in models: the domain of a node is the op's namespace, its op_type the rest of the name. */
+/* Ops of plug-ins in models: the domain of a node is the op's namespace, its op_type the rest of the name. check_ops.c
+ * binds nodes of unknown domains here; emission/scope.c calls nd4c_onnx_emit_foreign through the row that binding
+ * makes. */
 #include "import/onnx/ops/foreign.h"
 
 #include <stdio.h>
@@ -24,7 +26,7 @@ static bool name_of(const nd4c_onnx_node *node, char name[ND4C_PLUGIN_OP_NAME_SI
   return true;
 }
 
-/* A plug-in that brings other ops of the domain; NULL if none that is loaded does. */
+/* A loaded plug-in that has other ops of the domain; NULL if there is none. */
 static const char *provider_of(nd4c_span domain) {
   const nd4c_op_info *info = NULL;
   for (int32_t i = 0; (info = nd4c_op_at(i)) != NULL; i++) {
@@ -95,7 +97,7 @@ nd4c_status nd4c_onnx_foreign_bind(nd4c_onnx_model *model, nd4c_onnx_node *node,
 
 /* -- importing ----------------------------------------------------------------------------------------------------- */
 
-/* The rule of an attribute that both sides name alike. */
+/* The rule of an attribute that has the same name in ONNX and in the op's schema. */
 static nd4c_onnx_rule rule_of(const nd4c_op_attr *schema) {
   static const nd4c_onnx_rule_kind kinds[] = {
       [ND4C_ATTR_INT] = ND4C_ONNX_RULE_INT,       [ND4C_ATTR_BOOL] = ND4C_ONNX_RULE_BOOL,
@@ -105,7 +107,7 @@ static nd4c_onnx_rule rule_of(const nd4c_op_attr *schema) {
   return (nd4c_onnx_rule){schema->name, schema->name, kinds[schema->preset.kind], 0, NULL};
 }
 
-/* What the node lacks gets its preset from the op's schema. */
+/* Attributes that the node lacks get the presets of the op's schema. */
 nd4c_status nd4c_onnx_emit_foreign(nd4c_onnx_emission *emission) {
   const nd4c_op_info *info = nd4c_op_get(emission->node->mapping->op);
   nd4c_onnx_attrs attrs = {.count = 0};

@@ -1,10 +1,10 @@
 /* Gradient, of the preview of the training domain: dy/dx for some x of the graph, by going backwards through the nodes
- * between. What it differentiates is what ops/gradient has rules for. */
+ * between. It differentiates ops that have a rule in ops/gradient. emission/scope.c calls it through the row below. */
 #include "ops/gradient/gradient.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
 
-/* The rule of the nd4c op that a node is, unchanged. */
+/* The rule of the nd4c op to which a node maps directly. */
 static nd4c_status find_rule(const nd4c_onnx_node *node, nd4c_gradient_rule *rule) {
   const nd4c_onnx_mapping *row = node->mapping;
   nd4c_op op = ND4C_OP_NONE;
@@ -16,7 +16,7 @@ static nd4c_status find_rule(const nd4c_onnx_node *node, nd4c_gradient_rule *rul
   return *rule != NULL ? ND4C_OK : nd4c_fail(ND4C_UNSUPPORTED, "the gradient of %s", nd4c_span_show(node->op).text);
 }
 
-/* Adds what a node gives its inputs to their gradients, of those that depend on an x. */
+/* Adds the gradients that a node gives to those of its inputs that depend on an x. */
 static nd4c_status go_back(nd4c_onnx_emission *emission, const nd4c_onnx_node *node, const bool *depends,
                            nd4c_onnx_operand *gradients) {
   nd4c_gradient_step step = {.given = gradients[node->outputs[0]]};
@@ -43,8 +43,8 @@ static nd4c_status go_back(nd4c_onnx_emission *emission, const nd4c_onnx_node *n
 
 /* -- the node -------------------------------------------------------------------------------------------------- */
 
-/* Numbers of the named values, which are the node's inputs from `first` on: the graph is differentiated where it was
- * computed. */
+/* Marks the named values, which must be the node's inputs from `first` on: the gradient is taken at the values that the
+ * graph has computed. */
 static nd4c_status find_values(nd4c_onnx_emission *emission, const char *attribute, int32_t first, bool *marks,
                                int32_t *count) {
   const nd4c_onnx_graph *graph = nd4c_onnx_emission_graph(emission);
@@ -62,7 +62,7 @@ static nd4c_status find_values(nd4c_onnx_emission *emission, const char *attribu
   return ND4C_OK;
 }
 
-/* Marks what is computed from what is marked, in the nodes before this one. */
+/* Marks all values that the nodes before `end` compute from marked values. */
 static void mark_dependent(const nd4c_onnx_graph *graph, int32_t end, bool *depends) {
   for (int32_t i = 0; i < end; i++) {
     const nd4c_onnx_node *node = nd4c_onnx_graph_node(graph, i);
@@ -78,7 +78,7 @@ static void mark_dependent(const nd4c_onnx_graph *graph, int32_t end, bool *depe
   }
 }
 
-/* Whether the way back leads through the node: something depends on what it gives, and it on an x. */
+/* Whether the node lies between an x and y: its output has a gradient and depends on an x. */
 static nd4c_status is_on_the_way(const nd4c_onnx_node *node, const bool *is_x, const bool *depends,
                                  const nd4c_onnx_operand *gradients, bool *on_the_way) {
   *on_the_way = false;
@@ -107,7 +107,7 @@ static nd4c_status give_gradients(nd4c_onnx_emission *emission, int32_t count, c
   return ND4C_OK;
 }
 
-/* `marks`: room for two flags a value, zero; gradients: NONE. */
+/* `marks`: two flags for each value, all false; `gradients`: by value, all NONE. */
 static nd4c_status differentiate(nd4c_onnx_emission *emission, bool *marks, nd4c_onnx_operand *gradients) {
   const nd4c_onnx_graph *graph = nd4c_onnx_emission_graph(emission);
   bool *is_x = marks;

@@ -1,4 +1,4 @@
-/* Images: resizing, sampling, boxes. */
+/* Images: resizing, sampling, boxes. emission/scope.c calls the emit functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 
@@ -33,7 +33,7 @@ static const char *const coordinates[] = {ND4C_RESIZE_COORDINATES_TABLE(ND4C_ONN
 static const char *const nearests[] = {ND4C_RESIZE_NEAREST_TABLE(ND4C_ONNX_WORD) NULL};
 static const char *const aspects[] = {ND4C_RESIZE_ASPECT_TABLE(ND4C_ONNX_WORD) NULL};
 
-/* Upsample and the first Resize: corners on corners, the element before. */
+/* Upsample and the first Resize: asymmetric coordinates, rounded down. */
 static void add_older_places(nd4c_onnx_attrs *attrs) {
   nd4c_onnx_attrs_add(attrs, nd4c_attr_of_int("coordinates", ND4C_RESIZE_COORDINATES_ASYMMETRIC));
   nd4c_onnx_attrs_add(attrs, nd4c_attr_of_int("nearest", ND4C_RESIZE_NEAREST_FLOOR));

@@ -1,4 +1,5 @@
-/* Elements at indices and where a condition is true; what indices make. */
+/* Elements at indices and where a condition is true, and arrays made from indices. emission/scope.c calls the emit
+ * functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 

@@ -1,4 +1,4 @@
-/* Joining, cutting, gathering and padding. */
+/* Joining, cutting, gathering and padding. emission/scope.c calls the emit functions through the rows below. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -58,7 +58,7 @@ static nd4c_status emit_split(nd4c_onnx_emission *emission) {
   return nd4c_compose_split(&emission->emitter, x, fixed, count, lengths, false, emission->outputs);
 }
 
-/* What Slice says, from attributes or inputs. */
+/* The bounds of Slice, from attributes or inputs. */
 typedef struct slice_bounds {
   int64_t starts[ND4C_MAX_RANK], stops[ND4C_MAX_RANK], axes[ND4C_MAX_RANK], steps[ND4C_MAX_RANK];
   int32_t start_count, stop_count, axis_count, step_count;
@@ -111,7 +111,7 @@ static nd4c_status emit_slice(nd4c_onnx_emission *emission) {
                      (int)bounds.stop_count, (int)bounds.axis_count, (int)bounds.step_count);
   }
   for (int32_t i = 0; i < count; i++) {
-    /* The smallest number stands for "none" in nd4c and is an ordinary bound here. */
+    /* INT64_MIN means "none" in nd4c, but is an ordinary bound in ONNX */
     bounds.starts[i] += bounds.starts[i] == INT64_MIN;
     bounds.stops[i] += bounds.stops[i] == INT64_MIN;
   }

@@ -1,5 +1,5 @@
-/* The domain ai.onnx.ml: classical machine learning. Trees and support vectors stand in trees.c and
- * vectors.c. */
+/* The domain ai.onnx.ml: classical machine learning, without trees (trees.c) and support vectors (vectors.c).
+ * emission/scope.c calls the emit functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
@@ -15,7 +15,7 @@ static nd4c_status tensor_list(nd4c_onnx_emission *emission, const char *name, n
                                             : nd4c_emit_reshape(&emission->emitter, *operand, 1, &size, operand);
 }
 
-/* A list that stands in one of four attributes; NONE if it stands in none. */
+/* A list that one of four attributes holds; NONE if none of them does. */
 static nd4c_status any_list(nd4c_onnx_emission *emission, const char *const names[4], nd4c_onnx_operand *operand) {
   const int64_t *integers = NULL;
   const double *floats = NULL;
@@ -39,7 +39,7 @@ static nd4c_status any_list(nd4c_onnx_emission *emission, const char *const name
 
 /* -- labels ------------------------------------------------------------------------------------------------------- */
 
-/* What a label that is not among the keys becomes: a list of one, of the values' dtype. */
+/* The value for labels that are not among the keys: a list of one, of the values' dtype. */
 static nd4c_status default_label(nd4c_onnx_emission *emission, nd4c_dtype dtype, const char *preset,
                                  nd4c_onnx_operand *operand) {
   int64_t integer = 0;
@@ -108,7 +108,7 @@ static nd4c_status emit_label_encoder(nd4c_onnx_emission *emission) {
   return encode(emission, from, to, "_Unused");
 }
 
-/* Strings to integers that a pair of lists names, or back, by what is given. */
+/* Maps strings to integers by a pair of lists, or integers to strings if the input has integers. */
 static nd4c_status emit_category_mapper(nd4c_onnx_emission *emission) {
   static const char *const names[4] = {"", "", "", "cats_strings"};
   static const char *const numbers[4] = {"", "cats_int64s", "", ""};
@@ -122,7 +122,7 @@ static nd4c_status emit_category_mapper(nd4c_onnx_emission *emission) {
   return encode(emission, to_integers ? strings : integers, to_integers ? integers : strings, "_Unused");
 }
 
-/* A row of the unit matrix for each category; one of zeros, if they are allowed, for all others. */
+/* A row of the unit matrix for each category. Other values get a row of zeros, if the node allows it. */
 static nd4c_status emit_one_hot_encoder(nd4c_onnx_emission *emission) {
   static const char *const categories[4] = {"", "cats_int64s", "", "cats_strings"};
   nd4c_onnx_operand cats, x = emission->inputs[0], index, numbers, rows, table;

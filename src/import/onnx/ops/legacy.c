@@ -1,9 +1,9 @@
-/* Ops in the form that they had before opset 6. */
+/* Ops in the form that they had before opset 6. emission/scope.c calls the emit functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"
 
-/* Up to opset 5 the dtype is named. */
+/* Up to opset 5 the dtype is given by its name. */
 static nd4c_status emit_cast_named(nd4c_onnx_emission *emission) {
   nd4c_span name;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;

@@ -1,11 +1,12 @@
-/* Losses, and the steps of optimisers in ai.onnx.preview.training. */
+/* Losses, and the steps of optimisers in ai.onnx.preview.training. emission/scope.c calls the emit functions through
+ * the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 
 static const char *const reductions[] = {"none", "sum", "mean", NULL};
 static const char *const momenta[] = {"standard", "nesterov", NULL};
 
-/* ignore_index: INT64_MIN, which no target is, if there is none. */
+/* ignore_index: without the attribute INT64_MIN, which is never a target. */
 #define LOSS_RULES WORDS("reduction", "reduction", 2, reductions), ATTR("ignore_index", INT, "ignore_index", INT64_MIN)
 
 /* -- optimisers: rate, step, all tensors, all their gradients, all states of one kind, ... ------------------------ */

@@ -1,4 +1,5 @@
-/* Finds rows in the families' tables. */
+/* Implements mapping.h: finds rows in the tables of all families. check_ops.c looks up the row of each node;
+ * composites.c goes through all rows. */
 #include "import/onnx/ops/mapping.h"
 
 #include "onnx_families.h" /* ND4C_ONNX_FAMILIES(X): made by the build from the files of this folder */

@@ -1,4 +1,5 @@
-/* Which ONNX ops are known, and what imports each. */
+/* Which ONNX ops are known, and what imports each. check_ops.c binds nodes to rows; emission/scope.c calls the emit
+ * function of a node's row. */
 #ifndef ND4C_IMPORT_ONNX_OPS_MAPPING_H
 #define ND4C_IMPORT_ONNX_OPS_MAPPING_H
 
@@ -15,12 +16,12 @@ typedef struct nd4c_onnx_mapping {
   const char *name;
   int32_t since, until;
   int32_t inputs_least, inputs_most;
-  int32_t outputs; /* that the import makes; those beyond may be named, but not used */
+  int32_t outputs; /* that the import makes; a node may name further ones, which no node may read */
   nd4c_onnx_emit_function emit;
   nd4c_op op; /* for rows that share an emit function */
   const struct nd4c_onnx_rule
       *rules;              /* of the node's attributes (emission/attributes.h); NULL: the function reads them */
-  const char *composed_of; /* of an op that no nd4c op is by itself; NULL: it is named in the op table */
+  const char *composed_of; /* for an op that no single nd4c op can do; NULL: a row of the op table names it */
 } nd4c_onnx_mapping;
 
 typedef struct nd4c_onnx_family {
@@ -33,7 +34,7 @@ typedef struct nd4c_onnx_family {
 const nd4c_onnx_mapping *nd4c_onnx_mapping_find(nd4c_span domain, nd4c_span name, int64_t opset);
 /* The rows of all families one after the other, with their domain; NULL after the last. */
 const nd4c_onnx_mapping *nd4c_onnx_mapping_at(int32_t index, const char **domain);
-/* The newest opset of a domain that nd4c knows; 0 if it knows nothing of the domain. */
+/* The newest opset of a domain that nd4c knows; 0 if it does not know the domain. */
 int64_t nd4c_onnx_mapping_newest(nd4c_span domain);
 
 #endif

@@ -1,11 +1,11 @@
-/* Normalisations. */
+/* Normalisations. emission/scope.c calls the emit functions through the rows below. */
 #include <inttypes.h>
 
 #include "base/status.h"
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"
 
-/* Statistics of x itself. Running ones may have another dtype than x. */
+/* Normalises by the statistics of x. The running statistics may have another dtype than x. */
 static nd4c_status batch_norm_training(nd4c_onnx_emission *emission, double epsilon, double momentum) {
   nd4c_onnx_operand inputs[5];
   nd4c_dtype dtype = nd4c_emitted_get(&emission->emitter, emission->inputs[0]).dtype;
@@ -87,7 +87,7 @@ static nd4c_status emit_group_norm(nd4c_onnx_emission *emission) {
   nd4c_emitted_info scale = nd4c_emitted_get(&emission->emitter, inputs[1]);
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));
   int64_t groups = attrs.list[0].value.as.i;
-  if (emission->opset < BY_CHANNEL_SINCE) { /* scale and bias are those of the groups */
+  if (emission->opset < BY_CHANNEL_SINCE) { /* scale and bias have one value for each group */
     if (groups < 1 || x.rank < 2 || x.shape[1] % groups != 0 || scale.rank != 1 || scale.shape[0] != groups) {
       return nd4c_fail(ND4C_SHAPE,
                        "num_groups is %" PRId64

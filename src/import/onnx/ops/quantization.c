@@ -1,9 +1,10 @@
-/* Quantisation, products and convolutions of quantised numbers. */
+/* Quantisation, products and convolutions of quantised numbers. emission/scope.c calls the emit functions through the
+ * rows below. */
 #include "base/status.h"
 #include "import/onnx/emission/window.h"
 #include "import/onnx/family.h"
 
-/* An input of one axis has no other than 0, whatever the attribute's default says. */
+/* The axis of an input of rank 1 is 0, although the attribute's default is 1. */
 static nd4c_status emit_scaled(nd4c_onnx_emission *emission) {
   nd4c_onnx_attrs attrs;
   ND4C_TRY(nd4c_onnx_read_attrs(emission, &attrs));

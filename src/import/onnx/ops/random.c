@@ -1,5 +1,6 @@
-/* Random numbers. A node has a state of its own: its seed, or an unpredictable number of the system. As the state is a
- * constant of the model, a node gives the same numbers every time that the imported model is run. */
+/* Random numbers. Each node has a state, which begins with its seed or an unpredictable number of the system. The state
+ * is a constant of the model, so a node gives the same numbers every time that the imported model is run.
+ * emission/scope.c calls the emit functions through the rows below. */
 #include <string.h>
 
 #include "base/os.h"

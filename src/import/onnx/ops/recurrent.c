@@ -1,4 +1,4 @@
-/* Recurrent layers. */
+/* Recurrent layers. emission/scope.c calls the emit functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 
@@ -47,7 +47,7 @@ static const activation *find_activation(nd4c_span name) {
   return NULL;
 }
 
-/* What the activations of a layer become. */
+/* The activations of a layer as attributes of the nd4c op. */
 typedef struct functions {
   int64_t numbers[FUNCTIONS_MOST];
   double alpha[FUNCTIONS_MOST], beta[FUNCTIONS_MOST];
@@ -92,7 +92,7 @@ static nd4c_status emit_layer(nd4c_onnx_emission *emission) {
 
 static const char *const directions[] = {ND4C_DIRECTION_TABLE(ND4C_ONNX_WORD) NULL};
 
-/* hidden_size is what the weights' shapes say. */
+/* hidden_size is ignored: it follows from the weights' shapes. */
 #define LAYER_RULES                                                       \
   ATTR("clip", FLOAT, "clip", 0), ATTR("layout", BOOL, "batch_first", 0), \
       WORDS("direction", "direction", 0, directions), IGNORE("hidden_size"), IGNORE("output_sequence")

@@ -1,16 +1,16 @@
-/* Reductions. */
+/* Reductions. emission/scope.c calls the emit functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 #include "ops/compose/compose.h"
 
 enum { AXES_ARE_INPUT = 18, SUM_AXES_ARE_INPUT = 13 };
 
-/* What the Reduce* nodes say about axes. */
+/* The axes of a Reduce* node. */
 typedef struct reduction {
   int64_t axes[ND4C_MAX_RANK];
   int32_t count;
   bool keepdims;
-  bool nothing; /* no axes, and no axes means none */
+  bool nothing; /* no axes are given, and noop_with_empty_axes is set */
 } reduction;
 
 static nd4c_status read_reduction(nd4c_onnx_emission *emission, reduction *found) {

@@ -1,4 +1,5 @@
-/* Sequences and optionals. Where a sequence's length and the positions are known, all of it is settled at import. */
+/* Sequences and optionals. Graphs have none: the importer keeps their items, and a model whose lengths or positions are
+ * not known at import is interpreted. emission/scope.c calls the emit functions through the rows below. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -42,7 +43,7 @@ static nd4c_status read_position(nd4c_onnx_emission *emission, int32_t input, in
   return ND4C_OK;
 }
 
-/* The sequence with items replaced: `removed` of them at `position`, `added` (or none) put there. */
+/* The sequence without `removed` items from `position` on, and with `added` (or NONE) in their place. */
 static nd4c_status splice(nd4c_onnx_emission *emission, int32_t position, int32_t removed, nd4c_onnx_operand added) {
   const nd4c_onnx_operand *items = NULL;
   int32_t count = 0;
@@ -99,7 +100,7 @@ static nd4c_status emit_sequence_length(nd4c_onnx_emission *emission) {
 
 /* -- splitting and joining ------------------------------------------------------------------------------------- */
 
-/* The lengths of the parts: one each as the input says, all the same, or 1. */
+/* The lengths of the parts: a list from the input, one number from the input for all, or 1. */
 static nd4c_status read_lengths(nd4c_onnx_emission *emission, int64_t extent, int64_t **lengths, int32_t *count) {
   nd4c_onnx_operand split = nd4c_onnx_input(emission, 1);
   nd4c_emitted_info info = {.rank = 0};
@@ -228,11 +229,11 @@ static nd4c_status emit_sequence_map(nd4c_onnx_emission *emission) {
 /* -- optionals ------------------------------------------------------------------------------------------------- */
 
 static nd4c_status emit_optional(nd4c_onnx_emission *emission) {
-  nd4c_onnx_ignore(emission, "type"); /* of an empty one, which nothing asks for */
+  nd4c_onnx_ignore(emission, "type"); /* the type of an empty optional, which no op reads */
   return nd4c_onnx_optional(emission, nd4c_onnx_input(emission, 0), &emission->outputs[0]);
 }
 
-/* What is no optional is there. */
+/* An input that is not an optional has an element. */
 static nd4c_status emit_optional_has_element(nd4c_onnx_emission *emission) {
   nd4c_onnx_operand x = nd4c_onnx_input(emission, 0);
   const nd4c_onnx_operand *items = NULL;

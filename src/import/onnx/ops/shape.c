@@ -1,4 +1,4 @@
-/* Ops that rearrange. */
+/* Ops that reshape, broadcast and rearrange. emission/scope.c calls the emit functions through the rows below. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -35,7 +35,7 @@ static nd4c_status emit_reshape(nd4c_onnx_emission *emission) {
   return nd4c_emit_reshape(&emission->emitter, emission->inputs[0], rank, shape, &emission->outputs[0]);
 }
 
-/* Squeeze and Unsqueeze. Without axes, the one drops all axes of length 1; an empty list changes nothing. */
+/* Squeeze and Unsqueeze. Without axes, Squeeze drops all axes of length 1; an empty list changes nothing. */
 static nd4c_status emit_axes(nd4c_onnx_emission *emission) {
   enum { AXES_ARE_INPUT = 13 };
   nd4c_op op = emission->node->mapping->op;

@@ -1,5 +1,6 @@
 /* Fourier transforms, short-time transforms, windows, mel filters; determinants and Einstein's sums. ONNX writes
- * complex numbers as pairs of reals on a last axis. */
+ * complex numbers as pairs of reals on a last axis. emission/scope.c calls the emit functions through the rows
+ * below. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -9,7 +10,7 @@
 
 /* -- transforms ------------------------------------------------------------------------------------------------- */
 
-/* The axis, among those of the numbers: the last one of the input holds their parts. */
+/* The axis to transform. It is not the input's last axis, which holds real and imaginary parts. */
 static nd4c_status dft_axis(nd4c_onnx_emission *emission, int32_t rank, int64_t *axis) {
   enum { AXIS_IS_INPUT = 20 };
   if (emission->opset >= AXIS_IS_INPUT) {
@@ -43,7 +44,7 @@ static nd4c_status emit_dft(nd4c_onnx_emission *emission) {
     op = ND4C_OP_rfft;
   }
   ND4C_TRY(nd4c_emit(&emission->emitter, op, &x, 1, attrs, 2, &x));
-  if (onesided != 0 && inverse == 0 && is_complex) { /* not foreseen by the standard; its reference cuts */
+  if (onesided != 0 && inverse == 0 && is_complex) { /* undefined in ONNX; its reference cuts the result */
     int64_t points = nd4c_emitted_get(&emission->emitter, x).shape[axis];
     ND4C_TRY(nd4c_emit_slice(&emission->emitter, x, axis, 0, points / 2 + 1, 1, &x));
   }
@@ -77,7 +78,7 @@ static nd4c_status emit_stft(nd4c_onnx_emission *emission) {
 
 /* -- made of numbers -------------------------------------------------------------------------------------------- */
 
-/* The attribute output_datatype, and a floating dtype in which to compute what is cast to it. */
+/* The dtype of the attribute output_datatype, and the floating dtype of the result before the cast to it. */
 static nd4c_status output_dtype(nd4c_onnx_emission *emission, nd4c_dtype *dtype, nd4c_dtype *computed) {
   int64_t number = 0;
   ND4C_TRY(nd4c_onnx_get_int(emission, "output_datatype", 1, &number));

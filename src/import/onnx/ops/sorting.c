@@ -1,4 +1,5 @@
-/* Sorting and searching: the best of top_k come first in any case, `sorted` or not. */
+/* Sorting and searching. The results of top_k are sorted even if a node sets `sorted` to 0. emission/scope.c calls the
+ * emit functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/family.h"
 

@@ -1,11 +1,11 @@
-/* Strings. */
+/* Strings. emission/scope.c calls the emit functions through the rows below. */
 #include <string.h>
 
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
 
-/* Letters change by Unicode's mapping of no language: that of these locales is another. */
+/* Refuses locales whose languages change case by rules other than Unicode's language-independent mapping. */
 static nd4c_status check_locale(nd4c_onnx_emission *emission) {
   static const char *const others[] = {"tr", "az", "lt"};
   nd4c_span locale;

@@ -1,5 +1,5 @@
-/* Tree ensembles of ai.onnx.ml. The older forms name trees and nodes by numbers of any kind; here they become lists of
- * branches and leaves. */
+/* Tree ensembles of ai.onnx.ml. The older forms name trees and nodes by arbitrary numbers; here they become lists of
+ * branches and leaves. emission/scope.c calls the emit functions through the rows below. */
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -84,13 +84,13 @@ static nd4c_status emit_tree_ensemble(nd4c_onnx_emission *emission) {
 
 /* -- the older forms ---------------------------------------------------------------------------------------------- */
 
-/* A node by its names. */
+/* A node with the two numbers that name it. */
 typedef struct tree_node {
   int64_t tree, node;
-  int32_t index; /* among the attributes */
+  int32_t index; /* in the lists of the attributes */
 } tree_node;
 
-/* What the attributes say, and what becomes of it. */
+/* The lists of the attributes, and the data that is computed from them. */
 typedef struct forest {
   const int64_t *trees, *nodes, *features, *yes, *no, *missing;
   const nd4c_span *modes;
@@ -116,7 +116,7 @@ static int compare_nodes(const void *a, const void *b) {
   return left->index - right->index;
 }
 
-/* The place of a node among the attributes, -1 if there is none of the names. */
+/* The index of a node in the lists of the attributes; -1: there is no such node. */
 static int32_t find_node(const forest *f, int64_t tree, int64_t node) {
   int32_t low = 0, high = f->count;
   while (low < high) {
@@ -215,8 +215,8 @@ static nd4c_status read_forest(nd4c_onnx_emission *emission, const char *const e
   return ND4C_OK;
 }
 
-/* One list of integers, an element a branch. A tree that is a leaf alone gets a branch of its own at the end, both
- * sides of which are that leaf. */
+/* Gives one integer for a branch. A tree that is only a leaf gets an additional branch at the end of the list, both
+ * sides of which are that leaf (`lonely`). */
 typedef int64_t (*branch_value)(const forest *f, int32_t node, bool lonely);
 
 static int64_t feature_of(const forest *f, int32_t node, bool lonely) {
@@ -314,7 +314,7 @@ static nd4c_status leaf_lists(nd4c_onnx_emission *emission, forest *f, nd4c_dtyp
     ends[i] += ends[i - 1];
   }
   for (int32_t i = 0; i < f->entry_count; i++) {
-    int64_t at = ends[f->leaf_of[i]]++; /* each start moves on to be the leaf's end */
+    int64_t at = ends[f->leaf_of[i]]++; /* each start advances until it is the leaf's end */
     targets[at] = f->entry_targets[i];
     weights[at] = f->weights[i];
   }
@@ -381,7 +381,7 @@ static nd4c_status emit_tree_regressor(nd4c_onnx_emission *emission) {
   return nd4c_compose_score_transform(&emission->emitter, y, post, &emission->outputs[0]);
 }
 
-/* Whether all weights are of one class: the other of two is what is left. */
+/* Whether all weights belong to one class, so that the scores of the other of two classes follow from them. */
 static nd4c_status is_binary(nd4c_onnx_emission *emission, bool *binary) {
   const int64_t *ids = NULL;
   int32_t count = 0;
@@ -401,9 +401,9 @@ static nd4c_status two_scores(nd4c_onnx_emission *emission, nd4c_onnx_operand su
   return nd4c_compose_both_signs(&emission->emitter, *scores, shares ? 1 : 0, scores);
 }
 
-/* The scores that decide the label. Where the transform keeps their order, that is those before it, among which
- * rounding has made no two the same. A class that no leaf voted for has the sum 0 and takes part, as in ONNX's
- * reference evaluator; ONNX Runtime passes over it in the label, though not in the scores. */
+/* The scores that decide the label. If the transform keeps their order, these are the sums before it, because rounding
+ * in the transform can make scores equal. A class without votes has the sum 0 and can be the label, as in ONNX's
+ * reference evaluator; ONNX Runtime never chooses it as the label, although it has a score. */
 static nd4c_onnx_operand deciding_scores(nd4c_onnx_operand sums, nd4c_onnx_operand transformed, int64_t post) {
   return post == ND4C_POST_TRANSFORM_SOFTMAX || post == ND4C_POST_TRANSFORM_LOGISTIC ? sums : transformed;
 }

@@ -1,4 +1,5 @@
-/* Linear models and support vectors of ai.onnx.ml: products with lists of coefficients. */
+/* Linear models and support vectors of ai.onnx.ml: products with lists of coefficients. emission/scope.c calls the emit
+ * functions through the rows below. */
 #include "base/status.h"
 #include "import/onnx/emission/lists.h"
 #include "import/onnx/family.h"
@@ -65,7 +66,7 @@ static nd4c_status emit_linear_regressor(nd4c_onnx_emission *emission) {
   return nd4c_compose_score_transform(&emission->emitter, y, post, &emission->outputs[0]);
 }
 
-/* One score and one label: the label where the score says so, else 0. */
+/* One score and one label: the label if the score reaches the threshold, else 0. */
 static nd4c_status single_label(nd4c_onnx_emission *emission, nd4c_onnx_operand labels, double threshold) {
   nd4c_onnx_operand zero, above;
   int64_t all = -1;
@@ -83,7 +84,7 @@ static nd4c_status emit_linear_classifier(nd4c_onnx_emission *emission) {
   int64_t classes = 0, post = 0;
   ND4C_TRY(nd4c_onnx_class_labels(emission, "classlabels_ints", &labels, &classes));
   ND4C_TRY(nd4c_onnx_get_word(emission, "post_transform", "NONE", transforms, &post));
-  nd4c_onnx_ignore(emission, "multi_class"); /* ONNX Runtime does not look at it either */
+  nd4c_onnx_ignore(emission, "multi_class"); /* ONNX Runtime ignores it, too */
   ND4C_TRY(linear_scores(emission, -1, &scores));
   int64_t columns = nd4c_emitted_get(&emission->emitter, scores).shape[1];
   if (columns == 1 && classes == 2) {
@@ -133,7 +134,7 @@ static nd4c_status emit_svm_regressor(nd4c_onnx_emission *emission) {
   if (supports > 0) {
     ND4C_TRY(table_of(emission, "support_vectors", info.dtype, supports, info.shape[1], &vectors));
     ND4C_TRY(kernel_values(emission, x, vectors, &x));
-  } else { /* a plane: its kernel is the product */
+  } else { /* without support vectors the model is linear */
     nd4c_onnx_ignore(emission, "kernel_type");
     nd4c_onnx_ignore(emission, "kernel_params");
     nd4c_onnx_ignore(emission, "support_vectors");
@@ -236,8 +237,8 @@ static nd4c_status pair_scores(nd4c_onnx_emission *emission, pairs *p, nd4c_onnx
   return count_votes(emission, p, *scores, votes);
 }
 
-/* Probabilities of the classes, if the model can tell them; else the pairs' scores, of a single pair with both signs.
- */
+/* Probabilities of the classes if the model has prob_a; else the scores of the pairs. A single pair gives its score
+ * with both signs. */
 static nd4c_status class_scores(nd4c_onnx_emission *emission, int64_t count, nd4c_onnx_operand *scores) {
   const double *a = NULL, *b = NULL;
   int32_t a_count = 0, b_count = 0;

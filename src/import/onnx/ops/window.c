@@ -1,9 +1,9 @@
-/* Convolutions and pools. */
+/* Convolutions and pools. emission/scope.c calls the emit functions through the rows below. */
 #include "import/onnx/emission/window.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
 
-/* The indices count in all of x; they are made only if the node names them. */
+/* Indices are positions in all of x. They are computed only if the node names them. */
 static nd4c_status emit_max_pool(nd4c_onnx_emission *emission) {
   static const nd4c_onnx_rule order = ATTR("storage_order", BOOL, "column_major", 0);
   bool wanted = nd4c_onnx_wants(emission, 1);
@@ -44,7 +44,7 @@ static nd4c_status emit_conv_transpose(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_attrs(emission, ND4C_OP_conv_transpose, emission->inputs, emission->input_count, &attrs);
 }
 
-/* output_shape, input 2, is that of all axes. */
+/* output_shape, input 2, has all axes; nd4c takes the spatial ones. */
 static nd4c_status emit_max_unpool(nd4c_onnx_emission *emission) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t count = 0;
@@ -64,7 +64,7 @@ static nd4c_status emit_max_unpool(nd4c_onnx_emission *emission) {
   return nd4c_onnx_emit_attrs(emission, ND4C_OP_max_unpool, emission->inputs, 2, &attrs);
 }
 
-/* silu has two names, so that the position is no answer. */
+/* silu has two names, so the position in the list is not the activation's number. */
 static nd4c_status emit_causal_conv(nd4c_onnx_emission *emission) {
   static const char *const activations[] = {"none", "silu", "swish", NULL};
   int64_t activation = 0;
