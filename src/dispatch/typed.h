@@ -32,7 +32,7 @@
 #define OUTPUT_OUT(name) name,
 #define OUTPUT(op, kind, name, ...) OUTPUT_##kind(name)
 
-/* Calls the op. Of several outputs, a place that is NULL asks for none: what is computed for it is released. */
+/* Calls the op. The place of one of several outputs may be NULL: the result is computed and released. */
 nd4c_status nd4c_typed_call_several(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                     int32_t input_count, const nd4c_attr_value *attrs, nd4c_array **const *places,
                                     int32_t count);

@@ -1,6 +1,6 @@
 /* nd4c_plan_compile, compiling ahead of time: makes a plan up to its pieces, compiles them for a target and writes them
  * to a file. A plan in another process gets the same pieces, and finds them in the file by their identity. Programs and
- * import/model_compile.c call it; plan.c reads such a file. */
+ * import/model_compile.c compile with it; plan.c calls the functions that read the file. */
 #include <string.h>
 
 #include "base/alloc.h"

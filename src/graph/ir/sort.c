@@ -6,7 +6,8 @@
 
 enum { UNSEEN, OPEN, DONE };
 
-/* A walk from a node to what makes its inputs, deepest first. The stack is explicit: a chain may have any length. */
+/* A walk from a node to the producers of its inputs, deepest first. The stack is not the call stack, since chains may
+ * have any length. */
 typedef struct walk {
   nd4c_graph *graph;
   uint8_t *states;         /* by node */

@@ -1,4 +1,4 @@
-/* The table of a graph's values by name. The parsers of this folder number names with it; check.c and ops/gradient.c
+/* The table of a graph's values by name. The parsers number the values of a graph with it; check.c and ops/gradient.c
  * look names up. */
 #include "base/status.h"
 #include "import/onnx/model.h"
