@@ -1,7 +1,6 @@
-/* Which label each axis of a sum of products has, op by op: trace, kron, einsum and their like, for every backend that
- * computes them. backends/<name>/contraction.c labels a call and multiplies what it sees. Inference has checked the
- * call.
- */
+/* Which label each axis of a sum of products has, for each op of the kind (trace, kron, einsum, ...). Inference has
+ * checked the call. cpu/support/contraction.c and opencl/families/contraction.c label a call with this and multiply its
+ * operands. */
 #ifndef ND4C_BACKENDS_LABELS_H
 #define ND4C_BACKENDS_LABELS_H
 
