@@ -1,4 +1,5 @@
-/* What the files of engine fftw share: FFTW 3 in two precisions, and its plans. */
+/* What the files of engine fftw share: FFTW 3 in two precisions, and its plans. simd/signal_fft.c asks through this
+ * whether FFTW is there. */
 #ifndef ND4C_BACKENDS_CPU_FFTW_FFTW_H
 #define ND4C_BACKENDS_CPU_FFTW_FFTW_H
 

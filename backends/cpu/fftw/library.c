@@ -1,4 +1,5 @@
-/* Engine fftw: the libraries, opened on first use, and the plans made so far. */
+/* Engine fftw: opens the libraries on first use, and keeps plans for later calls. signal.c borrows a plan for each
+ * call. */
 #include "backends/cpu/fftw/fftw.h"
 
 #include <stdatomic.h>

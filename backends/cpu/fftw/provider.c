@@ -1,4 +1,5 @@
-/* What FFTW contributes to the CPU's devices: Fourier transforms. */
+/* What FFTW contributes to the CPU's devices: Fourier transforms. device/registry/builtins.c lists the entry function
+ * that this file defines. */
 #include "backends/cpu/fftw/fftw.h"
 #include "backends/cpu/support/library.h"
 

@@ -1,4 +1,6 @@
-/* Engine fftw: the fft family, all axes in one plan, the longest of the other axes in pieces over the pool. */
+/* Engine fftw: the fft family. One plan transforms all axes; the longest of the other axes is split into pieces, which
+ * the pool's threads share. dispatch/choice.c asks these kernels after those of engine simd and before the
+ * reference's. */
 #include "backends/cpu/fftw/fftw.h"
 
 #include <stdatomic.h>
