@@ -1,5 +1,6 @@
-/* The part of oneDNN 3's C ABI that the engine uses, declared by ourselves: a build needs no headers of oneDNN's, and a
- * system's 3.x as well as a prebuilt one will do. Values and signatures hold for every 3.x. */
+/* The part of oneDNN 3's C ABI that the engine uses. It is declared here, so that a build needs none of oneDNN's
+ * headers and accepts any 3.x, the system's or a prebuilt one: values and signatures are the same in all of them.
+ * onednn.h includes it. */
 #ifndef ND4C_BACKENDS_CPU_ONEDNN_API_H
 #define ND4C_BACKENDS_CPU_ONEDNN_API_H
 

@@ -1,5 +1,6 @@
-/* matmul and linear on oneDNN. CONSTANT right-hand sides are packed once. oneDNN's fast implementations want results
- * by rows: a result by columns is computed as the product of the transposes. */
+/* matmul and linear on oneDNN. CONSTANT right-hand sides are packed once. oneDNN's fast implementations need results by
+ * rows, so a result by columns is computed as the product of the transposes. dispatch/choice.c asks these kernels
+ * before OpenBLAS's; a few kernels of engine simd come first. */
 
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/openblas/openblas.h"

@@ -1,5 +1,6 @@
 /* Large f32 products through dnnl_sgemm: on operands that cannot be packed beforehand it is faster than oneDNN's matmul
- * primitive (512 cubed: 647 against 679 microseconds on two Zen 5 cores, measured by bench/compare). */
+ * primitive (512 cubed: 647 against 679 microseconds on two Zen 5 cores, measured by bench/compare). dispatch/choice.c
+ * asks these kernels before those of contraction.c and window_conv.c. */
 
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/simd/simd.h"

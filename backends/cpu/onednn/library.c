@@ -1,4 +1,5 @@
-/* Engine onednn: the library, opened on first use. */
+/* Engine onednn: opens the library on first use, and says whether it can serve a call. The kernels of this folder call
+ * it in usable(), and the registry for `nd4c info`. */
 #include "backends/cpu/onednn/onednn.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Nodes: a primitive with the reorders around it, and packed constants. */
+/* Nodes: a primitive with the reorders around it, and packed constants. contraction.c and window_conv.c use a node as
+ * the prepared state of their kernels. */
 #include "backends/cpu/onednn/onednn.h"
 
 /* The arrangement of the weights that the primitive of step.desc picked. */

@@ -1,4 +1,5 @@
-/* What the files of engine onednn share: the loaded library, and steps that run one of its primitives. */
+/* What the files of engine onednn share: the loaded library, steps that run one primitive, and nodes that add the
+ * reorders around it. The files of this folder include it. */
 #ifndef ND4C_BACKENDS_CPU_ONEDNN_ONEDNN_H
 #define ND4C_BACKENDS_CPU_ONEDNN_ONEDNN_H
 

@@ -1,4 +1,5 @@
-/* What oneDNN contributes to the CPU's devices: convolutions and products. */
+/* What oneDNN contributes to the CPU's devices: convolutions and products. device/registry/builtins.c lists the entry
+ * function that this file defines. */
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/support/library.h"
 

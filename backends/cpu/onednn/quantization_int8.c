@@ -1,4 +1,5 @@
-/* Products of bytes on oneDNN, by VNNI or AMX: see backends/cpu/support/quantization_product.h. */
+/* Products of bytes on oneDNN, by VNNI or AMX. support/quantization_product.h does the work around the product.
+ * dispatch/choice.c asks these kernels before those of simd/quantization_bytes.c. */
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/support/quantization_product.h"
 

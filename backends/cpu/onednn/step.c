@@ -1,4 +1,5 @@
-/* Descriptors, and steps: a primitive with its memory objects. */
+/* Memory descriptors, and steps: a primitive with its memory objects. node.c and quantization_int8.c run steps; the
+ * kernels' describe functions make descriptors. */
 #include <string.h>
 
 #include "backends/cpu/onednn/onednn.h"

@@ -1,6 +1,7 @@
-/* conv and conv_transpose on oneDNN. The primitive always works on channels-last activations, where its fastest
- * implementations are and which the graph's layout pass gives it; operands in another order are reordered through
- * scratch. CONSTANT weights are packed once, for all calls that want them alike. */
+/* conv and conv_transpose on oneDNN. The primitive always works on channels-last activations, for which it has its
+ * fastest implementations and in which the graph's layout pass stores them; operands in another order are reordered
+ * through scratch. CONSTANT weights are packed once, for all calls that need the same form. dispatch/choice.c asks
+ * these kernels. */
 
 #include "backends/cpu/onednn/onednn.h"
 
