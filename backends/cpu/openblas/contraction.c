@@ -1,5 +1,5 @@
 /* Sums of products whose pairs are multiplied by OpenBLAS: float32 and complex64 in single precision, as in matmul,
- * everything else in double. */
+ * everything else in double. dispatch/choice.c asks these kernels before those of reference/contraction.c. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

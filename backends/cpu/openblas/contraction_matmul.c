@@ -1,5 +1,5 @@
-/* matmul and linear on OpenBLAS. linear's bias and addend are what the product is added to; its activation runs over
- * the result afterwards. */
+/* matmul and linear on OpenBLAS. For linear the product is added to its bias and addend, and the activation runs over
+ * the result afterwards. dispatch/choice.c asks these kernels after oneDNN's. */
 #include <limits.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Ops on matrices through LAPACKE on OpenBLAS, in the precision of the operands: methods, and which calls they serve.
- */
+/* Ops on matrices through LAPACKE on OpenBLAS, in the precision of the operands: the methods for
+ * support/decomposition.h, and which calls they serve. dispatch/choice.c asks these kernels before the reference's. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the files of engine openblas's factorisations share: rooms, workspaces, methods as support/decomposition.h
- * describes them. */
+/* What decomposition.c and decomposition_spectral.c of engine openblas share: slots of the worker's memory, workspaces,
+ * and methods as support/decomposition.h describes them. */
 #ifndef ND4C_BACKENDS_CPU_OPENBLAS_DECOMPOSITION_METHODS_H
 #define ND4C_BACKENDS_CPU_OPENBLAS_DECOMPOSITION_METHODS_H
 

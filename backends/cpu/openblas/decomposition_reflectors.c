@@ -1,6 +1,6 @@
-/* Blocks of Householder reflectors as I - V T V^T. LAPACK takes 32 at a time and makes T by products with vectors; here
- * the inverse of T is read off V^T V (its upper triangle, with 1 / tau on the diagonal), and a block is three large
- * products and a triangular system: two to three times as fast from a hundred rows on. */
+/* Blocks of Householder reflectors as I - V T V^T, for decomposition_spectral.c. LAPACK takes 32 at a time and makes T
+ * by products with vectors. Here the inverse of T is read off V^T V (its upper triangle, with 1 / tau on the diagonal),
+ * and a block is three large products and a triangular system: two to three times as fast from a hundred rows on. */
 #include "backends/cpu/openblas/decomposition_reflectors.h"
 
 #include <string.h>

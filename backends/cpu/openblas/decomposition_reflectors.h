@@ -1,4 +1,5 @@
-/* Products of real Householder reflectors, as LAPACK's factorisations leave them, through the products of OpenBLAS. */
+/* Products of real Householder reflectors, as LAPACK's factorisations leave them, computed with OpenBLAS's matrix
+ * products. decomposition_spectral.c calls them. */
 #ifndef ND4C_BACKENDS_CPU_OPENBLAS_DECOMPOSITION_REFLECTORS_H
 #define ND4C_BACKENDS_CPU_OPENBLAS_DECOMPOSITION_REFLECTORS_H
 

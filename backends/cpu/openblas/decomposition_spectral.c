@@ -1,6 +1,7 @@
-/* Factors and eigenvalues through LAPACK. From `BLOCKED` on the real ones of a matrix near a square are made of
- * LAPACK's reductions to bidiagonal and tridiagonal form and its divide and conquer, with reflectors applied by blocks
- * of our own; ?gesdd, ?syevd and ?orgqr do the same with smaller blocks. */
+/* Factors and eigenvalues through LAPACK. Real matrices of at least `BLOCKED` rows that are nearly square use LAPACK's
+ * reductions to bidiagonal and tridiagonal form and its divide and conquer, and our own larger blocks of reflectors;
+ * ?gesdd, ?syevd and ?orgqr do the same with smaller blocks. decomposition.c lists these functions among its
+ * methods. */
 #include "backends/cpu/openblas/decomposition_methods.h"
 
 #include <string.h>

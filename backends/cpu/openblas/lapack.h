@@ -1,4 +1,5 @@
-/* LAPACK through LAPACKE's `_work` functions, matrices by columns: nothing is transposed or searched for NaN there. */
+/* LAPACK through LAPACKE's `_work` functions, with matrices by columns: LAPACKE then neither transposes a matrix nor
+ * searches it for NaN. openblas.h includes it. */
 #ifndef ND4C_BACKENDS_CPU_OPENBLAS_LAPACK_H
 #define ND4C_BACKENDS_CPU_OPENBLAS_LAPACK_H
 

@@ -1,4 +1,5 @@
-/* Engine openblas: the library, opened on first use. */
+/* Engine openblas: opens OpenBLAS and LAPACKE on first use. The kernels of this folder call it in usable(), and the
+ * registry for `nd4c info`. */
 #include "backends/cpu/openblas/openblas.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* What the files of engine openblas share: the loaded library. */
+/* What the files of engine openblas share: the loaded library. onednn/contraction.c asks through this whether OpenBLAS
+ * is there. */
 #ifndef ND4C_BACKENDS_CPU_OPENBLAS_OPENBLAS_H
 #define ND4C_BACKENDS_CPU_OPENBLAS_OPENBLAS_H
 

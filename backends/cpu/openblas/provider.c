@@ -1,4 +1,5 @@
-/* What OpenBLAS contributes to the CPU's devices: products, factorisations, contractions. */
+/* What OpenBLAS contributes to the CPU's devices: products, factorisations, contractions. device/registry/builtins.c
+ * lists the entry function that this file defines. */
 #include "backends/cpu/openblas/openblas.h"
 #include "backends/cpu/support/library.h"
 
