@@ -1,4 +1,5 @@
-/* Engine reference: sums of products over named axes, of which matmul is one; linear, cross. */
+/* Engine reference: sums of products over named axes, of which matmul is one; linear, cross. dispatch/choice.c asks
+ * these kernels last, after those of all other engines. */
 #include "backends/cpu/support/contraction.h"
 #include "kernels/reference/contraction/linear.h"
 

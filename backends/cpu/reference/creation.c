@@ -1,4 +1,5 @@
-/* Engine reference: arrays from numbers. */
+/* Engine reference: arrays from numbers (full, arange, eye, ...). dispatch/choice.c asks these kernels last, after
+ * those of all other engines. */
 #include "backends/cpu/support/moving.h"
 #include "backends/reading.h"
 #include "kernels/reference/indexing/arrangement.h"

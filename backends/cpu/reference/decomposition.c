@@ -1,4 +1,5 @@
-/* Engine reference: factorisations of its own, in double; vector_norm. */
+/* Engine reference: its own factorisations, in double, as methods for the ops of support/decomposition.h; vector_norm.
+ * dispatch/choice.c asks these kernels last, after those of all other engines. */
 #include "backends/cpu/support/decomposition.h"
 #include "kernels/reference/decomposition/norm.h"
 

@@ -1,5 +1,6 @@
 /* Engine reference: element-wise ops: arithmetic, comparisons, elementary and special functions, parts and bits of
- * numbers, activations. */
+ * numbers, activations. dispatch/choice.c asks these kernels last, after those of all other engines. cpu/backend.c runs
+ * add once to verify the backend. */
 #include <math.h>
 
 #include "backends/cpu/reference/reference.h"

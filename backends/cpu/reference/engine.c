@@ -1,4 +1,5 @@
-/* Engine reference: plain loops, every op, any strides. */
+/* Engine reference: plain loops for every op and any strides. cpu/backend.c lists the engine; its kernels' rows name
+ * the `usable` functions defined here. */
 #include <stdio.h>
 
 #include "backends/cpu/cpu.h"

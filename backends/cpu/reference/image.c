@@ -1,4 +1,5 @@
-/* Engine reference: images. */
+/* Engine reference: images: resizing, sampling, boxes, regions of interest, colours. dispatch/choice.c asks these
+ * kernels last, after those of all other engines. */
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"

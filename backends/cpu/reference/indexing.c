@@ -1,4 +1,5 @@
-/* Engine reference: picking and placing elements at indices, and where a mask is true. */
+/* Engine reference: picks and places elements at indices, and where a mask is true. dispatch/choice.c asks these
+ * kernels last, after those of all other engines. Its checks of indices serve engine simd, too (support/moving.h). */
 #include "kernels/reference/indexing/indexing.h"
 
 #include "backends/cpu/support/moving.h"

@@ -1,5 +1,6 @@
 /* Engine reference: ops that arrange elements anew: joining, padding, repeating, rolling, blocks, windows as columns.
- */
+ * dispatch/choice.c asks these kernels last, after those of all other engines. Some helpers serve engine simd, too
+ * (support/moving.h). */
 #include "backends/cpu/support/moving.h"
 #include "backends/reading.h"
 #include "kernels/reference/elementwise/elementwise.h"

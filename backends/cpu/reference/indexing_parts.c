@@ -1,4 +1,5 @@
-/* Engine reference: triangles and diagonals, one-hot and masks from indices, partitions and segments. */
+/* Engine reference: triangles and diagonals, one-hot and masks from indices, partitions and segments. dispatch/choice.c
+ * asks these kernels last, after those of all other engines. */
 #include "backends/cpu/reference/work.h"
 #include "backends/cpu/support/moving.h"
 #include "kernels/reference/indexing/arrangement.h"

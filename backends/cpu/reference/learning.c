@@ -1,4 +1,5 @@
-/* Engine reference: classical machine learning. */
+/* Engine reference: classical machine learning: trees, support vector machines, labels. The ONNX importer makes these
+ * ops. dispatch/choice.c asks these kernels last, after those of all other engines. */
 #include "kernels/reference/learning/learning.h"
 #include "backends/cpu/reference/work.h"
 

@@ -1,4 +1,5 @@
-/* Engine reference: the family normalization. */
+/* Engine reference: the family normalization, computed in double. dispatch/choice.c asks these kernels last, after
+ * those of all other engines. */
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"

@@ -1,4 +1,5 @@
-/* Engine reference: quantisation element by element. */
+/* Engine reference: quantisation element by element. dispatch/choice.c asks these kernels last, after those of all
+ * other engines. */
 #include "kernels/reference/quantization/quantization.h"
 
 #include "backends/cpu/reference/reference.h"

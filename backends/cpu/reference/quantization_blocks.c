@@ -1,5 +1,6 @@
-/* Engine reference: matmul whose second operand is a matrix in quantised blocks. Blocks are decoded one by one where
- * they are used; the matrix is never decoded as a whole. Sums run along k in double. */
+/* Engine reference: matmul whose second operand is a matrix in quantised blocks. Each block is decoded where it is
+ * used; the matrix is never decoded as a whole. Sums run along k in double. dispatch/choice.c asks this kernel for
+ * operands that are still encoded. */
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/simd/simd.h"
 #include "nd4c/plugin/blocks.h"

@@ -1,4 +1,5 @@
-/* Engine reference: products of bytes. A matrix at a time becomes int16 less its zero points; sums are int32. */
+/* Engine reference: products of bytes. It widens one matrix at a time to int16, with the zero points subtracted, and
+ * sums in int32. dispatch/choice.c asks these kernels last, after those of all other engines. */
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"

@@ -1,4 +1,5 @@
-/* Engine reference: random numbers. Parameters are judged before anything is written. */
+/* Engine reference: random numbers. Parameters are checked before anything is written. dispatch/choice.c asks these
+ * kernels last, after those of all other engines. simd/random.c makes the same bits. */
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"

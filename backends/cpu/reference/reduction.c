@@ -1,4 +1,5 @@
-/* Engine reference: reductions. */
+/* Engine reference: reductions (sum, max, all, argmax, ...). dispatch/choice.c asks these kernels last, after those of
+ * all other engines. */
 #include "kernels/reference/reduction/reduction.h"
 #include "backends/cpu/cpu.h"
 

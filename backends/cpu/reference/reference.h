@@ -1,5 +1,5 @@
 /* What the files of engine reference share: operands as the reference kernels see them, shares of the pool, and the
- * rows of a family's list. */
+ * rows of a family's list. The headers of support/ include it for the same operands. */
 #ifndef ND4C_BACKENDS_CPU_REFERENCE_REFERENCE_H
 #define ND4C_BACKENDS_CPU_REFERENCE_REFERENCE_H
 

@@ -1,4 +1,5 @@
-/* Engine reference: ops that move elements. The other shape ops are views; what needs a copy goes through copy. */
+/* Engine reference: ops that move elements. The other shape ops are views; where a view is not possible, the op copy
+ * moves the elements. dispatch/choice.c asks these kernels last, after those of all other engines. */
 #include "kernels/reference/shape/shape.h"
 #include "backends/cpu/cpu.h"
 #include "kernels/reference/elementwise/elementwise.h"

@@ -1,4 +1,5 @@
-/* Engine reference: short-time transforms, windows, frequencies, convolution, pairs of reals. */
+/* Engine reference: short-time transforms, windows, frequencies, convolution, pairs of reals. dispatch/choice.c asks
+ * these kernels last, after those of all other engines. */
 #include <string.h>
 
 #include "backends/cpu/reference/work.h"

@@ -1,4 +1,5 @@
-/* Engine reference: Fourier transforms. The plans are made once for a signature. */
+/* Engine reference: Fourier transforms. Plans are made once for a signature. dispatch/choice.c asks these kernels last,
+ * after those of all other engines. Engines simd and fftw read their calls with nd4c_cpu_transform_read. */
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Engine reference: sorting, unique elements, sets. */
+/* Engine reference: sorting, unique elements, sets. dispatch/choice.c asks these kernels last, after those of all other
+ * engines. */
 #include "kernels/reference/sorting/sorting.h"
 #include "backends/cpu/reference/work.h"
 #include "kernels/reference/sorting/sets.h"

@@ -1,4 +1,5 @@
-/* Engine reference: places in sorted rows, bins, counts. Everything is read and judged before anything is written. */
+/* Engine reference: places in sorted rows, bins, counts. All operands are read and checked before anything is written.
+ * dispatch/choice.c asks these kernels last, after those of all other engines. */
 #include <math.h>
 
 #include "backends/cpu/reference/work.h"

@@ -1,4 +1,5 @@
-/* Engine reference: statistics over axes and along an axis. */
+/* Engine reference: statistics over axes and along an axis. dispatch/choice.c asks these kernels last, after those of
+ * all other engines. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Engine reference: the family window: convolutions, pools and morphology. */
+/* Engine reference: the family window: convolutions, pools and morphology. dispatch/choice.c asks these kernels last,
+ * after those of all other engines. */
 #include "backends/cpu/support/window.h"
 #include "backends/cpu/reference/work.h"
 #include "kernels/reference/window/window.h"

@@ -1,4 +1,5 @@
-/* Memory of a call of engine reference (work.h). */
+/* Implements work.h: takes the memory of a call from its scratch, then from the host, and frees it at the end. The
+ * families of engine reference that compute in double call it. */
 #include "backends/cpu/reference/work.h"
 
 int64_t nd4c_cpu_work_operand_bytes(const nd4c_call *call) {

@@ -1,5 +1,5 @@
-/* Memory that one call of engine reference works in: operands and results as doubles in C order. The families whose ops
- * compute so (normalization, loss, recurrent, attention, window, ...) include this. */
+/* Memory in which one call of engine reference computes: operands and results as doubles in C order. The families that
+ * compute in double (normalization, loss, recurrent, attention, window, ...) include this. */
 #ifndef ND4C_BACKENDS_CPU_REFERENCE_WORK_H
 #define ND4C_BACKENDS_CPU_REFERENCE_WORK_H
 
