@@ -1,5 +1,6 @@
-/* matmul, linear, vecdot, matvec and vecmat of engine simd: f32 and f64, any strides. A call goes one of five ways, by
- * its shape and strides; which of them are taken before the libraries stands in README.md. */
+/* matmul, linear, vecdot, matvec and vecmat of engine simd: f32 and f64, any strides. A call takes one of five ways, by
+ * its shape and strides. dispatch/choice.c asks the own_* kernels before the libraries' and the others after them;
+ * cpu/README.md lists which class of product goes where. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

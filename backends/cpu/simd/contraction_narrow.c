@@ -1,5 +1,6 @@
-/* matmul and linear of engine simd in bfloat16, for few rows: the weights pass once, sums are kept in f32 and rounded
- * once. oneDNN would pack the weights first, which takes longer than the product. */
+/* matmul and linear of engine simd in bfloat16, for few rows: the weights are read once, sums are kept in f32 and
+ * rounded once. oneDNN would pack the weights first, which takes longer than the product; dispatch/choice.c asks these
+ * kernels before oneDNN's. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

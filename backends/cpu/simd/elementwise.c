@@ -1,4 +1,5 @@
-/* Engine simd: element-wise ops. Small contiguous calls go straight to the inner loop; all others through a nest. */
+/* Engine simd: element-wise ops. Small contiguous calls go straight to the inner loop; all others through a nest.
+ * dispatch/choice.c asks these kernels before the reference's; the loops come from kernels/cpu/elementwise. */
 #include <math.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,4 +1,5 @@
-/* Engine simd: nd4c's own vector kernels. */
+/* Engine simd: nd4c's own vector kernels. cpu/backend.c calls nd4c_cpu_simd_open when it opens, which picks the tables
+ * of this machine's instruction-set level; all kernels of the engine then read them. */
 #include "backends/cpu/simd/simd.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Engine simd: elements and blocks of elements at indices. */
+/* Engine simd: elements and blocks of elements at indices. dispatch/choice.c asks these kernels before those of
+ * reference/indexing.c. */
 #include <stdatomic.h>
 #include <string.h>
 

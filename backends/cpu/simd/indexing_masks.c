@@ -1,4 +1,5 @@
-/* Engine simd: elements and slices where a mask is true. */
+/* Engine simd: elements and slices where a mask is true. dispatch/choice.c asks these kernels before the
+ * reference's. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,4 +1,5 @@
-/* Engine simd: elements and blocks at whole positions: gather_nd, scatter_nd. */
+/* Engine simd: elements and blocks at positions that name several axes: gather_nd, scatter_nd. dispatch/choice.c asks
+ * these kernels before the reference's. */
 #include <stdatomic.h>
 #include <string.h>
 

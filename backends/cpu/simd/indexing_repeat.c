@@ -1,4 +1,5 @@
-/* Engine simd: slices that are repeated, all as often or each as often as it is told. */
+/* Engine simd: repeat: all slices equally often, or each by its own count. dispatch/choice.c asks this kernel before
+ * the reference's. */
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"

@@ -1,5 +1,6 @@
-/* Normalisations and softmax of engine simd: f32 and f64, where the axis that is walked, or the one beside it, lies
- * without gaps. Rows of 16-bit floats (softmax, layer_norm, rms_norm) are widened, computed in f32 and rounded. */
+/* Normalisations and softmax of engine simd: f32 and f64, where the axis that is walked, or its neighbour, lies without
+ * gaps. Rows of 16-bit floats (softmax, layer_norm, rms_norm) are widened, computed in f32 and rounded.
+ * dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
 
 #include "backends/cpu/simd/rows.h"

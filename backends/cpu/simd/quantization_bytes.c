@@ -1,5 +1,6 @@
-/* Products of bytes of engine simd, on levels that have one: see backends/cpu/support/quantization_product.h and
- * kernels/cpu/quantization/bytes.h. */
+/* Products of bytes of engine simd, on levels that have one (kernels/cpu/quantization/bytes.h).
+ * support/quantization_product.h does the work around the product. dispatch/choice.c asks these kernels after
+ * oneDNN's. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

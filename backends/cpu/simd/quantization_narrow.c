@@ -1,6 +1,6 @@
-/* Products of few rows of bytes with columns that lie without gaps (layers whose weights are given anew): engine simd
- * on levels that have dot products of bytes. Constant weights are better packed once: see onednn/quantization_int8.c
- * and quantization_bytes.c. */
+/* Products of few rows of bytes with columns that lie without gaps (layers whose weights differ from call to call), on
+ * levels that have dot products of bytes. dispatch/choice.c asks these kernels of engine simd first. Constant weights
+ * are better packed once: see onednn/quantization_int8.c and quantization_bytes.c. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,5 +1,5 @@
-/* Engine simd: uniform and normal numbers, integers and bits into dense results of the common dtypes; the reference's
- * bits, by runs of elements. */
+/* Engine simd: uniform and normal numbers, integers, bits and permutations into dense results of the common dtypes, by
+ * runs of elements. The bits are the reference's. dispatch/choice.c asks these kernels before the reference's. */
 #include <string.h>
 
 #include "backends/cpu/reference/reference.h"

@@ -1,6 +1,7 @@
-/* lstm and gru of engine simd: f32 with the usual functions. What x gives to all gates is one large product, some steps
- * at a time; each step then adds the state's, a block of hidden units for a worker, and the block's gates follow while
- * their sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call. */
+/* lstm and gru of engine simd: f32 with the usual functions. What x adds to all gates is one large product for several
+ * steps. Each step adds the state's product, one block of hidden units for each worker, and applies the gates while the
+ * sums are in the cache. Weights are packed by block: once if they are CONSTANT, else in each call. dispatch/choice.c
+ * asks these kernels. */
 #include <string.h>
 
 #include "backends/cpu/reference/reference.h"

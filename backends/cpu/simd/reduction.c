@@ -1,6 +1,7 @@
-/* Engine simd: reductions. The axes of x are brought into the order of memory; then either the innermost axis is
- * reduced, and runs of it become single accumulators, or it is kept, and rows are folded into a line of accumulators.
- * Pieces do not depend on the parallel width, so neither do the bits of a result. */
+/* Engine simd: reductions. The axes of x are brought into the order of memory. If the innermost axis is reduced, each
+ * run of it becomes one accumulator; if it is kept, rows are folded into a line of accumulators. Pieces, and so the
+ * bits of a result, do not depend on the parallel width. dispatch/choice.c asks these kernels before the
+ * reference's. */
 #include <math.h>
 #include <string.h>
 

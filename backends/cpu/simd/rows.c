@@ -1,4 +1,5 @@
-/* Rows of x and y side by side (rows.h), for the normalisations and pools of engine simd. */
+/* Implements rows.h: merges the axes that a kernel does not walk itself, and finds where a row starts. normalization.c
+ * and statistics_scan.c call it. */
 #include "backends/cpu/simd/rows.h"
 
 void nd4c_simd_rows_make(nd4c_simd_rows *rows, const nd4c_tensor *x, const nd4c_tensor *y, uint32_t skip) {

@@ -1,4 +1,5 @@
-/* Rows of x and y side by side, and grains of work, for normalization.c, window_pool.c and window_depthwise.c. */
+/* Rows of x and y side by side, and grains of work, for the normalisations, pools, depthwise convolutions and scans of
+ * engine simd. */
 #ifndef ND4C_BACKENDS_CPU_SIMD_ROWS_H
 #define ND4C_BACKENDS_CPU_SIMD_ROWS_H
 

@@ -1,4 +1,5 @@
-/* Engine simd: ops that move elements. */
+/* Engine simd: ops that move elements: copy, reshape, concat, blocks, triangles. dispatch/choice.c asks these kernels
+ * before the reference's. */
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"

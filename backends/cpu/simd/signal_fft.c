@@ -1,5 +1,6 @@
-/* Engine simd: the fft family for lengths whose prime factors are 2, 3 and 5, in the precision of the result: axis by
- * axis, lines side by side in the lanes of vectors. */
+/* Engine simd: the fft family for lengths whose prime factors are 2, 3 and 5, in the precision of the result. It
+ * transforms axis by axis, with several lines side by side in the lanes of vectors. dispatch/choice.c asks these
+ * kernels before FFTW's. */
 #include <string.h>
 
 #include "backends/cpu/fftw/fftw.h"

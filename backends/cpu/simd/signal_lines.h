@@ -1,4 +1,5 @@
-/* Transforms along one axis by engine simd: how lines are laid out for the loops of kernels/cpu/signal/fft.h. */
+/* Transforms along one axis by engine simd: how lines are laid out for the loops of kernels/cpu/signal/fft.h.
+ * signal_fft.c calls them once for each axis. */
 #ifndef ND4C_BACKENDS_CPU_SIMD_SIGNAL_LINES_H
 #define ND4C_BACKENDS_CPU_SIMD_SIGNAL_LINES_H
 

@@ -1,5 +1,6 @@
 /* Long lines, one by one, as matrices of rows x columns points j columns + i. The columns are transformed side by side,
- * turned by w^(k i), and left in the middle as tiles of rows, which are transformed side by side in turn. */
+ * multiplied by w^(k i), and stored as tiles of rows, whose rows are then transformed side by side. nd4c_fft_run_axis
+ * (signal_lines_short.c) calls it. */
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Short lines, as many side by side as a vector has lanes. */
+/* Short lines, as many side by side as a vector has lanes. signal_fft.c calls nd4c_fft_run_axis for each axis, which
+ * hands long lines to signal_lines_long.c. */
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Plans for lines of a length: factors and roots of unity. */
+/* Plans for lines of one length: factors and roots of unity. signal_fft.c makes one for each axis when it prepares a
+ * call. */
 #include <string.h>
 
 #include "backends/cpu/simd/signal_lines.h"

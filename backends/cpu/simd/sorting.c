@@ -1,5 +1,6 @@
-/* Engine simd: sort and argsort. Elements become words that compare as they do (kernels/cpu/sorting/sort.h); an index
- * in the low bits of a word makes sorting stable and is what argsort returns. */
+/* Engine simd: sort and argsort. Elements become words that compare as the elements do (kernels/cpu/sorting/sort.h); an
+ * index in the low bits of a word makes sorting stable and is what argsort returns. dispatch/choice.c asks these
+ * kernels before the reference's. */
 #include <stdatomic.h>
 #include <string.h>
 

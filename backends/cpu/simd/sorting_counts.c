@@ -1,5 +1,5 @@
-/* Engine simd: bincount, and histograms with equal bins. Each worker counts into a table of its own; weights are summed
- * by one, in their order. */
+/* Engine simd: bincount, and histograms with equal bins. Each worker counts into its own table; one worker sums
+ * weights, in their order. dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Engine simd: elements that are not zero, counted and found. */
+/* Engine simd: counts and finds elements that are not zero. dispatch/choice.c asks these kernels before the
+ * reference's. */
 #include "backends/cpu/simd/simd.h"
 
 /* Parts that are counted, then written, each by one worker; fewer where there are few elements. Counting is so fast

@@ -1,5 +1,5 @@
 /* Engine simd: searchsorted and digitize. Keys (kernels/cpu/sorting/sort.h) of a block of values are searched side by
- * side, without branches. */
+ * side, without branches. dispatch/choice.c asks these kernels before the reference's. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,5 +1,6 @@
-/* Engine simd: top_k and kth_value. A few best elements are found in one pass that keeps candidates up to a bound,
- * which falls as better ones turn up: words of key and index, or, where keys have 64 bits, indices. */
+/* Engine simd: top_k and kth_value. One pass finds a few best elements: it keeps candidates up to a bound, which falls
+ * as better ones turn up. Candidates are words of key and index or, where keys have 64 bits, indices. dispatch/choice.c
+ * asks these kernels before the reference's. */
 #include <stdatomic.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Engine simd: different elements, by sorting words (kernels/cpu/sorting/sort.h). Every NaN is one of its own. */
+/* Engine simd: different elements, by sorting words (kernels/cpu/sorting/sort.h). Each NaN counts as a different
+ * element. dispatch/choice.c asks these kernels before the reference's. */
 #include <string.h>
 
 #include "backends/cpu/simd/sorting_words.h"

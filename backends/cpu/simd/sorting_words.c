@@ -1,4 +1,5 @@
-/* Elements as unsigned words, sorted line by line (sorting_words.h), for the sorting kernels of engine simd. */
+/* Implements sorting_words.h: turns elements into unsigned words and sorts them line by line. sorting.c, sorting_top.c,
+ * sorting_unique.c and statistics_median.c call it. */
 #include "backends/cpu/simd/sorting_words.h"
 
 #include <stdatomic.h>

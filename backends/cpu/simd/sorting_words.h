@@ -1,5 +1,5 @@
-/* Sorting words (kernels/cpu/sorting/sort.h) of one line on one thread or several, for sort, argsort, top_k and unique
- * of engine simd. */
+/* Sorting words (kernels/cpu/sorting/sort.h) of one line on one thread or several, for sort, argsort, top_k, unique and
+ * median of engine simd. */
 #ifndef ND4C_BACKENDS_CPU_SIMD_SORTING_WORDS_H
 #define ND4C_BACKENDS_CPU_SIMD_SORTING_WORDS_H
 

@@ -1,5 +1,6 @@
-/* Engine simd: reductions that keep more than one number a result: var, std, logsumexp. As reduction.c: runs of
- * the innermost axis where it is reduced, else blocks of rows, in pieces that do not depend on the parallel width. */
+/* Engine simd: reductions that keep more than one number for each result: var, std, logsumexp. They run as in
+ * reduction.c: over runs of the innermost axis if it is reduced, else over blocks of rows, in pieces that do not depend
+ * on the parallel width. dispatch/choice.c asks these kernels before the reference's. */
 #include <math.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,4 +1,5 @@
-/* Engine simd: median over the last axes, by partitions of words (kernels/cpu/sorting/sort.h) around the middle. */
+/* Engine simd: median over the last axes, by partitions of words (kernels/cpu/sorting/sort.h) around the middle.
+ * dispatch/choice.c asks this kernel before the reference's. */
 #include <math.h>
 #include <stdatomic.h>
 

@@ -1,5 +1,6 @@
-/* Engine simd: what runs along an axis: cumulative_sum, _prod, _max, _min. Lines of the axis where it is the innermost
- * of x; else rows side by side, in blocks of columns. Large results are streamed past the caches. */
+/* Engine simd: cumulative_sum, _prod, _max and _min. If the axis is the innermost of x, it walks lines; else rows side
+ * by side, in blocks of columns. Large results are streamed past the caches. dispatch/choice.c asks these kernels
+ * before the reference's. */
 #include <string.h>
 
 #include "backends/cpu/simd/rows.h"

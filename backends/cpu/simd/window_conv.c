@@ -1,5 +1,6 @@
-/* conv of engine simd: f32 and f64, for machines without oneDNN and dtypes that it lacks. A tile of output positions at
- * a time, the windows' cells are copied side by side and multiplied with the weights. */
+/* conv of engine simd: f32 and f64, for machines without oneDNN and dtypes that it lacks. For a tile of output
+ * positions at a time, the windows' cells are copied side by side and multiplied by the weights. dispatch/choice.c asks
+ * this kernel after oneDNN's. */
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/support/window.h"

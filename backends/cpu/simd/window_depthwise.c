@@ -1,5 +1,6 @@
-/* Depthwise conv of engine simd, channels first: each plane is read and written along its rows, where oneDNN's kernels
- * want channels side by side and both operands reordered. Channels last stays with oneDNN. */
+/* Depthwise conv of engine simd, channels first: each plane is read and written along its rows. oneDNN would need
+ * channels side by side and both operands reordered, so dispatch/choice.c asks this kernel first. oneDNN computes
+ * channels last. */
 #include "backends/cpu/simd/rows.h"
 
 /* Bytes of the copied part of a plane, taps of a filter, and columns that are worth a vector. */

@@ -1,4 +1,5 @@
-/* Pools of engine simd: f32 and f64, with channels side by side or rows of positions. */
+/* Pools of engine simd: f32 and f64, with channels side by side or rows of positions. dispatch/choice.c asks these
+ * kernels before the reference's. */
 #include <math.h>
 
 #include "backends/cpu/simd/rows.h"
