@@ -1,5 +1,6 @@
-/* The walk over the operands of a sum of products: what stands in one operand alone is summed when it is read, then the
- * pair whose product is the smallest for what it takes away is multiplied until one array is left. */
+/* Implements contraction.h for engines reference and openblas: walks the operands of a sum of products. A label that
+ * only one operand has is summed when the operand is read. Then pairs are multiplied until one array is left, in each
+ * step the pair whose product is the smallest compared with what it replaces. */
 #include "backends/cpu/support/contraction.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Sums of products over named axes. An op says which label each axis of its operands has; the pairs are multiplied as
- * batches of matrices, by engine reference or by BLAS. */
+ * batches of matrices. reference/contraction.c and openblas/contraction.c call it with their own product. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_H
 #define ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_H
 

@@ -1,4 +1,5 @@
-/* Around a product: what linear adds, and its activation. */
+/* The parts of contraction_product.h around a product: linear's bias and addend before it, and its activation after it.
+ * simd/contraction.c and openblas/contraction_matmul.c call them. */
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
 

@@ -1,5 +1,5 @@
-/* matmul and linear seen as one thing: y [batch..., m, n] = activation(a [batch..., m, k] b [batch..., k, n] + bias +
- * addend), for the engines that hand it to a library. */
+/* matmul and linear as one form: y [batch..., m, n] = activation(a [batch..., m, k] b [batch..., k, n] + bias +
+ * addend). Engine simd, oneDNN and OpenBLAS read their calls with this. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_PRODUCT_H
 #define ND4C_BACKENDS_CPU_SUPPORT_CONTRACTION_PRODUCT_H
 

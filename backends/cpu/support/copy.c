@@ -1,4 +1,5 @@
-/* Copies over a nest: rows, planes whose axes are exchanged, and what is left by way of buffers. */
+/* Copies of tensors over a nest (nest.h): by rows, by planes with exchanged axes, and, in all other cases, through
+ * buffers. The moving ops of engine simd and support/decomposition.c call it. */
 #include <string.h>
 
 #include "backends/cpu/simd/simd.h"

@@ -1,4 +1,5 @@
-/* What the ops on matrices share: memory, operands, the walk over a batch. */
+/* What the ops on matrices share: memory, operands, the walk over a batch. The engines' kernels call
+ * nd4c_cpu_dense_run; decomposition_solve.c and decomposition_spectral.c use the rest. */
 #include "backends/cpu/support/decomposition.h"
 
 #include <stdio.h>

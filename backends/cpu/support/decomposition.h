@@ -1,6 +1,6 @@
-/* Ops on matrices, one matrix of a batch at a time, on whatever computes the factorisations: engine reference's own
- * algorithms or LAPACK. The ops stand in decomposition*.c of this folder once; an engine brings its methods and lists
- * its kernels. */
+/* Ops on matrices, one matrix of a batch at a time, with factorisations by engine reference or by LAPACK. Each op is
+ * written once, in decomposition_*.c of this folder; reference/decomposition.c and openblas/decomposition.c bring their
+ * methods and list the kernels. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_DECOMPOSITION_H
 #define ND4C_BACKENDS_CPU_SUPPORT_DECOMPOSITION_H
 

@@ -1,4 +1,5 @@
-/* Ops that solve with a factorisation: determinants, inverses, systems, powers. */
+/* Ops that solve with a factorisation: determinants, inverses, systems, powers. nd4c_cpu_dense_run calls them for each
+ * matrix of a batch. */
 #include <string.h>
 
 #include "backends/cpu/support/decomposition.h"

@@ -1,4 +1,5 @@
-/* Ops that are a factorisation, or are read off one: triangles, eigenvalues, singular values. */
+/* Ops that are a factorisation, or are read off one: triangles, eigenvalues, singular values. nd4c_cpu_dense_run calls
+ * them for each matrix of a batch. */
 #include <string.h>
 
 #include "backends/cpu/support/decomposition.h"

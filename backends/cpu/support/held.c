@@ -1,4 +1,5 @@
-/* Memory that a prepared state keeps, counted as the device's. Kernels that pack weights call this (cpu.h). */
+/* Memory that a prepared state keeps, counted as the device's (cpu.h). The kernels that pack weights call it in prepare
+ * and unprepare: recurrent layers and products of bytes. */
 #include "backends/cpu/cpu.h"
 
 nd4c_status nd4c_cpu_hold(const nd4c_call *call, size_t bytes, const char *origin, nd4c_cpu_held *held) {

@@ -1,5 +1,5 @@
-/* The provider of a library that contributes one engine, which bears its name, to the CPU's devices. The library itself
- * is loaded on first use, by the kernels: there is nothing to open. */
+/* The provider of a library that contributes one engine, with the same name, to the CPU's devices. The kernels load the
+ * library on first use, so the provider has no open function. provider.c of fftw, onednn and openblas uses it. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_LIBRARY_H
 #define ND4C_BACKENDS_CPU_SUPPORT_LIBRARY_H
 

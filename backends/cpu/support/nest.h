@@ -1,4 +1,5 @@
-/* A call over a common shape, reduced to the fewest loops: what element-wise kernels and copies run over. */
+/* A call over a common shape, reduced to the fewest loops. Element-wise kernels and copies of engine simd run over
+ * it. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_NEST_H
 #define ND4C_BACKENDS_CPU_SUPPORT_NEST_H
 

@@ -1,5 +1,5 @@
-/* The OpenMP runtime under a library that contributes to the CPU (OpenBLAS, oneDNN): how many threads its next calls
- * from this thread may use. */
+/* The OpenMP runtime under a library that contributes to the CPU: how many threads its next calls from this thread may
+ * use. The kernels of OpenBLAS and oneDNN set it around their calls. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_OPENMP_H
 #define ND4C_BACKENDS_CPU_SUPPORT_OPENMP_H
 

@@ -1,4 +1,5 @@
-/* See quantization_product.h. */
+/* Implements quantization_product.h: reads a call, sums rows and columns, and scales and rounds the products.
+ * onednn/quantization_int8.c and engine simd's quantization_*.c call it around their own product. */
 #include "backends/cpu/support/quantization_product.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* Products of bytes (matmul_integer, qlinear_matmul, linear_int8) but the product itself, which an engine brings: it
- * multiplies bytes as they are into int32. Zero points, which may be one a row and one a column, are taken off
- * afterwards with the sums of the factors' rows and columns, in the pass that scales and rounds: sum (a - p)(b - q) =
- * sum a b - p sum b - q (sum a - k p). Weights are signed: unsigned ones less 128 are, with zero points less 128. */
+/* The work of matmul_integer, qlinear_matmul and linear_int8 around their product of bytes into int32, which oneDNN or
+ * engine simd computes. The pass that scales and rounds subtracts the zero points (one, or one for each row and column)
+ * with the sums of the factors' rows and columns: sum (a - p)(b - q) = sum a b - p sum b - q (sum a - k p). Unsigned
+ * weights and their zero points become signed by subtracting 128. */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_QUANTIZATION_PRODUCT_H
 #define ND4C_BACKENDS_CPU_SUPPORT_QUANTIZATION_PRODUCT_H
 

@@ -1,4 +1,5 @@
-/* The axes of a reduction in the order of memory: what kernels that fold some axes of a tensor run over. */
+/* The axes of a reduction in the order of memory: what kernels of engine simd run over when they fold some axes of a
+ * tensor (reduction.c, statistics.c, statistics_median.c). */
 #ifndef ND4C_BACKENDS_CPU_SUPPORT_REDUCTION_H
 #define ND4C_BACKENDS_CPU_SUPPORT_REDUCTION_H
 
