@@ -1,6 +1,7 @@
 /* The CPU backend, registered through the same ABI as any plug-in: this machine's cores and memory, synchronous, with
- * addresses. Its own kernels come from the families of families.h, which the build makes; OpenBLAS, oneDNN and FFTW are
- * providers of their own, in the folders below, which contribute to it. */
+ * addresses. device/registry/builtins.c lists its entry function. Its kernels come from the families of families.h,
+ * which the build makes; OpenBLAS, oneDNN and FFTW are providers of their own, in the folders below, which contribute
+ * to it. */
 #include "nd4c/plugin.h"
 
 #include <stdio.h>
