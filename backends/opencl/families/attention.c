@@ -1,4 +1,5 @@
-/* Attention, with caches and projections; rotary embeddings; bags of embeddings. */
+/* Attention, with caches and projections; rotary embeddings; bags of embeddings. dispatch/choice.c asks these kernels
+ * for arrays on OpenCL devices. */
 #include <math.h>
 #include <stdio.h>
 

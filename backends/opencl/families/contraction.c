@@ -1,5 +1,6 @@
-/* Sums of products, two operands at a time from the left; what lies between is kept in the scratch buffer in the widest
- * type, so that results are rounded once. */
+/* Sums of products, multiplied two operands at a time from the left. Intermediate results are kept in the scratch
+ * buffer in the widest type, so that results are rounded once. dispatch/choice.c asks these kernels for arrays on
+ * OpenCL devices. */
 #include <stdio.h>
 
 #include "backends/labels.h"

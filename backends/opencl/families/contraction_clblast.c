@@ -1,5 +1,6 @@
-/* Engine clblast: large products of float32 and float64 matrices by CLBlast, where its library is. Opened on first use
- * and kept: its kernels are compiled once a process. */
+/* Engine clblast: large products of float32 and float64 matrices by CLBlast, if its library is installed. The library
+ * is opened on first use and stays open, so that its kernels are compiled once in a process. dispatch/choice.c asks
+ * this kernel before that of contraction_matmul.c. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* matmul and linear: tiles where both sides are long enough, else sums of products by rows. */
+/* matmul and linear: by tiles if both sides are long enough, else as sums of products by rows. dispatch/choice.c asks
+ * these kernels after engine clblast. */
 #include <stdio.h>
 
 #include "backends/opencl/support/gemm.h"

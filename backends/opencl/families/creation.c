@@ -1,4 +1,4 @@
-/* Arrays from numbers. */
+/* Arrays from numbers (zeros, arange, eye, ...). dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <math.h>
 
 #include "backends/opencl/runtime/opencl.h"

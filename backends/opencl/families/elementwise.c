@@ -1,5 +1,6 @@
-/* Element-wise ops: one row an op; the function itself is an expression of kernels/opencl/elementwise/elementwise.cl,
- * compiled for the operands' dtypes. */
+/* Element-wise ops: one row for each op; the function itself is an expression of
+ * kernels/opencl/elementwise/elementwise.cl, compiled for the operands' dtypes. dispatch/choice.c asks these kernels
+ * for arrays on OpenCL devices. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Boxes: non-maximum suppression, regions of interest. In float64, as every comparison decides which cells and boxes
- * count. */
+/* Boxes: non-maximum suppression, regions of interest. In float64, because every comparison decides which cells and
+ * boxes count. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Images: resizing, sampling between elements, colours. Numbers are computed in float64 where the device has it, else
- * in pairs of float32 (colours: in float32). */
+/* Images: resizing, sampling between elements, colours. Numbers are computed in float64 if the device has it, else in
+ * pairs of float32 (colours: in float32). dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <string.h>
 
 #include "backends/opencl/support/ordering.h"

@@ -1,4 +1,4 @@
-/* Ops that pick and place elements at indices. */
+/* Ops that pick and place elements at indices. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <string.h>
 
 #include "backends/opencl/support/ordering.h"

@@ -1,5 +1,6 @@
 /* Ops that arrange elements anew: joining, padding, repeating, rolling, blocks. Nearly all are copies between views of
- * more axes; the others find each result's source by its place. */
+ * more axes; the others compute the source of each result from its place. dispatch/choice.c asks these kernels for
+ * arrays on OpenCL devices. */
 #include <string.h>
 
 #include "backends/opencl/support/moving.h"

@@ -1,5 +1,5 @@
-/* Elements where a mask is true, or that are not zero. How many there are is counted on the device, and that number
- * alone is read back. */
+/* Elements where a mask is true, or that are not zero. The device counts them, and only that number is read back.
+ * dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <string.h>
 
 #include "backends/opencl/support/ordering.h"

@@ -1,4 +1,5 @@
-/* Triangles and diagonals, one-hot and masks from indices, numbers of elements, partitions and segments. */
+/* Triangles and diagonals, one-hot and masks from indices, numbers of elements, partitions and segments.
+ * dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Losses of elements and of rows, and their reduction. */
+/* Losses of elements and of rows, and their reduction. dispatch/choice.c asks these kernels for arrays on OpenCL
+ * devices. */
 #include <stdio.h>
 
 #include "backends/opencl/support/reduction.h"

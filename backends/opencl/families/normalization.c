@@ -1,4 +1,4 @@
-/* Softmax and what normalises rows. */
+/* Softmax, and ops that normalise rows. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include "backends/opencl/support/rows.h"
 
 /* x and y along x's axes. */

@@ -1,4 +1,5 @@
-/* Element-wise parts of neural networks: normalisation by given statistics, biases, steps of optimisers. */
+/* Element-wise parts of neural networks: normalisation by given statistics, biases, steps of optimisers.
+ * dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <stdio.h>
 
 #include "backends/opencl/support/reduction.h"

@@ -1,4 +1,5 @@
-/* Quantisation element by element; products of quantised numbers are not here. */
+/* Quantisation element by element. The backend has no products of quantised numbers. dispatch/choice.c asks these
+ * kernels for arrays on OpenCL devices. */
 #include <math.h>
 #include <string.h>
 

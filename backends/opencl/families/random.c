@@ -1,5 +1,5 @@
-/* Random numbers whose elements are functions of the state and of their number alone: the state is read on the device.
- */
+/* Random numbers of which each depends only on the state and on its position. The device reads the state.
+ * dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include "backends/opencl/families/random.h"
 #include "backends/opencl/support/moving.h"
 

@@ -1,4 +1,4 @@
-/* What the families of random numbers share. */
+/* What the files random*.c share: how a state reaches a kernel. */
 #ifndef ND4C_BACKENDS_OPENCL_FAMILIES_RANDOM_H
 #define ND4C_BACKENDS_OPENCL_FAMILIES_RANDOM_H
 

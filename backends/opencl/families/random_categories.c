@@ -1,5 +1,6 @@
-/* random_categorical: rows of chances are judged and read first, and the verdict is read back; then each sample is
- * searched among a row's sums, or a row's classes are sorted by their waiting times. */
+/* random_categorical: the device first checks the rows of probabilities, and the verdict is read back. Then each sample
+ * is searched among a row's sums, or a row's classes are sorted by their waiting times. dispatch/choice.c asks this
+ * kernel for arrays on OpenCL devices. */
 #include "backends/opencl/families/random.h"
 #include "backends/opencl/support/ordering.h"
 

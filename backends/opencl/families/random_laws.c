@@ -1,5 +1,5 @@
-/* Random numbers with arrays of parameters, which are judged by their values before anything is written: the verdict is
- * read back. */
+/* Random numbers with arrays of parameters. The device checks the parameters' values before anything is written, and
+ * the verdict is read back. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include "backends/opencl/families/random.h"
 #include "backends/opencl/support/judge.h"
 

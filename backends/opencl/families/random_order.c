@@ -1,4 +1,5 @@
-/* Random orders: the shuffle that the CPU does step by step, by a sort of its steps (random_order.cl). */
+/* Random orders: the same shuffle that the CPU does step by step, computed by sorting its steps (random_order.cl).
+ * dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <string.h>
 
 #include "backends/opencl/families/random.h"

@@ -1,4 +1,4 @@
-/* Recurrent layers and cells. */
+/* Recurrent layers and cells. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <stdio.h>
 
 #include "backends/opencl/support/reduction.h"

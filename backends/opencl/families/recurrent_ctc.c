@@ -1,4 +1,5 @@
-/* Connectionist temporal classification: the loss, and two ways to decode. */
+/* Connectionist temporal classification: the loss, and two ways to decode. dispatch/choice.c asks these kernels for
+ * arrays on OpenCL devices. */
 #include <stdio.h>
 
 #include "backends/opencl/support/reduction.h"

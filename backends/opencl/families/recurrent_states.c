@@ -1,4 +1,5 @@
-/* Layers whose states do not mix: sru and linear attention. */
+/* Layers whose states do not mix: sru and linear attention. dispatch/choice.c asks these kernels for arrays on OpenCL
+ * devices. */
 #include <math.h>
 #include <stdio.h>
 

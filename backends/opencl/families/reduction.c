@@ -1,4 +1,5 @@
-/* The family REDUCTION: which statistic of reduction.cl an op is. */
+/* The family reduction: which statistic of reduction.cl an op computes. dispatch/choice.c asks these kernels for arrays
+ * on OpenCL devices. The launches are in support/reduction.c. */
 #include <stdio.h>
 
 #include "backends/opencl/support/reduction.h"

@@ -1,4 +1,5 @@
-/* Sequences: convolution, and complex numbers as pairs of real ones. Transforms are not here. */
+/* Sequences: convolution, and complex numbers as pairs of real ones. The backend has no Fourier transforms.
+ * dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <string.h>
 
 #include "backends/opencl/support/ordering.h"

@@ -1,5 +1,5 @@
-/* Sorting along an axis, by one key or several: elements become words that compare as they do, and those are sorted
- * with their places. */
+/* Sorting along an axis, by one key or several: elements become words that compare as the elements do, and these are
+ * sorted with their places. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include "backends/opencl/support/ordering.h"
 
 /* What is taken of the sorted lines: `taken` places from `first` on. NULL: not wanted. */

@@ -1,5 +1,5 @@
-/* Places in sorted rows, orders, and how many elements fall into each bin. What decides between an error and a result
- * is found on the device; only that verdict is read back. */
+/* Places in sorted rows, orders, and how many elements fall into each bin. The device finds whether a call is valid;
+ * only that verdict is read back. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <math.h>
 
 #include "backends/opencl/support/ordering.h"

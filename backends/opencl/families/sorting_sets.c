@@ -1,5 +1,6 @@
-/* Different elements and sets: sorted keys, the first of each run of equal ones numbered. What elements there are is
- * counted on the device, and that number alone is read back. */
+/* Different elements and sets: keys are sorted, and the first of each run of equal ones gets a number. The device
+ * counts the results, and only that number is read back. dispatch/choice.c asks these kernels for arrays on OpenCL
+ * devices. */
 #include "backends/opencl/support/ordering.h"
 
 /* Rows of keys and what is found of them: lists in scratch, by their word offsets. */

@@ -1,4 +1,4 @@
-/* Medians and quantiles. */
+/* Medians and quantiles. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include "backends/opencl/support/reduction.h"
 
 enum { GROUP = 128 };

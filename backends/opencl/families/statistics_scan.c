@@ -1,4 +1,5 @@
-/* Running sums, products and extremes along an axis; differences. */
+/* Running sums, products and extremes along an axis; differences. dispatch/choice.c asks these kernels for arrays on
+ * OpenCL devices. */
 #include "backends/opencl/support/reduction.h"
 
 enum { MOST_DIFFERENCES = 16 };

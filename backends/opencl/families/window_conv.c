@@ -1,4 +1,5 @@
-/* Convolutions: tiles where a group has outputs enough, a work item an output elsewhere. */
+/* Convolutions: by tiles if a group has enough outputs, else with one work item for each output. dispatch/choice.c asks
+ * these kernels for arrays on OpenCL devices. */
 #include <stdio.h>
 
 #include "backends/opencl/support/sweep.h"

@@ -1,4 +1,5 @@
-/* Pools, morphology and what undoes a pool. */
+/* Pools, their inverse (max_unpool), and morphology. dispatch/choice.c asks these kernels for arrays on OpenCL
+ * devices. */
 #include <stdio.h>
 #include <string.h>
 
