@@ -1,5 +1,6 @@
 /* The part of OpenCL 1.2 that this backend uses, declared here so that it builds without OpenCL's headers. Types,
- * constants and functions have the specification's names. */
+ * constants and functions have the specification's names. device.h includes it; so does the faulty loader of
+ * tests/opencl. */
 #ifndef ND4C_BACKENDS_OPENCL_RUNTIME_API_H
 #define ND4C_BACKENDS_OPENCL_RUNTIME_API_H
 

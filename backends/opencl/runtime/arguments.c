@@ -1,4 +1,5 @@
-/* Lists of arguments (arguments.h), for kernel families. */
+/* Implements arguments.h: adds a list of arguments to a launch, and runs launches over items or groups. The families
+ * and support/ call it through the macros ND4C_CL_RUN*. */
 #include "backends/opencl/runtime/opencl.h"
 
 static void give_tensor(nd4c_cl_launch *launch, const nd4c_cl_given *given) {

@@ -1,9 +1,6 @@
-/* Cache of built programs on disk: one file each, named by a hash of its key (source, options, device). A file is used
- * only if its header has the same key and its bytes match the header's hash; the driver may still refuse it.
- *
- * Programs of PoCL are not cached here, because PoCL caches machine code itself ($POCL_CACHE_DIR). To return a binary,
- * it would compile each kernel again for groups of any size: that took longer than the build and did not help, since
- * PoCL compiles again for the group size of each launch. */
+/* Cache of built programs on disk, for program.c: one file each, named by a hash of its key (source, options, device).
+ * A file is used only if its header has the same key and its bytes match the header's hash; the driver may still refuse
+ * it. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +111,9 @@ static bool build_binary(nd4c_cl_device *device, const unsigned char *binary, si
   return true;
 }
 
+/* Programs of PoCL are not cached here, because PoCL caches machine code itself ($POCL_CACHE_DIR). To return a binary,
+ * it would compile each kernel again for groups of any size: that took longer than the build and did not help, since
+ * PoCL compiles again for the group size of each launch. */
 bool nd4c_cl_cache_load(nd4c_cl_device *device, const char *text, size_t text_size, const char *options,
                         cl_program *program) {
   char key[KEY_BYTES], path[PATH_BYTES];

@@ -1,4 +1,5 @@
-/* The device functions of the ABI: opening and describing devices. */
+/* The device functions of the ABI: opening and describing devices, and the table of all device operations. backend.c
+ * gives the table to the registry; src calls it through device/driver.h. */
 #include <stdio.h>
 #include <string.h>
 

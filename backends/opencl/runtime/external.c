@@ -1,4 +1,5 @@
-/* External memory: host memory, which the driver uses in place, and the vendor's handles. */
+/* External memory: host memory, which the driver uses in place, and the vendor's handles. device.c puts these
+ * operations into its table; device/access/external.c imports and exports memory through them. */
 #include "backends/opencl/runtime/device.h"
 
 /* Kernels read vectors and whole words, as far as the end of the last one. */

@@ -1,5 +1,6 @@
-/* Fault buffers, to which kernels write the first index out of range. A fence reads and resets them. A value is valid
- * only if the previous reset succeeded; otherwise it may be from an op before that fence. */
+/* Fault buffers, to which kernels write the first index out of range. launch.c takes one for a launch; a fence reads
+ * and resets them. A value is valid only if the previous reset succeeded; otherwise it may be from an op before that
+ * fence. */
 #include "backends/opencl/runtime/queue.h"
 
 #define FAULT_BYTES (ND4C_CL_FAULT_WORDS * (int64_t)sizeof(int32_t))

@@ -1,5 +1,5 @@
 /* Fences: a marker after everything in a queue, with the events of commands that were enqueued since the previous
- * fence. */
+ * fence. device.c puts these functions into its table, which nd4c uses to wait for work. */
 #include "backends/opencl/runtime/queue.h"
 
 static nd4c_status place_marker(nd4c_stream stream, nd4c_fence fence) {

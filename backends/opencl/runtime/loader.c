@@ -1,4 +1,5 @@
-/* The ICD loader, opened at run time, with its functions in one list; names of error codes. */
+/* The ICD loader, opened at run time by platform.c, with its functions in one list; the names of error codes, for every
+ * file of the folder that reports a failure. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Buffers, of the device's memory and of page-locked host memory, and copies. */
+/* Buffers, of the device's memory and of page-locked host memory, and copies. device.c puts these functions into its
+ * table; fault.c makes its buffers here. */
 #include "backends/opencl/runtime/device.h"
 
 static cl_mem make_memory(nd4c_cl_device *device, cl_bitfield flags, int64_t bytes, nd4c_status *status) {

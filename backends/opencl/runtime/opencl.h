@@ -1,4 +1,5 @@
-/* The interface of the OpenCL backend's core for its kernel families: devices, programs, launches, walks. */
+/* The interface of the OpenCL backend's core for its kernel families: devices, programs, launches, walks. families/ and
+ * support/ include it. */
 #ifndef ND4C_BACKENDS_OPENCL_RUNTIME_OPENCL_H
 #define ND4C_BACKENDS_OPENCL_RUNTIME_OPENCL_H
 

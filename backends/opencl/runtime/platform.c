@@ -1,4 +1,5 @@
-/* Finds the devices of all platforms. Every answer of a driver is checked. */
+/* Finds the devices of all platforms, and checks every answer of a driver. backend.c calls it when the provider is
+ * probed or opened. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Programs: embedded sources after common.cl, built once for each device and set of options. */
+/* Programs: embedded sources after common.cl, built once for each device and set of options. Every launch gets its
+ * kernel here (nd4c_cl_begin). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

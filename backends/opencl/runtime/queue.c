@@ -1,4 +1,5 @@
-/* Streams: each has a command queue and the events of commands that were enqueued since the last fence. */
+/* Streams: each has a command queue and the events of commands that were enqueued since the last fence. launch.c and
+ * memory.c enqueue between nd4c_cl_command_begin and _end. */
 #include <stdio.h>
 #include <string.h>
 

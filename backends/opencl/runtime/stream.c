@@ -1,4 +1,4 @@
-/* Streams with a priority, and streams over the application's queues. */
+/* Makes streams: with a priority, and over the application's queues. device.c puts these functions into its table. */
 #include "backends/opencl/runtime/queue.h"
 
 /* A queue of the device; NULL after a failure. */

@@ -1,4 +1,5 @@
-/* Times of commands, from their events, if the queue was created with profiling. */
+/* Times of commands, from their events, if the queue was created with profiling. nd4c's tracer asks through the
+ * device's table; queue.c adds each command. */
 #include <string.h>
 
 #include "backends/opencl/runtime/queue.h"

@@ -1,4 +1,5 @@
-/* Walks: a shape and the strides of up to four operands along it, with as few axes as they allow. */
+/* Walks: a shape and the strides of up to four operands along it, with as few axes as they allow. Families make one
+ * before a launch, most of them through support/moving.c. */
 #include <stdio.h>
 #include <string.h>
 
