@@ -1,4 +1,4 @@
-/* Launches of gemm.cl. */
+/* Launches of gemm.cl. contraction_matmul.c, contraction.c and attention.c call it if gemm.h says that tiles pay. */
 #include "backends/opencl/support/gemm.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Matrix products by tiles, for operands with any strides. The families of contractions and convolutions use it. */
+/* Matrix products by tiles, for operands with any strides. The families contraction and attention use it; clblast reads
+ * its calls with it. */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_GEMM_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_GEMM_H
 

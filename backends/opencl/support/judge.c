@@ -1,4 +1,5 @@
-/* See judge.h. */
+/* Implements judge.h with judge.cl: launches the check, and waits for the verdict. random_laws.c and image_boxes.c call
+ * it. */
 #include "backends/opencl/support/judge.h"
 
 /* As judge.cl writes it, one for each tensor. */

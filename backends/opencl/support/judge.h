@@ -1,4 +1,5 @@
-/* Checks of parameters' values on the device, for ops that refuse invalid values before they write anything. */
+/* Checks of parameters' values on the device, for ops that refuse invalid values before they write anything
+ * (random_laws.c, image_boxes.c). */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_JUDGE_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_JUDGE_H
 

@@ -1,4 +1,4 @@
-/* Functions that the families share which move, pick, place and order elements (moving.h). */
+/* Implements moving.h: steps of a call, walks, options of programs, moves of elements. Nearly every family calls it. */
 #include "backends/opencl/support/moving.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Sorting and choosing on the device. */
+/* Implements ordering.h: launches the sorts and selections of kernels/opencl/support. The families sorting, indexing
+ * and random call it. */
 #include "backends/opencl/support/ordering.h"
 
 #include <string.h>

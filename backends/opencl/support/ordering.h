@@ -1,4 +1,5 @@
-/* Sorting and choosing on the device: lists in a call's scratch buffer, which is counted in 64-bit words. */
+/* Sorting and choosing on the device: lists in a call's scratch buffer, counted in 64-bit words. The families sorting,
+ * indexing, random and image use it. */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_ORDERING_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_ORDERING_H
 

@@ -1,4 +1,5 @@
-/* Launches of reduction.cl: how rows and their elements are shared among work items. */
+/* Launches of reduction.cl: how rows and their elements are shared among work items. The families reduction and
+ * contraction call it. */
 #include <string.h>
 
 #include "backends/opencl/support/reduction.h"

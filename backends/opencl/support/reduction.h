@@ -1,4 +1,5 @@
-/* Reductions over any axes, for the families that need one. */
+/* Reductions over any axes. The families reduction and contraction launch them; others use its functions on axes and
+ * types. */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_REDUCTION_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_REDUCTION_H
 

@@ -1,4 +1,4 @@
-/* Launches of rows.cl. */
+/* Launches of rows.cl, for families/normalization.c: how a row is shared among work items. */
 #include <stdio.h>
 #include <string.h>
 

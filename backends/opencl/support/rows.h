@@ -1,4 +1,4 @@
-/* Rows that are gathered and then written (rows.cl). */
+/* Rows that a kernel first gathers statistics of and then writes (rows.cl). families/normalization.c uses it. */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_ROWS_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_ROWS_H
 

@@ -1,4 +1,5 @@
-/* Windows of convolutions and pools as kernels take them. */
+/* Implements sweep.h: reads windows, strides and extents from a call of conv or pool. families/window_conv.c and
+ * window_pool.c call it. */
 #include "backends/opencl/support/sweep.h"
 
 void nd4c_cl_sweep_strides(const nd4c_tensor *tensor, int32_t leading, int64_t *strides) {

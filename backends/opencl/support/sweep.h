@@ -1,4 +1,4 @@
-/* Windows over up to three spatial axes, for convolutions and pools (sweep.cl). */
+/* Windows over up to three spatial axes as sweep.cl takes them, for convolutions and pools (families/window_*.c). */
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_SWEEP_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_SWEEP_H
 
