@@ -1,5 +1,5 @@
-/* The OpenCL backend: its provider tables, registered through the same ABI as any plug-in. Kernels come from the
- * families of families.h, which the build makes. */
+/* The OpenCL backend: its provider tables, registered through the same ABI as any plug-in. device/registry/builtins.c
+ * lists its entry function. Kernels come from the families of families.h, which the build makes. */
 #include <stdio.h>
 #include <string.h>
 
