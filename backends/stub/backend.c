@@ -1,4 +1,5 @@
-/* The entry function and the tables of the stub backend, a plug-in of the tests (stub.h). */
+/* The entry function and the tables of the stub backend, a plug-in of the tests (stub.h). The registry loads it by
+ * ND4C_BACKEND_PLUGINS. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

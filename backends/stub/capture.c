@@ -1,5 +1,5 @@
 /* Recordings: the work that would have been enqueued on a stream, kept without references to buffers, and launched
- * again. */
+ * again. backend.c gives its table to the registry; queue.c adds work to a recording. */
 #include <stdio.h>
 
 #include "stub.h"

@@ -1,5 +1,5 @@
 /* Collectives among ranks of this process: the stream of each rank puts its elements into a shared table and waits for
- * the other ranks. */
+ * the other ranks. backend.c gives its table to the registry. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The stub's compiler: an executable is a copy of a segment's nodes, with private buffers for the values inside. */
+/* The stub's compiler: an executable is a copy of a segment's nodes, with private buffers for the values inside.
+ * backend.c lists it; graph plans compile their segments with it. */
 #include <stdio.h>
 #include <string.h>
 

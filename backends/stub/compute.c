@@ -1,4 +1,5 @@
-/* Which ops the stub knows, and what it refuses of them. */
+/* Which ops the stub knows, and which of their calls it refuses. kernels.c and compiler.c ask it; work.c finds the
+ * function of an op here. */
 #include <stdio.h>
 
 #include "stub.h"

@@ -1,4 +1,5 @@
-/* Element-wise ops on wide values. Results of 32-bit and narrower types are rounded when they are stored. */
+/* Element-wise ops on wide values. Results of 32-bit and narrower types are rounded when they are stored. compute.c
+ * lists these functions. */
 #include <complex.h>
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* Ops of image networks, except windows: linear layers, normalisations by channel, the mean of each plane. */
+/* Ops of image networks, except windows: linear layers, normalisations by channel, the mean of each plane. compute.c
+ * lists these functions. */
 #include <math.h>
 
 #include "stub.h"

@@ -1,4 +1,4 @@
-/* Reductions, matrix products and softmax. */
+/* Reductions, matrix products and softmax. compute.c lists these functions. */
 #include <math.h>
 
 #include "stub.h"

@@ -1,4 +1,4 @@
-/* Ops that only move elements. */
+/* Ops that only move elements. compute.c lists these functions. */
 #include "stub.h"
 
 nd4c_status stub_compute_same_order(const stub_work *work, stub_value *const *inputs, stub_value *output) {

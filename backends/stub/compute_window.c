@@ -1,4 +1,4 @@
-/* Windows that move over the spatial axes of [n, c, ...]: convolutions and pools. */
+/* Windows that move over the spatial axes of [n, c, ...]: convolutions and pools. compute.c lists these functions. */
 #include <math.h>
 #include <string.h>
 

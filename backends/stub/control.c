@@ -1,4 +1,5 @@
-/* Options from the environment, failures on demand, counters, the gate of the queues. */
+/* Options from the environment, failures on demand, counters, and the gate that pauses the queues. Every file of the
+ * stub asks it; tests call stub_control and stub_counter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

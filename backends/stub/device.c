@@ -1,4 +1,5 @@
-/* Devices: memory, copies, streams and fences through opaque handles. */
+/* Devices: memory, copies, streams and fences through opaque handles. backend.c gives the table to the registry. Each
+ * function checks its handles and leaves the work to memory.c, queue.c and fence.c. */
 #include <stdio.h>
 #include <string.h>
 

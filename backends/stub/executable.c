@@ -1,4 +1,5 @@
-/* Serialised executables: numbers of 8 bytes and lists of them, in the order in which they are read. */
+/* Serialised executables: numbers of 8 bytes and lists of them, in the order in which they are read. compiler.c lists
+ * these functions in its table. */
 #include <stdio.h>
 #include <string.h>
 

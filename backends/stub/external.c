@@ -1,5 +1,5 @@
 /* External memory: buffers over the host's memory, over mapped descriptors and over other buffers of the stub;
- * registered host memory. */
+ * registered host memory. device.c puts these operations into its table. */
 #include <string.h>
 
 #include "stub.h"

@@ -1,4 +1,4 @@
-/* Fences: markers in a stream, and the failures before them. */
+/* Fences: markers in a stream, and the failures before them. queue.c signals them; device.c waits for them. */
 #include "fence.h"
 
 #include <stdio.h>

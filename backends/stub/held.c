@@ -1,4 +1,5 @@
-/* Memory that the stub holds besides arrays, counted by nd4c, on a test's command. */
+/* Memory that the stub holds besides arrays, counted by nd4c. Tests hold and release it with commands of stub_control
+ * (control.c). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Kernels: one for every op the stub knows; each copies its call into the queue. */
+/* Kernels: one for every op the stub knows; each copies its call into the queue. backend.c gives the list to the
+ * registry. */
 #include <stdio.h>
 #include <string.h>
 

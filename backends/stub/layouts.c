@@ -1,5 +1,5 @@
-/* The layout that the stub wants for a constant b of matmul: blocks of four columns, the blocks of one row far apart.
- */
+/* The layout that the stub asks for a constant b of matmul: blocks of four columns, the blocks of one row far apart.
+ * kernels.c uses it for the kernel of matmul, and checks the operands' layouts of all kernels. */
 #include <string.h>
 
 #include "stub.h"

@@ -1,5 +1,5 @@
 /* Buffers: blocks behind handles that are not addresses. Their bytes are scrambled, so that accidental reads by the
- * host are detected. */
+ * host are detected. device.c, operand.c and scratch.c read and write the bytes through it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Elements between buffers and wide values. */
+/* Elements between buffers and wide values. work.c loads a call's inputs with it and stores its results. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Streams: each has a thread that runs tasks in order, with a delay. */
+/* Streams: each has a thread that runs tasks in order, with a delay. kernels.c, compiler.c, device.c and collective.c
+ * submit tasks. */
 #include <stdio.h>
 #include <string.h>
 

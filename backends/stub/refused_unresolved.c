@@ -1,5 +1,5 @@
-/* A plug-in that the loader refuses, for tests: it needs an undefined variable (not a function, because lazy binding
- * would defer the failure). */
+/* A plug-in that the loader refuses, because it needs an undefined variable (not a function, because lazy binding would
+ * defer the failure). tests/device/registry and tests/tools/check_plugin.sh load it. */
 #include "nd4c/plugin.h"
 
 extern const nd4c_provider nd4c_stub_defined_nowhere;

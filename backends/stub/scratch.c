@@ -1,5 +1,5 @@
 /* Checks of scratch: each task writes a unique number to both ends of its scratch, and checks at its end that the
- * numbers are unchanged. */
+ * numbers are unchanged. work.c and compiler.c call it around their work. */
 #include "stub.h"
 
 static _Atomic int64_t next_stamp;

@@ -1,5 +1,6 @@
 /* The stub backend: a device for tests that checks every promise of the ABI. Its memory has opaque handles and
- * scrambled bytes, its queues run late, and a test can make every call fail. */
+ * scrambled bytes, its queues run late, and a test can make every call fail. Every file of this folder includes it;
+ * tests find the exported functions with dlsym. */
 #ifndef ND4C_BACKENDS_STUB_STUB_H
 #define ND4C_BACKENDS_STUB_STUB_H
 

@@ -1,4 +1,5 @@
-/* A call in the queue: a deep copy, independent of the caller's memory. */
+/* A call in the queue: a deep copy, independent of the caller's memory. kernels.c and compiler.c create it; the
+ * stream's thread runs it. */
 #include <string.h>
 
 #include "stub.h"
