@@ -66,7 +66,7 @@ static void read_mask(nd4c_cpu_work *work, int32_t position, nd4c_ref_attend_arg
     args->mask_steps[axis + 4 - mask->rank] = mask->shape[axis] == 1 ? 0 : step;
     step *= mask->shape[axis];
   }
-  /* A last axis that is shorter leaves out the keys behind it; one of extent 1 is broadcast. */
+  /* If the mask's last axis is shorter than the keys, the keys beyond it are masked out; extent 1 is broadcast. */
   if (mask->rank > 0 && mask->shape[mask->rank - 1] != 1 && mask->shape[mask->rank - 1] < args->keys) {
     args->mask_keys = mask->shape[mask->rank - 1];
   }

@@ -15,7 +15,7 @@ static nd4c_status fill_number(const nd4c_call *call, uint64_t number) {
 
 static nd4c_status fill_given(const nd4c_call *call) {
   nd4c_ref_tensor y = nd4c_cpu_ref_output(call, 0);
-  nd4c_ref_fill(&y, call->inputs[call->input_count - 1].data); /* after the array to be like, if there is one */
+  nd4c_ref_fill(&y, call->inputs[call->input_count - 1].data); /* the last input; full_like has the array before it */
   return ND4C_OK;
 }
 

@@ -81,7 +81,8 @@ static nd4c_status leaky_relu_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
+/* x stands for a low bound that was left out, which changes nothing. If the high bound was left out, the result is
+ * maximum(x, low). */
 static nd4c_status clip_run(const nd4c_call *call) {
   nd4c_dtype x = call->inputs[0].dtype;
   const nd4c_dtype as[3] = {x, x, x};
@@ -114,7 +115,7 @@ static nd4c_status nextafter_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* Elements as integers of their size; a call's dtypes are the operands' own, so that both are replaced. */
+/* Copies the elements as integers of their size, so the dtypes of both operands are replaced. */
 static nd4c_status bit_cast_run(const nd4c_call *call) {
   static const nd4c_dtype carriers[] = {[1] = ND4C_INT8, [2] = ND4C_INT16, [4] = ND4C_INT32, [8] = ND4C_INT64};
   int32_t bytes = nd4c_cpu_dtype_bytes(call->inputs[0].dtype);
@@ -261,7 +262,7 @@ static nd4c_status copy_run(const nd4c_call *call) {
   return plain(call, nd4c_value_copy);
 }
 
-/* The attribute, a dtype, is the result's. */
+/* The attribute `dtype` needs no reading here: the output has it. */
 static nd4c_status cast_run(const nd4c_call *call) {
   nd4c_cpu_reference_map(call, nd4c_value_copy, PROMOTED, 0, NULL);
   return ND4C_OK;

@@ -117,7 +117,7 @@ static nd4c_status affine_grid_run(const nd4c_call *call) {
   return nd4c_cpu_reference_parallel(call, places, 64, grid_range, &args);
 }
 
-/* Each of a list of image numbers names one of `images`. */
+/* Checks that each number of a list is that of one of `images` images. */
 static nd4c_status check_images(const nd4c_call *call, const char *what, const nd4c_ref_tensor *indices,
                                 int64_t images) {
   for (int64_t i = 0; i < indices->shape[0]; i++) {

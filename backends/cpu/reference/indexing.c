@@ -38,7 +38,7 @@ nd4c_status nd4c_cpu_check_indices(const nd4c_call *call, int32_t input, int32_t
 
 /* -- picking ------------------------------------------------------------------------------------------------------- */
 
-/* x seen as one axis; false if its elements are not one behind the other. */
+/* x as a tensor of one axis; false if x is not contiguous. */
 static bool flatten(const nd4c_tensor *x, nd4c_ref_tensor *flat) {
   static const int64_t one = 1;
   *flat = (nd4c_ref_tensor){x->dtype, 1, &x->size, &one, x->data};
@@ -108,7 +108,7 @@ static nd4c_status gather_nd_run(const nd4c_call *call) {
 
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
-/* y = x, then y as the whole that updates join. In place they are the very same view. */
+/* Copies x to y, to which updates are then applied. In place both are the same view, and nothing is copied. */
 static nd4c_ref_tensor begin_with_x(const nd4c_call *call) {
   nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   if (x.data != y.data) {

@@ -161,7 +161,7 @@ static nd4c_status repeat_run(const nd4c_call *call) {
   int32_t axis = nd4c_axis(axes->as.ints[0], x->rank);
   bool uniform =
       nd4c_cpu_input(call, ND4C_IN_repeat_counts) == NULL && call->attrs[ND4C_ATTR_repeat_repeats].count == 1;
-  /* Slices, then copies of each; all slices at once where they have equally many. */
+  /* Copies slice by slice, each repeatedly; all slices at once if they have the same count. */
   int64_t slices = uniform ? 1 : x->shape[axis];
   for (int64_t slice = 0; slice < slices; slice++) {
     int64_t count = x->shape[axis] == 0 ? 0 : repeats_of(call, slice);
@@ -181,7 +181,7 @@ static nd4c_status repeat_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* Rolling is padding with x itself on one side, cut off on the other. */
+/* Rolling is padding with wrap-around on one side and negative padding on the other. */
 static nd4c_status roll_run(const nd4c_call *call) {
   static const int64_t one = 1;
   const nd4c_attr_value *shifts = &call->attrs[ND4C_ATTR_roll_shifts], *axes = &call->attrs[ND4C_ATTR_roll_axes];

@@ -117,7 +117,7 @@ static nd4c_status one_hot_run(const nd4c_call *call) {
   return ND4C_OK;
 }
 
-/* inverse[x[i]] = i, all of it below 0 before. */
+/* Sets inverse[x[i]] = i. Elements are -1 before they are set, so that a number that comes twice is found. */
 static nd4c_status invert(const nd4c_call *call, int64_t *inverse) {
   const nd4c_tensor *x = &call->inputs[0];
   for (int64_t i = 0; i < x->size; i++) {
@@ -183,7 +183,7 @@ static nd4c_status check_groups(const nd4c_call *call, int64_t count, int64_t *l
   return ND4C_OK;
 }
 
-/* y's rows in the order of `order`; x's rows are the positions of its first axes. */
+/* Copies the rows of x to y in the order `order`. A row of x is a position of its first axes. */
 static void move_rows(const nd4c_call *call, const int64_t *order) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   nd4c_ref_tensor rows = nd4c_cpu_ref_tensor(x);

@@ -103,8 +103,8 @@ static nd4c_status of_classes(const nd4c_call *call, nd4c_cpu_work *work, bool s
 
 ND4C_CPU_RANGE(optimize_range, nd4c_ref_optimize)
 
-/* x and the states are changed: outputs 0, 1, 2. `has_v`, `has_h`: the states that there are. Behind them stand the
- * rate and, if the optimiser counts them, the steps. */
+/* Updates x and the states (outputs 0, 1, 2). `has_v`, `has_h`: which states the optimiser has. The next inputs are the
+ * rate and, if the optimiser counts steps, their number. */
 static nd4c_status optimize(const nd4c_call *call, nd4c_cpu_work *work, nd4c_ref_optimizer_args args, bool has_v,
                             bool has_h) {
   int32_t next = 2;

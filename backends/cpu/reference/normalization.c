@@ -130,7 +130,7 @@ static nd4c_status lrn(const nd4c_call *call, nd4c_cpu_work *work) {
 
 /* -- groups over any axes ----------------------------------------------------------------------------------------- */
 
-/* The elements of x in groups: those that differ in the reduced axes alone are of one. */
+/* The elements of x in groups: elements that differ in reduced axes only are in one group. */
 typedef struct grouping {
   int64_t count, *of; /* the group of each element */
   const double *x;
@@ -187,7 +187,7 @@ static nd4c_status standardize(const nd4c_call *call, nd4c_cpu_work *work) {
   return ND4C_OK;
 }
 
-/* The moments of the batch normalise; what is returned of them is mixed into the old ones. */
+/* Normalises by the moments of the batch. The moments that it returns are these, mixed with the previous ones. */
 static nd4c_status batch_norm_training(const nd4c_call *call, nd4c_cpu_work *work) {
   const nd4c_tensor *x = &call->inputs[0];
   double momentum = ND4C_REAL_OF(call, batch_norm_training_momentum);

@@ -13,7 +13,7 @@ typedef struct job {
   const nd4c_block_format *format;
   const unsigned char *blocks;
   int64_t rows, n, k; /* rows of all matrices of the batch */
-  bool turned;        /* blocks lie along k: b is what a matrix [n, k] gives when it is turned */
+  bool turned;        /* blocks lie along k: b is a transposed matrix [n, k] */
 } job;
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {

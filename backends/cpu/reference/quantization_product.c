@@ -45,7 +45,7 @@ static void multiply(product *p) {
   nd4c_cpu_parallel(p->m, nd4c_cpu_grain(p->n * p->k / 8), p->call->width, product_range, p);
 }
 
-/* Offset of an operand's matrix for number `matrix` of y's leading axes. */
+/* Offset of the operand's matrix that belongs to matrix number `matrix` of y. */
 static int64_t batch_offset(const nd4c_ref_tensor *operand, const nd4c_ref_tensor *y, int32_t batch_rank,
                             int64_t matrix) {
   nd4c_ref_tensor batch = *operand;
@@ -110,7 +110,7 @@ static void store_byte(const nd4c_ref_tensor *y, int64_t offset, double value, i
   y->data[offset] = (char)(int)(whole < low ? low : whole > low + 255 ? low + 255 : whole);
 }
 
-/* Element (i, j) of the sums into element `flat` of y: `to` NULL: as it is, or, where y is floating, scaled. */
+/* Stores sum (i, j) as element `flat` of y. `to` NULL: unchanged, or scaled if y is floating. */
 static void store_sum(const product *p, const target *to, const nd4c_ref_tensor *bias, int64_t flat, int64_t i,
                       int64_t j) {
   int64_t offset = nd4c_ref_offset(&p->y, p->y.rank, p->y.shape, flat);
@@ -128,7 +128,7 @@ static void store_sum(const product *p, const target *to, const nd4c_ref_tensor 
 
 /* -- matrices ----------------------------------------------------------------------------------------------------- */
 
-/* a [..., m, k] times b [..., k, n], as matmul has it; `turned`: times b [n, k] turned round. */
+/* a [..., m, k] times b [..., k, n], with matmul's rules; `turned`: times the transpose of b [n, k]. */
 static nd4c_status multiply_matrices(const nd4c_call *call, nd4c_cpu_work *work, int32_t b_at, positions at,
                                      const target *to, bool turned, nd4c_ref_tensor bias) {
   product p = {.call = call,
@@ -248,7 +248,7 @@ static nd4c_status run_conv(const nd4c_call *call, nd4c_cpu_work *work, int32_t 
       p->a_scales[row] = at->a_scale < 0 ? 1 : parameter(call, at->a_scale, &p->y, 0, 0, channel, true);
     }
     p->b_scales[0] = at->b_scale < 0 ? 1 : parameter(call, at->b_scale, &p->y, 0, 0, 0, true);
-    /* Rows of w in C order: a matrix of channels and cells only where w has no gaps, so each cell goes by itself. */
+    /* Reads w in C order element by element, because w may have gaps. */
     for (int64_t row = 0; row < p->m; row++) {
       for (int64_t j = 0; j < p->k; j++) {
         int64_t flat = (group * p->m + row) * p->k + j;

@@ -45,7 +45,7 @@ static nd4c_status fill(const nd4c_call *call, nd4c_ref_random *r) {
   return nd4c_cpu_reference_parallel(call, call->outputs[0].size, WORK, fill_range, r);
 }
 
-/* Low and high of the uniform distribution stand where the others have mean and scale. */
+/* A law with two attributes. low and high of random_uniform have the positions of mean and scale of the others. */
 static nd4c_status with_two(const nd4c_call *call, nd4c_ref_distribution distribution) {
   nd4c_ref_random r = random_of(call, distribution);
   nd4c_dtype dtype = call->outputs[0].dtype;
@@ -81,7 +81,7 @@ static nd4c_status check_parameter(const nd4c_call *call, int32_t input, limits 
 static const limits probability = {0, 1, false}, trials = {0, 0x1p53, true}, positive = {0, 0x1p53, false},
                     finite = {0, 0x1.fffffffffffffp1023, false};
 
-/* Parameters are judged before anything is written; NULL: there is none. */
+/* Checks the parameters before anything is written; NULL: the law has no such parameter. */
 static nd4c_status with_parameters(const nd4c_call *call, nd4c_ref_distribution distribution, const limits *a,
                                    const limits *b, double scale) {
   nd4c_ref_random r = random_of(call, distribution);
@@ -142,7 +142,8 @@ static nd4c_status shuffle(const nd4c_call *call, nd4c_cpu_work *work) {
 
 /* -- dropout, leaky rectifier -------------------------------------------------------------------------------------- */
 
-/* Elements that are kept with a chance, or, without a mask, those below 0 times a slope that chance picks. */
+/* random_dropout: keeps each element with a probability, and writes the mask. rrelu (no mask): multiplies elements
+ * below 0 by a random slope. */
 typedef struct chance_job {
   nd4c_philox state;
   bool seeded;
@@ -189,7 +190,7 @@ static nd4c_status rrelu(const nd4c_call *call, nd4c_cpu_work *work) {
 
 /* -- categories ---------------------------------------------------------------------------------------------------- */
 
-/* One row's chances, unnormalised; false if they are none. */
+/* Reads the unnormalised probabilities of one row; false if they are not valid. */
 static bool read_chances(const nd4c_tensor *p, int64_t start, bool logarithms, double *chances) {
   int64_t classes = p->shape[p->rank - 1];
   double largest = -INFINITY, sum = 0;
@@ -207,7 +208,8 @@ static bool read_chances(const nd4c_tensor *p, int64_t start, bool logarithms, d
   return sum > 0 && sum < INFINITY;
 }
 
-/* chances become sums; the class in whose part a place lies. */
+/* Turns the probabilities into running sums, and picks for each sample the class whose interval contains a random
+ * place. */
 static void choose_with_replacement(const nd4c_philox *state, int64_t first, int64_t classes, double *chances,
                                     int64_t samples, int64_t *chosen) {
   for (int64_t i = 1; i < classes; i++) {
@@ -228,7 +230,7 @@ static void choose_with_replacement(const nd4c_philox *state, int64_t first, int
   }
 }
 
-/* The classes whose exponential waiting times are shortest (Efraimidis and Spirakis); those without a chance last. */
+/* Orders the classes by exponential waiting times (Efraimidis and Spirakis); classes of probability 0 come last. */
 static void choose_without_replacement(const nd4c_philox *state, int64_t first, int64_t classes, double *chances,
                                        uint64_t *work, int64_t *order) {
   for (int64_t i = 0; i < classes; i++) {

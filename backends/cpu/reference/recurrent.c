@@ -46,7 +46,8 @@ static void given_functions(const nd4c_call *call, nd4c_ref_recurrent_args *args
   }
 }
 
-/* Memory for the state, which is output `state` and the next, and the computation. */
+/* Takes memory for the state (output `state` and, for an lstm, the next one) and for the scratch of the chains, and
+ * runs them. */
 static nd4c_status run_chains(nd4c_cpu_work *work, nd4c_ref_recurrent_args *args, int32_t state) {
   int64_t chains = args->directions * args->batch, each = args->gates * args->hidden * (args->inputs + args->hidden);
   args->last_h = nd4c_cpu_work_output(work, state);

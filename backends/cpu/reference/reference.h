@@ -40,7 +40,7 @@ static inline int64_t nd4c_cpu_grain(int64_t work_per_item) {
   return items > 1 ? items : 1;
 }
 
-/* The range over `count` items, each of so much work, shared out where there is enough of it. */
+/* Runs the range over `count` items, each of work_per_item; the pool's threads share it if there is enough work. */
 static inline nd4c_status nd4c_cpu_reference_parallel(const nd4c_call *call, int64_t count, int64_t work_per_item,
                                                       nd4c_range_function range, void *user) {
   if (count > 0) {

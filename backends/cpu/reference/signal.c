@@ -127,7 +127,7 @@ static nd4c_status mel_weight_matrix_run(const nd4c_call *call) {
 
 /* -- rearrangements --------------------------------------------------------------------------------------------- */
 
-/* A roll by half of each axis: padding with x itself on one side, cut off on the other. */
+/* A roll by half of each axis: padding with wrap-around on one side and negative padding on the other. */
 static nd4c_status fftshift_run(const nd4c_call *call) {
   nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0), y = nd4c_cpu_ref_output(call, 0);
   bool chosen[ND4C_CPU_MAX_RANK] = {false};

@@ -114,7 +114,7 @@ nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call) {
     int64_t own = t.real_out ? y->shape[t.axes[i]] : x->shape[t.axes[i]];
     t.lengths[i] = given[i] == -1 ? own : given[i];
   }
-  if (t.real_in && t.count > 1) { /* the real axis is halved first, its last pass is that of another */
+  if (t.real_in && t.count > 1) { /* the real axis, which is halved, is transformed first */
     int32_t last = t.axes[t.count - 1];
     int64_t length = t.lengths[t.count - 1];
     memmove(t.axes + 1, t.axes, (size_t)(t.count - 1) * sizeof *t.axes);
@@ -159,7 +159,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
 
 /* -- running ---------------------------------------------------------------------------------------------------- */
 
-/* What one pass leaves for the next: dense, in double. */
+/* The result of one pass, which the next one reads: dense, in double. */
 typedef struct between {
   int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK], bytes;
   void *data;

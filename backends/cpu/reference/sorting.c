@@ -92,7 +92,8 @@ static int32_t sort_axis(const nd4c_call *call) {
   return nd4c_axis(ND4C_INT_OF(call, sort_axis), call->inputs[0].rank);
 }
 
-/* Values or indices of whole lines, of the `taken` from number `first` on. */
+/* Sorts each line and stores the values, the indices or both of `taken` elements from number `first` on. taken -1: as
+ * many as the output has. */
 static nd4c_status sort_into(const nd4c_call *call, nd4c_cpu_work *work, int32_t values, int32_t indices,
                              bool descending, int64_t first, int64_t taken) {
   sort_call s = {.descending = descending, .first = first};
@@ -113,7 +114,7 @@ typedef struct lexsort_call {
 
 enum { LEXSORT_WORDS = ND4C_REF_SORT_WORDS + 4 }; /* a line's element: its key of 16 bytes, its place in two orders */
 
-/* Stably by one key after the other, the last one at last, each read in the order so far. */
+/* Sorts stably by each key in turn, the last key last. Each key is read in the order that the earlier keys gave. */
 static void lexsort_line(const lexsort_call *c, int64_t line, uint64_t *work) {
   nd4c_ref_tensor y = nd4c_cpu_ref_output(c->call, 0);
   int64_t n = c->length, from, to = 0;
@@ -218,7 +219,7 @@ static nd4c_status unique_flat(const nd4c_call *call, nd4c_cpu_work *work, bool 
   return ND4C_OK;
 }
 
-/* Slices along an axis are rows once that axis stands first. */
+/* Moves the axis to the front, so that slices along it are rows. */
 static nd4c_status unique_slices(const nd4c_call *call, nd4c_cpu_work *work, int32_t axis, bool sorted) {
   nd4c_ref_tensor x = nd4c_cpu_ref_input(call, 0);
   int64_t shape[ND4C_CPU_MAX_RANK], strides[ND4C_CPU_MAX_RANK], columns = 1, inner = 1;

@@ -189,7 +189,7 @@ static nd4c_status average_pool(const nd4c_call *call, nd4c_cpu_work *work) {
   return run_pool(call, work, &args);
 }
 
-/* The index of a cell of a plane, as the attributes count; -1 stays. */
+/* Converts the index of a cell in its plane to the numbering that the attributes ask for; -1 stays. */
 static int64_t count_index(const nd4c_call *call, const nd4c_ref_sweep *s, int64_t row, int64_t index) {
   bool column_major = ND4C_FLAG_OF(call, max_pool_with_indices_column_major);
   bool planar = ND4C_FLAG_OF(call, max_pool_with_indices_planar);
@@ -236,7 +236,7 @@ static nd4c_status max_pool(const nd4c_call *call, nd4c_cpu_work *work) {
 
 /* -- max_unpool --------------------------------------------------------------------------------------------------- */
 
-/* Extents that undo the pool, in which the indices of a call that is not planar count. */
+/* The extent of axis i before the pool. If a call is not planar, its indices count in arrays of these extents. */
 static int64_t unpooled_extent(const nd4c_call *call, int32_t i) {
   const nd4c_attr_value *attrs = call->attrs, *pads = &attrs[ND4C_ATTR_max_unpool_pads];
   const nd4c_tensor *x = &call->inputs[0];

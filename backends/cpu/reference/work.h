@@ -8,14 +8,14 @@
 
 enum { ND4C_CPU_WORK_BLOCKS = 128, ND4C_CPU_WORK_OUTPUTS = 4 };
 
-/* An op of this kind is a function of the call and its work, which takes what it needs, asks nd4c_cpu_work_check (or
- * nd4c_cpu_work_parallel, which does) once before it computes, and returns a status. ND4C_CPU_WORK_RUN does the rest.
- */
+/* The memory of one call. An op is a function of the call and its work. It takes all memory, calls nd4c_cpu_work_check
+ * (or nd4c_cpu_work_parallel, which calls it) once before it computes, and returns a status. ND4C_CPU_WORK_RUN does the
+ * rest. */
 typedef struct nd4c_cpu_work {
   const nd4c_call *call;
   int32_t count, result_count;
   bool failed;   /* memory was missing: all later requests give NULL */
-  char *scratch; /* of the call's: taken from first, so that calls of a plan allocate nothing */
+  char *scratch; /* the call's scratch, used first, so that calls of a plan allocate nothing */
   size_t left;   /* of its bytes */
   struct {
     void *memory;
@@ -33,7 +33,7 @@ static inline int64_t nd4c_cpu_work_bytes(int64_t count) {
   return (count + 7) / 8 * 8 * (int64_t)sizeof(double);
 }
 int64_t nd4c_cpu_work_operand_bytes(const nd4c_call *call);
-/* Work in the call's scratch of `bytes`; 0: in memory of its own. */
+/* Work in the call's scratch of `bytes`; 0: in allocated memory. */
 static inline nd4c_cpu_work nd4c_cpu_work_in(const nd4c_call *call, int64_t bytes) {
   return (nd4c_cpu_work){.call = call, .scratch = call->scratch, .left = call->scratch != NULL ? (size_t)bytes : 0};
 }
@@ -41,21 +41,21 @@ static inline nd4c_cpu_work nd4c_cpu_work_in(const nd4c_call *call, int64_t byte
 /* Zeroed numbers. */
 double *nd4c_cpu_work_make(nd4c_cpu_work *work, int64_t count);
 int64_t *nd4c_cpu_work_make_integers(nd4c_cpu_work *work, int64_t count);
-/* Zeroed memory for an output, rounded into it at the end of a call that succeeds; NULL if the op has no such output.
- * One that is not wanted (no address) is computed all the same. */
+/* Zeroed memory for an output; if the call succeeds, its numbers are rounded into the output at the end. NULL if the op
+ * has no such output. An output without an address is computed and not stored. */
 double *nd4c_cpu_work_output(nd4c_cpu_work *work, int32_t output);
 int64_t *nd4c_cpu_work_output_integers(nd4c_cpu_work *work, int32_t output);
 /* The elements of an input, to change or to read, NULL if it was left out; broadcast to a shape. */
 double *nd4c_cpu_work_load(nd4c_cpu_work *work, int32_t input);
 double *nd4c_cpu_work_load_as(nd4c_cpu_work *work, int32_t input, int32_t rank, const int64_t *shape);
 int64_t *nd4c_cpu_work_load_integers(nd4c_cpu_work *work, int32_t input);
-/* Numbers that are an output: stored at the end like those that were made for it. */
+/* Makes existing numbers the result of an output, to be stored at the end. */
 void nd4c_cpu_work_result(nd4c_cpu_work *work, int32_t output, const double *numbers);
 /* Rounds numbers into an output at once. */
 void nd4c_cpu_work_store(const nd4c_call *call, int32_t output, const double *numbers);
 /* MEMORY if something was missing. */
 nd4c_status nd4c_cpu_work_check(const nd4c_cpu_work *work);
-/* The same, else the range over `count` items, each of so much work. */
+/* Checks as above, then runs the range over `count` items, each of work_per_item. */
 nd4c_status nd4c_cpu_work_parallel(const nd4c_cpu_work *work, int64_t count, int64_t work_per_item,
                                    nd4c_range_function range, void *user);
 /* Stores the results if the status is OK, and frees everything; returns MEMORY if something was missing, else `status`.
