@@ -8,15 +8,17 @@
 
 typedef enum way {
   WAY_DOT,    /* one row and one column */
-  WAY_ROWS,   /* few rows, b by rows: it passes once */
-  WAY_DOTS,   /* few rows, b by columns: it passes once */
-  WAY_DIRECT, /* b by rows, in the L2 cache or used by few rows: it is read where it lies */
+  WAY_ROWS,   /* few rows, b by rows: b is read once */
+  WAY_DOTS,   /* few rows, b by columns: b is read once */
+  WAY_DIRECT, /* b by rows, in the L2 cache or used by few rows: b is read in place */
   WAY_PACKED
 } way;
 
-/* Rows up to which b passes once, and up to which packing a large b takes longer than reading it in strips. */
+/* b is read once for up to FEW_ROWS rows of a if b is by rows, and FEW_DOTS if by columns. Up to FEW_STRIPS rows,
+ * packing a large b takes longer than reading it in strips. */
 enum { FEW_ROWS = 3, FEW_DOTS = 8, FEW_STRIPS = 24 };
-/* Bytes of b that stay in the L1 and in the L2 cache, and from which on packed weights are read no faster. */
+/* Bytes of b that stay in the L1 cache (NEAREST) and in the L2 cache (NEAR); packed weights of LARGE bytes and more are
+ * read no faster. */
 enum { NEAREST_BYTES = 1 << 15, NEAR_BYTES = 1 << 19, LARGE_BYTES = 1 << 24 };
 /* Elements of a long dot product that make one sum; multiplications that are worth a thread. */
 enum { PIECE = 1 << 14, GRAIN = 1 << 16 };
@@ -37,7 +39,7 @@ static bool has_step(const nd4c_cpu_matrices *x, int32_t axis) {
   return x->shape[axis] == 1 || x->strides[axis] == 1;
 }
 
-/* Which way a product is computed best as it stands. */
+/* The best way to compute a product without exchanging its operands. */
 static way way_of(const nd4c_cpu_product *p, int64_t bytes) {
   int32_t row = p->rank - 2, column = p->rank - 1;
   bool b_rows = has_step(&p->b, column), b_columns = has_step(&p->b, row), a_rows = has_step(&p->a, column);
@@ -107,7 +109,7 @@ static const char *leave(const nd4c_cpu_product *given, bool single) {
   return NULL;
 }
 
-/* What is computed here although a library could. */
+/* Whether this engine computes a product before the libraries are asked. */
 static bool preferred(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_cpu_product p;
   if (!usable(call, reason, reason_size)) {
@@ -179,8 +181,8 @@ static int64_t part_extent(int64_t extent, int64_t parts, int64_t multiple) {
   return (extent + parts * multiple - 1) / (parts * multiple) * multiple;
 }
 
-/* Cuts each matrix into `parts` parts as equal as strips allow, and of these cuts the one whose parts read the least.
- */
+/* Cuts each matrix into `parts` parts that are as equal as strips allow. Of all such cuts it takes the one whose parts
+ * read the least. */
 static void cut(job *j, int64_t parts) {
   int64_t least = INT64_MAX, multiple = j->way == WAY_DOTS ? 4 : j->loops->strip_columns;
   for (int64_t down = 1; down <= parts; down++) {

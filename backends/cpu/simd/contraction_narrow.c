@@ -6,7 +6,7 @@
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/contraction_product.h"
 
-/* Rows up to which it was quicker; elements of b that are worth a thread. */
+/* Up to so many rows this was faster than oneDNN; elements of b that are worth another thread. */
 enum { FEW_ROWS = 4, GRAIN = 1 << 16 };
 
 typedef struct job {
@@ -16,7 +16,7 @@ typedef struct job {
   nd4c_unary_loop activate;
 } job;
 
-/* The product as it is computed: that of the transposes where b is the one with few columns. */
+/* The product to compute: that of the transposes if b has the few columns. */
 static const char *read_product(const nd4c_call *call, job *j) {
   nd4c_cpu_product *p = &j->p;
   const char *why = nd4c_cpu_product_read(call, p);

@@ -5,8 +5,8 @@
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/nest.h"
 
-/* Whether the call is one piece of work for the calling thread: all operands are contiguous, of the output's size, and
- * small. cost: as nd4c_nest_run has it. */
+/* Whether the calling thread computes the call in one piece: all operands are contiguous, of the output's size, and
+ * small. cost: in the unit of nd4c_nest_run. */
 static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost) {
   const nd4c_tensor *y = &call->outputs[0];
   uint32_t flags = y->flags;
@@ -74,7 +74,7 @@ static bool usable_binary(const nd4c_call *call, enum nd4c_binary_index op, char
   return true;
 }
 
-/* X(op, cost): cost as nd4c_nest_run has it. */
+/* X(op, cost): the cost of one element, in the unit of nd4c_nest_run. */
 #define BINARY_OPS(X) \
   X(add, 1)           \
   X(subtract, 1)      \
@@ -153,7 +153,7 @@ static void compute_unary(const void *user, int64_t n, char *const *pointers, co
   job->loop(n, pointers[1], pointers[0], job->parameters);
 }
 
-/* Elements that do not lie side by side are brought together first. */
+/* Elements that are not neighbours are first gathered in a buffer. */
 static void stream_unary(const void *user, int64_t n, char *const *pointers, const int64_t *steps) {
   const unary_job *job = user;
   _Alignas(64) char buffer[1024];
@@ -236,7 +236,8 @@ static nd4c_status run_leaky_relu(const nd4c_call *call) {
   return run_unary(call, ND4C_UNARY_leaky_relu, 1, &parameters);
 }
 
-/* Activations: their attributes are the parameters. X(op, cost, whether the loops hold for the first) */
+/* Activations whose attributes are the loop's parameters. X(op, cost, whether the loop is valid for the first
+ * attribute, `alpha`) */
 #define ACTIVATION_OPS(X)                            \
   X(elu, 8, true)                                    \
   X(selu, 8, true)                                   \
@@ -359,7 +360,7 @@ const nd4c_kernel *const nd4c_cpu_simd_elementwise_kernels[] = {
         ND4C_CPU_SIMD_KERNEL(gelu, ND4C_CPU_FLOATS, NULL, run_gelu),
     ND4C_CPU_SIMD_KERNEL(leaky_relu, ND4C_CPU_FLOATS, NULL, run_leaky_relu),
     ND4C_CPU_SIMD_KERNEL(clip, ND4C_CPU_REALS, usable_clip, run_clip),
-    /* Above BLAS, for which it would be many products of one number each. */
+    /* Before OpenBLAS, which would compute kron as many products of one number each. */
     ND4C_CPU_KERNEL("simd", kron, "kron", ND4C_CPU_PRIORITY_OPENBLAS + 1, ND4C_CPU_NUMBERS, usable_kron, run_kron),
     ND4C_CPU_SIMD_KERNEL(cast, ND4C_CPU_MOVABLE, usable_cast, run_cast),
     ND4C_CPU_SIMD_KERNEL(where, ND4C_CPU_BOOLS, usable_where, run_where), NULL};

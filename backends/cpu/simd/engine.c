@@ -36,7 +36,7 @@ bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...)
   return false;
 }
 
-/* By request: float32 functions whose shorter formulas take the place of the level's own. */
+/* Replaces float32 functions of the level by ones with shorter formulas (nd4c.cpu.math=fast). */
 static void use_fast_loops(void) {
   static nd4c_unary_table unary;
   static nd4c_binary_table binary;
@@ -59,7 +59,7 @@ static bool fast_is_wanted(void) {
   return nd4c_cpu_host->config("nd4c.cpu.math", math, sizeof math) && strcmp(math, "fast") == 0;
 }
 
-/* Where a level stands in a list that has those of all families in order. */
+/* The rank of a level: a higher level of the same processor family has a higher rank. */
 static int rank_of(const char *level) {
   static const char *const order[] = {"base", "neon", "avx2", "dotprod", "avx512"};
   int rank = 0;
@@ -71,7 +71,7 @@ static int rank_of(const char *level) {
   return rank;
 }
 
-/* The highest up to `level` that this build has. */
+/* The tables of the highest level of this build that is not above `level`. */
 static const nd4c_simd_tables *tables_of(const char *level) {
   const nd4c_simd_tables *tables = &levels[0];
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {

@@ -173,7 +173,7 @@ static nd4c_status run_gather(const nd4c_call *call) {
 
 /* -- elements along an axis ---------------------------------------------------------------------------------------- */
 
-/* Rows of indices and of the part, both contiguous in one shape; the whole lies as it likes. */
+/* Rows of indices and of the part, both contiguous and of one shape; the whole may have any strides. */
 typedef struct element_job {
   nd4c_indices indices;
   char *whole, *part;
@@ -205,7 +205,8 @@ static void run_row(const element_job *job, int64_t row, int64_t first, int64_t 
   }
 }
 
-/* Columns [begin, end) of `rows` rows from `first` on, so few at a time that the whole's stay in the cache. */
+/* Columns [begin, end) of `rows` rows from `first` on, so few at a time that their places in the whole stay in the
+ * cache. */
 static void run_columns(const element_job *job, int64_t first, int64_t rows, int64_t begin, int64_t end) {
   for (int64_t column = begin; column < end; column += COLUMNS) {
     int64_t n = end - column < COLUMNS ? end - column : COLUMNS;
@@ -215,7 +216,8 @@ static void run_columns(const element_job *job, int64_t first, int64_t rows, int
   }
 }
 
-/* Asks for the whole's next row, of which hardware cannot foresee which lines are wanted: nearly all. */
+/* Prefetches the next row of the whole. The indices use nearly all of its cache lines, but in an order that the
+ * hardware cannot predict. */
 static void foresee_row(const element_job *job, int64_t row) {
   int64_t bytes = job->indices.extent * job->bytes;
   if (job->stride != 1 || job->step != 0 || bytes > ASKED_ROW || job->row < bytes / ND4C_CPU_CACHE_LINE) {
@@ -242,7 +244,8 @@ static void pick_elements(void *user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-/* Groups of rows whose places no other group has: those of one position of the axes before the axis. */
+/* Groups of rows that write to places of no other group: the rows at one position of the axes before the indexed
+ * axis. */
 static void run_groups(void *user, int64_t begin, int64_t end, int32_t worker) {
   const element_job *job = user;
   (void)worker;
@@ -335,7 +338,7 @@ static nd4c_status run_pick(const nd4c_call *call) {
 
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
-/* y = x. In place they are the very same view. */
+/* Copies x to y. In place both are the same view, and nothing is copied. */
 static void begin_with_x(const nd4c_call *call) {
   if (call->inputs[0].data != call->outputs[0].data) {
     nd4c_nest_copy_tensor(&call->inputs[0], &call->outputs[0], call->width);
@@ -398,7 +401,8 @@ typedef struct slice_job {
   nd4c_binary_loop add;               /* NULL: copies */
 } slice_job;
 
-/* Elements [begin, end) of all blocks: no two workers meet. */
+/* Elements [begin, end) of all blocks. Workers take different elements of a block, so they never write to the same
+ * place. */
 static void place_slices(void *user, int64_t begin, int64_t end, int32_t worker) {
   const slice_job *job = user;
   int64_t pitch = job->block * job->bytes, skip = begin * job->bytes, n = end - begin;

@@ -50,7 +50,7 @@ static void fill(const filler *f, char *to, int64_t bytes) {
 
 /* -- rows that continue x ------------------------------------------------------------------------------------------ */
 
-/* Positions of y that show those of x from `from` on in steps of 1, -1 or 0; from -1: the value. */
+/* A run of positions of y: copies of x's positions from `from` on, in steps of 1, -1 or 0; from -1: the fill value. */
 typedef struct run {
   int64_t from, step, count;
 } run;
@@ -76,7 +76,7 @@ static int64_t modulo(int64_t a, int64_t n) {
   return rest < 0 ? rest + n : rest;
 }
 
-/* What is shown from position j of an axis of x with n elements on, and for how many positions that holds. */
+/* The run that begins at position j of an axis of x, which has n elements and is continued beyond both ends. */
 static run run_at(nd4c_ref_pad_mode mode, int64_t n, int64_t j) {
   if (j >= 0 && j < n) {
     return (run){j, 1, n - j};
@@ -182,7 +182,7 @@ static void make_row(const continued *c, const char *row, int64_t begin, int64_t
   for (int64_t j = begin; j < end; j += count, to += count * c->unit) {
     run r = run_at(c->mode, n, j - c->begin[last]);
     count = r.count = r.count < end - j ? r.count : end - j;
-    if (c->mode == ND4C_REF_PAD_WRAP && j >= begin + n) { /* what stands a period before, twice as much each time */
+    if (c->mode == ND4C_REF_PAD_WRAP && j >= begin + n) { /* copies the period before, and doubles it with each step */
       int64_t ready = (j - begin) / n * n, rest = end - j;
       count = ready < rest ? ready : rest;
       memcpy(to, to - ready * c->unit, (size_t)(count * c->unit));
@@ -192,8 +192,8 @@ static void make_row(const continued *c, const char *row, int64_t begin, int64_t
   }
 }
 
-/* The row of y that is made, and where the axes up to each one place x's for it: bytes, -1 where only the value is
- * shown. */
+/* The current row of y. place: for each axis, the offset in x, in bytes, that the axes up to it give; -1 if the row has
+ * the fill value only. */
 typedef struct row_walk {
   int64_t index[ND4C_CPU_MAX_RANK], place[ND4C_CPU_MAX_RANK];
 } row_walk;
@@ -256,7 +256,7 @@ static void make_rows(const continued *c, int64_t rows, const char *row, int64_t
   }
 }
 
-/* How many rows from the one of `walk` on, up to `most`, can be made together. */
+/* How many rows, from the row of `walk` on and at most `most`, have the same runs and can be written together. */
 static int64_t rows_alike(const continued *c, const row_walk *walk, int64_t most, int64_t *pitch) {
   int32_t axis = c->rank - 2;
   if (axis < 0 || c->run_count == 0 || walk->place[axis] < 0) {
@@ -269,7 +269,7 @@ static int64_t rows_alike(const continued *c, const row_walk *walk, int64_t most
   return left < most ? left : most;
 }
 
-/* Positions [begin, end) of y in order, made at `to`. */
+/* Writes positions [begin, end) of y, in order, to `to`. */
 static void make_positions(const continued *c, int64_t begin, int64_t end, char *to) {
   int64_t length = c->to[c->rank - 1], first = begin % length;
   row_walk walk;
@@ -294,7 +294,7 @@ static void make_positions(const continued *c, int64_t begin, int64_t end, char 
   }
 }
 
-/* Results that are streamed are made in a buffer, if rows are not long as many as fit: those are made together. */
+/* Results that are streamed are first written to a buffer, as many short rows as fit at a time. */
 static void make_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const continued *c = user;
   int64_t most = BUFFER_BYTES / c->unit, length = c->to[c->rank - 1];
@@ -385,7 +385,7 @@ typedef struct weave_job {
   int64_t bytes;
 } weave_job;
 
-/* More arrays than that: pieces of them as rows of a buffer, which is transposed. */
+/* For more arrays than the loop above takes: pieces of the arrays become rows of a buffer, which is transposed. */
 static void weave_many(const weave_job *job, int64_t begin, int64_t end) {
   int64_t lanes = job->call->input_count, most = WEAVE_BUFFER / lanes / ND4C_CPU_CACHE_LINE * ND4C_CPU_CACHE_LINE;
   char *y = (char *)job->call->outputs[0].data + begin * lanes * job->bytes;
@@ -417,7 +417,7 @@ static void weave_range(void *user, int64_t begin, int64_t end, int32_t worker) 
                                               (char *)job->call->outputs[0].data + begin * lanes * job->bytes);
 }
 
-/* Not too many contiguous arrays along the last axis. */
+/* Whether the arrays can be interleaved: all are contiguous, not too many, and stacked along the last axis. */
 static bool is_woven(const nd4c_call *call, int32_t axis) {
   const nd4c_tensor *y = &call->outputs[0];
   bool woven = axis == y->rank - 1 && call->input_count >= 2 && call->input_count <= MOST_WOVEN;

@@ -6,7 +6,7 @@
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
 
-/* Parts of the mask that are counted, then moved, each by one worker; fewer where there is little. */
+/* Parts of the mask; one worker counts, then moves each part. Fewer if there is little to do. */
 enum { PARTS = 64, PART_ELEMENTS = 8192 };
 
 /* x seen as [size of the mask, block]. */

@@ -72,7 +72,7 @@ static void pick_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-/* part: where picked blocks go, or what is placed. */
+/* part: the destination of picked blocks, or the source of placed ones. */
 static void job_make(position_job *job, const nd4c_tensor *indices, const nd4c_tensor *whole, const nd4c_tensor *part) {
   int32_t length = (int32_t)indices->shape[indices->rank - 1];
   int64_t block = 1;
@@ -92,7 +92,7 @@ static void job_make(position_job *job, const nd4c_tensor *indices, const nd4c_t
   }
 }
 
-/* The reference's words where something is out of range. */
+/* Checks the positions. If one is out of range, the reference's check writes the message. */
 static nd4c_status check(const nd4c_call *call, position_job *job, int64_t count) {
   const nd4c_tensor *indices = &call->inputs[1];
   nd4c_ref_positions args = {

@@ -6,10 +6,10 @@
 
 enum {
   WORTH_BYTES = 65536, /* what is worth another thread */
-  COUNTED_PARTS = 64   /* of what is repeated by counts, which are shared out */
+  COUNTED_PARTS = 64   /* parts of an axis that is repeated by counts; workers share them */
 };
 
-/* Slices of the axis, x seen as [outer, n, block], each as often as it is told. */
+/* Repeats each slice of the axis by its own count; x is seen as [outer, n, block]. */
 typedef struct counted_job {
   const char *x;
   char *y;
@@ -27,7 +27,7 @@ static int64_t part_length(const counted_job *job, int64_t part) {
   return left < job->part ? left : job->part;
 }
 
-/* Where parts begin in y; false if a count is out of range, or the sum is not what was told. */
+/* Finds where each part begins in y. False if a count is out of range or the sum differs from the attribute `total`. */
 static bool find_begins(counted_job *job) {
   uint64_t sum = 0; /* may wrap before a count is found to be too large */
   for (int64_t part = 0; part < job->parts; part++) {
@@ -116,7 +116,7 @@ static bool usable_repeat(const nd4c_call *call, char *reason, size_t reason_siz
   return true;
 }
 
-/* The axis of y is two: x's own, and the copies of each slice. */
+/* Sees the repeated axis of y as two axes: the axis of x, and the copies of each slice. */
 static nd4c_status run_repeat(const nd4c_call *call) {
   static const int64_t one = 1;
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_repeat_axes];

@@ -6,8 +6,8 @@
 #include "backends/cpu/simd/rows.h"
 #include "kernels/cpu/support/level.h"
 
-/* Rows that are streamed past the caches are made in a buffer; columns of a softmax go in blocks, whose rows are asked
- * for FORESEEN rows before. */
+/* Rows that are streamed past the caches are computed in a buffer. Columns of a softmax are computed in blocks, whose
+ * rows are prefetched FORESEEN rows ahead. */
 enum { ROW_BYTES = 32768, COLUMNS = ND4C_GATHER_COLUMNS, ROWS = ND4C_GATHER_ROWS, FORESEEN = 4 };
 enum { WIDE_ROW = ROW_BYTES / sizeof(float) }; /* 16-bit floats of a row that is widened */
 
@@ -53,7 +53,7 @@ static void narrow(const job *j, int64_t n, const float *wide, char *y) {
   nd4c_simd.cast->loops[ND4C_FLOAT32][j->dtype](n, wide, y);
 }
 
-/* Rows of 16-bit floats that no buffer holds. */
+/* Whether rows of 16-bit floats are too long for the buffer. */
 static bool too_long(const nd4c_call *call, int64_t length) {
   return nd4c_cpu_dtype_bytes(call->outputs[0].dtype) == 2 && length > WIDE_ROW;
 }
@@ -68,7 +68,7 @@ static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
 
 /* -- softmax ---------------------------------------------------------------------------------------------------- */
 
-/* Rows along the axis, or columns beside each other along the last axis. False: gaps either way. */
+/* Plans rows along the axis, or neighbouring columns along the last axis. False if both have gaps. */
 static bool softmax_plan(const nd4c_call *call, job *j) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, softmax_axis), x->rank), last = x->rank - 1;
@@ -98,7 +98,7 @@ static bool softmax_usable(const nd4c_call *call, char *reason, size_t reason_si
          nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
 }
 
-/* Where a row is made, and what brings it to its place. */
+/* Where a row is computed (in the buffer if it is streamed); row_finish then streams it to its place. */
 static char *row_target(const job *j, char *to, char *buffer) {
   return j->stream ? buffer : to;
 }
@@ -321,7 +321,7 @@ static void half_norm_range(void *user, int64_t begin, int64_t end, int32_t work
   rows_finish(j);
 }
 
-/* Also of rms_norm, whose inputs and attributes begin alike. */
+/* Serves layer_norm and rms_norm, whose first inputs and attributes are the same. */
 static nd4c_status norm_rows(const nd4c_call *call, bool rms) {
   job j = job_make(call);
   const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
@@ -409,7 +409,7 @@ static nd4c_status instance_norm_run(const nd4c_call *call) {
 
 /* -- channels: batch_norm and lrn ------------------------------------------------------------------------------- */
 
-/* Positions with all channels side by side (width 0), or channels with a run of positions each. */
+/* Plans positions whose channels are neighbours (width 0), or channels that each have a run of positions. */
 static bool channel_plan(const nd4c_call *call, job *j) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   j->length = x->shape[1];

@@ -8,9 +8,10 @@
 
 enum { ROWS = 64 }; /* of a times one panel of b: a piece of work */
 
-/* Where things lie in scratch: a filled up; of b, unless it was packed before, panels, flipped bytes and sums. */
+/* Offsets in scratch: of a, padded with zeros, and of b's panels, flipped bytes and sums, unless b was packed
+ * before. */
 typedef struct layout {
-  int64_t whole, panels; /* k filled up; panels of b */
+  int64_t whole, panels; /* k rounded up; panels of b */
   int64_t a, b, flipped, bytes;
   nd4c_bytes_room room;
 } layout;
@@ -105,7 +106,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   if (flipped != NULL) {
     nd4c_cpu_host->free_pages(flipped, beside);
   }
-  return ND4C_OK; /* without memory for them weights are packed in every call */
+  return ND4C_OK; /* without this memory every call packs the weights */
 }
 
 /* -- running ---------------------------------------------------------------------------------------------------- */
@@ -137,7 +138,8 @@ static void fill_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-/* Pieces of ROWS rows, one panel after the other: a panel stays in the cache for all rows of its piece. */
+/* Computes pieces: ROWS rows of a times one panel of b, panel by panel. A panel stays in the cache for all rows of a
+ * piece. */
 static void multiply_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   int64_t whole = j->l->whole, n = j->c->n;

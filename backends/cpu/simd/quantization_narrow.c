@@ -8,7 +8,7 @@
 
 enum { WORTH = 1 << 18 }; /* multiplications that are worth a worker */
 
-/* Where things lie in scratch: a's rows and a row of ones as 16-bit numbers, filled up. */
+/* Offsets in scratch: a's rows and a row of ones, as 16-bit numbers padded with zeros. */
 typedef struct layout {
   int64_t whole;
   int64_t x, ones, bytes;

@@ -93,7 +93,7 @@ static void integers_range(void *user, int64_t begin, int64_t end, int32_t worke
   for (int64_t run = begin; run < end; run++) {
     int64_t n = run_length(r, run), done = 0;
     nd4c_simd.random->first_pairs(&r->state, (uint64_t)(run * RUN), n, pairs);
-    while (done < n) { /* a value that had one chance too many draws again */
+    while (done < n) { /* a value that `below` rejects is drawn again */
       done += nd4c_simd.random->below(n - done, pairs + done, r->range, beyond, y + done);
       if (done < n) {
         y[done] = nd4c_ref_random_below(&r->state, run * RUN + done, r->range);
@@ -149,8 +149,8 @@ static uint32_t place_below(const nd4c_philox *state, int64_t i, uint64_t pair) 
   return rest >= range ? (uint32_t)(upper >> 32) : (uint32_t)nd4c_ref_random_below(state, i, range);
 }
 
-/* Fisher's and Yates's shuffle, as the reference does it: places from the last down change with one before them or
- * themselves. Which ones is known ahead, a run at a time. */
+/* The shuffle of Fisher and Yates, as in the reference: from the last place down, each is exchanged with an earlier
+ * place or itself. The partners are drawn ahead, one run at a time. */
 static void make_order(const nd4c_philox *state, int64_t count, uint32_t *order) {
   uint64_t pairs[RUN];
   uint32_t other[RUN];

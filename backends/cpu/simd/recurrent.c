@@ -7,7 +7,7 @@
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/simd/simd.h"
 
-/* Bytes of x's part of the gates that are kept at a time: they stay in the second cache. */
+/* Bytes of x's part of the gates that are computed ahead: they stay in the L2 cache. */
 enum { AHEAD_BYTES = 1 << 20, ROWS_TOGETHER = 32 };
 
 typedef struct shape {
@@ -72,7 +72,8 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 
 /* -- weights ---------------------------------------------------------------------------------------------------- */
 
-/* Packed: for each direction and block w's panels, then r's; of a gru that resets first, r's hidden gate by itself. */
+/* Layout of packed weights: for each direction and block w's panels, then r's. If a gru resets before the product, r's
+ * hidden gate is separate. */
 static int64_t block_numbers(const shape *s) {
   return s->wide * (s->inputs + s->hidden);
 }
@@ -182,7 +183,7 @@ static int64_t scratch_bytes(const nd4c_call *call) {
 /* One direction of a call. Sequences are batch_step apart in y, before and c. */
 typedef struct job {
   shape s;
-  const float *x, *packed, *x_bias, *r_bias; /* biases by block: [block][gate][lane]; r_bias NULL: in x_bias */
+  const float *x, *packed, *x_bias, *r_bias; /* biases as [block][gate][lane]; r_bias NULL: x_bias includes it */
   float *ahead;                              /* [step][sequence][block][gate][lane] */
   int64_t first, count;                      /* steps whose part of x is there, in time */
   int64_t x_time, x_sequence;                /* strides */
@@ -254,7 +255,7 @@ static void lstm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-/* The state's part of the hidden gate starts at its bias, and is reset before x's is added. */
+/* The state's part of the hidden gate starts from its own bias; it is reset before x's part is added. */
 static void gru_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   const shape *s = &j->s;
@@ -276,7 +277,7 @@ static void gru_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-/* The state is reset before it is multiplied: all of it has to be there first. */
+/* Resets the state before it is multiplied; the product needs the whole state, so this is a pass before it. */
 static void reset_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   const shape *s = &j->s;
@@ -322,7 +323,8 @@ static void run_step(job *j, int32_t width) {
   }
 }
 
-/* Biases by block. Those of w and r are one, but for a hidden gate whose state's part is reset by itself. */
+/* Orders the biases by block. The biases of w and r are added, except for a hidden gate whose state part is reset
+ * separately. */
 static void take_biases(const shape *s, const float *given, float *x_bias, float *r_bias) {
   int64_t rows = s->gates * s->hidden;
   memset(x_bias, 0, (size_t)(s->blocks * s->wide) * sizeof(float));

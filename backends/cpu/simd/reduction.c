@@ -10,7 +10,7 @@
 
 enum {
   COLUMNS = 2048,     /* accumulators of a line: they stay in the L1 cache, and pieces of rows are long */
-  FEW_COLUMNS = 256,  /* no line is made shorter than that to give every worker one */
+  FEW_COLUMNS = 256,  /* lines are not cut shorter than that to give every worker one */
   RUNS = 64,          /* whose results are stored together */
   CASCADE_ROWS = 128, /* rows folded one after the other before they are merged: bounds the error of long columns */
   CHUNK = 65536,      /* elements of a run that is shared out */
@@ -30,8 +30,8 @@ typedef struct reduction {
 
 /* -- norm2 of f64 ---------------------------------------------------------------------------------------------- */
 
-/* The norm of the elements of one result, x its first, where the sum of squares overflowed or lost digits: each is
- * divided by a power of two near the largest. */
+/* The norm for one result if the sum of squares overflowed or lost digits: each element is divided by a power of two
+ * near the largest. x: the first element. */
 static double scaled_norm(const nd4c_reduction *a, const char *x) {
   int32_t last = a->rank - 1;
   int64_t run = a->reduced[last] ? a->shape[last] : 1, unused = 0;
@@ -292,7 +292,7 @@ static nd4c_status run_axes(const nd4c_call *call, enum nd4c_reduce_index op, bo
   return ND4C_OK;
 }
 
-/* Over all axes but those of images and channels. */
+/* Reduces all axes except those of images and channels. */
 static nd4c_status run_global(const nd4c_call *call, enum nd4c_reduce_index op, bool mean) {
   const nd4c_tensor *x = &call->inputs[0];
   bool reduced[ND4C_CPU_MAX_RANK] = {false};
@@ -353,7 +353,7 @@ static bool usable_axis(const nd4c_call *call, const nd4c_arg_loops *loops, char
   return true;
 }
 
-/* X(op, loops, mean, what says whether they serve) */
+/* X(op, loops, whether it is a mean, which usable_ function checks it) */
 #define AXES_OPS(X)                  \
   X(sum, sum, false, gathered)       \
   X(prod, prod, false, gathered)     \

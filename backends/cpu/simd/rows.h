@@ -23,7 +23,7 @@ typedef struct nd4c_simd_rows {
   int64_t shape[ND4C_CPU_MAX_RANK], x_strides[ND4C_CPU_MAX_RANK], y_strides[ND4C_CPU_MAX_RANK];
 } nd4c_simd_rows;
 
-/* All axes of y but those for which `skip` has a bit; neighbours that one stride walks become one. */
+/* All axes of y except those for which `skip` has a bit; neighbouring axes that one stride can walk are merged. */
 void nd4c_simd_rows_make(nd4c_simd_rows *rows, const nd4c_tensor *x, const nd4c_tensor *y, uint32_t skip);
 /* Where row `index` starts, in elements. */
 void nd4c_simd_rows_at(const nd4c_simd_rows *rows, int64_t index, int64_t *x_offset, int64_t *y_offset);
@@ -33,8 +33,8 @@ static inline bool nd4c_simd_dense_axis(const nd4c_tensor *tensor, int32_t axis)
   return tensor->strides[axis] == 1 || tensor->shape[axis] == 1;
 }
 
-/* Length of the run without gaps, in x and y, over the last axes from `first` on at least as far as it goes; *skip gets
- * the bits of those axes. 0: the last axis has gaps. */
+/* Length of the run that has no gaps in x and y: over the last axes, at most back to axis `first`. *skip gets the bits
+ * of those axes. 0: the last axis has gaps. */
 int64_t nd4c_simd_run(const nd4c_tensor *x, const nd4c_tensor *y, int32_t first, uint32_t *skip);
 
 /* At least this many elements for a worker. */

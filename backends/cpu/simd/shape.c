@@ -43,7 +43,8 @@ static bool usable_concat(const nd4c_call *call, char *reason, size_t reason_siz
   return true;
 }
 
-/* Contiguous operands: y is rows of parts, one an operand, which have as many bytes in each row. */
+/* Contiguous operands: each row of y consists of one part from each operand; an operand's part has the same number of
+ * bytes in all rows. */
 typedef struct concat_job {
   const nd4c_call *call;
   int32_t axis;
@@ -74,8 +75,8 @@ static void concat_range(void *user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
-/* Whole rows [begin, end) of short parts: some rows of one operand after the other, so many that they stay in the L1
- * cache. */
+/* Writes whole rows [begin, end) of short parts: for as many rows as stay in the L1 cache, one operand after the
+ * other. */
 static void concat_short_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   enum { TILE = 16384 };
   const concat_job *job = user;
@@ -166,7 +167,7 @@ static nd4c_status run_space_to_depth(const nd4c_call *call) {
 
 /* -- tril, triu, matrix_band_part: rows between zeros ------------------------------------------------------------- */
 
-/* Of row i what stands in columns i + lower to i + upper stays. */
+/* Row i keeps columns i + lower to i + upper; the others become 0. */
 typedef struct band_job {
   const char *x;
   char *y;

@@ -7,7 +7,7 @@
 #include "backends/cpu/simd/signal_lines.h"
 #include "backends/cpu/support/signal.h"
 
-/* Points below which a few lines of one axis are left to FFTW, where it is there. */
+/* A few lines of one axis with fewer points than this are left to FFTW, if it is installed. */
 enum { FEW_LONG = 1 << 15 };
 
 /* -- what can be computed ------------------------------------------------------------------------------------------ */
@@ -92,7 +92,8 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
 
 /* -- running ------------------------------------------------------------------------------------------------------- */
 
-/* A call: what stands between x and y is y itself, or, where y is real, a dense array of its own. */
+/* A call. Between the passes the numbers are in y or, if y is real, in a dense complex array that the call
+ * allocates. */
 typedef struct transform_call {
   const nd4c_call *call;
   nd4c_cpu_transform t;
@@ -136,7 +137,7 @@ static void set_side(const nd4c_tensor *tensor, int32_t axis, int64_t given, nd4
   }
 }
 
-/* Elements along an axis of x that count: more are cut off. */
+/* Elements along an axis of x that are transformed; the rest is cut off. */
 static int64_t given_along(const transform_call *c, int32_t i) {
   int64_t length = c->t.lengths[i], extent = c->call->inputs[0].shape[c->t.axes[i]];
   int64_t most = c->t.real_out && i == c->t.count - 1 ? length / 2 + 1 : length;
@@ -155,7 +156,7 @@ static bool run_pass(const transform_call *c, int32_t i) {
       pass.shape[pass.rank++] = to->shape[k];
     }
   }
-  for (int32_t later = i + 1; later < c->t.count; later++) { /* not transformed yet: what is not given is 0 */
+  for (int32_t later = i + 1; later < c->t.count; later++) { /* later axes: the rest is 0 */
     pass.shape[c->t.axes[later] - (c->t.axes[later] > axis)] = given_along(c, later);
   }
   for (int32_t k = 0; k < pass.rank; k++) {

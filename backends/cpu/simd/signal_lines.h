@@ -35,7 +35,7 @@ typedef struct nd4c_fft_side {
   char *data;
   bool is_complex;
   int64_t stride; /* along the axis */
-  int64_t given;  /* elements along the axis that are there; what lacks is 0 */
+  int64_t given;  /* elements along the axis that exist; the rest is 0 */
   int64_t strides[ND4C_CPU_MAX_RANK];
 } nd4c_fft_side;
 

@@ -30,7 +30,7 @@ static int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* Lanes of points from row to row of the middle: point k of lane l becomes point first + l of lane k. */
+/* Transposes tiles of columns into rows of the middle: point k of lane l becomes point first + l of lane k. */
 static void turn_tiles(const matrix *m, const char *tile, int64_t first, int64_t count) {
   const nd4c_fft_lines_plan *plan = m->pass->plan;
   int64_t lanes = plan->loops->lanes, real = m->bytes / 2;
@@ -44,8 +44,8 @@ static void turn_tiles(const matrix *m, const char *tile, int64_t first, int64_t
   }
 }
 
-/* Tiles that are read or written together, so that more than a tile's few numbers are taken from each of the line's
- * pieces, which lie pages apart. */
+/* How many tiles are read or written together. The pieces of a line are pages apart, and one tile would use only a few
+ * numbers of each. */
 static int64_t tiles_together(const matrix *m, int64_t points, int64_t tiles) {
   int64_t fit = TOGETHER_BYTES / (points * m->tile_bytes), shares = tiles / (m->pass->width < 1 ? 1 : m->pass->width);
   fit = m->from.stride != 1 || m->to.stride != 1 ? 1 : smaller(smaller(fit, shares), TOGETHER);
@@ -139,7 +139,7 @@ static void transform(matrix *m) {
   int64_t columns = tiles_of(m, plan->columns), rows = tiles_of(m, plan->rows);
   m->columns_together = tiles_together(m, plan->rows, columns);
   m->rows_together = tiles_together(m, plan->columns, rows);
-  if (plan->rows % plan->loops->lanes != 0) { /* lanes that are no rows: numbers, whatever they are */
+  if (plan->rows % plan->loops->lanes != 0) { /* lanes beyond the last row: any numbers will do */
     memset(m->middle + (rows - 1) * plan->columns * m->tile_bytes, 0, (size_t)(plan->columns * m->tile_bytes));
   }
   run_groups(m, columns, m->columns_together, plan->rows, columns_range);
@@ -148,7 +148,8 @@ static void transform(matrix *m) {
 
 /* -- lines that lie otherwise ------------------------------------------------------------------------------------- */
 
-/* Real lines are parted in blocks, so that it does not depend on the width which numbers go by vectors. */
+/* Real lines are cut into blocks of fixed size. Which numbers are computed in vectors then does not depend on the
+ * parallel width. */
 enum { BLOCK = 4096 };
 typedef struct real_line {
   const nd4c_fft_axis_pass *pass;
@@ -172,7 +173,8 @@ static void unpack_range(void *user, int64_t begin, int64_t end, int32_t worker)
                            l->pass->conjugate, l->to);
 }
 
-/* A line of `wanted` elements, made of those that are given and zeros: numbers of a complex line, or parts of them. */
+/* Copies a line and pads it with zeros to `wanted` elements: complex numbers or, if a real line is read in pairs, their
+ * halves. */
 static void copy_line(const matrix *m, const char *from, int64_t wanted, char *to) {
   const nd4c_fft_side *side = &m->pass->from;
   bool pairs = m->pass->plan->real && !m->pass->real_out;
@@ -192,7 +194,7 @@ static bool lies_well(const matrix *m, const nd4c_fft_side *side, const char *at
   return side->stride == 1 && side->given >= wanted && (uintptr_t)at % (uintptr_t)m->bytes == 0;
 }
 
-/* rooms: two lines, for what is read and what is written. */
+/* rooms: memory for two lines, the input's and the output's. */
 static void run_line(matrix *m, int64_t number, char *rooms) {
   const nd4c_fft_axis_pass *pass = m->pass;
   const nd4c_fft_lines_plan *plan = pass->plan;

@@ -8,7 +8,7 @@
 typedef struct tiles {
   const nd4c_fft_axis_pass *pass;
   int64_t read, written;    /* points of a line as the tile has them: halves of real lines */
-  bool pairs_in, pairs_out; /* real lines lie as numbers of pairs would */
+  bool pairs_in, pairs_out; /* real lines are read and written as pairs of neighbours */
   int64_t real_bytes;
   char *memory;
   size_t tile_bytes;
@@ -34,7 +34,8 @@ static bool are_pairs(const nd4c_fft_axis_pass *pass, const nd4c_fft_side *side,
   return even;
 }
 
-/* Elements of some lines that begin `step` apart, `stride` apart themselves, to places `place` apart, lanes 1. */
+/* Copies elements of several lines to places that are `place` apart, lanes next to each other. The lines begin `step`
+ * apart; their elements are `stride` apart. */
 static void gather(int64_t bytes, int64_t points, int64_t lanes, const char *from, int64_t stride, int64_t step,
                    char *to, int64_t place, int64_t lane) {
   if (stride == 1 && step != 1 && lane == 1 && lanes > 1) {

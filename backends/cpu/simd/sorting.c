@@ -75,7 +75,7 @@ static int64_t find_key(const value_line *line, int64_t count, uint64_t key) {
   return low;
 }
 
-/* Zeros of either sign are equal, and so are NaN: they stand as they came. */
+/* Zeros of both signs have one key, and so do all NaN: writes them to y in the order and with the bits of x. */
 static void restore_special(const value_line *line, int64_t count) {
   uint64_t zero = line->dtype->zero ^ line->flip, nan = line->dtype->flip ^ line->flip, keys[BLOCK];
   int64_t zero_at = find_key(line, count, zero), nan_at = find_key(line, count, nan);
@@ -136,7 +136,7 @@ static bool is_counted(const sort_call *s) {
          ((s->dtype->bits <= 8 && s->length >= COUNTED_8) || (s->dtype->bits == 16 && s->length >= COUNTED_16));
 }
 
-/* words: room for words where elements are narrower, for counts, and for work. */
+/* words: memory for words if elements are narrower, and for counts. work: memory for the sort. */
 static nd4c_status sort_values(const sort_call *s, const char *x, char *y, void *words, void *work) {
   value_line line = {s->dtype, x, y, s->x_bytes, s->flip};
   uint32_t special = 0;

@@ -219,7 +219,7 @@ static void extent_range(void *user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
-/* The bin by its number on an even scale, put right by the edges, which are rounded. */
+/* Computes each bin from equal widths, then corrects it by the edges, because these are rounded. */
 static void histogram_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const count_call *c = user;
   const double *edges = c->edges, first = edges[0], last = edges[c->bins];

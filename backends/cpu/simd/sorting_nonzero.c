@@ -17,7 +17,7 @@ typedef struct nonzero_job {
   int64_t total;
 } nonzero_job;
 
-/* What makes an element of the dtype other than zero: the sign of a float does not. */
+/* The bits that make an element of the dtype nonzero: all except the sign of a float. */
 static uint64_t mask_of(nd4c_dtype dtype) {
   switch (dtype) {
     case ND4C_FLOAT16:

@@ -182,7 +182,7 @@ static void compare_words(const void *vwords, bool wide, int64_t n, uint64_t key
   *equal += same;
 }
 
-/* Where element number `rank` (from 0) of those with a key is. */
+/* The index of the element that is number `rank` (from 0) among those with this key. */
 static int64_t find_equal(const top_call *t, const char *x, uint64_t key, int64_t rank) {
   uint64_t block[BLOCK];
   for (int64_t i = 0; i < t->length; i += BLOCK) {
@@ -200,7 +200,7 @@ static int64_t find_equal(const top_call *t, const char *x, uint64_t key, int64_
   return 0;
 }
 
-/* The keys alone are parted around the place that is asked for. */
+/* Partitions the keys, without indices, around place k; then looks for the element with that key. */
 static nd4c_status find_one(const top_call *t, const char *x, void *words, void *work, int64_t *index) {
   key_line line = {t, x};
   nd4c_words job = {.wide = t->dtype->wide != 0, .count = t->length, .from = t->k, .to = t->k + 1};

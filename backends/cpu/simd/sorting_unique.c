@@ -62,7 +62,7 @@ static int64_t find_runs(const distinct *d, int64_t n) {
   return group;
 }
 
-/* Zero looks as the first one did, NaN as they were. */
+/* Zeros of both signs have one key, and so do all NaN: restores the sign of the first zero and the bits of each NaN. */
 static void restore_special(const distinct *d, int64_t groups) {
   uint64_t keys[BLOCK], zero = d->dtype->zero, nan = d->dtype->flip;
   int64_t nan_group = groups, zero_group = 0, zeros = 0;

@@ -137,7 +137,7 @@ static void choose_limits(sharing *s) {
   }
 }
 
-/* Counts of words that reach limits become places: bucket by bucket, within it chunk by chunk. */
+/* Turns the counts of words that reach each limit into places, ordered by bucket and, within a bucket, by chunk. */
 static void find_places(sharing *s) {
   int64_t place = 0;
   for (int32_t chunk = 0; chunk < s->chunks; chunk++) {
@@ -188,7 +188,8 @@ nd4c_status nd4c_words_sort(const nd4c_words *job, int32_t width, uint32_t *spec
   if (width <= 1 || job->count < SHARED_WORDS) {
     return sort_alone(job, special);
   }
-  /* Two a thread: scattering costs as much for each bucket as it saves in partitions of a bucket once. */
+  /* Two buckets for each thread. More would not pay: scattering costs as much for each bucket as one partition of it
+   * saves. */
   int64_t buckets = 2 * (int64_t)width < LIMITS + 1 ? 2 * (int64_t)width : LIMITS + 1;
   sharing s = {.job = job,
                .loops = &nd4c_simd.sort->words[job->wide],
@@ -245,7 +246,7 @@ uint64_t nd4c_order_key(const nd4c_order_line *line, int64_t index) {
   return narrow;
 }
 
-/* Where there is no memory for a better way. */
+/* Used if there is no memory for the sort with work space. */
 static void insertion_sort(int64_t n, uint64_t *words) {
   for (int64_t i = 1; i < n; i++) {
     uint64_t word = words[i];
@@ -257,8 +258,8 @@ static void insertion_sort(int64_t n, uint64_t *words) {
   }
 }
 
-/* Words that are equal but for the index: their keys differ in bits below those that found room. These and the index
- * make words of their own. */
+/* Sorts n words that are equal except for the index: they have no room for the last `dropped` bits of their keys. New
+ * words are made of these bits and the index and sorted; then each gets its upper bits back. */
 static void part_run(const nd4c_order_line *line, int64_t n, uint64_t *words) {
   uint64_t index_mask = (UINT64_C(1) << line->low_bits) - 1, upper = words[0] & ~index_mask;
   uint64_t dropped = (UINT64_C(1) << line->dropped) - 1;
@@ -303,11 +304,11 @@ static void order_finish(const void *user, int64_t begin, int64_t n, void *vword
   }
 }
 
-/* How far keys lie apart, and how many of the last bits they share. */
+/* The range of the keys, and in which bits they differ from the first one. */
 typedef struct key_range {
   const nd4c_order_line *line;
   uint64_t first, least, most, differ;
-  _Atomic uint64_t shared[3]; /* ~least, most, differ as they came together */
+  _Atomic uint64_t shared[3]; /* ~least, most and differ of all workers */
 } key_range;
 
 static void gather_maximum(_Atomic uint64_t *to, uint64_t value) {
@@ -330,7 +331,8 @@ static void range_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   atomic_fetch_or(&r->shared[2], differ);
 }
 
-/* Key and index share a word: the key without what all keys have in common. What is still too much is dropped. */
+/* Lays out a word of key and index. The key is stored less the least key and without the low bits that all keys share.
+ * If it is still too long, its last bits are dropped, and part_run sorts by them. */
 static void plan_words(nd4c_order_line *line, int64_t count, int32_t width) {
   if (!line->dtype->wide) {
     line->low_bits = 32;
@@ -359,7 +361,7 @@ nd4c_status nd4c_order_sort(nd4c_order_line *line, int64_t count, int64_t to, in
   plan_words(line, count, width);
   nd4c_words job = {.wide = true, .count = count, .source = order_source, .finish = order_finish, .user = line};
   uint32_t special;
-  job.to = line->dropped > 0 ? count : to; /* runs must be whole before they are parted */
+  job.to = line->dropped > 0 ? count : to; /* part_run needs all words of a run */
   job.words = order;
   job.work = work;
   job.apart_from = UINT64_MAX >> (64 - line->low_bits);

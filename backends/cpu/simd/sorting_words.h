@@ -10,15 +10,15 @@ typedef struct nd4c_words {
   int64_t count;
   /* Places of the sorted words that matter; from 0 to `count`: all. */
   int64_t from, to;
-  /* Makes words begin .. begin + n - 1; returns what they do not tell (ND4C_SORT_*). Is asked for some words more than
-   * once, by several threads. */
+  /* Makes words begin .. begin + n - 1; returns what the words do not show (ND4C_SORT_*). Several threads may ask for
+   * the same words, and more than once. */
   uint32_t (*source)(const void *user, int64_t begin, int64_t n, void *words);
-  /* Is given runs of sorted words where they are, from place `begin` on; NULL: nothing. */
+  /* Called with each run of sorted words, in place, from place `begin` on; may change them. NULL: not called. */
   void (*finish)(const void *user, int64_t begin, int64_t n, void *words);
   const void *user;
   void *words;         /* where the sorted words come: room for `count` */
   void *work;          /* as many again, where the level needs them; NULL: allocated */
-  uint64_t apart_from; /* words that differ in these bits alone come into one run for finish */
+  uint64_t apart_from; /* finish gets words that differ in these bits alone in one run */
 } nd4c_words;
 
 /* *special: what source returned, together. MEMORY if there is none. */

@@ -23,7 +23,7 @@ typedef struct scan {
   int64_t length;                 /* elements to take along the axis */
   int64_t x_step, y_step, i_step; /* of the axis, in elements, in the direction of the scan */
   bool initial;                   /* an element of y comes before the first sum */
-  uint64_t start, one;            /* carry of nothing, and that as an element of y */
+  uint64_t start, one;            /* carry before the first element, and the same as an element of y */
   int64_t width, blocks;          /* columns side by side, in so many blocks; width 0: lines */
   bool stream;
   int64_t chunk, chunks; /* of one line that is shared out */
@@ -83,7 +83,7 @@ static void take_best(const scan *s, const char *x, char *y, int64_t *indices) {
   }
 }
 
-/* The element before the first sum; y then begins behind it. */
+/* Writes the element before the first sum; returns the place of the next one. */
 static char *put_initial(const scan *s, char *y) {
   if (!s->initial) {
     return y;
@@ -170,7 +170,7 @@ static void chunks_range(void *user, int64_t begin, int64_t finish, int32_t work
   end(s);
 }
 
-/* Carries become the sums of all chunks up to each, by the loop that adds elements. */
+/* Replaces each chunk's carry by that of all chunks up to it, with the loop that scans elements. */
 static void join_totals(const scan *s, bool words) {
   uint64_t carry = s->start, unused;
   double lost = 0;
@@ -257,7 +257,8 @@ static void blocks_range(void *user, int64_t begin, int64_t finish, int32_t work
 
 /* -- ops ---------------------------------------------------------------------------------------------------------- */
 
-/* Columns where x's neighbours lie along the last axis in all tensors, and not along the scanned one. */
+/* Whether columns can be scanned side by side: in all tensors the last axis has stride 1, and it is not the scanned
+ * one. */
 static bool side_by_side(const nd4c_call *call, int32_t axis) {
   const nd4c_tensor *x = &call->inputs[0];
   int32_t last = x->rank - 1;

@@ -10,7 +10,7 @@ typedef struct job {
   const nd4c_depthwise_loops *loops;
   nd4c_unary_loop activate;
   const nd4c_tensor *x, *w, *y, *bias, *addend;
-  nd4c_ref_window window; /* of two axes: a line is a plane of one row */
+  nd4c_ref_window window; /* of two axes: an input with one axis is a plane of one row */
   int64_t bytes, height, width, copies, taps;
   int64_t x_step, y_step, addend_step;
   nd4c_depthwise_band band;

@@ -100,7 +100,7 @@ static void pool_position(const job *j, const int64_t *output, const char *base,
   if (walk.left == 0) {
     fill(j, channels, j->average ? 0 : -(double)INFINITY, to);
   }
-  for (int64_t taken = 0; walk.left > 0; taken = 1) { /* what there is of a large window is a cell of the rest */
+  for (int64_t taken = 0; walk.left > 0; taken = 1) { /* the result so far counts as a cell */
     cells[0] = to;
     int64_t count = taken + walk_cells(j, &walk, output, base, MAX_CELLS - taken, cells + taken);
     if (j->average) {
@@ -200,8 +200,8 @@ static int64_t join_rows(const job *j, const int64_t *output, const char *base, 
   return extents[0].counted * extents[1].counted;
 }
 
-/* The factors of a row whose windows have outer_counted cells that count along the outer axes. `kept` says for how many
- * each of the rows there is. */
+/* The factors of a row of windows that count outer_counted cells along the outer axes. `kept` has the outer_counted of
+ * each row of factors in the cache `rows`. */
 static char *factors_for(const job *j, int64_t outer_counted, int64_t *kept, char *rows) {
   int64_t slot = outer_counted % FACTOR_ROWS;
   char *factors = rows + slot * j->factor_bytes;
@@ -234,7 +234,7 @@ static void pool_row(const job *j, place *at, const int64_t *output) {
   }
 }
 
-/* The rows of windows from `output` on, at most `count`, that lie inside x: how many there were. */
+/* Pools at most `count` rows of windows from `output` on that are inside x; returns their number. */
 static int64_t pool_band(const job *j, place *at, int64_t output, int64_t count) {
   const nd4c_ref_window *w = &j->window;
   int64_t x_row = j->x->strides[2] * j->bytes, y_step = j->y->strides[2] * j->bytes;
@@ -307,7 +307,8 @@ static bool by_channels(const nd4c_call *call) {
   return dense_pair(call, 1) && (y->shape[1] > 1 || !dense_pair(call, y->rank - 1));
 }
 
-/* A line is as long as what its windows see and the padding; the sums along it are taken one cell after the other. */
+/* Whether windows can be reduced along a line. A line holds all cells between its windows and the padding, and windows
+ * are summed one cell after the other, so strides, padding and windows must be short. */
 static bool line_fits(const nd4c_call *call) {
   nd4c_ref_window w;
   nd4c_cpu_pool_window(call, &w);
