@@ -244,7 +244,7 @@ static void store_range(void *user, int64_t begin, int64_t end, int32_t worker) 
   nd4c_wide_store(args->wide, args->from, &args->y, begin, end);
 }
 
-/* The last term into the output, whose axes are walked in the term's order. */
+/* Stores the last term in the output; walks the output's axes in the term's order. */
 static void store(const work *w, const term *t) {
   const nd4c_labelled *output = &w->contraction->labels.output;
   int64_t strides[ND4C_LABELS];
@@ -289,11 +289,11 @@ static nd4c_status contract(work *w) {
 
 nd4c_status nd4c_cpu_contraction_run(const nd4c_call *call, nd4c_dtype wide, nd4c_contraction_product product) {
   enum { FEW = 2 };
-  const bool few = call->input_count <= FEW; /* most calls: they take no memory for labels */
+  const bool few = call->input_count <= FEW; /* most calls: these allocate no memory for labels */
   const size_t count = (size_t)call->input_count;
   nd4c_labelled operands[FEW];
   term terms[FEW];
-  nd4c_contraction c; /* labels stay as they are made: there are more of them than a call needs */
+  nd4c_contraction c; /* labels are not cleared: a call uses only a few of them */
   c.product = product;
   c.wide = wide;
   work w = {.contraction = &c};

@@ -123,7 +123,7 @@ static void copy_tile(const copy_job *job, int64_t rows, int64_t columns, const 
   stream_rows(columns, rows * bytes, buffer, job->tile_rows * bytes, to, to_row * bytes);
 }
 
-/* `columns` elements of each lane, which the output has one behind the other. */
+/* Copies `columns` elements of each lane; in the output the lanes' elements alternate. */
 static void interleave(const copy_job *job, int64_t columns, const char *from, char *to) {
   const nd4c_nest *nest = &job->nest;
   int32_t last = nest->rank - 1, bytes = nest->bytes[0];

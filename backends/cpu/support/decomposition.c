@@ -90,7 +90,8 @@ static nd4c_dtype dtype_of(const nd4c_cpu_dense_job *job, bool complex_numbers) 
                          : (job->dense->single ? ND4C_FLOAT32 : ND4C_FLOAT64);
 }
 
-/* From here on a copy of elements as they are is left to the blocked transposes of engine simd. */
+/* Matrices of at least this many elements are copied by engine simd's blocked transposes, if the dtype stays the
+ * same. */
 enum { MANY = 1024 };
 
 /* Moves a place's elements to columns without gaps or, `out`, back. */

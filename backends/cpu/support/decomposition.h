@@ -9,11 +9,11 @@
 #include "backends/cpu/reference/reference.h"
 #include "kernels/reference/decomposition/decomposition.h"
 
-/* What computing one matrix ends in, besides LAPACK's k > 0. */
+/* Results of the computation of one matrix, besides LAPACK's k > 0. */
 enum { ND4C_DENSE_FINE = 0, ND4C_DENSE_NO_MEMORY = -1 };
 
-/* A worker's memory: blocks that stay for the next matrix. Methods take theirs from ND4C_SPACE_METHOD on. Blocks come
- * of the call's scratch as long as that lasts, which costs no page faults; those have `pages` 0. */
+/* A worker's memory: blocks that stay for the next matrix. Methods use the slots from ND4C_SPACE_METHOD on. Blocks come
+ * from the call's scratch as long as it lasts, which costs no page faults; such blocks have `pages` 0. */
 enum { ND4C_SPACE_METHOD = 10, ND4C_SPACE_SLOTS = 16 };
 typedef struct nd4c_cpu_space {
   void *blocks[ND4C_SPACE_SLOTS];

@@ -283,7 +283,7 @@ int64_t nd4c_cpu_dense_cholesky_solve(const nd4c_cpu_dense_job *job, int64_t ind
   return info;
 }
 
-/* Exchanges as given from outside; false if one names a row that is not there. */
+/* Reads the pivots that the caller gives; false if one is out of range. */
 static bool read_pivots(const nd4c_cpu_dense_job *job, int64_t index, int64_t *pivots) {
   const nd4c_tensor *tensor = &job->call->inputs[ND4C_IN_lu_solve_pivots];
   nd4c_dense_place place = nd4c_cpu_dense_place(job, tensor, 1, index);

@@ -30,7 +30,7 @@ typedef struct nd4c_cpu_blocks {
 
 void nd4c_cpu_blocks_make(const nd4c_call *call, bool to_deep, nd4c_cpu_blocks *blocks);
 
-/* Runs a plan, its slowest axis shared out where there is enough to move. */
+/* Runs a plan; the pool's threads share its slowest axis if there is enough to move. */
 void nd4c_cpu_run_plan(const nd4c_call *call, const nd4c_ref_plan *plan, const void *from, void *to);
 
 /* The bytes of every dtype's zero. */

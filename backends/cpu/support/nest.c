@@ -115,8 +115,8 @@ static int32_t fastest_axis(const nd4c_nest *nest, int32_t k) {
   return best;
 }
 
-/* True if some input runs along an axis that is not the last: that axis is then the second to last, where tiles reach
- * it. */
+/* If the neighbours of an input lie along another axis than the last, moves that axis to the second to last place,
+ * where tiles include it, and returns true. */
 static bool place_transposed_axis(nd4c_nest *nest) {
   for (int32_t k = 1; k < nest->operands; k++) {
     int32_t axis = fastest_axis(nest, k);
@@ -311,7 +311,8 @@ static void copy_tile(const job *work, int64_t rows, int64_t columns, char *cons
                                        row_stride(nest, 0), nest->strides[0][last]);
 }
 
-/* One block. Operands that are contiguous along rows stay where they are if rows are long, or follow each other. */
+/* Computes one block. Operands that are contiguous along rows are read in place if rows are long or joined; the others
+ * go through buffers. */
 static void run_tile(const job *work, int64_t rows, int64_t columns, char *const *origin, buffers *scratch) {
   const nd4c_nest *nest = work->nest;
   int32_t last = nest->rank - 1;
@@ -426,8 +427,8 @@ static bool rows_are_direct(const nd4c_nest *nest, bool may_repeat) {
   return true;
 }
 
-/* Rows that are short, but follow each other in the output, can be computed together where the inputs do the same, or
- * repeat a row or each element of a column: writing those out costs less than starting anew for each row. */
+/* Whether short rows can be computed together: they are contiguous in the output, and each input is so, too, or repeats
+ * a row, or repeats each element of a column. Writing the repeats to a buffer costs less than a start for each row. */
 static bool rows_can_join(const nd4c_nest *nest) {
   int32_t last = nest->rank - 1;
   if (nest->rank < 2 || nest->shape[last] >= JOINED_ROW || nest->shape[last] * nest->shape[last - 1] < JOINED_LEAST) {

@@ -7,7 +7,7 @@
 
 enum {
   ND4C_NEST_OPERANDS = 4,
-  ND4C_NEST_PIECE_COST = 32768 /* what is worth another thread, in the unit of cost: about 2 microseconds */
+  ND4C_NEST_PIECE_COST = 32768 /* worth another thread, in the unit of cost: about 2 microseconds */
 };
 
 /* Operand 0 is the output. Axes stand from the slowest to the fastest of the output; the output's strides are positive
@@ -34,9 +34,10 @@ typedef void (*nd4c_nest_function)(const void *user, int64_t n, char *const *poi
  * writes past the caches. */
 typedef void (*nd4c_nest_stream)(const void *user, int64_t n, char *const *pointers, const int64_t *steps);
 
-/* Runs `function` over all elements in pieces, side by side where that pays. cost: of an element, in nanoseconds times
- * 16, roughly. Operands that do not lie as `function` needs them are moved through small buffers. may_repeat: whether
- * function accepts repeated operands; if not, they are written out. stream: used instead for large results; or NULL. */
+/* Runs `function` over all elements in pieces, in parallel if that pays. cost: of one element, roughly in sixteenths of
+ * a nanosecond. Operands that `function` cannot read in place are moved through small buffers. may_repeat: whether
+ * function accepts repeated operands; if not, repeats are written to a buffer. stream: used instead for large results;
+ * or NULL. */
 void nd4c_nest_run(const nd4c_nest *nest, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
                    nd4c_nest_stream stream, const void *user);
 

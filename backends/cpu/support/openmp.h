@@ -24,8 +24,9 @@ static inline void nd4c_openmp_find(void *library, nd4c_openmp *omp) {
   }
 }
 
-/* Sets the width of this thread's teams and returns the one before for nd4c_openmp_leave, 0 if it stays. After a fork
- * the width is 1: threads of a team wait for each other, so there must be no more than really run. */
+/* Sets the width of this thread's teams. Returns the previous width for nd4c_openmp_leave, or 0 if it stays the same.
+ * After a fork the width is 1: the threads of a team wait for each other, so a team must not count threads that do not
+ * run. */
 static inline int nd4c_openmp_enter(const nd4c_openmp *omp, int32_t width) {
   if (omp->set_num_threads == NULL) {
     return 0;

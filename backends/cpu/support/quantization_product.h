@@ -51,19 +51,19 @@ void nd4c_bytes_begin(nd4c_bytes_finish *j, const nd4c_bytes_call *c, const nd4c
 void nd4c_bytes_end(nd4c_bytes_finish *j, int64_t matrix, const char *a, const int32_t *products, const int32_t *sums,
                     int32_t *rows);
 
-/* Takes `wanted` bytes of scratch behind those taken before; where they begin. */
+/* Takes `wanted` more bytes of scratch; returns their offset. */
 static inline int64_t nd4c_bytes_take(int64_t *bytes, int64_t wanted) {
   int64_t at = *bytes;
   *bytes += (wanted + 63) & ~(int64_t)63;
   return at;
 }
 
-/* Where what the last pass reads lies in scratch. */
+/* Offsets in scratch of what the last pass reads. */
 typedef struct nd4c_bytes_room {
   int64_t sums, zeros, rows, factors, products;
 } nd4c_bytes_room;
 
-/* own_sums: not those that were packed with the weights. */
+/* own_sums: the sums of b's columns need memory, because they were not packed with the weights. */
 nd4c_bytes_room nd4c_bytes_place(const nd4c_bytes_call *c, bool own_sums, int64_t *bytes);
 
 /* A kernel of the file's functions usable, prepare, unprepare, scratch_bytes and run. */

@@ -15,7 +15,7 @@ typedef struct nd4c_reduction {
   int64_t outer_kept, outer_reduced; /* positions of the axes before the last, by kind */
 } nd4c_reduction;
 
-/* ordered: reduced axes keep their direction, for positions along them are asked for. */
+/* ordered: reduced axes keep their direction, because the op needs positions along them. */
 void nd4c_reduction_prepare(nd4c_reduction *r, const nd4c_call *call, const bool *reduced, bool keepdims, bool ordered);
 
 /* The same for a call whose attributes begin with axes and keepdims. */

@@ -17,8 +17,8 @@ typedef struct nd4c_cpu_transform {
 } nd4c_cpu_transform;
 nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call);
 
-/* Whether so little is transformed that the reference, which computes in double, is about as quick: where a whole
- * signal fits on a page people compare its zeros with 0. */
+/* Whether the transform is so small that the reference, which computes in double, is about as fast. People compare the
+ * zeros of such small signals with 0. */
 bool nd4c_cpu_transform_is_small(const nd4c_cpu_transform *t, int64_t results);
 
 /* X(op): the family. */
