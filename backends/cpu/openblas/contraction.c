@@ -109,7 +109,7 @@ static nd4c_status run(const nd4c_call *call) {
   return nd4c_cpu_contraction_run(call, single ? dtype : nd4c_wide_dtype(dtype), product);
 }
 
-/* Those whose products can be matrices of some size. */
+/* The ops whose products can be large matrices. */
 #define OPS(X) X(tensordot) X(multi_dot) X(einsum) X(inner)
 
 #define KERNEL(op) ND4C_CPU_KERNEL("openblas", op, #op, ND4C_CPU_PRIORITY_OPENBLAS, ND4C_CPU_NUMBERS, usable, run),

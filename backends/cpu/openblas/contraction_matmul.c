@@ -118,7 +118,8 @@ static bool multiply_vector(const job *j, int64_t index) {
   blas_matrix m = matrix_of(j, matrices, index), y = matrix_of(j, &j->p.y, index), v = matrix_of(j, vector, index);
   int step = (int)(vector->shape[along] == 1 ? 1 : vector->strides[along]);
   int y_step = (int)(j->p.y.shape[along] == 1 ? 1 : j->p.y.strides[along]);
-  /* The matrix as it lies: rows without gaps. y = M v, or y = M^T v where the vector runs along its rows' number. */
+  /* M is the matrix in memory order, with dense rows. y = M v, or y = M^T v if the vector has an element for each row
+   * of M. */
   int32_t outer = j->p.rank - (m.by_columns ? 1 : 2), inner = j->p.rank - (m.by_columns ? 2 : 1);
   int rows = (int)matrices->shape[outer], columns = (int)matrices->shape[inner];
   int how = (row != m.by_columns) ? CBLAS_TRANSPOSED : CBLAS_AS_IS;

@@ -6,7 +6,7 @@
 
 #include "backends/cpu/openblas/decomposition_methods.h"
 
-/* Below this many multiplications the reference is as fast, and opens no library. */
+/* Below this many multiplications the reference is as fast and needs no library. */
 enum { SMALL = 2048 };
 /* Workspaces of divide and conquer are counted in int: a few squares of this. */
 enum { WIDEST = 16383 };

@@ -129,7 +129,7 @@ static void apply_right(const block *b, int rows, void *c, int leading) {
        b->v, lead, 1, c, leading);
 }
 
-/* Room for blocks of reflectors of a length, applied to so many columns or rows. */
+/* Takes memory for blocks of reflectors with `length` elements, applied to `others` columns or rows. */
 static bool take(nd4c_cpu_space *space, int32_t room, bool single, int length, int others, block *b) {
   int64_t bytes = bytes_of(single), v = (int64_t)length * BLOCK, inverse = BLOCK * BLOCK;
   char *memory = nd4c_cpu_space_take(space, room, v + inverse + (int64_t)others * BLOCK, bytes);

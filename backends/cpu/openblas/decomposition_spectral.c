@@ -218,7 +218,7 @@ static int64_t svd(bool complex_numbers, bool single, nd4c_cpu_space *space, int
   if (c.iwork == NULL) {
     return ND4C_DENSE_NO_MEMORY;
   }
-  /* Of longer ones LAPACK takes the triangle of a QR first. */
+  /* For longer matrices LAPACK's ?gesdd is better: it begins with a QR. */
   if (!complex_numbers && least >= BLOCKED && 2 * most <= 3 * least && in_range(single, m * n, a)) {
     return svd_by_blocks(space, &c, (int)(full ? m : least));
   }
@@ -314,7 +314,8 @@ SPECTRAL(complex_single, true, true, hermitian)
 
 /* -- eigenvalues of general matrices ------------------------------------------------------------------------------ */
 
-/* Pairs of conjugate values have their vector's parts in two columns. */
+/* Of a conjugate pair of eigenvalues, LAPACK stores one vector: its real part in one column, its imaginary part in the
+ * next. */
 static void unpack(int64_t n, const double *wr, const double *wi, const double *vr, double complex *w,
                    double complex *v) {
   for (int64_t j = 0; j < n; j++) {

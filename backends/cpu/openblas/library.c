@@ -113,7 +113,7 @@ static const char *find_lapack_in(nd4c_lapack *lapack, void *library) {
   return NULL;
 }
 
-/* True if what a library calls as BLAS is the OpenBLAS that was opened: another one would bring threads of its own. */
+/* True if the BLAS under a library is the OpenBLAS that was opened. Another BLAS would start its own threads. */
 static bool is_on(const nd4c_openblas *blas, void *library) {
   void *theirs = nd4c_cpu_host->library_symbol(library, "openblas_get_config"), *ours;
   memcpy(&ours, &blas->openblas_get_config, sizeof ours);
