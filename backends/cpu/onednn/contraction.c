@@ -50,7 +50,8 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
 
 /* -- preparing -------------------------------------------------------------------------------------------------- */
 
-/* Strides of axes of extent 1 mean nothing, but oneDNN recognises arrangements by them: as if packed. */
+/* Axes of extent 1 get the strides of a packed matrix: their strides mean nothing, but oneDNN recognises arrangements
+ * by them. */
 static int desc_of(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   int64_t strides[ND4C_PRODUCT_MAX_RANK];
   int64_t reach = 1;
@@ -67,7 +68,7 @@ static int desc_of(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_produc
   return nd4c_onednn_desc(dnn, desc, p->rank, x->shape, x->tensor->dtype, strides);
 }
 
-/* The result's rows one after the other: what an addend or a result that lies by columns is moved to. */
+/* A descriptor with dense rows, to which an addend or a result by columns is moved. */
 static int dense_desc(const nd4c_onednn *dnn, dnn_desc *desc, const nd4c_cpu_product *p, const nd4c_cpu_matrices *x) {
   int64_t strides[ND4C_PRODUCT_MAX_RANK], stride = 1;
   for (int32_t axis = p->rank - 1; axis >= 0; axis--) {

@@ -20,12 +20,13 @@ static int make_primitive(nd4c_onednn_node *node) {
   return status == DNN_SUCCESS ? nd4c_onednn_step_make(dnn, &node->step) : status;
 }
 
-/* Whether nd4c has packed the weights: they are given as they are wanted. */
+/* Whether nd4c has packed the weights into the layout that wants_layout gave. */
 static bool is_packed(const nd4c_onednn_node *node, const nd4c_call *call) {
   return nd4c_onednn_operand_tensor(call, &node->operands[ND4C_ONEDNN_W])->layout != ND4C_LAYOUT_STRIDED;
 }
 
-/* The layout of the weights that the primitive wants, if they have to be moved to it and it can be told. */
+/* The layout that the primitive needs of the weights. False if they have it already, or if nd4c_layout cannot describe
+ * it. */
 static bool wanted_layout(const nd4c_onednn_node *node, const nd4c_call *call, nd4c_layout *layout) {
   const nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
   return !node->dnn->dnnl_memory_desc_equal(op->given, op->wanted) &&
@@ -80,7 +81,8 @@ static nd4c_status move_weights(nd4c_onednn_node *node, const nd4c_call *call, v
   return status;
 }
 
-/* Packs CONSTANT weights whose arrangement is not to be told: what can be told, nd4c packs, or had no memory to. */
+/* Packs CONSTANT weights into an arrangement that nd4c_layout cannot describe. The others nd4c packs itself, if it has
+ * the memory. */
 static nd4c_status pack_weights(nd4c_onednn_node *node, const nd4c_call *call) {
   nd4c_onednn_operand *op = &node->operands[ND4C_ONEDNN_W];
   const nd4c_tensor *w = nd4c_onednn_operand_tensor(call, op);
@@ -96,7 +98,7 @@ static nd4c_status pack_weights(nd4c_onednn_node *node, const nd4c_call *call) {
   return move_weights(node, call, node->packed);
 }
 
-/* Weights that nd4c has packed lie as they are wanted. */
+/* Checks that weights which nd4c has packed have the layout that the primitive needs. */
 static nd4c_status check_packed(const nd4c_onednn_node *node, const nd4c_call *call) {
   nd4c_layout layout = {.struct_size = ND4C_SIZE_OF(nd4c_layout)};
   if (!is_packed(node, call) ||
@@ -128,8 +130,8 @@ void nd4c_onednn_node_unprepare(void *state) {
   nd4c_cpu_host->free(node);
 }
 
-/* A node with the description of its primitive and the arrangement of the weights; the width is entered, and what it
- * was before in *before. */
+/* Makes a node with the description of its primitive and the arrangement of the weights. Sets the OpenMP width; *before
+ * gets the previous one. */
 static nd4c_status node_start(const nd4c_call *call, const int *inputs, nd4c_onednn_describe describe, int *before,
                               nd4c_onednn_node **result) {
   static const int arguments[ND4C_ONEDNN_OPERANDS] = {DNN_ARG_SRC, DNN_ARG_WEIGHTS, DNN_ARG_DST, DNN_ARG_BIAS,

@@ -15,7 +15,7 @@ typedef struct nd4c_onednn {
   bool ready;
   char text[512]; /* version and file, or why it is not ready */
   dnn_engine engine;
-  bool exact_bytes; /* known of its products of bytes: without VNNI pairs are added in 16 bits, and saturate */
+  bool exact_bytes; /* its products of bytes are exact: without VNNI, pairs are added in 16 bits and saturate */
   bool bfloat16;    /* has primitives of this dtype: on x86-64 it wants AVX-512 or AVX2 with VNNI_2 */
   nd4c_openmp omp;  /* a step is made and run with teams of the same width */
 #define DNN_FIELD(result, name, parameters) result(*name) parameters;
@@ -49,7 +49,8 @@ int nd4c_onednn_desc(const nd4c_onednn *dnn, dnn_desc *desc, int32_t rank, const
 bool nd4c_onednn_strides_fit(int32_t rank, const int64_t *shape, const int64_t *strides);
 /* Attributes with a user's scratchpad and the post-ops + addend (NULL: none), then activation. */
 int nd4c_onednn_attr(const nd4c_onednn *dnn, dnn_attr *attr, const struct dnnl_memory_desc *addend, int64_t activation);
-/* The descriptor as a BLOCKED layout; false: it is none, or has more beside its elements than a layout says. */
+/* The descriptor as a BLOCKED layout; false if it is not blocked, or if its memory holds more than a layout
+ * describes. */
 bool nd4c_onednn_layout(const nd4c_onednn *dnn, const struct dnnl_memory_desc *desc, nd4c_dtype dtype,
                         nd4c_layout *layout);
 
@@ -113,7 +114,7 @@ typedef struct nd4c_onednn_node {
   int32_t width;
   nd4c_onednn_step step;
   nd4c_onednn_operand operands[ND4C_ONEDNN_OPERANDS];
-  void *packed; /* CONSTANT weights as the primitive wants them, where no layout says how that is */
+  void *packed; /* CONSTANT weights as the primitive needs them, if no layout describes that */
   size_t packed_bytes;
   int64_t scratch_bytes; /* the scratchpad of whichever step runs, then the moved operands */
 } nd4c_onednn_node;

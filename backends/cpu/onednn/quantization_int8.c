@@ -27,10 +27,10 @@ typedef struct node {
   nd4c_bytes_call c;
   int32_t width;
   nd4c_onednn_step step;
-  void *packed; /* CONSTANT weights as the primitive wants them, and the sums of their columns: in `held` */
+  void *packed; /* CONSTANT weights as the primitive needs them, then the sums of their columns; in `held` */
   nd4c_cpu_held held;
   int32_t *packed_sums;
-  int64_t products, flipped, sums, zeros, rows, factors, bytes; /* in scratch: offsets; sums to factors per column */
+  int64_t products, flipped, sums, zeros, rows, factors, bytes; /* offsets in scratch */
 } node;
 
 static bool is_constant(const nd4c_tensor *x) {

@@ -113,7 +113,8 @@ static int describe_primitive(nd4c_onednn_node *node, const nd4c_call *call, boo
     stride[i] = window.stride[i];
     dilation[i] = window.dilation[i] - 1;
     begin[i] = window.pad_begin[i];
-    /* What the last window needs: oneDNN accepts no more than that, and less where the window ends early. */
+    /* The padding that the last window needs. oneDNN accepts no more; it is negative if the last window ends before the
+     * input does. */
     end[i] = transposed ? (window.input[i] - 1) * stride[i] + reach - begin[i] - y[i]
                         : (y[i] - 1) * stride[i] + reach - window.input[i] - begin[i];
   }
