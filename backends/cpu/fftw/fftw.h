@@ -44,8 +44,8 @@ typedef enum nd4c_fftw_kind { ND4C_FFTW_COMPLEX, ND4C_FFTW_FROM_REAL, ND4C_FFTW_
 
 enum { ND4C_FFTW_AXES = 8 };
 
-/* What a plan is for: axes that are transformed (the real one last), then those over which they repeat. To be zeroed
- * before it is filled, for keys are compared as bytes. */
+/* What a plan is for: axes that are transformed (the real one last), then the axes over which the transform repeats.
+ * Zero it before you fill it, because keys are compared as bytes. */
 typedef struct nd4c_fftw_key {
   int32_t single, kind, sign, unaligned;
   int32_t count, repeats;
@@ -57,7 +57,7 @@ typedef struct nd4c_fftw_loan {
   nd4c_fftw_plan plan;
   int32_t slot;
 } nd4c_fftw_loan;
-/* False: FFTW made none. Nothing at the addresses is touched. */
+/* False: FFTW made no plan. The memory at the addresses is not touched. */
 bool nd4c_fftw_borrow(const nd4c_fftw_key *key, void *in, void *out, nd4c_fftw_loan *loan);
 void nd4c_fftw_give_back(const nd4c_fftw_key *key, const nd4c_fftw_loan *loan);
 

@@ -80,7 +80,7 @@ const nd4c_fftw *nd4c_fftw_get(bool single) {
 
 /* -- plans ------------------------------------------------------------------------------------------------------ */
 
-/* Plans kept; the one that was not used for longest makes room. */
+/* Plans that are kept; the least recently used one makes room. */
 enum { PLANS = 64 };
 typedef struct slot {
   nd4c_fftw_key key;
@@ -89,7 +89,7 @@ typedef struct slot {
   int32_t loans;
 } slot;
 
-/* FFTW's planner is not for several threads; executing plans is. */
+/* FFTW's planner is not thread-safe; the execution of plans is. */
 static nd4c_host_lock planner;
 static slot slots[PLANS];
 static int64_t loans;

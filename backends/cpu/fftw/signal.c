@@ -214,7 +214,7 @@ static void fill_key(const job *j, int64_t count, nd4c_fftw_key *key) {
   }
 }
 
-/* Steps of a piece in bytes are as even as the first address: all pieces use one plan. */
+/* Whether all pieces are aligned like the first one, so that one plan serves them all. */
 static bool is_even(const job *j) {
   const nd4c_tensor *y = &j->call->outputs[0];
   int64_t in = j->split < 0 ? 0 : j->step * j->strides[j->split] * j->in_bytes;
