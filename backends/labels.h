@@ -79,7 +79,7 @@ static inline bool label_is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Capitals first: the order of results without an arrow. */
+/* Capitals come first, because this is the order of axes in a result without an arrow. */
 static inline int32_t label_of_letter(char c) {
   return c <= 'Z' ? c - 'A' : c - 'a' + 26;
 }
@@ -187,7 +187,8 @@ static inline void label_outer(nd4c_labels *c) {
   c->operands[1].labels[0] = c->output.labels[1] = 1;
 }
 
-/* Own labels for all axes of both, then the given pairs of axes are made one; the others stay, in order. */
+/* Gives each axis of both operands a different label, then one label to both axes of each given pair. The output has
+ * the other axes, in order. */
 static inline void label_pairs(nd4c_labels *c, int32_t count, const int64_t *of_a, const int64_t *of_b) {
   nd4c_labelled *sides = c->operands;
   bool joined[2 * ND4C_LABEL_RANK] = {false};

@@ -26,13 +26,13 @@ static const nd4c_engine *const engines[] = {&nd4c_cpu_simd_engine, &nd4c_cpu_re
 /* There is one device and it has no state; its handle only has to differ from NULL. */
 static char the_device;
 
-/* A buffer of the backend's own is one block, of which the header, one alignment unit long, is the beginning; one over
- * memory of others is a header alone. */
+/* A buffer that the backend allocates is one block, which begins with this header of one alignment unit. A buffer over
+ * imported memory is the header alone. */
 enum { ALIGNMENT = 64 };
 struct nd4c_buffer_handle {
   void *address;
   size_t total_bytes;   /* of the block with its header */
-  int32_t descriptor;   /* a duplicate of the one of which `mapped_bytes` bytes are mapped at the address, ... */
+  int32_t descriptor;   /* of an import: a duplicate of the descriptor whose bytes are mapped at the address */
   int64_t mapped_bytes; /* 0: none */
   int64_t mapped_from;  /* ... from this offset on */
 };
@@ -197,7 +197,7 @@ static const nd4c_device_ops device_ops = {
 
 /* -- backend -------------------------------------------------------------------------------------------------- */
 
-/* Runs the plainest kernel on two numbers: shows that families are linked and that calls mean what they should. */
+/* Runs the simplest kernel on two numbers, to show that the families are linked and that the call's layout is right. */
 static bool add_gives_three(void) {
   const int64_t shape[] = {1}, strides[] = {1};
   float a = 1, b = 2, y = 0;

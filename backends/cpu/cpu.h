@@ -16,7 +16,7 @@ extern const nd4c_host *nd4c_cpu_host;
 
 /* Engines simd and reference. */
 extern const nd4c_engine nd4c_cpu_simd_engine, nd4c_cpu_reference_engine;
-/* Picks the tables of this machine's level; before any kernel of engine simd runs. */
+/* Picks the tables of this machine's level. Must run before any kernel of engine simd. */
 void nd4c_cpu_simd_open(void);
 
 /* Memory that a prepared state has beside its record: host memory, counted as the device's. */
@@ -25,9 +25,9 @@ typedef struct nd4c_cpu_held {
   size_t bytes;
   nd4c_device_memory *counted;
 } nd4c_cpu_held;
-/* Fails, with *held empty, where there is none or the device's cap leaves no room. `origin` is static. */
+/* Fails, with *held empty, if there is no memory or the device's cap leaves no room. `origin` is static. */
 nd4c_status nd4c_cpu_hold(const nd4c_call *call, size_t bytes, const char *origin, nd4c_cpu_held *held);
-/* An empty one is fine, and so is zeroed memory. */
+/* Frees it; held may be empty or zeroed. */
 void nd4c_cpu_let_go(nd4c_cpu_held *held);
 
 /* Sets of dtypes that kernels declare, limited to those of this build. */
@@ -39,8 +39,8 @@ void nd4c_cpu_let_go(nd4c_cpu_held *held);
 #define ND4C_CPU_REALS (ND4C_CPU_INTS | ND4C_CPU_FLOATS)
 #define ND4C_CPU_NUMBERS (ND4C_CPU_REALS | ND4C_CPU_COMPLEXES)
 #define ND4C_CPU_ALL (ND4C_CPU_BOOLS | ND4C_CPU_NUMBERS)
-/* Narrow ones, which only the kernels that say so take: moves take float8 (a byte an element), those that keep C order
- * packed ones too. */
+/* Sets of narrow dtypes, which most kernels do not take. Moves take float8 (one byte for each element); moves that keep
+ * C order take packed dtypes, too. */
 #define ND4C_CPU_NARROW_BIT(NAME, ...) | ND4C_DTYPE_BIT(ND4C_##NAME)
 #define ND4C_CPU_FLOAT8S (UINT64_C(0) ND4C_FLOAT8_DTYPES(ND4C_CPU_NARROW_BIT))
 #define ND4C_CPU_PACKED (UINT64_C(0) ND4C_PACKED_DTYPES(ND4C_CPU_NARROW_BIT))
@@ -50,7 +50,7 @@ void nd4c_cpu_let_go(nd4c_cpu_held *held);
 /* The libraries are asked before engine simd (simd.h), where they have an op. */
 enum { ND4C_CPU_PRIORITY_OPENBLAS = 200, ND4C_CPU_PRIORITY_FFTW = 200, ND4C_CPU_PRIORITY_ONEDNN = 300 };
 
-/* A kernel in a family's list. Behind the run function may stand further fields of nd4c_kernel. */
+/* A kernel in a family's list. Further fields of nd4c_kernel may follow the run function. */
 #define ND4C_CPU_KERNEL(engine_name, op_name, kernel_name, its_priority, dtype_set, usable_function, ...) \
   &(const nd4c_kernel) {                                                                                  \
     .struct_size = ND4C_SIZE_OF(nd4c_kernel), .op_version = 1, .op = #op_name, .engine = engine_name,     \
@@ -76,7 +76,7 @@ bool nd4c_cpu_reference_stored(const nd4c_call *call, char *reason, size_t reaso
       return nd4c_cpu_host->fail(status, __VA_ARGS__); \
   } while (0)
 
-/* Writes why a kernel cannot, and returns false. */
+/* Writes why a kernel cannot compute a call, and returns false. */
 bool nd4c_cpu_decline(char *reason, size_t reason_size, const char *format, ...) ND4C_PRINTF(3, 4);
 /* In a `usable` function: returns with this text under the condition. */
 #define ND4C_CPU_DECLINE_IF(condition, ...)                      \
@@ -124,7 +124,7 @@ static inline void nd4c_cpu_broadcast_strides(const nd4c_tensor *tensor, const n
   }
 }
 
-/* Which of x's axes the attribute `axes` names; where it is left out: all. */
+/* Which of x's axes the attribute `axes` names; all if it is left out. */
 static inline void nd4c_cpu_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduced) {
   for (int32_t axis = 0; axis < rank; axis++) {
     reduced[axis] = axes->as.ints == NULL;
@@ -151,7 +151,7 @@ static inline nd4c_status nd4c_cpu_gather_fail(int64_t index, int64_t axis, int6
       (long long)index, (long long)axis, (long long)extent, (long long)-extent, (long long)(extent - 1));
 }
 
-/* Reason of kernels that compute numbers and are asked for strings. */
+/* The reason that kernels of numbers give for strings. */
 #define ND4C_CPU_NO_STRINGS "strings are offsets into their own storage: only views of them are supported"
 #define ND4C_CPU_NO_NARROW "narrow dtypes are not computed with: cast first"
 
