@@ -45,7 +45,7 @@ static void set_mask(attention *a, const nd4c_tensor *mask) {
   for (int32_t axis = 0; mask != NULL && axis < mask->rank; axis++) {
     a->s.mask[axis + 4 - mask->rank] = mask->shape[axis] == 1 ? 0 : mask->strides[axis];
   }
-  /* A last axis that is shorter leaves out the keys behind it; one of extent 1 is broadcast. */
+  /* If the mask's last axis is shorter than the keys, the keys beyond it are masked out; extent 1 is broadcast. */
   if (mask != NULL && mask->rank > 0 && mask->shape[mask->rank - 1] != 1 && mask->shape[mask->rank - 1] < a->s.keys) {
     a->s.mask_keys = mask->shape[mask->rank - 1];
   }

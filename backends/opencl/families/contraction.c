@@ -113,7 +113,7 @@ static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const
     c->between_bytes += (size * 8 + 63) / 64 * 64;
   }
   s->y = result->tensor;
-  /* The axes stand from the fastest label to the slowest: C order of the result wants the opposite. */
+  /* The axes are ordered from the fastest label to the slowest; C order needs the reverse. */
   for (int32_t i = 0, j = r->rank - 1; i < j; i++, j--) {
 #define SWAP(type, list)     \
   do {                       \
@@ -158,7 +158,7 @@ static bool as_matrices(const product *s, nd4c_cl_gemm *gemm) {
       !axes_of(r, true, true, false, &k, 1) || !axes_of(r, true, true, true, &gemm->batch, ND4C_CL_RANK)) {
     return false;
   }
-  for (int32_t i = 0; i < r->rank; i++) { /* at least two of the three have every axis */
+  for (int32_t i = 0; i < r->rank; i++) { /* every axis must be in at least two of a, b and y */
     others += r->shape[i] != 1 && (r->a_strides[i] != 0) + (r->b_strides[i] != 0) + !r->reduced[i] < 2;
   }
   bool large = m.rank == 1 && n.rank == 1 && k.rank == 1 && others == 0 && m.size >= 16 && n.size >= 16 &&
@@ -192,8 +192,8 @@ static bool launches(const nd4c_call *call, const product *s, nd4c_status *statu
   return *status == ND4C_OK;
 }
 
-/* Visits the steps of a call's chain; with `status` it runs them, their reductions' scratch behind `between`. False if
- * there are too many axes, with the reason, or if a launch failed. */
+/* Visits the steps of a call's chain. With `status` it also runs them; the scratch of their reductions follows
+ * `between`. False if there are too many axes, with the reason, or if a launch failed. */
 static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, room *wanted, char *reason,
                   size_t reason_size) {
   chain c = {0};

@@ -76,7 +76,7 @@ static nd4c_status integer_range_run(const nd4c_call *call) {
   return launch_job(call, &j);
 }
 
-/* The gap in two doubles: what its own rounding loses would be multiplied by the element's number. */
+/* The gap is kept in two doubles, because the rounding error of one would be multiplied by the element's number. */
 static nd4c_status spaced_run(const nd4c_call *call) {
   nd4c_dtype dtype = call->outputs[0].dtype;
   const nd4c_spacing s = nd4c_spacing_of(call);

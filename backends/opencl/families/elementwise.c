@@ -10,12 +10,12 @@
 
 enum { MOST_INPUTS = 3, NUMBERS = 3, MOST_RANK = 32 };
 
-/* What the inputs are taken as before the function sees them. */
+/* The dtype to which each input is converted before the function is applied. */
 typedef enum mode {
   PROMOTED = 1, /* the output's dtype */
   OWN,          /* the first input's */
-  COMPARED,     /* what both share without loss, or in float64 */
-  TRUTHS,       /* each its own: only whether it is 0 counts */
+  COMPARED,     /* a dtype that holds both without loss, else float64 */
+  TRUTHS,       /* its own: only whether it is 0 matters */
   CHOSEN,       /* where: a truth, then the output's dtype */
   SCALED,       /* ldexp: a number and an integer */
   CARRIED       /* bits as they are */
@@ -221,7 +221,8 @@ static nd4c_dtype carrier_of(nd4c_dtype dtype) {
   return carriers[bytes_of(dtype)];
 }
 
-/* What both are compared as; signs 1 or 2: a uint64 beside a signed integer, which is the first or the second. */
+/* The dtype in which both operands are compared. *signs is 1 or 2 if a uint64 meets a signed integer: the position of
+ * the signed one. */
 static nd4c_dtype compared_as(nd4c_dtype a, nd4c_dtype b, int *signs) {
   if (a == b) {
     return a;
@@ -268,7 +269,8 @@ static nd4c_tensor half_of(const nd4c_tensor *tensor, int32_t axis, int32_t half
   return part;
 }
 
-/* A low bound left out is x itself, which bounds nothing; without a high one the larger of x and low is the result. */
+/* Sets the inputs and the function of a launch. In clip, x stands for a low bound that was left out, which changes
+ * nothing; if the high bound was left out, the function is maximum(x, low). */
 static void take_inputs(const nd4c_call *call, plan *p) {
   nd4c_op op = call->op->op;
   p->function = p->row->function;
@@ -439,7 +441,7 @@ static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call, const pla
   float parts[NUMBERS][2];
   take_numbers(call, numbers);
   for (int32_t i = 0; i < NUMBERS; i++) {
-    /* What is finite stays so: it may meet a zero. */
+    /* Finite numbers stay finite, because they may be multiplied by 0. */
     bool beyond = pairs && isfinite(numbers[i]) && fabs(numbers[i]) > FLT_MAX;
     numbers[i] = beyond ? copysign(FLT_MAX, numbers[i]) : numbers[i];
     nd4c_cl_pair_of(numbers[i], parts[i]);

@@ -73,7 +73,7 @@ static nd4c_status keep_boxes(const nd4c_call *call, const suppression *s) {
       ND4C_CL_LONG(s->sorting.keys, s->sorting.order, s->kept, s->counts));
 }
 
-/* Counts become starts; how many rows there are is read back. */
+/* Turns the counts into starts, writes the boxes, and reads back the number of rows. */
 static nd4c_status write_boxes(const nd4c_call *call, const suppression *s, int64_t *total) {
   ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "scan_sums", 1, ND4C_CL_LONG(s->counts, s->pairs)));
   ND4C_BACKEND_TRY(ND4C_CL_RUN_ITEMS(call, SOURCES, "write_boxes", nms_options(call), s->pairs * s->boxes,

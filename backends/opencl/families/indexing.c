@@ -44,7 +44,8 @@ static nd4c_status pick(const nd4c_cl_step *step, const places *p, const nd4c_te
   const int64_t *strides[3] = {p->whole, p->index, p->part};
   nd4c_cl_walk walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, p->rank, p->shape, 3, strides));
-  /* Places are counted in a type wide enough for the operands; indices that come again count further. */
+  /* Kernels count places in a type that is wide enough for the operands. Broadcast indices can make more places than
+   * that. */
   if (walk.size > INT32_MAX && whole->size <= INT32_MAX && indices->size <= INT32_MAX && part->size <= INT32_MAX) {
     return nd4c_cl_step_refuse(step, "%lld places in arrays of fewer elements than 2^31", (long long)walk.size);
   }
@@ -107,7 +108,7 @@ static nd4c_status pick_elements(const nd4c_cl_step *step, int64_t axis_attr) {
   return pick(step, &p, x, indices, y, &t, false);
 }
 
-/* Whole positions of x in the last axis of indices, behind `batch` axes. */
+/* Reads targets from the last axis of indices: positions in x that begin after its first `batch` axes. */
 static nd4c_status positions_of(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *indices,
                                 int32_t batch, nd4c_cl_target *t) {
   int64_t length = indices->shape[indices->rank - 1];
@@ -140,7 +141,7 @@ static nd4c_status gather_nd(const nd4c_cl_step *step) {
 
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
-/* Updates of y: `places` of the part with indices, and what lies `inner` at each of them. */
+/* Updates of y. places: the walk over the indices; inner: the walk over the elements that each index updates. */
 typedef struct updates {
   const nd4c_tensor *indices, *part;
   nd4c_cl_target target;
@@ -162,7 +163,7 @@ static nd4c_cl_options placing_options(const nd4c_call *call, int64_t reduction,
   return options;
 }
 
-/* The offsets to which updates may go; least > most: none. */
+/* The range of offsets that updates may reach; least > most: there are none. */
 static void place_range(const updates *u, int64_t *least, int64_t *most) {
   int64_t ends[2] = {0, 0};
   bool none = false;
@@ -325,7 +326,7 @@ static nd4c_status index_fill(const nd4c_cl_step *step) {
   return pick(step, &p, y, indices, &call->inputs[2], &t, true);
 }
 
-/* Pair after pair, in the order of the queue: the last wins among all of them. */
+/* Places pair by pair. The queue keeps their order, so the last value for a place wins. */
 static nd4c_status dynamic_stitch(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   int32_t pairs = call->input_count / 2;

@@ -20,7 +20,7 @@ static nd4c_status renumber(const nd4c_cl_step *step, const nd4c_tensor *x, cons
 
 /* -- joining ------------------------------------------------------------------------------------------------------- */
 
-/* x into a part of y that begins `shift` elements on, as y's dtype. */
+/* Copies x, cast to y's dtype, to the part of y that begins at element `shift`. */
 static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *y, int64_t shift,
                         const int64_t *to_strides) {
   const int64_t *strides[2] = {x->strides, to_strides};
@@ -126,7 +126,7 @@ static nd4c_status pad(const nd4c_cl_step *step) {
   return pad_by(step, begin, call->attrs[ND4C_ATTR_pad_mode].as.i, nd4c_cl_input(call, ND4C_IN_pad_value));
 }
 
-/* Rolling is padding with x itself on one side, cut off on the other. */
+/* Rolling is padding with wrap-around on one side and negative padding on the other. */
 static nd4c_status roll(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_attr_value *shifts = &call->attrs[ND4C_ATTR_roll_shifts], *axes = &call->attrs[ND4C_ATTR_roll_axes];
@@ -142,7 +142,8 @@ static nd4c_status roll(const nd4c_cl_step *step) {
   return pad_by(step, begin, ND4C_PAD_MODE_WRAP, NULL);
 }
 
-/* Halves of axes (none given: of all) exchanged; back: the other way round where they differ. */
+/* Exchanges the halves of the given axes, or of all if none are given. back: the inverse, which differs for odd
+ * lengths. */
 static nd4c_status shift_halves(const nd4c_cl_step *step, bool back) {
   const nd4c_attr_value *axes = &step->call->attrs[ND4C_ATTR_fftshift_axes];
   const nd4c_tensor *x = &step->call->inputs[0];
@@ -197,7 +198,7 @@ static int64_t repeat_scratch(const nd4c_call *call) {
                     ND4C_CL_LONG(counts->strides[0]), ND4C_CL_INT(counts->dtype == ND4C_INT64),   \
                     ND4C_CL_LONG(counts->size), __VA_ARGS__)
 
-/* Adds the counts up on the device; only the verdict comes back. */
+/* Sums the counts on the device; only the verdict is read back. */
 static nd4c_status starts_from_counts(const nd4c_call *call, int64_t slices) {
   int64_t total = call->attrs[ND4C_ATTR_repeat_total].as.i, verdict[REPEAT_VERDICT] = {-1, 0, total};
   int64_t chunk = repeat_chunk(slices), chunks = (slices + chunk - 1) / chunk, sums = slices + REPEAT_VERDICT;

@@ -94,8 +94,8 @@ static nd4c_status masked_select(const nd4c_cl_step *step) {
   return nd4c_cl_take_slices(step, &stretched, 0, stretched.rank, selection.chosen, total);
 }
 
-/* The values go where the mask is true, one after the other. That there are enough is known only here, and before
- * anything is written. */
+/* Writes the values, in order, to the places where the mask is true. The number of places is known only on the device,
+ * so it is read back and checked before anything is written. */
 static nd4c_status masked_scatter(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *mask = &call->inputs[1], *source = &call->inputs[2], *y = &call->outputs[0];

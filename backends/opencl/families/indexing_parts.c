@@ -144,7 +144,7 @@ static int64_t invert_scratch(const nd4c_call *call) {
   return (call->inputs[0].size + 1) * (int64_t)sizeof(int32_t);
 }
 
-/* Through a table, so that a number that comes twice is found. */
+/* Inverts through a table, so that a number that comes twice is found. */
 static nd4c_status invert_permutation(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
@@ -165,7 +165,7 @@ typedef struct extents {
   int64_t count, extent[ND4C_CL_MAX_RANK];
 } extents;
 
-/* Between numbers of elements and one row of indices an axis: `row` is the stride from row to row. */
+/* Converts between element numbers and indices, one row for each axis; `row` is the stride between rows. */
 static nd4c_status renumber(const nd4c_cl_step *step, const char *function, const nd4c_attr_value *shape,
                             const nd4c_tensor *places, int64_t row, const int64_t *index_strides,
                             const int64_t *y_strides) {
@@ -173,7 +173,7 @@ static nd4c_status renumber(const nd4c_cl_step *step, const char *function, cons
   const int64_t *strides[2] = {index_strides, y_strides};
   extents e = {.count = shape->count};
   nd4c_cl_walk walk;
-  if (shape->count > ND4C_CL_MAX_RANK) { /* numbers of elements need no tensor of the shape */
+  if (shape->count > ND4C_CL_MAX_RANK) { /* the shape is an attribute, so its rank is not limited by a tensor */
     return nd4c_cl_step_refuse(step, "shape has %d axes, the kernel takes %d", (int)shape->count,
                                (int)ND4C_CL_MAX_RANK);
   }
@@ -198,7 +198,7 @@ static nd4c_status ravel_multi_index(const nd4c_cl_step *step) {
 
 /* -- partitions and segments --------------------------------------------------------------------------------------- */
 
-enum { FAULT_WORDS = 3 }; /* five 32-bit numbers in front of the lists: a fault that is not told to the stream */
+enum { FAULT_WORDS = 3 }; /* words before the lists: five 32-bit numbers of a fault that the call reads itself */
 
 static int64_t group_scratch(const nd4c_call *call) {
   nd4c_cl_sorting sorting;
@@ -272,7 +272,7 @@ static nd4c_cl_options sums_options(const nd4c_call *call, nd4c_dtype dtype, con
   return options;
 }
 
-/* What no element at all gives, as the kernel's ACC, in bytes; their number. */
+/* The result for no elements, as bytes of the kernel's type ACC; returns their number. */
 static size_t identity_of(const nd4c_call *call, segment_op op, nd4c_dtype dtype, void *bytes) {
   const char kind = nd4c_cl_kind(dtype)[0];
   const int64_t bits = 8 * nd4c_cl_element_bytes(dtype), highest = INT64_MAX >> (64 - bits);
@@ -289,7 +289,7 @@ static nd4c_status read_word(const nd4c_call *call, int64_t word, uint64_t *valu
   return nd4c_cl_read_back(call, call->scratch_buffer, word * ND4C_CL_WORD, value, (int64_t)sizeof *value);
 }
 
-/* Numbers out of range were sorted behind all others, as they came: tells the first. */
+/* Numbers out of range were sorted to the end, in their order: fails with the first one. */
 static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t count) {
   const nd4c_tensor *groups = &call->inputs[1];
   int64_t low = 0, high = sorting->length - 1, bytes = nd4c_cl_element_bytes(groups->dtype), wide = 0;
@@ -312,7 +312,7 @@ static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *s
                             (long long)(count - 1));
 }
 
-/* How many groups there are: up to the largest number. */
+/* The number of groups: one more than the largest number. */
 static nd4c_status count_segments(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t *count) {
   uint64_t largest = nd4c_cl_place_key(-1); /* of no rows */
   if (sorting->length > 0) {

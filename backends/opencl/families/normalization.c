@@ -242,7 +242,7 @@ static nd4c_status global_norm(const nd4c_cl_step *step) {
                             ND4C_CL_LOCAL_EACH(sizeof(double)));
 }
 
-/* hardmax tells the place of the largest through REAL: a float counts to 2^24. */
+/* hardmax stores the place of the largest element in a REAL, and a float counts only to 2^24. */
 static nd4c_status places_fit(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
   int64_t length = 1;
   for (int32_t axis = 0; axis < r->rank; axis++) {

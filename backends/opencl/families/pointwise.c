@@ -118,7 +118,8 @@ static optimizer optimizer_of(const nd4c_call *call) {
   }
 }
 
-/* x, the gradient, v, h, the rate and the step are read; x, v and h are written. What an optimiser has none of is x. */
+/* Reads x, the gradient, v, h, the rate and the step; writes x, v and h. x stands for a state that an optimiser does
+ * not have. */
 static nd4c_status optimize(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const optimizer by = optimizer_of(call);

@@ -13,8 +13,8 @@ static nd4c_cl_options options_of(const nd4c_call *call, nd4c_dtype dtype) {
   return options;
 }
 
-/* An order of `count` numbers of a dtype: its steps are sorted and linked in scratch, then it is written to y; NULL: to
- * scratch, where it takes the place of the other keys. */
+/* Makes a random order of `count` numbers: sorts and links its steps in scratch, then writes the order to y. y NULL:
+ * writes it to scratch, over the other keys. */
 static nd4c_status make_order(const nd4c_call *call, int64_t count, nd4c_dtype dtype, nd4c_cl_sorting *s,
                               const nd4c_tensor *y) {
   const uint32_t none = UINT32_MAX;
@@ -24,7 +24,7 @@ static nd4c_status make_order(const nd4c_call *call, int64_t count, nd4c_dtype d
                                      ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s->keys, s->order)));
   ND4C_BACKEND_TRY(nd4c_cl_sort(call, s));
   const nd4c_tensor own = {.buffer = call->scratch_buffer, .offset = 2 * s->other_keys};
-  /* The other lists are free now: links come to lie where the other order was. */
+  /* The other lists are free now: the links overwrite the other order. */
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, s->other_order * ND4C_CL_WORD, count * (int64_t)sizeof none,
                                 &none, sizeof none));
   ND4C_BACKEND_TRY(ND4C_CL_RUN_ITEMS(call, SOURCES, "link_places", options, count, ND4C_CL_SCRATCH(READ_WRITE),

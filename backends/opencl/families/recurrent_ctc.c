@@ -8,7 +8,7 @@ enum {
   GROUP = 64,
   NODE_BYTES = 32,      /* a prefix of ctc.cl */
   CANDIDATE_BYTES = 40, /* at least what a candidate of ctc.cl takes */
-  WIDEST = 4096         /* beam: each of its places is a search of all candidates */
+  WIDEST = 4096         /* of a beam: each place in it costs a search of all candidates */
 };
 
 /* The same struct as in ctc.cl. */
@@ -39,7 +39,8 @@ static nd4c_cl_options options_of(const nd4c_call *call, const char *what, const
 
 /* -- loss ---------------------------------------------------------------------------------------------------------- */
 
-/* A loss a sequence, then two rows of numbers for each; a buffer even for no sequences, whose mean is computed, too. */
+/* One loss for each sequence, then two rows of numbers for each. The buffer is never empty, because the mean of no
+ * sequences is computed, too. */
 static int64_t loss_scratch(const nd4c_call *call) {
   int64_t most = 2 * call->inputs[ND4C_IN_ctc_loss_targets].shape[1] + 1;
   return (1 + call->inputs[0].shape[1] * (1 + 2 * most)) * (int64_t)sizeof(double);

@@ -53,7 +53,7 @@ static bool linear_attention_usable(const nd4c_call *call, char *reason, size_t 
   return one_dtype(call, ND4C_IN_linear_attention_past_state, reason, reason_size);
 }
 
-/* A buffer even for states without features, which attend to nothing. */
+/* The buffer is not empty even if the states have no features: kernels need one. */
 static int64_t linear_attention_scratch(const nd4c_call *call) {
   return (call->outputs[1].size + 1) * (int64_t)sizeof(double);
 }

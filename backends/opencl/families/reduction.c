@@ -151,7 +151,7 @@ static void matrix_norm_plan(const nd4c_call *call, matrix_norm *p) {
   bool by_rows = nd4c_norm_is_by_rows(ord);
   int32_t row_axis = x->rank - 2, column_axis = x->rank - 1, inner = by_rows ? column_axis : row_axis;
   int64_t size = 1;
-  /* Of no elements every norm is 0: so is this one. */
+  /* The norm of no elements is 0 for every order, so one pass is enough. */
   p->two = ord != ND4C_MATRIX_NORM_ORDER_FROBENIUS && x->shape[row_axis] > 0 && x->shape[column_axis] > 0;
   p->first = (nd4c_cl_reduction){.gather = p->two ? "GATHER_norm1" : "GATHER_norm2", .a = x, .y = y};
   p->first.reduced[row_axis] = !p->two || inner == row_axis;

@@ -130,7 +130,7 @@ static nd4c_status kth_value(const nd4c_cl_step *step) {
                                     .taken = 1});
 }
 
-/* Stably by one key after the other, the last one at last, each read in the order so far. */
+/* Sorts stably by each key in turn, the last key last. Each key is read in the order that the earlier keys gave. */
 static nd4c_status lexsort(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];

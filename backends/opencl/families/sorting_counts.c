@@ -117,8 +117,8 @@ typedef struct binning {
   int64_t bins, totals, edges, verdict, sum, words;
 } binning;
 
-/* The verdict stands first, so that it is found as an array of 32-bit numbers; extents of chunks lie where keys come.
- */
+/* The verdict comes first, so that kernels can read the buffer as an array of 32-bit numbers. Extents of chunks use the
+ * memory of the keys, which are made later. */
 static void lay_out(binning *b, int64_t count, int64_t bins) {
   *b = (binning){.bins = bins, .verdict = 0, .sum = 2, .totals = 3, .edges = 3 + bins};
   b->words = nd4c_cl_sorting_make(&b->sorting, b->edges + bins + 1, 1, count) + EXTENT_WORDS;
@@ -170,8 +170,8 @@ static nd4c_status write_totals(const nd4c_call *call, const binning *b, bool ar
 
 /* -- counts of numbers --------------------------------------------------------------------------------------------- */
 
-/* Numbers of one input as keys. `beyond` gets the place of the first that is not in 0 .. limit - 1, and which it is;
- * -1: none. `largest`: of them all, -1 if there are none. */
+/* Makes keys of the numbers of one input. `beyond` gets the place of the first number that is not in 0 .. limit - 1,
+ * and `bad` the number; beyond -1: there is none. `largest`: the largest number, -1 for an empty input. */
 static nd4c_status number_keys(const nd4c_call *call, const binning *b, const nd4c_tensor *x, const nd4c_cl_walk *walk,
                                int64_t limit, bool combine, int64_t *beyond, int64_t *bad, int64_t *largest) {
   int32_t verdict[2] = {INT32_MAX, -1};

@@ -19,7 +19,7 @@ static void lay_out(distinct *d, int64_t count, int64_t columns) {
   int64_t numbers = nd4c_cl_words_of_numbers(count);
   *d = (distinct){.count = count, .columns = columns};
   int64_t at = nd4c_cl_sorting_make(&d->sorting, 0, 1, count);
-  if (columns != 1) { /* rows of keys lie behind; those of the sorting are not used */
+  if (columns != 1) { /* rows of keys come after the lists; the sorting's own keys are not used */
     d->sorting.keys = at;
     at += count * columns;
   }
@@ -74,7 +74,8 @@ static nd4c_status renumber(const nd4c_call *call, distinct *d) {
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, d->marks.flags * ND4C_CL_WORD, d->count, &unmarked, 1));
   ND4C_BACKEND_TRY(ND4C_CL_RUN_ORDER(call, "mark_firsts", d->groups, ND4C_CL_LONG(d->first, d->marks.flags, d->count)));
   ND4C_BACKEND_TRY(nd4c_cl_select(call, &d->marks, NULL));
-  /* marks.chosen: first rows in their order; the old group of each; then what belongs to it, and each row's number. */
+  /* numbered[0]: the old group of each first row (marks.chosen); [1]: its count; [2]: the first row of each row's
+   * group; [3]: the new group of each row. */
   ND4C_BACKEND_TRY(look_up(call, d, d->group_of, d->marks.chosen, d->numbered[0], d->groups));
   ND4C_BACKEND_TRY(look_up(call, d, d->counts, d->numbered[0], d->numbered[1], d->groups));
   ND4C_BACKEND_TRY(look_up(call, d, d->first, d->group_of, d->numbered[2], d->count));
@@ -111,7 +112,7 @@ typedef struct outputs {
   int32_t indices, inverse, counts;
 } outputs;
 
-/* x seen as one line of elements in C order is what keys are made of: an axis of length 1 in front. */
+/* Makes keys of x as one line of elements in C order. */
 static nd4c_status flat_keys(const nd4c_cl_step *step, const nd4c_tensor *x, int64_t begin, const distinct *d) {
   return nd4c_cl_make_keys(step, x, -1, false, false, begin, &d->sorting);
 }

@@ -35,10 +35,10 @@ enum {
   STATE_BYTES = 64,   /* at least what a state of scan.cl takes */
   LEAST_PIECE = 4096, /* elements */
   MOST_PIECES = 1024, /* of a line: one work item goes over them */
-  GPU_ITEMS = 512,    /* for each compute unit: fewer lines are cut */
-  CPU_ITEMS = 2,      /* the same where a work item is a thread's whole work */
+  GPU_ITEMS = 512,    /* for each compute unit: with fewer lines, lines are cut */
+  CPU_ITEMS = 2,      /* the same on processors, where one work item fills a thread */
   CPU_UNITS = 4,      /* of a processor at least: with two, going through lines twice costs more than it saves */
-  LAUNCH_GROUP = 64   /* work items of a group where nothing is said */
+  LAUNCH_GROUP = 64   /* work items of a group by default */
 };
 
 typedef struct cut {
@@ -46,9 +46,8 @@ typedef struct cut {
   int64_t group; /* work items of a group; 0: whatever */
 } cut;
 
-/* Lines are gone through twice where they are cut, which takes several work items to be worth it. A processor runs the
- * items of a group one after the other: few lines or pieces are groups of their own there, but for lines side by side,
- * which share what is fetched. */
+/* Cut lines are read twice, so a cut pays only with several work items. A processor runs the items of a group one after
+ * the other: there, each of few lines or pieces is a group, except for neighbouring lines, which share cache lines. */
 static cut cut_lines(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);

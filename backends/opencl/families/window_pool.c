@@ -89,7 +89,7 @@ static pool erosion_plan(const nd4c_call *call) {
   return morphology_plan(call, "erosion");
 }
 
-/* The lowest number of a dtype of whole numbers. */
+/* The lowest number of an integer dtype. */
 static const char *lowest(nd4c_dtype dtype) {
   switch (dtype) {
     case ND4C_INT8:
