@@ -23,7 +23,7 @@ nd4c_status nd4c_cl_judge_check(const nd4c_cl_step *step, int32_t count, const n
   return ND4C_OK;
 }
 
-/* told: the place whose value is wanted; -1: the first outlier's place is. */
+/* told: the place whose value is read; -1: find the place of the first outlier. */
 static nd4c_status launch_judge(const nd4c_call *call, int32_t slot, const nd4c_tensor *x, nd4c_cl_range range,
                                 int64_t told) {
   const nd4c_cl_step step = {.call = call};

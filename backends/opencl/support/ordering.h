@@ -15,13 +15,13 @@ static inline int64_t nd4c_cl_words_of_flags(int64_t count) {
   return (count + ND4C_CL_WORD - 1) / ND4C_CL_WORD;
 }
 
-/* Lines of keys, each with a payload (its order); word offsets. Sorting moves both to and fro between two places:
- * afterwards `keys` and `order` say where they are. */
+/* Lines of keys, each with a payload (its order), as word offsets. Sorting moves both between two places; afterwards
+ * `keys` and `order` say where they are. */
 typedef struct nd4c_cl_sorting {
   int64_t lines, length, keys, order, other_keys, other_order;
 } nd4c_cl_sorting;
 
-/* Lays the lists out from word `begin` on; the first word behind them. */
+/* Lays the lists out from word `begin` on; returns the first word after them. */
 int64_t nd4c_cl_sorting_make(nd4c_cl_sorting *sorting, int64_t begin, int64_t lines, int64_t length);
 /* Ascending, stable. */
 nd4c_status nd4c_cl_sort(const nd4c_call *call, nd4c_cl_sorting *sorting);
@@ -48,8 +48,9 @@ typedef struct nd4c_cl_target {
   int64_t step, extent[ND4C_CL_RANK], stride[ND4C_CL_RANK];
 } nd4c_cl_target;
 
-/* Where each of the indices leads, as keys of a sorting of one line. The walk's operands: an offset, indices. at_once:
- * a fault is not told to the stream but put at the scratch buffer's beginning, for a call that waits anyway. */
+/* Makes keys, for a sorting of one line, of the places that the indices name. The walk's operands: an offset, indices.
+ * at_once: a fault is written to the beginning of the scratch buffer instead of the fault buffer, for a call that waits
+ * anyway. */
 nd4c_status nd4c_cl_place_keys(const nd4c_call *call, const nd4c_tensor *indices, const nd4c_cl_walk *walk,
                                const nd4c_cl_target *target, const nd4c_cl_sorting *sorting, bool at_once);
 /* The key of an offset, or of a group's number; NO_PLACE is that of an index out of range. */
@@ -62,8 +63,8 @@ const char *nd4c_cl_kind(nd4c_dtype dtype);
 
 /* -- choosing ----------------------------------------------------------------------------------------------------- */
 
-/* Flags, and what numbering them gives: places of the true ones in `chosen`, how many are true up to each in `ranks`
- * (less 1). Word offsets. */
+/* Flags and their numbering, as word offsets. chosen: the places of true flags; ranks: for each flag, the number of
+ * true ones up to it, less 1. */
 typedef struct nd4c_cl_selection {
   int64_t count, chunk, chunks, flags, sums, chosen, ranks;
 } nd4c_cl_selection;
@@ -74,16 +75,17 @@ nd4c_status nd4c_cl_select(const nd4c_call *call, const nd4c_cl_selection *selec
 /* Flags from what is not zero in x along a walk of its places; ordered as the walk is. */
 nd4c_status nd4c_cl_make_flags(const nd4c_call *call, const nd4c_tensor *x, const nd4c_cl_walk *walk, int64_t flags);
 
-/* Moves between x's places and y's: the first `count` elements of the walk, whose operands are x but for the chosen
- * axes, y, a place in the list; `places` leads from the number that stands there to a place of x. scatter: y to x. */
+/* Moves elements from x to y, or with scatter from y to x: the first `count` elements of the walk, whose operands are x
+ * without the chosen axes, y, and a place in the list. `places` leads from the number at that place to a place of x. */
 nd4c_status nd4c_cl_move_chosen(const nd4c_call *call, const nd4c_tensor *x, const nd4c_tensor *y, int64_t list,
                                 const nd4c_cl_walk *walk, const nd4c_cl_walk *places, bool scatter, int64_t count);
-/* The first output = x's slices behind the axes [axis, axis + covered) at the `total` numbers of a list, which count
- * those axes in C order; one axis stands in their place. Sets the true shape. */
+/* Copies slices of x to the first output: those at the `total` numbers of a list, which count the axes [axis, axis +
+ * covered) in C order. In the output one axis replaces these axes. Sets the true shape. */
 nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t axis, int32_t covered,
                                 int64_t list, int64_t total);
 
-/* y (int64) = the numbers of a list, from number `first` on, at the places that strides of y's shape name. */
+/* Writes the numbers of a list, from number `first` on, to y (int64), at the places that the strides give over y's
+ * shape. */
 nd4c_status nd4c_cl_write_numbers(const nd4c_cl_step *step, int64_t list, int64_t first, const nd4c_tensor *y,
                                   const int64_t *places);
 /* As ND4C_CL_RUN_ITEMS and ND4C_CL_STEP_UNITS of a kernel of order.cl, whose first argument is the scratch buffer. */

@@ -68,7 +68,8 @@ static int64_t power_of_two(int64_t least) {
   return power;
 }
 
-/* Sums that a processor's vectors go through, a work item a row or piece: compilers do not find them by themselves. */
+/* Sums that a processor computes in vectors, with one work item for each row or piece; compilers do not vectorise them
+ * themselves. */
 static bool by_eight(const nd4c_call *call, const nd4c_cl_reduction *reduction, const nd4c_cl_walk *inner) {
   bool sum = strcmp(reduction->gather, "GATHER_sum") == 0 || strcmp(reduction->gather, "GATHER_mean") == 0;
   return sum && nd4c_cl_device_limits(call->device)->is_cpu && nd4c_cl_wide(call) && !reduction->skip_nan &&
@@ -121,7 +122,7 @@ static bool folds(const nd4c_cl_reduction *reduction) {
          strcmp(gather, "GATHER_product") == 0;
 }
 
-/* And rounded to it before, as the op cast would: sum and prod with the attribute `dtype`. */
+/* Elements are also rounded to that type first, as the op cast does: sum and prod with the attribute `dtype`. */
 static bool casts(const nd4c_cl_reduction *reduction) {
   return folds(reduction) && reduction->b == NULL && nd4c_cl_must_cast(reduction->a->dtype, reduction->y->dtype);
 }

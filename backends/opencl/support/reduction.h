@@ -7,8 +7,8 @@
 
 enum { ND4C_CL_AXES = 64 };
 
-/* A walk over axes: one result for each place of those that are not reduced, of the elements (or, with b, of the pairs
- * of elements) along the others. */
+/* A reduction: one result for each place of the axes that are kept, from the elements of a (or the pairs of a and b)
+ * along the other axes. */
 typedef struct nd4c_cl_reduction {
   const char *gather;           /* GATHER_<what> of reduction.cl */
   const nd4c_tensor *a, *b, *y; /* dtypes, buffers, offsets; b: NULL, if there is none */
@@ -41,8 +41,8 @@ static inline bool nd4c_cl_must_cast(nd4c_dtype x, nd4c_dtype y) {
   return x != y && (nd4c_cl_is_float(x) || nd4c_cl_is_float(y)) && y != ND4C_FLOAT64;
 }
 
-/* The type in which whole numbers are added and multiplied: unsigned ones wrap, where OpenCL C leaves open what becomes
- * of int and long. `otherwise` for all other dtypes. */
+/* The type in which integers are added and multiplied: an unsigned one, because unsigned overflow wraps and signed
+ * overflow is undefined in OpenCL C. `otherwise` for all other dtypes. */
 static inline const char *nd4c_cl_wrapping(nd4c_dtype dtype, const char *otherwise) {
   return dtype == ND4C_INT32 ? "uint" : dtype == ND4C_INT64 ? "ulong" : otherwise;
 }
