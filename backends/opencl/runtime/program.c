@@ -143,7 +143,7 @@ static bool append_source(const char *name, size_t length, char *text, size_t *s
   return source != NULL;
 }
 
-/* The sources of these names behind common.cl; declared: behind builtins.cl, too. */
+/* Joins common.cl and the sources of these names; declared: builtins.cl comes first. */
 static bool join_sources(const char *names, bool declared, char *text, size_t *size) {
   *size = 0;
   bool found = !declared || append_source("builtins", strlen("builtins"), text, size);
@@ -195,8 +195,8 @@ static nd4c_status compile(nd4c_cl_device *device, const char *name, const char 
   return ND4C_OK;
 }
 
-/* Builds the program behind a key: from the disk, or from source, which then goes to the disk. declared: with
- * builtins.cl in place of the header that Clang's guard _OPENCL_H_ keeps out. */
+/* Builds the program of a key: from the disk or, if it is not there, from source, and then stores it on disk. declared:
+ * with builtins.cl in place of Clang's header, which defining its guard _OPENCL_H_ keeps out. */
 static nd4c_status build_text(nd4c_cl_device *device, const char *source, const char *options, bool declared,
                               cl_program *out) {
   size_t size = 0;

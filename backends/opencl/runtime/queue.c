@@ -74,7 +74,8 @@ static void wait_for_write(nd4c_cl_command *command, nd4c_buffer buffer) {
   }
 }
 
-/* A finished read has no data to make visible; what a failed read waited for is waited for separately. */
+/* Waits only for reads in flight: a finished read has no data to make visible. What a failed read waited for is waited
+ * for elsewhere. */
 static void wait_for_reads(nd4c_cl_command *command, nd4c_buffer buffer) {
   for (int32_t r = 0; r < buffer->read_count; r++) {
     if (!nd4c_cl_event_is_over(buffer->reads[r])) {
