@@ -181,8 +181,8 @@ static bool is_same(const meeting *a, const meeting *b) {
          (a->kind != MESSAGE || (a->sender == b->sender && a->receiver == b->receiver));
 }
 
-/* Under the lock: joins the meeting. NULL: memory is exhausted. Operations are numbered: different kinds under one
- * number are a disagreement. */
+/* Joins the meeting; the lock is held. NULL: memory is exhausted. Operations are numbered; if ranks call different
+ * kinds under one number, they disagree. */
 static meeting *arrive(part *p, stub_value *values) {
   meeting *m = p->team->meetings;
   while (m != NULL && !is_same(m, &p->wanted) &&

@@ -227,8 +227,8 @@ static nd4c_status execution_run(void *argument) {
   return status == ND4C_OK ? stub_scratch_end(&execution->scratch, stamp) : status;
 }
 
-/* Outputs of the segment are the caller's, unless they are returned; every other result gets a private buffer in C
- * order. */
+/* Binds outputs of the segment to the caller's buffers, unless they are returned. Every other result gets a private
+ * buffer in C order. */
 static nd4c_status bind_values(stub_execution *execution, const nd4c_tensor *inputs, const nd4c_tensor *outputs) {
   const stub_executable *executable = execution->executable;
   for (int32_t i = 0; i < executable->input_count; i++) {

@@ -74,7 +74,7 @@ static void fold(const stub_work *work, stub_value *into, stub_value x, int64_t 
   }
 }
 
-/* Keeps the best value so far beside the output, which holds its place. */
+/* Keeps the best value so far in `best`; the output holds its place. */
 static nd4c_status arg_reduce(const stub_work *work, const stub_value *x, stub_value *output) {
   stub_value *best = stub_host->allocate((size_t)(work->output.size + 1) * sizeof *best);
   if (best == NULL) {

@@ -53,8 +53,8 @@ static int64_t cells_of(const int64_t *extents) {
 
 typedef enum stub_cell { INSIDE, IN_PADDING, BEYOND } stub_cell;
 
-/* Where the window at output cell `at` (C order) reads with its tap (C order); *number: of the cell, if it is INSIDE.
- * BEYOND: past the padding, where the last window hangs over. */
+/* Where a tap of the window at output cell `at` reads, both in C order. *number: the input's cell, if it is INSIDE.
+ * BEYOND: past the padding, into which the last window may extend. */
 static stub_cell cell_of(const stub_window *window, int64_t at, int64_t tap, int64_t *number) {
   stub_cell result = INSIDE;
   int64_t stride = 1;
@@ -201,7 +201,7 @@ static stub_window pool_window(const stub_work *work) {
   return window_of(work, attrs[ND4C_ATTR_max_pool_kernel].as.ints, given);
 }
 
-/* What a window without a cell inside gives. */
+/* The result of a window that has no cell inside the input. */
 static stub_value lowest(nd4c_dtype dtype) {
   const int bits = (int)(8 * stub_size_of(dtype));
   return (stub_value){.re = -(double)INFINITY,

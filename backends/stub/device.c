@@ -268,7 +268,7 @@ static void copy_dispose(void *argument) {
   stub_host->free(argument);
 }
 
-/* With a use of each buffer that the handles name. */
+/* Makes a copy's record again, with one use of each buffer that the handles name. */
 static nd4c_status copy_again(const void *argument, void **made) {
   stub_copy *copy = stub_host->allocate(sizeof *copy);
   if (copy == NULL) {
@@ -290,7 +290,7 @@ static int64_t offset_or_lie(int64_t offset, const char *name) {
   return stub_lies(name) ? 0 : offset;
 }
 
-/* to and from: handles, NULL for host memory: such a copy cannot be recorded. */
+/* to and from: handles, or NULL for host memory. A copy with host memory cannot be recorded. */
 static nd4c_status submit_copy(void *device, nd4c_stream stream, nd4c_buffer to, nd4c_buffer from, stub_copy given) {
   const bool inside = given.host_to == NULL && given.host_from == NULL;
   stub_task task = {

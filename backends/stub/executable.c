@@ -18,7 +18,7 @@ nd4c_status stub_fingerprint(void *data, void *device, const nd4c_compile_option
 
 /* -- writing ------------------------------------------------------------------------------------------------------- */
 
-/* Goes on after a failure, without writing. */
+/* After a failure, calls continue without writing. */
 typedef struct writer {
   nd4c_sink *sink;
   nd4c_status status;
@@ -99,7 +99,7 @@ nd4c_status stub_serialise(void *data, nd4c_executable handle, nd4c_sink *sink) 
 
 /* -- loading ------------------------------------------------------------------------------------------------------- */
 
-/* Goes on after a failure, with numbers that are `low`. */
+/* After a failure, reading continues and gives the number `low`. */
 typedef struct reader {
   const unsigned char *at;
   int64_t left; /* bytes */

@@ -4,7 +4,7 @@
 
 #include "stub.h"
 
-enum { ALIGNMENT = 16 }; /* that the stub wants of the host's memory */
+enum { ALIGNMENT = 16 }; /* which the stub requires of the host's memory */
 
 /* -- import -------------------------------------------------------------------------------------------------------- */
 
@@ -224,7 +224,7 @@ struct stub_range {
 };
 static stub_range *ranges; /* under the lock */
 
-/* One that holds these bytes of the device, or, if `meets`, has one of them. Under the lock. */
+/* The registered range that holds all these bytes or, if `meets`, at least one of them. Under the lock. */
 static stub_range *find_range(int32_t device, uintptr_t first, int64_t bytes, bool meets) {
   for (stub_range *range = ranges; range != NULL; range = range->next) {
     const uintptr_t end = first + (uintptr_t)bytes, range_end = range->first + (uintptr_t)range->bytes;

@@ -19,7 +19,7 @@ static _Atomic int how = OWN;
 
 static nd4c_status hold(int64_t bytes, bool with_buffer);
 
-/* Takes a piece out of the list, and gives it back; NULL: any. False: it is not there. */
+/* Takes a piece out of the list and gives it back. wanted NULL: any piece. False: the list has no such piece. */
 static bool give(const piece *wanted) {
   stub_lock(&lock);
   piece **link = &pieces;

@@ -19,7 +19,7 @@ typedef struct stub_entry {
 } stub_entry;
 
 struct stub_stream {
-  stub_stream *wraps;  /* a further handle of that stream, and nothing else; NULL: a stream */
+  stub_stream *wraps;  /* not NULL: this is only a further handle of that stream */
   nd4c_host_lock lock; /* guards all below */
   nd4c_host_condition changed;
   nd4c_host_thread *thread;
@@ -28,12 +28,12 @@ struct stub_stream {
   int64_t appended, done; /* entries */
   int32_t device, priority;
   int32_t references;     /* under streams_lock */
-  int64_t leaving;        /* bytes of buffers that end when the stream comes to that */
-  stub_failures failures; /* of a handle: of what was submitted by it */
-  int64_t point;          /* of the latest call by that handle */
+  int64_t leaving;        /* bytes of buffers that the stream has still to free */
+  stub_failures failures; /* of work that was submitted through this handle */
+  int64_t point;          /* of the latest call through this handle */
   struct stub_stream *next_stream;
   stub_timing *timing;       /* not NULL: tasks belong to it */
-  stub_recording *recording; /* not NULL: submissions go there; only the thread that began it submits then */
+  stub_recording *recording; /* not NULL: submissions go there; only the thread that began it submits */
 };
 
 static nd4c_host_lock streams_lock;
@@ -251,7 +251,7 @@ void stub_stream_destroy(stub_stream *handle) {
   stub_count_add(STUB_COUNT_streams, -1);
 }
 
-/* What it does is the handle's: it gets the failures. */
+/* Appends an entry for a handle, which gets the failures of the entry. */
 static void append(stub_stream *handle, stub_entry *entry) {
   stub_stream *stream = stream_of(handle);
   entry->handle = handle;
@@ -428,7 +428,7 @@ typedef struct stub_leave {
   stub_buffer *buffer; /* one use of it, and its owner's */
 } stub_leave;
 
-/* The stream's work on the buffer has ended: pending work on it is on another stream. */
+/* This stream's work on the buffer has ended, so pending work on it must be on another stream. */
 static nd4c_status leave_run(void *argument) {
   stub_leave *leave = argument;
   const int64_t bytes = leave->buffer->size;
@@ -481,7 +481,7 @@ int64_t stub_stream_leaving(stub_stream *handle) {
 nd4c_status stub_synchronize(int32_t device) {
   nd4c_status status = ND4C_OK;
   char text[STUB_TEXT] = "";
-  /* Streams are not destroyed while their device is synchronized: the caller's business, as with any handle. */
+  /* The caller ensures that no stream is destroyed while its device is synchronized. */
   stub_lock(&streams_lock);
   for (stub_stream *stream = streams; stream != NULL; stream = stream->next_stream) {
     if (stream->device != device) {
