@@ -7,7 +7,7 @@
 typedef enum nd4c_cl_rows_extra {
   ND4C_CL_ROWS_PLAIN,
   ND4C_CL_ROWS_STATISTICS, /* two results a row, walked with it */
-  ND4C_CL_ROWS_RUNNING,    /* four vectors by row: mean and variance as given, and as computed */
+  ND4C_CL_ROWS_RUNNING,    /* four vectors by row: running mean and variance, before and after */
   ND4C_CL_ROWS_LIMIT       /* a second parameter */
 } nd4c_cl_rows_extra;
 
