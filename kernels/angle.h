@@ -1,6 +1,6 @@
-/* sin and cos of f64 by the C library, right for every argument. glibc's (2.36) own are up to 179 units in the last
- * place off between 2^26 and 2^48, where an argument is next to a multiple of pi / 2: cos(214112296674652),
- * sin(139755218526789). Those of long double are not. */
+/* sin and cos of f64 by the C library, right for every argument. Between 2^26 and 2^48, next to a multiple of pi / 2,
+ * those of glibc (2.36) are up to 179 units in the last place off: cos(214112296674652), sin(139755218526789). Those of
+ * long double are not. kernels/cpu/elementwise/unary.c and kernels/reference/elementwise/elementwise.c call these. */
 #ifndef ND4C_KERNELS_ANGLE_H
 #define ND4C_KERNELS_ANGLE_H
 

@@ -1,4 +1,5 @@
-/* What ranges and windows are made of, for every backend. */
+/* The numbers from which ranges and windows are made, for every backend. backends/reading.h reads them from a call's
+ * attributes; the kernels of the reference and families/creation.c of opencl take them. */
 #ifndef ND4C_KERNELS_CREATION_H
 #define ND4C_KERNELS_CREATION_H
 

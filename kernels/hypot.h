@@ -1,6 +1,7 @@
 /* sqrt(x^2 + y^2) of f64 without overflow, rounded once: a long double has room for the squares. Several times as fast
- * as the C library's, and no use of its symbol, which has a version of its own since glibc 2.35 and would keep what is
- * built there from running on older systems. */
+ * as the C library's, and without its symbol: that has a new version since glibc 2.35 and would keep a library built
+ * there from running on older systems. The reference kernels and support/decomposition_solve.c of the cpu backend call
+ * it. */
 #ifndef ND4C_KERNELS_HYPOT_H
 #define ND4C_KERNELS_HYPOT_H
 

@@ -1,4 +1,6 @@
-/* Narrow elements: float8, float4, int4, int2. Loops over these functions vectorise where the format is a constant. */
+/* Narrow elements (float8, float4, int4, int2) to numbers and back. Loops over these functions vectorise where the
+ * format is a constant. Called by kernels/cpu/elementwise/cast.c, the reference (support/value.c, quantization) and the
+ * engines of the cpu backend. */
 #ifndef ND4C_KERNELS_NARROW_H
 #define ND4C_KERNELS_NARROW_H
 

@@ -1,4 +1,5 @@
-/* The inverse of the normal distribution function by Wichura's algorithm AS 241 (PPND16): ratios of polynomials. */
+/* The inverse of the normal distribution function by Wichura's algorithm AS 241 (PPND16): ratios of polynomials.
+ * kernels/cpu/random/random.c and kernels/reference/random/random.c make normal numbers with it. */
 #ifndef ND4C_KERNELS_QUANTILE_H
 #define ND4C_KERNELS_QUANTILE_H
 

@@ -1,4 +1,5 @@
-/* How resize finds the scale of an axis and the elements that it weighs, for every backend. */
+/* How resize finds the scale of an axis and the elements that it weighs. backends/reading.h includes this for every
+ * backend; kernels/reference/image/resize.c and families/image_resize.c of opencl call it. */
 #ifndef ND4C_KERNELS_RESIZE_H
 #define ND4C_KERNELS_RESIZE_H
 

@@ -1,5 +1,6 @@
-/* Copies of axes, space that becomes channels or batches, axes that roll: what is moved where, in strides. For every
- * backend that moves by strides. */
+/* Copies of axes, space that becomes channels or batches, axes that roll: which elements move where, in strides.
+ * backends/reading.h includes this for every backend that moves by strides, kernels/reference/indexing/arrangement.h
+ * for the reference. */
 #ifndef ND4C_KERNELS_SPACE_H
 #define ND4C_KERNELS_SPACE_H
 

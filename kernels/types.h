@@ -1,4 +1,5 @@
-/* C types of the dtypes, and 16-bit floats as numbers. Portable C; vector code has its own conversions. */
+/* C types of the dtypes, and 16-bit floats as numbers. Portable C; vector code has separate conversions
+ * (kernels/cpu/support/half.h). The kernels of cpu and reference, backends/cpu/cpu.h and src/array include this. */
 #ifndef ND4C_KERNELS_TYPES_H
 #define ND4C_KERNELS_TYPES_H
 
