@@ -1,4 +1,5 @@
-/* See gemm.h. One source for every level. */
+/* Implements gemm.h: the tables of products, from gemm_loops.h and gemm_thin.h. Compiled once per level.
+ * simd/contraction.c reads the tables by nd4c_simd.gemm. */
 #include "kernels/cpu/contraction/gemm.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Blocked matrix product for operands with any strides. */
+/* Blocked matrix product for operands with any strides. Engine simd calls it for matmul (simd/contraction.c,
+ * contraction_narrow.c) and for convolutions (window_conv.c); support/contraction_epilogue.c adds biases with it. */
 #ifndef ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
 #define ND4C_KERNELS_CPU_CONTRACTION_GEMM_H
 

@@ -1,4 +1,5 @@
-/* The matrix product of one float: a template of each_dtype.h, with the names of gemm_vector.h.
+/* The matrix product of one float: a template of each_dtype.h, with the names of gemm_vector.h. gemm.c includes it for
+ * f32 and f64; simd/contraction.c and window_conv.c call the loops.
  *
  * Each element of y is one sum in the order of k, whatever is packed and wherever blocks end: results are the same to
  * the last bit for every way through this file. */

@@ -1,6 +1,6 @@
-/* The innermost loops of the matrix product, for one dtype: a part of gemm_loops.h. A strip is some rows of y, two
- * vectors wide, whose sums stay in registers while k passes. Both operands are read where they lie, with any distance
- * from element to element of a and from row to row of b. */
+/* The innermost loops of the matrix product, for one dtype. gemm_loops.h includes and calls them. A strip is some rows
+ * of y, two vectors wide, whose sums stay in registers while k passes. Both operands are read where they lie, with any
+ * distance from element to element of a and from row to row of b. */
 
 /* Rows of the next strip where `left` are left: few kinds, so that each is unrolled. */
 static inline int64_t NAME(strip_rows)(int64_t left) {

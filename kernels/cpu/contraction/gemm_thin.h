@@ -1,8 +1,9 @@
-/* Products with few rows, for one dtype of b: with the names of gemm_vector.h for T, of which sums are, B, the type of
- * b's elements, and OF_B(x), which appends b's dtype.
+/* Products with few rows, for one dtype of b. The includer defines the names of gemm_vector.h for T, the type of sums;
+ * B, the type of b's elements; and OF_B(x), which appends b's dtype. gemm_loops.h includes it for f32 and f64, gemm.c
+ * for b of bfloat16; simd/contraction.c and contraction_narrow.c call the loops.
  *
- * What counts is that b, which is large, passes once and in the order of memory: rows of b four at a time, for hardware
- * then foresees four streams, and in pieces whose part of y stays in the L1 cache. */
+ * b is large, so it is read once and in the order of memory: four rows at a time, because hardware then prefetches four
+ * streams, and in pieces whose part of y stays in the L1 cache. */
 
 enum { OF_B(THIN_LANES) = VECTOR_BYTES / sizeof(T), OF_B(THIN_PIECE) = 16384 / sizeof(T) };
 

@@ -1,5 +1,5 @@
-/* Vectors of one level for the matrix product, pools and recurrent cells. Plain C cannot say that sums of products are
- * to be fused and to stay in registers.
+/* Vectors of one level. Plain C cannot say that sums of products are fused and stay in registers. Included by gemm.c,
+ * recurrent/recurrent.c, signal/fft.c and window/pool_vector.h for their loops.
  *
  * A template of each_dtype.h sees them under names that do not tell the dtype: V, LOAD, STORE, ... */
 #ifndef ND4C_KERNELS_CPU_CONTRACTION_GEMM_VECTOR_H

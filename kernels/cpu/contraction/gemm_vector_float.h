@@ -1,4 +1,5 @@
-/* What is done with vectors of one float: a template of each_dtype.h for gemm_vector.h. */
+/* Operations on vectors of one float: a template of each_dtype.h. gemm_vector.h includes it for f32 and f64; the loops
+ * of products, pools, recurrent cells and transforms call them. */
 
 enum { NAME(VECTOR_LANES) = VECTOR_BYTES / sizeof(T) };
 

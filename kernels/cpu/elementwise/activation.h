@@ -1,4 +1,5 @@
-/* Activations of one number, without branches, as mathematics.h has its functions. */
+/* Activations of one number, without branches, in the manner of mathematics.h. unary.c calls them in the loops that
+ * simd/elementwise.c runs. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_ACTIVATION_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_ACTIVATION_H
 

@@ -1,4 +1,5 @@
-/* Activations of one float: a template of each_dtype.h for activation.h. */
+/* Activations of one float: a template of each_dtype.h. activation.h includes it for f32 and f64; unary.c calls
+ * them. */
 
 /* max(x, 0) + ln(1 + e), e = e^-|x|; u = 1 + e is rounded, what it lost is added. */
 static inline T NAME(nd4c_softplus)(T x) {

@@ -1,4 +1,5 @@
-/* See binary.h. One source for every level: the compiler vectorises the plain loops. */
+/* Implements binary.h. Compiled once per level: the compiler vectorises the plain loops. simd/elementwise.c picks them
+ * from nd4c_simd.binary. */
 #include "kernels/cpu/elementwise/binary.h"
 
 #include <stdbool.h>

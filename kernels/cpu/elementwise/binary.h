@@ -1,4 +1,5 @@
-/* Inner loops of binary ops: contiguous operands of one dtype, or one of them a single element. */
+/* Inner loops of binary ops: contiguous operands of one dtype, or one of them a single element. simd/elementwise.c runs
+ * them for binary ops, simd/indexing.c for updates that add. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_BINARY_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_BINARY_H
 

@@ -1,5 +1,5 @@
-/* The ops of binary.c for two elements, and the loops over them: a template of each_dtype.h. `op` is a constant where
- * this is called. */
+/* The ops of binary.c for two elements, and the loops over them: a template of each_dtype.h, which binary.c includes.
+ * simd/elementwise.c runs the loops. Callers pass `op` as a constant. */
 
 #if KIND == ND4C_WIDE_FLOAT
 ND4C_INLINED T NAME(element)(enum nd4c_binary_index op, T x, T z) {

@@ -1,5 +1,5 @@
-/* Loops of 16-bit floats: widened in pieces, computed by the loop of f32, narrowed unless it gives truth values. A
- * template of each_dtype.h. */
+/* Loops of binary ops on 16-bit floats: widened in pieces, computed by the loop of f32, narrowed unless the results are
+ * truth values. A template of each_dtype.h, which binary.c includes; simd/elementwise.c runs the loops. */
 
 static void NAME(in_float)(nd4c_binary_loop wide_loop, bool compares, bool a_varies, bool b_varies, SIGNATURE) {
   const T *a = va, *b = vb;

@@ -1,5 +1,5 @@
-/* Sums, differences and products of floats that are written past the caches: whole cache lines, the rest as usual. A
- * template of each_dtype.h. `op` is a constant where this is called. */
+/* Sums, differences and products of floats written past the caches: whole cache lines, the rest as usual. A template of
+ * each_dtype.h, which binary.c includes; simd/elementwise.c runs the loops. Callers pass `op` as a constant. */
 
 enum { NAME(BLOCK) = ND4C_STREAM_BLOCK / sizeof(T) };
 

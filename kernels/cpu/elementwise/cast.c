@@ -1,4 +1,5 @@
-/* Casts between real dtypes, and selection. See unary.h. */
+/* Implements the casts between real dtypes and the selection of unary.h (nd4c_cast_table). Compiled once per level.
+ * simd/elementwise.c runs them for cast and where. */
 #include <string.h>
 
 #include "kernels/cpu/elementwise/unary.h"

@@ -1,5 +1,5 @@
-/* Casts of a 16-bit float by way of f32, in pieces: a template of each_dtype.h. `loop` casts between f32 and the other
- * dtype, whose elements have `size` bytes. */
+/* Casts of a 16-bit float by way of f32, in pieces: a template of each_dtype.h, which cast.c includes. `loop` casts
+ * between f32 and the other dtype, whose elements have `size` bytes. simd/elementwise.c runs the casts. */
 
 static void NAME(from)(nd4c_cast_loop loop, int64_t size, int64_t n, const T *x, char *y) {
   float wide[ND4C_HALF_CHUNK];

@@ -1,6 +1,7 @@
-/* f32 and f64 to one integer: a template of each_dtype.h. Truncates, out of range saturates, NaN gives 0. Limits that a
- * float cannot hold are rounded to a power of two, from which on the integer's limit is the result all the same. Both
- * limits of narrow integers are taken before the conversion. */
+/* f32 and f64 to one integer: a template of each_dtype.h, which cast.c includes; simd/elementwise.c runs the casts.
+ * Truncates; out of range saturates, NaN gives 0. A limit that a float cannot hold is rounded to a power of two: from
+ * there on the result is the integer's limit anyway. Narrow integers are clamped at both limits before the
+ * conversion. */
 #define LOWEST ((T)(KIND == ND4C_SIGNED ? (NAME(nd4c_wrap))1 << (8 * sizeof(T) - 1) : 0))
 #define HIGHEST ((T)~LOWEST)
 

@@ -1,5 +1,6 @@
-/* Functions of eight doubles, where the level has permutations of whole vectors: tables of sixteen numbers keep the
- * polynomials short and replace quotients. Coefficients are fits made for this file. */
+/* Functions of eight doubles, for levels with permutations of whole vectors: tables of sixteen numbers keep the
+ * polynomials short and replace quotients. Coefficients are fits made for this file. unary_vector.h and sixteen.h
+ * include it, normalization.c and moments.c for their exponentials. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_EIGHT_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_EIGHT_H
 

@@ -1,4 +1,5 @@
-/* The exponential of whole vectors, where an instruction of the level shortens it. Coefficients as in mathematics.h. */
+/* The exponential of whole vectors, where an instruction of the level shortens it. Coefficients as in mathematics.h.
+ * Called by unary_vector.h, normalization.c, recurrent.c and moments.c. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_EXPONENTIAL_VECTOR_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_EXPONENTIAL_VECTOR_H
 

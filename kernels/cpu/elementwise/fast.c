@@ -1,6 +1,7 @@
-/* See fast.h. Shorter formulas than mathematics.h's: what rounding loses is not made good, and tails of gelu are as
- * good as the sum of 1 and erf. Infinities, NaN and signed zeros are what they are there. Coefficients are minimax fits
- * of the function named in the comment, made for this file. */
+/* Implements fast.h with shorter formulas than mathematics.h's: errors of rounding are not compensated, and tails of
+ * gelu are as accurate as the sum of 1 and erf. Infinities, NaN and signed zeros give the same results as there.
+ * Coefficients are minimax fits of the function named in the comment, made for this file. simd/engine.c reads the
+ * table. */
 #include "kernels/cpu/elementwise/fast.h"
 
 #include <math.h>

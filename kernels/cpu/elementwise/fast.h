@@ -1,5 +1,6 @@
-/* The faster tier of float32 functions, by request only (property nd4c.cpu.math): loops that take the place of unary's
- * and binary's. Their errors, in units of the last place, are the column `fast` of tests/accuracy/functions.c. */
+/* The faster tier of float32 functions, by request only (property nd4c.cpu.math): simd/engine.c puts these loops in
+ * place of unary's and binary's. Their errors, in units of the last place, are the column `fast` of
+ * tests/accuracy/functions.c. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_FAST_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_FAST_H
 

@@ -1,5 +1,6 @@
 /* Elementary functions of one number, without branches, so that loops over them vectorise. Errors stated are the
- * largest found by the tests, in units of the last place (ulp).
+ * largest that the tests found, in units of the last place (ulp). unary.c and power.h call them for simd/elementwise.c;
+ * normalization.c, recurrent.c and moments.c for their exponentials.
  *
  * Rounding to an integer is done by adding a number so large that its last bit counts ones; the sum's bits then hold
  * the integer. Coefficients are minimax fits of the function named in the comment, made for this file. */

@@ -1,4 +1,5 @@
-/* y = a^b over runs of floats. A step of 0 repeats one element. y may be a or b. */
+/* y = a^b over runs of floats. A step of 0 repeats one element. y may be a or b. binary.c and fast.c call it in their
+ * loops of `power`. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_POWER_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_POWER_H
 

@@ -1,5 +1,6 @@
-/* Powers piece by piece: the formula for all, then the elements for which it does not hold once more. A template of
- * each_dtype.h; POWER is the function's name, FINITE(a, b) the formula. */
+/* Powers piece by piece: the formula for all elements, then again those for which it does not hold. A template of
+ * each_dtype.h; POWER is the function's name, FINITE(a, b) the formula. power.h includes it on levels below AVX-512,
+ * fast.c for the faster tier. */
 static inline void POWER(int64_t n, const T *a, int64_t a_step, const T *b, int64_t b_step, T *y) {
   enum { PIECE = 256 };
   T bases[PIECE], exponents[PIECE], results[PIECE];

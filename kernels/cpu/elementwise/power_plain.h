@@ -1,5 +1,5 @@
-/* The exponents that people write: true if one of them served. Zero has its sign and minus infinity its value as pow
- * says. A template of each_dtype.h. */
+/* The exponents that programs use most; returns true if the exponent was one of them. Zeros and minus infinity give the
+ * results of pow, signs included. A template of each_dtype.h, which power.h includes. */
 static inline bool NAME(nd4c_power_plain)(int64_t n, const T *a, T b, T *y) {
   ND4C_INDEPENDENT
   for (int64_t i = 0; b == 2 && i < n; i++) {

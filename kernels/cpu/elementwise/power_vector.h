@@ -1,5 +1,5 @@
-/* Powers vector by vector; elements for which the formula does not hold (zeros, infinities, NaN, subnormal f64) once
- * more. A template of each_register.h. */
+/* Powers vector by vector, then again elements for which the formula does not hold (zeros, infinities, NaN, subnormal
+ * f64). A template of each_register.h, which power.h includes where the level is AVX-512. */
 
 /* Of a negative a the sign is that of the last bit of b, which must be an integer. */
 static inline V NAME(nd4c_power_signed)(V y, V b, MASK negative) {

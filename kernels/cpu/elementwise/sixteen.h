@@ -1,6 +1,6 @@
-/* Functions of sixteen floats, where the level has permutations of whole vectors: what mathematics.h computes by
- * quotients and two branches is here one polynomial, whose coefficients one instruction each picks from a table of
- * sixteen intervals. Tables and coefficients are fits made for this file. */
+/* Functions of sixteen floats, for levels with permutations of whole vectors: mathematics.h computes them by quotients
+ * and two branches, this file by one polynomial, whose coefficients one instruction each picks from a table of sixteen
+ * intervals. Tables and coefficients are fits made for this file. unary_vector.h and power.h call them. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_SIXTEEN_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_SIXTEEN_H
 

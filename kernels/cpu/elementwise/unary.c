@@ -1,4 +1,5 @@
-/* See unary.h. One source for every level: the compiler vectorises the plain loops. */
+/* Implements nd4c_unary_table of unary.h. Compiled once per level: the compiler vectorises the plain loops.
+ * simd/elementwise.c picks them from nd4c_simd.unary. */
 #include "kernels/cpu/elementwise/unary.h"
 
 #include <math.h>

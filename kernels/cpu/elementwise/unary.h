@@ -1,4 +1,5 @@
-/* Inner loops over one contiguous operand, and of the few ops with more operands that are not binary. */
+/* Inner loops over one contiguous operand, and of the few ops with more operands that are not binary.
+ * simd/elementwise.c runs them; support/contraction_epilogue.c applies activations with them. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_UNARY_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_UNARY_H
 

@@ -1,4 +1,5 @@
-/* The ops of unary.c for one element: a template of each_dtype.h. `op` is a constant where this is called. */
+/* The ops of unary.c for one element: a template of each_dtype.h, which unary.c includes; simd/elementwise.c runs the
+ * loops made of it. Callers pass `op` as a constant. */
 
 #if KIND == ND4C_WIDE_FLOAT
 ND4C_INLINED T NAME(element)(enum nd4c_unary_index op, T x, const nd4c_unary_parameters *p) {

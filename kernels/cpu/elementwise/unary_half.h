@@ -1,4 +1,5 @@
-/* Loops of 16-bit floats: widened in pieces, computed by the loop of f32, narrowed. A template of each_dtype.h. */
+/* Loops of unary ops on 16-bit floats: widened in pieces, computed by the loop of f32, narrowed. A template of
+ * each_dtype.h, which unary.c includes; simd/elementwise.c runs the loops. */
 
 static void NAME(in_float)(nd4c_unary_loop wide_loop, SIGNATURE) {
   const T *x = vx;

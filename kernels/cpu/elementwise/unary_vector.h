@@ -1,5 +1,5 @@
-/* The ops that AVX-512 has forms of for whole vectors, for unary.c. `op` and `dtype` are constants where these
- * functions are called. */
+/* The ops that AVX-512 has instructions for, on whole vectors. unary.c includes this and calls the functions, with `op`
+ * and `dtype` as constants. */
 #ifndef ND4C_KERNELS_CPU_ELEMENTWISE_UNARY_VECTOR_H
 #define ND4C_KERNELS_CPU_ELEMENTWISE_UNARY_VECTOR_H
 

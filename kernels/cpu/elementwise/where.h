@@ -1,4 +1,5 @@
-/* y[i] = condition[i] ? a[i] : b[i] of elements of one size: a template of each_unit.h. */
+/* y[i] = condition[i] ? a[i] : b[i] of elements of one size: a template of each_unit.h, which cast.c includes.
+ * simd/elementwise.c runs it for `where`, simd/indexing_masks.c for masked updates. */
 static void NAME(where)(int64_t n, const uint8_t *condition, const void *va, const void *vb, void *vy) {
   const T *a = va, *b = vb;
   T *y = vy;

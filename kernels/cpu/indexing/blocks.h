@@ -1,4 +1,5 @@
-/* Copies of blocks of a few bytes to a few vectors, without a call. */
+/* Copies of blocks of a few bytes to a few vectors, without a call. pick.c, shape/move.c and support/moving.h of the
+ * cpu backend include it, the last for simd/indexing.c, indexing_arrangement.c and shape.c. */
 #ifndef ND4C_KERNELS_CPU_INDEXING_BLOCKS_H
 #define ND4C_KERNELS_CPU_INDEXING_BLOCKS_H
 

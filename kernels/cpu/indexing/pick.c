@@ -1,4 +1,5 @@
-/* See pick.h. */
+/* Implements pick.h: the table of the level, from pick_unit.h and place.h. Compiled once per level. simd/indexing.c and
+ * its neighbours read it by nd4c_simd.pick. */
 #include "kernels/cpu/indexing/pick.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Elements at indices, and elements where a mask is true. */
+/* Elements at indices, and elements where a mask is true. simd/indexing.c, indexing_positions.c, indexing_masks.c and
+ * indexing_repeat.c call these. */
 #ifndef ND4C_KERNELS_CPU_INDEXING_PICK_H
 #define ND4C_KERNELS_CPU_INDEXING_PICK_H
 

@@ -1,4 +1,5 @@
-/* Picking, placing, repeating and compressing elements of one size: a template of each_unit.h. */
+/* Picking, placing, repeating and compressing elements of one size: a template of each_unit.h, which pick.c includes.
+ * simd/indexing.c, indexing_positions.c, indexing_repeat.c and indexing_masks.c call the functions. */
 
 /* Loads one by one: a gather instruction takes half as long again on Zen 5, from whatever cache. Constants where this
  * is called: wide indices or narrow ones; near: neighbours are one element apart. */

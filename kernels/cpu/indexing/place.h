@@ -1,6 +1,6 @@
-/* Elements that are placed at indices or added there, one after the other: a template of each_unit.h and each_dtype.h.
- * Constants where the first two functions are called: whether they add; wide indices or narrow ones; near: neighbours
- * are one element apart. */
+/* Elements that are placed at indices or added there, one after the other: a template that pick_unit.h includes per
+ * size and pick.c per dtype, for simd/indexing.c and indexing_positions.c. Callers of the first two functions pass as
+ * constants: whether they add; wide indices or narrow ones; near: neighbours are one element apart. */
 
 ND4C_INLINED void NAME(place_each)(bool adds, bool wide, bool near, int64_t n, nd4c_indices indices, const T *from,
                                    T *to, int64_t stride, int64_t step) {

@@ -1,5 +1,6 @@
-/* Exponentials of a row in AVX-512's registers: a template of each_register.h. As those of loops.h: four vectors at a
- * time, then single ones, then a part of one. */
+/* Exponentials of a row in AVX-512's registers: a template of each_register.h, which normalization.c includes for the
+ * softmax of simd/normalization.c. Replaces the functions of the same purpose in loops.h: four vectors at a time, then
+ * single ones, then a part of one. */
 
 /* y = e^(x - largest), and added to *sum. */
 static inline void NAME(line)(const T *x, T largest, T *y, V *sum) {

@@ -1,5 +1,6 @@
-/* The loops of normalization.h for one float: a template of each_dtype.h. Sums run in LANES parallel sums: vectors for
- * the compiler, and a shorter error than one long sum. */
+/* The loops of normalization.h for one float: a template of each_dtype.h, which normalization.c includes;
+ * simd/normalization.c calls them through rows.h. Sums run in LANES parallel sums: vectors for the compiler, and a
+ * smaller error than one long sum. */
 
 enum { NAME(LANES) = 64, NAME(CHUNK) = 256 };
 

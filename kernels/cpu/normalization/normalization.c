@@ -1,4 +1,5 @@
-/* See normalization.h. One source for every level: the compiler vectorises the plain loops. */
+/* Implements normalization.h for f32 and f64 from loops.h. Compiled once per level: the compiler vectorises the plain
+ * loops. simd/rows.h reads the table. */
 #include "kernels/cpu/normalization/normalization.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* See bytes.h. With dot products (ARMv8.2) four bytes of a column lie together, and an instruction adds four products
- * to each of four sums; without them bytes are widened, and an instruction adds one product to each of four sums. On
- * x86-64 two bytes of a column lie together: widened, an instruction multiplies both and adds the products exactly. */
+/* Implements bytes.h. With dot products (ARMv8.2) four bytes of a column lie together, and an instruction adds four
+ * products to each of four sums; without them bytes are widened, and an instruction adds one product to each of four
+ * sums. On x86-64 two bytes of a column lie together; once widened, an instruction multiplies both and adds the
+ * products exactly. simd/quantization_bytes.c reads the table. */
 #include "kernels/cpu/quantization/bytes.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Product of signed bytes into int32, for one thread. */
+/* Product of signed bytes into int32, for one thread. simd/quantization_bytes.c calls it on blocks,
+ * simd/quantization_narrow.c the products of few rows. */
 #ifndef ND4C_KERNELS_CPU_QUANTIZATION_BYTES_H
 #define ND4C_KERNELS_CPU_QUANTIZATION_BYTES_H
 

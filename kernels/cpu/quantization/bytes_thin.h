@@ -1,5 +1,6 @@
 /* Products of few rows of bytes with columns that lie without gaps, on x86-64: nothing is packed, b is read once. Pairs
- * are multiplied in 16 bits and added in 32, exactly. For bytes.c, which brings accumulator, LANES and ADD_PRODUCTS. */
+ * are multiplied in 16 bits and added in 32, exactly. bytes.c includes it and defines accumulator, LANES and
+ * ADD_PRODUCTS; simd/quantization_narrow.c calls the products. */
 #ifndef ND4C_KERNELS_CPU_QUANTIZATION_BYTES_THIN_H
 #define ND4C_KERNELS_CPU_QUANTIZATION_BYTES_THIN_H
 

@@ -1,4 +1,5 @@
-/* See scales.h. One source for every level: the compiler vectorises the plain loops. */
+/* Implements scales.h. Compiled once per level: the compiler vectorises the plain loops. support/quantization_product.c
+ * reads the table by nd4c_simd.scales. */
 #include "kernels/cpu/quantization/scales.h"
 
 #include <math.h>

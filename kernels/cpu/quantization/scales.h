@@ -1,4 +1,5 @@
-/* What products of bytes need around the product itself: sums of factors, zero points, scales. */
+/* The steps around a product of bytes: sums of factors, zero points, scales. support/quantization_product.c of the cpu
+ * backend calls them for every engine with such products. */
 #ifndef ND4C_KERNELS_CPU_QUANTIZATION_SCALES_H
 #define ND4C_KERNELS_CPU_QUANTIZATION_SCALES_H
 

@@ -1,4 +1,5 @@
-/* See random.h. */
+/* Implements random.h: Philox by several blocks, uniform and normal numbers. Compiled once per level. simd/random.c
+ * reads the table by nd4c_simd.random. */
 #include "kernels/cpu/random/random.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Random numbers by runs: the words of kernels/reference/random/philox.h, several blocks at a time, and what is made of
- * them. Bits are those of the reference, whatever the level. */
+/* Random numbers by runs: the words of kernels/reference/random/philox.h, several blocks at a time, and the numbers
+ * made of them. Bits are those of the reference at every level. simd/random.c calls these. */
 #ifndef ND4C_KERNELS_CPU_RANDOM_RANDOM_H
 #define ND4C_KERNELS_CPU_RANDOM_RANDOM_H
 

@@ -1,4 +1,5 @@
-/* See recurrent.h. One source for every level. */
+/* Implements recurrent.h with the vectors of gemm_vector.h. Compiled once per level. simd/recurrent.c reads the table
+ * by nd4c_simd.recurrent. */
 #include "kernels/cpu/recurrent/recurrent.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Recurrent layers of f32: products of some rows with packed weights, and what the gates do with them. A block of
- * `lanes` hidden units is computed at a time, all its gates side by side: [gate][lane]. */
+/* Recurrent layers of f32: products of some rows with packed weights, and the arithmetic of the gates. One block of
+ * `lanes` hidden units is computed at a time, all its gates side by side: [gate][lane]. simd/recurrent.c calls
+ * these. */
 #ifndef ND4C_KERNELS_CPU_RECURRENT_RECURRENT_H
 #define ND4C_KERNELS_CPU_RECURRENT_RECURRENT_H
 

@@ -1,5 +1,5 @@
-/* Positions of the largest and the smallest element for one dtype: a template of each_dtype.h. `op` is a constant where
- * these functions are called. */
+/* Positions of the largest and the smallest element for one dtype: a template of each_dtype.h, which reduction.c
+ * includes; simd/reduction.c runs them for argmax and argmin. Callers pass `op` as a constant. */
 
 ND4C_INLINED bool NAME(beats)(enum nd4c_reduce_index op, T x, T best) {
   return (op == ND4C_REDUCE_max ? x > best : x < best) || (ND4C_IS_NAN(x) && !ND4C_IS_NAN(best));

@@ -1,5 +1,5 @@
-/* Eight rows of f32 or f64 folded into a line of accumulators, in registers. NaN and infinities, which are rare, are
- * what a branch is for. */
+/* Eight rows of f32 or f64 folded into a line of accumulators, in registers. A branch handles NaN and infinities, which
+ * are rare. reduction.c includes it for the rows that simd/reduction.c folds. */
 #ifndef ND4C_KERNELS_CPU_REDUCTION_FOLD_H
 #define ND4C_KERNELS_CPU_REDUCTION_FOLD_H
 

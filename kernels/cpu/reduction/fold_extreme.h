@@ -1,5 +1,5 @@
-/* Largest and smallest of eight rows of one float: a template of each_dtype.h for fold.h. `op` is a constant where
- * these functions are called. */
+/* Largest and smallest of eight rows of one float: a template of each_dtype.h, which fold.h includes; reduction.c calls
+ * it. Callers pass `op` as a constant. */
 
 ND4C_INLINED NAME(wide) NAME(row_at)(const char *line, int64_t step, int64_t row, int64_t i) {
   return NAME(load)((const T *)(const void *)(line + row * step) + i);

@@ -1,5 +1,5 @@
-/* See reduction.h. Runs of floats are folded by vector.h, everything else by loops that the compiler makes vectors of.
- */
+/* Implements reduction.h. Runs of floats are folded by vector.h, all else by loops that the compiler vectorises.
+ * Compiled once per level. simd/reduction.c reads the table by nd4c_simd.reduction. */
 #include "kernels/cpu/reduction/reduction.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Inner loops of reductions. */
+/* Inner loops of reductions. simd/reduction.c calls them, simd/normalization.c for sums of squares. */
 #ifndef ND4C_KERNELS_CPU_REDUCTION_REDUCTION_H
 #define ND4C_KERNELS_CPU_REDUCTION_REDUCTION_H
 

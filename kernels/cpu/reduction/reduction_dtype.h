@@ -1,4 +1,5 @@
-/* The loops of reduction.c for one dtype of 32 bits and more, or integer: a template of each_dtype.h. */
+/* The loops of reduction.c for one dtype of 32 bits and more, or integer: a template of each_dtype.h, which reduction.c
+ * includes; simd/reduction.c runs them. */
 
 /* -- sums, products and norms: integers in uint64_t, where overflow wraps; a signed element is extended first -------
  */

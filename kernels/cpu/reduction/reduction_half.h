@@ -1,5 +1,5 @@
-/* The loops of reduction.c for 16-bit floats, widened in pieces: a template of each_dtype.h. `op` is a constant where
- * inlined functions are called. */
+/* The loops of reduction.c for 16-bit floats, widened in pieces: a template of each_dtype.h, which reduction.c
+ * includes; simd/reduction.c runs them. Callers of inlined functions pass `op` as a constant. */
 
 ND4C_INLINED double NAME(total_pieces)(enum nd4c_reduce_index op, double (*piece)(int64_t n, const float *x), int64_t n,
                                        const T *x) {

@@ -1,6 +1,6 @@
-/* How runs and rows of one dtype are gathered: included twice a dtype by reduction_dtype.h, for sums, products and
- * norms and for largest and smallest elements, with T, A (of accumulators), OF(x), EXTREMES and KIND defined. `op` and
- * functions that are arguments are constants where these functions are called. */
+/* How runs and rows of one dtype are gathered. reduction_dtype.h includes it twice per dtype: for sums, products and
+ * norms, and for largest and smallest elements; it defines T, A (of accumulators), OF(x), EXTREMES and KIND. Callers
+ * pass `op` and functions that are arguments as constants. */
 
 /* Two choices for extremes, not one of two conditions: the compiler makes vectors of these. NaN wins. */
 ND4C_INLINED A OF(combine)(enum nd4c_reduce_index op, A a, A x) {

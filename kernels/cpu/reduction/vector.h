@@ -1,6 +1,6 @@
 /* Runs of f32 and f64 folded in registers: vectors as wide as the level's, whose accumulators plain loops would keep in
- * memory. One place of x is read at a time and nothing is asked for ahead: hardware does that best of contiguous runs.
- */
+ * memory. It reads x in one stream and prefetches nothing: hardware prefetches contiguous runs best. reduction.c (by
+ * fold.h), normalization.c and moments.c include it. */
 #ifndef ND4C_KERNELS_CPU_REDUCTION_VECTOR_H
 #define ND4C_KERNELS_CPU_REDUCTION_VECTOR_H
 

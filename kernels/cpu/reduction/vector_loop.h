@@ -1,5 +1,6 @@
-/* Runs and rows of one float folded in registers: a template of each_dtype.h for vector.h. `op` is a constant where
- * these functions are called; max and norm_max keep the largest, min the smallest. */
+/* Runs and rows of one float folded in registers: a template of each_dtype.h, which vector.h includes for reduction.c,
+ * normalization.c and moments.c. Callers pass `op` as a constant; max and norm_max keep the largest, min the
+ * smallest. */
 
 ND4C_INLINED NAME(wide) NAME(load)(const T *x) {
   return *(const NAME(wide) *)(const void *)x;

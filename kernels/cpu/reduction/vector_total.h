@@ -1,5 +1,5 @@
-/* Sums and products of runs of one float, in double: a template of each_dtype.h for vector.h. `op` is a constant where
- * these functions are called. */
+/* Sums and products of runs of one float, in double: a template of each_dtype.h, which vector.h includes for
+ * reduction.c and normalization.c. Callers pass `op` as a constant. */
 
 /* The accumulator a with the vector at x. */
 ND4C_INLINED wide_float64 NAME(joined)(enum nd4c_reduce_index op, wide_float64 a, const T *x) {

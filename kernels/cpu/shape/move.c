@@ -1,4 +1,5 @@
-/* See move.h. */
+/* Implements move.h: the table of the level, from move_unit.h. Compiled once per level. Engine simd and support/copy.c
+ * read it by nd4c_simd.move. */
 #include "kernels/cpu/shape/move.h"
 
 #include <string.h>

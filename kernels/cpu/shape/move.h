@@ -1,4 +1,5 @@
-/* Moving elements: two-dimensional strided copies by element size, and streaming stores. */
+/* Moving elements: two-dimensional strided copies by element size, and streaming stores. Called by simd/shape.c,
+ * support/nest.c and support/copy.c, and wherever engine simd gathers strided elements. */
 #ifndef ND4C_KERNELS_CPU_SHAPE_MOVE_H
 #define ND4C_KERNELS_CPU_SHAPE_MOVE_H
 

@@ -1,4 +1,5 @@
-/* Moving elements of one size: a template of each_unit.h. */
+/* Moving elements of one size: a template of each_unit.h, which move.c includes; support/nest.c and engine simd
+ * (shape.c, reduction.c, sorting.c) call the functions. */
 
 /* Elements 3 to 7 apart, of 4 or 8 bytes: those of a vector are squeezed together, and what is stored too much is
  * overwritten by the next ones. Returns how many of n are done. */

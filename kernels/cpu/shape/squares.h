@@ -1,4 +1,4 @@
-/* Transposing small squares in 16-byte vectors. */
+/* Transposing small squares in 16-byte vectors. move.c and transpose.c include it for their templates. */
 #ifndef ND4C_KERNELS_CPU_SHAPE_SQUARES_H
 #define ND4C_KERNELS_CPU_SHAPE_SQUARES_H
 

@@ -1,4 +1,5 @@
-/* See transpose.h. A block is a cache line wide and high: 16 rows of 16 elements of 4 bytes. */
+/* Implements transpose.h, from transpose_unit.h. A block is a cache line wide and high: 16 rows of 16 elements of 4
+ * bytes. Compiled once per level. support/copy.c reads the table by nd4c_simd.transpose. */
 #include "kernels/cpu/shape/transpose.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* Exchanging two axes: rows into columns by whole cache lines, and a few long rows into one. */
+/* Exchanging two axes: rows into columns by whole cache lines, and a few long rows into one. support/copy.c,
+ * simd/indexing_arrangement.c and the Fourier transforms (simd/signal_lines_*.c) call these. */
 #ifndef ND4C_KERNELS_CPU_SHAPE_TRANSPOSE_H
 #define ND4C_KERNELS_CPU_SHAPE_TRANSPOSE_H
 

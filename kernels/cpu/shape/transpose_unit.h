@@ -1,4 +1,5 @@
-/* Transposing and interleaving elements of one size: a template of each_unit.h. */
+/* Transposing and interleaving elements of one size: a template of each_unit.h, which transpose.c includes;
+ * support/copy.c calls the functions. */
 
 static void NAME(run_block)(const block *b, bool stream) {
   enum { SIDE = ND4C_STREAM_BLOCK / SIZE, SQUARE = NAME(ND4C_SQUARE) };

@@ -1,4 +1,5 @@
-/* See fft.h. Stockham's steps of 4, 2, 3 and 5, which leave the points in order. */
+/* Implements fft.h: Stockham's steps of 4, 2, 3 and 5, which leave the points in order, from fft_loops.h. Compiled once
+ * per level. simd/signal_plan.c picks the table's entry by precision. */
 #include "kernels/cpu/signal/fft.h"
 
 #include "kernels/cpu/contraction/gemm_vector.h"

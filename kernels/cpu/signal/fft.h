@@ -1,7 +1,8 @@
-/* Fourier transforms of several lines side by side.
+/* Fourier transforms of several lines side by side. simd/signal_plan.c and signal_fft.c call these.
  *
  * A tile holds as many lines as a vector has lanes: of each point the real parts of all lines, then the imaginary ones.
- * Joined, as points come and go, the two parts of a number stand beside each other. Tiles are aligned to 64 bytes. */
+ * Joined points, as they are read and written, have the two parts of a number side by side. Tiles are aligned to 64
+ * bytes. */
 #ifndef ND4C_KERNELS_CPU_SIGNAL_FFT_H
 #define ND4C_KERNELS_CPU_SIGNAL_FFT_H
 

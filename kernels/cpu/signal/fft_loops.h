@@ -1,5 +1,5 @@
 /* The loops of fft.c for one float: a template of each_dtype.h, with the vectors of gemm_vector.h and SHUFFLES of them.
- */
+ * fft.c includes it; simd/signal_fft.c calls the loops. */
 
 typedef T NAME(loose) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
 /* A point of all lanes. */

@@ -1,4 +1,5 @@
-/* Counting and placing what is not zero, without branches on elements. Compiled once for each level. */
+/* Implements nonzero.h without branches on elements, from nonzero_unit.h. Compiled once per level.
+ * simd/sorting_nonzero.c and indexing_masks.c read the table. */
 #include "kernels/cpu/sorting/nonzero.h"
 
 #include "kernels/cpu/support/level.h"

@@ -1,4 +1,5 @@
-/* Elements that are not zero: how many, and where. */
+/* Elements that are not zero: how many, and where. simd/sorting_nonzero.c calls these, simd/indexing_masks.c on
+ * masks. */
 #ifndef ND4C_KERNELS_CPU_SORTING_NONZERO_H
 #define ND4C_KERNELS_CPU_SORTING_NONZERO_H
 

@@ -1,4 +1,5 @@
-/* Sorting by keys: elements become unsigned words that compare as the elements do, words are sorted.
+/* Sorting by keys: elements become unsigned words in the same order, and the words are sorted. The files
+ * simd/sorting*.c call these, and simd/statistics_median.c.
  *
  * Order is NumPy's: NaN last, -0 equal to 0. A flip (of nd4c_sort_dtype) turns the order round. A dtype of up to 32
  * bits has words of 32 bits, one of 64 bits words of 64. */

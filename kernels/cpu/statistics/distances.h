@@ -1,5 +1,5 @@
-/* The sums of the distances of n elements of one float from `origin`, and of their squares: a template of each_dtype.h.
- */
+/* The sums of the distances of n elements of one float from `origin`, and of their squares: a template of each_dtype.h,
+ * which moments.c includes and calls for mean and variance. */
 static void NAME(distances)(int64_t n, const T *x, double origin, double *rest, double *own) {
   enum { W = WIDTH_float64 };
   const wide_float64 nothing = {0}, from = nothing + origin;

@@ -1,4 +1,5 @@
-/* The largest of runs and rows of one float, and the sum of exponentials relative to it: a template of each_dtype.h. */
+/* The largest of runs and rows of one float, and the sum of exponentials relative to it: a template of each_dtype.h,
+ * which moments.c includes for logsumexp and softmax of engine simd. */
 
 static void NAME(exponentials_run)(int64_t n, const void *vx, int64_t count, nd4c_gathered state) {
   const T *x = vx;

@@ -1,4 +1,5 @@
-/* See moments.h. Pieces are merged as Chan, Golub and LeVeque do (1979): no sum of squares that cancels. */
+/* Implements moments.h. Pieces are merged as Chan, Golub and LeVeque do (1979): no sum of squares cancels. Compiled
+ * once per level. simd/statistics.c reads the table by nd4c_simd.moments. */
 #include "kernels/cpu/statistics/moments.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Pieces of 16-bit floats, widened: a template of each_dtype.h. */
+/* Pieces of 16-bit floats, widened for the loops of moments.c, which includes it: a template of each_dtype.h.
+ * simd/statistics.c runs the loops. */
 
 static const float *NAME(widen_rows)(int64_t rows, int64_t n, const char *x, int64_t step, float *wide) {
   for (int64_t row = 0; row < rows; row++) {

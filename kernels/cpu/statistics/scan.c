@@ -1,5 +1,6 @@
-/* See scan.h. A run goes eight elements at a time: their own sums in a register, then the carry of all before them,
- * which so waits for one addition in eight elements. */
+/* Implements scan.h. A run goes eight elements at a time: their running sums in a register, then the carry of all
+ * elements before them, so that the carry costs one addition per eight elements. Compiled once per level.
+ * simd/statistics_scan.c reads the table. */
 #include "kernels/cpu/statistics/scan.h"
 
 #include <math.h>

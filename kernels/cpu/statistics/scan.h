@@ -1,4 +1,5 @@
-/* Inner loops of what runs along an axis: sums and products so far, best so far. */
+/* Inner loops of running results along an axis: sums and products so far, best so far. simd/statistics_scan.c calls
+ * these. */
 #ifndef ND4C_KERNELS_CPU_STATISTICS_SCAN_H
 #define ND4C_KERNELS_CPU_STATISTICS_SCAN_H
 

@@ -1,5 +1,6 @@
-/* Scans of one dtype of 32 bits and more, or integer: a template of each_dtype.h. `op` and whether the largest is
- * looked for are constants where inlined functions are called. */
+/* Scans of one dtype of 32 bits and more, or integer: a template of each_dtype.h, which scan.c includes;
+ * simd/statistics_scan.c runs them. Callers of inlined functions pass as constants `op` and whether they look for the
+ * largest. */
 
 #if KIND == ND4C_WIDE_FLOAT
 #define A double

@@ -1,4 +1,5 @@
-/* Scans of 16-bit floats, widened in pieces: a template of each_dtype.h. A run has one carry, a row one an element. */
+/* Scans of 16-bit floats, widened in pieces: a template of each_dtype.h, which scan.c includes; simd/statistics_scan.c
+ * runs them. A run has one carry, a row has one per element. */
 static void NAME(in_float)(void (*wide_loop)(SIGNATURE), bool of_row, SIGNATURE) {
   const T *x = vx;
   T *y = vy;

@@ -1,11 +1,12 @@
-/* Includes a template once for each dtype of some kinds. The includer names both:
+/* Includes a template once for each dtype of some kinds. The .c files of kernels/cpu and the headers with vectors
+ * include this; the includer defines both:
  *
  *     #define ND4C_TEMPLATE "kernels/cpu/elementwise/unary_element.h"
  *     #define ND4C_KINDS (ND4C_SIGNED | ND4C_UNSIGNED)
  *     #include "kernels/cpu/support/each_dtype.h"
  *
- * A template sees T, the C type of elements; NAME(x), which appends the dtype's name; and KIND. Both names that the
- * includer defined are gone afterwards. */
+ * A template sees T, the C type of elements; NAME(x), which appends the dtype's name; and KIND. This file undefines
+ * both names that the includer defined. */
 #define ND4C_SIGNED 1
 #define ND4C_UNSIGNED 2
 #define ND4C_WIDE_FLOAT 4

@@ -1,6 +1,7 @@
-/* Includes a template once for each float whose AVX-512 registers it computes in. The includer defines ND4C_TEMPLATE,
- * which is gone afterwards. A template sees T, the type of elements; V, a register of them; MASK, of its elements;
- * OP(x), an instruction on registers; OP_MASK(x), one that gives a mask; and NAME(x), which appends the dtype. */
+/* Includes a template once for each float whose AVX-512 registers it computes in. The includer (power.h,
+ * normalization.c) defines ND4C_TEMPLATE, which this file undefines. A template sees T, the type of elements; V, a
+ * register of them; MASK, of its elements; OP(x), an instruction on registers; OP_MASK(x), one that gives a mask; and
+ * NAME(x), which appends the dtype. */
 #define T float
 #define V __m512
 #define MASK __mmask16

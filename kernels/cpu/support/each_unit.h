@@ -1,6 +1,6 @@
 /* Includes a template once for each size of elements that are moved as bits: 1, 2, 4, 8 and 16 bytes. The includer
- * defines ND4C_TEMPLATE, which is gone afterwards. A template sees SIZE, T, a type of that size, and NAME(x), which
- * appends the size. */
+ * (cast.c, pick.c, move.c, transpose.c, nonzero.c) defines ND4C_TEMPLATE, which this file undefines. A template sees
+ * SIZE, T, a type of that size, and NAME(x), which appends the size. */
 #include "kernels/cpu/support/units.h"
 
 #define T ND4C_LEVEL_PASTE(nd4c_unit, SIZE)

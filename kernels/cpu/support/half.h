@@ -1,4 +1,5 @@
-/* Runs of 16-bit floats to f32 and back. */
+/* Runs of 16-bit floats to f32 and back, by the level's instructions. The *_half.h templates of elementwise, reduction
+ * and statistics call these, and cast.c and gemm_vector.h. */
 #ifndef ND4C_KERNELS_CPU_SUPPORT_HALF_H
 #define ND4C_KERNELS_CPU_SUPPORT_HALF_H
 

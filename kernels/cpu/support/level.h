@@ -1,4 +1,5 @@
-/* What a source that is compiled once per instruction-set level needs to know. */
+/* Macros for sources that are compiled once per instruction-set level: names, inlining, fused operations. Every .c file
+ * of kernels/cpu includes it; CMake defines ND4C_LEVEL for each compilation. */
 #ifndef ND4C_KERNELS_CPU_SUPPORT_LEVEL_H
 #define ND4C_KERNELS_CPU_SUPPORT_LEVEL_H
 

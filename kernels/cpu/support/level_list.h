@@ -1,5 +1,5 @@
-/* The instruction-set levels of this build, lowest first. CMake defines ND4C_HAVE_LEVEL_* for the users of the tables.
- */
+/* The instruction-set levels of this build, lowest first. simd/simd.h includes this and simd/engine.c makes the list of
+ * tables from it; CMake defines ND4C_HAVE_LEVEL_* for them. */
 #ifndef ND4C_KERNELS_CPU_SUPPORT_LEVEL_LIST_H
 #define ND4C_KERNELS_CPU_SUPPORT_LEVEL_LIST_H
 

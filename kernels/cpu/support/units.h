@@ -1,5 +1,5 @@
-/* Elements that are moved as bits, by size. Several narrow elements may be moved as one: it lies where one of them may.
- */
+/* Elements that are moved as bits, by size. Several narrow elements may move as one unit, which then needs the
+ * alignment of only one of them. each_unit.h and shape/squares.h include this. */
 #ifndef ND4C_KERNELS_CPU_SUPPORT_UNITS_H
 #define ND4C_KERNELS_CPU_SUPPORT_UNITS_H
 

@@ -1,4 +1,5 @@
-/* The few things that plain C cannot say: blocks of one cache line as vectors, and stores that go past the caches. */
+/* Operations that plain C cannot express: blocks of one cache line as vectors, and stores that go past the caches.
+ * binary.c, pick.c, move.c, transpose.c, fft.c and scan.c call these in their loops. */
 #ifndef ND4C_KERNELS_CPU_SUPPORT_VECTOR_H
 #define ND4C_KERNELS_CPU_SUPPORT_VECTOR_H
 

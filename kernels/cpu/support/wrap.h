@@ -1,4 +1,5 @@
-/* The unsigned types in which arithmetic of integers wraps: never narrower than int, which would promote. */
+/* The unsigned types in which arithmetic of integers wraps: never narrower than int, which would promote. Included by
+ * binary.c, unary.c, cast.c and sort.c. */
 #ifndef ND4C_KERNELS_CPU_SUPPORT_WRAP_H
 #define ND4C_KERNELS_CPU_SUPPORT_WRAP_H
 

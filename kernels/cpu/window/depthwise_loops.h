@@ -1,4 +1,5 @@
-/* The loops of depthwise.h of one float: a template of each_dtype.h, with the names of pool_vector.h. */
+/* The loops of depthwise.h of one float: a template of each_dtype.h, with the names of pool_vector.h. depthwise.c
+ * includes it; simd/window_depthwise.c calls the loops. */
 
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(T) };
 

@@ -1,4 +1,5 @@
-/* See pool.h. One source for every level. */
+/* Implements pool.h for f32 and f64 from pool_loops.h. Compiled once per level. simd/window_pool.c reads the table by
+ * nd4c_simd.pool. */
 #include "kernels/cpu/window/pool.h"
 
 #include <stdbool.h>

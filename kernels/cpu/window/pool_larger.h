@@ -1,5 +1,5 @@
-/* The larger of two vectors of one float, or NaN of either: a template of each_dtype.h for pool_vector.h. The maximum
- * instructions of x86 give their second operand if one is NaN. */
+/* The larger of two vectors of one float, or NaN of either: a template of each_dtype.h, which pool_vector.h includes
+ * for pool_loops.h. The maximum instructions of x86 give their second operand if one is NaN. */
 ND4C_INLINED V VECTOR_LARGER(V a, V b) {
 #if defined(__AVX512F__)
   if (sizeof(T) == 4) {

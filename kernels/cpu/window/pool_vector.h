@@ -1,5 +1,6 @@
-/* What pools ask of vectors beyond gemm_vector.h: the larger of two, where the first stays unless the second is larger
- * or NaN, and every second element of two vectors that lie side by side. */
+/* The operations that pools need beyond gemm_vector.h: the larger of two vectors, where the first stays unless the
+ * second is larger or NaN, and every second element of two vectors that lie side by side. pool.c and depthwise.c
+ * include this. */
 #ifndef ND4C_KERNELS_CPU_WINDOW_POOL_VECTOR_H
 #define ND4C_KERNELS_CPU_WINDOW_POOL_VECTOR_H
 
