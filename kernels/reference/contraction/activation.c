@@ -1,4 +1,5 @@
-/* Activations behind products (linear.h). linear, conv and bias_add of engine reference call this. */
+/* Implements nd4c_ref_activate of linear.h: the activation behind a product. linear.c, window/conv.c and bias_add of
+ * backends/cpu/reference/normalization.c call it. */
 #include "kernels/reference/contraction/linear.h"
 
 /* The op table's numbers; kernels know nothing above themselves, a static assertion in the backend ties the two. */

@@ -1,4 +1,5 @@
-/* linear of engine reference (linear.h). */
+/* Implements linear of linear.h, a product, a bias and an activation. backends/cpu/reference/contraction.c calls it;
+ * window/conv.c takes its addend. */
 #include "kernels/reference/contraction/linear.h"
 
 double nd4c_ref_addend(const nd4c_ref_tensor *addend, const nd4c_ref_tensor *y, int64_t flat) {

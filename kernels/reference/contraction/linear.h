@@ -1,5 +1,5 @@
-/* linear and the activations behind products, for engine reference and for what fuses an activation (bias_add, conv).
- * Any strides, sums in double precision. Inference has checked the shapes. */
+/* linear and the activations behind products. Any strides, sums in double precision. Inference has checked the shapes.
+ * backends/cpu/reference/contraction.c calls linear; bias_add and conv call the activations. */
 #ifndef ND4C_KERNELS_REFERENCE_CONTRACTION_LINEAR_H
 #define ND4C_KERNELS_REFERENCE_CONTRACTION_LINEAR_H
 

@@ -1,6 +1,6 @@
-/* The body of real.c and complex.c, which define number, NAME(f) and the macros of arithmetic: MUL, CONJ,
- * REAL, ABS, ABS1 (a magnitude that is cheap) and SQUARE (of the magnitude). No include guard: each includes it once.
- */
+/* The bodies of the algorithms for one kind of number. real.c and complex.c include it once each (hence no include
+ * guard) and define number, NAME(f) and the macros of arithmetic: MUL, CONJ, REAL, ABS, ABS1 (a cheap magnitude) and
+ * SQUARE (of the magnitude). backends/cpu/reference/decomposition.c calls the functions. */
 
 static const double epsilon = 0x1p-52;
 

@@ -1,4 +1,5 @@
-/* Dense linear algebra in double complex. */
+/* Dense linear algebra in double complex: algorithms.h with complex arithmetic. backends/cpu/reference/decomposition.c
+ * calls it for complex matrices. */
 #include "kernels/reference/decomposition/decomposition.h"
 
 typedef double complex number;

@@ -1,5 +1,6 @@
 /* Dense linear algebra of the reference: plain, stable algorithms on matrices that lie by columns without gaps, in
- * double or double complex. What the engines with LAPACK are compared with, and the floor where there is none.
+ * double or double complex. backends/cpu/reference/decomposition.c calls these; the tests compare engines that have
+ * LAPACK with them.
  *
  * Functions return 0, or k > 0 as LAPACK's info: pivot k is zero, minor k is not positive, or an iteration that did not
  * come to an end. `work` is memory of the caller's, of as many numbers as the comment says. */

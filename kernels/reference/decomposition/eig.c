@@ -1,4 +1,5 @@
-/* Eigenvalues of a general complex matrix: Hessenberg form, QR steps with Wilkinson's shift, back substitution. */
+/* Eigenvalues of a general complex matrix: Hessenberg form, QR steps with Wilkinson's shift, back substitution.
+ * backends/cpu/reference/decomposition.c calls it; eig_real.c shares its back substitution. */
 #include "kernels/hypot.h"
 #include "kernels/reference/decomposition/decomposition.h"
 

@@ -1,5 +1,6 @@
 /* Eigenvalues of a general real matrix: Hessenberg form, Francis's double steps, squares of conjugate pairs split last.
- * All is real until then, so that real eigenvalues have no imaginary part. */
+ * All numbers are real until then, so real eigenvalues have no imaginary part. backends/cpu/reference/decomposition.c
+ * calls this. */
 #include "kernels/hypot.h"
 #include "kernels/reference/decomposition/decomposition.h"
 

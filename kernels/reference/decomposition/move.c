@@ -1,4 +1,5 @@
-/* Matrices between tensors and columns of double. */
+/* Matrices from tensors into columns of double, and back. backends/cpu/support/decomposition.c calls these before and
+ * after the algorithms. */
 #include "kernels/reference/decomposition/decomposition.h"
 #include "kernels/types.h"
 

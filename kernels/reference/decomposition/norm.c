@@ -1,4 +1,4 @@
-/* vector_norm of engine reference (norm.h). */
+/* Implements norm.h: vector_norm over axes. backends/cpu/reference/decomposition.c calls it. */
 #include "kernels/reference/decomposition/norm.h"
 
 /* What is gathered of a row of magnitudes. scale: the largest, by which squares are divided so that they stay in

@@ -1,4 +1,4 @@
-/* Norms of vectors: the op vector_norm of engine reference. */
+/* Norms of vectors, for the op vector_norm. backends/cpu/reference/decomposition.c calls this. */
 #ifndef ND4C_KERNELS_REFERENCE_DECOMPOSITION_NORM_H
 #define ND4C_KERNELS_REFERENCE_DECOMPOSITION_NORM_H
 

@@ -1,4 +1,5 @@
-/* Dense linear algebra in double. */
+/* Dense linear algebra in double: algorithms.h with real arithmetic. backends/cpu/reference/decomposition.c calls it
+ * for real matrices. */
 #include "kernels/reference/decomposition/decomposition.h"
 
 typedef double number;

@@ -1,4 +1,5 @@
-/* Activations as value functions; parameters follow x. Exponential ones in two widths, see mathematics.h. */
+/* Activations as value functions; parameters follow x. Exponential ones come in two widths, see mathematics.h.
+ * backends/cpu/reference/elementwise.c passes them to the map. */
 #include <math.h>
 
 #include "kernels/reference/elementwise/mathematics.h"

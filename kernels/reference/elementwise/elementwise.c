@@ -1,5 +1,5 @@
-/* Element-wise functions on values, and the map that applies them (elementwise.h). Engine reference and the reductions
- * call these. */
+/* Element-wise functions on values (elementwise.h). backends/cpu/reference/elementwise.c passes them to the map,
+ * reduction/reduction.c calls them on pairs. */
 #include "kernels/reference/elementwise/elementwise.h"
 
 #include <math.h>

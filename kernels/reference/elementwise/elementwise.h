@@ -1,4 +1,5 @@
-/* Element-wise ops of the reference: one function an op on one element, one loop over any strides for all of them. */
+/* Element-wise ops of the reference: one function an op on one element, one loop over any strides for all of them.
+ * backends/cpu/reference/elementwise.c passes the functions to the map, reduction/reduction.c calls them on pairs. */
 #ifndef ND4C_KERNELS_REFERENCE_ELEMENTWISE_ELEMENTWISE_H
 #define ND4C_KERNELS_REFERENCE_ELEMENTWISE_ELEMENTWISE_H
 

@@ -1,4 +1,5 @@
-/* Elementary and special functions as value functions, and those of numbers' parts. */
+/* Elementary and special functions as value functions, and those of a number's parts.
+ * backends/cpu/reference/elementwise.c passes them to the map. */
 #include "kernels/reference/elementwise/mathematics.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Elementary and special functions of the reference that the C library lacks, or has with errors of more than a unit in
- * the last place of a double.
+ * the last place of a double. backends/cpu/reference/elementwise.c passes them to the map.
  *
  * Functions come in two widths: in double, which is plenty for results of at most 24 bits, and in long double, for
  * results of 53. Where long double is no wider than double (MSVC, Apple's arm64), float64 results are as good as the

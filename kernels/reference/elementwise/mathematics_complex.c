@@ -1,4 +1,5 @@
-/* Functions of complex numbers that the C library does not have. */
+/* Functions of complex numbers that the C library lacks. mathematics.c and elementwise.c call these in their value
+ * functions. */
 #include <math.h>
 
 #include "kernels/hypot.h"

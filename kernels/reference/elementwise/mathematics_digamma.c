@@ -1,4 +1,5 @@
-/* The logarithmic derivative of the gamma function.
+/* The logarithmic derivative of the gamma function. mathematics.c calls it for digamma, mathematics_zeta.c for
+ * polygamma.
  *
  * ln x - 1 / (2 x) - sum of B(2 n) / (2 n x^(2 n)) for large x; smaller ones are moved up by psi(x) = psi(x + 1) - 1 /
  * x, negative ones mirrored: psi(x) = psi(1 - x) - pi / tan(pi x). It has a zero near 1.46 and one between any two

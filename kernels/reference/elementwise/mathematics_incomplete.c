@@ -1,4 +1,5 @@
-/* Incomplete gamma and beta functions, regularised. In long double, as mathematics_special.c.
+/* Incomplete gamma and beta functions, regularised. In long double, as mathematics_special.c. mathematics.c calls these
+ * for igamma, igammac and betainc.
  *
  * Series and continued fractions where they converge within some hundred terms; around the middle of distributions with
  * large parameters, where they would take as many terms as the square root of these, Gauss's quadrature of the density.

@@ -1,5 +1,6 @@
-/* The loop of all element-wise ops of the reference: elements of a row are loaded by one typed loop an operand,
- * computed one after the other, and stored by one typed loop. */
+/* The loop of all element-wise ops of the reference: elements of a row are loaded by one typed loop per operand,
+ * computed one after the other, and stored by one typed loop. backends/cpu/reference/elementwise.c calls it, shape.c
+ * and indexing_arrangement.c for casts. */
 #include <string.h>
 
 #include "kernels/reference/elementwise/elementwise.h"

@@ -1,4 +1,5 @@
-/* Value functions of two numbers: division with a rest, bits, distances. */
+/* Value functions of two numbers: division with a remainder, bits, distances. backends/cpu/reference/elementwise.c
+ * passes them to the map. */
 #include <math.h>
 
 #include "kernels/hypot.h"

@@ -1,4 +1,5 @@
-/* Special functions of a real number. In long double; what is said of errors holds where that has 64 bits or more. */
+/* Special functions of a real number, in long double; the errors stated hold where that has 64 bits or more.
+ * mathematics.c and activation.c call these in their value functions. */
 #include <math.h>
 
 #include "kernels/reference/elementwise/mathematics.h"

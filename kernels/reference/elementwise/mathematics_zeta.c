@@ -1,5 +1,5 @@
-/* Hurwitz's zeta function, what is made of it, and steps of the gamma function. In long double, as
- * mathematics_special.c. */
+/* Hurwitz's zeta function, polygamma made from it, and steps of the gamma function. In long double, as
+ * mathematics_special.c. mathematics.c calls the first two, mathematics_incomplete.c the steps. */
 #include <math.h>
 
 #include "kernels/reference/elementwise/mathematics.h"

@@ -1,4 +1,5 @@
-/* Boxes: non-maximum suppression, and pooling of regions of interest. */
+/* Boxes: non-maximum suppression, and pooling of regions of interest (image.h). backends/cpu/reference/image.c calls
+ * these. */
 #include "kernels/reference/image/image.h"
 #include "kernels/reference/sorting/order.h"
 

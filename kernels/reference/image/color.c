@@ -1,4 +1,5 @@
-/* Colours of pixels. The matrices are TensorFlow's, which ND4J has, too. */
+/* Colours of pixels (image.h). The matrices are TensorFlow's, which ND4J has, too. backends/cpu/reference/image.c calls
+ * these. */
 #include "kernels/reference/image/image.h"
 #include "kernels/reference/support/runs.h"
 

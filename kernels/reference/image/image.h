@@ -1,6 +1,5 @@
 /* Reference kernels of the image ops: any strides, computed in double and rounded once. Numbers of modes are those of
- * the op table. Inference has checked the shapes. The family image of engine reference
- * calls these. */
+ * the op table. Inference has checked the shapes. backends/cpu/reference/image.c calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
 #define ND4C_KERNELS_REFERENCE_IMAGE_IMAGE_H
 

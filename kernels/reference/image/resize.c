@@ -1,4 +1,5 @@
-/* Resizing is separable: each axis has a table of which elements its places take, with which weights. */
+/* Resizing (image.h) is separable: each axis has a table of the elements that each place weighs, with their weights.
+ * backends/cpu/reference/image.c calls these. */
 #include <string.h>
 
 #include "kernels/reference/image/image.h"

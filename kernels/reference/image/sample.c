@@ -1,4 +1,5 @@
-/* Sampling at places between the elements: grid_sample, affine_grid, spatial_transformer, crop_and_resize. */
+/* Sampling at places between the elements (image.h): grid_sample, affine_grid, spatial_transformer, crop_and_resize.
+ * backends/cpu/reference/image.c calls these. */
 #include "kernels/reference/image/image.h"
 
 enum { SPATIAL = 3, ZEROS = 0, BORDER = 1, REFLECTION = 2 };

@@ -1,4 +1,5 @@
-/* Elements around, between and in blocks of others. The families indexing and signal of engine reference call these. */
+/* Padding, rolling, bands, and windows as columns and back. The families indexing and signal of engine reference call
+ * these. */
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_ARRANGEMENT_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_ARRANGEMENT_H
 

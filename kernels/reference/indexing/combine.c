@@ -1,4 +1,5 @@
-/* Rows that combine updates with elements: one function for each dtype and reduction. */
+/* Rows that combine updates with elements (move.h): one function for each dtype and reduction.
+ * backends/cpu/reference/indexing.c runs plans with them. */
 #include "kernels/reference/indexing/move.h"
 #include "kernels/types.h"
 

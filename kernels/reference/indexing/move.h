@@ -1,5 +1,6 @@
 /* Moving and combining blocks of elements: one plan for any strides, one row function for what happens to the elements
- * of a row. Axes that lie next to each other in both operands are merged, so that rows are as long as they can be. */
+ * of a row. Axes that lie next to each other in both operands are merged, so that rows are as long as they can be. The
+ * files of this folder and backends/cpu/reference/indexing*.c call these. */
 #ifndef ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
 #define ND4C_KERNELS_REFERENCE_INDEXING_MOVE_H
 

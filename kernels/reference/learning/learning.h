@@ -1,5 +1,5 @@
 /* Reference kernels of classical machine learning: any strides, computed in double and rounded once. Numbers of modes
- * are those of the op table. */
+ * are those of the op table. backends/cpu/reference/learning.c calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_LEARNING_LEARNING_H
 #define ND4C_KERNELS_REFERENCE_LEARNING_LEARNING_H
 

@@ -1,4 +1,4 @@
-/* Products of quantised numbers. */
+/* Products of quantised numbers (quantization.h). backends/cpu/reference/quantization_product.c calls these. */
 #include "kernels/reference/quantization/quantization.h"
 #include "kernels/reference/window/cells.h"
 

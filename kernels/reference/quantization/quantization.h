@@ -1,5 +1,5 @@
 /* Reference kernels of quantisation: elements in double precision, products of bytes in int32. Ranges are of elements
- * of y in C order. */
+ * of y in C order. backends/cpu/reference/quantization.c and quantization_product.c call these. */
 #ifndef ND4C_KERNELS_REFERENCE_QUANTIZATION_QUANTIZATION_H
 #define ND4C_KERNELS_REFERENCE_QUANTIZATION_QUANTIZATION_H
 

@@ -1,4 +1,4 @@
-/* Distributions that reject (laws.h). random.c calls these. */
+/* Distributions drawn by rejection (laws.h). random.c calls these. */
 #include "kernels/reference/random/laws.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Distributions whose elements take a number of random words that is not known before: each has a stream of its own. */
+/* Distributions whose elements take a number of random words that is not known before: each element has a separate
+ * stream. random.c calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_RANDOM_LAWS_H
 #define ND4C_KERNELS_REFERENCE_RANDOM_LAWS_H
 

@@ -1,5 +1,6 @@
 /* Philox4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011): a function
- * of a 64-bit key and a 128-bit counter. Block b of a state is that of its counter + b. */
+ * of a 64-bit key and a 128-bit counter. Block b of a state is that of its counter + b. random.c and laws.h of this
+ * folder include it, and kernels/cpu/random/random.h. */
 #ifndef ND4C_KERNELS_REFERENCE_RANDOM_PHILOX_H
 #define ND4C_KERNELS_REFERENCE_RANDOM_PHILOX_H
 

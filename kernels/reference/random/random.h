@@ -1,5 +1,6 @@
 /* Random numbers of the reference: every element of a result is a function of the state and of the element's number
- * alone, whatever the number of threads and the strides.
+ * alone, whatever the number of threads and the strides. backends/cpu/reference/random.c calls these, simd/random.c for
+ * what it does not vectorise.
  *
  * Element i takes
  *   32 bits: word i % 4 of block i / 4                        (bits of up to 32, uniform of up to float32)

@@ -1,4 +1,5 @@
-/* Connectionist temporal classification (Graves et al. 2006) and prefix beam search (Hannun et al. 2014). */
+/* Connectionist temporal classification (Graves et al. 2006) and prefix beam search (Hannun et al. 2014), of
+ * recurrent.h. backends/cpu/reference/recurrent.c calls these. */
 #include <math.h>
 #include <string.h>
 

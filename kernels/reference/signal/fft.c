@@ -1,5 +1,6 @@
-/* Discrete Fourier transforms: Stockham's mixed radix with steps of 4, 2, 3, 5 and small primes; Bluestein's algorithm
- * for the rest. Lanes are transforms side by side, which the inner loops run along. */
+/* Discrete Fourier transforms of signal.h: Stockham's mixed radix with steps of 4, 2, 3, 5 and small primes;
+ * Bluestein's algorithm for the rest. Lanes are transforms side by side, which the inner loops run along.
+ * backends/cpu/reference/signal_fft.c calls these, simd/signal_plan.c the roots. */
 #include <string.h>
 
 #include "kernels/reference/signal/signal.h"

@@ -1,4 +1,4 @@
-/* Windows, frequencies, mel filters, convolution. */
+/* Windows, frequencies, mel filters, convolution (signal.h). backends/cpu/reference/signal.c calls these. */
 #include "kernels/reference/signal/signal.h"
 #include "kernels/reference/support/runs.h"
 

@@ -1,4 +1,5 @@
 /* Order of the reference: elements as unsigned keys that compare as the elements do, and stable sorting by them.
+ * backends/cpu/reference/sorting.c and the kernels of sets, boxes, ctc and learning call these.
  *
  * Ascending order is NumPy's: NaN last; complex numbers by real, then imaginary part, those with a NaN imaginary part
  * after all others, those with a NaN real part after these. -0 equals 0 and NaN, for sorting, NaN. Descending order is

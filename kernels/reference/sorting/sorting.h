@@ -1,4 +1,4 @@
-/* Elements that are not zero: nonzero, argwhere and count_nonzero of engine reference. */
+/* Elements that are not zero: nonzero, argwhere and count_nonzero. backends/cpu/reference/sorting.c calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_SORTING_SORTING_H
 #define ND4C_KERNELS_REFERENCE_SORTING_SORTING_H
 

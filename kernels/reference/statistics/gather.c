@@ -1,5 +1,6 @@
-/* Statistics over axes. Sums carry the rounding error of each addition along (Neumaier), so that a result in float64
- * is right to a few units in the last place whatever the number of elements. */
+/* Statistics over axes (statistics.h). Sums carry the rounding error of each addition along (Neumaier), so that a
+ * result in float64 is right to a few units in the last place whatever the number of elements.
+ * backends/cpu/reference/statistics.c calls these. */
 #include <math.h>
 
 #include "kernels/hypot.h"

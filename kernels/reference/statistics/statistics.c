@@ -1,4 +1,5 @@
-/* Statistics that look at elements one by one, and those along one axis. */
+/* Statistics that look at elements one by one, and those along one axis (statistics.h).
+ * backends/cpu/reference/statistics.c calls these. */
 #include "kernels/reference/statistics/statistics.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Statistics of the reference: what is gathered over axes, and what runs along one. The family
- * statistics calls these. */
+/* Statistics of the reference: results gathered over axes, and running results along one axis.
+ * backends/cpu/reference/statistics.c calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_STATISTICS_STATISTICS_H
 #define ND4C_KERNELS_REFERENCE_STATISTICS_STATISTICS_H
 

@@ -1,4 +1,5 @@
-/* Operands as doubles or integers in C order (numbers.h). backends/cpu/reference/work.c calls these. */
+/* Implements numbers.h: operands as doubles or integers in C order. backends/cpu/reference/work.c loads the inputs of
+ * many families with it. */
 #include "kernels/reference/support/numbers.h"
 
 #include "kernels/reference/support/runs.h"

@@ -1,5 +1,5 @@
-/* Operands as plain arrays of doubles (or 64-bit integers) in C order: what ops of many loops compute with.
- * backends/cpu/reference/work.h calls these. */
+/* Operands as plain arrays of doubles (or 64-bit integers) in C order, for ops of many nested loops.
+ * backends/cpu/reference/work.c loads inputs with it. */
 #ifndef ND4C_KERNELS_REFERENCE_SUPPORT_NUMBERS_H
 #define ND4C_KERNELS_REFERENCE_SUPPORT_NUMBERS_H
 

@@ -1,4 +1,5 @@
-/* Runs of strided elements and walks over them (runs.h). */
+/* Runs of strided elements and walks over them (runs.h). The reference kernels of statistics, sorting, signal and
+ * indexing call these. */
 #include "kernels/reference/support/runs.h"
 
 /* -- numbers ------------------------------------------------------------------------------------------------------- */

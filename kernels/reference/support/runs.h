@@ -1,5 +1,5 @@
-/* Runs of strided elements, as numbers or as they are: one switch on the dtype a run instead of one an element. Walks
- * over the runs of operands. For the files of all families. */
+/* Runs of strided elements, as numbers or as they are: one switch on the dtype per run instead of one per element.
+ * Walks over the runs of operands. The reference kernels of all families call these. */
 #ifndef ND4C_KERNELS_REFERENCE_SUPPORT_RUNS_H
 #define ND4C_KERNELS_REFERENCE_SUPPORT_RUNS_H
 

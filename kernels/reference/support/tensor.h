@@ -1,4 +1,5 @@
-/* Operands of the reference kernels that carry their own shape, and their elements as numbers. */
+/* Operands of the reference kernels that carry their shape, and their elements as numbers. The kernels' headers include
+ * this, and backends/cpu/reference/reference.h, which makes them from a call's tensors. */
 #ifndef ND4C_KERNELS_REFERENCE_SUPPORT_TENSOR_H
 #define ND4C_KERNELS_REFERENCE_SUPPORT_TENSOR_H
 

@@ -1,4 +1,5 @@
-/* Elements of every dtype as values (value.h). */
+/* Elements of every dtype as values (value.h). The map of element-wise ops and most other reference kernels call
+ * these. */
 #include "kernels/reference/support/value.h"
 
 #include "kernels/narrow.h"

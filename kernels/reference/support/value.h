@@ -1,5 +1,6 @@
 /* The reference's view of an element: loaded into the widest number of its kind, computed there, stored back with one
- * rounding. Slow and plain on purpose: this is what the other engines are compared with. */
+ * rounding. Slow and plain on purpose, because the other engines are compared with it. The reference kernels of all
+ * families call these. */
 #ifndef ND4C_KERNELS_REFERENCE_SUPPORT_VALUE_H
 #define ND4C_KERNELS_REFERENCE_SUPPORT_VALUE_H
 

@@ -1,4 +1,4 @@
-/* Walking over a window's cells inside the input, for conv.c and the products of bytes. */
+/* Walks over a window's cells inside the input. conv.c and quantization/product.c call it for each output. */
 #ifndef ND4C_KERNELS_REFERENCE_WINDOW_CELLS_H
 #define ND4C_KERNELS_REFERENCE_WINDOW_CELLS_H
 

@@ -1,4 +1,4 @@
-/* Convolution of engine reference (conv.h). */
+/* Implements conv.h. backends/cpu/reference/window.c calls it. */
 #include "kernels/reference/contraction/linear.h"
 #include "kernels/reference/window/cells.h"
 

@@ -1,5 +1,6 @@
-/* Convolution over up to three spatial axes, and the windows that conv and the pools slide, for engine reference and
- * for what reads windows (backends/cpu/support/window.h). Any strides, sums in double precision. */
+/* Convolution over up to three spatial axes, and the windows that conv and the pools slide. Any strides, sums in double
+ * precision. backends/cpu/reference/window.c calls it; support/window.h of the cpu backend reads windows for every
+ * engine. */
 #ifndef ND4C_KERNELS_REFERENCE_WINDOW_CONV_H
 #define ND4C_KERNELS_REFERENCE_WINDOW_CONV_H
 

@@ -1,5 +1,6 @@
-/* Convolutions and pools on numbers in C order (numbers.h). Each computes a range of the outputs in C order, if nothing
- * else is said. Extents have three spatial axes, of which the missing first ones are 1. */
+/* Convolutions and pools on numbers in C order (numbers.h). Each computes a range of the outputs in C order, unless its
+ * comment says otherwise. Extents have three spatial axes; missing first ones are 1. backends/cpu/reference/window.c
+ * calls these. */
 #ifndef ND4C_KERNELS_REFERENCE_WINDOW_WINDOW_H
 #define ND4C_KERNELS_REFERENCE_WINDOW_WINDOW_H
 
