@@ -1,5 +1,6 @@
 /* Attention: a group computes one query of one head, keys in blocks of as many as it has work items, with the largest
- * score and the sum of exponentials so far (online softmax). With what rotates, caches and sums rows of tables. ATTEND, BAG: behind real.cl. */
+ * score and the sum of exponentials so far (online softmax). Also rotary embeddings, caches, and sums of rows of
+ * tables. families/attention.c launches these. ATTEND and BAG come behind real.cl. */
 
 #ifdef ATTEND
 /* Strides by batch, head, place and feature. The same struct as nd4c_cl_attend_sizes. */

@@ -1,4 +1,5 @@
-/* Cross products: a work item a vector. Operands of the walk: a, b, y without the axis of three. */
+/* Cross products: a work item per vector. Operands of the walk: a, b, y without the axis of three.
+ * families/contraction.c launches it. */
 __kernel void cross_product(nd4c_walk walk, __global const STORAGE_A *a, long a0, long a_step,
                             __global const STORAGE_B *b, long b0, long b_step, __global STORAGE_Y *y, long y0,
                             long y_step) {

@@ -1,7 +1,8 @@
 /* Matrix products through local memory: a group computes a square tile of y, a work item 4 x 4 elements of it.
+ * support/gemm.c builds and launches it for families/contraction*.c and attention.c.
  *
- * -D ACC: the type that products are summed in. SIDE: work items along a side of the group (the tile has 4 SIDE rows and
- * columns). A_TALL, B_TALL: neighbours in memory stand below each other, so that loads run down the columns.
+ * -D ACC: the type that products are summed in. SIDE: work items along a side of the group (the tile has 4 SIDE rows
+ * and columns). A_TALL, B_TALL: neighbours in memory stand below each other, so that loads run down the columns.
  * DOWN, ACROSS instead of SIDE: for processors, the extents of a tile by vectors, see below.
  * EPILOGUE: y = activation(a b + bias + addend), the activation and what comes before it in REAL. */
 

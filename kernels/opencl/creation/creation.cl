@@ -1,4 +1,5 @@
-/* Arrays from numbers: element i of OP's array, in C order; the walk's one operand is y. */
+/* Arrays from numbers: element i of OP's array, in C order; the walk's one operand is y. families/creation.c launches
+ * it. */
 
 #ifdef HAS_FP64
 /* start + i (stop - start) / steps to more digits than a double has: the gap comes in two parts, the result's second part

@@ -1,4 +1,6 @@
-/* Element-wise ops: OP is the function, one text for all dtypes of a kind. The host says
+/* Element-wise ops: OP is the function, one text for all dtypes of a kind. families/elementwise.c launches these.
+ *
+ * The host says
  *   OP (op_add; op_builtin: BUILTIN, such as exp), INPUTS (1 to 3);
  *   TYPE_A, TYPE_B, TYPE_C, TYPE_Y: as they lie in memory;
  *   AS_A, AS_B, AS_C: the dtype that each input is taken as;

@@ -1,6 +1,7 @@
-/* Incomplete gamma and beta functions, regularised, by the reference's methods (kernels/reference/elementwise/mathematics_incomplete.c) in numbers
- * of two doubles; behind special.cl. Of a function and its complement the one that is computed is the smaller, or both are
- * where neither is small. */
+/* Incomplete gamma and beta functions, regularised, by the reference's methods
+ * (kernels/reference/elementwise/mathematics_incomplete.c) in numbers of two doubles. The kernel computes the smaller
+ * of a function and its complement, or both where neither is small. families/elementwise.c puts it behind
+ * special.cl. */
 #define SMALLEST 0x1p-75
 #define MOST_TERMS 20000
 #define LARGE_PARAMETER 5000

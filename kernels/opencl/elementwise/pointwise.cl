@@ -1,4 +1,5 @@
-/* Element-wise parts of neural networks: a work item an element. Each op is compiled by its name, -D OP_<op>. */
+/* Element-wise parts of neural networks: a work item per element. Each op is compiled by its name, -D OP_<op>.
+ * families/pointwise.c launches these. */
 
 #if defined(OP_batch_norm)
 /* Operand 2 of the walk is the channel's number. */

@@ -1,5 +1,6 @@
 /* Special functions of the element-wise ops, by the methods of kernels/reference/elementwise (mathematics_special.c,
- * mathematics_digamma.c, mathematics_incomplete.c, mathematics_zeta.c), in numbers of two doubles. */
+ * mathematics_digamma.c, mathematics_incomplete.c, mathematics_zeta.c), in numbers of two doubles.
+ * families/elementwise.c puts it behind wide.cl and before elementwise.cl. */
 
 /* B(2 n) / (2 n) as quotients that are exact in both parts. */
 #define BERNOULLI 15

@@ -1,5 +1,5 @@
-/* Boxes: non-maximum suppression, and pooling of regions of interest, as kernels/reference/image/boxes.c does it; behind
- * convert.cl and places.cl. */
+/* Boxes: non-maximum suppression, and pooling of regions of interest, by the methods of
+ * kernels/reference/image/boxes.c; behind convert.cl and places.cl. families/image_boxes.c launches these. */
 #ifdef HAS_FP64
 #define UINTS(at) ((__global uint *)(words + (at)))
 

@@ -1,4 +1,4 @@
-/* Colours of pixels; behind image.cl. */
+/* Colours of pixels; behind image.cl. families/image_resize.c launches it for convert_color and adjust_contrast. */
 
 enum { RGB_TO_HSV, HSV_TO_RGB, MATRIX, GRAYSCALE, HUE, SATURATION };
 

@@ -1,5 +1,6 @@
-/* What kernels of images share: they compute in double where the device has it and round once. TYPE_A: of x and y; TYPE_B,
- * where there is one: of the roi, the grid, theta or boxes. PAIRS: behind real.cl, in pairs of floats. */
+/* What kernels of images share: they compute in double where the device has it and round once. TYPE_A: of x and y;
+ * TYPE_B, where there is one: of the roi, the grid, theta or boxes. PAIRS: behind real.cl, in pairs of floats.
+ * families/image_resize.c puts it before resize.cl, sample.cl and color.cl. */
 #ifdef PAIRS
 #define ROUNDED(v, to) (r_isnan(v) ? 0 : convert_##to##_sat(rounded_pair(v)))
 #define TO_FLOAT(v) r_float(v)

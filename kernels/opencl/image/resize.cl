@@ -1,4 +1,5 @@
-/* Resizing is separable: each axis has a table of which elements its places take, with which weights. Behind real.cl and image.cl. */
+/* Resizing is separable: each axis has a table of the elements that each place weighs, with their weights. Behind
+ * real.cl and image.cl. families/image_resize.c launches these. */
 
 enum { NEAREST, LINEAR, CUBIC };
 enum { HALF_PIXEL, HALF_PIXEL_SYMMETRIC, PYTORCH_HALF_PIXEL, ALIGN_CORNERS, ASYMMETRIC, CROP, WITHOUT_SHIFT };

@@ -1,4 +1,5 @@
-/* Sampling at places between the elements; behind real.cl and image.cl. TYPE_B: of the grid, of theta, of boxes. */
+/* Sampling at places between the elements; behind real.cl and image.cl. TYPE_B: of the grid, of theta, of boxes.
+ * families/image_resize.c launches these. */
 
 enum { NEAREST, LINEAR, CUBIC };
 enum { ZEROS, BORDER, REFLECTION, SPATIAL = 3, TAPS = 4 };

@@ -1,5 +1,6 @@
-/* Elements that move: opaque units of UNIT's width. Places are found from an element's number in C order, so that
- * whatever layout operands have costs divisions only, and no work item meets another's element. */
+/* Elements that move: opaque units of UNIT's width. Places are found from an element's number in C order, so layouts
+ * cost divisions only, and no two work items write one element. The families indexing, sorting and random launch these,
+ * support/moving.c those that copy and clear. */
 
 /* -- copies -------------------------------------------------------------------------------------------------------- */
 

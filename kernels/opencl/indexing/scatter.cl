@@ -1,4 +1,5 @@
-/* Updates that join an array at places which indices name.
+/* Updates that join an array at places which indices name. families/indexing.c launches these, with the sort of
+ * support/ordering.c before them.
  *
  * Where several meet, they are applied one after the other in C order of the indices, each rounded to the dtype, as the
  * reference does it: float sums depend on the order and without a reduction the last wins. So updates are sorted stably

@@ -1,4 +1,5 @@
 /* Losses: of elements, of rows (a distribution, a class), and their sum or mean. Behind real.cl and share.cl.
+ * families/loss.c launches these.
  *
  * -D ELEMENT, LOSS_<op>: the loss of an element. Without: of rows; SOFTMAX: x goes through log_softmax first, CLASSES:
  * the target is a class. */

@@ -1,4 +1,5 @@
-/* The norm of several arrays together: sums of squares, one a group, then their end. */
+/* The norm of several arrays together: sums of squares, one per group, then the root of their total.
+ * families/normalization.c launches these. */
 __kernel void square_sums(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global REAL *sums, long at,
                           __local REAL *shared) {
   REAL sum = R(0);

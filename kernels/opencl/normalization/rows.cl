@@ -1,9 +1,9 @@
-/* Rows that are gathered and then written: softmax and what normalises. A row is one place of the kept axes; `lanes`
- * work items (a power of two) share it, as in reduction.cl.
+/* Rows that are gathered and then written: softmax and normalisations. A row is one place of the kept axes; `lanes`
+ * work items (a power of two) share it, as in reduction.cl. support/rows.c launches it for families/normalization.c.
  *
- * Behind real.cl and share.cl. -D ROW_<what>. EIGHT: eight REALs, CAST_EIGHT: to them (see below). Operands of `inner`: x,
- * y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the two results of a row. OF_PAIRS: x lies in
- * memory as pairs of floats. */
+ * Behind real.cl and share.cl. -D ROW_<what>. EIGHT: eight REALs, CAST_EIGHT: to them (see below). Operands of `inner`:
+ * x, y, scale, bias; of `kept`: x, y, and scale and bias or, with STATISTICS, the two results of a row. OF_PAIRS: x
+ * lies in memory as pairs of floats. */
 
 #define SUM(x) share_sum((x), lane, lanes, step, shared)
 #ifdef OF_PAIRS

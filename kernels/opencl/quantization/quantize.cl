@@ -1,5 +1,6 @@
 /* Quantisation element by element, in double as the reference does it. TYPE_A of x, TYPE_B of scale (or low), TYPE_C of
- * zero_point (or high), TYPE_Y; PRECISION: what quotients are rounded to. OP(x, p, q) is the element. */
+ * zero_point (or high), TYPE_Y; PRECISION: what quotients are rounded to. OP(x, p, q) is the element.
+ * families/quantization.c launches it. */
 #ifdef HAS_FP64
 static inline double rounded_to_half(double v) {
   ushort bits;

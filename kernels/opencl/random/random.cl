@@ -1,5 +1,5 @@
-/* Random numbers of one state and of attributes alone, dropout and rrelu; behind philox.cl and normal.cl. OP(i) is element
- * i of y, in C order. */
+/* Random numbers of one state and of attributes alone, dropout and rrelu; behind philox.cl and normal.cl. OP(i) is
+ * element i of y, in C order. families/random.c launches these. */
 
 /* -- integers ----------------------------------------------------------------------------------------------------------- */
 

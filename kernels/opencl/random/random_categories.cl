@@ -1,4 +1,5 @@
-/* Random classes of rows of chances; behind philox.cl. TYPE_B is the chances'. */
+/* Random classes of rows of probabilities; behind philox.cl. TYPE_B is the probabilities' dtype.
+ * families/random_categories.c launches these. */
 #ifdef HAS_FP64
 #define UINTS(at) ((__global uint *)(words + (at)))
 

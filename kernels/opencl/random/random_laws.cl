@@ -1,6 +1,6 @@
-/* Random numbers whose parameters are arrays: Bernoulli's, gamma, Poisson and binomial distributions; behind philox.cl and
- * normal.cl. The steps of kernels/reference/random/laws.c in double, so that the same words are refused. OP(i, p, q) is
- * element i of y, p and q its parameters. */
+/* Random numbers whose parameters are arrays: Bernoulli, gamma, Poisson and binomial distributions; behind philox.cl
+ * and normal.cl. The steps of kernels/reference/random/laws.c in double, so that both reject the same words. OP(i, p,
+ * q) is element i of y, p and q its parameters. families/random_laws.c launches these. */
 #ifdef HAS_FP64
 #define HALF_LOG_TWO_PI 0.91893853320467274178
 

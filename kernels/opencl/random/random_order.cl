@@ -1,6 +1,7 @@
-/* The order that Fisher's and Yates's shuffle gives, whose place i, from the last one down, changes with place
- * other(i) <= i; all places at once. Place i is final after its own step, and gets what lay in other(i) then: what the
- * step before it with the same other brought there from its own place, if there was one. Behind philox.cl. */
+/* The order that Fisher's and Yates's shuffle gives, computed for all places at once. The shuffle exchanges place i,
+ * from the last one down, with place other(i) <= i. Place i is final after its own step and receives what lay in
+ * other(i) then: what the previous step with the same other brought there from its own place, if there was one. Behind
+ * philox.cl. families/random_order.c launches these. */
 
 #define UINTS(at) ((__global uint *)(words + (at)))
 

@@ -1,6 +1,6 @@
-/* Connectionist temporal classification (Graves et al. 2006) and prefix beam search (Hannun et al. 2014): mostly a
- * group a sequence. Strides of x: [step, sequence, class]. A sequence whose length or targets are out of range tells so and is not
- * looked into. */
+/* Connectionist temporal classification (Graves et al. 2006) and prefix beam search (Hannun et al. 2014): in most
+ * kernels a group per sequence. Strides of x: [step, sequence, class]. A sequence whose length or targets are out of
+ * range reports it and is not read. families/recurrent_ctc.c launches these. */
 
 typedef struct {
   long steps, batch, classes, blank, x[3], lengths;

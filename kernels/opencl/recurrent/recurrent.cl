@@ -1,5 +1,6 @@
-/* Recurrent layers and cells: a group a sequence of one direction, step by step, its state and gates in the scratch
- * buffer. -D CELL_rnn, CELL_gru or CELL_lstm. Activations by the op table's numbers. Behind real.cl. */
+/* Recurrent layers and cells: a group per sequence of one direction, step by step, its state and gates in the scratch
+ * buffer. -D CELL_rnn, CELL_gru or CELL_lstm. Activations by the op table's numbers. Behind real.cl.
+ * families/recurrent.c launches these. */
 
 /* The same struct as nd4c_cl_chains. Strides: x [n, t, i]; w, r [d, row, column]; bias, peepholes [d, row];
  * states [d, n, i]; y [t, d, n, i]. */

@@ -1,4 +1,5 @@
-/* Layers whose states do not mix: a work item a state, or a column of one, through all steps. SRU: behind real.cl. */
+/* Layers whose states do not mix: a work item per state, or per column of one, through all steps. SRU: behind real.cl.
+ * families/recurrent_states.c launches these. */
 
 #ifdef SRU
 #ifdef PAIRS

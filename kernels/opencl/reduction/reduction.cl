@@ -1,8 +1,10 @@
 /* Reductions over any axes: a state is started, takes elements, is merged with its neighbours' in local memory and
- * finished by the first work item of a row.
+ * finished by the first work item of a row. support/reduction.c launches these for families/reduction.c and other
+ * families that reduce.
  *
  * -D GATHER_<what>: which statistic. VALUE: the type of an element as computed with, REAL: the type of real results.
- * SKIP_NAN: elements that are NaN are not there. CAST (with convert.cl): elements are cast to y's dtype first. COMPENSATED: sums carry along what their additions lost.
+ * SKIP_NAN: elements that are NaN are skipped. CAST (with convert.cl): elements are cast to y's dtype first.
+ * COMPENSATED: sums carry the rounding errors of their additions along.
  * EIGHT, CAST_EIGHT: sums and means of dense float32, one work item a row or piece, by eight REALs at a time.
  * A row is one place of the kept axes; `lanes` work items (a power of two) share it. With rows_next neighbouring work
  * items take neighbouring rows, else neighbouring elements of a row: whichever lie together in memory. */

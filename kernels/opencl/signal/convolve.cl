@@ -1,5 +1,5 @@
-/* y[i] = the sum over j of a[i + shift - j] b[j], a and b of m and n elements: floats in double, whole numbers in words that
- * wrap. A work item a result, in the order of j. */
+/* y[i] = the sum over j of a[i + shift - j] b[j], a and b of m and n elements: floats in double, whole numbers in words
+ * that wrap. A work item per result, in the order of j. families/signal.c launches it. */
 #ifdef IS_FLOAT
 #ifdef HAS_FP64
 typedef double SUM;

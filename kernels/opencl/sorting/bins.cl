@@ -1,6 +1,6 @@
 /* Elements that fall into bins become keys: the bin's number, or NO_PLACE. Sorting brings those of a bin together in
  * the order in which they came, so that sums of weights are added in the reference's order. TYPE_A is the dtype of the
- * operand that a kernel reads or writes. */
+ * operand that a kernel reads or writes. families/sorting_counts.c launches these. */
 
 #define PLACE_KEY(number) ((ulong)(number) ^ ((ulong)1 << 63))
 #define NO_PLACE ULONG_MAX

@@ -1,4 +1,5 @@
-/* Order statistics without a sort: a group a row finds the k-th smallest element bit by bit, counting those below.
+/* Order statistics without a sort: a group per row finds the k-th smallest element bit by bit, counting those below.
+ * families/statistics_quantile.c launches it.
  *
  * NUMBER: float or double, wide enough for every element; KEY: uint or ulong of its size; KEY_BITS. Operands of `kept`:
  * x, y; of `inner`: x. */

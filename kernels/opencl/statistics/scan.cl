@@ -1,9 +1,10 @@
-/* Running sums and the like. A line of the axis is gone through by one work item; a long one, where there are few, in
- * `pieces` pieces by as many: what each piece gathers is found first, then, by one work item a line, what comes before
- * each piece, and from there each piece goes on. Operands of `outer`: x, y and, of the best so far, its places.
+/* Running sums and other running results. One work item goes through a line of the axis; where lines are few and long,
+ * `pieces` work items share one: first each gathers its piece, then one work item per line finds the total before each
+ * piece, and each piece goes on from there. Operands of `outer`: x, y and, of the best so far, its places.
+ * families/statistics_scan.c launches these.
  *
  * VALUE: the type that is computed with; WHOLE: it is no real number. SCAN_sum, SCAN_prod, SCAN_logsumexp. COMPENSATED:
- * sums carry along what their additions lost. CAST (with convert.cl): elements are cast to y's dtype first. */
+ * sums carry the rounding errors of their additions along. CAST (with convert.cl): elements are cast to y's dtype first. */
 
 #ifdef CAST
 #define ELEMENT(v) ((VALUE)HELD(TYPE_Y, CONVERT(TYPE_A, TYPE_Y, v)))

@@ -1,4 +1,5 @@
-/* What all kernels share: names of dtypes, elements in and out of memory, places of elements.
+/* What all kernels share: names of dtypes, elements in and out of memory, places of elements. runtime/program.c puts it
+ * before every source.
  *
  * An operand X has a dtype by -D TYPE_X=float16. STORAGE_X is the type of its elements in memory, COMPUTE_X the one to
  * compute with, LOAD_X(pointer, index) and SAVE_X(pointer, index, value) go between them. float16 and bfloat16 are

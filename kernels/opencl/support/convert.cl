@@ -1,5 +1,6 @@
-/* Values between dtypes as the op `cast` says: to_<dtype>_<letter>(v) takes v, of the type that a dtype computes in, to
- * the type that another computes in. Letters: I signed integers, U unsigned ones and bool, F float, D double. */
+/* Values between dtypes as the op `cast` defines them: to_<dtype>_<letter>(v) takes v, of the type that a dtype
+ * computes in, to the type that another computes in. Letters: I signed integers, U unsigned ones and bool, F float, D
+ * double. elementwise.cl, creation.cl and the random kernels call these. */
 #define letter_bool U
 #define letter_int8 I
 #define letter_int16 I

@@ -1,4 +1,4 @@
-/* Elements joined to others of a wider dtype. Operands: x, y. */
+/* Elements joined to others of a wider dtype. Operands: x, y. families/indexing_arrangement.c launches it. */
 __kernel void join(__global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0, nd4c_walk walk, long items) {
   ITEM(rest, items)
   for (int axis = walk.rank - 1; axis >= 0; axis--) {

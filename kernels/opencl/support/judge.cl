@@ -1,4 +1,5 @@
-/* Parameters that are judged by their values before anything is computed from them: TYPE_A is theirs. */
+/* Checks the values of parameters (TYPE_A) before anything is computed from them. support/judge.c launches it for
+ * families/random_laws.c and image_boxes.c. */
 #ifdef HAS_FP64
 /* verdict: the first place of a value that is not within least .. most, or not whole, and that value. told >= 0: only
  * writes the value of that place. The first number of the verdict is the largest before. */

@@ -1,5 +1,6 @@
-/* Elements as unsigned words that compare as they do: NaN above all, -0 as 0. From their bits alone, so that no
- * floating-point extension is needed. TYPE_A is the elements' dtype. */
+/* Elements as unsigned words in the same order: NaN above all, -0 as 0. From their bits alone, so that no
+ * floating-point extension is needed. TYPE_A is the elements' dtype. support/ordering.c and families/sorting_sets.c and
+ * sorting_counts.c launch these. */
 
 #define raw_bool uchar
 #define raw_int8 char

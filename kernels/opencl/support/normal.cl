@@ -1,4 +1,4 @@
-/* The normal distribution, in double; behind philox.cl. */
+/* The normal distribution, in double; behind philox.cl. random.cl and random_laws.cl call it. */
 #ifdef HAS_FP64
 /* Wichura's AS 241: the inverse of the normal distribution function, as ratios of polynomials. */
 __constant double quantile[3][2][8] = {

@@ -1,4 +1,4 @@
-/* Numbers in scratch that other kernels read. */
+/* Numbers in scratch that other kernels read. families/indexing_arrangement.c and indexing_parts.c launch these. */
 
 typedef struct {
   long numbers[64];

@@ -1,5 +1,6 @@
-/* Sorting of keys with a payload, and numbering of flags; all of it in one scratch buffer of 64-bit words. Lists lie at
- * word offsets: keys are words, orders and numbers are uints, flags are bytes. */
+/* Sorting of keys with a payload, and numbering of flags, in one scratch buffer of 64-bit words. Lists lie at word
+ * offsets: keys are words, orders and numbers are uints, flags are bytes. support/ordering.c launches these for every
+ * op that sorts or selects. */
 
 #define UINTS(at) ((__global uint *)(words + (at)))
 #define FLAGS(at) ((__global uchar *)(words + (at)))

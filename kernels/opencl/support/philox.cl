@@ -1,5 +1,5 @@
-/* Random words: Philox4x32 with 10 rounds, a function of the state and of the element's number alone; the same bits as the
- * CPU's (kernels/reference/random/random.h says which words an element takes). */
+/* Random words: Philox4x32 with 10 rounds, a function of the state and of the element's number alone; the same bits as
+ * the CPU's (kernels/reference/random/random.h says which words an element takes). The kernels of random/ call it. */
 
 typedef struct {
   ulong key, low, high;

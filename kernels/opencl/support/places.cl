@@ -1,4 +1,5 @@
-/* Places of elements and indices: what kernels that move, pick and order elements share. */
+/* Places of elements and indices, for kernels that move, pick and order elements. The families indexing, sorting and
+ * image put it before their sources. */
 
 /* at[k] += the place of element `number` of the walk in operand k, for the first `count` operands. */
 #define PLACES(walk, number, count, at)                      \

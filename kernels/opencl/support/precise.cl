@@ -1,5 +1,6 @@
-/* Functions whose rounded steps would add up, in numbers of two parts: of float64; where there is no float64, of float32.
- * Behind wide.cl. PAIRS: the latter; the host's numbers n0, n1, n2 then have second parts m0, m1, m2. */
+/* Functions whose rounded steps would add up, in numbers of two parts: of float64; where there is no float64, of
+ * float32. Behind wide.cl. PAIRS: the latter; the host's numbers n0, n1, n2 then have second parts m0, m1, m2.
+ * families/elementwise.c puts it before elementwise.cl. */
 #ifdef PAIRS
 #define WIDE_NUMBER(i) ((wide)(n##i, m##i))
 /* Sizes beyond which what a product lost is lost for good; one whose fourth power is none too large. */

@@ -1,6 +1,6 @@
-/* What kernels compute with that round once: REAL, by functions' names. PAIRS: there is no float64, and a REAL is a pair
- * of floats (wide.cl, which is before this); else it is the host's -D REAL (double, or float for what is exact enough in
- * it), and the names stand for operators. */
+/* Arithmetic of kernels that round once: REAL, by functions' names. PAIRS: there is no float64, and a REAL is a pair of
+ * floats (wide.cl, which comes before); else the host's -D REAL (double, or float for what is exact enough in it), and
+ * the names stand for operators. Sources given to ND4C_CL_BY_PAIRS (runtime/opencl.h) come behind this. */
 #ifdef PAIRS
 typedef wide REAL;
 

@@ -1,5 +1,6 @@
-/* What the work items that share a row tell each other: lane 0 .. lanes - 1 (a power of two) of a row stand `step` apart
- * in the group. All items of the group take part. Behind real.cl. */
+/* Exchange between the work items that share a row: lane 0 .. lanes - 1 (a power of two) of a row stand `step` apart in
+ * the group. All items of the group take part. Behind real.cl. rows.cl, global_norm.cl, loss.cl and attention.cl call
+ * these. */
 
 /* Sum over the lanes of a row, known to all of them. */
 static inline REAL share_sum(REAL x, int lane, int lanes, int step, __local REAL *shared) {

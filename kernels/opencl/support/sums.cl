@@ -1,5 +1,6 @@
 /* Sums over groups of rows that sorting brought together, and over windows; in ACC, the widest number of the kind, in
- * the order of the reference, rounded once. TYPE_A: of x and y; KIND: BOOL, INT, UINT or FLOAT. */
+ * the order of the reference, rounded once. TYPE_A: of x and y; KIND: BOOL, INT, UINT or FLOAT.
+ * families/indexing_parts.c launches these. */
 
 #define ADD_BOOL(a, b) ((a) | (b))
 #define ADD_INT(a, b) ((ACC)((ulong)(a) + (ulong)(b)))

@@ -1,4 +1,5 @@
-/* Windows over up to three spatial axes (missing first ones have extent 1). The same struct as nd4c_cl_sweep. */
+/* Windows over up to three spatial axes (missing first ones have extent 1). The same struct as nd4c_cl_sweep of
+ * support/sweep.h. conv.cl, pool.cl and unpool.cl read their windows with it. */
 typedef struct {
   long batch, channels, outputs, groups; /* outputs: channels of y */
   long x[3], y[3], kernel_[3], stride[3], dilation[3], pad[3], pad_end[3];

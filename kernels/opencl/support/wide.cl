@@ -1,6 +1,6 @@
 /* Numbers of about 106 bits as unevaluated sums of two doubles (Dekker 1971), .x the larger: what long double is to the
- * reference. Where there is no float64 they are sums of two floats, of about 48 bits: what double is to float32.
- * Infinities and NaN have no place in them: functions see to those before (real.cl). */
+ * reference. Without float64 they are sums of two floats, of about 48 bits: what double is to float32. They cannot hold
+ * infinities or NaN: functions handle those before (real.cl). real.cl, precise.cl and special.cl compute with them. */
 #ifdef HAS_FP64
 typedef double PART;
 typedef double2 wide;

@@ -1,5 +1,6 @@
-/* Convolutions. ACC: the type that products are summed in. Of DIRECT, PAIRS: sums are pairs of floats; OF_PAIRS, TO_PAIRS: x
- * lies, y is to lie in memory so. DEFORMABLE, CAUSAL: behind real.cl. */
+/* Convolutions. ACC: the type that products are summed in. Of DIRECT, PAIRS: sums are pairs of floats; OF_PAIRS,
+ * TO_PAIRS: x lies, y is to lie in memory so. DEFORMABLE, CAUSAL: behind real.cl. families/window_conv.c launches
+ * these. */
 
 #ifdef TILES
 /* Implicit products of matrices, w [outputs of a group, channels * taps] times the cells that taps read, as in gemm.cl:

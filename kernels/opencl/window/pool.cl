@@ -1,5 +1,6 @@
 /* Pools: a work item an output. -D POOL_<what>; ADAPTIVE: windows from the extents alone; VALUE: what is compared or
- * summed; LOWEST: of a window without a cell; INDEXED: where the largest stood, too. POOL_lp: behind real.cl. */
+ * summed; LOWEST: of a window without a cell; INDEXED: where the largest stood, too. POOL_lp: behind real.cl.
+ * families/window_pool.c launches it. */
 
 typedef struct {
   long first, count, step, tap, padded; /* padded: cells of the window inside the padded extent */

@@ -1,4 +1,5 @@
-/* max_unpool: each x at its index; of several at one the last wins, whatever the order of work. */
+/* max_unpool: each x goes to its index; of several at one index the last wins, whatever the order of work.
+ * families/window_pool.c launches these. */
 
 /* The output's flat number that an index of x means. `extents` are those in which it counts. */
 static inline long target_of(const sweep *s, long row, long index, int planar, const long *extents) {
