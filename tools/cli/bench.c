@@ -1,5 +1,5 @@
 /* nd4c bench: a few quick measurements, one JSON object a line: enough to see whether a machine does what it should.
- * The programs in bench/ measure thoroughly and against others. */
+ * The programs in bench/ measure thoroughly and against others. main.c calls cli_bench. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>

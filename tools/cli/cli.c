@@ -1,3 +1,5 @@
+/* Implements cli.h: reports of errors, options, JSON, progress, and texts of numbers. Every command of the program
+ * calls these. */
 #include "cli.h"
 
 #include <ctype.h>

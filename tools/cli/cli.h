@@ -1,4 +1,5 @@
-/* Functions that the commands of the program `nd4c` share. The program uses only public headers. */
+/* Functions that the commands of the program `nd4c` share, and the table entry of each command. The program uses only
+ * public headers. Each command's .c file and main.c include this. */
 #ifndef ND4C_CLI_CLI_H
 #define ND4C_CLI_CLI_H
 

@@ -1,5 +1,5 @@
 /* nd4c compile: compiles a model ahead of time, also for a device that the machine lacks, to a file for nd4c run
- * --compiled. */
+ * --compiled. main.c calls cli_compile_command. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* --math and --compile-option, which several commands take. */
+/* Parses --math and --compile-option. compile.c and run.c take these options. */
 #include <string.h>
 
 #include "cli.h"

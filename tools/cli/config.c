@@ -1,4 +1,4 @@
-/* nd4c config: the configuration table with where each value comes from. */
+/* nd4c config: the configuration table with the source of each value. main.c calls cli_config. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* nd4c info: the machine, the backends with their verdicts, the engines, the devices, the memory. Without --probe it
  * opens nothing: verdicts and states come from the presence of files. With --probe a child process opens everything and
- * writes the report, because the code of a backend may end the process (info_child.c). */
+ * writes the report, because the code of a backend may end the process (info_child.c). main.c calls cli_info. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The child processes of nd4c info --probe, see info_child.h. fork without exec: the parent has no threads and has not
- * used the library, so that a child is as good as a fresh process, and needs no /proc to find its program. */
+/* Implements info_child.h with fork and without exec: the parent has no threads and has not used the library, so that a
+ * child is as good as a fresh process, and the parent needs no /proc to find its program. info.c calls it. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "info_child.h"
 

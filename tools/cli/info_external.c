@@ -1,3 +1,5 @@
+/* Implements info_external.h: the kinds of memory that a device imports and exports, and the arrays over imported
+ * memory. info.c calls it for the text, info_json.c for the JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* The part of `nd4c info` about external memory of a device. */
+/* The part of `nd4c info` about external memory of a device, as text and as JSON. info.c and info_json.c call these. */
 #ifndef ND4C_CLI_INFO_EXTERNAL_H
 #define ND4C_CLI_INFO_EXTERNAL_H
 

@@ -1,4 +1,4 @@
-/* nd4c info --json. */
+/* nd4c info --json: one object with all that the text of info.c shows. info.c calls it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The part of nd4c info about streams of a device, and devices that reach each other's memory. */
+/* Implements info_peers.h: streams of a device, and devices that reach each other's memory. info.c and info_json.c call
+ * it. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* The part of `nd4c info` about streams of a device, and access to other devices' memory. */
+/* The part of `nd4c info` about streams of a device, and access to other devices' memory. info.c and info_json.c call
+ * these. */
 #ifndef ND4C_CLI_INFO_PEERS_H
 #define ND4C_CLI_INFO_PEERS_H
 

@@ -1,4 +1,4 @@
-/* Functions that the text and the JSON of `nd4c info` share. */
+/* Functions that the text and the JSON of `nd4c info` share: info.c implements them, info_json.c calls them. */
 #ifndef ND4C_CLI_INFO_ROWS_H
 #define ND4C_CLI_INFO_ROWS_H
 

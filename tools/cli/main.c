@@ -1,5 +1,5 @@
 /* The program `nd4c`: one command each for looking at the machine, the ops and the configuration, for running models
- * and for quick measurements. */
+ * and for quick measurements. The user runs it; it calls the run function of the command's table entry (cli.h). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* Roff from the texts of --help, whose form is: "usage: " and the synopsis, a blank line, paragraphs that begin in the
- * first column, items ("  --json  one object", "  entry: the file") with deeper lines that go on, headings
- * of one word ("examples:") in the first column. Items without a heading are OPTIONS, paragraphs behind items NOTES. */
+/* Implements manual.h. Turns the texts of --help into roff; their form is: "usage: " and the synopsis, a blank line,
+ * paragraphs that begin in the first column, items (" --json one object", " entry: the file") with deeper lines that go
+ * on, headings of one word ("examples:") in the first column. Items without a heading are OPTIONS, paragraphs behind
+ * items NOTES. main.c calls it. */
 #include "manual.h"
 
 #include <stdio.h>

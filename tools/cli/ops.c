@@ -1,4 +1,4 @@
-/* nd4c ops: the ops of this build, from their schemas. */
+/* nd4c ops: the ops of this build, from their schemas. main.c calls cli_ops. */
 #include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>

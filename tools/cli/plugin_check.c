@@ -1,5 +1,5 @@
-/* nd4c plugin-check: checks whether a plug-in keeps the rules of the plug-in ABI and computes what the reference
- * does. */
+/* nd4c plugin-check: checks whether a plug-in keeps the rules of the plug-in ABI and computes what the reference does.
+ * main.c calls cli_plugin_check; it runs each section of plugin_check/ in a child process. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <getopt.h>
 #include <stdio.h>

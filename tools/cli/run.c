@@ -1,4 +1,5 @@
-/* nd4c run: runs a model on inputs from files or at random, writes outputs to files, and prints times. */
+/* nd4c run: runs a model on inputs from files or at random, writes outputs to files, and prints times. main.c calls
+ * cli_run. */
 #include "run.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* The parts of `nd4c run`. */
+/* The parts of `nd4c run`: its options, its inputs and its outputs. run.c, run_inputs.c and run_outputs.c include this,
+ * and compile.c for shapes of inputs. */
 #ifndef ND4C_CLI_RUN_H
 #define ND4C_CLI_RUN_H
 

@@ -1,4 +1,5 @@
-/* Inputs of `nd4c run`: read from files, or made at random from a seed. */
+/* Inputs of `nd4c run`: read from files, or made at random from a seed. run.c calls it for each model, compile.c for
+ * shapes of inputs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

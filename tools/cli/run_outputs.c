@@ -1,4 +1,4 @@
-/* Outputs of `nd4c run`: one file each, named after the value. */
+/* Outputs of `nd4c run`: one file each, named after the value. run.c calls it after the run. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* nd4c selftest: every op that a backend computes, against the reference on the host. */
+/* nd4c selftest: every op that a backend computes, against the reference on the host. main.c calls cli_selftest. */
 #include "selftest.h"
 #include "selftest_parts.h"
 #include "selftest_totals.h"

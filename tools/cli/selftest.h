@@ -1,4 +1,5 @@
-/* Cases of `nd4c selftest`, from selftest.txt (tests/tools/make_selftest.py), and the comparison of results. */
+/* Cases of `nd4c selftest`, from selftest.txt (tests/tools/make_selftest.py), and the comparison of results. selftest.c
+ * and plugin_check/ use both. */
 #ifndef ND4C_CLI_SELFTEST_H
 #define ND4C_CLI_SELFTEST_H
 

@@ -1,4 +1,5 @@
-/* Reading the cases of `nd4c selftest`. */
+/* Reads the cases of `nd4c selftest` (selftest.h). selftest.c, and cases.c, kernels.c and reload.c of plugin_check/
+ * call it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Comparison of what a device computed with what the reference did. */
+/* Compares what a device computed with what the reference did (selftest.h). selftest.c and the sections of
+ * plugin_check/ call it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

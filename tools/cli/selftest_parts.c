@@ -1,4 +1,4 @@
-/* The parts of a selftest: started, read, waited for. */
+/* Implements selftest_parts.h: starts the parts, reads their output and waits for them. selftest.c calls it. */
 #include "selftest_parts.h"
 
 #include <errno.h>

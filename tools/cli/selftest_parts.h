@@ -1,5 +1,5 @@
 /* Runs a selftest in several processes, because drivers compile kernels under process-wide locks, where threads would
- * wait. */
+ * wait. selftest.c calls these. */
 #ifndef ND4C_CLI_SELFTEST_PARTS_H
 #define ND4C_CLI_SELFTEST_PARTS_H
 

@@ -1,3 +1,4 @@
+/* Implements selftest_totals.h. selftest.c adds each op's results to the totals and prints them after each device. */
 #include "selftest_totals.h"
 
 #include <inttypes.h>

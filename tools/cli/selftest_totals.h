@@ -1,4 +1,4 @@
-/* Totals of `nd4c selftest`, by family of ops. */
+/* Totals of `nd4c selftest`, by family of ops. selftest.c keeps them for each device and prints them. */
 #ifndef ND4C_CLI_SELFTEST_TOTALS_H
 #define ND4C_CLI_SELFTEST_TOTALS_H
 

@@ -1,5 +1,5 @@
 /* Sections `buffers` and `refused`: buffers of a device by its table; and each function of the device while the host
- * refuses it memory. */
+ * refuses it memory. The section table of plugin_check.c lists these. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

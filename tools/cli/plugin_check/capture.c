@@ -1,5 +1,6 @@
 /* Section `capture`: a plan that runs again and again on the plug-in's devices, with new values in the same place and
- * with arrays elsewhere. A device that records work is asked to record this one. */
+ * with arrays elsewhere. A device that records work is asked to record this one. The section table of plugin_check.c
+ * lists it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Cases of `nd4c selftest` on the plug-in's devices and engines, in layouts that those do not have. */
+/* Cases of `nd4c selftest` on the plug-in's devices and engines, in layouts that those do not have. Most sections that
+ * compute call plugin_cases_each and compare with the reference here. */
 #include <fenv.h>
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Functions that the sections of `nd4c plugin-check` share. Each section runs in a separate process, because a plug-in
- * may crash, hang, or keep state. The section writes lines to standard output, which the parent process reads:
+ * may crash, hang, or keep state. The section writes lines to standard output, which the parent process
+ * (plugin_check.c) reads:
  *
  *     check: fail TEXT       a statement that does not hold
  *     check: note TEXT       what a reader should know, and is no failure

@@ -1,4 +1,5 @@
-/* Runs one child process: starts it, reads its output line by line, and ends it if it takes too long. */
+/* Runs one child process: starts it, reads its output line by line, and ends it if it takes too long. plugin_check.c
+ * starts each section with it, targets.c the section `tables`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* Sections that compute single calls: every op, other layouts, refusals. */
+/* Sections `ops`, `layouts` and `refusals`, which compute single calls: every op, other layouts, kernels that decline.
+ * The section table of plugin_check.c lists these. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Sections `open`, `memory` and `streams`: the plug-in's devices through the library's arrays. */
+/* Sections `open`, `memory` and `streams`: the plug-in's devices through the library's arrays. The section table of
+ * plugin_check.c lists these; capture.c, external.c and peers.c walk devices with plugin_devices_each. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

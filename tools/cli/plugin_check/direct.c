@@ -1,4 +1,5 @@
-/* Opening a plug-in without the library's registry, with a host table that counts and refuses. */
+/* Implements direct.h: opens a plug-in without the library's registry, with a host table that counts and refuses.
+ * buffers.c, order.c, kernels.c, reload.c and copies.c drive devices through it. */
 #include "direct.h"
 
 #include <inttypes.h>

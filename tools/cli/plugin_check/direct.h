@@ -1,5 +1,6 @@
 /* Drives a plug-in's devices directly by their tables, because the library would hide faults: it waits more than
- * necessary, supplies missing texts, and caches buffers. The library does not load the plug-in in such a process. */
+ * necessary, supplies missing texts, and caches buffers. The library does not load the plug-in in such a process. The
+ * sections on buffers, order, kernels and files of executables include this. */
 #ifndef ND4C_CLI_PLUGIN_DIRECT_H
 #define ND4C_CLI_PLUGIN_DIRECT_H
 

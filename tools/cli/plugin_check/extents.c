@@ -1,5 +1,5 @@
 /* Cases of an op with other extents or elements than theirs: sizes that no width of a vector divides, many elements,
- * none; numbers out of the ordinary. Sections `values`, `outputs` and `segments`. */
+ * none; numbers out of the ordinary. values.c, outputs.c and segments.c call these for their sections. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Section `external`: imported and exported memory of the plug-in's devices, and registered host memory. */
+/* Section `external`: imported and exported memory of the plug-in's devices, and registered host memory. The section
+ * table of plugin_check.c lists it. */
 #define _POSIX_C_SOURCE 200809L /* fileno */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Device memory that a plug-in holds besides arrays: lists the pieces in place of the library, which is not loaded. */
+/* Device memory that a plug-in holds besides arrays: lists the pieces in place of the library, which is not loaded.
+ * direct.c puts it into the host table, kernels.c asks for the list. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

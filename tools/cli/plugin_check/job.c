@@ -1,4 +1,5 @@
-/* One call of a case of `nd4c selftest` on a device that is driven by its tables. */
+/* One call of a case of `nd4c selftest` on a device that is driven by its tables. kernels.c and reload.c make and run
+ * jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

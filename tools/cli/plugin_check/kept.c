@@ -1,5 +1,5 @@
-/* Section `kept`: what compilers write into files is loaded by later plans, with the same results, also where memory is
- * refused to them. */
+/* Section `kept`: later plans load the files that compilers wrote, with the same results, also where memory is refused
+ * to the compilers. The section table of plugin_check.c lists it. */
 #define _GNU_SOURCE 1 /* mkdtemp */
 #include <dirent.h>
 #include <stdio.h>

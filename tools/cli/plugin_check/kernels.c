@@ -1,5 +1,6 @@
 /* Section `kernels`: kernels for the plug-in's own devices, called by their tables, with guards behind the scratch that
- * they ask for. Operands are cases of `nd4c selftest`, results are compared with the reference's. */
+ * they ask for. Operands are cases of `nd4c selftest`, results are compared with the reference's. The section table of
+ * plugin_check.c lists it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

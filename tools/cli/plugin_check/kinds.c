@@ -1,4 +1,5 @@
-/* Buffers of other kinds than the device's own memory, which the host reaches by their address. Section `buffers`. */
+/* Buffers of other kinds than the device's own memory, which the host reaches by their address. buffers.c calls it for
+ * section `buffers`. */
 #include <inttypes.h>
 #include <string.h>
 

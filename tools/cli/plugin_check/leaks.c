@@ -1,5 +1,5 @@
 /* Section `leaks`: memory that the plug-in takes from the host table must not grow with the number of calls: blocks of
- * the host's, and pieces of devices' memory. */
+ * host memory, and pieces of device memory. The section table of plugin_check.c lists it. */
 #include <stdatomic.h>
 #include <stdio.h>
 

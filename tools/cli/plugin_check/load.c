@@ -1,4 +1,5 @@
-/* Reads the plug-in's tables from its entry function, without the library's registry. */
+/* Reads the plug-in's tables from its entry function, without the library's registry, for sections `entry`, `probe` and
+ * `tables`. plugin_check.c lists those; direct.c and properties.c load the provider with it. */
 #define _GNU_SOURCE 1 /* dlinfo */
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,5 +1,6 @@
-/* Outputs that the caller gives: parts of larger arrays, of which a kernel writes its own elements and no others, of
- * sizes that no width of a vector divides too; and an input that is the output as well. Section `outputs`. */
+/* Section `outputs`: outputs that the caller gives: parts of larger arrays, of which a kernel writes its elements and
+ * no others, of sizes that no width of a vector divides too; and an input that is the output as well. plugin_check.c
+ * lists the section; own.c and segments.c make such outputs with it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Section `own`: ops of the plug-in's own. Their reference kernels on cpu:0 compute samples that inference accepts;
- * what devices and engines make of the same samples the other sections compare (cases.c). */
+/* Section `own`: the plug-in's own ops. Their reference kernels on cpu:0 compute samples that inference accepts; other
+ * sections compare the results of devices and engines on the same samples (cases.c). The section table of
+ * plugin_check.c lists it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Two cases of one op with different numbers, for threads that compute at once: memory that calls share shows where the
- * calls are not equal and take a while. Sections `threads` and `own`. */
+ * calls are not equal and take a while. stress.c (section `threads`) and own.c call it. */
 #include <stdlib.h>
 #include <string.h>
 

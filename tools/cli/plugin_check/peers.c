@@ -1,4 +1,5 @@
-/* Section `peers`: how the plug-in's devices reach each other's memory, and whether bytes get there. */
+/* Section `peers`: how the plug-in's devices reach each other's memory, and whether bytes arrive there. The section
+ * table of plugin_check.c lists it. */
 #include <inttypes.h>
 #include <string.h>
 

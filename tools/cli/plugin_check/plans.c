@@ -1,6 +1,6 @@
-/* Section `plans`: each case recorded in a graph, alone, followed by other ops, by itself, and with all inputs but the
- * first as constants, which kernels may pack; run twice by a plan. Compilers are asked there, and nd4c refuses answers
- * that are no partition of the graph. */
+/* Section `plans`: each case recorded in a graph, alone, followed by other ops or by itself, and with all inputs but
+ * the first as constants, which kernels may pack; run twice by a plan. Compilers are asked there, and nd4c refuses
+ * answers that are no partition of the graph. plugin_check.c lists it; kept.c and segments.c make plans with it. */
 #include <stdio.h>
 #include <string.h>
 

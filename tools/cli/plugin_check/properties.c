@@ -1,4 +1,5 @@
-/* The properties that a plug-in declares, read from its table: `nd4c config` cannot list what nd4c refuses. */
+/* Section `properties`: the properties that a plug-in declares, read from its table, because `nd4c config` cannot list
+ * what nd4c refuses. plugin_check.c lists the section; load.c calls the checks. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
-/* Section `loads`: bytes of executables, whole, cut, longer, changed and none, given to `load` as a file that anyone
- * may have made would be. What is cut or longer must be refused, or compute the same. A changed bit may be another
- * executable: there a crash alone is a failure. Compilers for the plug-in's own devices. */
+/* Section `loads`: bytes of executables (whole, cut, longer, changed, none), given to `load` as a file that anyone may
+ * have made. Bytes that are cut or longer must be refused, or compute the same. A changed bit may be another
+ * executable: there a crash alone is a failure. Only compilers for the plug-in's own devices are checked.
+ * plugin_check.c lists it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Lines that a section writes for the process that started it. */
+/* Lines that a section writes for the process that started it. Every section calls these; plugin_check.c reads the
+ * lines. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* Sample inputs for ops of a plug-in's own, from their schemas alone. Nothing is known of what an op takes: candidates
- * are made in order of how usual they are, and the op's inference says which of them are calls. */
+/* Sample inputs for a plug-in's own ops, from their schemas alone. Nothing is known of what an op takes, so candidates
+ * are made in order of how usual they are, and the op's inference accepts some of them as calls. cases.c and own.c call
+ * it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Section `segments`: what the plug-in's compilers made of plans, run with operands that lie elsewhere than at the
- * start of contiguous memory, with many elements, and with none. Kernels may do the same calls by themselves; the plans
- * here have several nodes, which nd4c leaves to compilers. */
+/* Section `segments`: the results of the plug-in's compilers, run with operands that lie elsewhere than at the start of
+ * contiguous memory, with many elements, and with none. Kernels may do the same calls by themselves; the plans here
+ * have several nodes, which nd4c leaves to compilers. The section table of plugin_check.c lists it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Finds where a plug-in computes: on its own devices, or as an engine on another backend's. */
+/* Finds where a plug-in computes: on its own devices, or as an engine on another backend's. The sections that compute
+ * walk the targets (cases.c, stress.c, device.c). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Section `values`: cases whose elements or extents are out of the ordinary. Infinities, zeros of both signs and
- * numbers that are none; one large sample of each op; operands without elements. */
+/* Section `values`: cases whose elements or extents are out of the ordinary. Infinities, zeros of both signs and NaN;
+ * one large sample of each op; operands without elements. The section table of plugin_check.c lists it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
