@@ -1,4 +1,5 @@
-/* The type Array: what every array object is, and what it tells of itself. */
+/* The type Array of Python's array objects, with its attributes. module.c makes the type when Python imports the
+ * extension; its slots lead to this file, buffer.c, index.c and operators.c. */
 #include "native.h"
 
 PyTypeObject *native_array_type;

@@ -1,4 +1,5 @@
-/* Arrays as Python buffers: memoryview(x), numpy.frombuffer(x), without a copy. */
+/* Arrays as Python buffers: memoryview(x), numpy.frombuffer(x), without a copy. Python calls these through the buffer
+ * slots of the type Array (array.c). */
 #include <limits.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* function(number): one callable an op. It takes the inputs and then the attributes in the schema's order, all given,
- * converts each by its kind, and calls the op once. */
+/* function(number): one callable per op. It takes the inputs and then the attributes in the schema's order, all given,
+ * converts each by its kind, and calls the op once. nd4c/_core.py asks for each callable once; the table in creation.c
+ * lists native_function. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* DLPack capsules whose tensor, if no consumer takes it, is given back at once: also while an exception is on its way.
- */
+/* DLPack capsules whose tensor, if no consumer takes it, is released at once, also while an exception is raised. Listed
+ * as capsule() in the table of creation.c. */
 #include "native.h"
 #include "nd4c/dlpack.h"
 

@@ -1,5 +1,5 @@
 /* Making arrays: the functions of the module whose arguments are ready for C. dtypes are DType objects, devices
- * nd4c_device * as integers, or None. */
+ * nd4c_device * as integers, or None. module.c gives Python the table native_creation_methods. */
 #include "native.h"
 
 /* -- arguments ---------------------------------------------------------------------------------------------------- */

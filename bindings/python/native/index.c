@@ -1,4 +1,5 @@
-/* x[key] and x[key] = value: keys into items, then one call. */
+/* x[key] and x[key] = value: keys into items, then one call. Python calls these through the slots of the type Array
+ * (array.c). */
 #include "native.h"
 
 enum { MOST_ITEMS = 64 };

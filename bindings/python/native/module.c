@@ -1,4 +1,4 @@
-/* nd4c._native */
+/* Defines the extension module nd4c._native. Python calls PyInit__native when nd4c/_core.py imports it. */
 #include "native.h"
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,

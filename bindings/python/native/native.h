@@ -1,4 +1,5 @@
-/* The abi3 core of the Python package: what nd4c/_ctypes.py does, in C, over the same public API of the same library.
+/* The abi3 core of the Python package: the work of nd4c/_ctypes.py in C, over the same public API of the same library.
+ * Every .c file of this folder includes it.
  *
  * It is linked to nothing of nd4c's: functions come from the library that nd4c/_library.py has opened, dtypes, devices
  * and exceptions are Python objects that nd4c/_dtypes.py, _devices.py and _errors.py made. One array is one Python

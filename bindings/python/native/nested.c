@@ -1,4 +1,5 @@
-/* Nested lists of Python's own numbers as arrays: the usual ones. What they are not, nd4c/_creation.py knows. */
+/* Nested lists of Python numbers as arrays, in the usual cases; nd4c/_creation.py handles all others. Python calls
+ * from_nested() of the module's table (creation.c). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* The operators of an Array: one call of the op each. */
+/* The operators of an Array, each one call of an op. Python calls these through the number slots of the type Array
+ * (array.c). */
 #include "native.h"
 
 static inline nd4c_status call_op(nd4c_op op, const nd4c_array *a, const nd4c_array *b, nd4c_array **out) {

@@ -1,4 +1,4 @@
-/* Python's stable ABI of 3.9, and what is stable since then without being declared for it. */
+/* Python's stable ABI of 3.9, and what is stable since then without being declared for it. native.h includes it. */
 #ifndef ND4C_PYTHON_PYTHON_H
 #define ND4C_PYTHON_PYTHON_H
 

@@ -1,4 +1,5 @@
-/* Python numbers as arrays of no axes, and back. */
+/* Python numbers as arrays of no axes, and back. operators.c, calls.c and index.c convert operands with these; Python
+ * calls the conversions of an Array through its slots. */
 #include <string.h>
 
 #include "native.h"
