@@ -1,5 +1,6 @@
 /* Reads handwritten digits with a small network: opens an ONNX model and NumPy files, runs the whole batch on the
- * device that nd4c picked, draws some of the pictures, and says how many were read right and how long one took.
+ * device that nd4c picked, draws some of the pictures, and prints how many were read correctly and how long one took.
+ * The user runs it; tests/examples runs it to check the results.
  *
  *   digits [FOLDER]      FOLDER holds digits.onnx, digits_images.npy and digits_labels.npy; default: this example's */
 #define _POSIX_C_SOURCE 200809L
