@@ -34,7 +34,7 @@ ND4C_INLINED V FUSED(V a, V b, V c) {
 #endif
 }
 
-/* The first n elements of a vector; the others are zeros, and stay what they are in memory. */
+/* The first n elements of a vector: a load sets the others to zero, a store leaves them as they are in memory. */
 ND4C_INLINED V PART_LOAD(const T *from, int64_t n) {
 #if defined(__AVX512F__)
   return sizeof(T) == 4 ? (V)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from)

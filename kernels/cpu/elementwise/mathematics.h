@@ -201,7 +201,7 @@ static inline float nd4c_sine_f32(float x, uint32_t quarter) {
 
 /* Below this the same is as good in f32 alone, if products can be exact: pi / 2 in three parts, the second with no bit
  * beyond 2^-38. x less n times the first is exact because few bits are left of it; next to a zero, so is the second
- * step; elsewhere fma says what that lost. */
+ * step; elsewhere fma gives its rounding error. */
 #if ND4C_HAS_FMA
 #define ND4C_TRIGONOMETRIC_NEAR 0x1p10f
 static inline float nd4c_sine_near_f32(float x, uint32_t quarter) {
@@ -307,8 +307,8 @@ static inline double nd4c_sigmoid_float64(double x) {
 
 /* -- error function and what is made of it -------------------------------------------------------------------- */
 
-/* t = 1 / (1 + a (k + k_low)); t (1 + off) is what t should be. Where no instruction tells what a product lost, a wider
- * type does. */
+/* t = 1 / (1 + a (k + k_low)); t (1 + off) is the exact value. Without an instruction for the rounding error of a
+ * product, a wider type computes it. */
 typedef struct nd4c_divided_float32 {
   float value, off;
 } nd4c_divided_float32;
@@ -381,7 +381,7 @@ static inline float nd4c_erf_float32(float x) {
  * below, which keeps the tail's digits. The exponent x^2 / 2 is split into an exact part and a small one. */
 static inline float nd4c_gelu_float32(float x) {
   float a = fabsf(x);
-#if !ND4C_HAS_FMA /* more is lost by each step below: small x have a series of their own */
+#if !ND4C_HAS_FMA /* each step below loses more: small x have a separate series */
   float z = x * x;
   float small = ND4C_FMAF(z, 1.014044605e-04f, -1.179675712e-03f); /* R: (Phi(x) - 1/2) / x below 0.8 */
   small = ND4C_FMAF(z, small, 9.97183292e-03f);
@@ -492,8 +492,8 @@ static inline float nd4c_gelu_tanh_float32(float x) {
   return nd4c_sigmoid_times_float32(high, (float)(u - (double)high), x > 0 ? x : inside);
 }
 
-/* The exponent as the sum of two doubles: products with what fma says that they lost. (Always fma: where it is no
- * instruction it is slow, but a plain product has nothing to say.) */
+/* The exponent as the sum of two doubles: products, and their rounding errors by fma. (Always fma: slow where it is no
+ * instruction, but a plain product cannot give its error.) */
 static inline double nd4c_gelu_tanh_float64(double x) {
   const double k = 0.044715, k_low = 0x1.441355475a31ap-59, c = 0x1.9884533d43651p+0, c_low = -0x1.cbc0d30ebfd15p-54;
   double inside = nd4c_within_f64(x, -30, 30);

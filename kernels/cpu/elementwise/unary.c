@@ -40,8 +40,8 @@ static void logical_not_boolean(SIGNATURE) {
 
 /* -- sine and cosine --------------------------------------------------------------------------------------------- */
 
-/* In pieces, whose arguments tell which formulas are wanted at all. Each element takes the one of its own range,
- * whatever its neighbours are: beyond the fast reduction (infinity and NaN, too) the C library's. */
+/* In pieces, whose arguments decide which formulas are computed. Each element takes the formula of its range,
+ * independent of its neighbours: beyond the fast reduction (infinity and NaN, too) the C library's. */
 enum { PIECE = 256 };
 
 ND4C_INLINED void trigonometric_float32(bool cosine, int64_t n, const float *x, float *y) {

@@ -34,7 +34,8 @@ static bool in_range(int64_t n, const nd4c_indices *indices) {
   return outside == 0;
 }
 
-/* By value, here and below: what elements are written to might else be the indices' description. */
+/* By value, here and below: behind a pointer, the compiler must assume that writes of elements change the indices'
+ * description. */
 ND4C_INLINED int64_t count_at(nd4c_indices counts, bool wide, int64_t i) {
   return wide ? ((const int64_t *)counts.data)[i] : ((const int32_t *)counts.data)[i];
 }

@@ -1,8 +1,8 @@
 /* Picking, placing, repeating and compressing elements of one size: a template of each_unit.h, which pick.c includes.
  * simd/indexing.c, indexing_positions.c, indexing_repeat.c and indexing_masks.c call the functions. */
 
-/* Loads one by one: a gather instruction takes half as long again on Zen 5, from whatever cache. Constants where this
- * is called: wide indices or narrow ones; near: neighbours are one element apart. */
+/* Loads one by one: a gather instruction takes half as long again on Zen 5, from any cache. Callers pass as constants:
+ * wide indices or narrow ones; near: neighbours are one element apart. */
 ND4C_INLINED void NAME(pick_each)(bool wide, bool near, int64_t n, nd4c_indices indices, const T *from, int64_t stride,
                                   int64_t step, T *to) {
   for (int64_t i = 0; i < n; i++) {

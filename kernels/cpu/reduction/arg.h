@@ -5,7 +5,7 @@ ND4C_INLINED bool NAME(beats)(enum nd4c_reduce_index op, T x, T best) {
   return (op == ND4C_REDUCE_max ? x > best : x < best) || (ND4C_IS_NAN(x) && !ND4C_IS_NAN(best));
 }
 
-/* Where `best` stands first from i on, where it is known to stand. */
+/* The first place of `best` from i on; the caller knows that there is one. */
 static int64_t NAME(find)(int64_t n, int64_t i, const T *x, T best) {
   for (; i + BLOCK <= n; i += BLOCK) {
     uint32_t found = 0;

@@ -28,7 +28,8 @@ typedef struct nd4c_sort_dtype {
 
 /* Of words of 32 and 64 bits. */
 typedef struct nd4c_sort_words {
-  /* What belongs at places from .. to - 1 of the sorted words comes there. work: n words where the table says so. */
+  /* Sorts only as far as places from .. to - 1 hold their words of the sorted order. work: n words if the table's
+   * needs_work is set. */
   void (*sort)(void *words, int64_t n, int64_t from, int64_t to, void *work);
   /* at_least[j] += how many words are not below limits[j]. */
   void (*count)(const void *words, int64_t n, const void *limits, int32_t limit_count, int64_t *at_least);

@@ -44,9 +44,9 @@ static double fold_lanes(double *lanes) {
 
 /* -- mean and squares --------------------------------------------------------------------------------------------- */
 
-/* Means are kept in two parts, for their differences are what counts: the distances from the rounded mean of a piece
- * have a sum of their own, which is its lesser part and whose square is taken away. An infinity among the elements
- * makes NaN of the squares. */
+/* Means are kept in two parts, because their differences matter: the distances from the rounded mean of a piece have a
+ * sum, which is the mean's lesser part and whose square is subtracted. An infinity among the elements makes NaN of the
+ * squares. */
 static inline void merge_moments(int64_t count, double *mean, double *squares, double *lesser, int64_t other_count,
                                  double other_mean, double other_squares, double other_lesser) {
   double weight = (double)other_count / (double)(count + other_count);

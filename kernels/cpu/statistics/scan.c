@@ -66,7 +66,7 @@ static inline void store_floats(const eight_float64 *v, float *y) {
 #endif
 }
 
-/* What a + b loses; nothing that counts where it is not finite. */
+/* The rounding error of a + b; 0 where the sum is not finite. */
 static inline double lost_by(double a, double b, double sum) {
   double part = sum - a, lost = (a - (sum - part)) + (b - part);
   return lost - lost == 0 ? lost : 0;

@@ -119,7 +119,7 @@ __kernel void attend(sizes s, __global const STORAGE_A *q, long q0, __global con
 #endif
 
 #ifdef PRESENT
-/* What was there before and what came, one behind the other: a work item an element of [n, heads, places, head]. */
+/* The past keys or values, then the new ones: a work item per element of [n, heads, places, head]. */
 __kernel void present(long count, long heads, long places, long head, long past, __global const STORAGE_B *x, long x0,
                       long x_batch, long x_head, long x_place, long x_step, __global const STORAGE_B *old, long old0,
                       long old_batch, long old_head, long old_place, long old_step, __global STORAGE_B *y, long y0,

@@ -15,7 +15,7 @@ typedef struct {
 static inline REAL source_place(nd4c_resize_axis axis, long o) {
   REAL last = r_long(axis.in - 1), place = r_long(o), half_one = R(0.5f), centre = r_div(r_add(place, half_one), axis.scale);
   switch (axis.coordinates) {
-    case HALF_PIXEL_SYMMETRIC: { /* the centre of what was rounded away stays in the middle */
+    case HALF_PIXEL_SYMMETRIC: { /* the output's extent was rounded; the image stays centred */
       REAL lost = r_sub(R(1), r_div(r_long(axis.out), axis.width));
       return r_sub(r_add(r_mul(r_div(r_long(axis.in), R(2)), lost), centre), half_one);
     }

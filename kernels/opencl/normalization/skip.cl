@@ -1,6 +1,6 @@
 /* The sum that skip_layer_norm normalises. families/normalization.c launches it before rows.cl. */
 
-/* x + skip + addend, rounded into `sum` and as it is into `wide`, dense. */
+/* x + skip + addend, rounded into `sum` and unrounded into `wide`, dense. */
 __kernel void skip_sum(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *skip, long skip0,
                        __global const STORAGE_C *addend, long addend0, int has_addend, __global STORAGE_Y *sum,
                        long sum0, __global REAL *wide) {

@@ -152,7 +152,7 @@ __kernel void gather_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x
   states[i] = gather(x, x0, x_step, part.first, part.end);
 }
 
-/* What comes before each. */
+/* The total before each piece. */
 __kernel void chain_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, int reverse,
                            long pieces, __global state *states) {
   long line = get_global_id(0);

@@ -60,7 +60,7 @@ __kernel void repeat_starts(__global const int *counts, long counts0, long step,
 
 /* -- permutations ---------------------------------------------------------------------------------------------------- */
 
-/* table[x[i]] = i, all of it -1 before; a number out of range, or one that came already, is told. */
+/* table[x[i]] = i, in a table filled with -1; a number out of range, or a repeated one, is reported. */
 __kernel void find_inverse_places(__global const int *x, long x0, long step, int wide, __global int *table,
                                   __global int *fault, long items) {
   ITEM(i, items)

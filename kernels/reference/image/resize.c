@@ -24,7 +24,7 @@ static double source(const nd4c_ref_resize_setting *setting, double scale, doubl
                      const nd4c_ref_resize_axis *axis, int64_t o) {
   double last = (double)(axis->in - 1), place = (double)o;
   switch (setting->coordinates) {
-    case HALF_PIXEL_SYMMETRIC: /* the centre of what was rounded away stays in the middle */
+    case HALF_PIXEL_SYMMETRIC: /* the output's extent was rounded; the image stays centred */
       return (double)axis->in / 2 * (1 - (double)axis->out / width) + (place + 0.5) / scale - 0.5;
     case PYTORCH_HALF_PIXEL:
       return width == 1 ? -0.5 : (place + 0.5) / scale - 0.5;

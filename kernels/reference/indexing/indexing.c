@@ -13,7 +13,7 @@ typedef struct index_row {
   int64_t there_step, here_step;
 } index_row;
 
-/* What the loop needs stands in variables of its own: stores of bytes could change everything else. */
+/* The loop uses local variables: the compiler must assume that stores of bytes change all other memory. */
 #define INDEX_ROW(name, bytes)                                                                \
   static void name(const index_row *row) {                                                    \
     const nd4c_ref_slices *args = row->args;                                                  \
