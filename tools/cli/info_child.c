@@ -115,7 +115,7 @@ const char *info_crash_at(int index) {
 typedef struct output {
   char *bytes;
   size_t used, room;
-  bool lost; /* there was no memory for all of it */
+  bool lost; /* memory for part of the output was missing */
 } output;
 
 /* False at the end of the output, or without memory for it. */
@@ -154,7 +154,7 @@ static int fail(const char *what) {
   return cli_fail(&cli_info, "%s: %s", what, strerror(errno));
 }
 
-/* Runs one child. Returns false, with a text on stderr, if there was none. */
+/* Runs one child. Returns false, with a text on stderr, if it could not be started. */
 static bool run_child(info_report report, const void *request, output *o, int *state) {
   int ends[2];
   if (pipe(ends) != 0) {

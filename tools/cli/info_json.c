@@ -131,7 +131,7 @@ static cJSON *device_json(nd4c_device *device) {
   return object;
 }
 
-/* Every device of an opened backend; none where nothing was opened to find out which is selected. */
+/* Every device of an opened backend; empty if no backend was opened to choose the selected device. */
 static cJSON *devices_json(bool known) {
   cJSON *array = cJSON_CreateArray();
   nd4c_device *device = NULL;

@@ -65,7 +65,7 @@ static void print_piece(const char *before, piece text, const char *after) {
   (void)fputs(after, stdout);
 }
 
-/* Where a line with two spaces in front is an item: its term and its first words. */
+/* True if a line with two spaces in front is an item: then its term and its first words. */
 static bool split_item(piece line, piece *term, piece *words) {
   const piece text = skip(line, 2);
   for (size_t i = 0; i + 1 < text.length; i++) {

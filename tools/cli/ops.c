@@ -7,8 +7,8 @@
 
 #include "cli.h"
 
-/* Which ops are listed: all where the pattern is NULL. The name of an op stands for that op alone, a pattern with *, ?
- * or [ is a glob over names, any other is looked for in name, category and meaning. */
+/* Which ops are listed: all if the pattern is NULL. The name of an op selects that op alone, a pattern with *, ? or [
+ * is a glob over names, any other is searched for in name, category and meaning. */
 typedef struct filter {
   const char *pattern;
   bool is_name;
@@ -93,7 +93,7 @@ static const char *preset_text(const nd4c_attr_value *preset, char *buffer, size
   return buffer;
 }
 
-/* Appends as far as there is room: the longest signature is far shorter than the buffers here. */
+/* Appends and truncates at the buffer's end: the longest signature is far shorter than the buffers here. */
 static void append(char *buffer, size_t size, const char *before, const char *text, const char *after) {
   const size_t used = strlen(buffer);
   (void)snprintf(buffer + used, size - used, "%s%s%s", before, text, after);
@@ -161,7 +161,7 @@ static nd4c_dtype_set kind_set(nd4c_dtype_kind kind, nd4c_dtype_set narrow) {
   return set;
 }
 
-/* The dtypes of a set; a kind that is there in full goes by the kind's name. */
+/* The dtypes of a set; a kind with all its dtypes in the set is written as the kind's name. */
 static const char *dtypes_text(nd4c_dtype_set set, char *buffer, size_t size) {
   static const struct {
     nd4c_dtype_kind kind;
@@ -382,7 +382,7 @@ static int print_json(const filter *f) {
   return cli_print_json(&cli_ops, array, false);
 }
 
-/* " (plug-in acme)", with the version where the name alone stands for a higher one; "" of this library's own ops. */
+/* " (plug-in acme)", with the version if the name alone selects a higher one; "" for this library's own ops. */
 static const char *origin_text(const nd4c_op_info *op, char *buffer, size_t size) {
   const nd4c_op_info *highest = op;
   buffer[0] = '\0';

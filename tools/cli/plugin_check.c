@@ -137,7 +137,7 @@ static const plugin_section *find_section(const char *name) {
   return NULL;
 }
 
-/* Why the sections behind a failed one are not run; NULL where they are. */
+/* Why the sections after a failed one are not run; NULL if they are run. */
 static const char *reason_to_stop(const outcome *o, int hangs) {
   if (o->section->run == plugin_section_entry) { /* wrong tables have nothing that could be checked further */
     return "the other sections need a sound entry and were not run";

@@ -209,7 +209,7 @@ static int make_input(const run_options *options, const nd4c_model_value *value,
   return random_input(options, value, input);
 }
 
-/* A name that no input has is a mistake, told with the names there are. */
+/* Reports a name that no input has, with the names of the inputs. */
 static int check_names(const nd4c_model *model, const run_named *list, int count, const char *option) {
   for (int i = 0; i < count; i++) {
     char names[1024] = "";

@@ -75,7 +75,7 @@ static void describe(const nd4c_datum *datum, char *text, size_t size) {
   }
 }
 
-/* An object of name, what it is, and file. */
+/* The JSON object of one output: its name, kind and file. */
 static cJSON *make_entry(const nd4c_model_value *value, const nd4c_datum *datum, const char *path) {
   static const char *const kinds[] = {"nothing", "array", "sequence", "optional"};
   const nd4c_array *array = nd4c_datum_array(datum);

@@ -40,8 +40,8 @@ typedef struct selftest {
   int32_t ended;                       /* parts */
 } selftest;
 
-/* What the command was asked for, and which part of it this process is: of `parts` every one takes the ops of its own
- * turn and writes, for the process that started it, "op NAME", a pair as JSON, and "end" at the end. */
+/* The command's options, and the part that this process runs: parts take ops by turns, and each writes for the process
+ * that started it "op NAME", a pair as JSON, and "end" at the end. */
 static struct request {
   int part, parts; /* parts 0: all of it */
   int argc;
@@ -211,7 +211,7 @@ static void begin_op(selftest *t, const nd4c_op_info *op) {
   }
 }
 
-/* How many ops were begun, and which are at work: that is where kernels are compiled that no cache has. */
+/* Shows how many ops were begun and which are running: those may be compiling kernels that no cache has. */
 static void show_progress(selftest *t) {
   char text[TEXT_SIZE];
   int used = snprintf(text, sizeof text, "ops: %" PRId32 " of %" PRId32 ", at work:", t->op_count, nd4c_op_count());
@@ -312,7 +312,7 @@ static void sort_rows(selftest *t) {
   cJSON_Delete(sorted);
 }
 
-/* False, told on stdout, where a part did not come to its end: what it was to test is not known to be right. */
+/* False, with a line on stdout, if a part ended early: the rest of its ops are untested. */
 static bool run_parts(selftest *t, const char *device, int count) {
   enum { MOST = 60 };
   static char command[] = "nd4c";
@@ -398,7 +398,7 @@ static nd4c_status test_device(nd4c_device *device, const char *pattern, cJSON *
     t.report = cJSON_AddArrayToObject(object, "pairs");
     t.progress = cli_progress_begin();
   }
-  /* Where kernels are compiled when they are first used. */
+  /* A device compiles kernels at first use, so several processes share its ops. */
   const int parts =
       status == ND4C_OK && info.type != ND4C_DEVICE_CPU && request.parts == 0 ? selftest_parts_count(count_ops(&t)) : 1;
   if (status == ND4C_OK && parts > 1) {

@@ -83,7 +83,7 @@ static bool take(part *p, int index, const selftest_parts_sink *sink) {
   }
   p->used -= (size_t)(begin - p->line);
   memmove(p->line, begin, p->used);
-  return p->used < sizeof p->line; /* a line that is too long is none of ours */
+  return p->used < sizeof p->line; /* a longer line is not a part's */
 }
 
 static void read_all(part *parts, int count, const selftest_parts_sink *sink) {

@@ -173,7 +173,7 @@ static void check_buffers(plugin_direct *d, plugin_direct *other) {
   }
   const int32_t before = d->check->failed;
   check_growth(d, stream, false);
-  if (d->check->failed == before) { /* what was lost already tells nothing of the rest */
+  if (d->check->failed == before) { /* after a failure, growth of the rest has no meaning */
     if (d->about.asynchronous && ND4C_HAS_FIELD(d->ops->buffers, free_on) && d->ops->buffers->free_on != NULL) {
       check_growth(d, stream, true);
     }

@@ -91,7 +91,7 @@ bool plugin_targets_find(plugin_check *check, plugin_targets *targets);
 void plugin_targets_free(plugin_targets *targets);
 /* A context that computes only on the target: strict, with its engine forced from now on. The caller destroys it. */
 nd4c_status plugin_target_enter(const plugin_target *target, nd4c_context **context);
-/* Its engine is forced from here on, or none. */
+/* Forces the target's engine from now on; without one, no engine is forced. */
 nd4c_status plugin_target_force(const plugin_target *target);
 /* "stub:0", or "cpu:0 (engine chains)". */
 const char *plugin_target_text(const plugin_target *target, char *text, size_t size);
@@ -117,8 +117,8 @@ typedef struct plugin_case {
   char label[256];                      /* op, dtype, target */
 } plugin_case;
 
-/* Whether a section calls ops by themselves, where kernels are asked, and compilers of the plug-in's own devices; or in
- * plans, where all compilers are. */
+/* A section calls ops eagerly, which asks kernels and the compilers of the plug-in's own devices, or in plans, which
+ * ask all compilers. */
 typedef enum plugin_scope { PLUGIN_EAGER, PLUGIN_PLANS } plugin_scope;
 
 /* Where a section takes its cases from. */
@@ -164,13 +164,13 @@ void plugin_arrays_release(nd4c_array **arrays, int32_t count);
 typedef struct plugin_pair_case {
   selftest_case c;
   plugin_case p;
-  bool owned[SELFTEST_INPUTS]; /* inputs whose numbers are its own */
+  bool owned[SELFTEST_INPUTS]; /* inputs whose numbers were allocated for this case */
 } plugin_pair_case;
 typedef struct plugin_pair {
   plugin_pair_case cases[2];
 } plugin_pair;
-/* With what the reference makes of them, which is the engine that is forced from here on. False: it does not compute
- * the op so; then there is nothing to clear. The pair is not to be moved. */
+/* Makes the pair with the reference's results; the reference is the forced engine from now on. False: the reference
+ * does not compute such a call; then there is nothing to clear. The caller must not move the pair. */
 bool plugin_pair_make(const plugin_case *p, nd4c_context *host, plugin_pair *pair);
 void plugin_pair_clear(plugin_pair *pair);
 
@@ -185,7 +185,7 @@ bool plugin_extents_change(const selftest_case *from, plugin_axis which, int64_t
 bool plugin_extents_special(const selftest_case *from, bool infinite, selftest_case *to);
 void plugin_extents_clear(const selftest_case *from, selftest_case *changed);
 
-/* Where an output lies in a larger array. outputs.c */
+/* The place of an output in a larger array. outputs.c */
 typedef enum plugin_place { PLUGIN_BEGIN, PLUGIN_PART, PLUGIN_EVERY_SECOND } plugin_place;
 /* An output like `wanted` inside a larger array: `large` holds bytes `filler` around it and in it. */
 nd4c_status plugin_output_make(const nd4c_array *wanted, nd4c_device *device, unsigned char filler, plugin_place place,
@@ -225,11 +225,11 @@ void plugin_section_refusals(plugin_check *check);
 void plugin_section_plans(plugin_check *check); /* plans.c */
 /* Records the case, followed by other ops, plans it on the target, and runs the plan; what failed is counted. */
 void plugin_plan_case(plugin_round *round, const plugin_case *p, const char *how);
-/* As above, as far as the plan; *plan NULL where the case cannot be recorded. */
+/* As above, but returns the plan and does not run it; *plan is NULL if the case cannot be recorded. */
 nd4c_status plugin_plan_make(plugin_round *round, const plugin_case *p, nd4c_plan **plan);
 /* A plan of several nodes with the case among them, the case's op twice if `again`, in which compilers of the plug-in
- * take part; *own: the case with what the reference makes of those nodes, whose `wanted` the caller releases. *plan
- * NULL where it cannot be recorded, others than the plug-in would compute a node, or no compiler takes part. */
+ * take part; *own: the case with the reference's results of those nodes, whose `wanted` the caller releases. *plan is
+ * NULL if the case cannot be recorded, another backend would compute a node, or no compiler takes part. */
 void plugin_plan_compiled(plugin_round *round, const plugin_case *p, bool again, plugin_case *own, nd4c_plan **plan);
 /* Runs that plan. outputs: NULL entries receive fresh arrays. */
 nd4c_status plugin_plan_run(nd4c_plan *plan, const plugin_case *p, nd4c_array *const *inputs, nd4c_array **outputs);

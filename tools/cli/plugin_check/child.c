@@ -87,7 +87,7 @@ static bool read_all(reader *r, double limit) {
   return true;
 }
 
-/* The output may have ended long before the process does, or never: a child of its own may hold it. */
+/* The output may end long before the process, or never: a process that the child started may hold it open. */
 static bool wait_for(pid_t child, double limit, int *state) {
   const double begun = cli_seconds();
   for (;;) {

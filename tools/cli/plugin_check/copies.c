@@ -98,7 +98,7 @@ static void check_fill(bench *t) {
   }
 }
 
-/* Whether nd4c asks `to` for copies from `from`: not where peer answers NONE. */
+/* Whether nd4c asks `to` for copies from `from`; it does not if peer answers NONE. */
 static bool reaches(plugin_direct *to, plugin_direct *from) {
   nd4c_peer_link link = {.struct_size = sizeof link, .kind = ND4C_PEER_NONE};
   if (to->ops->copy_between == NULL) {

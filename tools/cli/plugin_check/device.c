@@ -89,7 +89,7 @@ static void fill(unsigned char *bytes, size_t count, unsigned seed) {
   }
 }
 
-/* There and back, a part of it, written anew. */
+/* Sends bytes to the device and back, copies new bytes on the device, and reads a part of them. */
 static void check_size(plugin_check *check, nd4c_device *device, const char *name, int64_t size) {
   const size_t bytes = (size_t)size;
   unsigned char *sent = malloc(bytes + 1), *got = malloc(bytes + 1);

@@ -16,9 +16,9 @@ typedef struct plugin_direct {
   char name[PLUGIN_NAME + 16];
 } plugin_direct;
 
-/* The next calls of the plug-in's functions: which of its allocations is refused, 0: none. */
+/* Refuses allocation number `place` of the plug-in's next calls; 0: none. */
 void plugin_direct_refuse(int32_t place);
-/* Whether one was refused since; none is from here on. */
+/* Whether an allocation was refused since then. No further one is refused. */
 bool plugin_direct_refused(void);
 /* Live blocks that the plug-in allocated by the host table. */
 int64_t plugin_direct_live(void);
@@ -29,7 +29,7 @@ void plugin_direct_each(plugin_check *check, void (*function)(plugin_direct *d, 
 /* Checks that a call succeeded. A failure must have a text from the plug-in: the caller clears the error before the
  * call (nd4c_error_clear), and this clears it again. Returns whether it succeeded. */
 bool plugin_direct_status(plugin_direct *d, nd4c_status status, const char *what);
-/* The same, where it may fail. */
+/* The same for a call that may fail. */
 bool plugin_direct_may_fail(plugin_direct *d, nd4c_status status, const char *what);
 
 /* Memory that the plug-in holds beside buffers, held.c: the functions that it is given, the devices that they know, and
@@ -38,7 +38,7 @@ const nd4c_host_device_memory *plugin_direct_memory(void);
 void plugin_direct_held_for(plugin_direct *d);
 void plugin_direct_ask(plugin_direct *d);
 
-/* The plug-in's provider, where plugin_direct_each has loaded it. */
+/* The plug-in's provider, after plugin_direct_each has loaded it. */
 const nd4c_provider *plugin_direct_provider(void);
 
 /* A buffer of the device's own memory. */

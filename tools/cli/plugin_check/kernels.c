@@ -45,7 +45,7 @@ static void check_scratch(plugin_job *j) {
                           j->p->label, j->kernel->name, j->scratch_bytes);
 }
 
-/* In a buffer that is longer than what the call is told. */
+/* Runs the job with a scratch buffer that is longer than the call is told: a guard lies behind it. */
 static void run_in(plugin_job *j, int64_t bytes, tally *t) {
   plugin_direct *d = j->d;
   nd4c_buffer scratch = NULL;

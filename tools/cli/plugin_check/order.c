@@ -159,7 +159,7 @@ static void check_fences(plugin_direct *d, plugin_direct *other) {
   const bool linked = between && reaches(d, other);
   const bool synchronizes = d->ops->synchronize != NULL;
   bool right = true;
-  for (int32_t i = 0; i < ATTEMPTS && right; i++) { /* a lie shows where the work takes longer than to ask for it */
+  for (int32_t i = 0; i < ATTEMPTS && right; i++) { /* a false report shows only during long work */
     right = check_query(d) && check_wait(d) && check_stream(d, NULL, WAIT_FENCE) && check_destroy(d) &&
             (!synchronizes || check_synchronize(d));
   }
@@ -287,7 +287,7 @@ static void expect_callbacks(plugin_direct *d, nd4c_stream stream, int32_t wante
   }
 }
 
-/* Once where it is enqueued, not while it is recorded, and once with each launch. */
+/* A callback runs once when it is enqueued, not while it is recorded, and once with each launch. */
 static void check_callbacks(plugin_direct *d, nd4c_stream stream) {
   const nd4c_capture_ops *ops = d->ops->capture;
   nd4c_recording recording = NULL;

@@ -53,7 +53,7 @@ static void check_inference(const state *s, const plugin_case *p) {
   nd4c_graph_destroy(graph);
 }
 
-/* Computed into arrays that hold a filler. *whole: the larger arrays, as bytes were left. */
+/* Computes into arrays that hold a filler. large[i]: the array around output i, with the bytes left beside it. */
 static nd4c_status compute_into(const state *s, const plugin_case *p, unsigned char filler, plugin_layout layout,
                                 nd4c_array **large, nd4c_array **views) {
   nd4c_array *inputs[SELFTEST_INPUTS] = {NULL};
@@ -68,7 +68,7 @@ static nd4c_status compute_into(const state *s, const plugin_case *p, unsigned c
   return status;
 }
 
-/* The reference writes each element that inference says there is, and nothing beside: whatever was there before. */
+/* The reference writes each element that inference announces and nothing beside it, whatever the filler. */
 static void check_outputs(const state *s, const plugin_case *p, unsigned char filler, plugin_layout layout) {
   nd4c_array *large[SELFTEST_OUTPUTS] = {NULL}, *views[SELFTEST_OUTPUTS] = {NULL};
   char how[96];
@@ -88,7 +88,7 @@ static void check_outputs(const state *s, const plugin_case *p, unsigned char fi
 
 /* -- threads ------------------------------------------------------------------------------------------------------- */
 
-/* What a thread finds is told when it has ended: the lines of a section are one thread's. */
+/* A thread's findings are reported after it has ended: only one thread writes a section's lines. */
 typedef struct worker {
   const plugin_case *p;
   char text[REASON];
@@ -140,7 +140,7 @@ static void check_threads(const state *s, const plugin_case *p) {
 
 /* -- refusals ------------------------------------------------------------------------------------------------------ */
 
-/* A refusal of inference: an argument's code, and a text of its own. */
+/* Inference must refuse with the code of an argument error and a text that names the op. */
 static void check_refusal(state *s, nd4c_status status, const char *what) {
   const char *text = nd4c_error_message();
   (void)plugin_check_that(s->check, status >= 200 && status < 300,
@@ -148,7 +148,7 @@ static void check_refusal(state *s, nd4c_status status, const char *what) {
                           nd4c_status_name(status), (int)status, text);
   (void)plugin_check_that(s->check, text[0] != '\0' && strstr(text, "failed without a text") == NULL,
                           "%s, %s: refused with %s and without a text", s->op->name, what, nd4c_status_name(status));
-  /* nd4c's words where inference accepts a sample and answers nonsense. */
+  /* This is nd4c's text if inference accepts a sample and answers nonsense. */
   (void)plugin_check_that(s->check,
                           strstr(text, " says that result ") == NULL && strstr(text, "the result would ") == NULL,
                           "%s, %s: inference answers nonsense: %s", s->op->name, what, text);

@@ -137,7 +137,8 @@ static void load(piece *p, const void *bytes, int64_t size, bool strict, const c
   nd4c_executable executable = NULL;
   char text[TEXT] = "", what[TEXT];
   const char *differs = NULL;
-  void *aligned = aligned_alloc(16, (size_t)(size + 31) / 16 * 16); /* nothing of them is there once it returns */
+  /* Overwritten and freed after load returns: the plug-in must not keep pointers into it. */
+  void *aligned = aligned_alloc(16, (size_t)(size + 31) / 16 * 16);
   if (aligned == NULL) {
     (void)plugin_check_that(d->check, false, "no memory");
     return;
@@ -212,7 +213,7 @@ static bool compile(piece *p, tally *t) {
       !plugin_direct_may_fail(d, c->compile(c->data, d->device, &p->segment, &options, &executable), "compile")) {
     return false;
   }
-  /* The section `kept` looks at those: here is nothing that could take over their buffers. */
+  /* Executables that return their outputs are left to section `kept`: nothing here could take over their buffers. */
   nd4c_executable_info info = {.struct_size = sizeof info};
   const bool plain =
       c->describe == NULL || (plugin_direct_may_fail(d, c->describe(c->data, executable, &info), "describe") &&

@@ -134,7 +134,7 @@ static int32_t run_resized(plugin_round *round, const plugin_case *p, int64_t wa
   return compiled;
 }
 
-/* The first input gets numbers that are none, and zeros of both signs, where the op works on elements one by one. */
+/* Gives the first input NaN, and zeros of both signs, if the op works on elements one by one. */
 static int32_t run_special(plugin_round *round, const plugin_case *p) {
   const nd4c_category category = p->c->op->category;
   const bool by_element =

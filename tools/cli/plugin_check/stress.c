@@ -12,8 +12,8 @@ enum { THREADS = 4, CASES = 24, ROUNDS = 40, PLACES = 400, FAULT_CASES = 16, PEN
 
 /* -- threads ------------------------------------------------------------------------------------------------------- */
 
-/* A thread computes the case over and over, every second one with other numbers than the others, in a context of its
- * own. What it finds is told when all have ended: the lines of a section are one thread's. */
+/* A thread computes the case over and over in a separate context; every second thread has the other numbers. Findings
+ * are reported after all threads have ended: only one thread writes a section's lines. */
 typedef struct worker {
   const plugin_round *round;
   const plugin_case *p;
@@ -145,7 +145,7 @@ static bool disarm(void) {
   return atomic_load(&hits) > 0;
 }
 
-/* The first run makes what is kept between calls, so each place gets a context, and so kernels' states, of its own. */
+/* The first run makes the state that kernels keep between calls, so each place gets a new context and new states. */
 static bool compute_refused(plugin_round *round, const plugin_case *p, int32_t place) {
   nd4c_context_options options = {
       .struct_size = sizeof options, .strict = true, .device = nd4c_context_device(round->context)};

@@ -85,8 +85,8 @@ static bool compute(plugin_round *round, const plugin_case *p, kind how, const c
   return computed;
 }
 
-/* Arithmetic of an element at a time says what becomes of a NaN; sums and products of many do as well, but in
- * an order of their own. */
+/* Ops on single elements define the result for a NaN; sums and products of many do as well, but each engine chooses
+ * their order. */
 static bool has_specials(const plugin_case *p) {
   static const nd4c_dtype_set floats = ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64);
   const nd4c_category category = p->c->op->category;
