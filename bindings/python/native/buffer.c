@@ -75,7 +75,7 @@ static bool fill_layout(const nd4c_array *array, python_buffer *view, int flags)
   return true;
 }
 
-/* What DLPack has exported stays where it is, whatever is migrated and whichever workspace ends. */
+/* Memory that DLPack has exported keeps its address: migration and the end of a workspace leave it in place. */
 static nd4c_status find_bytes(nd4c_array *array, void **bytes) {
   nd4c_dl_managed *managed = NULL;
   nd4c_status status = lib.array_to_dlpack(array, &managed);

@@ -74,7 +74,7 @@ static bool refuse_input(const op_call *c, PyObject *value) {
   return false;
 }
 
-/* The array that a number stands beside: the first among the inputs; the condition of `where` says nothing of it. */
+/* The array whose dtype and device a number takes: the first among the inputs, except the condition of `where`. */
 static PyObject *first_array(const op_call *c, PyObject *const *values, Py_ssize_t count) {
   for (Py_ssize_t i = c->plan->info->op == ND4C_OP_where ? 1 : 0; i < count; i++) {
     if (is_array(values[i])) {

@@ -125,16 +125,17 @@ static inline bool is_long(const nd4c_array *array) {
   return lib.array_size(array) > NATIVE_LONG;
 }
 
-/* What stands beside an array: an array, a Python number, or a scalar of another library. */
+/* The other operand of an op on an array: an array, a Python number, or a scalar of another library. */
 typedef struct native_operand {
   nd4c_array *handle;
-  nd4c_array *made; /* the operand's own, of a number */
-  PyObject *object; /* the operand's own, made by the package */
+  nd4c_array *made; /* array made from a number, released by native_operand_drop */
+  PyObject *object; /* object made by the package, released by native_operand_drop */
 } native_operand;
 
 typedef enum native_state { NATIVE_FAILED, NATIVE_REFUSED, NATIVE_READY } native_state;
 
-/* Beside an array, in its dtype and where it is. FAILED: an exception is set; REFUSED: it is none of these. */
+/* The operand in the dtype and on the device of `beside`. FAILED: an exception is set; REFUSED: `value` is none of the
+ * kinds above. */
 native_state native_operand_take(PyObject *value, const nd4c_array *beside, native_operand *operand);
 /* The same for one call that begins at once, keeps the GIL and is done when it returns: then a number needs no array of
  * its own. */

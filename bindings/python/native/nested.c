@@ -35,7 +35,7 @@ static PyObject *item_of(PyObject *list, Py_ssize_t i) {
   return PyList_CheckExact(list) ? PyList_GetItem(list, i) : PyTuple_GetItem(list, i);
 }
 
-/* Shape and kind as the first elements tell them; false if there is nothing usual to be made of it. */
+/* Shape and kind by the first elements; false if the list is none of the usual cases. */
 static bool look(PyObject *object, nested *n) {
   n->rank = 0;
   n->size = 1;

@@ -157,7 +157,7 @@ static native_state take_number(PyObject *value, native_kind kind, const nd4c_ar
                  lib.dtype_get_info(dtype)->name);
     return NATIVE_FAILED;
   }
-  /* Named, so that routing, which may make arrays elsewhere than the context is, has no say. */
+  /* The device is named because routing may otherwise choose another device than the context's. */
   operand->handle = operand->made = native_number_array(value, kind, becomes, lib.array_device(beside));
   return operand->made != NULL ? NATIVE_READY : NATIVE_FAILED;
 }
