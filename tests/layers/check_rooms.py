@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """How the tree is cut into folders and files, checked by the test layers.rooms: no folder has more than 40 source files, no
-source file has more than 700 lines, and no two source files of a folder have names that differ by a plural.
+source file has more than 700 lines, no two source files of a folder have names that differ by a plural, and each C file
+opens with a comment that says more than the name of a header.
 
 Usage: check_rooms.py SOURCE_DIR"""
 
 import collections
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,7 +15,10 @@ import tempfile
 MOST_FILES = 40
 MOST_LINES = 700
 ENDINGS = {".c", ".h", ".cc", ".cl", ".inc", ".py", ".sh", ".java"}
+C_ENDINGS = {".c", ".h", ".cl", ".inc"}
 LEFT_OUT = {".git", ".cache", "build"}
+# A second comment or code directly below does not repair an opening that only points elsewhere.
+OPENING = re.compile(r"/\*(?!\s*See \S+\.?\s*\*/)")
 
 
 def source_files(root):
@@ -41,9 +46,11 @@ def faults(root):
     folders = collections.defaultdict(list)
     for name in source_files(root):
         folders[name.parent].append(name)
-        lines = (root / name).read_text(encoding="utf-8", errors="replace").count("\n")
-        if lines > MOST_LINES:
-            yield f"{name}: {lines} lines, of {MOST_LINES} at most: give each of its ideas a file"
+        text = (root / name).read_text(encoding="utf-8", errors="replace")
+        if text.count("\n") > MOST_LINES:
+            yield f"{name}: {text.count(chr(10))} lines, of {MOST_LINES} at most: give each of its ideas a file"
+        if name.suffix in C_ENDINGS and not OPENING.match(text):
+            yield f"{name}: open with a comment that says what the file is for and who calls it"
     for folder, names in sorted(folders.items()):
         if len(names) > MOST_FILES:
             yield f"{folder}: {len(names)} source files, of {MOST_FILES} at most: give the folder rooms"
@@ -55,12 +62,12 @@ def faults(root):
 
 
 def plant(files):
-    """The faults of a tree that has these files: path -> number of lines."""
+    """The faults of a tree that has these files: path -> number of lines, or the file's text."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         for path, lines in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text("\n" * lines)
+            (root / path).write_text(lines if isinstance(lines, str) else "/* */" + "\n" * lines)
         return list(faults(root))
 
 
@@ -75,6 +82,7 @@ def check_itself():
         ({"src/copy.c": 1, "src/copies.c": 1}, 1),
         ({"src/process.c": 1, "src/processes.c": 1}, 1),
         ({"src/step.c": 1, "src/step.h": 1, "src/a/steps.c": 1}, 0),
+        ({"src/a.c": "#include <math.h>\n", "src/b.c": "/* See a.h. */\n", "src/c.c": "/* See a.h for b. */\n"}, 2),
     ]
     for files, expected in trees:
         found = plant(files)
