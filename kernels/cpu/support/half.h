@@ -28,6 +28,22 @@ static inline void nd4c_narrow_bfloat16(int64_t n, const float *x, uint16_t *y) 
   }
 }
 
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+static inline void nd4c_widen_float16(int64_t n, const uint16_t *x, float *y) {
+  for (int64_t i = 0; i < n; i += 16) {
+    const __mmask16 some = (__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xffff);
+    _mm512_mask_storeu_ps(y + i, some, _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(some, x + i)));
+  }
+}
+
+static inline void nd4c_narrow_float16(int64_t n, const float *x, uint16_t *y) {
+  enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+  for (int64_t i = 0; i < n; i += 16) {
+    const __mmask16 some = (__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xffff);
+    _mm256_mask_storeu_epi16(y + i, some, _mm512_cvtps_ph(_mm512_maskz_loadu_ps(some, x + i), NEAREST));
+  }
+}
+#else
 static inline void nd4c_widen_float16(int64_t n, const uint16_t *x, float *y) {
   int64_t i = 0;
 #if defined(__F16C__)
@@ -52,6 +68,7 @@ static inline void nd4c_narrow_float16(int64_t n, const float *x, uint16_t *y) {
     y[i] = nd4c_float16_from_float(x[i]);
   }
 }
+#endif
 
 /* The elements from[0], from[step], ... of one streaming block, widened; touches what nd4c_block_load does. */
 enum { ND4C_HALF_BLOCK = ND4C_STREAM_BLOCK / sizeof(uint16_t) };

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kernels/types.h"
+
 /* -- items --------------------------------------------------------------------------------------------------------- */
 
 /* Sorted items [first, middle) and [middle, end) become one sorted run. */
@@ -39,11 +41,14 @@ void nd4c_ref_sort(void *items, int64_t count, size_t size, int (*compare)(const
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
 
-/* Every float is a double of the same order. */
-static uint64_t key_of_double(double x) {
-  uint64_t bits, sign = UINT64_C(1) << 63;
-  memcpy(&bits, &x, sizeof bits);
-  return x != x ? UINT64_MAX : x == 0 ? sign : bits & sign ? ~bits : bits | sign;
+/* `wide`: of float64. Narrower floats are float32 of the same order: their keys have half as many digits. */
+static uint64_t key_of_float(double x, bool wide) {
+  const uint64_t sign = UINT64_C(1) << (wide ? 63 : 31), all = 2 * sign - 1;
+  uint64_t bits = nd4c_float_bits((float)x);
+  if (wide) {
+    memcpy(&bits, &x, sizeof bits);
+  }
+  return x != x ? all : x == 0 ? sign : bits & sign ? ~bits & all : bits | sign;
 }
 
 void nd4c_ref_keys(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count, uint64_t *keys) {
@@ -52,14 +57,16 @@ void nd4c_ref_keys(nd4c_dtype dtype, const char *data, int64_t start, int64_t st
   if (kind != ND4C_KIND_FLOAT) {
     nd4c_ref_read_words(dtype, data, start, stride, count, keys);
   }
+  /* The dtype's least number becomes 0: digits above its bytes are equal, and the sort passes over them. */
+  const int64_t bytes = nd4c_reference_bytes(dtype), bits = bytes > 0 ? 8 * bytes : 64;
   for (int64_t i = 0; kind == ND4C_KIND_INT && i < count; i++) {
-    keys[i] ^= UINT64_C(1) << 63;
+    keys[i] += UINT64_C(1) << (bits - 1);
   }
   for (int64_t done = 0; kind == ND4C_KIND_FLOAT && done < count; done += ND4C_REF_BLOCK) {
     int64_t part = count - done < ND4C_REF_BLOCK ? count - done : ND4C_REF_BLOCK;
     nd4c_ref_read_doubles(dtype, data, start + done * stride, stride, part, numbers);
     for (int64_t i = 0; i < part; i++) {
-      keys[done + i] = key_of_double(numbers[i]);
+      keys[done + i] = key_of_float(numbers[i], dtype == ND4C_FLOAT64);
     }
   }
 }
@@ -70,8 +77,8 @@ static void complex_keys(nd4c_dtype dtype, const char *data, int64_t start, int6
   for (int64_t i = 0; i < count; i++) {
     double complex x = nd4c_value_load(dtype, data, start + i * stride).c;
     double real = creal(x), imaginary = cimag(x);
-    keys[i] = part == 1   ? key_of_double(real)
-              : part == 2 ? key_of_double(imaginary)
+    keys[i] = part == 1   ? key_of_float(real, true)
+              : part == 2 ? key_of_float(imaginary, true)
                           : (uint64_t)(2 * (real != real) + (imaginary != imaginary));
   }
 }

@@ -2,95 +2,73 @@
  * indexing call these. */
 #include "kernels/reference/support/runs.h"
 
+#include "kernels/reference/support/element.h"
+
 /* -- numbers ------------------------------------------------------------------------------------------------------- */
 
-enum { VALUES = 64 };
-
-/* Runs of float32 and float64 are what most calls have. Memory from outside need not be aligned: every access is a
- * memcpy. */
-#define READ_FLOATS(type)                                                  \
-  for (int64_t i = 0; i < count; i++) {                                    \
-    type x;                                                                \
-    memcpy(&x, data + (start + i * stride) * (int64_t)sizeof x, sizeof x); \
-    to[i] = (double)x;                                                     \
-  }
-#define WRITE_FLOATS(type)                                                 \
-  for (int64_t i = 0; i < count; i++) {                                    \
-    type x = (type)from[i];                                                \
-    memcpy(data + (start + i * stride) * (int64_t)sizeof x, &x, sizeof x); \
-  }
-
+/* A narrow float goes by way of its value. */
 void nd4c_ref_read_doubles(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
                            double *to) {
-  nd4c_dtype_kind kind = nd4c_reference_kind(dtype);
-  nd4c_value values[VALUES];
-  if (dtype == ND4C_FLOAT32) {
-    READ_FLOATS(float)
-    return;
-  }
-  if (dtype == ND4C_FLOAT64) {
-    READ_FLOATS(double)
-    return;
-  }
-  for (int64_t done = 0; done < count; done += VALUES) {
-    int64_t part = count - done < VALUES ? count - done : VALUES;
-    nd4c_values_load(dtype, data, start + done * stride, stride, part, values);
-    for (int64_t i = 0; i < part; i++) {
-      *to++ = nd4c_value_as_double(kind, values[i]);
-      if (kind == ND4C_KIND_COMPLEX) {
-        *to++ = cimag(values[i].c);
+  switch (dtype) {
+#define REALS(NAME, name, kind) ND4C_REF_LOAD_RUN(NAME, name, to[i] = (double)ND4C_REF_READ_##kind(name, x))
+#define PAIRS(NAME, name, kind) \
+  ND4C_REF_LOAD_RUN(NAME, name, (to[2 * i] = (double)creal(x), to[2 * i + 1] = (double)cimag(x)))
+    ND4C_REAL_DTYPES(REALS)
+    ND4C_COMPLEX_DTYPES(PAIRS)
+#undef REALS
+#undef PAIRS
+    default:
+      for (int64_t i = 0; i < count; i++) {
+        to[i] = nd4c_value_as_double(nd4c_reference_kind(dtype), nd4c_value_load(dtype, data, start + i * stride));
       }
-    }
   }
 }
 
 void nd4c_ref_write_doubles(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                             const double *from) {
-  nd4c_dtype_kind kind = nd4c_reference_kind(dtype);
-  nd4c_value values[VALUES];
-  if (dtype == ND4C_FLOAT32) {
-    WRITE_FLOATS(float)
-    return;
-  }
-  if (dtype == ND4C_FLOAT64) {
-    WRITE_FLOATS(double)
-    return;
-  }
-  for (int64_t done = 0; done < count; done += VALUES) {
-    int64_t part = count - done < VALUES ? count - done : VALUES;
-    for (int64_t i = 0; i < part; i++, from++) {
-      values[i] = (nd4c_value){.f = *from};
-      if (kind == ND4C_KIND_COMPLEX) {
-        values[i].c = nd4c_complex_make(from[0], from[1]), from++;
-      } else if (kind != ND4C_KIND_FLOAT) {
-        values[i].i = (int64_t)*from;
+  switch (dtype) {
+#define WHOLES(NAME, name, kind) ND4C_REF_STORE_RUN(NAME, name, ND4C_REF_WRITE_##kind(name, (int64_t)from[i]))
+#define FLOATS(NAME, name, kind) ND4C_REF_STORE_RUN(NAME, name, ND4C_REF_WRITE_FLOAT(name, from[i]))
+#define PAIRS(NAME, name, kind) \
+  ND4C_REF_STORE_RUN(NAME, name, (nd4c_c_##name)nd4c_complex_make(from[2 * i], from[2 * i + 1]))
+    ND4C_WHOLE_DTYPES(WHOLES)
+    ND4C_FLOAT_DTYPES(FLOATS)
+    ND4C_COMPLEX_DTYPES(PAIRS)
+#undef WHOLES
+#undef FLOATS
+#undef PAIRS
+    default:
+      for (int64_t i = 0; i < count; i++) {
+        const bool whole = nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT;
+        const nd4c_value value = whole ? (nd4c_value){.i = (int64_t)from[i]} : (nd4c_value){.f = from[i]};
+        nd4c_value_store(dtype, data, start + i * stride, value);
       }
-    }
-    nd4c_values_store(dtype, data, start + done * stride, stride, part, values);
   }
 }
 
 void nd4c_ref_read_words(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
                          uint64_t *to) {
-  nd4c_value values[VALUES];
-  for (int64_t done = 0; done < count; done += VALUES) {
-    int64_t part = count - done < VALUES ? count - done : VALUES;
-    nd4c_values_load(dtype, data, start + done * stride, stride, part, values);
-    for (int64_t i = 0; i < part; i++) {
-      *to++ = values[i].u;
-    }
+  switch (dtype) {
+#define WORDS(NAME, name, kind) ND4C_REF_LOAD_RUN(NAME, name, to[i] = (uint64_t)ND4C_REF_READ_##kind(name, x))
+    ND4C_WHOLE_DTYPES(WORDS)
+#undef WORDS
+    default:
+      for (int64_t i = 0; i < count; i++) {
+        to[i] = nd4c_value_load(dtype, data, start + i * stride).u;
+      }
   }
 }
 
 void nd4c_ref_write_words(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                           const uint64_t *from) {
-  nd4c_value values[VALUES];
-  for (int64_t done = 0; done < count; done += VALUES) {
-    int64_t part = count - done < VALUES ? count - done : VALUES;
-    for (int64_t i = 0; i < part; i++) {
-      values[i].u = *from++;
-    }
-    nd4c_values_store(dtype, data, start + done * stride, stride, part, values);
+  switch (dtype) {
+#define WORDS(NAME, name, kind) ND4C_REF_STORE_RUN(NAME, name, ND4C_REF_WRITE_##kind(name, from[i]))
+    ND4C_WHOLE_DTYPES(WORDS)
+#undef WORDS
+    default:
+      for (int64_t i = 0; i < count; i++) {
+        nd4c_value_store(dtype, data, start + i * stride, (nd4c_value){.u = from[i]});
+      }
   }
 }
 

@@ -3,51 +3,7 @@
 #include "kernels/reference/support/value.h"
 
 #include "kernels/narrow.h"
-#include "kernels/types.h"
-
-#define FIELD_BOOL u
-#define FIELD_INT i
-#define FIELD_UINT u
-#define FIELD_FLOAT f
-#define FIELD_COMPLEX c
-
-#define READ_BOOL(name, x) ((x) != 0)
-#define READ_INT(name, x) (x)
-#define READ_UINT(name, x) (x)
-#define READ_FLOAT(name, x) read_##name(x)
-#define READ_COMPLEX(name, x) (x)
-#define WRITE_BOOL(name, v) ((v) != 0)
-#define WRITE_INT(name, v) ((nd4c_c_##name)(v))
-#define WRITE_UINT(name, v) ((nd4c_c_##name)(v))
-#define WRITE_FLOAT(name, v) write_##name(v)
-#define WRITE_COMPLEX(name, v) ((nd4c_c_##name)(v))
-
-static inline double read_float32(float x) {
-  return (double)x;
-}
-static inline double read_float64(double x) {
-  return x;
-}
-static inline float write_float32(double x) {
-  return (float)x;
-}
-static inline double write_float64(double x) {
-  return x;
-}
-#ifndef ND4C_DTYPES_LITE
-static inline double read_float16(uint16_t x) {
-  return (double)nd4c_float16_to_float(x);
-}
-static inline double read_bfloat16(uint16_t x) {
-  return (double)nd4c_bfloat16_to_float(x);
-}
-static inline uint16_t write_float16(double x) {
-  return nd4c_float16_from_float(nd4c_double_to_odd_float(x));
-}
-static inline uint16_t write_bfloat16(double x) {
-  return nd4c_bfloat16_from_float(nd4c_double_to_odd_float(x));
-}
-#endif
+#include "kernels/reference/support/element.h"
 
 /* -- narrow elements: codes ------------------------------------------------------------------------------------- */
 
@@ -185,12 +141,12 @@ int64_t nd4c_reference_bytes(nd4c_dtype dtype) {
 nd4c_value nd4c_value_load(nd4c_dtype dtype, const char *data, int64_t index) {
   nd4c_value value = {.u = 0};
   switch (dtype) {
-#define CASE(NAME, name, kind)                              \
-  case ND4C_##NAME: {                                       \
-    nd4c_c_##name x;                                        \
-    memcpy(&x, data + index * (int64_t)sizeof x, sizeof x); \
-    value.FIELD_##kind = READ_##kind(name, x);              \
-    break;                                                  \
+#define CASE(NAME, name, kind)                                   \
+  case ND4C_##NAME: {                                            \
+    nd4c_c_##name x;                                             \
+    memcpy(&x, data + index * (int64_t)sizeof x, sizeof x);      \
+    value.ND4C_REF_FIELD_##kind = ND4C_REF_READ_##kind(name, x); \
+    break;                                                       \
   }
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
@@ -205,11 +161,11 @@ nd4c_value nd4c_value_load(nd4c_dtype dtype, const char *data, int64_t index) {
 
 void nd4c_value_store(nd4c_dtype dtype, char *data, int64_t index, nd4c_value value) {
   switch (dtype) {
-#define CASE(NAME, name, kind)                                \
-  case ND4C_##NAME: {                                         \
-    nd4c_c_##name x = WRITE_##kind(name, value.FIELD_##kind); \
-    memcpy(data + index * (int64_t)sizeof x, &x, sizeof x);   \
-    break;                                                    \
+#define CASE(NAME, name, kind)                                                  \
+  case ND4C_##NAME: {                                                           \
+    nd4c_c_##name x = ND4C_REF_WRITE_##kind(name, value.ND4C_REF_FIELD_##kind); \
+    memcpy(data + index * (int64_t)sizeof x, &x, sizeof x);                     \
+    break;                                                                      \
   }
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
@@ -221,44 +177,31 @@ void nd4c_value_store(nd4c_dtype dtype, char *data, int64_t index, nd4c_value va
   }
 }
 
-void nd4c_values_load(nd4c_dtype dtype, const char *data, int64_t offset, int64_t step, int64_t count,
+void nd4c_values_load(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
                       nd4c_value *values) {
   switch (dtype) {
-#define CASE(NAME, name, kind)                                              \
-  case ND4C_##NAME:                                                         \
-    for (int64_t i = 0; i < count; i++) {                                   \
-      nd4c_c_##name x;                                                      \
-      memcpy(&x, data + (offset + i * step) * (int64_t)sizeof x, sizeof x); \
-      values[i].FIELD_##kind = READ_##kind(name, x);                        \
-    }                                                                       \
-    break;
+#define CASE(NAME, name, kind) \
+  ND4C_REF_LOAD_RUN(NAME, name, values[i].ND4C_REF_FIELD_##kind = ND4C_REF_READ_##kind(name, x))
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
     default:
       for (int64_t i = 0; i < count && narrow_kind(dtype) != ND4C_KIND_NONE; i++) {
-        values[i] = load_narrow(dtype, data, offset + i * step);
+        values[i] = load_narrow(dtype, data, start + i * stride);
       }
-      break;
   }
 }
 
-void nd4c_values_store(nd4c_dtype dtype, char *data, int64_t offset, int64_t step, int64_t count,
+void nd4c_values_store(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                        const nd4c_value *values) {
   switch (dtype) {
-#define CASE(NAME, name, kind)                                              \
-  case ND4C_##NAME:                                                         \
-    for (int64_t i = 0; i < count; i++) {                                   \
-      nd4c_c_##name x = WRITE_##kind(name, values[i].FIELD_##kind);         \
-      memcpy(data + (offset + i * step) * (int64_t)sizeof x, &x, sizeof x); \
-    }                                                                       \
-    break;
+#define CASE(NAME, name, kind) \
+  ND4C_REF_STORE_RUN(NAME, name, ND4C_REF_WRITE_##kind(name, values[i].ND4C_REF_FIELD_##kind))
     ND4C_NUMBER_DTYPES(CASE)
 #undef CASE
     default:
       for (int64_t i = 0; i < count && narrow_kind(dtype) != ND4C_KIND_NONE; i++) {
-        store_narrow(dtype, data, offset + i * step, values[i]);
+        store_narrow(dtype, data, start + i * stride, values[i]);
       }
-      break;
   }
 }
 

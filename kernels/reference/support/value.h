@@ -45,10 +45,10 @@ nd4c_value nd4c_value_load(nd4c_dtype dtype, const char *data, int64_t index);
 /* Stores a value of the dtype's own kind: integers wrap, floats are rounded once (float8 to infinity or NaN beyond its
  * largest: nd4c_value_cast is what saturates). */
 void nd4c_value_store(nd4c_dtype dtype, char *data, int64_t index, nd4c_value value);
-/* The same for `count` elements at offset, offset + step, ... */
-void nd4c_values_load(nd4c_dtype dtype, const char *data, int64_t offset, int64_t step, int64_t count,
+/* The same for `count` elements at start, start + stride, ... */
+void nd4c_values_load(nd4c_dtype dtype, const char *data, int64_t start, int64_t stride, int64_t count,
                       nd4c_value *values);
-void nd4c_values_store(nd4c_dtype dtype, char *data, int64_t offset, int64_t step, int64_t count,
+void nd4c_values_store(nd4c_dtype dtype, char *data, int64_t start, int64_t stride, int64_t count,
                        const nd4c_value *values);
 /* Moves an element as it is, NaN's bits too. */
 void nd4c_value_move(nd4c_dtype dtype, const char *from, int64_t from_index, char *to, int64_t to_index);
