@@ -19,9 +19,9 @@
  *     layout.h     how operands lie in memory where strides cannot express it
  *     blocks.h     formats of quantised blocks, one kind of layout
  *     host.h       the functions of nd4c that plug-ins call
- *     thread.h     the same for locks, threads and time
+ *     thread.h     the functions for locks, threads and time
  *     memory.h     device memory that backends hold
- *     file.h       the same for files
+ *     file.h       the functions for files
  *     abi.h        versions, struct_size, handles
  *
  * Every struct begins with struct_size. The side that fills the struct sets struct_size to ND4C_SIZE_OF(the struct's
@@ -37,9 +37,9 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* The function that a plug-in exports. `host` lives as long as the process. The function writes the provider to
- * *provider, which must stay valid as long, too. nd4c calls it once, from one thread. It must not open a library or a
- * device. If it fails, nd4c refuses the plug-in with the function's text. */
+/* The function that a plug-in exports. `host` lives as long as the process. The function sets *provider to a provider
+ * that stays valid until the process ends. nd4c calls the function once, from one thread. The function must not open a
+ * library or a device. If it fails, nd4c refuses the plug-in with the function's text. */
 typedef nd4c_status (*nd4c_plugin_entry_function)(const nd4c_host *host, const nd4c_provider **provider);
 #define ND4C_PLUGIN_ENTRY "nd4c_plugin_entry"
 

@@ -21,13 +21,13 @@ typedef struct nd4c_tensor {
   nd4c_dtype dtype; /* ND4C_DTYPE_NONE: an omitted optional input */
   int32_t rank;
   uint32_t flags;
-  int32_t layout; /* nd4c_layout_tag; others than STRIDED only if the kernel asked for one or reads it */
+  int32_t layout; /* nd4c_layout_tag; STRIDED unless the kernel asked for another layout or reads it */
   const int64_t *shape;
   const int64_t *strides; /* in elements; NULL during inference */
   int64_t size;           /* elements */
   void *data;             /* addressable devices: address of element 0; NULL on others and while a kernel is chosen */
   nd4c_buffer buffer;     /* the storage's; may be NULL on synchronous devices that are host-readable */
-  int64_t offset;         /* of element 0, in elements from the buffer's start; with another layout 0 */
+  int64_t offset;         /* of element 0, in elements from the buffer's start; 0 if the layout is not STRIDED */
   const nd4c_layout *arrangement; /* the layout, if it is not STRIDED: elements then start at the buffer's start; else
                                      NULL */
 } nd4c_tensor;
@@ -62,8 +62,8 @@ typedef struct nd4c_call {
   void *device;                 /* the pointer that device_open gave */
   int32_t width;                /* maximum parallel width */
   /* For ops whose output shape depends on data (nonzero, unique): for each output an array of rank extents. The output
-   * tensors have the largest possible shape, in C order. Before run returns, it writes the elements in C order of the
-   * true shape, and the true shape here. NULL for all other ops. */
+   * tensors have the largest possible shape, in C order. Before run returns, it writes the true shape into these
+   * arrays, and the elements into the tensor, in C order of the true shape. NULL for all other ops. */
   int64_t *const *true_shapes;
   /* A device buffer of scratch_buffer_bytes, as device_scratch asked; else NULL. Its contents are undefined. All calls
    * on a stream share one buffer; each stream has its own. A backend that runs the work of one stream concurrently

@@ -1,4 +1,5 @@
-/* Compilers turn nodes of a graph into executables.
+/* Compilers turn nodes of a graph into executables. Contributions list them in tables (provider.h); plans and eager
+ * calls use them.
  *
  * A device may have any number of compilers. A region is a set of nodes on one device such that no path leaves the set
  * and enters it again. nd4c offers each region to one compiler after the other, from the highest priority down. A
@@ -19,9 +20,9 @@ ND4C_EXTERN_C_BEGIN
 
 /* A set of nodes: a region that nd4c offers, or a piece to compile. Its values are numbered: first the segment's
  * inputs, then the outputs of its nodes. In each node's call these fields are set: flags, op, the tensors, attrs,
- * width, device; stream, state and scratch are NULL. Tensors have dtype, shape, strides and size. Operands of a graph
- * are C-contiguous, except that constants may have any strides; so may operands of an eager call (one node). Inputs
- * flagged CONSTANT have data, or buffer and offset on devices without addresses. */
+ * width, device; stream, state and scratch are NULL. Tensors have dtype, shape, strides and size. In a graph, constants
+ * may have any strides and all other operands are C-contiguous. In an eager call (one node), any operand may have any
+ * strides. Inputs flagged CONSTANT have data, or buffer and offset on devices without addresses. */
 typedef struct nd4c_segment {
   uint32_t struct_size;
   int32_t node_count;
@@ -59,8 +60,8 @@ enum {
 typedef struct nd4c_partition {
   uint32_t struct_size;
   /* Takes `nodes` of the segment, by number, as one piece. A run of it takes about `nanoseconds`, or ND4C_COST_UNKNOWN.
-   * Copies its arguments. If it returns a status other than OK, `partition` returns that. A function of nd4c; does not
-   * block. */
+   * Copies its arguments. If it returns a status other than OK, `partition` must return that status. A function of
+   * nd4c; does not block. */
   nd4c_status (*take)(struct nd4c_partition *partition, const int32_t *nodes, int32_t node_count, int64_t nanoseconds,
                       uint32_t flags);
   /* Says why the compiler does not take a node. Copies the text. Optional; without it reports say "no reason given". A
@@ -85,7 +86,7 @@ typedef struct nd4c_executable_info {
   int64_t scratch_bytes;        /* host scratch of each run */
   int64_t device_scratch_bytes; /* device scratch of each run, besides operands: the least that it needs */
   int64_t device_bytes;         /* device memory that the executable holds until its release, for reports */
-  int64_t device_scratch_best;  /* the most scratch that helps; if less than device_scratch_bytes, nd4c uses that */
+  int64_t device_scratch_best;  /* the most scratch that helps; nd4c takes device_scratch_bytes if this is less */
 } nd4c_executable_info;
 
 /* An output that an executable allocated: a handle like those of buffers->allocate, and the buffer's size. The buffer
@@ -122,13 +123,13 @@ typedef struct nd4c_execution {
  * `serialise`. */
 typedef struct nd4c_sink {
   uint32_t struct_size;
-  /* Copies the bytes. If it returns a status other than OK, `serialise` returns that: MEMORY, or OVERFLOW if the
-   * executable exceeds nd4c.compile.limit. Does not block. */
+  /* Copies the bytes. If it returns a status other than OK, `serialise` must return that status. MEMORY; OVERFLOW if
+   * the executable exceeds nd4c.compile.limit. Does not block. */
   nd4c_status (*write)(struct nd4c_sink *sink, const void *bytes, int64_t size);
 } nd4c_sink;
 
-/* A compiler of a device. Static; complete once its provider has been opened. Several tables that differ in `data` may
- * share functions. `device` is the pointer from device_open or, when compiling for a device that the machine lacks,
+/* A compiler of a device. Static; `open` of its provider may still fill in fields. Several tables that differ in `data`
+ * may share functions. `device` is the pointer from device_open or, when compiling for a device that the machine lacks,
  * from target_open. */
 typedef struct nd4c_compiler {
   uint32_t struct_size;
@@ -160,11 +161,11 @@ typedef struct nd4c_compiler {
   /* The next three functions are optional: a compiler has all of them or none. With them nd4c can cache executables in
    * files (nd4c.compile.cache), and programs can compile ahead of time (nd4c_plan_compile). */
 
-  /* Writes to `text` what must be equal where an executable is compiled and where it is loaded: the version of the code
-   * generator, the device's capability, the driver if code depends on it. One line of printable ASCII, not empty. nd4c
-   * itself compares `options` and the ops, dtypes, shapes and constants of a piece. It does not compare options->width:
-   * an executable uses the width of its execution. If this fails, nd4c logs the failure and compiles without the cache.
-   * May block. */
+  /* Writes to `text` what must be equal at compile time and at load time for an executable to be usable: the version of
+   * the code generator, the device's capability, the driver if code depends on it. One line of printable ASCII, not
+   * empty. nd4c itself compares `options` and the ops, dtypes, shapes and constants of a piece. It does not compare
+   * options->width: an executable uses the width of its execution. If this fails, nd4c logs the failure and compiles
+   * without the cache. May block. */
   nd4c_status (*fingerprint)(void *data, void *device, const nd4c_compile_options *options, char *text,
                              size_t text_size);
   /* Writes the executable, whose runs may be in flight. May block. UNSUPPORTED if the executable cannot be written. */

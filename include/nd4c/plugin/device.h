@@ -97,9 +97,10 @@ typedef struct nd4c_device_ops {
   void (*device_close)(void *device);
   /* Fills the description. Called once, after device_open. Required. May block for queries to the driver.
    *
-   * nd4c then checks the device. It copies eight numbers there, adds them with the kernel of the lowest priority that
-   * takes them, or else with the first compiler that does, and reads the sum. A device without an addition of float32
-   * only has to return the copied numbers; a device without any kernel or compiler is refused. */
+   * nd4c then checks the device. It copies eight numbers to the device, adds them and reads the sum. For the addition
+   * it takes the kernel of the lowest priority that accepts them or, if there is none, the first compiler that does. A
+   * device without an addition of float32 only has to return the copied numbers; a device without any kernel or
+   * compiler is refused. */
   nd4c_status (*describe)(void *device, nd4c_device_description *description);
 
   /* The device's memory. Required. */
@@ -125,10 +126,10 @@ typedef struct nd4c_device_ops {
    * succeeded or failed. Any stream of the device may have recorded the fence. Does not block. nd4c may destroy the
    * fence before it is signalled. */
   nd4c_status (*stream_wait_fence)(void *device, nd4c_stream stream, nd4c_fence fence);
-  /* Records a fence that is signalled when everything enqueued on the stream before this call has ended. After a
-   * failure it is enough that everything enqueued since the stream's previous fence has ended, because nd4c queries a
-   * stream's fences in order. The fence reports failures among the work enqueued since the previous fence. nd4c itself
-   * tracks what depends on failed work, through the fences of inputs. Does not block. */
+  /* Records a fence that is signalled when everything enqueued on the stream before this call has ended. If this work
+   * fails, the fence may be signalled earlier, as soon as everything enqueued since the stream's previous fence has
+   * ended; nd4c queries a stream's fences in order. The fence reports failures among the work enqueued since the
+   * previous fence. nd4c itself tracks what depends on failed work, through the fences of inputs. Does not block. */
   nd4c_status (*fence_record)(void *device, nd4c_stream stream, nd4c_fence *fence);
   /* Whether the fence is signalled. Does not block. */
   bool (*fence_query)(void *device, nd4c_fence fence);

@@ -26,9 +26,9 @@ enum { ND4C_LAYOUT_AXES = 12, ND4C_LAYOUT_BLOCKS = 6, ND4C_LAYOUT_NAME_SIZE = 32
  * BLOCKED: `shape` is the array's shape, or that shape with some axes split in two, as for the groups of a convolution:
  * either way the elements, in C order, are the same. Axis a is padded to padded[a]; the kernel defines the contents of
  * the padding. Block k splits axis block_axes[k] and has the extent block_extents[k]; blocks are listed from the
- * outermost to the innermost, and the elements of the innermost block are adjacent in memory. What is left of an index
- * along axis a, after division by the extents of its blocks, moves by strides[a] elements (nd4c_layout_offset).
- * oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
+ * outermost to the innermost, and the elements of the innermost block are adjacent in memory. An index along axis a is
+ * divided by the extents of that axis's blocks; the quotient times strides[a] is added to the offset
+ * (nd4c_layout_offset). oneDNN's OIhw16i16o of 3x3 windows: blocks (axis 1, 16), (axis 0, 16).
  *
  * QUANTISED: `axis` is the last one. Along it, every block_elements elements are encoded together, in block_bytes
  * bytes; blocks are in C order. Separate scales or zero points, if any, lie in the same memory: side_bytes bytes from

@@ -20,7 +20,7 @@ typedef enum nd4c_property_type {
   ND4C_PROPERTY_LIST = 6,        /* texts, separated by commas */
   ND4C_PROPERTY_DIRECTORY = 7,   /* an absolute path, "off", or empty */
   ND4C_PROPERTY_DIRECTORIES = 8, /* absolute paths, separated by commas */
-  ND4C_PROPERTY_FILE = 9         /* a path that contains a '/', a word of bool, or empty */
+  ND4C_PROPERTY_FILE = 9         /* a path that contains a '/', one of the texts of BOOL, or empty */
 } nd4c_property_type;
 
 enum {
