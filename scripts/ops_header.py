@@ -248,17 +248,18 @@ ENUMS_HEAD = """/* The enums of attributes whose values have words, made from th
 """
 
 HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_add runs on the thread's current context,
- * nd4c_add_on on the one given (NULL: the current one). Made by scripts/ops_header.py (target ops-header) from the op
+ * nd4c_add_on on a given context (NULL: the current one). Made by scripts/ops_header.py (target ops-header) from the op
  * table: change op_table.h, not these files. The enums of attributes are in ops/enums.h. A header for each family:
  *
 @LISTED@
  *
  * A comment says what the op computes, and then:
  *
- *   In          the inputs in order, with the dtypes that the first may have. Where nothing else is said, another input
- *               that holds indices is int32 or int64, and any other either has the first one's dtype or promotes with
- *               it. int, uint, float and complex stand for all dtypes of that kind except the narrow ones, float8 for
- *               all floats of eight bits, packed for int4, uint4, int2, uint2 and float4 (as in `nd4c ops`).
+ *   In          the inputs in order, with the dtypes that the first may have. Unless Out says otherwise, an input that
+ *               holds indices is int32 or int64, and every further input has the first input's dtype or a dtype that
+ *               promotes with it. int, uint, float and complex stand for all dtypes of that kind except the narrow
+ *               ones, float8 for all floats of eight bits, packed for int4, uint4, int2, uint2 and float4 (as in
+ *               `nd4c ops`).
  *   Attributes  the attributes in order, each with its default, which nd4c_op_call takes if the caller leaves the
  *               attribute out. A C caller gives them all. A list is a pointer and a count; NULL and 0 stand for its
  *               default. An attribute whose values have words is an enum of ops/enums.h; a list of such values holds
@@ -270,7 +271,7 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  *               the array given (nd4c_op_call has the rules).
  *   Statuses    the statuses, without ND4C_, with which the rule that infers the op's shapes may refuse a call.
  *
- * Every op may also give NULL_ARGUMENT and HANDLE (inputs), DTYPE (the first input's is none of those listed), SHAPE
+ * Every op may also return NULL_ARGUMENT and HANDLE (inputs), DTYPE (the first input's is none of those listed), SHAPE
  * and DTYPE (an output that was given has another shape or dtype), ALIAS and READ_ONLY (outputs), MEMORY and
  * MEMORY_CAP, POISONED (an input has no value), UNSUPPORTED (no kernel of the device serves the call), STRICT (strict
  * contexts), and what the device reports. Some kernels refuse a call because of the values of its inputs: INDEX (an
@@ -279,7 +280,7 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  *
  * Functions that would have more than eight parameters, outputs not counted, take an options struct (nd4c/options.h).
  * It has everything that a caller may leave out, attributes as well as optional inputs, so that a later version can add
- * either without another function. Inputs that the op requires stay parameters, also where they are many (tree_ensemble
+ * either without another function. Inputs that the op requires stay parameters, even if there are many (tree_ensemble
  * has eleven). NULL stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that
  * asks for something which this library does not know.
  *

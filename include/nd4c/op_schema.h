@@ -165,9 +165,9 @@ typedef struct nd4c_op_info {
   const char *provider; /* the plug-in that brings the op; "": nd4c itself */
 } nd4c_op_info;
 
-/* Number of ops: those of this build, then those of the plug-ins that were loaded (nd4c_backend_load; those of
- * nd4c.backend.plugins with the first call that needs a device, or nd4c_backend_probe). It only grows. Takes no
- * lock. */
+/* Number of ops: those of this build, then those of the plug-ins that have been loaded. nd4c_backend_load loads a
+ * plug-in; those of nd4c.backend.plugins are loaded by nd4c_backend_probe or by the first call that needs a device. The
+ * number only grows. Takes no lock. */
 ND4C_API int32_t nd4c_op_count(void);
 /* Schema at position 0 .. count - 1 of the table, NULL past the end. */
 ND4C_API const nd4c_op_info *nd4c_op_at(int32_t position);
@@ -188,8 +188,8 @@ typedef struct nd4c_attr_word {
  * same_upper, same_lower and valid. Returns *count words in the order of the values. Static. NULL, with *count 0, if
  * the attribute's values have no words, or there is no such op or attribute. count may be NULL. */
 ND4C_API const nd4c_attr_word *nd4c_op_attr_words(nd4c_op op, int32_t attr, int32_t *count);
-/* The name of an output by its position: "y". Ops of plug-ins do not name their outputs: "y", or "y0", "y1" of several.
- * Static; NULL where there is no such op or output. */
+/* The name of an output by its position: "y". Ops of plug-ins do not name their outputs: a single output is "y";
+ * several are "y0", "y1", ... Static; NULL where there is no such op or output. */
 ND4C_API const char *nd4c_op_output_name(nd4c_op op, int32_t output);
 
 /* -- generic call --------------------------------------------------------------------------------------------- */
@@ -198,10 +198,10 @@ ND4C_API const char *nd4c_op_output_name(nd4c_op op, int32_t output);
  *
  * inputs: input_count arrays; an optional input that is left out is NULL, or missing at the end. attrs: by name, in any
  * order; an attribute that is not given takes its default. outputs: output_count entries. A NULL entry receives a fresh
- * array, which the caller releases. Into any other array the result is written: its dtype and shape must be those of
- * the result, and for an element-wise op it may be the very same view as an input. Errors: NAME, ARGUMENT,
- * NULL_ARGUMENT, DTYPE, SHAPE, ALIAS, READ_ONLY, MEMORY, and what the device reports. A refused call leaves the outputs
- * as they were. */
+ * array, which the caller releases. If an entry holds an array, nd4c writes the result into that array: its dtype and
+ * shape must be those of the result, and for an element-wise op it may be the same view as an input. Errors: NAME,
+ * ARGUMENT, NULL_ARGUMENT, DTYPE, SHAPE, ALIAS, READ_ONLY, MEMORY, and what the device reports. A refused call leaves
+ * the outputs as they were. */
 ND4C_API nd4c_status nd4c_op_call(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                   int32_t input_count, const nd4c_attr *attrs, int32_t attr_count, nd4c_array **outputs,
                                   int32_t output_count);

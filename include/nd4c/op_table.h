@@ -23,22 +23,24 @@
  * ONNX and ND4J, with bars between: "absolute|abs|Abs|abs". A name is empty where the other library does not have the
  * op under one name.
  *
- * Most rows have no trait. Fresh outputs then lie in C order, but those of element-wise ops (categories UNARY, BINARY,
- * TERNARY) in the memory order of the inputs; and only the output of an element-wise op may be an input itself. The
- * traits are the exceptions:
+ * Most rows have no trait. Then the fresh outputs of an element-wise op (categories UNARY, BINARY, TERNARY) lie in the
+ * memory order of the inputs, and an output may be the same array as an input. The fresh outputs of any other op lie in
+ * C order, and an output may not be an input. The traits are the exceptions:
  *
  *   C_ORDER       fresh outputs lie in C order though the op is element-wise
- *   INPUT_ORDER   they lie in the memory order of the inputs
- *   FIRST_ORDER   they lie in that of the first input
- *   REPLACES      some elements of the first input are replaced, in its own memory if it is the output
- *   REFUSES_LATE  a kernel may refuse the call after it began to write: it never writes into outputs that are given
+ *   INPUT_ORDER   fresh outputs lie in the memory order of the inputs though the op is not element-wise
+ *   FIRST_ORDER   fresh outputs lie in the memory order of the first input
+ *   REPLACES      the output is the first input with some elements replaced; it may be the same array as that input,
+ *                 whose elements are then replaced in place
+ *   REFUSES_LATE  a kernel may refuse the call after it has begun to write, so nd4c never lets it write into an output
+ *                 that the caller gave
  *
  * The form says how the C function is called. Most rows have none: the function takes each parameter of the signature.
  * With the form OPTIONS the function takes the required inputs and a struct with everything else (nd4c/options.h); if
  * such a row has no trait, NONE stands in the trait's place. An op whose function would have more than eight
  * parameters, outputs not counted, must have this form. An op keeps its form, since the form is part of the ABI.
  *
- * Rows stand in op_table/<family>.h. An op without inputs is computed on the context's device. */
+ * Rows stand in op_table/<family>.h. An op without inputs runs on the context's device. */
 #ifndef ND4C_OP_TABLE_H
 #define ND4C_OP_TABLE_H
 
