@@ -9,7 +9,7 @@
   X(DELTA, 2, "delta")            \
   X(GATED_DELTA, 3, "gated_delta")
 
-/* q, k, v: [n, heads, t, head], or [n, t, heads * head] with both numbers of heads. scale 0: 1 / sqrt(head). */
+/* q, k, v: [n, heads, t, head], or [n, t, heads * head] if q_heads and kv_heads are given. scale 0: 1 / sqrt(head). */
 #define ND4C_SIG_ATTENTION_BASE(A, op) \
   A(op, IN, q, 0)                      \
   A(op, IN, k, 0)                      \
@@ -82,28 +82,31 @@
 
 #define ND4C_OPS_ATTENTION(OP)                                                                                        \
   OP(660, 1, attention, NN, ND4C_SIG_ATTENTION, attention, REAL_FLOATING,                                             \
-     "y = softmax(softcap(scale q k^T) + mask) v by head, past_* before k and v; each group of q's heads shares one " \
-     "of k and v; a false in a boolean mask, keys past key_lengths, after is_causal's frontier or outside the "       \
-     "windows do not take part; a query without keys gives 0",                                                        \
+     "y = softmax(softcap(scale q k^T) + mask) v for each head; past_key and past_value stand before k and v; each "  \
+     "group of q's heads shares one head of k and v. A key takes no part if a boolean mask is false there, if it is " \
+     "past key_lengths, if is_causal and it comes after the query, or if it is outside the windows; a query without " \
+     "keys gives 0",                                                                                                  \
      "|nn.functional.scaled_dot_product_attention|Attention|dotProductAttention", NONE, OPTIONS)                      \
   OP(661, 1, attention_with_cache, NN, ND4C_SIG_ATTENTION_CACHE, attention_with_cache, REAL_FLOATING,                 \
-     "attention, and past_* with k and v behind, and the scores after the step that scores_mode "                     \
-     "names",                                                                                                         \
+     "attention; also gives past_key with k appended, past_value with v appended, and the scores after the step "     \
+     "that scores_mode names",                                                                                        \
      "||Attention|", NONE, OPTIONS)                                                                                   \
   OP(662, 1, multi_head_attention, NN, ND4C_SIG_MULTI_HEAD, multi_head_attention, REAL_FLOATING,                      \
-     "attention of q wq^T + bq, k wk^T + bk, v wv^T + bv ([n, t, features]) by heads, then wo^T + bo",                \
+     "attention of q wq^T + bq, k wk^T + bk and v wv^T + bv ([n, t, features]), split into heads; the result times "  \
+     "wo^T, plus bo",                                                                                                 \
      "|nn.MultiheadAttention||multiHeadDotProductAttention", NONE, OPTIONS)                                           \
   OP(663, 1, rotary_embedding, NN, ND4C_SIG_ROTARY, rotary_embedding, REAL_FLOATING,                                  \
-     "pairs of x's first rotary_dim (0: all) features, halves or interleaved neighbours, turned by the angles of "    \
-     "cos and sin [n, t, pairs], or [positions, pairs] with position_ids [n, t]",                                     \
+     "rotates pairs of x's first rotary_dim (0: all) features by the angles of cos and sin, [n, t, pairs] or, with "  \
+     "position_ids [n, t], [positions, pairs]; a pair is one feature from each half or, if interleaved, two "         \
+     "neighbours",                                                                                                    \
      "||RotaryEmbedding|")                                                                                            \
   OP(664, 1, linear_attention, NN, ND4C_SIG_LINEAR_ATTENTION, linear_attention, REAL_FLOATING,                        \
      "y = scale q^T S of a state S [n, heads, head, v_head] with S += k v^T at each step; gated: S scaled by "        \
      "e^decay before; delta: v replaced by beta (v - S^T k)",                                                         \
      "||LinearAttention|", NONE, OPTIONS)                                                                             \
   OP(665, 1, embedding_bag, NN, ND4C_SIG_EMBEDDING_BAG, embedding_bag, REAL_FLOATING,                                 \
-     "rows of table at indices, times weights, reduced by bag: those of a row of indices [bags, n], or from one of "  \
-     "offsets to the next; padding_index is left out; an empty bag gives 0",                                          \
+     "rows of table at indices, times weights, reduced for each bag; a bag is a row of indices [bags, n], or the "    \
+     "indices from one of offsets to the next; padding_index is left out; an empty bag gives 0",                      \
      "|nn.functional.embedding_bag||")
 
 #endif

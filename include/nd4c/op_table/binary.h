@@ -13,14 +13,14 @@
   OP(43, 1, divide, BINARY, ND4C_SIG_BINARY, promote, NUMERIC,                                                         \
      "y = a / b, broadcast; integers truncate toward zero, division by zero gives 0", "divide|div|Div|div")            \
   OP(44, 1, power, BINARY, ND4C_SIG_BINARY, promote, NUMERIC,                                                          \
-     "y = a^b, broadcast; integers wrap, a negative integer exponent truncates the quotient", "power|pow|Pow|pow")     \
+     "y = a^b, broadcast; integers wrap, and a negative exponent of integers truncates the result toward zero",        \
+     "power|pow|Pow|pow")                                                                                              \
   OP(45, 1, maximum, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = the larger of a and b; NaN wins",                    \
      "maximum|maximum|Max|max")                                                                                        \
   OP(46, 1, minimum, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = the smaller of a and b; NaN wins",                   \
      "minimum|minimum|Min|min")                                                                                        \
   OP(47, 1, equal, BINARY, ND4C_SIG_BINARY, compare, ANY,                                                              \
-     "y = a == b, exact across dtypes' promotion; strings, too, which have the order of their code points",            \
-     "equal|eq|Equal|eq")                                                                                              \
+     "y = a == b, exact even where dtypes are promoted; strings are compared by code points", "equal|eq|Equal|eq")     \
   OP(48, 1, not_equal, BINARY, ND4C_SIG_BINARY, compare, ANY, "y = a != b", "not_equal|ne||neq")                       \
   OP(49, 1, less, BINARY, ND4C_SIG_BINARY, compare, REAL_OR_TEXT, "y = a < b", "less|lt|Less|lt")                      \
   OP(50, 1, less_equal, BINARY, ND4C_SIG_BINARY, compare, REAL_OR_TEXT, "y = a <= b", "less_equal|le|LessOrEqual|lte") \

@@ -2,7 +2,7 @@
  * them.
  *
  * Sums are kept in double, double complex or 64 bits and rounded (or wrapped) once at the end, also where several
- * arrays are multiplied; large products of float32 and complex64 are BLAS's, in single precision, as in matmul. */
+ * arrays are multiplied; BLAS computes large products of float32 and complex64, in single precision, as in matmul. */
 #ifndef ND4C_OP_TABLE_CONTRACTION_H
 #define ND4C_OP_TABLE_CONTRACTION_H
 
@@ -31,8 +31,8 @@
   OP(524, 1, matrix_transpose, SHAPE, ND4C_SIG_UNARY, matrix_transpose, ANY,                                         \
      "x with its last two axes exchanged; a view", "matrix_transpose|mT||")                                          \
   OP(525, 1, diagonal, SHAPE, ND4C_SIG_DIAGONAL, diagonal, ANY,                                                      \
-     "diagonals of the matrices on two axes (the last ones) as a last axis; offset above 0: above the main one; a "  \
-     "view",                                                                                                         \
+     "the diagonals of the matrices on two axes (default: the last two), as a new last axis; offset above 0 lies "   \
+     "above the main diagonal; a view",                                                                              \
      "linalg.diagonal|diagonal||diagPart")                                                                           \
   OP(526, 1, trace, LINALG, ND4C_SIG_DIAGONAL, trace, NUMERIC,                                                       \
      "sums of diagonals; integers are summed in 64 bits, as in sum", "linalg.trace|trace||trace")                    \
@@ -46,7 +46,9 @@
   OP(530, 1, vecdot, LINALG, ND4C_SIG_PAIR_AXIS, vecdot, NUMERIC,                                                    \
      "sum of conj(a) b along an axis; the other axes broadcast", "vecdot|linalg.vecdot||dot")                        \
   OP(531, 1, kron, LINALG, ND4C_SIG_BINARY, kron, NUMERIC,                                                           \
-     "Kronecker product: every element of a times all of b, block by block; missing axes count as 1", "kron|kron||") \
+     "Kronecker product: every element of a times all of b, block by block; the shorter shape is filled up with "    \
+     "axes of length 1 in front",                                                                                    \
+     "kron|kron||")                                                                                                  \
   OP(532, 1, multi_dot, LINALG, ND4C_SIG_ARRAYS, multi_dot, NUMERIC,                                                 \
      "product of two or more matrices, pairs in a greedy order; the first and the last may be vectors",              \
      "linalg.multi_dot|linalg.multi_dot||")                                                                          \
@@ -54,7 +56,7 @@
      "Einstein's sum, NumPy's notation: 'ij,jk->ik', '...ii->...i', 'ij,j'; pairs are multiplied in a greedy order", \
      "einsum|einsum|Einsum|")                                                                                        \
   OP(534, 1, inner, LINALG, ND4C_SIG_BINARY, inner, NUMERIC,                                                         \
-     "sums over the last axes of both; without the other's axes where one is a scalar", "inner|inner||")             \
+     "sums over the last axes of both; if one input is a scalar, the product of the two", "inner|inner||")           \
   OP(535, 1, matvec, LINALG, ND4C_SIG_BINARY, matvec, NUMERIC,                                                       \
      "matrices a [..., m, n] times vectors b [..., n]; batches broadcast", "matvec|mv||")                            \
   OP(536, 1, vecmat, LINALG, ND4C_SIG_BINARY, vecmat, NUMERIC,                                                       \

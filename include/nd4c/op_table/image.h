@@ -38,7 +38,7 @@
   X(BORDER, 1, "border")             \
   X(REFLECTION, 2, "reflection")
 
-/* The channels of a decoded image, in their order. */
+/* The channels of a decoded image and their order. */
 #define ND4C_PIXEL_FORMAT_TABLE(X) \
   X(RGB, 0, "RGB")                 \
   X(BGR, 1, "BGR")                 \
@@ -102,68 +102,67 @@
 #define ND4C_SIG_COLOR_FACTOR(A, op) A(op, IN, x, 0) A(op, FLOAT, factor, 1.0) A(op, INT, axis, -1) A(op, OUT, y, 0)
 #define ND4C_SIG_COLOR_DELTA(A, op) A(op, IN, x, 0) A(op, FLOAT, delta, 0) A(op, INT, axis, -1) A(op, OUT, y, 0)
 
-#define ND4C_OPS_IMAGE(OP)                                                                                             \
-  OP(770, 1, resize, IMAGE, ND4C_SIG_RESIZE, resize, NUMBER_OR_BOOL,                                                   \
-     "x resized on the axes (none: all) to sizes or by scales: nearest element, or weights of the neighbours along "   \
-     "each axis (linear; cubic: Keys 1981, cubic_a), with antialias widened when it shrinks; roi [starts, ends] for "  \
-     "tf_crop_and_resize, extrapolation outside; integers are rounded to even and saturate (ONNX Resize)",             \
-     "|nn.functional.interpolate|Resize, Upsample|image.resize, upsampling2d", NONE, OPTIONS)                          \
-  OP(771, 1, crop_and_resize, IMAGE, ND4C_SIG_CROP_AND_RESIZE, crop_and_resize, REAL_FLOATING,                         \
-     "each box [y1, x1, y2, x2] (0 .. 1) of image box_indices[i] of x [b, h, w, c], resized to size [h, w] by "        \
-     "nearest "                                                                                                        \
-     "or linear: y [boxes, h, w, c] (TensorFlow crop_and_resize)",                                                     \
-     "|||image.cropAndResize")                                                                                         \
-  OP(772, 1, grid_sample, IMAGE, ND4C_SIG_GRID_SAMPLE, grid_sample, REAL,                                              \
-     "x [n, c, ...] at the places grid [n, ..., d] names, -1 .. 1 over the last axis first, for d = 1 to 3 spatial "   \
-     "axes; a place that is NaN gives NaN (integers: 0)",                                                              \
-     "|nn.functional.grid_sample|GridSample|")                                                                         \
-  OP(773, 1, affine_grid, IMAGE, ND4C_SIG_AFFINE_GRID, affine_grid, REAL_FLOATING,                                     \
-     "grid [n, ..., d] = theta [n, d, d + 1] times (place, 1) for each place of size [n, c, ...], d = 2 or 3",         \
-     "|nn.functional.affine_grid|AffineGrid|")                                                                         \
-  OP(774, 1, spatial_transformer, IMAGE, ND4C_SIG_SPATIAL_TRANSFORMER, spatial_transformer, REAL,                      \
-     "grid_sample of x at affine_grid of theta, for the spatial extents size (Jaderberg 2015)",                        \
-     "|nn.functional.grid_sample||")                                                                                   \
-  OP(775, 1, nms, IMAGE, ND4C_SIG_NMS, nms, REAL_FLOATING,                                                             \
-     "rows [batch, class, box]: boxes [n, b, 4] by falling scores [n, c, b] above score_threshold, at most "           \
-     "max_output "                                                                                                     \
-     "a class (left out: all), without those that overlap a chosen one by more than iou_threshold (left out: 0); NaN " \
-     "scores are never chosen",                                                                                        \
-     "|torchvision.ops.nms|NonMaxSuppression|image.nonMaxSuppression")                                                 \
-  OP(776, 1, roi_align, IMAGE, ND4C_SIG_ROI_ALIGN, roi_align, REAL_FLOATING,                                           \
-     "each roi [x1, y1, x2, y2] times spatial_scale of x [n, c, h, w] in size [h, w] bins: average of "                \
-     "sampling_ratio^2 "                                                                                               \
-     "bilinear samples (0: as many as the bin has cells), or the largest weighted cell (He 2017, ONNX RoiAlign)",      \
-     "|torchvision.ops.roi_align|RoiAlign|", NONE, OPTIONS)                                                            \
-  OP(777, 1, max_roi_pool, IMAGE, ND4C_SIG_MAX_ROI_POOL, max_roi_pool, REAL_FLOATING,                                  \
-     "largest in each of size [h, w] bins of each roi [batch, x1, y1, x2, y2] times spatial_scale, rounded; an empty " \
-     "bin gives 0 (Girshick 2015)",                                                                                    \
-     "|torchvision.ops.roi_pool|MaxRoiPool|")                                                                          \
-  OP(779, 1, decode_image, IMAGE, ND4C_SIG_DECODE_IMAGE, decode_image, BYTE,                                           \
-     "uint8 [h, w, c] of the bytes of a file: JPEG (libjpeg-turbo), PNG (libpng), WebP (libwebp), TIFF (libtiff), "    \
-     "JPEG "                                                                                                           \
-     "2000 (OpenJPEG), BMP, PNM; alpha, profiles and gamma are left aside; on the host, eagerly alone",                \
-     "|torchvision.io.decode_image|ImageDecoder|")                                                                     \
-  OP(780, 1, rgb_to_hsv, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                   \
-     "hue, saturation, value (0 .. 1) of the 3 colours on axis (Smith 1978)", "|||image.rgbToHsv")                     \
-  OP(781, 1, hsv_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "back from rgb_to_hsv; hue counts modulo 1",      \
-     "|||image.hsvToRgb")                                                                                              \
-  OP(782, 1, rgb_to_yiq, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                   \
-     "luma and chroma of NTSC (TensorFlow's matrix) of the 3 colours on axis", "|||image.rgbToYiq")                    \
-  OP(783, 1, yiq_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "back from rgb_to_yiq (TensorFlow's matrix)",     \
-     "|||image.yiqToRgb")                                                                                              \
-  OP(784, 1, rgb_to_yuv, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                   \
-     "luma and chroma of PAL (TensorFlow's matrix) of the 3 colours on axis", "|||image.rgbToYuv")                     \
-  OP(785, 1, yuv_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "back from rgb_to_yuv (TensorFlow's matrix)",     \
-     "|||image.yuvToRgb")                                                                                              \
-  OP(786, 1, rgb_to_grayscale, IMAGE, ND4C_SIG_AXIS, grayscale, REAL_FLOATING,                                         \
-     "0.2989 red + 0.587 green + 0.114 blue of the 3 colours on axis, which becomes 1 long", "|||rgb_to_grs")          \
-  OP(787, 1, adjust_hue, IMAGE, ND4C_SIG_COLOR_DELTA, color, REAL_FLOATING,                                            \
-     "the 3 colours on axis with delta (turns) added to their hue", "|||image.adjustHue")                              \
-  OP(788, 1, adjust_saturation, IMAGE, ND4C_SIG_COLOR_FACTOR, color, REAL_FLOATING,                                    \
-     "the 3 colours on axis with their saturation times factor, within 0 .. 1", "|||image.adjustSaturation")           \
-  OP(789, 1, adjust_contrast, IMAGE, ND4C_SIG_COLOR_FACTOR, contrast, REAL_FLOATING,                                   \
-     "(x - m) factor + m; m the mean of each channel (on axis) over the two axes before it or, if it is not the "      \
-     "last, after it",                                                                                                 \
+#define ND4C_OPS_IMAGE(OP)                                                                                            \
+  OP(770, 1, resize, IMAGE, ND4C_SIG_RESIZE, resize, NUMBER_OR_BOOL,                                                  \
+     "x resized on the axes (none: all) to sizes or by scales: the nearest element, or a weighted sum of the "        \
+     "neighbours along each axis (linear; cubic: Keys 1981, cubic_a); antialias widens the weights when the axis "    \
+     "shrinks; roi [starts, ends] is for tf_crop_and_resize, with extrapolation outside x; integers are rounded to "  \
+     "even and saturate (ONNX Resize)",                                                                               \
+     "|nn.functional.interpolate|Resize, Upsample|image.resize, upsampling2d", NONE, OPTIONS)                         \
+  OP(771, 1, crop_and_resize, IMAGE, ND4C_SIG_CROP_AND_RESIZE, crop_and_resize, REAL_FLOATING,                        \
+     "each box [y1, x1, y2, x2] (0 .. 1) of image box_indices[i] of x [b, h, w, c], resized to size [h, w] by "       \
+     "nearest or linear: y [boxes, h, w, c] (TensorFlow crop_and_resize)",                                            \
+     "|||image.cropAndResize")                                                                                        \
+  OP(772, 1, grid_sample, IMAGE, ND4C_SIG_GRID_SAMPLE, grid_sample, REAL,                                             \
+     "x [n, c, ...] sampled at the positions in grid [n, ..., d], for d = 1 to 3 spatial axes; coordinates are -1 "   \
+     ".. 1, the last axis first; a NaN position gives NaN (integers: 0)",                                             \
+     "|nn.functional.grid_sample|GridSample|")                                                                        \
+  OP(773, 1, affine_grid, IMAGE, ND4C_SIG_AFFINE_GRID, affine_grid, REAL_FLOATING,                                    \
+     "grid [n, ..., d] = theta [n, d, d + 1] times (position, 1), for each position of size [n, c, ...], d = 2 or 3", \
+     "|nn.functional.affine_grid|AffineGrid|")                                                                        \
+  OP(774, 1, spatial_transformer, IMAGE, ND4C_SIG_SPATIAL_TRANSFORMER, spatial_transformer, REAL,                     \
+     "grid_sample of x at affine_grid of theta, to the spatial extents size (Jaderberg 2015)",                        \
+     "|nn.functional.grid_sample||")                                                                                  \
+  OP(775, 1, nms, IMAGE, ND4C_SIG_NMS, nms, REAL_FLOATING,                                                            \
+     "rows [batch, class, box] of the chosen boxes: boxes [n, b, 4] in the order of falling scores [n, c, b] above "  \
+     "score_threshold, at most max_output of each class (left out: all), skipping a box that overlaps a chosen one "  \
+     "by more than iou_threshold (left out: 0); NaN scores are never chosen",                                         \
+     "|torchvision.ops.nms|NonMaxSuppression|image.nonMaxSuppression")                                                \
+  OP(776, 1, roi_align, IMAGE, ND4C_SIG_ROI_ALIGN, roi_align, REAL_FLOATING,                                          \
+     "for each roi [x1, y1, x2, y2] times spatial_scale, in x [n, c, h, w]: size [h, w] bins, each the average of "   \
+     "sampling_ratio^2 bilinear samples (0: as many as the bin has cells), or the largest weighted cell (He 2017, "   \
+     "ONNX RoiAlign)",                                                                                                \
+     "|torchvision.ops.roi_align|RoiAlign|", NONE, OPTIONS)                                                           \
+  OP(777, 1, max_roi_pool, IMAGE, ND4C_SIG_MAX_ROI_POOL, max_roi_pool, REAL_FLOATING,                                 \
+     "for each roi [batch, x1, y1, x2, y2] times spatial_scale, rounded: the largest element in each of size [h, w] " \
+     "bins; an empty bin gives 0 (Girshick 2015)",                                                                    \
+     "|torchvision.ops.roi_pool|MaxRoiPool|")                                                                         \
+  OP(779, 1, decode_image, IMAGE, ND4C_SIG_DECODE_IMAGE, decode_image, BYTE,                                          \
+     "uint8 [h, w, c] from the bytes of a file: JPEG (libjpeg-turbo), PNG (libpng), WebP (libwebp), TIFF (libtiff), " \
+     "JPEG 2000 (OpenJPEG), BMP, PNM; ignores alpha, profiles and gamma; runs on the host, and only eagerly",         \
+     "|torchvision.io.decode_image|ImageDecoder|")                                                                    \
+  OP(780, 1, rgb_to_hsv, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                  \
+     "hue, saturation, value (0 .. 1) of the 3 colours on axis (Smith 1978)", "|||image.rgbToHsv")                    \
+  OP(781, 1, hsv_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "inverse of rgb_to_hsv; hue counts modulo 1",    \
+     "|||image.hsvToRgb")                                                                                             \
+  OP(782, 1, rgb_to_yiq, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                  \
+     "luma and chroma of NTSC (TensorFlow's matrix) of the 3 colours on axis", "|||image.rgbToYiq")                   \
+  OP(783, 1, yiq_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "inverse of rgb_to_yiq (TensorFlow's matrix)",   \
+     "|||image.yiqToRgb")                                                                                             \
+  OP(784, 1, rgb_to_yuv, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING,                                                  \
+     "luma and chroma of PAL (TensorFlow's matrix) of the 3 colours on axis", "|||image.rgbToYuv")                    \
+  OP(785, 1, yuv_to_rgb, IMAGE, ND4C_SIG_AXIS, color, REAL_FLOATING, "inverse of rgb_to_yuv (TensorFlow's matrix)",   \
+     "|||image.yuvToRgb")                                                                                             \
+  OP(786, 1, rgb_to_grayscale, IMAGE, ND4C_SIG_AXIS, grayscale, REAL_FLOATING,                                        \
+     "0.2989 red + 0.587 green + 0.114 blue of the 3 colours on axis; axis keeps length 1", "|||rgb_to_grs")          \
+  OP(787, 1, adjust_hue, IMAGE, ND4C_SIG_COLOR_DELTA, color, REAL_FLOATING,                                           \
+     "the 3 colours on axis with delta (turns) added to their hue", "|||image.adjustHue")                             \
+  OP(788, 1, adjust_saturation, IMAGE, ND4C_SIG_COLOR_FACTOR, color, REAL_FLOATING,                                   \
+     "the 3 colours on axis with their saturation multiplied by factor and kept within 0 .. 1",                       \
+     "|||image.adjustSaturation")                                                                                     \
+  OP(789, 1, adjust_contrast, IMAGE, ND4C_SIG_COLOR_FACTOR, contrast, REAL_FLOATING,                                  \
+     "(x - m) factor + m, m the mean of each channel (on axis) over the two image axes: those before axis if it is "  \
+     "the last one, else those after it",                                                                             \
      "|||image.adjustContrast")
 
 #endif

@@ -62,29 +62,29 @@
 #define ND4C_SIG_SVM_PROBABILITIES(A, op) \
   A(op, IN, scores, 0) A(op, FLOATS, prob_a, 0) A(op, FLOATS, prob_b, 0) A(op, OUT, y, 0)
 
-#define ND4C_OPS_LEARNING(OP)                                                                                          \
-  OP(830, 1, label_index, LEARNING, ND4C_SIG_LABEL_INDEX, label_index, ANY,                                            \
-     "int64 position of each element of x among keys (the last of equal ones; NaN is equal to NaN), as many as there " \
-     "are keys for one that is not among them",                                                                        \
-     "||LabelEncoder|")                                                                                                \
-  OP(831, 1, tree_ensemble, LEARNING, ND4C_SIG_TREE_ENSEMBLE, tree_ensemble, REAL_FLOATING,                            \
-     "y [n, targets]: sum (average, least, largest) of the weights of the leaves that each row of x [n, features] "    \
-     "reaches; a node asks whether its feature stands in relation node_modes to its split (or is among its members, "  \
-     "sets that NaN ends, or is NaN where missing_true) and goes to node or leaf true_ids, else false_ids "            \
-     "(ONNX TreeEnsemble); leaf_ends: where the targets and weights of each leaf end, else one each",                  \
-     "||TreeEnsemble|", NONE, OPTIONS)                                                                                 \
-  OP(832, 1, score_transform, LEARNING, ND4C_SIG_SCORE_TRANSFORM, score_transform, REAL_FLOATING,                      \
-     "scores on the last axis as they are, softmax, 1 / (1 + e^-x), softmax where 0 stays 0, or the inverse of the "   \
-     "normal distribution (ONNX post_transform)",                                                                      \
-     "|||")                                                                                                            \
-  OP(833, 1, svm_kernel, LEARNING, ND4C_SIG_SVM_KERNEL, svm_kernel, REAL_FLOATING,                                     \
-     "y [n, v] for x [n, f] and vectors [v, f]: x . v, (gamma x . v + coef0)^degree, e^(-gamma |x - v|^2) or "         \
-     "tanh(gamma x . v + coef0)",                                                                                      \
-     "|||")                                                                                                            \
-  OP(834, 1, svm_probabilities, LEARNING, ND4C_SIG_SVM_PROBABILITIES, svm_probabilities, REAL_FLOATING,                \
-     "probabilities [n, classes] of scores [n, pairs of classes], each pair's 1 / (1 + e^(prob_a s + prob_b)), "       \
-     "coupled "                                                                                                        \
-     "by the iteration of libsvm (Wu, Lin and Weng 2004)",                                                             \
+#define ND4C_OPS_LEARNING(OP)                                                                                         \
+  OP(830, 1, label_index, LEARNING, ND4C_SIG_LABEL_INDEX, label_index, ANY,                                           \
+     "int64 position of each element of x among keys; if several keys are equal, the last one; NaN is equal to NaN; " \
+     "an element that is not among keys gives the number of keys",                                                    \
+     "||LabelEncoder|")                                                                                               \
+  OP(831, 1, tree_ensemble, LEARNING, ND4C_SIG_TREE_ENSEMBLE, tree_ensemble, REAL_FLOATING,                           \
+     "y [n, targets]: for each row of x [n, features], each tree leads to a leaf, and the weights of these leaves "   \
+     "are combined (sum, average, least, largest). A node compares its feature with its split as node_modes says "    \
+     "(MEMBER: with its set in members, which NaN ends; missing_true: NaN counts as true), then goes to node or "     \
+     "leaf true_ids, else false_ids. leaf_ends: where the targets and weights of each leaf end; left out: one "       \
+     "target for each leaf (ONNX TreeEnsemble)",                                                                      \
+     "||TreeEnsemble|", NONE, OPTIONS)                                                                                \
+  OP(832, 1, score_transform, LEARNING, ND4C_SIG_SCORE_TRANSFORM, score_transform, REAL_FLOATING,                     \
+     "scores on the last axis unchanged, or their softmax, 1 / (1 + e^-x), softmax that leaves zeros 0, or inverse "  \
+     "of the normal distribution (ONNX post_transform)",                                                              \
+     "|||")                                                                                                           \
+  OP(833, 1, svm_kernel, LEARNING, ND4C_SIG_SVM_KERNEL, svm_kernel, REAL_FLOATING,                                    \
+     "y [n, v] for x [n, f] and vectors [v, f]: x . v, (gamma x . v + coef0)^degree, e^(-gamma |x - v|^2) or "        \
+     "tanh(gamma x . v + coef0)",                                                                                     \
+     "|||")                                                                                                           \
+  OP(834, 1, svm_probabilities, LEARNING, ND4C_SIG_SVM_PROBABILITIES, svm_probabilities, REAL_FLOATING,               \
+     "class probabilities [n, classes] from scores s [n, pairs of classes]: the probability of each pair is 1 / (1 "  \
+     "+ e^(prob_a s + prob_b)), and libsvm's iteration couples the pairs (Wu, Lin and Weng 2004)",                    \
      "|||")
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef ND4C_OP_TABLE_LOSS_H
 #define ND4C_OP_TABLE_LOSS_H
 
-/* How a loss combines its elements. MEAN divides by the number of elements, in nll_loss and softmax_cross_entropy by
- * the sum of the weights. MEAN_BY_WEIGHT always divides by the sum of the weights. */
+/* How a loss combines its elements. MEAN divides by the number of elements, but in nll_loss and softmax_cross_entropy
+ * by the sum of the weights. MEAN_BY_WEIGHT always divides by the sum of the weights. */
 #define ND4C_LOSS_REDUCTION_TABLE(X) \
   X(NONE, 0, "none")                 \
   X(SUM, 1, "sum")                   \
@@ -97,16 +97,18 @@
 
 #define ND4C_OPS_LOSS(OP)                                                                                              \
   OP(680, 1, nll_loss, NN, ND4C_SIG_NLL, nll_loss, REAL_FLOATING,                                                      \
-     "-weights[c] x[n, c, ...] with c the class in target [n, ...]; ignore_index gives 0 with weight 0",               \
+     "-weights[c] x[n, c, ...] with c the class in target [n, ...]; where target is ignore_index, loss and weight "    \
+     "are 0",                                                                                                          \
      "|nn.functional.nll_loss|NegativeLogLikelihoodLoss|")                                                             \
   OP(681, 1, softmax_cross_entropy, NN, ND4C_SIG_CROSS_ENTROPY, softmax_cross_entropy, REAL_FLOATING,                  \
-     "nll_loss of log_softmax(x) on axis 1, and that log_softmax",                                                     \
+     "nll_loss of log_softmax(x) on axis 1; also gives that log_softmax",                                              \
      "|nn.functional.cross_entropy|SoftmaxCrossEntropyLoss|sparseSoftmaxCrossEntropy")                                 \
   OP(682, 1, dense_cross_entropy, NN, ND4C_SIG_LOSS_AXIS, axis_loss, REAL_FLOATING,                                    \
-     "-sum of target * log_softmax(x) on axis, which the loss lacks",                                                  \
+     "-sum of target * log_softmax(x) on axis; the loss does not have that axis",                                      \
      "|nn.functional.cross_entropy||softmaxCrossEntropy")                                                              \
   OP(683, 1, cosine_distance, NN, ND4C_SIG_LOSS_AXIS, axis_loss, REAL_FLOATING,                                        \
-     "1 - sum of x * target on axis, which the loss lacks; both of norm 1", "|||cosineDistance")                       \
+     "1 - sum of x * target on axis, for x and target of norm 1; the loss does not have that axis",                    \
+     "|||cosineDistance")                                                                                              \
   OP(684, 1, mse_loss, NN, ND4C_SIG_LOSS, loss, REAL_FLOATING, "(x - target)^2",                                       \
      "|nn.functional.mse_loss||meanSquaredError")                                                                      \
   OP(685, 1, l1_loss, NN, ND4C_SIG_LOSS, loss, REAL_FLOATING, "|x - target|",                                          \

@@ -1,5 +1,5 @@
-/* Rows of the op table: the rest of elementary and special functions, of integers' bits, of numbers' parts. op_table.h
- * says how to read them. */
+/* Rows of the op table: elementary functions that unary.h and binary.h do not have, special functions, and functions of
+ * an integer's bits or a number's parts. op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_MATHEMATICS_H
 #define ND4C_OP_TABLE_MATHEMATICS_H
 
@@ -39,26 +39,27 @@
   OP(211, 1, log2, UNARY, ND4C_SIG_UNARY, same, FLOATING, "y = ln x / ln 2", "log2|log2||")                            \
   OP(212, 1, log10, UNARY, ND4C_SIG_UNARY, same, FLOATING, "y = ln x / ln 10", "log10|log10||")                        \
   OP(213, 1, exp2, UNARY, ND4C_SIG_UNARY, same, FLOATING, "y = 2^x", "exp2|exp2||")                                    \
-  OP(214, 1, cbrt, UNARY, ND4C_SIG_UNARY, same, REAL_FLOATING, "y = x^(1/3), of negative x too", "cbrt|||")            \
+  OP(214, 1, cbrt, UNARY, ND4C_SIG_UNARY, same, REAL_FLOATING, "y = x^(1/3), also for negative x", "cbrt|||")          \
   OP(215, 1, rsqrt, UNARY, ND4C_SIG_UNARY, same, REAL_FLOATING, "y = x^(-1/2)", "|rsqrt||rsqrt")                       \
   OP(216, 1, trunc, UNARY, ND4C_SIG_UNARY, same, REAL, "y = x without its fraction", "trunc|trunc||")                  \
   OP(217, 1, frac, UNARY, ND4C_SIG_UNARY, same, REAL_FLOATING, "y = x - trunc x; NaN for infinities", "|frac||")       \
   OP(218, 1, is_finite, UNARY, ND4C_SIG_UNARY, predicate, NUMERIC,                                                     \
      "y = x is neither infinite nor NaN; complex: both parts", "isfinite|isfinite||isFinite")                          \
   OP(219, 1, is_inf, UNARY, ND4C_SIG_IS_INF, predicate, NUMERIC,                                                       \
-     "y = x is infinite, of a sign that is detected; complex: either part", "isinf|isinf|IsInf|isInfinite")            \
+     "y = x is infinite with a sign that the attributes detect; complex: either part", "isinf|isinf|IsInf|isInfinite") \
   OP(220, 1, signbit, UNARY, ND4C_SIG_UNARY, predicate, REAL_FLOATING,                                                 \
-     "y = the sign bit of x is set, of -0 and NaN too", "signbit|signbit||")                                           \
-  OP(221, 1, conj, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = Re x - i Im x; x of real dtypes",                        \
+     "y = the sign bit of x is set; true also for -0 and for NaN with that bit", "signbit|signbit||")                  \
+  OP(221, 1, conj, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = Re x - i Im x; y = x for real dtypes",                   \
      "conj|conj_physical||")                                                                                           \
-  OP(222, 1, real, UNARY, ND4C_SIG_UNARY, magnitude, NUMERIC, "y = Re x; x of real dtypes", "real|real||")             \
-  OP(223, 1, imag, UNARY, ND4C_SIG_UNARY, magnitude, NUMERIC, "y = Im x; 0 of real dtypes", "imag|imag||")             \
+  OP(222, 1, real, UNARY, ND4C_SIG_UNARY, magnitude, NUMERIC, "y = Re x; y = x for real dtypes", "real|real||")        \
+  OP(223, 1, imag, UNARY, ND4C_SIG_UNARY, magnitude, NUMERIC, "y = Im x; 0 for real dtypes", "imag|imag||")            \
   OP(224, 1, angle, UNARY, ND4C_SIG_UNARY, magnitude, FLOATING, "y = atan2(Im x, Re x); real x: 0, or pi if negative", \
      "angle|angle||")                                                                                                  \
   OP(225, 1, positive, UNARY, ND4C_SIG_UNARY, same, NUMERIC, "y = x", "positive|positive||")                           \
   OP(226, 1, bitwise_invert, UNARY, ND4C_SIG_UNARY, same, INTEGER_OR_BOOL, "y = all bits of x inverted; bools: not x", \
      "bitwise_invert|bitwise_not|BitwiseNot|toggleBits")                                                               \
-  OP(227, 1, bit_count, UNARY, ND4C_SIG_UNARY, bit_count, INTEGER, "uint8 y = one bits of |x|", "bitwise_count|||")    \
+  OP(227, 1, bit_count, UNARY, ND4C_SIG_UNARY, bit_count, INTEGER,                                                     \
+     "y = the number of bits that are 1 in |x|, as uint8", "bitwise_count|||")                                         \
   OP(228, 1, erfc, UNARY, ND4C_SIG_UNARY, same, REAL_FLOATING, "y = 1 - erf x, without cancellation",                  \
      "scipy.special.erfc|erfc||erfc")                                                                                  \
   OP(229, 1, erfinv, UNARY, ND4C_SIG_UNARY, same, REAL_FLOATING,                                                       \
@@ -86,80 +87,80 @@
   OP(240, 1, bit_cast, UNARY, ND4C_SIG_CAST, bit_cast, NUMBER_OR_BOOL,                                                 \
      "y = the bits of x read as another dtype of the same size", "ndarray.view|Tensor.view|BitCast|bitcast")
 
-#define ND4C_OPS_MATHEMATICS_BINARY(OP)                                                                                \
-  OP(250, 1, atan2, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = angle of the point (b, a), -pi to pi",       \
-     "arctan2|atan2||atan2")                                                                                           \
-  OP(251, 1, bitwise_and, BINARY, ND4C_SIG_BINARY, promote, INTEGER_OR_BOOL, "y = a & b, bit by bit",                  \
-     "bitwise_and|bitwise_and|BitwiseAnd|bitwiseAnd")                                                                  \
-  OP(252, 1, bitwise_or, BINARY, ND4C_SIG_BINARY, promote, INTEGER_OR_BOOL, "y = a | b, bit by bit",                   \
-     "bitwise_or|bitwise_or|BitwiseOr|bitwiseOr")                                                                      \
-  OP(253, 1, bitwise_xor, BINARY, ND4C_SIG_BINARY, promote, INTEGER_OR_BOOL, "y = a ^ b, bit by bit",                  \
-     "bitwise_xor|bitwise_xor|BitwiseXor|bitwiseXor")                                                                  \
-  OP(254, 1, bitwise_left_shift, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                            \
-     "y = a << b; 0 where b is negative or no less than the number of bits",                                           \
-     "bitwise_left_shift|bitwise_left_shift|BitShift|leftShift")                                                       \
-  OP(255, 1, bitwise_right_shift, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                           \
-     "y = a >> b, keeping the sign; where b is negative or no less than the number of bits, -1 for negative a, else "  \
-     "0",                                                                                                              \
-     "bitwise_right_shift|bitwise_right_shift|BitShift|rightShift")                                                    \
-  OP(256, 1, copysign, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = |a| with the sign bit of b",              \
-     "copysign|copysign||")                                                                                            \
-  OP(257, 1, floor_divide, BINARY, ND4C_SIG_BINARY, promote, REAL,                                                     \
-     "y = floor(a / b) of the exact quotient; integers: division by zero gives 0, overflow wraps",                     \
-     "floor_divide|floor_divide||floorDiv")                                                                            \
-  OP(258, 1, remainder, BINARY, ND4C_SIG_BINARY, promote, REAL,                                                        \
-     "y = a - b floor(a / b), with the sign of b, as Python's %; integers: division by zero gives 0",                  \
-     "remainder|remainder|Mod|floorMod")                                                                               \
-  OP(259, 1, fmod, BINARY, ND4C_SIG_BINARY, promote, REAL,                                                             \
-     "y = a - b trunc(a / b), with the sign of a, as C's %; integers: division by zero gives 0", "fmod|fmod|Mod|mod")  \
-  OP(260, 1, hypot, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = sqrt(a^2 + b^2), without overflow",          \
-     "hypot|hypot||")                                                                                                  \
-  OP(261, 1, logaddexp, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = ln(e^a + e^b), without overflow",        \
-     "logaddexp|logaddexp||")                                                                                          \
-  OP(262, 1, nextafter, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING,                                               \
-     "y = the number next to a in the direction of b; b if they are equal", "nextafter|nextafter||")                   \
-  OP(263, 1, true_divide, BINARY, ND4C_SIG_BINARY, true_divide, NUMERIC,                                               \
-     "y = a / b, broadcast; integers are divided as float64", "true_divide|true_divide||")                             \
-  OP(264, 1, xlogy, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = a ln b; 0 where a is 0 and b is not NaN",    \
-     "scipy.special.xlogy|xlogy||")                                                                                    \
-  OP(265, 1, gcd, BINARY, ND4C_SIG_BINARY, promote, INTEGER, "y = greatest common divisor of |a| and |b|; 0 of zeros", \
-     "gcd|gcd||")                                                                                                      \
-  OP(266, 1, lcm, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                                           \
-     "y = least common multiple of |a| and |b|; overflow wraps", "lcm|lcm||")                                          \
-  OP(267, 1, ldexp, BINARY, ND4C_SIG_LDEXP, ldexp, REAL_FLOATING, "y = x 2^exponent, exponent an integer",             \
-     "ldexp|ldexp||")                                                                                                  \
-  OP(268, 1, heaviside, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = 0 for a < 0, b for a = 0, 1 for a > 0",  \
-     "heaviside|heaviside||")                                                                                          \
-  OP(269, 1, fmax, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = the larger of a and b; a number wins over NaN",        \
-     "fmax|fmax||")                                                                                                    \
-  OP(270, 1, fmin, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = the smaller of a and b; a number wins over NaN",       \
-     "fmin|fmin||")                                                                                                    \
-  OP(271, 1, squared_difference, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = (a - b)^2; integers wrap",               \
-     "|||squaredDifference")                                                                                           \
-  OP(272, 1, is_close, BINARY, ND4C_SIG_IS_CLOSE, compare, NUMERIC,                                                    \
-     "y = |a - b| <= atol + rtol |b|; equal infinities are close, NaNs if equal_nan", "isclose|isclose||")             \
-  OP(273, 1, divide_no_nan, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = a / b; 0 where b is 0",              \
-     "|||divNoNan")                                                                                                    \
-  OP(274, 1, logaddexp2, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = log2(2^a + 2^b), without overflow",     \
+#define ND4C_OPS_MATHEMATICS_BINARY(OP)                                                                               \
+  OP(250, 1, atan2, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = angle of the point (b, a), -pi to pi",      \
+     "arctan2|atan2||atan2")                                                                                          \
+  OP(251, 1, bitwise_and, BINARY, ND4C_SIG_BINARY, promote, INTEGER_OR_BOOL, "y = a & b, bit by bit",                 \
+     "bitwise_and|bitwise_and|BitwiseAnd|bitwiseAnd")                                                                 \
+  OP(252, 1, bitwise_or, BINARY, ND4C_SIG_BINARY, promote, INTEGER_OR_BOOL, "y = a | b, bit by bit",                  \
+     "bitwise_or|bitwise_or|BitwiseOr|bitwiseOr")                                                                     \
+  OP(253, 1, bitwise_xor, BINARY, ND4C_SIG_BINARY, promote, INTEGER_OR_BOOL, "y = a ^ b, bit by bit",                 \
+     "bitwise_xor|bitwise_xor|BitwiseXor|bitwiseXor")                                                                 \
+  OP(254, 1, bitwise_left_shift, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                           \
+     "y = a << b; 0 where b is negative or no less than the number of bits",                                          \
+     "bitwise_left_shift|bitwise_left_shift|BitShift|leftShift")                                                      \
+  OP(255, 1, bitwise_right_shift, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                          \
+     "y = a >> b, keeping the sign; where b is negative or no less than the number of bits, -1 for negative a, else " \
+     "0",                                                                                                             \
+     "bitwise_right_shift|bitwise_right_shift|BitShift|rightShift")                                                   \
+  OP(256, 1, copysign, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = |a| with the sign bit of b",             \
+     "copysign|copysign||")                                                                                           \
+  OP(257, 1, floor_divide, BINARY, ND4C_SIG_BINARY, promote, REAL,                                                    \
+     "y = floor(a / b) of the exact quotient; integers: division by zero gives 0, overflow wraps",                    \
+     "floor_divide|floor_divide||floorDiv")                                                                           \
+  OP(258, 1, remainder, BINARY, ND4C_SIG_BINARY, promote, REAL,                                                       \
+     "y = a - b floor(a / b), with the sign of b, as Python's %; integers: division by zero gives 0",                 \
+     "remainder|remainder|Mod|floorMod")                                                                              \
+  OP(259, 1, fmod, BINARY, ND4C_SIG_BINARY, promote, REAL,                                                            \
+     "y = a - b trunc(a / b), with the sign of a, as C's %; integers: division by zero gives 0", "fmod|fmod|Mod|mod") \
+  OP(260, 1, hypot, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = sqrt(a^2 + b^2), without overflow",         \
+     "hypot|hypot||")                                                                                                 \
+  OP(261, 1, logaddexp, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = ln(e^a + e^b), without overflow",       \
+     "logaddexp|logaddexp||")                                                                                         \
+  OP(262, 1, nextafter, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING,                                              \
+     "y = the number next to a in the direction of b; b if they are equal", "nextafter|nextafter||")                  \
+  OP(263, 1, true_divide, BINARY, ND4C_SIG_BINARY, true_divide, NUMERIC,                                              \
+     "y = a / b, broadcast; integers are divided as float64", "true_divide|true_divide||")                            \
+  OP(264, 1, xlogy, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = a ln b; 0 where a is 0 and b is not NaN",   \
+     "scipy.special.xlogy|xlogy||")                                                                                   \
+  OP(265, 1, gcd, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                                          \
+     "y = greatest common divisor of |a| and |b|; 0 if both are 0", "gcd|gcd||")                                      \
+  OP(266, 1, lcm, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                                          \
+     "y = least common multiple of |a| and |b|; overflow wraps", "lcm|lcm||")                                         \
+  OP(267, 1, ldexp, BINARY, ND4C_SIG_LDEXP, ldexp, REAL_FLOATING, "y = x 2^exponent, exponent an integer",            \
+     "ldexp|ldexp||")                                                                                                 \
+  OP(268, 1, heaviside, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = 0 for a < 0, b for a = 0, 1 for a > 0", \
+     "heaviside|heaviside||")                                                                                         \
+  OP(269, 1, fmax, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = the larger of a and b; a number wins over NaN",       \
+     "fmax|fmax||")                                                                                                   \
+  OP(270, 1, fmin, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = the smaller of a and b; a number wins over NaN",      \
+     "fmin|fmin||")                                                                                                   \
+  OP(271, 1, squared_difference, BINARY, ND4C_SIG_BINARY, promote, REAL, "y = (a - b)^2; integers wrap",              \
+     "|||squaredDifference")                                                                                          \
+  OP(272, 1, is_close, BINARY, ND4C_SIG_IS_CLOSE, compare, NUMERIC,                                                   \
+     "y = |a - b| <= atol + rtol |b|; equal infinities are close, NaNs if equal_nan", "isclose|isclose||")            \
+  OP(273, 1, divide_no_nan, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = a / b; 0 where b is 0",             \
+     "|||divNoNan")                                                                                                   \
+  OP(274, 1, logaddexp2, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = log2(2^a + 2^b), without overflow",    \
      "logaddexp2|logaddexp2||")
 
 /* Special functions with parameters (DLMF 5.15, 8.2, 8.17, 25.11); all inputs broadcast. */
-#define ND4C_OPS_MATHEMATICS_PARAMETRIC(OP)                                                                          \
-  OP(275, 1, igamma, BINARY, ND4C_SIG_INCOMPLETE_GAMMA, promote, REAL_FLOATING,                                      \
-     "y = integral of t^(a - 1) e^-t, t = 0..x, divided by gamma(a); NaN for negative a or x",                       \
-     "scipy.special.gammainc|special.gammainc||igamma")                                                              \
-  OP(276, 1, igammac, BINARY, ND4C_SIG_INCOMPLETE_GAMMA, promote, REAL_FLOATING,                                     \
-     "y = 1 - igamma(a, x), without cancellation", "scipy.special.gammaincc|special.gammaincc||igammac")             \
-  OP(277, 1, betainc, TERNARY, ND4C_SIG_INCOMPLETE_BETA, promote_three, REAL_FLOATING,                               \
-     "y = integral of t^(a - 1) (1 - t)^(b - 1), t = 0..x, divided by that to 1; NaN for negative a or b, for x "    \
-     "outside 0 to 1",                                                                                               \
-     "scipy.special.betainc|||betainc")                                                                              \
-  OP(278, 1, zeta, BINARY, ND4C_SIG_ZETA, promote, REAL_FLOATING,                                                    \
-     "y = sum of (q + k)^-x over k = 0, 1, ... (Hurwitz); infinite for x = 1 and for q = 0, -1, ..., NaN for x < 1 " \
-     "and, if x is not whole, for other negative q",                                                                 \
-     "scipy.special.zeta|special.zeta||zeta")                                                                        \
-  OP(279, 1, polygamma, BINARY, ND4C_SIG_POLYGAMMA, promote, REAL_FLOATING,                                          \
-     "y = derivative n of digamma at x: (-1)^(n + 1) n! zeta(n + 1, x); n whole, else NaN",                          \
+#define ND4C_OPS_MATHEMATICS_PARAMETRIC(OP)                                                                           \
+  OP(275, 1, igamma, BINARY, ND4C_SIG_INCOMPLETE_GAMMA, promote, REAL_FLOATING,                                       \
+     "y = integral of t^(a - 1) e^-t, t = 0..x, divided by gamma(a); NaN for negative a or x",                        \
+     "scipy.special.gammainc|special.gammainc||igamma")                                                               \
+  OP(276, 1, igammac, BINARY, ND4C_SIG_INCOMPLETE_GAMMA, promote, REAL_FLOATING,                                      \
+     "y = 1 - igamma(a, x), without cancellation", "scipy.special.gammaincc|special.gammaincc||igammac")              \
+  OP(277, 1, betainc, TERNARY, ND4C_SIG_INCOMPLETE_BETA, promote_three, REAL_FLOATING,                                \
+     "y = integral of t^(a - 1) (1 - t)^(b - 1) for t = 0..x, divided by the same integral for t = 0..1; NaN for "    \
+     "negative a or b, for x outside 0 to 1",                                                                         \
+     "scipy.special.betainc|||betainc")                                                                               \
+  OP(278, 1, zeta, BINARY, ND4C_SIG_ZETA, promote, REAL_FLOATING,                                                     \
+     "y = sum of (q + k)^-x over k = 0, 1, ... (Hurwitz); infinite for x = 1 and for q = 0, -1, ...; NaN for x < 1, " \
+     "and for any other negative q unless x is whole",                                                                \
+     "scipy.special.zeta|special.zeta||zeta")                                                                         \
+  OP(279, 1, polygamma, BINARY, ND4C_SIG_POLYGAMMA, promote, REAL_FLOATING,                                           \
+     "y = derivative n of digamma at x: (-1)^(n + 1) n! zeta(n + 1, x); n whole, else NaN",                           \
      "scipy.special.polygamma|special.polygamma||polygamma")
 
 #define ND4C_OPS_MATHEMATICS(OP) \

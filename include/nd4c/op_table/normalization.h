@@ -1,4 +1,4 @@
-/* Rows of the op table: normalisations, softmax, norms that clip, biases. op_table.h says how to read them. */
+/* Rows of the op table: normalisations, softmax, clipping by a norm, biases. op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_NORMALIZATION_H
 #define ND4C_OP_TABLE_NORMALIZATION_H
 
@@ -74,26 +74,27 @@
      "y = x / sqrt(mean of x^2 + epsilon) * scale, the mean over the axes from axis on",                              \
      "|nn.functional.rms_norm|RMSNormalization|")                                                                     \
   OP(623, 1, lp_normalize, NN, ND4C_SIG_LP_NORMALIZE, lp_normalize, REAL_FLOATING,                                    \
-     "y = x / max((sum of |x|^p on axis)^(1 / p), epsilon), 0 where that is 0",                                       \
+     "y = x / max((sum of |x|^p on axis)^(1 / p), epsilon); 0 if this norm is 0 and epsilon is 0",                    \
      "|nn.functional.normalize|LpNormalization|")                                                                     \
   OP(624, 1, standardize, NN, ND4C_SIG_STANDARDIZE, standardize, REAL_FLOATING,                                       \
      "y = (x - m) / (sqrt(v) + epsilon), mean and variance over axes (none: all)",                                    \
      "scipy.stats.zscore||MeanVarianceNormalization|standardize")                                                     \
   OP(625, 1, batch_norm_training, NN, ND4C_SIG_BATCH_NORM_TRAINING, batch_norm_training, REAL_FLOATING,               \
      "batch_norm with the mean and (population) variance of x itself; running_* = momentum * given + (1 - momentum) " \
-     "* x's",                                                                                                         \
+     "* that of x",                                                                                                   \
      "|nn.functional.batch_norm(training)|BatchNormalization|")                                                       \
   OP(626, 1, layer_norm_with_statistics, NN, ND4C_SIG_LAYER_NORM_STATISTICS, layer_norm_with_statistics,              \
      REAL_FLOATING,                                                                                                   \
      "layer_norm, and m and 1 / sqrt(v + epsilon) in the given floating dtype, normalised axes kept with extent 1",   \
      "|native_layer_norm|LayerNormalization|")                                                                        \
   OP(627, 1, skip_layer_norm, NN, ND4C_SIG_SKIP_LAYER_NORM, skip_layer_norm, REAL_FLOATING,                           \
-     "layer_norm (or rms_norm) on the last axis of sum = x + skip + addend, and that sum",                            \
+     "layer_norm (or rms_norm) on the last axis of sum = x + skip + addend; the second output is that sum",           \
      "||SkipLayerNormalization (com.microsoft)|")                                                                     \
   OP(628, 1, bias_add, NN, ND4C_SIG_BIAS_ADD, bias_add, REAL_FLOATING, "y = activation(x + bias), bias along axis",   \
      "|||biasAdd")                                                                                                    \
   OP(629, 1, clip_by_norm, NN, ND4C_SIG_CLIP_BY_NORM, clip_by_norm, REAL_FLOATING,                                    \
-     "y = x * max_norm / max(norm, max_norm), norm given or the Euclidean one over axes (none: all)",                 \
+     "y = x * max_norm / max(norm, max_norm); norm is the input or, if left out, the Euclidean norm over axes "       \
+     "(none: all)",                                                                                                   \
      "|nn.utils.clip_grad_norm_||clipByNorm, clipByGlobalNorm")                                                       \
   OP(630, 1, global_norm, NN, ND4C_SIG_NORM_OF_ALL, global_norm, REAL_FLOATING,                                       \
      "y = sqrt(sum of the squares of all elements of all xs), 0-d", "|nn.utils.get_total_norm||")                     \

@@ -64,13 +64,15 @@
 
 #define ND4C_OPS_QUANTIZATION(OP)                                                                                      \
   OP(700, 1, cast_float8, QUANTIZATION, ND4C_SIG_CAST_FLOAT8, cast_float8, STORED_NUMBER,                              \
-     "y = x as a float8 dtype; beyond the largest (infinities too): the largest if saturate, else infinity or NaN; "   \
-     "rounding is for float8_e8m0fnu: 0 nearest, ties up, 1 up, 2 down; what is below its smallest counts as beyond",  \
+     "y = x as a float8 dtype; a value beyond the largest (infinities too) gives the largest if saturate, else "       \
+     "infinity or NaN; rounding applies to float8_e8m0fnu only: 0 to nearest, ties up, 1 up, 2 down; there, a value "  \
+     "that rounds below the smallest number gives the smallest if saturate, else NaN",                                 \
      "||Cast|")                                                                                                        \
   OP(701, 1, quantize_linear, QUANTIZATION, ND4C_SIG_QUANTIZE, quantize_linear, QUANTIZABLE,                           \
-     "y = saturate(round(x / scale) + zero_point), ties to even, NaN as 0; the quotient rounded to precision (none: "  \
-     "scale's dtype); one scale, one for each index of axis, or one for each block_size elements along axis; dtype: "  \
-     "zero_point's, else uint8; float8 and float4: (x / scale + zero_point) as cast_float8 rounds it",                 \
+     "y = saturate(round(x / scale) + zero_point), ties to even, NaN as 0; the quotient is rounded to precision "      \
+     "(none: scale's dtype); scale has one value, one for each index of axis, or one for each block_size elements "    \
+     "along axis; y has the attribute dtype, else zero_point's, else uint8; for float8 and float4, x / scale + "       \
+     "zero_point is rounded as in cast_float8",                                                                        \
      "|quantize_per_tensor, quantize_per_channel|QuantizeLinear|quantize")                                             \
   OP(702, 1, dequantize_linear, QUANTIZATION, ND4C_SIG_DEQUANTIZE, dequantize_linear, QUANTIZED,                       \
      "y = (x - zero_point) * scale, rounded once to dtype (none: scale's); scales as in quantize_linear",              \
@@ -80,8 +82,8 @@
      "saturate(round(x / scale) + zero_point) as uint8; NaN does not count and becomes zero_point",                    \
      "||DynamicQuantizeLinear|")                                                                                       \
   OP(704, 1, fake_quantize, QUANTIZATION, ND4C_SIG_FAKE_QUANTIZE, fake_quantize, REAL_FLOATING,                        \
-     "y = dequantised quantised x: 2^bits values from low to high (broadcast to x), shifted so that 0 is one of "      \
-     "them; narrow_range: one value less",                                                                             \
+     "y = x quantised and dequantised: rounded to one of 2^bits equally spaced values from low to high (broadcast "    \
+     "to x), shifted so that 0 is one of them; narrow_range: one value fewer",                                         \
      "|fake_quantize_per_tensor_affine||fakeQuantWithMinMaxVars")                                                      \
   OP(710, 1, matmul_integer, QUANTIZATION, ND4C_SIG_MATMUL_INTEGER, matmul_integer, INT8S,                             \
      "y = (a - a_zero_point)(b - b_zero_point) in int32, which wraps; a_zero_point: one, or one a row; "               \

@@ -3,7 +3,9 @@
 #ifndef ND4C_OP_TABLE_RECURRENT_H
 #define ND4C_OP_TABLE_RECURRENT_H
 
-/* Activation functions of recurrent layers. A row ends with the defaults of alpha and beta. */
+/* A row of the next table ends with the defaults of alpha and beta. */
+
+/* Activation functions of recurrent layers. */
 #define ND4C_RECURRENT_ACTIVATION_TABLE(X)                                        \
   X(RELU, 0, "relu", 0, 0)                         /* max(0, x) */                \
   X(TANH, 1, "tanh", 0, 0)                         /* tanh x */                   \
@@ -23,8 +25,9 @@
   X(REVERSE, 1, "reverse")      \
   X(BIDIRECTIONAL, 2, "bidirectional")
 
-/* What the three layers share. activations: one number a function of the cell, then those of the second direction;
- * alpha and beta: one a function, or none. clip: inputs of activations are kept within +-clip, 0: not. */
+/* Attributes of all three layers. activations: one value for each function of the cell, then those of the second
+ * direction; alpha and beta: one for each function, or none. clip: bounds the inputs of activations to -clip .. clip;
+ * 0: no bound. */
 #define ND4C_SIG_RECURRENT_ATTRS(A, op)              \
   A(op, WORDS, activations, recurrent_activation, 0) \
   A(op, FLOATS, alpha, 0)                            \
@@ -96,9 +99,8 @@
 
 #define ND4C_OPS_RECURRENT(OP)                                                                                         \
   OP(640, 1, rnn, NN, ND4C_SIG_RNN, rnn, REAL_FLOATING,                                                                \
-     "h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2 "   \
-     "h] "                                                                                                             \
-     "of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0",                                    \
+     "h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, "     \
+     "2 h] of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0",                               \
      "|nn.RNN|RNN|", NONE, OPTIONS)                                                                                    \
   OP(641, 1, lstm, NN, ND4C_SIG_LSTM, lstm, REAL_FLOATING,                                                             \
      "gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c); "   \
@@ -106,8 +108,7 @@
      "|nn.LSTM|LSTM|lstmLayer", NONE, OPTIONS)                                                                         \
   OP(642, 1, gru, NN, ND4C_SIG_GRU, gru, REAL_FLOATING,                                                                \
      "gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h "       \
-     "r^T)); "                                                                                                         \
-     "h = (1 - z) h' + z h; shapes as in rnn with 3 h",                                                                \
+     "r^T)); h = (1 - z) h' + z h; shapes as in rnn with 3 h",                                                         \
      "|nn.GRU|GRU|gru", NONE, OPTIONS)                                                                                 \
   OP(643, 1, rnn_cell, NN, ND4C_SIG_RNN_CELL, rnn_cell, REAL_FLOATING,                                                 \
      "one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h]", "|nn.RNNCell||")                           \
@@ -126,13 +127,13 @@
      "alignments; reduction 0 none, 1 sum, 2 mean of loss / target length",                                            \
      "|nn.functional.ctc_loss||ctcLoss")                                                                               \
   OP(648, 1, ctc_greedy_decode, NN, ND4C_SIG_CTC_GREEDY, ctc_decode, REAL_FLOATING,                                    \
-     "the likeliest class of each step of x [t, n, classes] without blanks and repetitions: int64 labels [n, t] "      \
-     "filled with -1, lengths [n], and the sum of the largest x",                                                      \
+     "the most likely class of each step of x [t, n, classes], without blanks and repetitions: int64 labels [n, t], "  \
+     "filled up with -1, lengths [n], and as the score the sum of each step's largest x",                              \
      "|||")                                                                                                            \
   OP(649, 1, ctc_beam_decode, NN, ND4C_SIG_CTC_BEAM, ctc_beam_decode, REAL_FLOATING,                                   \
-     "the top_paths likeliest labellings by prefix beam search over log probabilities x [t, n, classes]: int64 "       \
-     "labels "                                                                                                         \
-     "[n, path, t] filled with -1, lengths and log probabilities [n, path]; no path: length 0, -infinity",             \
+     "the top_paths most likely labellings by prefix beam search over log probabilities x [t, n, classes]: int64 "     \
+     "labels [n, path, t], filled up with -1, lengths and log probabilities [n, path]; a missing path has length 0 "   \
+     "and log probability -infinity",                                                                                  \
      "|||ctcBeam")
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows of the op table: statistics over axes, and what runs along an axis. op_table.h says how to read them. */
+/* Rows of the op table: statistics over axes, and cumulative ops along an axis. op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_STATISTICS_H
 #define ND4C_OP_TABLE_STATISTICS_H
 
@@ -40,18 +40,20 @@
      "sum of |x - mean|^2 over axes (none: all) / (count - correction); NaN if that is 0 / 0", "var|var||var")         \
   OP(341, 1, std, REDUCTION, ND4C_SIG_VARIANCE, reduce_real, FLOATING, "square root of var", "std|std||std")           \
   OP(342, 1, cumulative_sum, REDUCTION, ND4C_SIG_CUMULATIVE, cumulative, NUMBER_OR_BOOL,                               \
-     "sums of the first elements along axis; exclusive: without the element itself; include_initial: 0 goes before; "  \
-     "reverse: from the end; small integers widen to (u)int64, dtype: x is cast to it first",                          \
+     "y[i] = sum of x[0] to x[i] along axis; exclusive: without x[i]; include_initial: a 0 goes before the result; "   \
+     "reverse: sums from the end; small integers widen to (u)int64; dtype: x is cast to it first",                     \
      "cumulative_sum, cumsum|cumsum|CumSum|cumsum")                                                                    \
   OP(343, 1, cumulative_prod, REDUCTION, ND4C_SIG_CUMULATIVE, cumulative, NUMBER_OR_BOOL,                              \
-     "products of the first elements along axis; attributes as in cumulative_sum, the initial value is 1",             \
+     "y[i] = product of x[0] to x[i] along axis; attributes as in cumulative_sum, with 1 as the initial value",        \
      "cumulative_prod, cumprod|cumprod|CumProd|cumprod")                                                               \
   OP(344, 1, cumulative_max, REDUCTION, ND4C_SIG_CUMULATIVE_BEST, cumulative_best, REAL,                               \
-     "largest so far along axis and its latest index; NaN wins", "maximum.accumulate|cummax||")                        \
+     "y[i] = largest of x[0] to x[i] along axis, and the latest index of that value; NaN wins",                        \
+     "maximum.accumulate|cummax||")                                                                                    \
   OP(345, 1, cumulative_min, REDUCTION, ND4C_SIG_CUMULATIVE_BEST, cumulative_best, REAL,                               \
-     "smallest so far along axis and its latest index; NaN wins", "minimum.accumulate|cummin||")                       \
+     "y[i] = smallest of x[0] to x[i] along axis, and the latest index of that value; NaN wins",                       \
+     "minimum.accumulate|cummin||")                                                                                    \
   OP(346, 1, cumulative_logsumexp, REDUCTION, ND4C_SIG_CUMULATIVE_LOG, along_axis, REAL_FLOATING,                      \
-     "ln of the sum of e^x of the first elements along axis, without overflow; of none: -inf",                         \
+     "y[i] = ln of the sum of e^x over x[0] to x[i] along axis, without overflow; of no elements: -inf",               \
      "logaddexp.accumulate|logcumsumexp||")                                                                            \
   OP(347, 1, logsumexp, REDUCTION, ND4C_SIG_REDUCE, reduce_same, REAL_FLOATING,                                        \
      "ln of the sum of e^x over axes (none: all), without overflow; of no elements: -inf",                             \
@@ -61,19 +63,20 @@
   OP(349, 1, norm2, REDUCTION, ND4C_SIG_REDUCE, reduce_real, FLOATING,                                                 \
      "square root of the sum of |x|^2 over axes (none: all), without overflow", "||ReduceL2|norm2")                    \
   OP(350, 1, norm_max, REDUCTION, ND4C_SIG_REDUCE, reduce_real, FLOATING,                                              \
-     "largest |x| over axes (none: all); 0 of none; NaN wins", "|||normmax, amax")                                     \
+     "largest |x| over axes (none: all); 0 for no elements; NaN wins", "|||normmax, amax")                             \
   OP(351, 1, norm_p, REDUCTION, ND4C_SIG_NORM_P, reduce_real, FLOATING,                                                \
      "(sum of |x|^p over axes)^(1 / p); p inf: the largest |x|, -inf: the smallest, 0: how many are not 0",            \
      "linalg.vector_norm|linalg.vector_norm||normp")                                                                   \
   OP(352, 1, sum_square, REDUCTION, ND4C_SIG_REDUCE, reduce_real, FLOATING, "sum of |x|^2 over axes (none: all)",      \
      "||ReduceSumSquare|squaredNorm")                                                                                  \
   OP(353, 1, count_nonzero, REDUCTION, ND4C_SIG_REDUCE, reduce_count, NUMBER_OR_BOOL,                                  \
-     "int64 number of elements over axes (none: all) that are not 0; NaN is not",                                      \
+     "int64 number of elements over axes (none: all) that are not 0; NaN counts as not 0",                             \
      "count_nonzero|count_nonzero||countNonZero")                                                                      \
   OP(354, 1, count_zero, REDUCTION, ND4C_SIG_REDUCE, reduce_count, NUMBER_OR_BOOL,                                     \
      "int64 number of elements over axes (none: all) that are 0", "|||countZero")                                      \
   OP(355, 1, zero_fraction, REDUCTION, ND4C_SIG_REDUCE, reduce_fraction, NUMBER_OR_BOOL,                               \
-     "part of the elements over axes (none: all) that are 0; float64 of float64, else float32; NaN of none",           \
+     "fraction of the elements over axes (none: all) that are 0, in float64 for x of float64, else in float32; NaN "   \
+     "if there are no elements",                                                                                       \
      "|||zeroFraction")                                                                                                \
   OP(356, 1, entropy, REDUCTION, ND4C_SIG_REDUCE, reduce_same, REAL_FLOATING,                                          \
      "sum of -x ln x over axes (none: all), 0 ln 0 being 0", "|||entropy")                                             \
@@ -93,15 +96,16 @@
      "give float64",                                                                                                   \
      "median|||median")                                                                                                \
   OP(365, 1, quantile, REDUCTION, ND4C_SIG_QUANTILE, quantile, REAL,                                                   \
-     "element at q (count - 1) of the sorted elements over axes (none: all), by method linear, lower, higher, "        \
-     "midpoint or nearest between two; the first axis counts q (0 .. 1); NaN wins; integers give float64",             \
+     "element at position q (count - 1) of the sorted elements over axes (none: all), between two elements by "        \
+     "method linear, lower, higher, midpoint or nearest; the first axis of y counts the q (0 .. 1); NaN wins; "        \
+     "integers give float64",                                                                                          \
      "quantile, percentile|quantile||percentile")                                                                      \
   OP(366, 1, nansum, REDUCTION, ND4C_SIG_REDUCE, reduce_same, REAL_FLOATING, "sum over axes (none: all) without NaN",  \
      "nansum|nansum||")                                                                                                \
   OP(367, 1, nanprod, REDUCTION, ND4C_SIG_REDUCE, reduce_same, REAL_FLOATING,                                          \
      "product over axes (none: all) without NaN", "nanprod|||")                                                        \
   OP(368, 1, nanmean, REDUCTION, ND4C_SIG_REDUCE, reduce_same, REAL_FLOATING,                                          \
-     "mean over axes (none: all) without NaN; NaN of none", "nanmean|nanmean||")                                       \
+     "mean over axes (none: all) without NaN; NaN if there is nothing else", "nanmean|nanmean||")                      \
   OP(369, 1, nanmax, REDUCTION, ND4C_SIG_REDUCE, reduce_nonempty, REAL_FLOATING,                                       \
      "largest over axes (none: all) without NaN; NaN if there is nothing else", "nanmax|||")                           \
   OP(370, 1, nanmin, REDUCTION, ND4C_SIG_REDUCE, reduce_nonempty, REAL_FLOATING,                                       \
@@ -111,7 +115,7 @@
   OP(373, 1, nanmedian, REDUCTION, ND4C_SIG_REDUCE, reduce_quantile, REAL_FLOATING,                                    \
      "median without NaN; NaN if there is nothing else", "nanmedian|nanmedian||")                                      \
   OP(374, 1, diff, REDUCTION, ND4C_SIG_DIFF, diff, NUMERIC,                                                            \
-     "x[1:] - x[:-1] along axis, `order` times, after prepend and append were joined to x; integers wrap",             \
+     "x[1:] - x[:-1] along axis, `order` times; prepend and append are joined to x first; integers wrap",              \
      "diff|diff||")                                                                                                    \
   OP(362, 1, cosine_similarity, REDUCTION, ND4C_SIG_DISTANCE, distance, REAL_FLOATING,                                 \
      "sum of a b / (norm2 of a times norm2 of b) over axes (none: all); NaN where a norm is 0",                        \

@@ -43,10 +43,9 @@
      "NaN wins",                                                                                                       \
      "clip|clamp|Clip|clipByValue")                                                                                    \
   OP(23, 1, cast, UNARY, ND4C_SIG_CAST, cast, CASTABLE,                                                                \
-     "y = x as dtype: float to integer truncates, out of range saturates, NaN gives 0; complex to real drops the "     \
-     "imaginary part; to float8 and float4 rounds to nearest even and saturates (cast_float8 has other ways); "        \
-     "numbers "                                                                                                        \
-     "to strings as NumPy's str() and back",                                                                           \
+     "y = x as dtype: float to integer truncates, out-of-range values saturate, NaN gives 0; complex to real drops "   \
+     "the imaginary part; to float8 and float4 rounds to nearest even and saturates (cast_float8 offers other "        \
+     "roundings); numbers become strings as in NumPy's str(), and strings are parsed as numbers",                      \
      "astype|Tensor.to|Cast|castTo")                                                                                   \
   OP(24, 1, copy, UNARY, ND4C_SIG_UNARY, same, STORED, "y = x, in fresh C-contiguous storage",                         \
      "copy|clone|Identity|dup", C_ORDER)
