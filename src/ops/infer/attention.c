@@ -280,7 +280,7 @@ static nd4c_status check_gates(const nd4c_inference *inference, const operand *k
 }
 
 /* Gives: y: [n, t, q_heads * v_head] in q's dtype; present_state: [n, kv_heads, head, v_head] in the dtype of
- * past_state, without it q's. */
+ * past_state, or q's without past_state. */
 nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *past = nd4c_rule_input(inference, ND4C_IN_linear_attention_past_state);
   const nd4c_attr_value *attrs = inference->attrs;

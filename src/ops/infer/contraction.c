@@ -93,7 +93,7 @@ bool nd4c_view_diagonal(const nd4c_inference *inference, int64_t *strides, int64
   return true;
 }
 
-/* Gives: x without axis1 and axis2, in x's dtype; of integers int64 or uint64. */
+/* Gives: x without axis1 and axis2, in x's dtype; int64 or uint64 for integers. */
 nd4c_status nd4c_infer_trace(nd4c_inference *inference) {
   diagonals d;
   nd4c_dtype dtype = inference->inputs[0].dtype;

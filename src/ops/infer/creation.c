@@ -98,7 +98,7 @@ static bool last_index(uint64_t start, uint64_t stop, int64_t step, bool is_unsi
   return true;
 }
 
-/* Gives: a vector of the numbers from start to stop by step, with endpoint stop included, in the attribute dtype. */
+/* Gives: a vector of the numbers from start to stop by step (including stop if endpoint), in the attribute dtype. */
 nd4c_status nd4c_infer_integer_range(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t start = attrs[ND4C_ATTR_integer_range_start].as.i, stop = attrs[ND4C_ATTR_integer_range_stop].as.i;

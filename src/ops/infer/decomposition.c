@@ -86,8 +86,8 @@ nd4c_status nd4c_infer_det(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: sign: x without its last two axes, in x's dtype; logabsdet: the same shape, in x's dtype, of a complex one
- * its real one. */
+/* Gives: sign: x without its last two axes, in x's dtype; logabsdet: the same shape, in x's dtype, or its real dtype if
+ * x is complex. */
 nd4c_status nd4c_infer_slogdet(nd4c_inference *inference) {
   ND4C_TRY(check_matrix(inference, 0, true));
   scalars_output(inference, 0, inference->inputs[0].dtype);
@@ -95,7 +95,7 @@ nd4c_status nd4c_infer_slogdet(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: x without its last axis, in x's dtype, of a complex one its real one. */
+/* Gives: x without its last axis, in x's dtype, or its real dtype if x is complex. */
 nd4c_status nd4c_infer_eigvalsh(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, true));
@@ -103,7 +103,7 @@ nd4c_status nd4c_infer_eigvalsh(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: values: x without its last axis, in x's dtype, of a complex one its real one; vectors: the shape and dtype
+/* Gives: values: x without its last axis, in x's dtype, or its real dtype if x is complex; vectors: the shape and dtype
  * of x. */
 nd4c_status nd4c_infer_eigh(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_eigvalsh(inference));
@@ -130,8 +130,8 @@ nd4c_status nd4c_infer_eig(nd4c_inference *inference) {
 
 /* -- matrices of any form --------------------------------------------------------------------------------------- */
 
-/* Gives: q: [..., m, k], r: [..., k, n], in x's dtype, for x [..., m, n]; k is the lesser of m and n, with complete
- * m. */
+/* Gives: q: [..., m, k], r: [..., k, n], in x's dtype, for x [..., m, n]; k is the lesser of m and n, or m if
+ * complete. */
 nd4c_status nd4c_infer_qr(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -142,8 +142,8 @@ nd4c_status nd4c_infer_qr(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: u: [..., m, k], s: [..., k], vh: [..., k, n], for x [..., m, n]; k is the lesser of m and n. full_matrices:
- * u [..., m, m] and vh [..., n, n]. In x's dtype; s of a complex one in its real one. */
+/* Gives: u: [..., m, k], s: [..., k], vh: [..., k, n], for x [..., m, n]; k is the lesser of m and n. full_matrices: u
+ * [..., m, m] and vh [..., n, n]. In x's dtype; s in its real dtype if x is complex. */
 nd4c_status nd4c_infer_svd(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -155,7 +155,7 @@ nd4c_status nd4c_infer_svd(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: [..., k], for x [..., m, n] with k the lesser of m and n, in x's dtype, of a complex one its real one. */
+/* Gives: [..., k], for x [..., m, n] with k the lesser of m and n, in x's dtype, or its real dtype if x is complex. */
 nd4c_status nd4c_infer_svdvals(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(check_matrix(inference, 0, false));
@@ -295,8 +295,8 @@ nd4c_status nd4c_infer_lstsq(nd4c_inference *inference) {
 #define COUNT_ROW(NAME, number, word) +1
 enum { ORDERS = 0 ND4C_MATRIX_NORM_ORDER_TABLE(COUNT_ROW) };
 
-/* Gives: x without its last two axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
- */
+/* Gives: x without its last two axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ * complex. */
 nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const int64_t ord = inference->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
@@ -315,7 +315,8 @@ nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one. */
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ * complex. */
 nd4c_status nd4c_infer_vector_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_vector_norm_axes];

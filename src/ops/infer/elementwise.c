@@ -11,7 +11,7 @@ nd4c_status nd4c_infer_same(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: the first input's shape; of a complex dtype its real one, else the dtype itself. */
+/* Gives: the first input's shape and dtype, or the real dtype of a complex one. */
 nd4c_status nd4c_infer_magnitude(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_dtype dtype = x->dtype == ND4C_COMPLEX64    ? (nd4c_dtype)ND4C_FLOAT32

@@ -31,7 +31,7 @@ static bool is_integer(nd4c_dtype dtype) {
   return kind == ND4C_KIND_INT || kind == ND4C_KIND_UINT;
 }
 
-/* Gives: the shape that the inputs broadcast to, in the dtype that they promote to; of integers float64. */
+/* Gives: the shape that the inputs broadcast to, in the dtype that they promote to; float64 for integers. */
 nd4c_status nd4c_infer_true_divide(nd4c_inference *inference) {
   nd4c_dtype dtype;
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));

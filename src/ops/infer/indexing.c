@@ -37,8 +37,8 @@ static nd4c_status axis_or_none(const nd4c_inference *inference, const nd4c_attr
 
 /* -- picking ------------------------------------------------------------------------------------------------------- */
 
-/* Gives: x with the axis replaced by the shape of indices, in x's dtype; without axes the shape of indices, x being
- * flattened. */
+/* Gives: x with the axis replaced by the shape of indices, in x's dtype. Without axes, x is flattened and y has the
+ * shape of indices. */
 nd4c_status nd4c_infer_take(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *indices = &inference->inputs[ND4C_IN_take_indices];
   const nd4c_attr_value *attrs = inference->attrs;
@@ -358,8 +358,8 @@ nd4c_status nd4c_infer_boolean_mask(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: x with the axis as long as condition has true elements, in x's dtype; without axes a vector, x being
- * flattened. The length depends on the data. */
+/* Gives: x with the axis as long as condition has true elements, in x's dtype. Without axes, x is flattened and y is a
+ * vector. The length depends on the data. */
 nd4c_status nd4c_infer_compress(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *condition = &inference->inputs[1];
   int32_t axis = 0;

@@ -150,8 +150,8 @@ static nd4c_status counted_extent(const nd4c_inference *inference, int64_t exten
   return ND4C_OK;
 }
 
-/* Gives: x with the axis as long as all repeats together, in x's dtype; without axes one axis, x being flattened.
- * With the input counts the length is total. */
+/* Gives: x with the axis as long as all repeats together, in x's dtype. Without axes, x is flattened and y has one
+ * axis. With the input counts the length is total. */
 nd4c_status nd4c_infer_repeat(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *axes = &inference->attrs[ND4C_ATTR_repeat_axes];
@@ -434,7 +434,7 @@ nd4c_status nd4c_infer_col2im(nd4c_inference *inference) {
 
 /* -- sequences ----------------------------------------------------------------------------------------------------- */
 
-/* Gives: the shape and dtype of x. lengths has one value an element of the batch axis. */
+/* Gives: the shape and dtype of x. lengths has one value for each element of the batch axis. */
 nd4c_status nd4c_infer_reverse_sequence(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *lengths = &inference->inputs[1];
   const nd4c_attr_value *attrs = inference->attrs;

@@ -45,7 +45,7 @@ static nd4c_status square_extent(const nd4c_inference *inference, int64_t length
   return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "diagonal %lld makes extents that exceed 64 bits", (long long)k);
 }
 
-/* Gives: of a matrix the vector of its diagonal k; of a vector of n elements [n + |k|, n + |k|]; in x's dtype. */
+/* Gives: for a matrix, the vector of its diagonal k; for a vector of n elements, [n + |k|, n + |k|]; in x's dtype. */
 nd4c_status nd4c_infer_diag(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t k = inference->attrs[ND4C_ATTR_diag_k].as.i, extent = 0, shape[2] = {0, 0};
@@ -134,7 +134,7 @@ nd4c_status nd4c_infer_sequence_mask(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: the shape of indices with depth as a new axis, in the dtype of values, without it the attribute dtype.
+/* Gives: the shape of indices with depth as a new axis, in the dtype of values, or the attribute dtype without values.
  * values has 2 elements: off and on. */
 nd4c_status nd4c_infer_one_hot(nd4c_inference *inference) {
   const nd4c_tensor *indices = &inference->inputs[0], *values = nd4c_rule_input(inference, ND4C_IN_one_hot_values);
@@ -282,8 +282,8 @@ nd4c_status nd4c_infer_dynamic_stitch(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input
- * is as long as that axis of x. */
+/* Gives: x with num_segments as its first axis, in x's dtype; num_segments below 0: as many as the data needs. The
+ * second input is as long as that axis of x. */
 nd4c_status nd4c_infer_segment_reduce(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *segments = &inference->inputs[1];
   int64_t count = inference->attrs[ND4C_ATTR_segment_sum_num_segments].as.i;

@@ -93,7 +93,7 @@ nd4c_status nd4c_infer_axis_loss(nd4c_inference *inference) {
 }
 
 /* Gives: x's shape without its axis 1 for the reduction NONE, else a scalar; in x's dtype. target has that shape,
- * weights one value a class. */
+ * weights one value for each class. */
 nd4c_status nd4c_infer_nll_loss(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t shape[ND4C_MAX_RANK];
@@ -111,7 +111,7 @@ nd4c_status nd4c_infer_nll_loss(nd4c_inference *inference) {
 }
 
 /* Gives: loss: x's shape without its axis 1 for the reduction NONE, else a scalar; log_probabilities: x's shape; both
- * in x's dtype. target has the loss's shape, weights one value a class. */
+ * in x's dtype. target has the loss's shape, weights one value for each class. */
 nd4c_status nd4c_infer_softmax_cross_entropy(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   ND4C_TRY(nd4c_infer_nll_loss(inference));
@@ -135,12 +135,13 @@ static nd4c_status check_optimizer(nd4c_inference *inference, int32_t rate) {
   return ND4C_OK;
 }
 
-/* Gives: the shape and dtype of x. gradient has both, rate is a scalar. */
+/* Gives: the shape and dtype of x. gradient has the same shape and dtype; rate is a scalar. */
 nd4c_status nd4c_infer_optimizer(nd4c_inference *inference) {
   return check_optimizer(inference, inference->op->input_count - 1);
 }
 
-/* Gives: each the shape and dtype of x. gradient and the state have both; rate and step are scalars. */
+/* Gives: each the shape and dtype of x. gradient and the state have the same shape and dtype; rate and step are
+ * scalars. */
 nd4c_status nd4c_infer_optimizer_step(nd4c_inference *inference) {
   int32_t step = inference->op->input_count - 1;
   ND4C_TRY(nd4c_rule_integers(inference, step));

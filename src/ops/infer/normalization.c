@@ -19,12 +19,12 @@ static nd4c_status check_channel_norm(nd4c_inference *inference, int32_t first, 
   return nd4c_infer_same(inference);
 }
 
-/* Gives: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value a channel. */
+/* Gives: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value for each channel. */
 nd4c_status nd4c_infer_instance_norm(nd4c_inference *inference) {
   return check_channel_norm(inference, ND4C_IN_instance_norm_scale, 2);
 }
 
-/* Gives: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value a channel. */
+/* Gives: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value for each channel. */
 nd4c_status nd4c_infer_group_norm(nd4c_inference *inference) {
   ND4C_TRY(check_channel_norm(inference, ND4C_IN_group_norm_scale, 2));
   int64_t groups = inference->attrs[ND4C_ATTR_group_norm_groups].as.i, channels = inference->inputs[0].shape[1];
@@ -122,7 +122,7 @@ nd4c_status nd4c_infer_batch_norm_training(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: the shape and dtype of x. bias has x's dtype and one value a place of the axis. */
+/* Gives: the shape and dtype of x. bias has x's dtype and one value for each place of the axis. */
 nd4c_status nd4c_infer_bias_add(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t axis;
@@ -148,7 +148,7 @@ nd4c_status nd4c_infer_clip_by_norm(nd4c_inference *inference) {
   return nd4c_infer_same(inference);
 }
 
-/* Gives: a scalar of the inputs' dtype, which is one. */
+/* Gives: a scalar in the dtype of the inputs, which must be the same. */
 nd4c_status nd4c_infer_global_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   nd4c_rule_output(inference, inference->inputs[0].dtype, 0, NULL);

@@ -92,7 +92,7 @@ static nd4c_status check_scales(const nd4c_inference *inference) {
                                 "the shape of input scale");
 }
 
-/* Gives: x's shape, in the attribute dtype; by default zero_point's, without it uint8. */
+/* Gives: x's shape, in the attribute dtype; by default zero_point's, or uint8 without zero_point. */
 nd4c_status nd4c_infer_quantize_linear(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_tensor *zero = nd4c_rule_input(inference, ND4C_IN_quantize_linear_zero_point);

@@ -198,7 +198,8 @@ static nd4c_status check_classes(const nd4c_inference *inference, int64_t blank)
   return ND4C_OK;
 }
 
-/* Gives: a vector of one loss a sequence for the reduction NONE, else a scalar; in the dtype of x [t, n, classes]. */
+/* Gives: a vector of one loss for each sequence for the reduction NONE, else a scalar; in the dtype of x [t, n,
+ * classes]. */
 nd4c_status nd4c_infer_ctc_loss(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *targets = &inference->inputs[1];
   int64_t reduction = inference->attrs[ND4C_ATTR_ctc_loss_reduction].as.i;

@@ -56,8 +56,8 @@ nd4c_status nd4c_rule_gathered_dtype(const nd4c_inference *inference, int64_t wa
   return ND4C_OK;
 }
 
-/* Gives: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of
- * bool and integers, else x's. */
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 for bool
+ * and integers, else x's. */
 nd4c_status nd4c_infer_reduce_sum(nd4c_inference *inference) {
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
   ND4C_TRY(nd4c_rule_gathered_dtype(inference, inference->attrs[ND4C_ATTR_sum_dtype].as.i, &dtype));

@@ -126,8 +126,8 @@ nd4c_status nd4c_infer_fftn(nd4c_inference *inference) {
   return set_lengths(inference, &t, 0);
 }
 
-/* Gives: x with s on the axes (left out: unchanged), of the last one half and 1, complex64 for floats of up to 32
- * bits, else complex128. */
+/* Gives: x with s on the axes (left out: unchanged), the last axis then of length / 2 + 1, complex64 for floats of up
+ * to 32 bits, else complex128. */
 nd4c_status nd4c_infer_rfftn(nd4c_inference *inference) {
   transform_axes t;
   ND4C_TRY(several_axes(inference, &t));
@@ -257,7 +257,7 @@ static nd4c_status frames_dtype(const nd4c_inference *inference, nd4c_dtype *dty
 }
 
 /* Gives: x's axes but the last, frames, points, for x [..., t]: 1 + (t - frame_length) / frame_step frames of
- * frame_length points, onesided of half as many and 1. complex64 for floats of up to 32 bits and complex64, else
+ * frame_length points (onesided: frame_length / 2 + 1). complex64 for floats of up to 32 bits and complex64, else
  * complex128. */
 nd4c_status nd4c_infer_stft(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
@@ -285,7 +285,7 @@ nd4c_status nd4c_infer_stft(nd4c_inference *inference) {
 }
 
 /* Gives: x's axes but the last two, then frame_length + (frames - 1) * frame_step elements, for x [..., frames,
- * points]. Complex as x, onesided the real dtype of its precision. */
+ * points]. In x's dtype or, if onesided, the real dtype of its precision. */
 nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_inferred *output = &inference->outputs[0];
@@ -344,7 +344,7 @@ nd4c_status nd4c_infer_view_as_complex(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: x with a new last axis of length 2, in x's dtype, of a complex one its real one. */
+/* Gives: x with a new last axis of length 2, in x's dtype, or its real dtype if x is complex. */
 nd4c_status nd4c_infer_view_as_real(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   nd4c_inferred *output = &inference->outputs[0];

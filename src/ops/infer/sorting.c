@@ -50,7 +50,7 @@ nd4c_status nd4c_infer_argsort(nd4c_inference *inference) {
   return sorted_like(inference, ND4C_INT64);
 }
 
-/* Gives: int64, in the shape of the keys, which is one. */
+/* Gives: int64, in the shape of the keys, which must all have the same. */
 nd4c_status nd4c_infer_lexsort(nd4c_inference *inference) {
   const nd4c_tensor *first = &inference->inputs[0];
   int32_t axis;
@@ -137,9 +137,9 @@ nd4c_status nd4c_infer_unique_all(nd4c_inference *inference) {
   return nd4c_infer_unique_values(inference);
 }
 
-/* Gives: values: x with fewer elements on the axis, in x's dtype, without axis a vector; indices and counts: int64
- * vectors of that length, which depends on the data; inverse_indices: an int64 vector as long as the axis, without
- * axis as x has elements. */
+/* Gives: values: x with fewer elements on the axis, in x's dtype, or a vector without axis; indices and counts: int64
+ * vectors of that length, which depends on the data; inverse_indices: an int64 vector as long as the axis or, without
+ * axis, as long as x has elements. */
 nd4c_status nd4c_infer_unique(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *given = &inference->attrs[ND4C_ATTR_unique_axis];
@@ -169,7 +169,7 @@ static nd4c_status both_sizes(const nd4c_inference *inference, int64_t *size) {
   return ND4C_OK;
 }
 
-/* Gives: a vector in the inputs' dtype, which is one; the length depends on the data. */
+/* Gives: a vector in the dtype of the inputs, which must be the same; the length depends on the data. */
 nd4c_status nd4c_infer_union1d(nd4c_inference *inference) {
   int64_t size;
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
@@ -178,7 +178,7 @@ nd4c_status nd4c_infer_union1d(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: a vector in the inputs' dtype, which is one; the length depends on the data. */
+/* Gives: a vector in the dtype of the inputs, which must be the same; the length depends on the data. */
 nd4c_status nd4c_infer_intersect1d(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   ND4C_TRY(nd4c_infer_union1d(inference));
@@ -186,7 +186,7 @@ nd4c_status nd4c_infer_intersect1d(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: a vector in the inputs' dtype, which is one; the length depends on the data. */
+/* Gives: a vector in the dtype of the inputs, which must be the same; the length depends on the data. */
 nd4c_status nd4c_infer_setdiff1d(nd4c_inference *inference) {
   ND4C_TRY(nd4c_infer_union1d(inference));
   inference->outputs[0].shape[0] = inference->inputs[0].size;
@@ -315,9 +315,9 @@ static nd4c_dtype edge_dtype(nd4c_dtype dtype) {
   return nd4c_dtype_get_info(dtype)->kind == ND4C_KIND_FLOAT ? dtype : (nd4c_dtype)ND4C_FLOAT64;
 }
 
-/* Gives: histogram: a vector of bins elements, float64 with density, else the dtype of weights, without them int64;
- * bin_edges: bins + 1 elements, in x's dtype, of integers float64. With the input edges there is one bin less than
- * edges. */
+/* Gives: histogram: a vector of bins elements, float64 with density, else the dtype of weights, or int64 without
+ * weights; bin_edges: bins + 1 elements, in x's dtype, or float64 for integers. With the input edges there is one bin
+ * fewer than edges. */
 nd4c_status nd4c_infer_histogram(nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   const nd4c_tensor *edges = nd4c_rule_input(inference, ND4C_IN_histogram_edges);
@@ -346,7 +346,7 @@ nd4c_status nd4c_infer_histogram(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: a vector of bins + 1 elements, in x's dtype, of integers float64. */
+/* Gives: a vector of bins + 1 elements, in x's dtype, or float64 for integers. */
 nd4c_status nd4c_infer_bin_edges(nd4c_inference *inference) {
   int64_t bins = inference->attrs[ND4C_ATTR_histogram_bin_edges_bins].as.i;
   ND4C_TRY(check_bins(inference, bins));
@@ -370,8 +370,8 @@ nd4c_status nd4c_infer_fixed_width(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: a vector in the dtype of weights, without them int64. Its length is that of the data, at least minlength and
- * at most maxlength. */
+/* Gives: a vector in the dtype of weights, or int64 without weights. Its length depends on the data; it is at least
+ * minlength and at most maxlength. */
 nd4c_status nd4c_infer_bincount(nd4c_inference *inference) {
   const nd4c_tensor *weights = nd4c_rule_input(inference, ND4C_IN_bincount_weights);
   int64_t least = inference->attrs[ND4C_ATTR_bincount_minlength].as.i;
@@ -389,8 +389,8 @@ nd4c_status nd4c_infer_bincount(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: [classes, classes], in the dtype of weights, without them int64. predictions and weights have the shape of
- * labels. */
+/* Gives: [classes, classes], in the dtype of weights, or int64 without weights. predictions and weights have the shape
+ * of labels. */
 nd4c_status nd4c_infer_confusion_matrix(nd4c_inference *inference) {
   enum { MOST_CLASSES = 1 << 24 };
   const nd4c_tensor *weights = nd4c_rule_input(inference, ND4C_IN_confusion_matrix_weights);

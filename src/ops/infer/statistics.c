@@ -18,14 +18,14 @@ static bool is_floating(nd4c_dtype dtype) {
 
 /* -- over axes --------------------------------------------------------------------------------------------------- */
 
-/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its
- * real one. */
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ * complex. */
 nd4c_status nd4c_infer_reduce_real(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, real_dtype(inference->inputs[0].dtype));
 }
 
-/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
- * An empty axis cannot be reduced. */
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ * complex. An empty axis cannot be reduced. */
 nd4c_status nd4c_infer_reduce_real_nonempty(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_nonempty(inference));
   return nd4c_infer_reduce_real(inference);
@@ -36,12 +36,12 @@ nd4c_status nd4c_infer_reduce_count(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, ND4C_INT64);
 }
 
-/* Gives: float32, of float64 float64, in x's shape without the reduced axes (keepdims: with 1 in their places). */
+/* Gives: float32 (float64 for float64), in x's shape without the reduced axes (keepdims: with 1 in their places). */
 nd4c_status nd4c_infer_reduce_fraction(nd4c_inference *inference) {
   return nd4c_rule_reduce(inference, inference->inputs[0].dtype == ND4C_FLOAT64 ? ND4C_FLOAT64 : ND4C_FLOAT32);
 }
 
-/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
+/* Gives: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or float64 for integers. An empty
  * axis cannot be reduced. */
 nd4c_status nd4c_infer_reduce_quantile(nd4c_inference *inference) {
   nd4c_dtype dtype = inference->inputs[0].dtype;
@@ -76,7 +76,7 @@ nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
 enum { METHODS = 0 ND4C_QUANTILE_METHOD_TABLE(COUNT_ROW) };
 
 /* Gives: a first axis with a place for each q, then x without the reduced axes (keepdims: with 1 in their places), in
- * x's dtype, of integers float64. An empty axis cannot be reduced. */
+ * x's dtype, or float64 for integers. An empty axis cannot be reduced. */
 nd4c_status nd4c_infer_quantile(nd4c_inference *inference) {
   const nd4c_attr_value *q = &inference->attrs[ND4C_ATTR_quantile_q];
   nd4c_inferred *y = &inference->outputs[0];
@@ -111,7 +111,7 @@ nd4c_status nd4c_infer_along_axis(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
-/* Gives: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 of bool and
+/* Gives: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 for bool and
  * integers, else x's. */
 nd4c_status nd4c_infer_cumulative(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];

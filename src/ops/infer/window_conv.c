@@ -158,7 +158,7 @@ static nd4c_status check_channels(const nd4c_inference *inference) {
   return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 2 axes, [n, c, ...]");
 }
 
-/* Gives: the shape and dtype of x [n, c, ...]. The other inputs have x's dtype and one value a channel. */
+/* Gives: the shape and dtype of x [n, c, ...]. The other inputs have x's dtype and one value for each channel. */
 nd4c_status nd4c_infer_batch_norm(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
   ND4C_TRY(check_channels(inference));
