@@ -112,14 +112,14 @@ ND4C_API nd4c_status nd4c_array_data(const nd4c_array *array, const void **data)
 ND4C_API nd4c_status nd4c_array_data_mutable(nd4c_array *array, void **data);
 
 /* Waits for pending work and copies all elements in C order to `data`, which holds `bytes` bytes. Works on any device.
- * Of contents that only another device has, a small view is copied alone, and no replica is made on the host;
- * nd4c_array_item and nd4c_array_format do the same (docs/explanation/devices.md). For utf8: ND4C_DTYPE, see
- * nd4c_array_string. */
+ * If the contents are current only on another device and the view is small, only the view is copied, and no replica is
+ * made on the host. The same holds for nd4c_array_item and nd4c_array_format (docs/explanation/devices.md). For utf8:
+ * ND4C_DTYPE, see nd4c_array_string. */
 ND4C_API nd4c_status nd4c_array_read(const nd4c_array *array, void *data, size_t bytes);
 
-/* Copies C-ordered host data of exactly size * dtype bytes into the array. A small view of contents on another device
- * is written in place there: the rest of the contents is not copied, and every current replica stays current
- * (docs/explanation/devices.md). */
+/* Copies C-ordered host data of exactly size * dtype bytes into the array. If the view is small and the contents are on
+ * other devices, nd4c writes the bytes into each current replica in place: the rest of the contents is not copied, and
+ * these replicas stay current (docs/explanation/devices.md). */
 ND4C_API nd4c_status nd4c_array_write(nd4c_array *array, const void *data, size_t bytes);
 
 /* The element at `index` (rank entries, negative counts from the end) as a double; for int64 beyond 2^53 use

@@ -6,8 +6,8 @@
  * (nd4c_call.cancellation), and stop early.
  *
  * A refused eager call changes nothing. If a plan is stopped between two steps, the caller's output arrays have no
- * value, as after any failure: reading them gives POISONED until they are written again. Its inputs are unchanged. Work
- * that was already submitted to an asynchronous device runs to completion.
+ * value, as after any failure: reading them gives POISONED until they are written again. The plan's inputs are
+ * unchanged. Work that was already submitted to an asynchronous device runs to completion.
  *
  *     nd4c_cancellation *limit = NULL;
  *     nd4c_cancellation_create(&limit);

@@ -56,9 +56,9 @@ typedef struct nd4c_group nd4c_group;
 /* Makes a new id, for a group on devices of this device's backend. Any thread. */
 ND4C_API nd4c_status nd4c_collective_make_id(nd4c_device *device, nd4c_collective_id *id);
 
-/* Creates the calling rank's member of a group of `count` ranks. The group retains the context (NULL: the thread's)
- * until it is destroyed. May block until every rank has called this function. ARGUMENT: rank is below 0, or not below
- * count. */
+/* Creates the calling rank's member of a group of `count` ranks. The member retains the context (NULL: the thread's)
+ * until nd4c_group_destroy. May block until every rank has called this function. ARGUMENT: rank is below 0, or not
+ * below count. */
 ND4C_API nd4c_status nd4c_group_create(nd4c_context *context, const nd4c_collective_id *id, int32_t rank, int32_t count,
                                        nd4c_group **group);
 /* Destroys the calling rank's member; operations in flight run to completion. NULL is fine. */

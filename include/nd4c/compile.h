@@ -1,4 +1,5 @@
-/* What a program asks of compilers: how far they may change the arithmetic, and compiler-specific options. */
+/* What a program asks of compilers: how far they may change the arithmetic, and compiler-specific options. The options
+ * of plans (graph.h) and models (model.h) point to a request; compilers (plugin/compiler.h) get its contents. */
 #ifndef ND4C_COMPILE_H
 #define ND4C_COMPILE_H
 

@@ -59,10 +59,10 @@ ND4C_API nd4c_status nd4c_config_get(const char *property, const char **value);
  * discards cached kernel choices. Any thread.
  *
  * A plug-in that is not loaded yet may declare nd4c.acme.speed. A name of that form (nd4c.PROVIDER.NAME in lower case)
- * is accepted if no known property begins with nd4c.PROVIDER. and no known name is within two typing errors of it. The
- * log warns, the row is listed with provider "", and the value is kept for the plug-in (at most 64 such values). When
- * the plug-in is loaded, its property takes the value. A value that does not parse is then refused, as one from the
- * environment is. With nd4c.strict no device opens while such a value is kept. */
+ * is accepted if no known property has the prefix "nd4c.PROVIDER." and no known name differs from it by at most two
+ * typing errors. The log warns, the row is listed with provider "", and the value is kept for the plug-in (at most 64
+ * such values). When the plug-in is loaded, its property takes the value. A value that does not parse is then refused,
+ * as one from the environment is. With nd4c.strict no device opens while such a value is kept. */
 ND4C_API nd4c_status nd4c_config_set(const char *property, const char *value);
 
 ND4C_EXTERN_C_END

@@ -50,13 +50,13 @@ typedef struct nd4c_context_options {
  * for example a priority that the device does not have. */
 ND4C_API nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_context **context);
 /* Makes a context on a stream that the application has made with the vendor's functions and owns: nd4c enqueues its
- * work there, in order with the application's own work. Where other contexts use the same arrays, nd4c orders the work
- * of the two, as it does for contexts of its own. The application keeps the stream alive until the context and the
- * plans made on it are destroyed. Destroying them waits for everything on the stream, and nd4c never destroys the
- * stream. Width and modes are those of the configuration. native_stream may be NULL where NULL names the vendor's
- * default stream (CUDA). OpenCL: an in-order cl_command_queue of the device in nd4c's cl_context (to get it, call
- * clGetCommandQueueInfo on the queue that nd4c_context_native gives). UNSUPPORTED: the device takes no streams of the
- * application; ARGUMENT: it is not such a stream; HANDLE. */
+ * work there, in order with the application's own work. If other contexts use the same arrays, nd4c orders the work of
+ * all these contexts, as it does for contexts that it made. The application keeps the stream alive until the context
+ * and the plans made on it are destroyed. Destroying them waits for everything on the stream, and nd4c never destroys
+ * the stream. Width, deterministic and strict are those of the configuration. native_stream may be NULL where NULL
+ * names the vendor's default stream (CUDA). OpenCL: an in-order cl_command_queue of the device in nd4c's cl_context (to
+ * get it, call clGetCommandQueueInfo on the queue that nd4c_context_native gives). UNSUPPORTED: the device takes no
+ * streams of the application; ARGUMENT: it is not such a stream; HANDLE. */
 ND4C_API nd4c_status nd4c_context_wrap(nd4c_device *device, void *native_stream, nd4c_context **context);
 /* Waits for the context's stream and frees the context. Plans made on it retain what they need and may still run.
  * ARGUMENT while it is the current context of a thread: that thread must leave it first. NULL is fine. */
@@ -66,9 +66,9 @@ ND4C_API nd4c_status nd4c_context_destroy(nd4c_context *context);
 ND4C_API nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous);
 
 /* Lends the calling thread a context of the device (NULL: the registry's default) and makes it the thread's current
- * one, until nd4c_context_release. Its width and modes are those of the configuration. Released contexts and their
- * streams are reused: in steady state none are created. A thread that ends releases the contexts it holds. HANDLE: not
- * a device of nd4c; else the failure of creating a stream. A failure changes nothing. */
+ * one, until nd4c_context_release. Its width, deterministic and strict are those of the configuration. Released
+ * contexts and their streams are reused: in steady state none are created. A thread that ends releases the contexts it
+ * holds. HANDLE: not a device of nd4c; else the failure of creating a stream. A failure changes nothing. */
 ND4C_API nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **context);
 /* Releases the context that the calling thread acquired last and restores the one that was current before the acquire.
  * Does not wait for submitted work. HANDLE, with nothing changed and the reason in the text: it is not the innermost
@@ -87,8 +87,8 @@ typedef struct nd4c_native_handles {
 /* Fills *handles, which are valid as long as the context lives. context NULL: the thread's current one. */
 ND4C_API nd4c_status nd4c_context_native(nd4c_context *context, nd4c_native_handles *handles);
 
-/* The thread's current context; the process-wide default one if none was entered. Borrowed. NULL if no backend can be
- * opened (see nd4c_error_message). */
+/* The thread's current context; if the thread has entered none, its default context. Borrowed. NULL if no backend can
+ * be opened (see nd4c_error_message). */
 ND4C_API nd4c_context *nd4c_context_current(void);
 /* The context's device, borrowed; NULL if `context` is NULL or not a context. */
 ND4C_API nd4c_device *nd4c_context_device(const nd4c_context *context);

@@ -1,5 +1,5 @@
 /* The values that ONNX models take and return, which need not be arrays. A datum is an array, a sequence of datums, or
- * an optional, which holds an array, a sequence or nothing.
+ * an optional, which holds an array, a sequence or nothing. Programs pass datums to nd4c_model_run_data.
  *
  * A datum is an immutable, reference-counted handle; it keeps a reference to what it holds. Every function that makes a
  * datum returns one reference, which the caller releases. What the queries return is borrowed and lives as long as the

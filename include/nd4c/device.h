@@ -152,7 +152,7 @@ typedef struct nd4c_device_info {
   int32_t dlpack_type;  /* DLPack's number for its memory: 1 host, 2 CUDA, ...; 12 (extension device) where DLPack has
                            none */
   uint32_t imports;     /* set of ND4C_EXTERNAL_BIT: kinds of external memory (external.h) that it imports as arrays */
-  uint32_t exports;     /* set of ND4C_EXTERNAL_BIT: kinds as which it exports the memory of arrays */
+  uint32_t exports;     /* set of ND4C_EXTERNAL_BIT: kinds of external memory that it can export arrays as */
   bool registers_host;  /* nd4c_host_register page-locks host memory for it */
   /* Range of stream priorities (nd4c_context_options.priority); both 0: it has a single one. */
   int32_t least_priority, greatest_priority;
@@ -241,14 +241,14 @@ ND4C_API nd4c_status nd4c_memory_get_info(const nd4c_device *device, nd4c_memory
  * free (if it does not report that, its total less what nd4c holds there). INT64_MAX if none of these is known. Other
  * threads and processes may take the memory first. */
 ND4C_API nd4c_status nd4c_memory_remaining(const nd4c_device *device, int64_t *bytes);
-/* Limits live + cached bytes of the device; 0 removes the limit. A request that exceeds it first trims the cache.
- * Unless the request alone is larger than the limit, nd4c then waits for work in flight on the device, which may free
- * released arrays and scratch; frees the arenas of workspaces that no thread has entered; and asks backends to free
- * what they hold. If that is not enough, the request fails with MEMORY_CAP; the text states usage, request and cap.
- * Live arrays stay where they are, unless the property nd4c.device.memory.spill is true: then arrays that no operation
- * is using are moved to the host first, and copied back when they are needed. The cap holds until one of the properties
- * that cap the device is changed (nd4j.device.memory.cap.<TYPE>.<INDEX>; else org.bytedeco.javacpp.maxbytes for the
- * host, gpuMemoryCapFraction for others). */
+/* Limits live + cached bytes of the device; 0 removes the limit. A request that exceeds it first trims the cache. If
+ * that is not enough, nd4c waits for work in flight on the device, which may free released arrays and scratch. It then
+ * frees the arenas of workspaces that no thread has entered, and asks backends to free what they hold. It skips these
+ * steps if the request alone is larger than the limit. If there is still no room, the request fails with MEMORY_CAP;
+ * the text states usage, request and cap. Live arrays stay where they are, unless the property nd4c.device.memory.spill
+ * is true: then arrays that no operation is using are moved to the host first, and copied back when they are needed.
+ * The cap holds until one of the properties that cap the device is changed (nd4j.device.memory.cap.<TYPE>.<INDEX>; else
+ * org.bytedeco.javacpp.maxbytes for the host, gpuMemoryCapFraction for others). */
 ND4C_API nd4c_status nd4c_memory_set_cap(nd4c_device *device, int64_t bytes);
 /* Frees cached memory until at most `keep_bytes` are cached. 0 also frees idle streams, scratch and staging buffers,
  * the memory that backends can spare, the scratch of kernels on the host, and the call records that the calling thread

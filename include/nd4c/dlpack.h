@@ -7,7 +7,7 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* DLPack's structures, declared here under nd4c's names so that its own header may be included beside this one. They
+/* DLPack's structures, declared here under nd4c's names so that DLPack's header may be included beside this one. They
  * are binary compatible with DLDevice, DLDataType, DLTensor and DLManagedTensorVersioned 1.0. */
 typedef struct nd4c_dl_device {
   int32_t device_type; /* 1: CPU; nd4c_device_info.dlpack_type has a device's number */

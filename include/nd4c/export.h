@@ -1,5 +1,5 @@
-/* Visibility and linkage of the public symbols. Among the public headers, only this one and plugin.h name compiler
- * attributes. */
+/* Visibility and linkage of the public symbols. Every public header that declares functions includes it. Among the
+ * public headers, only this one and plugin.h name compiler attributes. */
 #ifndef ND4C_EXPORT_H
 #define ND4C_EXPORT_H
 

@@ -46,10 +46,10 @@ typedef struct nd4c_external {
  *
  * The array stays bound to the memory: migration copies contents out of it and back into it, spilling skips it, and the
  * device's cap does not count it (nd4c_memory_info.imported_bytes does). The array owns the memory until nd4c calls
- * `external->release`. nd4c does so while the last reference is being released. If work is still in flight then, it
- * does so in a later call, after the work has ended (for example in nd4c_memory_trim after nd4c_device_synchronize).
- * The memory then holds the contents, unless they were last written on another device: to get them back, call
- * nd4c_array_migrate or nd4c_array_prefetch before releasing the array.
+ * `external->release`. nd4c calls `release` while the last reference is being released. If work is still in flight at
+ * that time, a later call of nd4c calls `release`, after the work has ended (for example nd4c_memory_trim after
+ * nd4c_device_synchronize). The memory then holds the contents, unless they were last written on another device: to get
+ * them back, call nd4c_array_migrate or nd4c_array_prefetch before releasing the array.
  *
  * The caller keeps a descriptor and may close it when this returns: nd4c duplicates it. The file behind it must not
  * shrink. The device retains a vendor's handle.

@@ -63,8 +63,8 @@ typedef nd4c_device *(*nd4c_placement_callback)(void *user, const nd4c_plan_node
 
 /* Which device each node of a plan runs on: the one that device_of returns or, if device_of is NULL, devices[i %
  * device_count] for node i. At most 8 devices, including the plan's. If the list has a single device, the plan is
- * created on that device as if it were the context's: it can use the device's compilers, and record its work and launch
- * it again. The context's device then runs the nodes that the listed device cannot compute. */
+ * created as if that device were the context's: the plan can use the device's compilers, and the device can record the
+ * plan's work and launch it again. The context's device then runs the nodes that the listed device cannot compute. */
 typedef struct nd4c_placement {
   uint32_t struct_size; /* sizeof(nd4c_placement) */
   nd4c_placement_callback device_of;
@@ -85,9 +85,9 @@ typedef struct nd4c_plan_options {
   const nd4c_compile_request *compile; /* for compilers; NULL: exact arithmetic, no limit, no options */
   /* A file that nd4c_plan_compile wrote, from which the plan's executables are loaded; read while the plan is created.
    * NULL: none. FORMAT: it is not such a file, or an executable was compiled by another compiler or for another device;
-   * the text shows both fingerprints. A piece that the file lacks is compiled now, and the report says so (strict
-   * context: STRICT). Constants are folded on the host, as they were when the file was written. Only load files that
-   * you trust: nd4c executes the code in them. */
+   * the text shows both fingerprints. If the file lacks a piece (the nodes that make up one executable), nd4c compiles
+   * the piece now, and the report says so (strict context: STRICT). Constants are folded on the host, as they were when
+   * the file was written. Only load files that you trust: nd4c executes the code in them. */
   const char *compiled;
 } nd4c_plan_options;
 
@@ -111,10 +111,10 @@ ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inp
 /* Compiles ahead of time: the compilers of `target` compile the nodes that they take, and nd4c writes the executables
  * into a file, which another process loads through nd4c_plan_options.compiled. target: a device's name ("tpu:0"); if
  * its backend's verdict is COMPILE_ONLY, this machine need not have the device. options: those of the plan that will
- * load the file, without placement and without `compiled` (ARGUMENT). The property nd4c.deterministic is part of what
- * is compiled; widths are not. *report (may be NULL) lists the compiled pieces, and for each other node why no compiler
- * took it; free with nd4c_free. Blocks; any thread. UNSUPPORTED: no compiler of the target takes a node, or none can
- * write its executables. IO. A refused call writes nothing. */
+ * load the file, without placement and without `compiled` (ARGUMENT). The executables depend on the value that the
+ * property nd4c.deterministic has now, but not on widths. *report (may be NULL) lists the compiled pieces, and for each
+ * other node why no compiler took it; free with nd4c_free. Blocks; any thread. UNSUPPORTED: no compiler of the target
+ * takes a node, or none can write its executables. IO. A refused call writes nothing. */
 ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const nd4c_plan_options *options,
                                        const char *path, char **report);
 
@@ -124,7 +124,8 @@ typedef struct nd4c_plan_copies {
   uint32_t struct_size; /* set by the caller: sizeof(nd4c_plan_copies) */
   int64_t inputs;       /* of inputs that are on the plan's device; copied again only if the caller changes them */
   int64_t values;       /* of values that steps compute; copied in each run */
-  int64_t constants;    /* copied when the plan is created, not in runs, unless they were already there */
+  int64_t constants;    /* of constants; each is made once, when the plan is created, unless the device has the constant
+                         * already */
   int64_t input_bytes, value_bytes, constant_bytes;
 } nd4c_plan_copies;
 

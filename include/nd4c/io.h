@@ -11,9 +11,10 @@
 ND4C_EXTERN_C_BEGIN
 
 /* Reads a .npy file (format 1.0 to 3.0, either byte order, C or Fortran order; a Fortran file gives a view with its
- * strides; packed dtypes are put in C order). bfloat16 files are those of ml_dtypes ("<V2"); narrow dtypes are one-byte
- * codes in a field named after the dtype, "[('int4', '|V1')]", and ml_dtypes' own "V1" is read as uint8 codes. IO,
- * FORMAT (with offset and what was expected), UNSUPPORTED (object and structured types, big-endian texts), OVERFLOW. */
+ * strides; packed dtypes are put in C order). bfloat16 has ml_dtypes' type string "<V2". An array of a narrow dtype is
+ * stored as one-byte codes in a field named after the dtype: "[('int4', '|V1')]". A plain "V1", which ml_dtypes writes,
+ * is read as uint8 codes. IO, FORMAT (with offset and what was expected), UNSUPPORTED (object and structured types,
+ * big-endian texts), OVERFLOW. */
 ND4C_API nd4c_status nd4c_npy_read(const char *path, nd4c_array **array);
 /* As nd4c_npy_read, but from memory; the bytes are copied. */
 ND4C_API nd4c_status nd4c_npy_read_memory(const void *bytes, size_t size, nd4c_array **array);

@@ -15,9 +15,9 @@ typedef enum nd4c_log_level {
 } nd4c_log_level;
 
 /* Receives one message. `area` is a short noun ("registry", "dispatch"), and `message` is one line; both are valid only
- * during the call. At level DEBUG, area "provider" gets "NAME: FUNCTION" before nd4c calls a function of a backend or
- * plug-in to load, probe or open it: if that function ends the process, the last message names it. nd4c calls the
- * callback from any thread, and holds at most the lock of the backends, which is recursive. */
+ * during the call. Before nd4c calls a function of a backend or plug-in to load, probe or open that backend, it logs
+ * "NAME: FUNCTION" at level DEBUG in area "provider". If the function ends the process, the last message names the
+ * function. nd4c calls the callback from any thread, and holds at most the lock of the backends, which is recursive. */
 typedef void (*nd4c_log_callback)(void *user, nd4c_log_level level, const char *area, const char *message);
 
 /* Sends messages up to `level` to `callback`; NULL turns them off. Any thread; a message in flight on another thread

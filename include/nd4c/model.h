@@ -38,8 +38,8 @@ ND4C_API nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, cons
                                             nd4c_release_callback release, void *user, nd4c_model **model);
 ND4C_API void nd4c_model_close(nd4c_model *model);
 
-/* An ONNX operator without an op of its own: the import composes it from several ops, or the interpreter runs it. All
- * other operators are listed with the ops. */
+/* An ONNX operator that no single op implements: the import composes it from several ops, or the interpreter runs it.
+ * All other operators are listed with the ops. */
 typedef struct nd4c_onnx_composite {
   const char *domain; /* "": ONNX's own */
   const char *name;

@@ -6,9 +6,9 @@
  *   nd4c_conv(x, w, &options, &y);
  *
  * NULL stands for the defaults. Later versions of nd4c append fields, and no field moves: struct_size says which fields
- * the caller's header has. For the fields that it leaves out, the library takes the defaults. If a struct is longer
- * than the library's own, the bytes that the library does not know must be zero: otherwise the caller asks for
- * something that the library cannot do, and gets ND4C_ARGUMENT. */
+ * the caller's header has. The library takes the defaults for fields beyond struct_size. If a struct is longer than the
+ * library's own, the bytes that the library does not know must be zero: otherwise the caller asks for something that
+ * the library cannot do, and gets ND4C_ARGUMENT. */
 #ifndef ND4C_OPTIONS_H
 #define ND4C_OPTIONS_H
 

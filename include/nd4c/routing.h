@@ -12,16 +12,16 @@
  *   follow_data   16       0      1      0
  *   memory         0      16      1      0
  *
- * local: the fraction of the inputs' bytes that is current on the device. If another device wrote an array last, its
- * bytes count seven eighths here, so that reading a value on the host does not move the next op to the host. An array
- * that is an input twice counts once (among the first 64 inputs). free: the device's remaining memory as a fraction of
- * the largest remaining one. rank: 1 for the first device of the list that applies (the op's, else the category's, else
- * the general one), less for each one after it. If the op or its category has its own list, the order of that list
- * outweighs everything else (the weight of rank is then 200). Small calls (all inputs together at most small_bytes) are
- * placed by follow_data where the policy is vote or memory: moving them costs more than computing them. A device
- * without room for as many bytes as the largest input gets 32 points less. If a device that the lists or the policy ask
- * for loses the vote for that reason, nd4c_report_applied says so; a strict context tries that device first all the
- * same and returns its failure.
+ * local: the fraction of the inputs' bytes that is current on the device. On devices other than the one that wrote an
+ * array last, the array's bytes count for seven eighths. So reading a value on the host does not move the next op to
+ * the host. An array that is an input twice counts once (among the first 64 inputs). free: the device's remaining
+ * memory as a fraction of the largest remaining one. rank: 1 for the first device of the list that applies (the op's,
+ * else the category's, else the general one), less for each one after it. If the op or its category has its own list,
+ * the order of that list outweighs everything else (the weight of rank is then 200). Small calls (all inputs together
+ * at most small_bytes) are placed by follow_data where the policy is vote or memory: moving them costs more than
+ * computing them. A device without room for as many bytes as the largest input gets 32 points less. If a device that
+ * the lists or the policy ask for loses the vote for that reason, nd4c_report_applied says so; a strict context tries
+ * that device first all the same and returns its failure.
  *
  * The devices in the order of their scores are the call's fallback chain. A device without a usable kernel is skipped.
  * nd4c_explain says why; so does nd4c_report_applied, if the op's or category's own list names the device, or if
@@ -101,8 +101,8 @@ ND4C_API nd4c_status nd4c_routing_set_category(nd4c_routing *routing, nd4c_categ
 ND4C_API nd4c_status nd4c_routing_set_op(nd4c_routing *routing, nd4c_op op, nd4c_device *const *devices, int32_t count);
 
 /* Routes the context's eager ops (routing NULL: stops routing them). The context retains the object; work already
- * submitted is not affected. A thread's default context keeps the choice made here; after NULL it follows
- * nd4c_routing_set_default and the properties again, from their next change on. */
+ * submitted is not affected. A thread's default context keeps the routing that is set here. If NULL is set, the context
+ * is not routed until the default routing or one of the properties changes; then it follows them again. */
 ND4C_API nd4c_status nd4c_context_set_routing(nd4c_context *context, nd4c_routing *routing);
 
 /* Sets the routing of the threads' default contexts from now on. It takes precedence over the properties nd4c.routing,

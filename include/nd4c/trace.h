@@ -2,12 +2,13 @@
  * load for each operation, allocation and copy. While it is on, each thread records into its own buffer, without a
  * lock.
  *
- * It records: executions of ops (op, device, kernel; on an asynchronous device the time until the work is submitted,
- * and, where the backend reports it, the time that the device worked; OpenCL does for streams that were created while
- * the tracer was on), device transitions (a thread executes an op on another device than its previous one), copies
- * between devices and between the host and a device (bytes, nanoseconds, the op that asked), allocations and frees of
- * device memory (except host arrays of up to 256 bytes, which come from per-thread lists). Each event belongs to a
- * thread; threads are numbered from 1 in the order of their first event.
+ * It records executions of ops with op, device, kernel and time. On an asynchronous device this is the time until the
+ * work is submitted; if the backend reports it, the time that the device worked is recorded, too (OpenCL reports it for
+ * streams that were created while the tracer was on). It also records device transitions (a thread executes an op on
+ * another device than its previous one), copies between devices and between the host and a device (bytes, nanoseconds,
+ * the op that asked), and allocations and frees of device memory (except host arrays of up to 256 bytes, which come
+ * from per-thread lists). Each event belongs to a thread; threads are numbered from 1 in the order of their first
+ * event.
  *
  * A round trip is flagged when bytes leave a device D for the host and come back to it without the program having
  * asked:
@@ -51,11 +52,11 @@ ND4C_API nd4c_status nd4c_trace_stop(char **table);
 /* True between nd4c_trace_start and nd4c_trace_stop. The property's recording does not count. */
 ND4C_API bool nd4c_trace_is_on(void);
 
-/* Summary of a recording, as a table: of the program's, running or stopped, if the program has started one since the
- * property began its own; otherwise of the property's. The table lists copies by pair of devices (count, bytes, time),
- * ops by device, memory by device, the same sums by thread (if there are many, the busiest ones and the sum of the
- * others), transitions by pair of devices, and round trips with the op that caused each. Free with nd4c_free. Threads
- * may go on recording meanwhile. */
+/* Summary of a recording, as a table. The recording is the program's, running or stopped, if the program has started
+ * one since the property started its recording; otherwise it is the property's. The table lists copies by pair of
+ * devices (count, bytes, time), ops by device, memory by device, the same sums by thread (if there are many, the
+ * busiest ones and the sum of the others), transitions by pair of devices, and round trips with the op that caused
+ * each. Free with nd4c_free. Threads may go on recording meanwhile. */
 ND4C_API nd4c_status nd4c_trace_report(char **text);
 
 /* The sums that nd4c_trace_report prints. */

@@ -16,9 +16,10 @@
  * that one current until it is left. Scopes are left in reverse order. One thread at a time may have entered a
  * workspace.
  *
- * Host arrays of up to 256 bytes come from per-thread lists instead; arrays without elements, foreign memory and the
- * internal memory of plans are not affected either. Replicas on devices other than the one on which the array was made
- * are allocated individually: an array that nd4c_array_migrate moves to another device leaves the workspace. */
+ * A workspace does not serve host arrays of up to 256 bytes, which come from per-thread lists. Nor does it affect
+ * arrays without elements, foreign memory or the internal memory of plans. Replicas on devices other than the one on
+ * which the array was made are allocated individually: an array that nd4c_array_migrate moves to another device leaves
+ * the workspace. */
 #ifndef ND4C_WORKSPACE_H
 #define ND4C_WORKSPACE_H
 
