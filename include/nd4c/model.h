@@ -21,8 +21,8 @@ typedef struct nd4c_model_options {
                              optimised */
   bool no_optimization;
   const nd4c_placement *placement;     /* for the model's plans (nd4c_plan_options), copied; NULL: one device. An
-                                          interpreted model has no plan and runs on the context's device; a strict context
-                                          refuses to interpret a model with a placement (UNSUPPORTED) */
+                                          interpreted model has no plan and runs on the context's device; a strict
+                                          context refuses to interpret a model with a placement (UNSUPPORTED) */
   const nd4c_compile_request *compile; /* for the model's plans (nd4c_plan_options), copied */
   const char *compiled; /* path of a file from nd4c_model_compile, for the model's plans (nd4c_plan_options); copied;
                            read when a plan is created. NULL: none */

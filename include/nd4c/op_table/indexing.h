@@ -266,8 +266,9 @@
      "the last slice wins; where no slice goes, zeros; y has size slices (-1: as many as indices)",                   \
      "|||dynamic_stitch")                                                                                             \
   OP(492, 1, segment_sum, INDEXING, ND4C_SIG_SEGMENTS, segment_reduce, NUMERIC,                                       \
-     "y[s] = sum of the x[i] whose segments[i] = s, in any order; y has num_segments segments (-1: as many as the "   \
-     "largest number in segments needs; that number must be less than x has rows); an empty segment gives 0",         \
+     "y[s] = sum of the x[i] whose segments[i] = s; segments need not be sorted; y has num_segments segments (-1: "   \
+     "as many as the largest number in segments needs; that number must be less than x has rows); an empty "          \
+     "segment gives 0",                                                                                               \
      "|segment_reduce||segment_sum, unsorted_segment_sum")                                                            \
   OP(493, 1, segment_mean, INDEXING, ND4C_SIG_SEGMENTS, segment_reduce, FLOATING,                                     \
      "mean of each segment, see segment_sum; an empty segment gives 0",                                               \

@@ -118,8 +118,9 @@
      "alone",                                                                                                         \
      "|nn.functional.max_pool2d(return_indices)|MaxPool|maxPoolWithArgmax", NONE, OPTIONS)                            \
   OP(574, 1, max_unpool, NN, ND4C_SIG_UNPOOL, max_unpool, REAL,                                                       \
-     "zeros, with each element of x at its index; if indices repeat, the last element wins; the index counts in all " \
-     "of y or, if planar, in the [n, c] plane of y; spatial extents (x - 1) * stride + kernel - pads",                \
+     "zeros, with each element of x at its index; if indices repeat, the last element wins; planar: an index "        \
+     "counts in the [n, c] plane of y; else it counts in all planes of the spatial extents (x - 1) * stride + "       \
+     "kernel - pads, even if output_shape is larger",                                                                 \
      "|nn.functional.max_unpool1d, 2d, 3d|MaxUnpool|", NONE, OPTIONS)                                                 \
   OP(575, 1, lp_pool, NN, ND4C_SIG_LP_POOL, lp_pool, REAL_FLOATING,                                                   \
      "y = (sum of |x|^p in each window)^(1 / p), padding counts as 0",                                                \
