@@ -34,9 +34,10 @@ typedef struct nd4c_attention_options {
 #define ND4C_ATTENTION_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_attention_options, right_window), NULL, NULL, NULL, NULL, 0, 0, 0.0, false, 0.0, -1, -1}
 
-/* attention: y = softmax(softcap(scale q k^T) + mask) v by head, past_* before k and v; each group of q's heads
- * shares one of k and v; a false in a boolean mask, keys past key_lengths, after is_causal's frontier or outside the
- * windows do not take part; a query without keys gives 0.
+/* attention: y = softmax(softcap(scale q k^T) + mask) v for each head; past_key and past_value stand before k and v;
+ * each group of q's heads shares one head of k and v. A key takes no part if a boolean mask is false there, if it is
+ * past key_lengths, if is_causal and it comes after the query, or if it is outside the windows; a query without keys
+ * gives 0.
  * In: q (float), k, v.
  * Options: mask (NULL), past_key (NULL), past_value (NULL), key_lengths (NULL), q_heads (0), kv_heads (0), scale
  *     (0.0), is_causal (false), softcap (0.0), left_window (-1), right_window (-1).
@@ -68,8 +69,8 @@ typedef struct nd4c_attention_with_cache_options {
   {ND4C_OPTIONS_SIZE(nd4c_attention_with_cache_options, scores_mode), NULL, NULL, NULL, NULL, 0, 0, 0.0, false, 0.0, \
    -1, -1, ND4C_SCORES_MODE_SCALED}
 
-/* attention_with_cache: attention, and past_* with k and v behind, and the scores after the step that scores_mode
- * names.
+/* attention_with_cache: attention; also gives past_key with k appended, past_value with v appended, and the scores
+ * after the step that scores_mode names.
  * In: q (float), k, v.
  * Options: mask (NULL), past_key (NULL), past_value (NULL), key_lengths (NULL), q_heads (0), kv_heads (0), scale
  *     (0.0), is_causal (false), softcap (0.0), left_window (-1), right_window (-1), scores_mode
@@ -100,8 +101,8 @@ typedef struct nd4c_multi_head_attention_options {
 #define ND4C_MULTI_HEAD_ATTENTION_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_multi_head_attention_options, is_causal), NULL, NULL, NULL, NULL, NULL, 1, false}
 
-/* multi_head_attention: attention of q wq^T + bq, k wk^T + bk, v wv^T + bv ([n, t, features]) by heads, then wo^T +
- * bo.
+/* multi_head_attention: attention of q wq^T + bq, k wk^T + bk and v wv^T + bv ([n, t, features]), split into heads;
+ * the result times wo^T, plus bo.
  * In: q (float), k, v, wq, wk, wv, wo.
  * Options: bq (NULL), bk (NULL), bv (NULL), bo (NULL), mask (NULL), heads (1), is_causal (false).
  * Out: y: [n, queries, rows of wo], in q's dtype, for q, k and v [n, t, features]. All operands but the mask have one
@@ -116,8 +117,9 @@ ND4C_API nd4c_status nd4c_multi_head_attention_on(nd4c_context *context, const n
                                                   const nd4c_array *wv, const nd4c_array *wo,
                                                   const nd4c_multi_head_attention_options *options, nd4c_array **y);
 
-/* rotary_embedding: pairs of x's first rotary_dim (0: all) features, halves or interleaved neighbours, turned by the
- * angles of cos and sin [n, t, pairs], or [positions, pairs] with position_ids [n, t].
+/* rotary_embedding: rotates pairs of x's first rotary_dim (0: all) features by the angles of cos and sin, [n, t,
+ * pairs] or, with position_ids [n, t], [positions, pairs]; a pair is one feature from each half or, if interleaved,
+ * two neighbours.
  * In: x (float), cos, sin, position_ids or NULL.
  * Attributes: heads (0), rotary_dim (0), interleaved (false).
  * Out: y: the shape and dtype of x, [n, heads, t, head] or [n, t, heads * head].
@@ -150,7 +152,7 @@ typedef struct nd4c_linear_attention_options {
  * Options: past_state (NULL), decay (NULL), beta (NULL), q_heads (1), kv_heads (1), scale (0.0), update_rule
  *     (ND4C_UPDATE_RULE_LINEAR).
  * Out: y: [n, t, q_heads * v_head] in q's dtype; present_state: [n, kv_heads, head, v_head] in the dtype of
- *     past_state, without it q's.
+ *     past_state, or q's without past_state.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_linear_attention(const nd4c_array *q, const nd4c_array *k, const nd4c_array *v,
                                            const nd4c_linear_attention_options *options, nd4c_array **y,
@@ -159,8 +161,8 @@ ND4C_API nd4c_status nd4c_linear_attention_on(nd4c_context *context, const nd4c_
                                               const nd4c_array *v, const nd4c_linear_attention_options *options,
                                               nd4c_array **y, nd4c_array **present_state);
 
-/* embedding_bag: rows of table at indices, times weights, reduced by bag: those of a row of indices [bags, n], or
- * from one of offsets to the next; padding_index is left out; an empty bag gives 0.
+/* embedding_bag: rows of table at indices, times weights, reduced for each bag; a bag is a row of indices [bags, n],
+ * or the indices from one of offsets to the next; padding_index is left out; an empty bag gives 0.
  * In: table (float), indices, offsets or NULL, weights or NULL.
  * Attributes: mode (ND4C_BAG_MODE_SUM), padding_index (-1).
  * Out: y: [bags, features], in table's dtype, for table [rows, features]. There are as many bags as offsets, or as

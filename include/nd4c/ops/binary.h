@@ -42,7 +42,7 @@ ND4C_API nd4c_status nd4c_multiply_on(nd4c_context *context, const nd4c_array *a
 ND4C_API nd4c_status nd4c_divide(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_divide_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
-/* power: y = a^b, broadcast; integers wrap, a negative integer exponent truncates the quotient.
+/* power: y = a^b, broadcast; integers wrap, and a negative exponent of integers truncates the result toward zero.
  * In: a (int, uint, float, complex), b.
  * Out: y: the shape that the inputs broadcast to, in the dtype that they promote to.
  * Statuses: DTYPE, SHAPE. */
@@ -63,7 +63,7 @@ ND4C_API nd4c_status nd4c_maximum_on(nd4c_context *context, const nd4c_array *a,
 ND4C_API nd4c_status nd4c_minimum(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_minimum_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
-/* equal: y = a == b, exact across dtypes' promotion; strings, too, which have the order of their code points.
+/* equal: y = a == b, exact even where dtypes are promoted; strings are compared by code points.
  * In: a (bool, int, uint, float, complex, utf8), b.
  * Out: y: bool, in the shape that the inputs broadcast to.
  * Statuses: DTYPE, SHAPE. */

@@ -44,8 +44,8 @@ ND4C_API nd4c_status nd4c_linear_on(nd4c_context *context, const nd4c_array *x, 
 ND4C_API nd4c_status nd4c_matrix_transpose(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_matrix_transpose_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* diagonal: diagonals of the matrices on two axes (the last ones) as a last axis; offset above 0: above the main one;
- * a view.
+/* diagonal: the diagonals of the matrices on two axes (default: the last two), as a new last axis; offset above 0
+ * lies above the main diagonal; a view.
  * In: x (bool, int, uint, float, complex, utf8).
  * Attributes: offset (0), axis1 (-2), axis2 (-1).
  * Out: y: x without axis1 and axis2, and with the diagonal as its last axis, in x's dtype.
@@ -57,7 +57,7 @@ ND4C_API nd4c_status nd4c_diagonal_on(nd4c_context *context, const nd4c_array *x
 /* trace: sums of diagonals; integers are summed in 64 bits, as in sum.
  * In: x (int, uint, float, complex).
  * Attributes: offset (0), axis1 (-2), axis2 (-1).
- * Out: y: x without axis1 and axis2, in x's dtype; of integers int64 or uint64.
+ * Out: y: x without axis1 and axis2, in x's dtype; int64 or uint64 for integers.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_trace(const nd4c_array *x, int64_t offset, int64_t axis1, int64_t axis2, nd4c_array **y);
 ND4C_API nd4c_status nd4c_trace_on(nd4c_context *context, const nd4c_array *x, int64_t offset, int64_t axis1,
@@ -101,7 +101,8 @@ ND4C_API nd4c_status nd4c_vecdot(const nd4c_array *a, const nd4c_array *b, int64
 ND4C_API nd4c_status nd4c_vecdot_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, int64_t axis,
                                     nd4c_array **y);
 
-/* kron: Kronecker product: every element of a times all of b, block by block; missing axes count as 1.
+/* kron: Kronecker product: every element of a times all of b, block by block; the shorter shape is filled up with
+ * axes of length 1 in front.
  * In: a (int, uint, float, complex), b.
  * Out: y: each axis of a times that of b, in the dtype that the inputs promote to; the shorter shape is filled up
  *     with 1 in front.
@@ -129,7 +130,7 @@ ND4C_API nd4c_status nd4c_einsum(const nd4c_array *const *xs, int32_t xs_count, 
 ND4C_API nd4c_status nd4c_einsum_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count,
                                     const char *equation, nd4c_array **y);
 
-/* inner: sums over the last axes of both; without the other's axes where one is a scalar.
+/* inner: sums over the last axes of both; if one input is a scalar, the product of the two.
  * In: a (int, uint, float, complex), b.
  * Out: y: a's axes but the last, then b's axes but the last, in the dtype that the inputs promote to; with a scalar
  *     the shape of the other input.

@@ -34,8 +34,8 @@ ND4C_API nd4c_status nd4c_det_on(nd4c_context *context, const nd4c_array *x, nd4
 
 /* slogdet: sign and logarithm of the absolute value of the determinant; 0 and -infinity for a singular matrix.
  * In: x (float, complex).
- * Out: sign: x without its last two axes, in x's dtype; logabsdet: the same shape, in x's dtype, of a complex one its
- *     real one.
+ * Out: sign: x without its last two axes, in x's dtype; logabsdet: the same shape, in x's dtype, or its real dtype if
+ *     x is complex.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_slogdet(const nd4c_array *x, nd4c_array **sign, nd4c_array **logabsdet);
@@ -50,7 +50,8 @@ ND4C_API nd4c_status nd4c_slogdet_on(nd4c_context *context, const nd4c_array *x,
 ND4C_API nd4c_status nd4c_inv(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_inv_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* solve: x of a x = b, by LU with row exchanges; b: one vector if it has one axis, else matrices; batches broadcast.
+/* solve: x such that a x = b, by LU with row exchanges; b: one vector if it has one axis, else matrices; batches
+ * broadcast.
  * In: a (float, complex), b.
  * Out: y: the batch axes that the inputs broadcast to, then the shape of b's matrices, in the dtype that the inputs
  *     promote to, for a [..., n, n] and b [..., n, k]; a b of one axis [n] is a vector for each matrix of a.
@@ -59,8 +60,8 @@ ND4C_API nd4c_status nd4c_inv_on(nd4c_context *context, const nd4c_array *x, nd4
 ND4C_API nd4c_status nd4c_solve(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_solve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
-/* triangular_solve: x of a x = b, or a^H x = b (adjoint); a triangular, the other triangle is not read; b as in
- * solve.
+/* triangular_solve: x such that a x = b, or a^H x = b (adjoint); a is triangular, its other triangle is not read; b
+ * as in solve.
  * In: a (float, complex), b.
  * Attributes: upper (false), adjoint (false), unit_diagonal (false).
  * Out: y: the batch axes that the inputs broadcast to, then the shape of b's matrices, in the dtype that the inputs
@@ -72,7 +73,7 @@ ND4C_API nd4c_status nd4c_triangular_solve(const nd4c_array *a, const nd4c_array
 ND4C_API nd4c_status nd4c_triangular_solve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
                                               bool upper, bool adjoint, bool unit_diagonal, nd4c_array **y);
 
-/* cholesky_solve: x of a a^H x = b, or a^H a x = b (upper), a from cholesky; b as in solve.
+/* cholesky_solve: x such that a a^H x = b, or a^H a x = b (upper), with a from cholesky; b as in solve.
  * In: a (float, complex), b.
  * Attributes: upper (false).
  * Out: y: the batch axes that the inputs broadcast to, then the shape of b's matrices, in the dtype that the inputs
@@ -83,21 +84,21 @@ ND4C_API nd4c_status nd4c_cholesky_solve(const nd4c_array *a, const nd4c_array *
 ND4C_API nd4c_status nd4c_cholesky_solve_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, bool upper,
                                             nd4c_array **y);
 
-/* qr: x = q r, q's columns orthonormal: min(m, n) of them, or m (complete); r upper triangular; Householder.
+/* qr: x = q r, q with orthonormal columns: min(m, n) of them, or m (complete); r upper triangular; Householder.
  * In: x (float, complex).
  * Attributes: complete (false).
- * Out: q: [..., m, k], r: [..., k, n], in x's dtype, for x [..., m, n]; k is the lesser of m and n, with complete m.
+ * Out: q: [..., m, k], r: [..., k, n], in x's dtype, for x [..., m, n]; k is the lesser of m and n, or m if complete.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_qr(const nd4c_array *x, bool complete, nd4c_array **q, nd4c_array **r);
 ND4C_API nd4c_status nd4c_qr_on(nd4c_context *context, const nd4c_array *x, bool complete, nd4c_array **q,
                                 nd4c_array **r);
 
-/* svd: x = u diag(s) vh, s descending; u and vh square, or min(m, n) columns and rows.
+/* svd: x = u diag(s) vh, s descending; full_matrices: u and vh are square, else they have min(m, n) columns and rows.
  * In: x (float, complex).
  * Attributes: full_matrices (true).
  * Out: u: [..., m, k], s: [..., k], vh: [..., k, n], for x [..., m, n]; k is the lesser of m and n. full_matrices: u
- *     [..., m, m] and vh [..., n, n]. In x's dtype; s of a complex one in its real one.
+ *     [..., m, m] and vh [..., n, n]. In x's dtype; s in its real dtype if x is complex.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_svd(const nd4c_array *x, bool full_matrices, nd4c_array **u, nd4c_array **s, nd4c_array **vh);
@@ -106,7 +107,7 @@ ND4C_API nd4c_status nd4c_svd_on(nd4c_context *context, const nd4c_array *x, boo
 
 /* svdvals: singular values, descending.
  * In: x (float, complex).
- * Out: y: [..., k], for x [..., m, n] with k the lesser of m and n, in x's dtype, of a complex one its real one.
+ * Out: y: [..., k], for x [..., m, n] with k the lesser of m and n, in x's dtype, or its real dtype if x is complex.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_svdvals(const nd4c_array *x, nd4c_array **y);
@@ -115,8 +116,8 @@ ND4C_API nd4c_status nd4c_svdvals_on(nd4c_context *context, const nd4c_array *x,
 /* eigh: eigenvalues (ascending) and orthonormal vectors (columns) of Hermitian x; one triangle of it is read.
  * In: x (float, complex).
  * Attributes: upper (false).
- * Out: values: x without its last axis, in x's dtype, of a complex one its real one; vectors: the shape and dtype of
- *     x.
+ * Out: values: x without its last axis, in x's dtype, or its real dtype if x is complex; vectors: the shape and dtype
+ *     of x.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_eigh(const nd4c_array *x, bool upper, nd4c_array **values, nd4c_array **vectors);
@@ -126,7 +127,7 @@ ND4C_API nd4c_status nd4c_eigh_on(nd4c_context *context, const nd4c_array *x, bo
 /* eigvalsh: eigenvalues of Hermitian x, ascending; one triangle of it is read.
  * In: x (float, complex).
  * Attributes: upper (false).
- * Out: values: x without its last axis, in x's dtype, of a complex one its real one.
+ * Out: values: x without its last axis, in x's dtype, or its real dtype if x is complex.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_eigvalsh(const nd4c_array *x, bool upper, nd4c_array **values);
@@ -148,7 +149,8 @@ ND4C_API nd4c_status nd4c_eig_on(nd4c_context *context, const nd4c_array *x, nd4
 ND4C_API nd4c_status nd4c_eigvals(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_eigvals_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* pinv: Moore-Penrose inverse, by SVD; singular values up to rtol (negative: max(m, n) epsilon) of the largest are 0.
+/* pinv: Moore-Penrose inverse, by SVD; singular values up to rtol times the largest count as 0 (rtol negative: max(m,
+ * n) epsilon).
  * In: x (float, complex).
  * Attributes: rtol (-1).
  * Out: y: x with its last two axes exchanged, in x's dtype.
@@ -157,7 +159,7 @@ ND4C_API nd4c_status nd4c_eigvals_on(nd4c_context *context, const nd4c_array *x,
 ND4C_API nd4c_status nd4c_pinv(const nd4c_array *x, double rtol, nd4c_array **y);
 ND4C_API nd4c_status nd4c_pinv_on(nd4c_context *context, const nd4c_array *x, double rtol, nd4c_array **y);
 
-/* matrix_rank: int64 count of singular values above rtol (negative: max(m, n) epsilon) of the largest.
+/* matrix_rank: int64 count of the singular values above rtol times the largest (rtol negative: max(m, n) epsilon).
  * In: x (float, complex).
  * Attributes: rtol (-1).
  * Out: y: int64, in x's shape without its last two axes.
@@ -166,8 +168,8 @@ ND4C_API nd4c_status nd4c_pinv_on(nd4c_context *context, const nd4c_array *x, do
 ND4C_API nd4c_status nd4c_matrix_rank(const nd4c_array *x, double rtol, nd4c_array **y);
 ND4C_API nd4c_status nd4c_matrix_rank_on(nd4c_context *context, const nd4c_array *x, double rtol, nd4c_array **y);
 
-/* lstsq: x of least length that makes |a x - b| least, by SVD; sums of squares of a x - b (always), rank, singular
- * values; b as in solve, rtol as in matrix_rank.
+/* lstsq: x of least length that minimises |a x - b|, by SVD; residuals: the sums of squares of a x - b (always
+ * given); rank; singular values; b as in solve, rtol as in matrix_rank.
  * In: a (float, complex), b.
  * Attributes: rtol (-1).
  * Out: x: [..., n, k] for a [..., m, n] and b [..., m, k], in the dtype that they promote to; residuals: [..., k];
@@ -198,7 +200,7 @@ ND4C_API nd4c_status nd4c_lu_factor(const nd4c_array *x, nd4c_array **lu, nd4c_a
 ND4C_API nd4c_status nd4c_lu_factor_on(nd4c_context *context, const nd4c_array *x, nd4c_array **lu,
                                        nd4c_array **pivots);
 
-/* lu_solve: x of a x = b from a's lu_factor; b as in solve.
+/* lu_solve: x such that a x = b, from lu_factor of a; b as in solve.
  * In: lu (float, complex), pivots, b.
  * Out: y: the batch axes that lu and b broadcast to, then the shape of b's matrices, in the dtype that lu and b
  *     promote to, for lu [..., n, n] and b [..., n, k] or [n].
@@ -208,7 +210,7 @@ ND4C_API nd4c_status nd4c_lu_solve(const nd4c_array *lu, const nd4c_array *pivot
 ND4C_API nd4c_status nd4c_lu_solve_on(nd4c_context *context, const nd4c_array *lu, const nd4c_array *pivots,
                                       const nd4c_array *b, nd4c_array **y);
 
-/* matrix_power: x multiplied with itself n times; negative: its inverse.
+/* matrix_power: x multiplied with itself n times; n negative: the inverse of x to the power -n.
  * In: x (float, complex).
  * Attributes: n (1).
  * Out: y: the shape and dtype of x, whose last two axes must be of one length.
@@ -228,8 +230,8 @@ ND4C_API nd4c_status nd4c_expm_on(nd4c_context *context, const nd4c_array *x, nd
 /* matrix_norm: norm of matrices; 0 for one without elements.
  * In: x (float, complex).
  * Attributes: ord (ND4C_MATRIX_NORM_ORDER_FROBENIUS), keepdims (false).
- * Out: y: x without its last two axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real
- *     one.
+ * Out: y: x without its last two axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * May be refused after the computation began; outputs that the caller gave stay as they were.
  * Statuses: ARGUMENT, SHAPE. */
 ND4C_API nd4c_status nd4c_matrix_norm(const nd4c_array *x, nd4c_matrix_norm_order ord, bool keepdims, nd4c_array **y);
@@ -240,7 +242,8 @@ ND4C_API nd4c_status nd4c_matrix_norm_on(nd4c_context *context, const nd4c_array
  * non-zeros.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), ord (2), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_vector_norm(const nd4c_array *x, const int64_t *axes, int32_t axes_count, double ord,
                                       bool keepdims, nd4c_array **y);

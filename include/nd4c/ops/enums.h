@@ -53,8 +53,8 @@ typedef enum nd4c_direction {
   ND4C_DIRECTION_BIDIRECTIONAL = 2
 } nd4c_direction;
 
-/* Which transform is divided by the number of points: BACKWARD the inverse one, FORWARD the other one. ORTHO divides
- * both by the root of the number.
+/* The transform that is divided by the number of points. BACKWARD: the inverse transform. FORWARD: the forward
+ * transform. ORTHO: both, by the square root of that number.
  * Attribute norm of fft, ifft, fftn, ifftn, rfft, irfft, rfftn, irfftn, hfft, ihfft. */
 typedef enum nd4c_fft_norm {
   ND4C_FFT_NORM_BACKWARD = 0,
@@ -96,8 +96,8 @@ typedef enum nd4c_letter_case {
   ND4C_LETTER_CASE_UPPER = 2
 } nd4c_letter_case;
 
-/* How a loss combines its elements. MEAN divides by the number of elements, in nll_loss and softmax_cross_entropy by
- * the sum of the weights. MEAN_BY_WEIGHT always divides by the sum of the weights.
+/* How a loss combines its elements. MEAN divides by the number of elements, but in nll_loss and softmax_cross_entropy
+ * by the sum of the weights. MEAN_BY_WEIGHT always divides by the sum of the weights.
  * Attribute reduction of nll_loss, softmax_cross_entropy, dense_cross_entropy, cosine_distance, mse_loss, l1_loss,
  *     huber_loss, smooth_l1_loss, hinge_loss, log_loss, sigmoid_cross_entropy, kl_divergence, poisson_nll_loss,
  *     ctc_loss. */
@@ -133,7 +133,7 @@ typedef enum nd4c_pad_mode {
   ND4C_PAD_MODE_SYMMETRIC = 4
 } nd4c_pad_mode;
 
-/* The channels of a decoded image, in their order.
+/* The channels of a decoded image and their order.
  * Attribute pixel_format of decode_image. */
 typedef enum nd4c_pixel_format {
   ND4C_PIXEL_FORMAT_RGB = 0,
@@ -161,7 +161,7 @@ typedef enum nd4c_quantile_method {
   ND4C_QUANTILE_METHOD_NEAREST = 4
 } nd4c_quantile_method;
 
-/* Activation functions of recurrent layers. A row ends with the defaults of alpha and beta.
+/* Activation functions of recurrent layers.
  * Attribute activations of rnn, lstm, gru. */
 typedef enum nd4c_recurrent_activation {
   ND4C_RECURRENT_ACTIVATION_RELU = 0, /* max(0, x) */

@@ -34,7 +34,7 @@ ND4C_API nd4c_status nd4c_swapaxes(const nd4c_array *x, int64_t axis1, int64_t a
 ND4C_API nd4c_status nd4c_swapaxes_on(nd4c_context *context, const nd4c_array *x, int64_t axis1, int64_t axis2,
                                       nd4c_array **y);
 
-/* moveaxis: x with the axes of source at the places of destination, the others in their order; a view.
+/* moveaxis: x with the axes of source moved to the positions of destination, the others in their order; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: source (NULL, 0), destination (NULL, 0).
  * Out: y: x with the axes source at the places destination, in x's dtype.
@@ -45,7 +45,7 @@ ND4C_API nd4c_status nd4c_moveaxis_on(nd4c_context *context, const nd4c_array *x
                                       int32_t source_count, const int64_t *destination, int32_t destination_count,
                                       nd4c_array **y);
 
-/* atleast_nd: x with axes of length 1 before its own, until there are ndim; a view.
+/* atleast_nd: x with axes of length 1 added in front until there are ndim; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: ndim (1).
  * Out: y: x with 1 in front until it has ndim axes, in x's dtype.
@@ -62,8 +62,8 @@ ND4C_API nd4c_status nd4c_select(const nd4c_array *x, int64_t axis, int64_t inde
 ND4C_API nd4c_status nd4c_select_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t index,
                                     nd4c_array **y);
 
-/* sliding_window_view: all windows of x: y[i..., j...] = x[i + j], i shorter by window - 1 on the axes (none: all), j
- * last; a view.
+/* sliding_window_view: all windows of x: y[i..., j...] = x[i + j]; the axes i (none: all) are shorter by window - 1,
+ * the axes j of the window come last; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: window (NULL, 0), axes (NULL, 0).
  * Out: y: x with each axis shorter by its window less 1, and the windows as new last axes, in x's dtype.
@@ -93,8 +93,9 @@ ND4C_API nd4c_status nd4c_stack(const nd4c_array *const *xs, int32_t xs_count, i
 ND4C_API nd4c_status nd4c_stack_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count, int64_t axis,
                                    nd4c_array **y);
 
-/* pad: x with pads (begins, then ends, of the axes; none: all) around it: value (left out: zero), or x's edge, its
- * mirror image without (reflect) or with the edge (symmetric), or x again (wrap); negative pads cut off.
+/* pad: x with pads (all begins, then all ends, of the axes; none: all) around it; they hold value (left out: zero),
+ * or x's edge (edge), its mirror image without the edge (reflect) or with it (symmetric), or x again (wrap); negative
+ * pads cut off.
  * In: x (bool, int, uint, float, complex, utf8, float8), value or NULL.
  * Attributes: pads (NULL, 0), axes (NULL, 0), mode (ND4C_PAD_MODE_CONSTANT).
  * Out: y: x with each chosen axis longer by its two pads (negative ones cut), in x's dtype. pads has all begins, then
@@ -106,7 +107,7 @@ ND4C_API nd4c_status nd4c_pad_on(nd4c_context *context, const nd4c_array *x, con
                                  const int64_t *pads, int32_t pads_count, const int64_t *axes, int32_t axes_count,
                                  nd4c_pad_mode mode, nd4c_array **y);
 
-/* tile: x repeated as a whole: y[i] = x[i mod extent]; repeats and shape are aligned at the last axis.
+/* tile: x repeated as a whole: y[i] = x[i mod extent]; repeats and the shape of x are aligned at the last axis.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: repeats (NULL, 0).
  * Out: y: each axis of x times its repeats, in x's dtype; the shorter of x's shape and repeats is filled up with 1 in
@@ -116,12 +117,12 @@ ND4C_API nd4c_status nd4c_tile(const nd4c_array *x, const int64_t *repeats, int3
 ND4C_API nd4c_status nd4c_tile_on(nd4c_context *context, const nd4c_array *x, const int64_t *repeats,
                                   int32_t repeats_count, nd4c_array **y);
 
-/* repeat: each slice along the axis (none: of x flattened) repeated: once for all, or one number a slice in repeats
- * or counts, of which total tells the sum.
+/* repeat: each slice along the axis (none: of x flattened) repeated: repeats has one number for all slices or one for
+ * each; the input counts replaces repeats, and its sum must be total.
  * In: x (bool, int, uint, float, complex, utf8, float8), counts or NULL.
  * Attributes: repeats (NULL, 0), axes (NULL, 0), total (-1).
- * Out: y: x with the axis as long as all repeats together, in x's dtype; without axes one axis, x being flattened.
- *     With the input counts the length is total.
+ * Out: y: x with the axis as long as all repeats together, in x's dtype. Without axes, x is flattened and y has one
+ *     axis. With the input counts the length is total.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_repeat(const nd4c_array *x, const nd4c_array *counts, const int64_t *repeats,
                                  int32_t repeats_count, const int64_t *axes, int32_t axes_count, int64_t total,
@@ -164,8 +165,8 @@ ND4C_API nd4c_status nd4c_space_to_depth(const nd4c_array *x, int64_t block_size
 ND4C_API nd4c_status nd4c_space_to_depth_on(nd4c_context *context, const nd4c_array *x, int64_t block_size,
                                             bool depth_first, bool channels_last, nd4c_array **y);
 
-/* space_to_batch: x [n, space..., rest], padded with zeros (begins, then ends), cut into blocks whose cells become
- * the slowest part of axis 0.
+/* space_to_batch: x [n, space..., rest], padded with zeros (all begins, then all ends), cut into blocks; the position
+ * in a block becomes the slowest part of axis 0.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Attributes: block_shape (NULL, 0), pads (NULL, 0).
  * Out: y: x with axis 0 times the product of block_shape, and each following axis padded and divided by its block, in
@@ -231,7 +232,8 @@ typedef struct nd4c_col2im_options {
 #define ND4C_COL2IM_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_col2im_options, dilations_count), NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0}
 
-/* col2im: sum of windows: x [n, c prod(kernel), windows] gives [n, c, image...], every element where im2col took it.
+/* col2im: sum of windows, the reverse of im2col: x [n, c prod(kernel), windows] gives [n, c, image...]; every element
+ * is added where im2col took it from.
  * In: x (int, uint, float, complex).
  * Options: image (NULL, 0), kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0).
  * Out: y: [n, c, ...image], in x's dtype, for x [n, c * product of kernel, number of windows].
@@ -243,7 +245,7 @@ ND4C_API nd4c_status nd4c_col2im_on(nd4c_context *context, const nd4c_array *x, 
 /* reverse_sequence: the first lengths[b] steps of sequence b reversed, the others as they are.
  * In: x (bool, int, uint, float, complex, utf8, float8), lengths.
  * Attributes: batch_axis (1), time_axis (0).
- * Out: y: the shape and dtype of x. lengths has one value an element of the batch axis.
+ * Out: y: the shape and dtype of x. lengths has one value for each element of the batch axis.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_reverse_sequence(const nd4c_array *x, const nd4c_array *lengths, int64_t batch_axis,
                                            int64_t time_axis, nd4c_array **y);
@@ -253,8 +255,8 @@ ND4C_API nd4c_status nd4c_reverse_sequence_on(nd4c_context *context, const nd4c_
 /* take: x's slices at indices along the axis (none: of x flattened); mode says what an index out of range does.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices.
  * Attributes: axes (NULL, 0), mode (ND4C_INDEX_MODE_RAISE).
- * Out: y: x with the axis replaced by the shape of indices, in x's dtype; without axes the shape of indices, x being
- *     flattened.
+ * Out: y: x with the axis replaced by the shape of indices, in x's dtype. Without axes, x is flattened and y has the
+ *     shape of indices.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_take(const nd4c_array *x, const nd4c_array *indices, const int64_t *axes, int32_t axes_count,
                                nd4c_index_mode mode, nd4c_array **y);
@@ -278,7 +280,8 @@ ND4C_API nd4c_status nd4c_take_along_axis(const nd4c_array *x, const nd4c_array 
 ND4C_API nd4c_status nd4c_take_along_axis_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
                                              int64_t axis, nd4c_array **y);
 
-/* gather_elements: as take_along_axis in the shape of indices, whose other axes may be shorter than x's.
+/* gather_elements: as take_along_axis, but y has the shape of indices, and the other axes of indices may be shorter
+ * than x's.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices.
  * Attributes: axis (-1).
  * Out: y: the shape of indices, in x's dtype.
@@ -297,8 +300,8 @@ ND4C_API nd4c_status nd4c_gather_nd(const nd4c_array *x, const nd4c_array *indic
 ND4C_API nd4c_status nd4c_gather_nd_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
                                        int64_t batch_dims, nd4c_array **y);
 
-/* put_along_axis: x with y[..., indices[..., i, ...], ...] = values[..., i, ...]; the other axes are broadcast, the
- * last wins.
+/* put_along_axis: x with y[..., indices[..., i, ...], ...] = values[..., i, ...]; the other axes are broadcast; the
+ * last of several values for one element wins.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, values.
  * Attributes: axis (-1).
  * Out: y: the shape and dtype of x. values has x's dtype and broadcasts to the places.
@@ -308,7 +311,7 @@ ND4C_API nd4c_status nd4c_put_along_axis(const nd4c_array *x, const nd4c_array *
 ND4C_API nd4c_status nd4c_put_along_axis_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *indices,
                                             const nd4c_array *values, int64_t axis, nd4c_array **y);
 
-/* scatter_elements: x with updates joined in: y[..., indices[..., i, ...], ...] (reduction)= updates[..., i, ...].
+/* scatter_elements: x with y[..., indices[..., i, ...], ...] = updates[..., i, ...], or combined with x by reduction.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
  * Attributes: axis (0), reduction (ND4C_SCATTER_REDUCTION_NONE).
  * Out: y: the shape and dtype of x. updates has x's dtype and the shape of indices.
@@ -319,7 +322,8 @@ ND4C_API nd4c_status nd4c_scatter_elements_on(nd4c_context *context, const nd4c_
                                               const nd4c_array *updates, int64_t axis, nd4c_scatter_reduction reduction,
                                               nd4c_array **y);
 
-/* scatter_nd: x with y[indices[i..., :]] (reduction)= updates[i...]: the last axis of indices holds whole positions.
+/* scatter_nd: x with y[indices[i..., :]] = updates[i...], or combined with x by reduction; the last axis of indices
+ * holds whole positions.
  * In: x (bool, int, uint, float, complex, utf8, float8), indices, updates.
  * Attributes: reduction (ND4C_SCATTER_REDUCTION_NONE).
  * Out: y: the shape and dtype of x. updates has x's dtype, and the shape of indices without its last axis of length
@@ -445,7 +449,8 @@ ND4C_API nd4c_status nd4c_masked_scatter(const nd4c_array *x, const nd4c_array *
 ND4C_API nd4c_status nd4c_masked_scatter_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
                                             const nd4c_array *value, nd4c_array **y);
 
-/* boolean_mask: x's slices where mask is true, which covers the axes from axis on and leaves one of them.
+/* boolean_mask: x's slices where mask is true; mask covers the axes of x from axis on, and one axis takes their
+ * place.
  * In: x (bool, int, uint, float, complex, utf8, float8), mask.
  * Attributes: axis (0).
  * Out: y: x with the axes of mask, which begin at axis, replaced by one that counts its true elements, in x's dtype;
@@ -455,11 +460,12 @@ ND4C_API nd4c_status nd4c_boolean_mask(const nd4c_array *x, const nd4c_array *ma
 ND4C_API nd4c_status nd4c_boolean_mask_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *mask,
                                           int64_t axis, nd4c_array **y);
 
-/* compress: x's slices along the axis (none: of x flattened) where the 1-D condition is true; past its end: left out.
+/* compress: x's slices along the axis (none: of x flattened) where the 1-D condition is true; slices past the end of
+ * condition are left out.
  * In: x (bool, int, uint, float, complex, utf8, float8), condition.
  * Attributes: axes (NULL, 0).
- * Out: y: x with the axis as long as condition has true elements, in x's dtype; without axes a vector, x being
- *     flattened. The length depends on the data.
+ * Out: y: x with the axis as long as condition has true elements, in x's dtype. Without axes, x is flattened and y is
+ *     a vector. The length depends on the data.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_compress(const nd4c_array *x, const nd4c_array *condition, const int64_t *axes,
                                    int32_t axes_count, nd4c_array **y);
@@ -470,8 +476,8 @@ ND4C_API nd4c_status nd4c_compress_on(nd4c_context *context, const nd4c_array *x
  * out: 0 and 1 of dtype; an index out of range: all off.
  * In: indices (int32, int64), values or NULL.
  * Attributes: depth (1), axis (-1), dtype (ND4C_FLOAT32).
- * Out: y: the shape of indices with depth as a new axis, in the dtype of values, without it the attribute dtype.
- *     values has 2 elements: off and on.
+ * Out: y: the shape of indices with depth as a new axis, in the dtype of values, or the attribute dtype without
+ *     values. values has 2 elements: off and on.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_one_hot(const nd4c_array *indices, const nd4c_array *values, int64_t depth, int64_t axis,
                                   nd4c_dtype dtype, nd4c_array **y);
@@ -519,7 +525,7 @@ ND4C_API nd4c_status nd4c_matrix_band_part_on(nd4c_context *context, const nd4c_
 /* diag: 1-D: the square matrix with x on diagonal k; 2-D: diagonal k.
  * In: x (bool, int, uint, float, complex).
  * Attributes: k (0).
- * Out: y: of a matrix the vector of its diagonal k; of a vector of n elements [n + |k|, n + |k|]; in x's dtype.
+ * Out: y: for a matrix, the vector of its diagonal k; for a vector of n elements, [n + |k|, n + |k|]; in x's dtype.
  * Statuses: SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_diag(const nd4c_array *x, int64_t k, nd4c_array **y);
 ND4C_API nd4c_status nd4c_diag_on(nd4c_context *context, const nd4c_array *x, int64_t k, nd4c_array **y);
@@ -558,8 +564,8 @@ ND4C_API nd4c_status nd4c_sequence_mask_on(nd4c_context *context, const nd4c_arr
 ND4C_API nd4c_status nd4c_invert_permutation(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_invert_permutation_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* dynamic_partition: y: x's slices (one for each of partitions) ordered by partition, those of one in their order;
- * counts: how many each of the partitions 0 .. num_partitions - 1 has.
+/* dynamic_partition: y: x's slices (one for each element of partitions) ordered by partition, stably; counts: how
+ * many slices each of the partitions 0 .. num_partitions - 1 has.
  * In: x (bool, int, uint, float, complex, utf8, float8), partitions.
  * Attributes: num_partitions (1).
  * Out: y: [elements of partitions, ...axes of x behind those of partitions], in x's dtype; counts: int64
@@ -570,8 +576,8 @@ ND4C_API nd4c_status nd4c_dynamic_partition(const nd4c_array *x, const nd4c_arra
 ND4C_API nd4c_status nd4c_dynamic_partition_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *partitions,
                                                int64_t num_partitions, nd4c_array **y, nd4c_array **counts);
 
-/* dynamic_stitch: y[indices] = slices of data; xs: the arrays of indices, then as many of data; the last wins, zeros
- * where nothing goes; size slices (-1: as many as indices).
+/* dynamic_stitch: y[indices] = slices of data; xs: the arrays of indices, then as many arrays of data; where an index
+ * repeats, the last slice wins; where no slice goes, zeros; y has size slices (-1: as many as indices).
  * In: xs (one or more) (bool, int, uint, float, complex, utf8, float8).
  * Attributes: size (-1).
  * Out: y: [size, ...axes of the data behind those of the indices], in the data's dtype; size below 0: as many as
@@ -581,74 +587,77 @@ ND4C_API nd4c_status nd4c_dynamic_stitch(const nd4c_array *const *xs, int32_t xs
 ND4C_API nd4c_status nd4c_dynamic_stitch_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count,
                                             int64_t size, nd4c_array **y);
 
-/* segment_sum: y[s] = sum of x[i] where segments[i] = s, sorted or not; num_segments of them (-1: up to the largest
- * number, which is below the rows of x); none: 0.
+/* segment_sum: y[s] = sum of the x[i] whose segments[i] = s; segments need not be sorted; y has num_segments segments
+ * (-1: as many as the largest number in segments needs; that number must be less than x has rows); an empty segment
+ * gives 0.
  * In: x (int, uint, float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
- *     as long as that axis of x.
+ * Out: y: x with num_segments as its first axis, in x's dtype; num_segments below 0: as many as the data needs. The
+ *     second input is as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_sum(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
                                       nd4c_array **y);
 ND4C_API nd4c_status nd4c_segment_sum_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
                                          int64_t num_segments, nd4c_array **y);
 
-/* segment_mean: mean of each segment, see segment_sum; none: 0.
+/* segment_mean: mean of each segment, see segment_sum; an empty segment gives 0.
  * In: x (float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
- *     as long as that axis of x.
+ * Out: y: x with num_segments as its first axis, in x's dtype; num_segments below 0: as many as the data needs. The
+ *     second input is as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_mean(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
                                        nd4c_array **y);
 ND4C_API nd4c_status nd4c_segment_mean_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
                                           int64_t num_segments, nd4c_array **y);
 
-/* segment_max: largest of each segment, see segment_sum; NaN wins; none: the least of the dtype, -infinity of floats.
+/* segment_max: largest of each segment, see segment_sum; NaN wins; an empty segment gives the dtype's least number,
+ * floats -infinity.
  * In: x (int, uint, float), segments.
  * Attributes: num_segments (-1).
- * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
- *     as long as that axis of x.
+ * Out: y: x with num_segments as its first axis, in x's dtype; num_segments below 0: as many as the data needs. The
+ *     second input is as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_max(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
                                       nd4c_array **y);
 ND4C_API nd4c_status nd4c_segment_max_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
                                          int64_t num_segments, nd4c_array **y);
 
-/* segment_min: least of each segment, see segment_sum; NaN wins; none: the largest of the dtype, infinity of floats.
+/* segment_min: least of each segment, see segment_sum; NaN wins; an empty segment gives the dtype's largest number,
+ * floats infinity.
  * In: x (int, uint, float), segments.
  * Attributes: num_segments (-1).
- * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
- *     as long as that axis of x.
+ * Out: y: x with num_segments as its first axis, in x's dtype; num_segments below 0: as many as the data needs. The
+ *     second input is as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_min(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
                                       nd4c_array **y);
 ND4C_API nd4c_status nd4c_segment_min_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
                                          int64_t num_segments, nd4c_array **y);
 
-/* segment_prod: product of each segment, see segment_sum; none: 1.
+/* segment_prod: product of each segment, see segment_sum; an empty segment gives 1.
  * In: x (int, uint, float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
- *     as long as that axis of x.
+ * Out: y: x with num_segments as its first axis, in x's dtype; num_segments below 0: as many as the data needs. The
+ *     second input is as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_prod(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
                                        nd4c_array **y);
 ND4C_API nd4c_status nd4c_segment_prod_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
                                           int64_t num_segments, nd4c_array **y);
 
-/* segment_sqrt_n: sum of each segment divided by the root of its count, see segment_sum; none: 0.
+/* segment_sqrt_n: sum of each segment divided by the root of its count, see segment_sum; an empty segment gives 0.
  * In: x (float, complex), segments.
  * Attributes: num_segments (-1).
- * Out: y: x with num_segments as its first axis, in x's dtype; below 0, as many as the data says. The second input is
- *     as long as that axis of x.
+ * Out: y: x with num_segments as its first axis, in x's dtype; num_segments below 0: as many as the data needs. The
+ *     second input is as long as that axis of x.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_segment_sqrt_n(const nd4c_array *x, const nd4c_array *segments, int64_t num_segments,
                                          nd4c_array **y);
 ND4C_API nd4c_status nd4c_segment_sqrt_n_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *segments,
                                             int64_t num_segments, nd4c_array **y);
 
-/* unravel_index: numbers of elements in C order as indices: one row an axis of shape.
+/* unravel_index: positions of elements in C order (numbers from 0) as indices: one row for each axis of shape.
  * In: indices (int32, int64).
  * Attributes: shape (NULL, 0).
  * Out: y: int64 [number of axes of shape, ...shape of indices].
@@ -658,7 +667,7 @@ ND4C_API nd4c_status nd4c_unravel_index(const nd4c_array *indices, const int64_t
 ND4C_API nd4c_status nd4c_unravel_index_on(nd4c_context *context, const nd4c_array *indices, const int64_t *shape,
                                            int32_t shape_count, nd4c_array **y);
 
-/* ravel_multi_index: indices, one row an axis of shape, as numbers of elements in C order.
+/* ravel_multi_index: indices, one row for each axis of shape, as positions of elements in C order (numbers from 0).
  * In: indices (int32, int64).
  * Attributes: shape (NULL, 0).
  * Out: y: int64, in the shape of indices without its first axis, which is as long as shape has axes.

@@ -16,8 +16,8 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* label_index: int64 position of each element of x among keys (the last of equal ones; NaN is equal to NaN), as many
- * as there are keys for one that is not among them.
+/* label_index: int64 position of each element of x among keys; if several keys are equal, the last one; NaN is equal
+ * to NaN; an element that is not among keys gives the number of keys.
  * In: x (bool, int, uint, float, complex, utf8), keys.
  * Out: index: int64, in x's shape.
  * Statuses: DTYPE, SHAPE. */
@@ -37,10 +37,11 @@ typedef struct nd4c_tree_ensemble_options {
 #define ND4C_TREE_ENSEMBLE_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_tree_ensemble_options, aggregate), NULL, NULL, NULL, 1, ND4C_TREE_AGGREGATE_SUM}
 
-/* tree_ensemble: y [n, targets]: sum (average, least, largest) of the weights of the leaves that each row of x [n,
- * features] reaches; a node asks whether its feature stands in relation node_modes to its split (or is among its
- * members, sets that NaN ends, or is NaN where missing_true) and goes to node or leaf true_ids, else false_ids (ONNX
- * TreeEnsemble); leaf_ends: where the targets and weights of each leaf end, else one each.
+/* tree_ensemble: y [n, targets]: for each row of x [n, features], each tree leads to a leaf, and the weights of these
+ * leaves are combined (sum, average, least, largest). A node compares its feature with its split as node_modes says
+ * (MEMBER: with its set in members, which NaN ends; missing_true: NaN counts as true), then goes to node or leaf
+ * true_ids, else false_ids. leaf_ends: where the targets and weights of each leaf end; left out: one target for each
+ * leaf (ONNX TreeEnsemble).
  * In: x (float), node_features, node_splits, node_modes, true_ids, true_leaves, false_ids, false_leaves,
  *     leaf_targets, leaf_weights, roots.
  * Options: missing_true (NULL), members (NULL), leaf_ends (NULL), targets (1), aggregate (ND4C_TREE_AGGREGATE_SUM).
@@ -61,8 +62,8 @@ ND4C_API nd4c_status nd4c_tree_ensemble_on(nd4c_context *context, const nd4c_arr
                                            const nd4c_array *roots, const nd4c_tree_ensemble_options *options,
                                            nd4c_array **y);
 
-/* score_transform: scores on the last axis as they are, softmax, 1 / (1 + e^-x), softmax where 0 stays 0, or the
- * inverse of the normal distribution (ONNX post_transform).
+/* score_transform: scores on the last axis unchanged, or their softmax, 1 / (1 + e^-x), softmax that leaves zeros 0,
+ * or inverse of the normal distribution (ONNX post_transform).
  * In: x (float).
  * Attributes: transform (ND4C_POST_TRANSFORM_NONE).
  * Out: y: the shape and dtype of x.
@@ -83,8 +84,8 @@ ND4C_API nd4c_status nd4c_svm_kernel_on(nd4c_context *context, const nd4c_array 
                                         nd4c_kernel_function kernel, double gamma, double coef0, double degree,
                                         nd4c_array **y);
 
-/* svm_probabilities: probabilities [n, classes] of scores [n, pairs of classes], each pair's 1 / (1 + e^(prob_a s +
- * prob_b)), coupled by the iteration of libsvm (Wu, Lin and Weng 2004).
+/* svm_probabilities: class probabilities [n, classes] from scores s [n, pairs of classes]: the probability of each
+ * pair is 1 / (1 + e^(prob_a s + prob_b)), and libsvm's iteration couples the pairs (Wu, Lin and Weng 2004).
  * In: scores (float).
  * Attributes: prob_a (NULL, 0), prob_b (NULL, 0).
  * Out: y: [n, classes], in the dtype of scores [n, classes * (classes - 1) / 2].

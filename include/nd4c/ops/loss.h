@@ -16,11 +16,12 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* nll_loss: -weights[c] x[n, c, ...] with c the class in target [n, ...]; ignore_index gives 0 with weight 0.
+/* nll_loss: -weights[c] x[n, c, ...] with c the class in target [n, ...]; where target is ignore_index, loss and
+ * weight are 0.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), ignore_index (-100).
  * Out: loss: x's shape without its axis 1 for the reduction NONE, else a scalar; in x's dtype. target has that shape,
- *     weights one value a class.
+ *     weights one value for each class.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_nll_loss(const nd4c_array *x, const nd4c_array *target, const nd4c_array *weights,
                                    nd4c_loss_reduction reduction, int64_t ignore_index, nd4c_array **loss);
@@ -28,11 +29,11 @@ ND4C_API nd4c_status nd4c_nll_loss_on(nd4c_context *context, const nd4c_array *x
                                       const nd4c_array *weights, nd4c_loss_reduction reduction, int64_t ignore_index,
                                       nd4c_array **loss);
 
-/* softmax_cross_entropy: nll_loss of log_softmax(x) on axis 1, and that log_softmax.
+/* softmax_cross_entropy: nll_loss of log_softmax(x) on axis 1; also gives that log_softmax.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), ignore_index (-100).
  * Out: loss: x's shape without its axis 1 for the reduction NONE, else a scalar; log_probabilities: x's shape; both
- *     in x's dtype. target has the loss's shape, weights one value a class.
+ *     in x's dtype. target has the loss's shape, weights one value for each class.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_softmax_cross_entropy(const nd4c_array *x, const nd4c_array *target,
                                                 const nd4c_array *weights, nd4c_loss_reduction reduction,
@@ -43,7 +44,7 @@ ND4C_API nd4c_status nd4c_softmax_cross_entropy_on(nd4c_context *context, const 
                                                    int64_t ignore_index, nd4c_array **loss,
                                                    nd4c_array **log_probabilities);
 
-/* dense_cross_entropy: -sum of target * log_softmax(x) on axis, which the loss lacks.
+/* dense_cross_entropy: -sum of target * log_softmax(x) on axis; the loss does not have that axis.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), axis (-1).
  * Out: loss: x's shape without the axis for the reduction NONE, else a scalar; in x's dtype. target has x's shape,
@@ -55,7 +56,7 @@ ND4C_API nd4c_status nd4c_dense_cross_entropy_on(nd4c_context *context, const nd
                                                  const nd4c_array *weights, nd4c_loss_reduction reduction, int64_t axis,
                                                  nd4c_array **loss);
 
-/* cosine_distance: 1 - sum of x * target on axis, which the loss lacks; both of norm 1.
+/* cosine_distance: 1 - sum of x * target on axis, for x and target of norm 1; the loss does not have that axis.
  * In: x (float), target, weights or NULL.
  * Attributes: reduction (ND4C_LOSS_REDUCTION_MEAN), axis (-1).
  * Out: loss: x's shape without the axis for the reduction NONE, else a scalar; in x's dtype. target has x's shape,
@@ -177,7 +178,7 @@ ND4C_API nd4c_status nd4c_poisson_nll_loss_on(nd4c_context *context, const nd4c_
 /* sgd_step: x - rate (gradient + decay x).
  * In: x (float), gradient, rate.
  * Attributes: decay (0.0).
- * Out: next_x: the shape and dtype of x. gradient has both, rate is a scalar.
+ * Out: next_x: the shape and dtype of x. gradient has the same shape and dtype; rate is a scalar.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_sgd_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *rate,
                                    double decay, nd4c_array **next_x);
@@ -199,7 +200,8 @@ typedef struct nd4c_momentum_step_options {
  * alpha v).
  * In: x (float), gradient, v, rate, step.
  * Options: alpha (0.9), beta (1.0), decay (0.0), nesterov (false).
- * Out: next_x, next_v: each the shape and dtype of x. gradient and the state have both; rate and step are scalars.
+ * Out: next_x, next_v: each the shape and dtype of x. gradient and the state have the same shape and dtype; rate and
+ *     step are scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_momentum_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
                                         const nd4c_array *rate, const nd4c_array *step,
@@ -213,7 +215,8 @@ ND4C_API nd4c_status nd4c_momentum_step_on(nd4c_context *context, const nd4c_arr
 /* adagrad_step: g = gradient + decay x; h = h + g^2; x - rate / (1 + rate_decay step) g / (sqrt h + epsilon).
  * In: x (float), gradient, h, rate, step.
  * Attributes: rate_decay (0.0), decay (0.0), epsilon (1e-6).
- * Out: next_x, next_h: each the shape and dtype of x. gradient and the state have both; rate and step are scalars.
+ * Out: next_x, next_h: each the shape and dtype of x. gradient and the state have the same shape and dtype; rate and
+ *     step are scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adagrad_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *h,
                                        const nd4c_array *rate, const nd4c_array *step, double rate_decay, double decay,
@@ -226,7 +229,7 @@ ND4C_API nd4c_status nd4c_adagrad_step_on(nd4c_context *context, const nd4c_arra
 /* rmsprop_step: g = gradient + decay x; h = alpha h + (1 - alpha) g^2; x - rate g / (sqrt h + epsilon).
  * In: x (float), gradient, h, rate.
  * Attributes: alpha (0.99), decay (0.0), epsilon (1e-8).
- * Out: next_x, next_h: the shape and dtype of x. gradient has both, rate is a scalar.
+ * Out: next_x, next_h: the shape and dtype of x. gradient has the same shape and dtype; rate is a scalar.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_rmsprop_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *h,
                                        const nd4c_array *rate, double alpha, double decay, double epsilon,
@@ -251,8 +254,8 @@ typedef struct nd4c_adam_step_options {
  * r v / (sqrt h + epsilon)), r = rate sqrt(1 - beta^step) / (1 - alpha^step), at step 0 rate.
  * In: x (float), gradient, v, h, rate, step.
  * Options: alpha (0.9), beta (0.999), epsilon (1e-6), decay (0.0), decay_after (0.0).
- * Out: next_x, next_v, next_h: each the shape and dtype of x. gradient and the state have both; rate and step are
- *     scalars.
+ * Out: next_x, next_v, next_h: each the shape and dtype of x. gradient and the state have the same shape and dtype;
+ *     rate and step are scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adam_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
                                     const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step,
@@ -278,8 +281,8 @@ typedef struct nd4c_adamw_step_options {
  * (sqrt H + epsilon), V = v / (1 - alpha^step), H = h / (1 - beta^step), step from 1.
  * In: x (float), gradient, v, h, rate, step.
  * Options: alpha (0.9), beta (0.999), epsilon (1e-8), decay (0.01).
- * Out: next_x, next_v, next_h: each the shape and dtype of x. gradient and the state have both; rate and step are
- *     scalars.
+ * Out: next_x, next_v, next_h: each the shape and dtype of x. gradient and the state have the same shape and dtype;
+ *     rate and step are scalars.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_adamw_step(const nd4c_array *x, const nd4c_array *gradient, const nd4c_array *v,
                                      const nd4c_array *h, const nd4c_array *rate, const nd4c_array *step,

@@ -112,7 +112,7 @@ ND4C_API nd4c_status nd4c_log10_on(nd4c_context *context, const nd4c_array *x, n
 ND4C_API nd4c_status nd4c_exp2(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_exp2_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* cbrt: y = x^(1/3), of negative x too.
+/* cbrt: y = x^(1/3), also for negative x.
  * In: x (float).
  * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
@@ -147,7 +147,7 @@ ND4C_API nd4c_status nd4c_frac_on(nd4c_context *context, const nd4c_array *x, nd
 ND4C_API nd4c_status nd4c_is_finite(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_is_finite_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* is_inf: y = x is infinite, of a sign that is detected; complex: either part.
+/* is_inf: y = x is infinite with a sign that the attributes detect; complex: either part.
  * In: x (int, uint, float, complex).
  * Attributes: detect_negative (true), detect_positive (true).
  * Out: y: bool, in the first input's shape.
@@ -156,37 +156,37 @@ ND4C_API nd4c_status nd4c_is_inf(const nd4c_array *x, bool detect_negative, bool
 ND4C_API nd4c_status nd4c_is_inf_on(nd4c_context *context, const nd4c_array *x, bool detect_negative,
                                     bool detect_positive, nd4c_array **y);
 
-/* signbit: y = the sign bit of x is set, of -0 and NaN too.
+/* signbit: y = the sign bit of x is set; true also for -0 and for NaN with that bit.
  * In: x (float).
  * Out: y: bool, in the first input's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_signbit(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_signbit_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* conj: y = Re x - i Im x; x of real dtypes.
+/* conj: y = Re x - i Im x; y = x for real dtypes.
  * In: x (int, uint, float, complex).
  * Out: y: the shape and dtype of the first input.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_conj(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_conj_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* real: y = Re x; x of real dtypes.
+/* real: y = Re x; y = x for real dtypes.
  * In: x (int, uint, float, complex).
- * Out: y: the first input's shape; of a complex dtype its real one, else the dtype itself.
+ * Out: y: the first input's shape and dtype, or the real dtype of a complex one.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_real(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_real_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* imag: y = Im x; 0 of real dtypes.
+/* imag: y = Im x; 0 for real dtypes.
  * In: x (int, uint, float, complex).
- * Out: y: the first input's shape; of a complex dtype its real one, else the dtype itself.
+ * Out: y: the first input's shape and dtype, or the real dtype of a complex one.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_imag(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_imag_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
 /* angle: y = atan2(Im x, Re x); real x: 0, or pi if negative.
  * In: x (float, complex).
- * Out: y: the first input's shape; of a complex dtype its real one, else the dtype itself.
+ * Out: y: the first input's shape and dtype, or the real dtype of a complex one.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_angle(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_angle_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -205,7 +205,7 @@ ND4C_API nd4c_status nd4c_positive_on(nd4c_context *context, const nd4c_array *x
 ND4C_API nd4c_status nd4c_bitwise_invert(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_bitwise_invert_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* bit_count: uint8 y = one bits of |x|.
+/* bit_count: y = the number of bits that are 1 in |x|, as uint8.
  * In: x (int, uint).
  * Out: y: uint8, in x's shape.
  * Statuses: those of every op. */
@@ -407,7 +407,7 @@ ND4C_API nd4c_status nd4c_nextafter_on(nd4c_context *context, const nd4c_array *
 
 /* true_divide: y = a / b, broadcast; integers are divided as float64.
  * In: a (int, uint, float, complex), b.
- * Out: y: the shape that the inputs broadcast to, in the dtype that they promote to; of integers float64.
+ * Out: y: the shape that the inputs broadcast to, in the dtype that they promote to; float64 for integers.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_true_divide(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_true_divide_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
@@ -420,7 +420,7 @@ ND4C_API nd4c_status nd4c_true_divide_on(nd4c_context *context, const nd4c_array
 ND4C_API nd4c_status nd4c_xlogy(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_xlogy_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
-/* gcd: y = greatest common divisor of |a| and |b|; 0 of zeros.
+/* gcd: y = greatest common divisor of |a| and |b|; 0 if both are 0.
  * In: a (int, uint), b.
  * Out: y: the shape that the inputs broadcast to, in the dtype that they promote to.
  * Statuses: DTYPE, SHAPE. */
@@ -511,8 +511,8 @@ ND4C_API nd4c_status nd4c_igamma_on(nd4c_context *context, const nd4c_array *a, 
 ND4C_API nd4c_status nd4c_igammac(const nd4c_array *a, const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_igammac_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *x, nd4c_array **y);
 
-/* betainc: y = integral of t^(a - 1) (1 - t)^(b - 1), t = 0..x, divided by that to 1; NaN for negative a or b, for x
- * outside 0 to 1.
+/* betainc: y = integral of t^(a - 1) (1 - t)^(b - 1) for t = 0..x, divided by the same integral for t = 0..1; NaN for
+ * negative a or b, for x outside 0 to 1.
  * In: a (float), b, x.
  * Out: y: the shape that the three inputs broadcast to, in the dtype that they promote to.
  * Statuses: DTYPE, SHAPE. */
@@ -520,8 +520,8 @@ ND4C_API nd4c_status nd4c_betainc(const nd4c_array *a, const nd4c_array *b, cons
 ND4C_API nd4c_status nd4c_betainc_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
                                      const nd4c_array *x, nd4c_array **y);
 
-/* zeta: y = sum of (q + k)^-x over k = 0, 1, ... (Hurwitz); infinite for x = 1 and for q = 0, -1, ..., NaN for x < 1
- * and, if x is not whole, for other negative q.
+/* zeta: y = sum of (q + k)^-x over k = 0, 1, ... (Hurwitz); infinite for x = 1 and for q = 0, -1, ...; NaN for x < 1,
+ * and for any other negative q unless x is whole.
  * In: x (float), q.
  * Out: y: the shape that the inputs broadcast to, in the dtype that they promote to.
  * Statuses: DTYPE, SHAPE. */

@@ -18,7 +18,7 @@ ND4C_EXTERN_C_BEGIN
 /* batch_norm: y = (x - mean) / sqrt(variance + epsilon) * scale + bias, by channel (axis 1).
  * In: x (float), scale, bias, mean, variance.
  * Attributes: epsilon (1e-5).
- * Out: y: the shape and dtype of x [n, c, ...]. The other inputs have x's dtype and one value a channel.
+ * Out: y: the shape and dtype of x [n, c, ...]. The other inputs have x's dtype and one value for each channel.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_batch_norm(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *bias,
                                      const nd4c_array *mean, const nd4c_array *variance, double epsilon,
@@ -66,7 +66,7 @@ ND4C_API nd4c_status nd4c_lrn_on(nd4c_context *context, const nd4c_array *x, int
 /* instance_norm: y = (x - m) / sqrt(v + epsilon) * scale + bias, m and v over the spatial axes of each [n, c] plane.
  * In: x (float), scale or NULL, bias or NULL.
  * Attributes: epsilon (1e-5).
- * Out: y: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value a channel.
+ * Out: y: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value for each channel.
  * Statuses: DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_instance_norm(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *bias,
                                         double epsilon, nd4c_array **y);
@@ -77,7 +77,7 @@ ND4C_API nd4c_status nd4c_instance_norm_on(nd4c_context *context, const nd4c_arr
  * channels.
  * In: x (float), scale or NULL, bias or NULL.
  * Attributes: groups (1), epsilon (1e-5).
- * Out: y: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value a channel.
+ * Out: y: the shape and dtype of x [n, c, ...]. scale and bias have x's dtype and one value for each channel.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_group_norm(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *bias,
                                      int64_t groups, double epsilon, nd4c_array **y);
@@ -94,7 +94,7 @@ ND4C_API nd4c_status nd4c_rms_norm(const nd4c_array *x, const nd4c_array *scale,
 ND4C_API nd4c_status nd4c_rms_norm_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *scale, int64_t axis,
                                       double epsilon, nd4c_array **y);
 
-/* lp_normalize: y = x / max((sum of |x|^p on axis)^(1 / p), epsilon), 0 where that is 0.
+/* lp_normalize: y = x / max((sum of |x|^p on axis)^(1 / p), epsilon); 0 if this norm is 0 and epsilon is 0.
  * In: x (float).
  * Attributes: p (2.0), axis (-1), epsilon (0.0).
  * Out: y: the shape and dtype of x.
@@ -114,7 +114,7 @@ ND4C_API nd4c_status nd4c_standardize_on(nd4c_context *context, const nd4c_array
                                          int32_t axes_count, double epsilon, nd4c_array **y);
 
 /* batch_norm_training: batch_norm with the mean and (population) variance of x itself; running_* = momentum * given +
- * (1 - momentum) * x's.
+ * (1 - momentum) * that of x.
  * In: x (float), scale, bias, mean, variance.
  * Attributes: epsilon (1e-5), momentum (0.9).
  * Out: y: the shape and dtype of x [n, c, ...]; running_mean and running_variance: [c], in x's dtype.
@@ -145,7 +145,8 @@ ND4C_API nd4c_status nd4c_layer_norm_with_statistics_on(nd4c_context *context, c
                                                         double epsilon, nd4c_dtype dtype, nd4c_array **y,
                                                         nd4c_array **mean, nd4c_array **inverse_deviation);
 
-/* skip_layer_norm: layer_norm (or rms_norm) on the last axis of sum = x + skip + addend, and that sum.
+/* skip_layer_norm: layer_norm (or rms_norm) on the last axis of sum = x + skip + addend; the second output is that
+ * sum.
  * In: x (float), skip, scale or NULL, bias or NULL, addend or NULL.
  * Attributes: epsilon (1e-5), rms (false).
  * Out: y, sum: each the shape and dtype of x. skip broadcasts to x; scale, bias and addend to its last axis.
@@ -160,14 +161,15 @@ ND4C_API nd4c_status nd4c_skip_layer_norm_on(nd4c_context *context, const nd4c_a
 /* bias_add: y = activation(x + bias), bias along axis.
  * In: x (float), bias.
  * Attributes: axis (1), activation (ND4C_ACTIVATION_NONE).
- * Out: y: the shape and dtype of x. bias has x's dtype and one value a place of the axis.
+ * Out: y: the shape and dtype of x. bias has x's dtype and one value for each place of the axis.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_bias_add(const nd4c_array *x, const nd4c_array *bias, int64_t axis,
                                    nd4c_activation activation, nd4c_array **y);
 ND4C_API nd4c_status nd4c_bias_add_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *bias, int64_t axis,
                                       nd4c_activation activation, nd4c_array **y);
 
-/* clip_by_norm: y = x * max_norm / max(norm, max_norm), norm given or the Euclidean one over axes (none: all).
+/* clip_by_norm: y = x * max_norm / max(norm, max_norm); norm is the input or, if left out, the Euclidean norm over
+ * axes (none: all).
  * In: x (float), norm or NULL.
  * Attributes: max_norm (1.0), axes (NULL, 0).
  * Out: y: the shape and dtype of x. norm is a scalar of x's dtype.
@@ -179,7 +181,7 @@ ND4C_API nd4c_status nd4c_clip_by_norm_on(nd4c_context *context, const nd4c_arra
 
 /* global_norm: y = sqrt(sum of the squares of all elements of all xs), 0-d.
  * In: xs (one or more) (float).
- * Out: y: a scalar of the inputs' dtype, which is one.
+ * Out: y: a scalar in the dtype of the inputs, which must be the same.
  * Statuses: DTYPE. */
 ND4C_API nd4c_status nd4c_global_norm(const nd4c_array *const *xs, int32_t xs_count, nd4c_array **y);
 ND4C_API nd4c_status nd4c_global_norm_on(nd4c_context *context, const nd4c_array *const *xs, int32_t xs_count,

@@ -16,9 +16,9 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* cast_float8: y = x as a float8 dtype; beyond the largest (infinities too): the largest if saturate, else infinity
- * or NaN; rounding is for float8_e8m0fnu: 0 nearest, ties up, 1 up, 2 down; what is below its smallest counts as
- * beyond.
+/* cast_float8: y = x as a float8 dtype; a value beyond the largest (infinities too) gives the largest if saturate,
+ * else infinity or NaN; rounding applies to float8_e8m0fnu only: 0 to nearest, ties up, 1 up, 2 down; there, a value
+ * that rounds below the smallest number gives the smallest if saturate, else NaN.
  * In: x (bool, int, uint, float, complex, float8, packed).
  * Attributes: dtype (ND4C_DTYPE_NONE), saturate (true), rounding (ND4C_ROUNDING_NEAREST).
  * Out: y: x's shape, in the attribute dtype.
@@ -28,12 +28,13 @@ ND4C_API nd4c_status nd4c_cast_float8(const nd4c_array *x, nd4c_dtype dtype, boo
 ND4C_API nd4c_status nd4c_cast_float8_on(nd4c_context *context, const nd4c_array *x, nd4c_dtype dtype, bool saturate,
                                          nd4c_rounding rounding, nd4c_array **y);
 
-/* quantize_linear: y = saturate(round(x / scale) + zero_point), ties to even, NaN as 0; the quotient rounded to
- * precision (none: scale's dtype); one scale, one for each index of axis, or one for each block_size elements along
- * axis; dtype: zero_point's, else uint8; float8 and float4: (x / scale + zero_point) as cast_float8 rounds it.
+/* quantize_linear: y = saturate(round(x / scale) + zero_point), ties to even, NaN as 0; the quotient is rounded to
+ * precision (none: scale's dtype); scale has one value, one for each index of axis, or one for each block_size
+ * elements along axis; y has the attribute dtype, else zero_point's, else uint8; for float8 and float4, x / scale +
+ * zero_point is rounded as in cast_float8.
  * In: x (int32, float), scale, zero_point or NULL.
  * Attributes: axis (1), block_size (0), dtype (ND4C_DTYPE_NONE), precision (ND4C_DTYPE_NONE), saturate (true).
- * Out: y: x's shape, in the attribute dtype; by default zero_point's, without it uint8.
+ * Out: y: x's shape, in the attribute dtype; by default zero_point's, or uint8 without zero_point.
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_quantize_linear(const nd4c_array *x, const nd4c_array *scale, const nd4c_array *zero_point,
                                           int64_t axis, int64_t block_size, nd4c_dtype dtype, nd4c_dtype precision,
@@ -65,8 +66,8 @@ ND4C_API nd4c_status nd4c_dynamic_quantize_linear(const nd4c_array *x, nd4c_arra
 ND4C_API nd4c_status nd4c_dynamic_quantize_linear_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y,
                                                      nd4c_array **scale, nd4c_array **zero_point);
 
-/* fake_quantize: y = dequantised quantised x: 2^bits values from low to high (broadcast to x), shifted so that 0 is
- * one of them; narrow_range: one value less.
+/* fake_quantize: y = x quantised and dequantised: rounded to one of 2^bits equally spaced values from low to high
+ * (broadcast to x), shifted so that 0 is one of them; narrow_range: one value fewer.
  * In: x (float), low, high.
  * Attributes: bits (8), narrow_range (false).
  * Out: y: the shape and dtype of x. low and high have x's dtype and broadcast to x.

@@ -23,8 +23,8 @@ ND4C_API nd4c_status nd4c_random_advance(const nd4c_array *state, int64_t steps,
 ND4C_API nd4c_status nd4c_random_advance_on(nd4c_context *context, const nd4c_array *state, int64_t steps,
                                             nd4c_array **y);
 
-/* random_bits: random bits as integers: of up to 32 bits the low ones of word i % 4 of Philox block i / 4; of 64 bits
- * two words, low first.
+/* random_bits: random bits as integers: one of up to 32 bits takes the low bits of word i % 4 of Philox block i / 4;
+ * one of 64 bits takes two words, the low one first.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_INT32).
  * Out: y: the attribute shape, in the attribute dtype.
@@ -34,8 +34,8 @@ ND4C_API nd4c_status nd4c_random_bits(const nd4c_array *state, const int64_t *sh
 ND4C_API nd4c_status nd4c_random_bits_on(nd4c_context *context, const nd4c_array *state, const int64_t *shape,
                                          int32_t shape_count, nd4c_dtype dtype, nd4c_array **y);
 
-/* random_uniform: low + u (high - low) with 0 <= u < 1 of as many bits as dtype's significand; rounding may give high
- * unless that is a power of two and low 0.
+/* random_uniform: low + u (high - low), 0 <= u < 1, u of as many random bits as dtype's significand has; rounding may
+ * give high unless high is a power of two and low is 0.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), low (0), high (1).
  * Out: y: the attribute shape, in the attribute dtype.
@@ -69,7 +69,7 @@ ND4C_API nd4c_status nd4c_random_log_normal_on(nd4c_context *context, const nd4c
                                                int32_t shape_count, nd4c_dtype dtype, double mean, double scale,
                                                nd4c_array **y);
 
-/* random_truncated_normal: mean + scale z, z normal between low and high (in scales), by inversion.
+/* random_truncated_normal: mean + scale z, z normal, restricted to low <= z <= high, by inversion.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), mean (0), scale (1), low (-2), high (2).
  * Out: y: the attribute shape, in the attribute dtype.
@@ -82,7 +82,7 @@ ND4C_API nd4c_status nd4c_random_truncated_normal_on(nd4c_context *context, cons
                                                      double mean, double scale, double low, double high,
                                                      nd4c_array **y);
 
-/* random_exponential: -scale ln u, u of 64 random bits.
+/* random_exponential: -scale ln u, u uniform with 64 random bits.
  * In: state (int64, uint64).
  * Attributes: shape (NULL, 0), dtype (ND4C_FLOAT32), scale (1).
  * Out: y: the attribute shape, in the attribute dtype.
@@ -103,8 +103,8 @@ ND4C_API nd4c_status nd4c_random_integers_on(nd4c_context *context, const nd4c_a
                                              int32_t shape_count, nd4c_dtype dtype, int64_t low, int64_t high,
                                              nd4c_array **y);
 
-/* random_bernoulli: 1 (true) with probability p, else 0; shape: p broadcasts to it, none: p's; p beyond 0 .. 1 is
- * refused.
+/* random_bernoulli: 1 (true) with probability p, else 0; shape: p broadcasts to it; no shape: p's; a p outside 0 .. 1
+ * is refused.
  * In: state (int64, uint64), p.
  * Attributes: shape (NULL, 0), dtype (ND4C_BOOL).
  * Out: y: the attribute shape, to which p broadcasts, by default p's; in the attribute dtype.
@@ -149,8 +149,8 @@ ND4C_API nd4c_status nd4c_random_poisson_on(nd4c_context *context, const nd4c_ar
                                             const int64_t *shape, int32_t shape_count, nd4c_dtype dtype,
                                             nd4c_array **y);
 
-/* random_categorical: for each row of p (or of logarithms), `samples` indices with probabilities in p's proportions;
- * without replacement: different ones.
+/* random_categorical: for each row of p, `samples` indices with probabilities proportional to p (or to e^p, if p
+ * holds logarithms); without replacement: distinct indices.
  * In: state (int64, uint64), p.
  * Attributes: samples (1), logarithms (false), replacement (true), dtype (ND4C_INT64).
  * Out: y: p with its last axis replaced by samples, in the attribute dtype.
@@ -189,8 +189,8 @@ ND4C_API nd4c_status nd4c_random_dropout(const nd4c_array *state, const nd4c_arr
 ND4C_API nd4c_status nd4c_random_dropout_on(nd4c_context *context, const nd4c_array *state, const nd4c_array *x,
                                             double rate, nd4c_array **y, nd4c_array **mask);
 
-/* rrelu: y = x for x >= 0, below slope x: slope low + u (high - low) with u of 53 random bits, without a state (low +
- * high) / 2.
+/* rrelu: y = x for x >= 0, slope x below 0; with a state, slope = low + u (high - low) with u of 53 random bits;
+ * without one, slope = (low + high) / 2.
  * In: x (float), state or NULL.
  * Attributes: low (0.125), high (0.3333333333333333).
  * Out: y: the shape and dtype of x.

@@ -170,7 +170,7 @@ ND4C_API nd4c_status nd4c_sru_on(nd4c_context *context, const nd4c_array *x, con
  * alignments; reduction 0 none, 1 sum, 2 mean of loss / target length.
  * In: x (float), targets, input_lengths, target_lengths.
  * Attributes: blank (0), reduction (ND4C_LOSS_REDUCTION_MEAN), zero_infinity (false).
- * Out: loss: a vector of one loss a sequence for the reduction NONE, else a scalar; in the dtype of x [t, n,
+ * Out: loss: a vector of one loss for each sequence for the reduction NONE, else a scalar; in the dtype of x [t, n,
  *     classes].
  * Statuses: ARGUMENT, DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_ctc_loss(const nd4c_array *x, const nd4c_array *targets, const nd4c_array *input_lengths,
@@ -180,8 +180,8 @@ ND4C_API nd4c_status nd4c_ctc_loss_on(nd4c_context *context, const nd4c_array *x
                                       const nd4c_array *input_lengths, const nd4c_array *target_lengths, int64_t blank,
                                       nd4c_loss_reduction reduction, bool zero_infinity, nd4c_array **loss);
 
-/* ctc_greedy_decode: the likeliest class of each step of x [t, n, classes] without blanks and repetitions: int64
- * labels [n, t] filled with -1, lengths [n], and the sum of the largest x.
+/* ctc_greedy_decode: the most likely class of each step of x [t, n, classes], without blanks and repetitions: int64
+ * labels [n, t], filled up with -1, lengths [n], and as the score the sum of each step's largest x.
  * In: x (float), input_lengths or NULL.
  * Attributes: blank (0), merge_repeated (true).
  * Out: labels: int64 [n, t]; lengths: int64 [n]; score: [n], in the dtype of x [t, n, classes].
@@ -193,8 +193,9 @@ ND4C_API nd4c_status nd4c_ctc_greedy_decode_on(nd4c_context *context, const nd4c
                                                const nd4c_array *input_lengths, int64_t blank, bool merge_repeated,
                                                nd4c_array **labels, nd4c_array **lengths, nd4c_array **score);
 
-/* ctc_beam_decode: the top_paths likeliest labellings by prefix beam search over log probabilities x [t, n, classes]:
- * int64 labels [n, path, t] filled with -1, lengths and log probabilities [n, path]; no path: length 0, -infinity.
+/* ctc_beam_decode: the top_paths most likely labellings by prefix beam search over log probabilities x [t, n,
+ * classes]: int64 labels [n, path, t], filled up with -1, lengths and log probabilities [n, path]; a missing path has
+ * length 0 and log probability -infinity.
  * In: x (float), input_lengths or NULL.
  * Attributes: blank (0), beam_width (100), top_paths (1).
  * Out: labels: int64 [n, top_paths, t]; lengths: int64 [n, top_paths]; log_probability: [n, top_paths], in the dtype

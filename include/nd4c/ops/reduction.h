@@ -18,8 +18,8 @@ ND4C_EXTERN_C_BEGIN
  * cast to it first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), dtype (ND4C_DTYPE_NONE).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of bool
- *     and integers, else x's.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 for
+ *     bool and integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_sum(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                               nd4c_dtype dtype, nd4c_array **y);
@@ -29,8 +29,8 @@ ND4C_API nd4c_status nd4c_sum_on(nd4c_context *context, const nd4c_array *x, con
 /* prod: product over axes (none: all); small integers widen to (u)int64; dtype: each element is cast to it first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), dtype (ND4C_DTYPE_NONE).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 of bool
- *     and integers, else x's.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in dtype; by default int64 or uint64 for
+ *     bool and integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_prod(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                nd4c_dtype dtype, nd4c_array **y);

@@ -60,7 +60,7 @@ ND4C_API nd4c_status nd4c_expand_dims(const nd4c_array *x, const int64_t *axes, 
 ND4C_API nd4c_status nd4c_expand_dims_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
                                          int32_t axes_count, nd4c_array **y);
 
-/* flatten: x as 2-D: axes before axis, axes from axis on.
+/* flatten: x as 2-D: the first axis joins the axes before `axis`, the second joins the others.
  * In: x (bool, int, uint, float, complex, utf8, float8, packed).
  * Attributes: axis (-1).
  * Out: y: [product of the axes before axis, product of the others], in x's dtype.
@@ -83,7 +83,7 @@ typedef struct nd4c_slice_options {
 #define ND4C_SLICE_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_slice_options, steps_count), NULL, 0, NULL, 0, NULL, 0, NULL, 0}
 
-/* slice: x[start:stop:step] on the given axes (none: the first ones), Python's meaning; a view.
+/* slice: x[start:stop:step] on the given axes (none: the first ones), as in Python; a view.
  * In: x (bool, int, uint, float, complex, utf8, float8).
  * Options: starts (NULL, 0), stops (NULL, 0), axes (NULL, 0), steps (NULL, 0).
  * Out: y: x with each axis as long as its slice, in x's dtype.

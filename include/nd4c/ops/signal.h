@@ -45,7 +45,7 @@ ND4C_API nd4c_status nd4c_view_as_complex_on(nd4c_context *context, const nd4c_a
 /* view_as_real: parts of x's complex numbers on a new last axis of length 2; a copy; real numbers have the imaginary
  * part 0.
  * In: x (float, complex).
- * Out: y: x with a new last axis of length 2, in x's dtype, of a complex one its real one.
+ * Out: y: x with a new last axis of length 2, in x's dtype, or its real dtype if x is complex.
  * Statuses: SHAPE. */
 ND4C_API nd4c_status nd4c_view_as_real(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_view_as_real_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -68,7 +68,7 @@ ND4C_API nd4c_status nd4c_ifft(const nd4c_array *x, int64_t n, int64_t axis, nd4
 ND4C_API nd4c_status nd4c_ifft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
                                   nd4c_fft_norm norm, nd4c_array **y);
 
-/* fftn: Fourier transform over axes (none: all, or the last ones that s has lengths for).
+/* fftn: Fourier transform over axes (none: all, or as many of the last axes as s has lengths).
  * In: x (int, uint, float, complex).
  * Attributes: s (NULL, 0), axes (NULL, 0), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y: x with s on the axes (left out: unchanged), complex64 for floats of up to 32 bits and complex64, else
@@ -90,7 +90,7 @@ ND4C_API nd4c_status nd4c_ifftn(const nd4c_array *x, const int64_t *s, int32_t s
 ND4C_API nd4c_status nd4c_ifftn_on(nd4c_context *context, const nd4c_array *x, const int64_t *s, int32_t s_count,
                                    const int64_t *axes, int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 
-/* rfft: first n / 2 + 1 points of a real array's transform.
+/* rfft: first n / 2 + 1 points of the transform of a real array.
  * In: x (int, uint, float).
  * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y: x with n / 2 + 1 on the axis (n -1: x's length), complex64 for floats of up to 32 bits, else complex128.
@@ -99,8 +99,8 @@ ND4C_API nd4c_status nd4c_rfft(const nd4c_array *x, int64_t n, int64_t axis, nd4
 ND4C_API nd4c_status nd4c_rfft_on(nd4c_context *context, const nd4c_array *x, int64_t n, int64_t axis,
                                   nd4c_fft_norm norm, nd4c_array **y);
 
-/* irfft: real array of n points (-1: 2 (m - 1)) whose transform begins with x; parts that would make it complex are
- * not looked at.
+/* irfft: real array of n points (-1: 2 (m - 1)) whose transform begins with the m points of x; ignores parts that
+ * would make the result complex.
  * In: x (int, uint, float, complex).
  * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y: x with n on the axis (-1: 2 (length - 1)), float32 for floats of up to 32 bits and complex64, else float64.
@@ -112,8 +112,8 @@ ND4C_API nd4c_status nd4c_irfft_on(nd4c_context *context, const nd4c_array *x, i
 /* rfftn: transform of a real array over axes, the last one as rfft.
  * In: x (int, uint, float).
  * Attributes: s (NULL, 0), axes (NULL, 0), norm (ND4C_FFT_NORM_BACKWARD).
- * Out: y: x with s on the axes (left out: unchanged), of the last one half and 1, complex64 for floats of up to 32
- *     bits, else complex128.
+ * Out: y: x with s on the axes (left out: unchanged), the last axis then of length / 2 + 1, complex64 for floats of
+ *     up to 32 bits, else complex128.
  * Statuses: ARGUMENT, SHAPE, INDEX, OVERFLOW. */
 ND4C_API nd4c_status nd4c_rfftn(const nd4c_array *x, const int64_t *s, int32_t s_count, const int64_t *axes,
                                 int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
@@ -131,7 +131,7 @@ ND4C_API nd4c_status nd4c_irfftn(const nd4c_array *x, const int64_t *s, int32_t 
 ND4C_API nd4c_status nd4c_irfftn_on(nd4c_context *context, const nd4c_array *x, const int64_t *s, int32_t s_count,
                                     const int64_t *axes, int32_t axes_count, nd4c_fft_norm norm, nd4c_array **y);
 
-/* hfft: real transform of an array that is Hermitian, x its first half; n as in irfft.
+/* hfft: real transform of a Hermitian array, of which x is the first half; n as in irfft.
  * In: x (int, uint, float, complex).
  * Attributes: n (-1), axis (-1), norm (ND4C_FFT_NORM_BACKWARD).
  * Out: y: x with n on the axis (-1: 2 (length - 1)), float32 for floats of up to 32 bits and complex64, else float64.
@@ -181,12 +181,13 @@ ND4C_API nd4c_status nd4c_ifftshift(const nd4c_array *x, const int64_t *axes, in
 ND4C_API nd4c_status nd4c_ifftshift_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
                                        int32_t axes_count, nd4c_array **y);
 
-/* stft: transforms y [..., frames, points] of frames of x [..., time] that begin frame_step apart and lie whole
- * inside, each times the window; onesided: the first half; -1: the window's length.
+/* stft: transforms y [..., frames, points] of frames of x [..., time], each multiplied by the window; frames begin
+ * frame_step apart and lie entirely inside x; frame_length -1: the window's length; onesided: only the first half of
+ * the points.
  * In: x (float, complex), window or NULL.
  * Attributes: frame_length (-1), frame_step (1), onesided (true).
  * Out: y: x's axes but the last, frames, points, for x [..., t]: 1 + (t - frame_length) / frame_step frames of
- *     frame_length points, onesided of half as many and 1. complex64 for floats of up to 32 bits and complex64, else
+ *     frame_length points (onesided: frame_length / 2 + 1). complex64 for floats of up to 32 bits and complex64, else
  *     complex128.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_stft(const nd4c_array *x, const nd4c_array *window, int64_t frame_length, int64_t frame_step,
@@ -194,12 +195,12 @@ ND4C_API nd4c_status nd4c_stft(const nd4c_array *x, const nd4c_array *window, in
 ND4C_API nd4c_status nd4c_stft_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *window,
                                   int64_t frame_length, int64_t frame_step, bool onesided, nd4c_array **y);
 
-/* istft: x [..., time] from stft's y: inverse transforms times the window, added, divided by the sum of squared
- * windows (0 where that is at most 1e-10); onesided: real.
+/* istft: x [..., time] from stft's y: each frame's inverse transform times the window, overlapped and added, divided
+ * by the sum of the squared windows (0 where that sum is at most 1e-10); onesided: the result is real.
  * In: x (float, complex), window or NULL.
  * Attributes: frame_length (-1), frame_step (1), onesided (true).
  * Out: y: x's axes but the last two, then frame_length + (frames - 1) * frame_step elements, for x [..., frames,
- *     points]. Complex as x, onesided the real dtype of its precision.
+ *     points]. In x's dtype or, if onesided, the real dtype of its precision.
  * Statuses: ARGUMENT, DTYPE, SHAPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_istft(const nd4c_array *x, const nd4c_array *window, int64_t frame_length, int64_t frame_step,
                                 bool onesided, nd4c_array **y);
@@ -230,8 +231,8 @@ ND4C_API nd4c_status nd4c_blackman_window(int64_t size, bool periodic, nd4c_dtyp
 ND4C_API nd4c_status nd4c_blackman_window_on(nd4c_context *context, int64_t size, bool periodic, nd4c_dtype dtype,
                                              nd4c_array **y);
 
-/* mel_weight_matrix: y [dft_length / 2 + 1, mel_bins]: triangular filters whose edges are even on the mel scale from
- * lower to upper Hz.
+/* mel_weight_matrix: y [dft_length / 2 + 1, mel_bins]: triangular filters whose edges are equally spaced on the mel
+ * scale from lower to upper Hz.
  * Attributes: mel_bins (8), dft_length (16), sample_rate (8192), lower (0), upper (4096), dtype (ND4C_FLOAT32).
  * Out: y: [dft_length / 2 + 1, mel_bins], in the attribute dtype.
  * Statuses: ARGUMENT, DTYPE. */

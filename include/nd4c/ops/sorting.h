@@ -14,15 +14,15 @@
 
 ND4C_EXTERN_C_BEGIN
 
-/* nonzero: int64 indices of the elements that are not zero, in C order: one row an axis, one column an element; 0-d
- * counts as 1-D.
+/* nonzero: int64 indices of the elements that are not zero, in C order: one row for each axis, one column for each
+ * element; 0-d counts as 1-D.
  * In: x (bool, int, uint, float, complex).
  * Out: y: int64 [axes of x, elements that are not zero]; a scalar counts as one axis. The length depends on the data.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_nonzero(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_nonzero_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* sort: x sorted along axis, stably; NaN last, if descending first.
+/* sort: x sorted along axis, stably; NaN last, or first if descending.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), descending (false).
  * Out: y: the shape and dtype of x.
@@ -31,7 +31,7 @@ ND4C_API nd4c_status nd4c_sort(const nd4c_array *x, int64_t axis, bool descendin
 ND4C_API nd4c_status nd4c_sort_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool descending,
                                   nd4c_array **y);
 
-/* argsort: int64 indices that sort x along axis, stably; NaN last, if descending first.
+/* argsort: int64 indices that sort x along axis, stably; NaN last, or first if descending.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), descending (false).
  * Out: y: int64, in x's shape.
@@ -40,8 +40,8 @@ ND4C_API nd4c_status nd4c_argsort(const nd4c_array *x, int64_t axis, bool descen
 ND4C_API nd4c_status nd4c_argsort_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool descending,
                                      nd4c_array **y);
 
-/* top_k: the k largest (or smallest) elements along axis, best first, and their int64 indices; of equal ones the
- * first; NaN is largest.
+/* top_k: the k largest (or smallest) elements along axis, best first, and their int64 indices; the first of equal
+ * elements wins; NaN is largest.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), k (1), largest (true).
  * Out: y, indices: x's shape with k on the axis; y in x's dtype, indices int64.
@@ -61,8 +61,9 @@ ND4C_API nd4c_status nd4c_kth_value(const nd4c_array *x, int64_t axis, int64_t k
 ND4C_API nd4c_status nd4c_kth_value_on(nd4c_context *context, const nd4c_array *x, int64_t axis, int64_t k,
                                        bool keepdims, nd4c_array **y, nd4c_array **indices);
 
-/* unique_all: different elements in ascending order, int64 indices of their first places in C order, of x's elements
- * among them (x's shape), and how many of each; every NaN is one of its own.
+/* unique_all: values: distinct elements in ascending order; indices: int64 positions of their first occurrences in C
+ * order; inverse_indices: where each element of x is among values (x's shape); counts: how often each occurs; every
+ * NaN counts as distinct.
  * In: x (bool, int, uint, float, complex).
  * Out: values: a vector in x's dtype; indices and counts: int64 vectors; the length of the three depends on the data.
  *     inverse_indices: int64, in x's shape.
@@ -72,7 +73,8 @@ ND4C_API nd4c_status nd4c_unique_all(const nd4c_array *x, nd4c_array **values, n
 ND4C_API nd4c_status nd4c_unique_all_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
                                         nd4c_array **indices, nd4c_array **inverse_indices, nd4c_array **counts);
 
-/* unique_counts: different elements in ascending order and how many of each (int64); every NaN is one of its own.
+/* unique_counts: distinct elements in ascending order and how often each occurs (int64); every NaN counts as
+ * distinct.
  * In: x (bool, int, uint, float, complex).
  * Out: values: a vector in x's dtype; counts: an int64 vector. The length depends on the data.
  * Statuses: those of every op. */
@@ -80,7 +82,8 @@ ND4C_API nd4c_status nd4c_unique_counts(const nd4c_array *x, nd4c_array **values
 ND4C_API nd4c_status nd4c_unique_counts_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
                                            nd4c_array **counts);
 
-/* unique_inverse: different elements in ascending order and where each element of x is among them (int64, x's shape).
+/* unique_inverse: distinct elements in ascending order and where each element of x is among them (int64, x's shape);
+ * every NaN counts as distinct.
  * In: x (bool, int, uint, float, complex).
  * Out: values: a vector in x's dtype, whose length depends on the data; inverse_indices: int64, in x's shape.
  * Statuses: those of every op. */
@@ -88,20 +91,21 @@ ND4C_API nd4c_status nd4c_unique_inverse(const nd4c_array *x, nd4c_array **value
 ND4C_API nd4c_status nd4c_unique_inverse_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values,
                                             nd4c_array **inverse_indices);
 
-/* unique_values: different elements in ascending order; every NaN is one of its own.
+/* unique_values: distinct elements in ascending order; every NaN counts as distinct.
  * In: x (bool, int, uint, float, complex).
  * Out: values: a vector in x's dtype; the length depends on the data.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_unique_values(const nd4c_array *x, nd4c_array **values);
 ND4C_API nd4c_status nd4c_unique_values_on(nd4c_context *context, const nd4c_array *x, nd4c_array **values);
 
-/* unique: different elements (or slices along the one axis given), ascending or in the order of their first places;
- * with int64 first places, place of each of x's among them (1-D), and counts; every NaN is one of its own.
+/* unique: distinct elements (or slices along the axis, if one is given), ascending or in the order of their first
+ * occurrences; also int64 positions of first occurrences, where each element of x is among values (1-D), and counts;
+ * every NaN counts as distinct.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (NULL, 0), sorted (true).
- * Out: values: x with fewer elements on the axis, in x's dtype, without axis a vector; indices and counts: int64
- *     vectors of that length, which depends on the data; inverse_indices: an int64 vector as long as the axis,
- *     without axis as x has elements.
+ * Out: values: x with fewer elements on the axis, in x's dtype, or a vector without axis; indices and counts: int64
+ *     vectors of that length, which depends on the data; inverse_indices: an int64 vector as long as the axis or,
+ *     without axis, as long as x has elements.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_unique(const nd4c_array *x, const int64_t *axis, int32_t axis_count, bool sorted,
                                  nd4c_array **values, nd4c_array **indices, nd4c_array **inverse_indices,
@@ -110,8 +114,8 @@ ND4C_API nd4c_status nd4c_unique_on(nd4c_context *context, const nd4c_array *x, 
                                     bool sorted, nd4c_array **values, nd4c_array **indices,
                                     nd4c_array **inverse_indices, nd4c_array **counts);
 
-/* searchsorted: int64 places where values go into sorted x (taken in the order of sorter): before equal ones, right:
- * after.
+/* searchsorted: int64 positions at which values would be inserted into sorted x (x in the order of sorter, if given):
+ * before equal elements or, if right, after them.
  * In: x (int, uint, float), values, sorter or NULL.
  * Attributes: right (false).
  * Out: y: int64, in the shape of values. values has x's dtype.
@@ -130,43 +134,43 @@ ND4C_API nd4c_status nd4c_isin(const nd4c_array *x, const nd4c_array *elements, 
 ND4C_API nd4c_status nd4c_isin_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *elements, bool invert,
                                   nd4c_array **y);
 
-/* union1d: different elements of a and b together, ascending.
+/* union1d: distinct elements of a and b together, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
+ * Out: y: a vector in the dtype of the inputs, which must be the same; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_union1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_union1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
-/* intersect1d: different elements that a and b both have, ascending.
+/* intersect1d: distinct elements that both a and b have, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
+ * Out: y: a vector in the dtype of the inputs, which must be the same; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_intersect1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_intersect1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
                                          nd4c_array **y);
 
-/* setdiff1d: different elements of a that b does not have, ascending.
+/* setdiff1d: distinct elements of a that b does not have, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
+ * Out: y: a vector in the dtype of the inputs, which must be the same; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_setdiff1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_setdiff1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
-/* setxor1d: different elements that one of a and b has alone, ascending.
+/* setxor1d: distinct elements that only one of a and b has, ascending.
  * In: a (bool, int, uint, float, complex), b.
- * Out: y: a vector in the inputs' dtype, which is one; the length depends on the data.
+ * Out: y: a vector in the dtype of the inputs, which must be the same; the length depends on the data.
  * Statuses: DTYPE, OVERFLOW. */
 ND4C_API nd4c_status nd4c_setxor1d(const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 ND4C_API nd4c_status nd4c_setxor1d_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b, nd4c_array **y);
 
-/* histogram: how many elements (or which sum of weights) lie in each bin [e[i], e[i + 1]), the last one closed, and
- * the edges: given, or equally spaced over range (none: least to largest of x; NaN is refused then); density: divided
- * by total and width.
+/* histogram: how many elements lie in each bin [e[i], e[i + 1]), the last bin closed (weights: their sum), and the
+ * edges e: given, or equally spaced over range (none: least to largest of x; NaN is then refused); density: divided
+ * by the total and by the bin's width.
  * In: x (int, uint, float), edges or NULL, weights or NULL.
  * Attributes: bins (10), range (NULL, 0), density (false).
- * Out: histogram: a vector of bins elements, float64 with density, else the dtype of weights, without them int64;
- *     bin_edges: bins + 1 elements, in x's dtype, of integers float64. With the input edges there is one bin less
- *     than edges.
+ * Out: histogram: a vector of bins elements, float64 with density, else the dtype of weights, or int64 without
+ *     weights; bin_edges: bins + 1 elements, in x's dtype, or float64 for integers. With the input edges there is one
+ *     bin fewer than edges.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_histogram(const nd4c_array *x, const nd4c_array *edges, const nd4c_array *weights,
                                     int64_t bins, const double *range, int32_t range_count, bool density,
@@ -179,15 +183,15 @@ ND4C_API nd4c_status nd4c_histogram_on(nd4c_context *context, const nd4c_array *
 /* histogram_bin_edges: edges that histogram would use.
  * In: x (int, uint, float).
  * Attributes: bins (10), range (NULL, 0).
- * Out: y: a vector of bins + 1 elements, in x's dtype, of integers float64.
+ * Out: y: a vector of bins + 1 elements, in x's dtype, or float64 for integers.
  * Statuses: ARGUMENT. */
 ND4C_API nd4c_status nd4c_histogram_bin_edges(const nd4c_array *x, int64_t bins, const double *range,
                                               int32_t range_count, nd4c_array **y);
 ND4C_API nd4c_status nd4c_histogram_bin_edges_on(nd4c_context *context, const nd4c_array *x, int64_t bins,
                                                  const double *range, int32_t range_count, nd4c_array **y);
 
-/* histogram_fixed_width: int64 number of elements in each of equal bins over low .. high; elements beyond count in
- * the bin at that end, NaN in none.
+/* histogram_fixed_width: int64 number of elements in each of equal bins over low .. high; elements outside count in
+ * the first or last bin, NaN in none.
  * In: x (int, uint, float).
  * Attributes: low (0), high (1), bins (100).
  * Out: y: int64 [bins].
@@ -197,20 +201,21 @@ ND4C_API nd4c_status nd4c_histogram_fixed_width(const nd4c_array *x, double low,
 ND4C_API nd4c_status nd4c_histogram_fixed_width_on(nd4c_context *context, const nd4c_array *x, double low, double high,
                                                    int64_t bins, nd4c_array **y);
 
-/* bincount: y[v]: how many elements (or which sum of weights) are v; minlength places at least, and not more than
- * maxlength: a larger or negative element is refused; one shape whatever the data if minlength is maxlength.
+/* bincount: y[v]: how many elements are v (weights: the sum of their weights); y has at least minlength and at most
+ * maxlength elements: a larger or negative element of x is refused; if minlength is maxlength, the shape does not
+ * depend on the data.
  * In: x (int, uint), weights or NULL.
  * Attributes: minlength (0), maxlength (65536).
- * Out: y: a vector in the dtype of weights, without them int64. Its length is that of the data, at least minlength
- *     and at most maxlength.
+ * Out: y: a vector in the dtype of weights, or int64 without weights. Its length depends on the data; it is at least
+ *     minlength and at most maxlength.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_bincount(const nd4c_array *x, const nd4c_array *weights, int64_t minlength, int64_t maxlength,
                                    nd4c_array **y);
 ND4C_API nd4c_status nd4c_bincount_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *weights,
                                       int64_t minlength, int64_t maxlength, nd4c_array **y);
 
-/* digitize: int64 number of the bin in which each element lies: bins[i - 1] <= x < bins[i], right: < and <=; bins
- * ascend or descend.
+/* digitize: int64 number i of the bin of each element: bins[i - 1] <= x < bins[i] or, if right, bins[i - 1] < x <=
+ * bins[i]; bins ascend or descend.
  * In: x (int, uint, float), bins.
  * Attributes: right (false).
  * Out: y: int64, in x's shape. bins has x's dtype.
@@ -219,7 +224,8 @@ ND4C_API nd4c_status nd4c_digitize(const nd4c_array *x, const nd4c_array *bins, 
 ND4C_API nd4c_status nd4c_digitize_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *bins, bool right,
                                       nd4c_array **y);
 
-/* is_non_decreasing: true if no element is less than the one before it in C order (0-d); NaN is neither.
+/* is_non_decreasing: true if no element is less than the one before it in C order (0-d); false if a pair contains
+ * NaN.
  * In: x (int, uint, float).
  * Out: y: a bool scalar.
  * Statuses: those of every op. */
@@ -233,7 +239,8 @@ ND4C_API nd4c_status nd4c_is_non_decreasing_on(nd4c_context *context, const nd4c
 ND4C_API nd4c_status nd4c_is_strictly_increasing(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_is_strictly_increasing_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* argwhere: int64 indices of the elements that are not zero, in C order: one row an element, one column an axis.
+/* argwhere: int64 indices of the elements that are not zero, in C order: one row for each element, one column for
+ * each axis.
  * In: x (bool, int, uint, float, complex).
  * Out: y: int64 [elements that are not zero, axes of x]. The length depends on the data.
  * Statuses: those of every op. */
@@ -249,12 +256,12 @@ ND4C_API nd4c_status nd4c_in_top_k(const nd4c_array *predictions, const nd4c_arr
 ND4C_API nd4c_status nd4c_in_top_k_on(nd4c_context *context, const nd4c_array *predictions, const nd4c_array *targets,
                                       int64_t k, nd4c_array **y);
 
-/* confusion_matrix: y[l, p]: how many pairs (or which sum of weights) have label l and prediction p (classes x
- * classes).
+/* confusion_matrix: y[l, p]: how many pairs have label l and prediction p (weights: the sum of their weights),
+ * [classes, classes].
  * In: labels (int, uint), predictions, weights or NULL.
  * Attributes: classes (0).
- * Out: y: [classes, classes], in the dtype of weights, without them int64. predictions and weights have the shape of
- *     labels.
+ * Out: y: [classes, classes], in the dtype of weights, or int64 without weights. predictions and weights have the
+ *     shape of labels.
  * Statuses: ARGUMENT, DTYPE, SHAPE. */
 ND4C_API nd4c_status nd4c_confusion_matrix(const nd4c_array *labels, const nd4c_array *predictions,
                                            const nd4c_array *weights, int64_t classes, nd4c_array **y);
@@ -262,11 +269,11 @@ ND4C_API nd4c_status nd4c_confusion_matrix_on(nd4c_context *context, const nd4c_
                                               const nd4c_array *predictions, const nd4c_array *weights, int64_t classes,
                                               nd4c_array **y);
 
-/* lexsort: int64 indices that sort along axis by the last of the keys, of equal ones by the one before, ..., stably;
- * NaN last.
+/* lexsort: int64 indices that sort along axis, stably: by the last key, then by the key before it where the last is
+ * equal, and so on; NaN last.
  * In: keys (one or more) (bool, int, uint, float, complex).
  * Attributes: axis (-1).
- * Out: y: int64, in the shape of the keys, which is one.
+ * Out: y: int64, in the shape of the keys, which must all have the same.
  * Statuses: DTYPE, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_lexsort(const nd4c_array *const *keys, int32_t keys_count, int64_t axis, nd4c_array **y);
 ND4C_API nd4c_status nd4c_lexsort_on(nd4c_context *context, const nd4c_array *const *keys, int32_t keys_count,

@@ -18,7 +18,8 @@ ND4C_EXTERN_C_BEGIN
 /* var: sum of |x - mean|^2 over axes (none: all) / (count - correction); NaN if that is 0 / 0.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), correction (0).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_var(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                               double correction, nd4c_array **y);
@@ -28,18 +29,19 @@ ND4C_API nd4c_status nd4c_var_on(nd4c_context *context, const nd4c_array *x, con
 /* std: square root of var.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), correction (0).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_std(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                               double correction, nd4c_array **y);
 ND4C_API nd4c_status nd4c_std_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes, int32_t axes_count,
                                  bool keepdims, double correction, nd4c_array **y);
 
-/* cumulative_sum: sums of the first elements along axis; exclusive: without the element itself; include_initial: 0
- * goes before; reverse: from the end; small integers widen to (u)int64, dtype: x is cast to it first.
+/* cumulative_sum: y[i] = sum of x[0] to x[i] along axis; exclusive: without x[i]; include_initial: a 0 goes before
+ * the result; reverse: sums from the end; small integers widen to (u)int64; dtype: x is cast to it first.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), reverse (false), exclusive (false), include_initial (false), dtype (ND4C_DTYPE_NONE).
- * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 of bool and
+ * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 for bool and
  *     integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_cumulative_sum(const nd4c_array *x, int64_t axis, bool reverse, bool exclusive,
@@ -47,11 +49,11 @@ ND4C_API nd4c_status nd4c_cumulative_sum(const nd4c_array *x, int64_t axis, bool
 ND4C_API nd4c_status nd4c_cumulative_sum_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool reverse,
                                             bool exclusive, bool include_initial, nd4c_dtype dtype, nd4c_array **y);
 
-/* cumulative_prod: products of the first elements along axis; attributes as in cumulative_sum, the initial value is
- * 1.
+/* cumulative_prod: y[i] = product of x[0] to x[i] along axis; attributes as in cumulative_sum, with 1 as the initial
+ * value.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axis (-1), reverse (false), exclusive (false), include_initial (false), dtype (ND4C_DTYPE_NONE).
- * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 of bool and
+ * Out: y: x's shape, one longer on the axis with include_initial, in dtype; by default int64 or uint64 for bool and
  *     integers, else x's.
  * Statuses: ARGUMENT, DTYPE, INDEX. */
 ND4C_API nd4c_status nd4c_cumulative_prod(const nd4c_array *x, int64_t axis, bool reverse, bool exclusive,
@@ -59,7 +61,7 @@ ND4C_API nd4c_status nd4c_cumulative_prod(const nd4c_array *x, int64_t axis, boo
 ND4C_API nd4c_status nd4c_cumulative_prod_on(nd4c_context *context, const nd4c_array *x, int64_t axis, bool reverse,
                                              bool exclusive, bool include_initial, nd4c_dtype dtype, nd4c_array **y);
 
-/* cumulative_max: largest so far along axis and its latest index; NaN wins.
+/* cumulative_max: y[i] = largest of x[0] to x[i] along axis, and the latest index of that value; NaN wins.
  * In: x (int, uint, float).
  * Attributes: axis (-1).
  * Out: y: the shape and dtype of x; indices: int64, in x's shape.
@@ -68,7 +70,7 @@ ND4C_API nd4c_status nd4c_cumulative_max(const nd4c_array *x, int64_t axis, nd4c
 ND4C_API nd4c_status nd4c_cumulative_max_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y,
                                             nd4c_array **indices);
 
-/* cumulative_min: smallest so far along axis and its latest index; NaN wins.
+/* cumulative_min: y[i] = smallest of x[0] to x[i] along axis, and the latest index of that value; NaN wins.
  * In: x (int, uint, float).
  * Attributes: axis (-1).
  * Out: y: the shape and dtype of x; indices: int64, in x's shape.
@@ -77,7 +79,8 @@ ND4C_API nd4c_status nd4c_cumulative_min(const nd4c_array *x, int64_t axis, nd4c
 ND4C_API nd4c_status nd4c_cumulative_min_on(nd4c_context *context, const nd4c_array *x, int64_t axis, nd4c_array **y,
                                             nd4c_array **indices);
 
-/* cumulative_logsumexp: ln of the sum of e^x of the first elements along axis, without overflow; of none: -inf.
+/* cumulative_logsumexp: y[i] = ln of the sum of e^x over x[0] to x[i] along axis, without overflow; of no elements:
+ * -inf.
  * In: x (float).
  * Attributes: axis (-1), reverse (false), exclusive (false).
  * Out: y: the shape and dtype of x.
@@ -100,7 +103,8 @@ ND4C_API nd4c_status nd4c_logsumexp_on(nd4c_context *context, const nd4c_array *
 /* norm1: sum of |x| over axes (none: all).
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm1(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                 nd4c_array **y);
@@ -110,17 +114,19 @@ ND4C_API nd4c_status nd4c_norm1_on(nd4c_context *context, const nd4c_array *x, c
 /* norm2: square root of the sum of |x|^2 over axes (none: all), without overflow.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm2(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                 nd4c_array **y);
 ND4C_API nd4c_status nd4c_norm2_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes, int32_t axes_count,
                                    bool keepdims, nd4c_array **y);
 
-/* norm_max: largest |x| over axes (none: all); 0 of none; NaN wins.
+/* norm_max: largest |x| over axes (none: all); 0 for no elements; NaN wins.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm_max(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                    nd4c_array **y);
@@ -130,7 +136,8 @@ ND4C_API nd4c_status nd4c_norm_max_on(nd4c_context *context, const nd4c_array *x
 /* norm_p: (sum of |x|^p over axes)^(1 / p); p inf: the largest |x|, -inf: the smallest, 0: how many are not 0.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false), p (2).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_norm_p(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims, double p,
                                  nd4c_array **y);
@@ -140,14 +147,15 @@ ND4C_API nd4c_status nd4c_norm_p_on(nd4c_context *context, const nd4c_array *x, 
 /* sum_square: sum of |x|^2 over axes (none: all).
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_sum_square(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                      nd4c_array **y);
 ND4C_API nd4c_status nd4c_sum_square_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
                                         int32_t axes_count, bool keepdims, nd4c_array **y);
 
-/* count_nonzero: int64 number of elements over axes (none: all) that are not 0; NaN is not.
+/* count_nonzero: int64 number of elements over axes (none: all) that are not 0; NaN counts as not 0.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
  * Out: y: int64, in x's shape without the reduced axes (keepdims: with 1 in their places).
@@ -167,11 +175,11 @@ ND4C_API nd4c_status nd4c_count_zero(const nd4c_array *x, const int64_t *axes, i
 ND4C_API nd4c_status nd4c_count_zero_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
                                         int32_t axes_count, bool keepdims, nd4c_array **y);
 
-/* zero_fraction: part of the elements over axes (none: all) that are 0; float64 of float64, else float32; NaN of
- * none.
+/* zero_fraction: fraction of the elements over axes (none: all) that are 0, in float64 for x of float64, else in
+ * float32; NaN if there are no elements.
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: float32, of float64 float64, in x's shape without the reduced axes (keepdims: with 1 in their places).
+ * Out: y: float32 (float64 for float64), in x's shape without the reduced axes (keepdims: with 1 in their places).
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_zero_fraction(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                         nd4c_array **y);
@@ -211,8 +219,8 @@ ND4C_API nd4c_status nd4c_shannon_entropy_on(nd4c_context *context, const nd4c_a
 /* abs_min: smallest |x| over axes (none: all); NaN wins.
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
- *     An empty axis cannot be reduced.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex. An empty axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_abs_min(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                   nd4c_array **y);
@@ -222,7 +230,8 @@ ND4C_API nd4c_status nd4c_abs_min_on(nd4c_context *context, const nd4c_array *x,
 /* abs_mean: mean of |x| over axes (none: all).
  * In: x (float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of a complex one its real one.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
+ *     complex.
  * Statuses: ARGUMENT, INDEX. */
 ND4C_API nd4c_status nd4c_abs_mean(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                    nd4c_array **y);
@@ -254,20 +263,21 @@ ND4C_API nd4c_status nd4c_ptp_on(nd4c_context *context, const nd4c_array *x, con
  * give float64.
  * In: x (int, uint, float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
- *     axis cannot be reduced.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or float64 for integers. An
+ *     empty axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_median(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                  nd4c_array **y);
 ND4C_API nd4c_status nd4c_median_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes, int32_t axes_count,
                                     bool keepdims, nd4c_array **y);
 
-/* quantile: element at q (count - 1) of the sorted elements over axes (none: all), by method linear, lower, higher,
- * midpoint or nearest between two; the first axis counts q (0 .. 1); NaN wins; integers give float64.
+/* quantile: element at position q (count - 1) of the sorted elements over axes (none: all), between two elements by
+ * method linear, lower, higher, midpoint or nearest; the first axis of y counts the q (0 .. 1); NaN wins; integers
+ * give float64.
  * In: x (int, uint, float).
  * Attributes: axes (NULL, 0), keepdims (false), q (NULL, 0), method (ND4C_QUANTILE_METHOD_LINEAR).
  * Out: y: a first axis with a place for each q, then x without the reduced axes (keepdims: with 1 in their places),
- *     in x's dtype, of integers float64. An empty axis cannot be reduced.
+ *     in x's dtype, or float64 for integers. An empty axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_quantile(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                    const double *q, int32_t q_count, nd4c_quantile_method method, nd4c_array **y);
@@ -295,7 +305,7 @@ ND4C_API nd4c_status nd4c_nanprod(const nd4c_array *x, const int64_t *axes, int3
 ND4C_API nd4c_status nd4c_nanprod_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
                                      int32_t axes_count, bool keepdims, nd4c_array **y);
 
-/* nanmean: mean over axes (none: all) without NaN; NaN of none.
+/* nanmean: mean over axes (none: all) without NaN; NaN if there is nothing else.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
  * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
@@ -350,15 +360,15 @@ ND4C_API nd4c_status nd4c_nanstd_on(nd4c_context *context, const nd4c_array *x, 
 /* nanmedian: median without NaN; NaN if there is nothing else.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
- * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, of integers float64. An empty
- *     axis cannot be reduced.
+ * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype, or float64 for integers. An
+ *     empty axis cannot be reduced.
  * Statuses: ARGUMENT, SHAPE, INDEX. */
 ND4C_API nd4c_status nd4c_nanmedian(const nd4c_array *x, const int64_t *axes, int32_t axes_count, bool keepdims,
                                     nd4c_array **y);
 ND4C_API nd4c_status nd4c_nanmedian_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes,
                                        int32_t axes_count, bool keepdims, nd4c_array **y);
 
-/* diff: x[1:] - x[:-1] along axis, `order` times, after prepend and append were joined to x; integers wrap.
+/* diff: x[1:] - x[:-1] along axis, `order` times; prepend and append are joined to x first; integers wrap.
  * In: x (int, uint, float, complex), prepend or NULL, append or NULL.
  * Attributes: axis (-1), order (1).
  * Out: y: x with prepend and append joined to it, then shorter by order on the axis, in x's dtype.

@@ -24,8 +24,9 @@ ND4C_API nd4c_status nd4c_string_concat(const nd4c_array *a, const nd4c_array *b
 ND4C_API nd4c_status nd4c_string_concat_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
                                            nd4c_array **y);
 
-/* string_split: parts [..., n] of each string between delimiters (none: runs of white space), filled up with empty
- * ones, and how many each has; at most maxsplit cuts, -1: all (Python's str.split).
+/* string_split: parts [..., n]: the pieces of each string between delimiters (none: runs of white space), filled up
+ * with empty strings; counts: how many pieces each string has; maxsplit: the most cuts, -1: no limit (Python's
+ * str.split).
  * In: x (utf8).
  * Attributes: delimiter (NULL), maxsplit (-1).
  * Out: parts: utf8, in x's shape with a new last axis, whose length depends on the data; counts: int64, in x's shape.
@@ -35,8 +36,8 @@ ND4C_API nd4c_status nd4c_string_split(const nd4c_array *x, const char *delimite
 ND4C_API nd4c_status nd4c_string_split_on(nd4c_context *context, const nd4c_array *x, const char *delimiter,
                                           int64_t maxsplit, nd4c_array **parts, nd4c_array **counts);
 
-/* string_normalizer: the strings of x, [c] or [1, c], that are no stopwords, in another case; one empty string if
- * none is left.
+/* string_normalizer: the strings of x, [c] or [1, c], without stopwords and with their case changed; one empty string
+ * if none is left.
  * In: x (utf8), stopwords or NULL.
  * Attributes: change_case (ND4C_LETTER_CASE_NONE), case_sensitive (false).
  * Out: y: utf8, in x's shape [n] or [1, n]; n depends on the data if stopwords are left out of it.
@@ -46,14 +47,14 @@ ND4C_API nd4c_status nd4c_string_normalizer(const nd4c_array *x, const nd4c_arra
 ND4C_API nd4c_status nd4c_string_normalizer_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *stopwords,
                                                nd4c_letter_case change_case, bool case_sensitive, nd4c_array **y);
 
-/* string_upper: upper case, code point for code point (Unicode's simple mapping).
+/* string_upper: upper case, each code point on its own (Unicode's simple mapping).
  * In: x (utf8).
  * Out: y: utf8, in x's shape.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_string_upper(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_string_upper_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
 
-/* string_lower: lower case, code point for code point (Unicode's simple mapping).
+/* string_lower: lower case, each code point on its own (Unicode's simple mapping).
  * In: x (utf8).
  * Out: y: utf8, in x's shape.
  * Statuses: those of every op. */
@@ -101,9 +102,9 @@ typedef struct nd4c_tfidf_vectorizer_options {
 #define ND4C_TFIDF_VECTORIZER_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_tfidf_vectorizer_options, mode), NULL, 0, NULL, 0, NULL, 0, 1, 1, 0, ND4C_TFIDF_MODE_TF}
 
-/* tfidf_vectorizer: counts (TF), presence (IDF) or weighted counts (TFIDF) of the pool's n-grams in each row of x, as
- * float32; ngram_counts: where the n-grams of each length begin in the pool, ngram_indexes: the column of each (ONNX
- * TfIdfVectorizer).
+/* tfidf_vectorizer: counts (TF), presence times weight (IDF) or counts times weight (TFIDF) of the pool's n-grams in
+ * each row of x, as float32; ngram_counts: where the n-grams of each length begin in the pool, ngram_indexes: the
+ * column of each (ONNX TfIdfVectorizer).
  * In: x (int32, int64, utf8), pool.
  * Options: ngram_counts (NULL, 0), ngram_indexes (NULL, 0), weights (NULL, 0), min_gram_length (1), max_gram_length
  *     (1), max_skip_count (0), mode (ND4C_TFIDF_MODE_TF).

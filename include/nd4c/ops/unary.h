@@ -23,7 +23,7 @@ ND4C_API nd4c_status nd4c_negative_on(nd4c_context *context, const nd4c_array *x
 
 /* abs: y = |x|; complex gives the real modulus.
  * In: x (int, uint, float, complex).
- * Out: y: the first input's shape; of a complex dtype its real one, else the dtype itself.
+ * Out: y: the first input's shape and dtype, or the real dtype of a complex one.
  * Statuses: those of every op. */
 ND4C_API nd4c_status nd4c_abs(const nd4c_array *x, nd4c_array **y);
 ND4C_API nd4c_status nd4c_abs_on(nd4c_context *context, const nd4c_array *x, nd4c_array **y);
@@ -172,9 +172,9 @@ ND4C_API nd4c_status nd4c_clip(const nd4c_array *x, const nd4c_array *low, const
 ND4C_API nd4c_status nd4c_clip_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *low,
                                   const nd4c_array *high, nd4c_array **y);
 
-/* cast: y = x as dtype: float to integer truncates, out of range saturates, NaN gives 0; complex to real drops the
- * imaginary part; to float8 and float4 rounds to nearest even and saturates (cast_float8 has other ways); numbers to
- * strings as NumPy's str() and back.
+/* cast: y = x as dtype: float to integer truncates, out-of-range values saturate, NaN gives 0; complex to real drops
+ * the imaginary part; to float8 and float4 rounds to nearest even and saturates (cast_float8 offers other roundings);
+ * numbers become strings as in NumPy's str(), and strings are parsed as numbers.
  * In: x (bool, int, uint, float, complex, utf8, float8, packed).
  * Attributes: dtype (ND4C_DTYPE_NONE).
  * Out: y: x's shape, in the attribute dtype.

@@ -96,7 +96,8 @@ typedef struct nd4c_average_pool_options {
   {ND4C_OPTIONS_SIZE(nd4c_average_pool_options, count_include_pad), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
    ND4C_AUTO_PAD_EXPLICIT, false, false}
 
-/* average_pool: mean of each window, of its cells inside x or, count_include_pad, inside the padded x.
+/* average_pool: mean of the cells of x in each window; count_include_pad: of all cells in the window, padding
+ * included.
  * In: x (float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
@@ -127,9 +128,9 @@ typedef struct nd4c_conv_transpose_options {
   {ND4C_OPTIONS_SIZE(nd4c_conv_transpose_options, auto_pad), NULL, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 1, \
    ND4C_AUTO_PAD_EXPLICIT}
 
-/* conv_transpose: each x scaled by w [c, o / groups, ...] is added where conv would have read it, plus bias [o];
- * extent (x - 1) * stride + output_padding + dilation * (kernel - 1) + 1 - pads, or output_shape, or x * stride
- * (auto_pad same).
+/* conv_transpose: transpose of conv: each element of x, times w [c, o / groups, ...], is added to the cells of y from
+ * which conv would have computed it; plus bias [o]; extent (x - 1) * stride + output_padding + dilation * (kernel -
+ * 1) + 1 - pads, or output_shape, or x * stride (auto_pad same).
  * In: x (float), w.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), output_padding (NULL, 0),
  *     output_shape (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
@@ -158,8 +159,9 @@ typedef struct nd4c_deformable_conv_options {
 #define ND4C_DEFORMABLE_CONV_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_deformable_conv_options, offset_groups), NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, 1}
 
-/* deformable_conv: conv whose tap k reads x at its place plus offset [n, groups * taps * axes, ...], linearly between
- * cells, 0 outside, times mask [n, groups * taps, ...]; arXiv 1703.06211 and 1811.11168.
+/* deformable_conv: conv in which tap k reads x at its usual position plus offset [n, groups * taps * axes, ...],
+ * interpolated linearly between cells, 0 outside x, and multiplied by mask [n, groups * taps, ...]; arXiv 1703.06211
+ * and 1811.11168.
  * In: x (float), w, offset.
  * Options: bias (NULL), mask (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1),
  *     offset_groups (1).
@@ -172,8 +174,9 @@ ND4C_API nd4c_status nd4c_deformable_conv_on(nd4c_context *context, const nd4c_a
                                              const nd4c_array *offset, const nd4c_deformable_conv_options *options,
                                              nd4c_array **y);
 
-/* causal_conv_with_state: depthwise conv along time of x [n, c, t] after past_state [n, c, k - 1] (or zeros) with w
- * [c, 1, k], bias [c], then y * sigmoid(y) if silu; present_state: the last k - 1 of what was read.
+/* causal_conv_with_state: depthwise conv along time with w [c, 1, k] and bias [c], over past_state [n, c, k - 1]
+ * (left out: zeros) followed by x [n, c, t]; then y * sigmoid(y) if silu; present_state: the last k - 1 steps of
+ * past_state and x.
  * In: x (float), w, bias or NULL, past_state or NULL.
  * Attributes: silu (false).
  * Out: y: the shape and dtype of x [n, c, t]; present_state: [n, c, k - 1], in x's dtype, for w [c, 1, k].
@@ -205,8 +208,9 @@ typedef struct nd4c_max_pool_with_indices_options {
   {ND4C_OPTIONS_SIZE(nd4c_max_pool_with_indices_options, column_major), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
    ND4C_AUTO_PAD_EXPLICIT, false, false, false}
 
-/* max_pool_with_indices: largest in each window and the int64 index of its first cell: in all of x, or planar, in its
- * [n, c] plane; column_major: spatial axes counted from the first; -1 for a window of padding alone.
+/* max_pool_with_indices: largest element in each window and the int64 index of the first such cell, counted in all of
+ * x or, if planar, in its [n, c] plane; column_major: counted with the first spatial axis fastest; -1 for a window of
+ * padding alone.
  * In: x (int, uint, float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), planar (false), column_major (false).
@@ -234,8 +238,9 @@ typedef struct nd4c_max_unpool_options {
 #define ND4C_MAX_UNPOOL_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_max_unpool_options, planar), NULL, 0, NULL, 0, NULL, 0, NULL, 0, false}
 
-/* max_unpool: zeros with x at its indices, the last of equal ones: in the unpooled extents (x - 1) * stride + kernel
- * - pads of all of y or, planar, in the [n, c] plane of y.
+/* max_unpool: zeros, with each element of x at its index; if indices repeat, the last element wins; planar: an index
+ * counts in the [n, c] plane of y; else it counts in all planes of the spatial extents (x - 1) * stride + kernel -
+ * pads, even if output_shape is larger.
  * In: x (int, uint, float), indices.
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), output_shape (NULL, 0), planar (false).
  * Out: y: [n, c, ...output_shape], in x's dtype, for x [n, c, ...]; without output_shape as large as the windows
@@ -297,8 +302,8 @@ ND4C_API nd4c_status nd4c_global_max_pool_on(nd4c_context *context, const nd4c_a
 ND4C_API nd4c_status nd4c_global_lp_pool(const nd4c_array *x, double p, nd4c_array **y);
 ND4C_API nd4c_status nd4c_global_lp_pool_on(nd4c_context *context, const nd4c_array *x, double p, nd4c_array **y);
 
-/* adaptive_average_pool: mean of cells floor(i * x / y) to ceil((i + 1) * x / y) for each of output_shape's spatial
- * places i.
+/* adaptive_average_pool: for each of output_shape's spatial positions i, the mean of the cells floor(i * x / y) to
+ * ceil((i + 1) * x / y) - 1, x and y being the extents.
  * In: x (float).
  * Attributes: output_shape (NULL, 0).
  * Out: y: [n, c, ...output_shape], in x's dtype, for x [n, c, ...].
@@ -309,8 +314,8 @@ ND4C_API nd4c_status nd4c_adaptive_average_pool_on(nd4c_context *context, const 
                                                    const int64_t *output_shape, int32_t output_shape_count,
                                                    nd4c_array **y);
 
-/* adaptive_max_pool: largest of the cells of adaptive_average_pool, and its int64 index in the [n, c] plane; NaN
- * wins.
+/* adaptive_max_pool: largest of the cells over which adaptive_average_pool takes the mean, and its int64 index in the
+ * [n, c] plane; NaN wins.
  * In: x (float).
  * Attributes: output_shape (NULL, 0).
  * Out: y, indices: [n, c, ...output_shape], for x [n, c, ...]; y in x's dtype, indices int64.
@@ -387,7 +392,7 @@ typedef struct nd4c_separable_conv2d_options {
    ND4C_AUTO_PAD_EXPLICIT}
 
 /* separable_conv2d: conv of each channel of x [n, c, h, w] with its own filters, depthwise [c m, 1, kh, kw], then
- * conv with pointwise [o, c m, 1, 1], plus bias [o]; what is between is not rounded to the dtype.
+ * conv with pointwise [o, c m, 1, 1], plus bias [o]; the intermediate result is not rounded to the dtype.
  * In: x (float), depthwise, pointwise.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y: [n, o, h, w] with a cell for each window, in x's dtype, for pointwise [o, ...].
