@@ -255,17 +255,17 @@ static const nd4c_plugin_property *const properties[] = {
         .default_value = "",
         .words = "accurate,fast",
         .meaning =
-            "fast: float32 tanh, erf, gelu, log and power by shorter formulas of engine simd where its level has "
-            "them (avx2, arm64's), off by some units in the last place; empty or accurate: the usual ones"},
+            "fast: engine simd computes float32 tanh, erf, gelu, log and power by shorter, less accurate formulas, if "
+            "its level has them (avx2, the levels of arm64); empty or accurate: the usual formulas"},
     &(const nd4c_plugin_property){
         .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
         .type = ND4C_PROPERTY_BYTES,
         .name = "nd4c.cpu.stream_bytes",
         .environment = "ND4C_CPU_STREAM_BYTES",
         .default_value = "0",
-        .meaning =
-            "Results larger than this are written with streaming stores, so are those of element-wise calls that "
-            "read and write three times as much; 0: half the last-level cache, counted with at most 16 MiB a core"},
+        .meaning = "Results larger than this are written with streaming stores, and so are results of element-wise "
+                   "calls that read and write more than three times this size; 0: half the last-level cache, of which "
+                   "at most 16 MiB count for each core"},
 };
 
 /* -- provider ------------------------------------------------------------------------------------------------- */

@@ -83,13 +83,13 @@ static const nd4c_plugin_property *const properties[] = {
         .meaning =
             "Command queues of OpenCL devices: in_order, or out_of_order where the device can (its commands then "
             "depend on each other by events); read when a device is opened"},
-    &(const nd4c_plugin_property){
-        .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
-        .type = ND4C_PROPERTY_BOOL,
-        .name = "nd4c.opencl.profiling",
-        .environment = "ND4C_OPENCL_PROFILING",
-        .default_value = "false",
-        .meaning = "All queues tell the tracer when the device worked; false: those that are made while it is on"},
+    &(const nd4c_plugin_property){.struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
+                                  .type = ND4C_PROPERTY_BOOL,
+                                  .name = "nd4c.opencl.profiling",
+                                  .environment = "ND4C_OPENCL_PROFILING",
+                                  .default_value = "false",
+                                  .meaning = "All queues record for the tracer when the device worked; false: only "
+                                             "queues that are made while the tracer is on"},
     &(const nd4c_plugin_property){
         .struct_size = ND4C_SIZE_OF(nd4c_plugin_property),
         .type = ND4C_PROPERTY_DIRECTORY,
