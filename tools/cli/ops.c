@@ -193,7 +193,8 @@ static const char *dtypes_text(nd4c_dtype_set set, char *buffer, size_t size) {
 
 static void print_composites(void) {
   (void)printf(
-      "\n## ONNX operators composed of ops\n\nThose that are in no row above. The import of a model makes them so.\n"
+      "\n## ONNX operators composed of ops\n\nONNX operators that no row above names. The importer turns each into the "
+      "ops of its row.\n"
       "ZipMap, CastMap and DictVectorizer of ai.onnx.ml are refused: nd4c has no maps.\n\n"
       "| domain | operator | composed of |\n|---|---|---|\n");
   for (int32_t i = 0; i < nd4c_onnx_composite_count(); i++) {
@@ -283,10 +284,10 @@ static int print_markdown(const filter *f) {
       "order. Some attributes take one of few values, each with a name; a table at the end of this page lists them.\n"
       "`int`, `uint`, `float`, `complex` stand for all dtypes of that kind that are computed with, `float8` and "
       "`packed`\n"
-      "(int4, int2, float4) for those that are stored, moved, cast and quantised. The last four columns: its names in\n"
-      "NumPy or SciPy, PyTorch, ONNX and ND4J; empty where there is no function of just this meaning, dashes where "
-      "none\n"
-      "of the four has one.\n");
+      "(int4, int2, float4) for those that are stored, moved, cast and quantised. The last four columns give the op's\n"
+      "names in NumPy or SciPy, PyTorch, ONNX and ND4J. A column is empty if that library has no function with "
+      "exactly\n"
+      "this meaning. All four have a dash if none of the libraries has one.\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     const nd4c_op_info *op = nd4c_op_at(i);
     if (!matches(op, f)) {

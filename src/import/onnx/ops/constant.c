@@ -136,12 +136,12 @@ static nd4c_status emit_eye_like(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS                                                                                           \
-  CHAIN(Constant, 1, LAST, 0, 0, 1, constant, NONE, "a constant of the graph")                         \
-  OP(ConstantOfShape, 9, LAST, 1, 1, 1, constant_of_shape, NONE)                                       \
-  CHAIN(Shape, 1, LAST, 1, 1, 1, shape, NONE, "a constant, for shapes are known when a graph is made") \
-  CHAIN(Size, 1, LAST, 1, 1, 1, size, NONE, "a constant, for shapes are known when a graph is made")   \
-  OP(Range, 11, LAST, 3, 3, 1, range, NONE)                                                            \
+#define ROWS                                                                                               \
+  CHAIN(Constant, 1, LAST, 0, 0, 1, constant, NONE, "a constant of the graph")                             \
+  OP(ConstantOfShape, 9, LAST, 1, 1, 1, constant_of_shape, NONE)                                           \
+  CHAIN(Shape, 1, LAST, 1, 1, 1, shape, NONE, "a constant, because shapes are known when a graph is made") \
+  CHAIN(Size, 1, LAST, 1, 1, 1, size, NONE, "a constant, because shapes are known when a graph is made")   \
+  OP(Range, 11, LAST, 3, 3, 1, range, NONE)                                                                \
   READ(EyeLike, 9, LAST, 1, 1, 1, eye_like, NONE, ATTR("k", INT, "k", 0))
 
 ND4C_ONNX_FAMILY(constant, "", ROWS)

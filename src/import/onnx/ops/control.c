@@ -381,11 +381,11 @@ static nd4c_status emit_scan(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS                                                                                        \
-  CHAIN(If, 1, LAST, 1, 1, ANY, if, NONE, "one of two inner graphs, by the interpreter")            \
-  CHAIN(Loop, 1, LAST, 0, ANY, ANY, loop, NONE,                                                     \
-        "an inner graph again and again, by the interpreter; scanned outputs: expand_dims, concat") \
-  CHAIN(Scan, 8, LAST, 0, ANY, ANY, scan, NONE,                                                     \
+#define ROWS                                                                                           \
+  CHAIN(If, 1, LAST, 1, 1, ANY, if, NONE, "one of two inner graphs, by the interpreter")               \
+  CHAIN(Loop, 1, LAST, 0, ANY, ANY, loop, NONE,                                                        \
+        "an inner graph for each round, run by the interpreter; scanned outputs: expand_dims, concat") \
+  CHAIN(Scan, 8, LAST, 0, ANY, ANY, scan, NONE,                                                        \
         "an inner graph for each slice, by the interpreter: slice, squeeze, concat")
 
 ND4C_ONNX_FAMILY(control, "", ROWS)

@@ -157,7 +157,8 @@ static nd4c_status emit_gradient(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
-#define ROWS \
-  CHAIN(Gradient, 1, LAST, 1, ANY, ANY, gradient, NONE, "the gradient of each node on the way, of ops of this table")
+#define ROWS                                            \
+  CHAIN(Gradient, 1, LAST, 1, ANY, ANY, gradient, NONE, \
+        "the gradients of all nodes between the inputs and y, as ops of this table")
 
 ND4C_ONNX_FAMILY(gradient, "ai.onnx.preview.training", ROWS)

@@ -265,13 +265,13 @@ static nd4c_status emit_optional_get_element(nd4c_onnx_emission *emission) {
   CHAIN(SequenceInsert, 11, LAST, 2, 3, 1, sequence_insert, NONE, "a value of the interpreter")                        \
   CHAIN(SequenceErase, 11, LAST, 1, 2, 1, sequence_erase, NONE, "a value of the interpreter")                          \
   CHAIN(SequenceAt, 11, LAST, 2, 2, 1, sequence_at, NONE, "a value of the interpreter")                                \
-  CHAIN(SequenceLength, 11, LAST, 1, 1, 1, sequence_length, NONE, "a question to a value of the interpreter")          \
+  CHAIN(SequenceLength, 11, LAST, 1, 1, 1, sequence_length, NONE, "a property of a value of the interpreter")          \
   CHAIN(SplitToSequence, 11, LAST, 1, 2, 1, split_to_sequence, NONE,                                                   \
         "slice for each element of a value of the interpreter, squeeze")                                               \
   OP(ConcatFromSequence, 11, LAST, 1, 1, 1, concat_from_sequence, NONE)                                                \
   CHAIN(SequenceMap, 17, LAST, 1, ANY, ANY, sequence_map, NONE, "an inner graph for each element, by the interpreter") \
   CHAIN(Optional, 15, LAST, 0, 1, 1, optional, NONE, "a value of the interpreter")                                     \
-  CHAIN(OptionalHasElement, 15, LAST, 0, 1, 1, optional_has_element, NONE, "a question to a value of the interpreter") \
+  CHAIN(OptionalHasElement, 15, LAST, 0, 1, 1, optional_has_element, NONE, "a property of a value of the interpreter") \
   CHAIN(OptionalGetElement, 15, LAST, 1, 1, 1, optional_get_element, NONE, "a value of the interpreter")
 
 ND4C_ONNX_FAMILY(sequence, "", ROWS)
