@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 import running
 
-TOLERANCE = 0.97  # "at or above" holds from here on
+TOLERANCE = 0.97  # a bar is met from this part of it on
 DISTURBED = 0.1  # part of the processors that others had meanwhile
 FROM_MEMORY = 32 << 20  # bytes that a call must move for the memory to be its limit
 
@@ -189,17 +189,17 @@ def run_lines(kept):
 
 HEAD = """# Performance
 
-Written by `bench/compare`, which runs nd4c and its peers in turns, two threads each. Every library has a process of its own,
-which is stopped between its turns. A ratio is the median over the rounds of the best peer's time divided by nd4c's: above 1,
-nd4c is faster; "at or above" holds from 0.97 on. nd4c is called from C, NumPy, PyTorch and the runtimes from Python, as
-their users call them; models run through each runtime's own interface, with bound inputs and outputs, and OpenVINO, which runs
-only models, takes part in the rows that are one for nd4c, too. Results are compared,
-too: a peer whose result differs does not count. What is timed stands in `bench/groups`, the figures in
-`docs/reference/performance`.
-"Of the limit" is the time that the bytes or multiply-adds of a call would take at the rates measured in the same run, as part
-of nd4c's time; more than 100 % where caches keep what memory would have to bring. Rows marked disturbed shared the machine
-with other work for more than a tenth of its processors. Whether one build of nd4c is slower than another one is measured by
-`bench/compare --against` ([Measure speed](../how-to/measuring.md))."""
+Written by `bench/compare`. It runs nd4c and its peers in turns, with two threads each. Every library has a process of its
+own, which is stopped between its turns. A ratio is the best peer's time divided by nd4c's, as the median over the rounds:
+above 1, nd4c is faster. A bar is met if the ratio is at least 0.97 times the bar. nd4c is called from C; NumPy, PyTorch and
+the runtimes are called from Python, as their users call them. Models run through each runtime's own interface, with bound
+inputs and outputs. OpenVINO runs only models, so it takes part only in rows that run a model in nd4c, too. Results are
+compared: a peer whose result differs does not count. `bench/groups` says what is timed, and the figures are in
+`docs/reference/performance`. "Of the limit" compares nd4c's time with the time that the bytes or multiply-adds of the call
+would take at the rates measured in the same run: 100 % is the limit. It is more than 100 % if caches hold data that the
+limit assumes to be in memory. Rows marked disturbed shared the machine with other work for more than a tenth of its
+processors. Whether one build of nd4c is slower than another one is measured by `bench/compare --against`
+([Measure speed](../how-to/measuring.md))."""
 
 
 def write(folder, kept):

@@ -83,5 +83,5 @@ def all_rows():
 
 
 GROUP = Group("gemm", "Matrix products",
-              "Into an output where the library takes one. OpenBLAS and oneDNN are called directly, with their own choice of "
-              "kernels. The rows named model run an ONNX model with constant weights, which every runtime may pack.", list(all_rows()))
+              "Results are written into a given output, if the library takes one. OpenBLAS and oneDNN are called directly, with "
+              "their own choice of kernels. The rows named model run an ONNX model with constant weights, which every runtime may pack.", list(all_rows()))
