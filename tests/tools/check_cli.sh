@@ -172,7 +172,7 @@ says err "'strict' is not PROPERTY=VALUE"
 expect 2 "$nd4c" config --json --markdown
 expect 0 "$nd4c" config OV_CACHE_DIR=/tmp
 says out '^OV_CACHE_DIR = /tmp'
-says out 'used where that is empty'
+says out 'used if nd4c.compile.cache is empty'
 
 # A value of the environment that nd4c cannot parse is shown as it was given; computations name it, not their data.
 expect 0 env ND4C_WIDTH=abc "$nd4c" config
