@@ -4,16 +4,17 @@ Each side is a process of its own: the old build, the old build once more (the c
 
 - A process holds one libnd4c.so: two in one process would share libgomp's threads, OpenBLAS, oneDNN and the loader's symbols.
   Plug-ins fit the build that they were compiled for, so each process finds those of its own build.
-- All three call the public C API, which is the same in both builds, through the same Python files and the same loops in C,
-  those of the new build: what differs is libnd4c.so alone. Rows of the group `python` are the exception: there the package
-  is what is measured, so each process imports the one of its own build.
-- Each process loads a copy of its libnd4c.so, made for it. Processes that load one file share its pages in memory, whose
-  places decide what evicts what from the caches: unless copied, the old build and its control would agree on that by more
-  than two builds of the same code do (by 2 % in calls of 30 ns).
-- A process runs while it is its turn, and is stopped (SIGSTOP) else; nothing is pinned to a processor. The three take turns
-  in all six orders, so that none of them always follows the same other one.
+- All three call the public C API, which is the same in both builds, through the Python files and the C loops of the new build,
+  so only libnd4c.so differs. Rows of the group `python` are the exception: they measure the package, so each process imports
+  the package of its own build.
+- Each process loads a copy of its libnd4c.so, made for it. Processes that load one file share its pages in memory, and the
+  addresses of the pages decide which cache lines evict each other. Without the copies, the old build and its control would be
+  closer to each other than two builds of the same code are (by 2 % in calls of 30 ns).
+- A process runs during its turn, and is stopped (SIGSTOP) otherwise; nothing is pinned to a processor. The three take turns in
+  all six orders, so that none of them always follows the same other one.
 - Processes live for a batch of rows. A pass over a group measures each of its rows once, so passes see fresh processes:
-  addresses and pages differ between two processes that run the same library, and that has to be in the control's spread."""
+  addresses and pages differ between two processes that run the same library, and the control's spread must include that
+  difference."""
 
 import datetime
 import itertools
@@ -79,7 +80,7 @@ def group_of(name):
 
 
 def copy_library(build, folder):
-    """A libnd4c.so of its own, with links to what lies beside the build's, where it looks for vendors' libraries."""
+    """A copy of the build's libnd4c.so, with links to the files beside the original, where it looks for vendors' libraries."""
     source = nd4c.find_library(build).resolve()
     if not source.is_file():
         raise FileNotFoundError(f"there is no {source}; is it built?")
@@ -91,7 +92,7 @@ def copy_library(build, folder):
 
 
 class Sides(dict):
-    """The processes of all sides, which peer names as worker.py does."""
+    """The processes of all sides; `peer` has the meaning that it has in worker.py."""
 
     def __init__(self, peer, old, new):
         super().__init__()
@@ -125,7 +126,7 @@ def ask(sides, side, what, *arguments):
 def prepare(sides, row):
     results, refused, _ = running.prepare(sides, row)
     if refused:
-        side = next(side for side in SIDES if side in refused)  # old first: what it cannot do is not lost
+        side = next(side for side in SIDES if side in refused)  # old first: a row that it cannot run is not lost
         raise Failed(side, refused[side])
     wrong = running.difference(row, results["old"], results["new"])
     if wrong:
@@ -169,7 +170,7 @@ class Comparison:
             measured.clusters.append(cluster)
 
     def measure(self, name, chosen):
-        """Passes until there are enough clusters, and the control is precise or passes are at an end."""
+        """Runs passes until there are enough clusters and the control is precise, or until the limit of passes is reached."""
         peer, measured = "package" if name == "python" else "nd4c", Measured()
         batches = [chosen[begin : begin + BATCH] for begin in range(0, len(chosen), BATCH)]
         least = max(1 if self.quick else 3, math.ceil(judge.CLUSTERS / len(batches)))
@@ -186,7 +187,7 @@ class Comparison:
 
 
 def progress(text):
-    """One line that is written over on a terminal; in a file a line each."""
+    """One progress line: overwritten on a terminal, appended in a file."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
     elif text:
@@ -277,7 +278,7 @@ def machine(comparison):
 
 
 def verdict(results, info):
-    """What the program says last, and its exit status: 1 where something is slower or lost, 2 where a group is not judged."""
+    """The program's last lines and its exit status: 1 if a group is slower or a row is lost, 2 if a group is not judged."""
     of = lambda what: [name for name, each in results.items() if each["group"] and each["group"].verdict == what]
     lost = [f"{name}: {row}" for name, each in results.items() for row in each["measured"].lost]
     bad = [f"slower: {', '.join(of('slower'))}"] if of("slower") else []
@@ -301,7 +302,7 @@ def report(results):
 
 
 def plain(result):
-    """A group's part of the JSON file: what was found, and the times behind it."""
+    """A group's part of the JSON file: its figures and the times from which they were computed."""
     measured = result["measured"]
     return {"group": result["group"] and {**vars(result["group"]), "low": result["group"].low(), "high": result["group"].high()},
             "rows": {name: vars(line) for name, line in result["rows"].items()},

@@ -1,6 +1,6 @@
 /* Convolutions and pools of f32, channels first. Prints lines of JSON; the fraction of the limit compares with the
  * machine's multiply-adds, or with reading and writing as many bytes once where that takes longer (pools, depthwise).
- * An argument: only the rows whose name has it. */
+ * An argument selects the rows whose name contains it. */
 #include <string.h>
 
 #include "measure.h"

@@ -1,6 +1,6 @@
 /* Element-wise ops on 10^3, 10^5 and 10^7 elements: into an output and fresh, contiguous and every second element.
  * Prints lines of JSON. 10^3 elements, which one thread computes in its cache, have cycles an element ; larger ones a
- * fraction of the limit: of the better of two loops written by hand, or of a copy that moves as many bytes. */
+ * fraction of the limit: of the faster of two loops written by hand, or of a copy that moves as many bytes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ typedef struct op_row {
   int32_t inputs;
   int limit; /* bench_limit_op, -1: no loop by hand */
   const nd4c_attr *attr;
-  nd4c_dtype result; /* where it is another one */
+  nd4c_dtype result; /* where it differs from dtype */
 } op_row;
 
 static const nd4c_attr approximate = {"approximate", {.kind = ND4C_ATTR_BOOL, .as = {.i = 1}}};

@@ -46,7 +46,7 @@ static nd4c_array *numbers(int64_t count, int64_t low, int64_t high) {
   return array;
 }
 
-/* Ops whose order the data decide, and those that put something around or between. */
+/* Ops whose order of accesses depends on the data, and ops that add elements around or between others. */
 static void measure_picked(nd4c_dtype dtype) {
   const int64_t rows[2] = {30000, 768}, n = 10000000, some = 1000000;
   const int64_t square[2] = {4096, 4096}, row = 4096, image[2] = {1000000, 3}, three = 3;

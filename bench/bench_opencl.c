@@ -44,7 +44,7 @@ static void must(bool holds, const char *what) {
   }
 }
 
-/* -- what the device does at best ---------------------------------------------------------------------------------- */
+/* -- the device's peaks -------------------------------------------------------------------------------------------- */
 
 static void open_cl(nd4c_context *context) {
   nd4c_native_handles native = {.struct_size = sizeof native};

@@ -1,6 +1,6 @@
 /* The overhead of a plan's step in nd4c itself: plans of 10 and of 1,000 steps on the asynchronous stub device, whose
  * kernels then do nothing ("idle 1"), and the same graphs on the host for comparison. Each run ends with a wait. The
- * figure of a step is the difference of the two runs by 990 steps; the bar is 60 ns. Usage: bench_plan
+ * figure of a step is the difference of the two runs by 990 steps; the limit is 60 ns. Usage: bench_plan
  * PATH_OF_LIBND4C_STUB; with STUB_CAPTURE=all in the environment the stub launches recorded steps. Prints lines of
  * JSON, then the figures. */
 #include <dlfcn.h>

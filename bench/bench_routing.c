@@ -1,8 +1,8 @@
 /* The overhead of routing for a call on eight float32 elements, under each policy: over the host alone, and over the
  * host and a second device (the first argument, "opencl:0"; left out where there is none). The same call in a context
  * without routing, on the device that computes it, is timed for comparison: that is the host, except for prefer_gpu
- * with two devices. The last rows are many different calls in turn (ops, dtypes, lengths), like the steps of a model
- * that is computed eagerly. Prints lines of JSON and, behind those of a policy, the medians over the rounds of routed /
+ * with two devices. The last rows make many different calls in turn (ops, dtypes, lengths), like the steps of a model
+ * that is computed eagerly. Prints lines of JSON and, after those of a policy, the medians over the rounds of routed /
  * plain. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { CALLS = 1000, PLAIN = 0, ROUTED = 1, PAIR = 2 };
 
 typedef nd4c_status binary(const nd4c_array *a, const nd4c_array *b, nd4c_array **out);
 
-/* A call that no other of its list is: of another op, another dtype or another length. */
+/* A call that differs from all others of its list in op, dtype or length. */
 typedef struct different_call {
   binary *op;
   nd4c_array *a;
@@ -24,7 +24,7 @@ typedef struct routed_state {
   nd4c_context *context;
   int which;
   nd4c_array *a, *b, *y;
-  const different_call *different; /* instead of the arrays, each once in turn */
+  const different_call *different; /* if not NULL, called in turn instead of one call on the arrays */
   int count;
 } routed_state;
 
@@ -79,7 +79,7 @@ static nd4c_context *routed_context(nd4c_device *const *devices, int32_t count, 
   return context;
 }
 
-/* Where the context computes a sum of eight numbers that lie on the host. */
+/* The device on which the context computes a sum of eight numbers that are on the host. */
 static nd4c_device *chosen_by(nd4c_context *context, const nd4c_array *a) {
   nd4c_array *y = NULL;
   bench_check(nd4c_add_on(context, a, a, &y), "an addition");

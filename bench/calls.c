@@ -1,4 +1,5 @@
-/* See calls.h. */
+/* The loop of calls.h over one op. bench/ours.py loads it from libnd4c_bench.so and calls it through ctypes for
+ * bench/compare. */
 #include "calls.h"
 
 #include "measure.h"

@@ -35,12 +35,12 @@ class RowResult:
     new: float
     ratio: float
     control: float
-    low: float  # the middle four fifths of the rounds' old/control
+    low: float  # the middle 80 % of old/control over the rounds
     high: float
     rounds: int
 
     def slower(self):
-        """Worth a look: what is expected of the median of many rounds is far closer to 1 than single rounds are."""
+        """True if the row deserves a look. The median of many rounds should be far closer to 1 than single rounds are."""
         return self.ratio < min(self.low, 1)
 
 
@@ -85,7 +85,7 @@ def student_quantile(tail, freedom):
 
 
 def median_ratio(rounds, which):
-    """Of old to control (1) or to new (2)."""
+    """The median ratio of old to control (1) or of old to new (2)."""
     return statistics.median(times[0] / times[which] for times in rounds)
 
 
@@ -111,7 +111,7 @@ def mean_log(rows, which):
 
 
 def spread_of(clusters, *which):
-    """h, by the largest of the standard errors of these ratios; infinite where one cluster alone says nothing about it."""
+    """h, from the largest of the standard errors of these ratios; infinite with one cluster, which gives no standard error."""
     count, chance = len(clusters), random.Random(0)  # equal times give equal verdicts
     if count < 2:
         return math.inf
@@ -135,6 +135,6 @@ def judge_group(clusters):
 
 
 def enough(clusters, least):
-    """Whether a group needs no further cluster. It asks the control alone, never the new build's times: who measures until
-    the result pleases measures nothing."""
+    """Whether a group needs no further cluster. Only the control decides, never the new build's times: measuring until the new
+    build's result looks good would bias it."""
     return len(clusters) >= least and spread_of(clusters, 1) <= PRECISE

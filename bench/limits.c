@@ -1,4 +1,5 @@
-/* See limits.h. */
+/* The loops written by hand that limits.h declares: element-wise ops, copies and reads on several threads. The programs
+ * bench_*.c call them directly, bench/ours.py through ctypes; limits_peak.c has the multiply-adds. */
 #include "limits.h"
 
 #include <string.h>
@@ -181,7 +182,7 @@ void bench_limit_copy(void *to, const void *from, size_t bytes, int width) {
   }
 }
 
-/* The best a reader does: four vectors at a time, each into a sum of its own. */
+/* The fastest reading loop: four vectors at a time, each added to a separate sum. */
 #if defined(__x86_64__)
 __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif

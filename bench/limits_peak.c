@@ -73,7 +73,7 @@ typedef struct tile_config {
   uint8_t rows[16];
 } tile_config;
 
-/* Linux gives a process the tiles' state only when asked. */
+/* A process must ask Linux for the state of the tiles before it uses them. */
 static bool tiles_allowed(void) {
   enum { ASK = 0x1023, TILE_DATA = 18 };
   return syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
@@ -98,7 +98,7 @@ static const tile_config eight_tiles = {
 TILES(bf16_amx, _tile_dpbf16ps)
 TILES(int8_amx, _tile_dpbssd)
 
-/* -- which of them ---------------------------------------------------------------------------------------------- */
+/* -- choosing the loop ------------------------------------------------------------------------------------------ */
 
 typedef struct chain {
   double (*run)(int64_t rounds);

@@ -1,4 +1,5 @@
-/* See measure.h. */
+/* The clock, the rounds of interleaved samples and the lines of JSON that every program bench_*.c prints. The loops
+ * that bench/compare calls use only the clock. */
 #include "measure.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ double bench_cycle(void) {
     for (uint64_t k = 0; k < ADDITIONS; k++) {
       sum += k;
 #if defined(__GNUC__)
-      __asm__ volatile("" : "+r"(sum)); /* the sum is wanted each time */
+      __asm__ volatile("" : "+r"(sum)); /* volatile: each call must compute the sum */
 #endif
     }
     took = bench_now() - begin;

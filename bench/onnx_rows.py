@@ -15,7 +15,7 @@ class Constant:
 
 
 class Names(dict):
-    """What an expression may say: inputs, const(array), i64(numbers), np; every other name is an op."""
+    """The names that an expression may use: inputs, const(array), i64(numbers), np; every other name is an op."""
 
     def __init__(self, inputs):
         super().__init__(inputs, np=np, const=Constant, i64=lambda *numbers: Constant(np.array(numbers, np.int64)))
@@ -30,7 +30,7 @@ class Builder:
         self.nodes, self.constants, self.used = [], [], {}
 
     def value(self, node):
-        """The name of what an expression gives."""
+        """The name of the value that an expression gives."""
         from onnx import helper, numpy_helper
 
         if node is None:
@@ -62,7 +62,7 @@ def make(row, inputs):
     opsets = [helper.make_opsetid("", row.opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
     model = helper.make_model(helper.make_graph(build.nodes, "row", infos, outputs, build.constants),
                               opset_imports=opsets, ir_version=10)
-    typed = onnx.shape_inference.infer_shapes(model, data_prop=True)  # ONNX Runtime finds out without, OpenVINO does not
+    typed = onnx.shape_inference.infer_shapes(model, data_prop=True)  # OpenVINO does not infer shapes
     if all(output.type.WhichOneof("value") for output in typed.graph.output):
         model = typed
     return model.SerializeToString(), build.used

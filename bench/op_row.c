@@ -1,4 +1,5 @@
-/* See op_row.h. */
+/* Times a row of one op in turns with a loop that moves as many bytes. The programs whose rows form a table call it,
+ * bench_reduction.c and bench_sort.c for example. */
 #include "op_row.h"
 
 #include <stdio.h>
@@ -41,7 +42,7 @@ static void run_traffic(void *argument) {
   traffic *t = argument;
   size_t copied = t->read < t->written ? t->read : t->written;
   bench_limit_copy(t->to, t->from, copied, t->width);
-  if (t->written > copied) { /* the rest is written again from what lies in the caches, or read alone */
+  if (t->written > copied) { /* the rest is written again from data in the caches, or read alone */
     bench_limit_copy((char *)t->to + copied, t->from, t->written - copied, t->width);
   }
   t->sum += bench_limit_read((const char *)t->from + copied, t->read - copied, t->width);
@@ -85,8 +86,8 @@ void bench_op_row_run(const bench_op_row *row) {
   while (state.attr_count < BENCH_ROW_ATTRS && row->attrs[state.attr_count].name != NULL) {
     ++state.attr_count;
   }
-  bench_op_row once =
-      *row; /* the first call, whose outputs tell how much is written, and are written into from then on */
+  /* The first call makes the outputs. Their sizes give the bytes written, and later calls write into them. */
+  bench_op_row once = *row;
   once.fresh = false;
   state.row = &once;
   run_op(&state);
@@ -99,7 +100,7 @@ void bench_op_row_run(const bench_op_row *row) {
     }
   }
   if (memory.read + memory.written < 1 << 18) {
-    memory.width = 1; /* so little is done before another thread has begun */
+    memory.width = 1; /* one thread finishes before a second one has started */
   }
   memory.from = touched(memory.read > memory.written ? memory.read : memory.written);
   memory.to = touched(memory.written);

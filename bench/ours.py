@@ -1,5 +1,5 @@
-"""nd4c's side of a row: one op in a loop of C, or a model; and what is called without nd4c, the loops by hand and the vendors'
-libraries of bench/*.c."""
+"""nd4c's side of a row: one op in a loop of C, or a model. Also the peers that are called without nd4c: the loops written by
+hand and the vendors' libraries of bench/*.c."""
 
 import ctypes
 import pathlib
@@ -51,7 +51,7 @@ class Constant:
 
 
 class OpNames(dict):
-    """What an expression may say: inputs, np, const(array), and every other name is an op."""
+    """The names that an expression may use: inputs, np, const(array); every other name is an op."""
 
     def __init__(self, inputs):
         super().__init__(inputs, np=np, const=Constant)
@@ -194,7 +194,7 @@ class Planned(Runner):
 
 
 class View:
-    """A view of all but the first element, which is no op."""
+    """A view of all but the first element. It needs a class because views are not ops."""
 
     def __init__(self, peer, inputs):
         self.peer, self.data = peer, next(iter(inputs.values()))
@@ -238,8 +238,8 @@ class Model(Runner):
 
 
 class Bench:
-    """libnd4c.so of one build, and libnd4c_bench.so, the library of bench/*.c, of the same build or another: the loader
-    takes the libnd4c.so that is loaded already where the loops ask for one of its name (SONAME)."""
+    """libnd4c.so of one build, and libnd4c_bench.so, the library of bench/*.c, of the same build or another: where the loops
+    need a library of that name (SONAME), the loader takes the libnd4c.so that is already loaded."""
 
     def __init__(self, build, loops):
         path = nd4c.find_library(build)
@@ -284,7 +284,7 @@ class Nd4c(Bench):
         return list(performance_page.machine_lines(self.library, THREADS))
 
     def limits(self):
-        """What the machine does at best, now: name -> GB/s or GFLOP/s."""
+        """The machine's limits, measured now: name -> GB/s or GFLOP/s."""
         count, bench = 10**7, self.bench
         a, b, y = (rows.fill((count,), "f32", 0.5) for _ in range(3))
         binary = lambda stream: lambda: bench.bench_limit_binary(0, 12, a.ctypes.data, b.ctypes.data, y.ctypes.data,

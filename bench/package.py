@@ -1,4 +1,4 @@
-"""The Python package of one build, build/<preset>/python, with a libnd4c.so that is named: small calls of
+"""The Python package of one build, build/<preset>/python, with the libnd4c.so that the caller names: small calls of
 bench/python/overhead.py, each in timeit's loop."""
 
 import os
@@ -27,7 +27,7 @@ class Statement:
         return self.timer.timeit(calls) / calls * 1e9
 
     def result(self):
-        return np.zeros(1)  # the package's own tests say what statements give
+        return np.zeros(1)  # results are not compared here: the package's tests do that
 
 
 class Package:

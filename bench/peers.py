@@ -36,7 +36,7 @@ def writes_into(text):
 class NumPy:
     def __init__(self, _):
         self.version, self.scipy = f"NumPy {np.__version__}", None
-        try:  # its rows are refused without
+        try:  # rows that need a missing package are refused
             import scipy.fft
             import scipy.linalg
             import scipy.special
@@ -60,13 +60,13 @@ class NumPy:
 
 
 class PyTorch:
-    """Eager, in inference mode. What stands before the last semicolon is done once, as a module's constructor does."""
+    """Eager, in inference mode. The statements before the last semicolon run once, as a module's constructor does."""
 
     def __init__(self, _):
         import torch
 
         torch.set_num_threads(THREADS)
-        self.mode = torch.inference_mode()  # kept: its end would end the mode
+        self.mode = torch.inference_mode()  # kept: the mode ends when this object is destroyed
         self.mode.__enter__()
         self.version = f"PyTorch {torch.__version__}"
         self.torch = torch
@@ -129,7 +129,7 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    """Its own default would be bfloat16 where the processor has it: single precision is asked for, as of all."""
+    """Asks for single precision, as for all peers: OpenVINO's default is bfloat16 on processors that have it."""
 
     def __init__(self, _):
         import openvino

@@ -1,4 +1,4 @@
-"""What a comparison is made of: rows, each one piece of work said once for nd4c and once for each peer.
+"""The rows of a comparison. Each row is one piece of work, written once for nd4c and once for each peer.
 
 A row's calls are Python expressions over its inputs, which are NumPy expressions themselves; `y` stands for the output
 array, None where each call makes a fresh one. nd4c's and ONNX's expressions name ops: add(a, b), Gemm(a, b, alpha=2.0).
@@ -21,7 +21,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "groups"
 @dataclasses.dataclass
 class Row:
     """nd4c: an expression, or "onnx": the ONNX model, run by nd4c, too. direct: expressions for loops by hand and for vendors'
-    libraries without nd4c. into: outputs are given, where a library takes them; else everybody makes fresh ones."""
+    libraries without nd4c. into: outputs are given where a library takes them; otherwise each call makes fresh ones."""
 
     name: str
     inputs: dict
@@ -59,7 +59,7 @@ class Group:
 
 
 def aligned(shape, dtype):
-    """An array on a page of its own, so that no library meets a better address than another."""
+    """An array that begins on a page boundary, so that all libraries get equally good addresses."""
     dtype = np.dtype(dtype)
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     raw = np.zeros(size + 4096, np.uint8)
@@ -93,7 +93,8 @@ class Makers:
         return self.repeated(shape, dtype, lambda count: self.random.random(count, np.float32) * (high - low) + low)
 
     def repeated(self, shape, dtype, make):
-        """Large arrays repeat a block of a million random numbers: making more would take longer than computing."""
+        """Large arrays repeat a block of a million random numbers: making more of them would take longer than the measured
+        work."""
         result, block = aligned(shape, numpy_dtype(dtype)), 1_000_003
         flat = result.reshape(-1)
         values = make(min(block, flat.size)).astype(flat.dtype)
@@ -117,7 +118,7 @@ class Makers:
         return fill((n,), dtype, self.random.permutation(n))
 
     def unrepeated(self, n, dtype="f32"):
-        """Numbers from -1 to 1, as many different ones as can be."""
+        """Numbers from -1 to 1, as many different ones as the dtype allows."""
         return fill((n,), dtype, self.random.random(n) * 2 - 1)
 
     def definite(self, n, dtype="f64"):

@@ -1,4 +1,4 @@
-"""Runs rows: asks each library's process in turns, compares the results, says what was found."""
+"""Runs rows: asks each library's process in turn, compares the results and reports the figures."""
 
 import datetime
 import math
@@ -13,7 +13,7 @@ import worker
 PEERS = {"nd4c": "nd4c", "numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX Runtime", "openvino": "OpenVINO",
          "loop": "streaming loop", "openblas": "OpenBLAS", "onednn_gemm": "dnnl_sgemm", "onednn_matmul": "oneDNN matmul"}
 SAMPLE_NS = 2e6  # a sample lasts at least this long
-SLOW_NS = 3e7  # a call that lasts longer is timed alone, without another before
+SLOW_NS = 3e7  # a call that lasts longer is timed alone, without one before it
 ENOUGH = 5  # rounds that are made in any case
 
 
@@ -42,7 +42,7 @@ def prepare(workers, row):
 
 
 def time_once(worker, row):
-    """Nanoseconds of a call, about; what is made at first calls has been made after this."""
+    """Nanoseconds of a call, roughly. Also warms up: first calls build caches and plans."""
     once = worker.ask("time", row.name, 1)
     for calls in (1, 100):
         if once < SLOW_NS:
@@ -51,14 +51,14 @@ def time_once(worker, row):
 
 
 def repeats_for(once):
-    """Calls of a sample; 0: one, without another before."""
+    """Calls of a sample; 0: a single call, without one before it."""
     return max(1, round(SAMPLE_NS / once)) if once < SLOW_NS else 0
 
 
 def sample(worker, row, repeats, tries=1):
     """Nanoseconds of a call; where there are several tries, the least of them."""
     if 0 < repeats < 100:
-        worker.ask("time", row.name, 1)  # the caches hold what the others have left
+        worker.ask("time", row.name, 1)  # after the other processes' turns the caches hold their data
     return worker.ask("time", row.name, max(repeats, 1), tries)
 
 
@@ -77,7 +77,7 @@ class Runner:
         return self.workers[peer].ask(*what)
 
     def prepare(self, row):
-        """Makes all of them ready, side by side; what the row's entry begins with."""
+        """Prepares the row in all processes at the same time; returns the first part of the row's entry."""
         results, refused, moved = prepare({peer: self.workers[peer] for peer in row.calls() if peer in self.workers}, row)
         found = {"name": row.name, "ns": {}, "ratios": {}, "refused": refused, "wrong": {},
                  "moved": next(filter(None, moved.values()), None)}
@@ -90,7 +90,7 @@ class Runner:
         return found
 
     def measure(self, row, found):
-        """Times what is ready; adds medians and ratios."""
+        """Times the prepared calls; adds medians and ratios."""
         ready = found["ready"]
         repeats = {peer: repeats_for(time_once(self.workers[peer], row)) for peer in ready}
         times = {peer: [] for peer in ready}

@@ -1,4 +1,4 @@
-/* See small.h. */
+/* The loops of small.h over calls on small arrays. bench_dispatch.c calls them. */
 #include "small.h"
 
 #include "measure.h"

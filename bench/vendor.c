@@ -1,4 +1,5 @@
-/* See vendor.h. */
+/* Loads OpenBLAS and oneDNN and calls their matrix products without nd4c. bench_gemm.c calls it directly, bench/ours.py
+ * through ctypes. */
 #include "vendor.h"
 
 #include <dlfcn.h>
@@ -190,7 +191,7 @@ void bench_product_free(bench_product *p) {
   if (p->engine != NULL) {
     (void)p->dnnl.engine_destroy(p->engine);
   }
-  free(p); /* the libraries stay: nd4c uses the same ones */
+  free(p); /* the libraries stay loaded: nd4c uses the same ones */
 }
 
 const char *bench_vendor_name(int vendor, nd4c_dtype dtype) {

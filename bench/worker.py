@@ -43,7 +43,7 @@ def serve(connection, library):
             return
         try:
             answer = (answers.get(what) or getattr(library, what))(*arguments)
-        except Exception as error:  # whatever the library says is the answer
+        except Exception as error:  # the library's own failure is the answer
             answer = RuntimeError(f"{type(error).__name__}: {str(error)[:300]}")
         connection.send(answer)
 
@@ -54,7 +54,7 @@ class Worker:
     def __init__(self, peer, build, loops=None):
         self.connection, other = multiprocessing.connection.Pipe()
         environment = {name: value for name, value in os.environ.items()
-                       if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}  # they would force OpenBLAS's kernels
+                       if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}  # they override OpenBLAS's choice
         self.process = subprocess.Popen([sys.executable, __file__, peer, str(build), str(loops or build), str(other.fileno())],
                                         pass_fds=[other.fileno()], env=environment)
         other.close()

@@ -42,7 +42,7 @@ def conv_rows(name, x, w, stride, padding, groups):
         yield Row(f"conv {name}, channels last", {**inputs, "x": f"uniform({last})"},
                   f"conv(x.transpose(0, 3, 1, 2), w, b, {attrs}, groups={groups})", None,
                   f"x = x.permute(0, 3, 1, 2); w = w.contiguous(memory_format=torch.channels_last); {torch}", None,
-                  into=False, **common)  # fresh: everybody's result is channels last, too
+                  into=False, **common)  # fresh: each library then gives its result channels last, too
     yield Row(f"model: conv {name}", inputs, "onnx", onnx=f"Conv(x, const(w), const(b), {attrs}, group={groups})", **common)
 
 

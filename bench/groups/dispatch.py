@@ -1,4 +1,4 @@
-"""Calls on eight elements: what a call costs beside its arithmetic."""
+"""Calls on eight elements: the cost of a call apart from its arithmetic."""
 
 from rows import Group, Row
 

@@ -1,4 +1,4 @@
-"""Matrix products. Eager rows give both operands anew; model rows have the right one as a constant of the model."""
+"""Matrix products. Eager rows pass both operands to each call; model rows have the right one as a constant of the model."""
 
 from rows import Group, Row
 

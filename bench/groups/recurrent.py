@@ -8,7 +8,7 @@ KINDS = {"lstm": (4, (0, 2, 3, 1), "LSTM", 3, ""), "gru": (3, (1, 0, 2), "GRU", 
 
 
 def recurrent_rows(kind, t, n, i, h):
-    """PyTorch orders the gates in another way: its module is given ours, permuted."""
+    """PyTorch orders the gates differently: its module gets nd4c's weights with the gates permuted."""
     gates, order, name, outputs, attr = KINDS[kind]
     shape = f"T={t} B={n} {i} to {h}"
     inputs = {"x": f"uniform(({t}, {n}, {i}))", "w": f"uniform((1, {gates * h}, {i}), 'f32', -0.1, 0.1)",

@@ -2,9 +2,9 @@
 
     PYTHONPATH=build/release/python python bench/python/large.py [--rounds 21] [--json FILE] [CASE...]
 
-Column `c` calls the C library's function itself, with arguments made once: what Python adds shows in `c/nd4c`, which is 1
-where it adds nothing. Quotients are the other's time over nd4c's, the median of the rounds' quotients, so more than 1 means
-that nd4c is faster. Each library works in a process of its own, as in overhead.py; those that are not installed are left out."""
+Column `c` calls the C library's function directly, with arguments made once: `c/nd4c` shows what Python adds, and is 1 where
+it adds nothing. Quotients are the other's time over nd4c's, the median of the rounds' quotients, so more than 1 means that
+nd4c is faster. Each library works in a process of its own, as in overhead.py; those that are not installed are left out."""
 import ctypes
 import statistics
 import sys
@@ -64,7 +64,7 @@ def c_call(names, op, inputs, attrs):
 
 
 def work(library):
-    """Answers lines `case loops` with seconds, until there are none."""
+    """Reads lines `case loops` and answers each with seconds, until the input ends."""
     names = {"ns": namespace({"nd4c": "native", "c": "ctypes"}.get(library, library))}
     exec(SETUP, names)
     timers = {}

@@ -1,9 +1,9 @@
-"""What one small call costs in Python: nd4c's two cores, NumPy, PyTorch, measured in turns.
+"""The cost of one small call in Python: nd4c's two cores, NumPy, PyTorch, measured in turns.
 
     PYTHONPATH=build/release/python python bench/python/overhead.py [--rounds 30] [--json FILE] [CASE...]
 
-Each library works in a process of its own; for each case and round every one is asked in turn, so that what else the machine
-does hits all alike. A row is the median over the rounds, in nanoseconds a call; `vs` is nd4c's native core over the other
+Each library works in a process of its own; each case and round times them in turn, so that other work on the machine affects
+all of them equally. A row is the median over the rounds, in nanoseconds a call; `vs` is nd4c's native core over the other
 one's, the median of the rounds' quotients. Libraries that are not installed are left out.
 """
 import argparse
@@ -60,7 +60,7 @@ def namespace(library):
 
 
 def work(library):
-    """Answers lines `case loops` with seconds, until there are none."""
+    """Reads lines `case loops` and answers each with seconds, until the input ends."""
     ns = namespace(library)
     names = {"ns": ns}
     exec(SETUP, names)

@@ -1,4 +1,4 @@
-"""What starting costs: a fresh process that imports nd4c or NumPy and adds two arrays, turn by turn.
+"""The cost of starting: a fresh process that imports nd4c or NumPy and adds two arrays, turn by turn.
 
     python bench/python/startup.py [--rounds 41]
 
