@@ -26,7 +26,7 @@ double bench_cycle(void) {
     for (uint64_t k = 0; k < ADDITIONS; k++) {
       sum += k;
 #if defined(__GNUC__)
-      __asm__ volatile("" : "+r"(sum)); /* volatile: each call must compute the sum */
+      __asm__ volatile("" : "+r"(sum)); /* keeps every addition of the chain */
 #endif
     }
     took = bench_now() - begin;

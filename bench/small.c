@@ -1,4 +1,5 @@
-/* The loops of small.h over calls on small arrays. bench_dispatch.c calls them. */
+/* The loops of small.h over calls on small arrays. bench_dispatch.c and bench_routing.c call them directly,
+ * bench/ours.py through ctypes. */
 #include "small.h"
 
 #include "measure.h"
