@@ -8,7 +8,8 @@ install(TARGETS nd4c EXPORT nd4cTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nd4c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The pages, at the same places beside each other as in docs/: those of the backends are links to the backends' folders.
+# The pages, in the same folders as in docs/, so that links between them work. Pages of backends are links to the
+# backends' folders.
 file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/docs/*.md
   ${PROJECT_SOURCE_DIR}/docs/*.svg)
 foreach(page ${pages})
@@ -17,7 +18,7 @@ foreach(page ${pages})
   get_filename_component(file ${PROJECT_SOURCE_DIR}/docs/${page} REALPATH)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} RENAME ${name})
 endforeach()
-# What how-to/writing-a-backend.md names, at the same places beside the rooms of pages.
+# The source files that how-to/writing-a-backend.md names, at the same places relative to the pages.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/backends/stub DESTINATION ${CMAKE_INSTALL_DOCDIR}/backends
   FILES_MATCHING PATTERN "*.[ch]" PATTERN "README.md")
 install(FILES ${PROJECT_SOURCE_DIR}/tests/plugin/contributor.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/plugin)
@@ -34,8 +35,9 @@ file(RELATIVE_PATH nd4c_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /
 configure_file(${CMAKE_CURRENT_LIST_DIR}/nd4c.pc.in ${CMAKE_BINARY_DIR}/package/nd4c.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/package/nd4c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The oneDNN of the build goes into a folder of nd4c's own, where libnd4c.so finds it through its RPATH and the loader does
-# not: in the folder of libraries it would take the place of the system's for every program. With it goes its licence.
+# The oneDNN of the build goes into a private folder, where libnd4c.so finds it through its RPATH and the loader does
+# not search: in the folder of libraries it would replace the system's oneDNN for every program. Its licence is
+# installed with it.
 if(ND4C_ONEDNN AND ND4C_ONEDNN_FILE)
   install(FILES ${ND4C_ONEDNN_FILE} DESTINATION ${CMAKE_INSTALL_LIBDIR}/${ND4C_PRIVATE_FOLDER} RENAME libdnnl.so.3)
   install(FILES ${PROJECT_SOURCE_DIR}/bindings/python/licenses/oneDNN.txt DESTINATION ${CMAKE_INSTALL_DOCDIR}/licenses)

@@ -37,7 +37,7 @@ function(nd4c_add_kernels folder)
     target_include_directories(nd4c_kernels_${folder}_${level} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(nd4c_kernels_${folder}_${level} PRIVATE ${flags_${level}}
       $<$<CONFIG:Release>:-O3> -fno-trapping-math
-      $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # ND4C_INDEPENDENT promises something, it asks for nothing
+      $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>) # ND4C_INDEPENDENT only permits vectorisation, it does not demand it
     target_compile_definitions(nd4c_kernels_${folder}_${level} PRIVATE ND4C_LEVEL=${level} ND4C_LEVEL_${upper}=1)
     set_property(GLOBAL APPEND PROPERTY ND4C_OBJECTS nd4c_kernels_${folder}_${level})
   endforeach()
@@ -66,7 +66,7 @@ function(nd4c_list_families provider prefix)
   target_include_directories(nd4c_backend_${provider} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/families)
 endfunction()
 
-# nd4c_add_plugin_backend(NAME SOURCES...): a backend as a shared object that links nothing of nd4c's.
+# nd4c_add_plugin_backend(NAME SOURCES...): a backend as a shared object that links no library of nd4c.
 function(nd4c_add_plugin_backend name)
   add_library(nd4c_plugin_${name} MODULE ${ARGN})
   target_link_libraries(nd4c_plugin_${name} PRIVATE nd4c_flags)

@@ -15,7 +15,7 @@ set(ND4C_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or 
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
   message(FATAL_ERROR "nd4c runs on Linux, on x86-64 and arm64, and this build is for ${CMAKE_SYSTEM_NAME}")
 elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
-  message(WARNING "nd4c is made for x86-64 and arm64; on ${CMAKE_SYSTEM_PROCESSOR} nothing of it was tried")
+  message(WARNING "nd4c is made for x86-64 and arm64; it has not been tested on ${CMAKE_SYSTEM_PROCESSOR}")
 endif()
 if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
   message(FATAL_ERROR "BUILD_SHARED_LIBS is ${BUILD_SHARED_LIBS}, but nd4c is a shared library only. Its devices, memory, "
@@ -30,7 +30,7 @@ endif()
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
-if(NOT ND4C_SANITIZE) # else tests link what is hidden here from a shared library: see src/CMakeLists.txt
+if(NOT ND4C_SANITIZE) # with sanitizers, tests link hidden functions from a shared library: see src/CMakeLists.txt
   set(CMAKE_C_VISIBILITY_PRESET hidden)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -42,7 +42,7 @@ set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 find_package(Threads REQUIRED)
 # Found here and not in src/: the static library's users (tests) must see the imported target too. libgomp is not built
-# for ThreadSanitizer, which would report its barriers as races.
+# with ThreadSanitizer, which would report its barriers as races.
 if(ND4C_OPENMP AND NOT ND4C_SANITIZE MATCHES "thread")
   find_package(OpenMP COMPONENTS C)
 endif()

@@ -1,5 +1,5 @@
 # Writes OUTPUT, a header with the list ND4C_FAMILIES(X) of the kernel families that FILES define: arrays named
-# PREFIX_<family>_kernels. A family that is added or removed needs no other list.
+# PREFIX_<family>_kernels. Adding or removing a family changes no other list.
 set(families "")
 foreach(file ${FILES})
   file(STRINGS ${file} found REGEX "^const nd4c_kernel \\*const ${PREFIX}_[a-z0-9_]+_kernels\\[\\] =")

@@ -1,5 +1,5 @@
-# Writes OUTPUT, a header with the list LIST(X) of what FILES define by a line MACRO(name, ...) or MACRO(number, name, ...),
-# in the order of the numbers, else of the names. What is added or removed needs no other list.
+# Writes OUTPUT, a header with the list LIST(X) of the entries that FILES define by a line MACRO(name, ...) or
+# MACRO(number, name, ...), sorted by number, else by name. Adding or removing an entry changes no other list.
 set(found "")
 foreach(file ${FILES})
   file(STRINGS ${file} lines REGEX "^${MACRO}\\(")

@@ -9,7 +9,7 @@ cache=$root/.cache
 mkdir -p "$logs" "$cache"
 started=$SECONDS
 
-# These would force OpenBLAS to use kernels for another processor.
+# These variables would force OpenBLAS to use kernels for another processor.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 
 say() { printf '%s\n' "$*"; }
@@ -74,8 +74,8 @@ fetch_tool() {
     "$cache/venv/bin/pip" install --disable-pip-version-check -r "scripts/$1.txt"
 }
 
-# CMake and Ninja: the system's, else pip's. Environments of earlier runs go first, so that a second run fetches
-# nothing.
+# CMake and Ninja: the system's, else pip's. Environments of earlier runs come first in PATH, so that a second run
+# fetches nothing.
 need_cmake() {
   [ -x "$cache/venv/bin/cmake" ] && PATH=$cache/venv/bin:$PATH
   cmake_is_recent && return 0
@@ -152,15 +152,16 @@ need_python_packages() {
   fi
 }
 
-# tell_space GIGABYTES: warns early if the disk may become full, which compilers and tests report in obscure ways.
+# tell_space GIGABYTES: warns early if the disk may fill up, because compilers and tests report a full disk in obscure
+# ways.
 tell_space() {
   local free
   free=$(df -Pk "$root" | awk 'NR == 2 { print int($4 / 1000000) }')
   [ "${free:-$1}" -ge "$1" ] || say "Only $free GB are free here: a first run fills some $1 GB of build/ and .cache/"
 }
 
-# setup [test]: installs everything that building, or building and testing, needs. Names packages that are missing and
-# cannot be installed, and leaves them out if a build does without them.
+# setup [test]: installs everything that building, or building and testing, needs. Names the packages that are missing
+# and cannot be installed, and continues without those that a build does not require.
 setup() {
   [ "${1-}" != test ] || tell_space 6
   want_packages "${build_packages[@]}"

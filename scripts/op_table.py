@@ -1,4 +1,4 @@
-"""Reads the op table (include/nd4c/op_table.h) with the C preprocessor, for scripts that derive text from it."""
+"""Reads the op table (include/nd4c/op_table.h) with the C preprocessor, for scripts that generate text from it."""
 import re
 import subprocess
 from collections import namedtuple

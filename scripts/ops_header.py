@@ -39,7 +39,7 @@ DTYPES = {"BOOLEAN": "bool", "REAL_FLOATING": "float", "FLOATING": "float, compl
 
 
 def read_rules(source):
-    """Of each function of src/ops/infer and src/array: the comment above it, and its text."""
+    """For each function of src/ops/infer and src/array: the comment above it and its text."""
     functions = {}
     pattern = re.compile(r"(?:^/\*((?:(?!\*/).)*)\*/\n)?"
                          r"^(?:static )?(?:inline )?[a-z_][\w ]*[ *](\w+)\([^;{]*?\) \{\n(.*?)^\}", re.S | re.M)
@@ -51,7 +51,7 @@ def read_rules(source):
 
 
 def reach(functions, rule):
-    """The texts of a rule and of the functions that it names, however far."""
+    """The texts of a rule and of all functions that it names directly or indirectly."""
     seen, todo, texts = set(), [(f"nd4c_infer_{rule}", None)], []
     while todo:
         name, file = todo.pop()
@@ -65,7 +65,7 @@ def reach(functions, rule):
 
 
 def statuses(source, functions):
-    """Of each rule: the statuses that its text and that of the functions it calls name, in the table's order."""
+    """For each rule: the statuses that its text and the texts of the functions it calls name, in the table's order."""
     table = (source / "include/nd4c/status.h").read_text()
     every = ("OK", "NULL_ARGUMENT", "INTERNAL")  # of every op: ops.h says so once
     names = [name for name in re.findall(r"^  X\((\w+), \d+,", table, re.M) if name not in every]
@@ -94,7 +94,7 @@ def default_text(parameter):
 
 
 def c_parameters(parameter):
-    """The parameters of the C function for one of the op."""
+    """The parameters of the C function that stand for one parameter of the op."""
     if parameter.kind == "WORD":
         return [f"nd4c_{parameter.type} {parameter.name}"]
     return [form.format(parameter.name) for form in C_TYPES[parameter.kind]]

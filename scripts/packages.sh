@@ -1,9 +1,9 @@
-# Packages of the system, for the scripts of this folder: installs missing ones if it may, and finds out what the
-# machine has. Sourced by lib.sh.
+# Packages of the system, for the scripts of this folder: installs missing ones if it may, and detects what the machine
+# has. Sourced by lib.sh.
 # shellcheck shell=bash
 
 build_packages=(gcc libc6-dev cmake ninja-build libhwloc-dev libcjson-dev libopenblas0-openmp)
-# Libraries that make some engines faster if they are found at run time: LAPACKE for factorisations, FFTW for Fourier
+# Libraries that some engines use if they find them at run time: LAPACKE for factorisations, FFTW for Fourier
 # transforms.
 engine_packages=(liblapacke libfftw3-double3 libfftw3-single3)
 test_packages=(libcmocka-dev g++ pkg-config binutils)
@@ -12,7 +12,7 @@ test_packages=(libcmocka-dev g++ pkg-config binutils)
 codec_packages=(libturbojpeg0 libpng16-16 libwebp7 libtiff6 libopenjp2-7 libpcre2-8-0 libminizip1 libcjson1)
 # An OpenCL device that works on every machine (PoCL, on the processor), the loader, and a BLAS for it.
 opencl_packages=(pocl-opencl-icd ocl-icd-libopencl1 libclblast1)
-# Reads the binary interface of the headers; without it the test tools.abi is skipped.
+# abidw reads the binary interface of the headers; without it the test tools.abi is skipped.
 abi_packages=(abigail-tools)
 # Kernels for arm64 on another machine: a cross compiler and an emulator.
 arm64_packages=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)
@@ -25,7 +25,7 @@ as_root() {
   fi
 }
 
-# Whether installing can be tried: there is apt-get, and the user is root or has sudo, which did not refuse so far.
+# Whether installing can be tried: apt-get exists, and the user is root or has sudo, which has not refused so far.
 can_install() {
   have apt-get && [ -z "${install_refused-}" ] && { [ "$(id -u)" -eq 0 ] || have sudo; }
 }
@@ -34,7 +34,7 @@ installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = i
 # Whether the package manager offers a package.
 offered() { [ -n "$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)/\1/p')" ]; }
 
-# If this fails, because sudo refuses or no package server answers, nothing else is tried.
+# If this fails, because sudo refuses or no package server answers, the scripts do not try to install anything else.
 refresh_packages() {
   [ -z "${packages_refreshed-}" ] || return 0
   step apt-update "Reading the package lists" as_root apt-get -o DPkg::Lock::Timeout=120 update || {
@@ -44,8 +44,7 @@ refresh_packages() {
   packages_refreshed=yes
 }
 
-# want_packages NAME...: installs those that are missing, where it may. Never fails: the caller checks what the machine
-# has.
+# want_packages NAME...: installs the missing ones if it may. Never fails: the caller checks what the machine has.
 want_packages() {
   local package missing=()
   have apt-get || return 0
@@ -62,7 +61,7 @@ want_packages() {
   say "Not installed: ${missing[*]}. Going on with what the machine has"
 }
 
-# want_offered NAME...: the same of those of them that this system's package manager knows by that name.
+# want_offered NAME...: the same for the packages among them that this system's package manager offers.
 want_offered() {
   local package known=()
   have apt-get || return 0
@@ -72,7 +71,7 @@ want_offered() {
     if offered "$package"; then
       known+=("$package")
     else
-      say "This system has no package $package: nd4c does without it and says so"
+      say "This system has no package $package: nd4c works without it and reports that"
     fi
   done
   [ ${#known[@]} -eq 0 ] || want_packages "${known[@]}"
@@ -82,7 +81,7 @@ want_offered() {
 need_packages() {
   local package missing=()
   if ! have apt-get; then
-    say "No apt-get here: the packages below (or this system's equivalents) must be there already: $*"
+    say "No apt-get here: the packages below (or this system's equivalents) must be installed already: $*"
     return 0
   fi
   want_packages "$@"

@@ -5,7 +5,7 @@
 wheel_folder=$root/dist
 test_environment=$cache/python # what the tests of the package run in
 
-# Python.h for the extension: many Pythons include it, Debian has a package for it.
+# Python.h for the extension: many Pythons come with it, Debian has a package for it.
 need_python_headers() {
   "$cache/venv/bin/python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
     need_packages python3-dev

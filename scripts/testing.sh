@@ -22,7 +22,7 @@ finish() {
 }
 trap finish EXIT
 
-# library_of TEST: the library that the test of a vendor's engine needs, if it is installed; else nothing.
+# library_of TEST: prints the library that the test of a vendor's engine needs, if that library is installed.
 library_of() {
   local name=
   case $1 in
@@ -36,8 +36,8 @@ library_of() {
   fi
 }
 
-# count_skipped NAME: names what was skipped. The test of an engine skips itself where the engine serves nothing: with
-# the library installed that is a failure.
+# count_skipped NAME: names the skipped tests. An engine's test skips itself if the engine computes nothing, which is a
+# failure if the engine's library is installed.
 count_skipped() {
   local log=$logs/$1.log test library
   while IFS= read -r test; do
@@ -45,7 +45,7 @@ count_skipped() {
     if [ -n "$library" ] && [ "$1" != aarch64-test ]; then
       passed=$((passed - 1))
       failed=$((failed + 1))
-      failures+=("$1: $test was skipped, though $library is here: its engine serves nothing")
+      failures+=("$1: $test was skipped, though $library is installed: its engine computes nothing")
     else
       say "    skipped: $test"
     fi
@@ -130,7 +130,8 @@ script_tests() {
   done < <(sed -n 's/^FAILED: //p' "$log")
 }
 
-# sample_of_commit: a number from 0 to 59, from the hash of the commit that is checked out; 0 outside a git checkout.
+# sample_of_commit: a number from 0 to 59, from the hash of the commit that is checked out. Prints 0 outside a git
+# checkout.
 sample_of_commit() {
   local hash
   hash=$(git rev-parse HEAD 2>/dev/null || echo 0)
