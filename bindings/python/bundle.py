@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Gathers the shared libraries that a wheel carries: copied under their SONAMEs, stripped, looking for each other beside
-themselves and nowhere in the build.
+"""Gathers the shared libraries that a wheel carries: copied under their SONAMEs and stripped, with an RPATH that finds the
+others beside them and nothing in the build.
 
     bundle.py --output lib --strip strip --patchelf patchelf build/ci/lib/libnd4c.so /usr/lib/.../libopenblas.so.0
 
-What they need in turn comes along, but for what every system with the wheel's glibc has (PEP 600's list).
+The libraries that these need are copied too, except those that every system with the wheel's glibc has (PEP 600's list).
 
     bundle.py --find onednn-cpu-gomp libdnnl.so.3
 
@@ -26,7 +26,7 @@ def tell(*command):
 
 
 def needed(path, patchelf):
-    """Paths of the libraries that a library needs and that not every system has."""
+    """Paths of the libraries that a library needs, without those that every system has."""
     found = {}
     for line in tell("ldd", path):
         match = re.match(r"\s*(\S+) => (\S+|not found)", line)

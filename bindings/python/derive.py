@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the Python package knows of the C library: from include/nd4c and the library just built.
+"""Writes the Python package's description of the C library from include/nd4c and the library just built.
 
     derive.py --include include --library build/debug/lib/libnd4c.so --output build/debug/python/nd4c
 
@@ -7,7 +7,7 @@ nd4c/_abi.py  numbers, struct layouts and prototypes of the public API, one sign
 nd4c/ops.py   one Python function an op, with its doc line and its names elsewhere
 nd4c/*.pyi    type stubs
 
-Nothing here is committed and nothing is installed for it: the Python that runs it needs its standard library only.
+The files that it writes are not committed. It needs only Python's standard library.
 """
 import argparse
 import ast
@@ -16,7 +16,7 @@ import os
 import re
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c"))  # last: it has modules named as Python's own
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c"))  # last: its modules shadow Python's
 import _schema  # noqa: E402
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
@@ -67,7 +67,7 @@ def read_tables(texts):
 
 
 def enum_rows(members):
-    """The members of an enum that has no table, as a table's rows: what their names begin with in common is left out."""
+    """The members of an enum that has no table, as a table's rows, without the prefix that their names share."""
     common = len(os.path.commonprefix([name for name, _ in members]).rpartition("_")[0]) + 1
     return [[name[common:], number, '"%s"' % name[common:].lower()] for name, number in members]
 
@@ -181,7 +181,7 @@ def read_schema(path, namespace):
 
 
 def enum_table(row, attr, tables):
-    """The name of a table that has the words for an attribute's values; None if they have none."""
+    """The name of the table with the words for an attribute's values; None if the attribute has no words."""
     words = row["words"][attr]
     return next((name for name, rows in tables.items()
                  if words and [(int(r[1]), r[2].strip('"')) for r in rows if is_word(r)] == words), None)
@@ -270,7 +270,8 @@ def attribute_name(op, name):
 
 
 def parameters(row, tables):
-    """Python parameters of an op and the expressions that the core gets. An op without inputs is told where to make it."""
+    """Python parameters of an op and the expressions that the core gets. An op without inputs takes the device on which it
+    makes its result."""
     names, values, keyword = [], [], False
     for name, kind in row["inputs"]:
         names.append(python_name(name) + ("=None" if kind == "o" else ""))
@@ -372,7 +373,7 @@ _Number = Union[builtins.bool, int, float, complex]
 _Axis = Optional[Union[int, Tuple[int, ...]]]
 _Shape = Union[int, Sequence[int]]
 """
-# What parameters of these names take; any other: Any.
+# Types of parameters by name; all others are Any.
 PARAMETER_TYPES = {
     "x": "Array", "x1": "_ArrayLike", "x2": "_ArrayLike", "condition": "Array", "indices": "Array", "axis": "_Axis",
     "axes": "Any", "dtype": "Optional[_DTypeLike]", "device": "Optional[_DeviceLike]", "shape": "_Shape",
@@ -457,8 +458,8 @@ def array_stub(folder):
 
 
 def signatures(path):
-    """Public functions of a module: name -> parameters as a stub has them. Functions that a factory makes have the
-    parameters of the factory's inner function."""
+    """Public functions of a module: name -> parameters as a stub has them.
+    Functions made by a factory have the parameters of the factory's inner function."""
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     factories, found = {}, {}
@@ -596,7 +597,7 @@ def random_stub(path):
 
 
 def write(path, text):
-    """Leaves a file that already says so alone: nothing that depends on it is made again."""
+    """Writes a file only if its text changes, so that the build does not remake what depends on it."""
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             if file.read() == text:

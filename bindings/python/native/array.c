@@ -86,7 +86,7 @@ static PyObject *get_device(PyObject *self, void *closure) {
   return device;
 }
 
-/* ctypes takes it where a function has a parameter of type c_void_p. */
+/* Lets ctypes pass an Array to a parameter of type c_void_p. */
 static PyObject *get_parameter(PyObject *self, void *closure) {
   (void)closure;
   return PyLong_FromVoidPtr(handle_of(self));

@@ -43,7 +43,7 @@ static bool is_fortran(const nd4c_array *array) {
   return true;
 }
 
-/* Whether the order of the elements is what the consumer can take. */
+/* Whether the consumer accepts the order of the elements. */
 static bool is_order_fine(const nd4c_array *array, int flags) {
   bool c_order = lib.array_is_contiguous(array), fortran = is_fortran(array);
   if ((flags & PYTHON_BUFFER_C_CONTIGUOUS) == PYTHON_BUFFER_C_CONTIGUOUS) {
@@ -58,7 +58,7 @@ static bool is_order_fine(const nd4c_array *array, int flags) {
   return (flags & PYTHON_BUFFER_STRIDES) == PYTHON_BUFFER_STRIDES || c_order;
 }
 
-/* Extents, then strides in bytes: what the view points to until it is released. */
+/* Extents, then strides in bytes. The view points to them until the consumer releases it. */
 static bool fill_layout(const nd4c_array *array, python_buffer *view, int flags) {
   int32_t rank = lib.array_rank(array);
   Py_ssize_t *numbers = malloc((size_t)(2 * rank + 1) * sizeof *numbers);
@@ -98,7 +98,7 @@ int native_buffer_get(PyObject *self, python_buffer *view, int flags) {
     return refuse(view, "the array is read-only");
   }
   if (!is_order_fine(array, flags)) {
-    return refuse(view, "the array's elements do not lie in the order that was asked for");
+    return refuse(view, "the array's elements are not in the requested order");
   }
   nd4c_status status = find_bytes(array, &view->buf);
   if (status != ND4C_OK) {

@@ -8,10 +8,10 @@
 
 enum { INLINE_ARRAYS = 16, INLINE_NUMBERS = 64, MOST_ATTRS = 32, MOST_OUTPUTS = 8 };
 
-/* An op as its callable knows it: what the callable's `self` holds. */
+/* The op of a callable: the contents of the callable's `self`. */
 typedef struct op_plan {
   const nd4c_op_info *info;
-  bool elementwise; /* a little work for each element of its inputs; or a view */
+  bool elementwise; /* little work for each element of its inputs, or a view */
   PyMethodDef method;
 } op_plan;
 
@@ -198,7 +198,7 @@ static bool take_text(op_call *c, PyObject *value, nd4c_attr_value *attr) {
   }
   PyObject *bytes = PyUnicode_Check(value) ? PyUnicode_AsUTF8String(value) : value;
   if (bytes == NULL || !PyBytes_Check(bytes)) {
-    PyErr_SetNone(PyExc_TypeError); /* take_attrs says more */
+    PyErr_SetNone(PyExc_TypeError); /* take_attrs replaces it by a detailed one */
     return false;
   }
   if (bytes != value) {
@@ -236,7 +236,7 @@ static bool take_attr(op_call *c, PyObject *value, const nd4c_op_attr *schema, n
 }
 
 static const char *const expected[] = {
-    [ND4C_ATTR_UNSET] = "a value that Python has none for",
+    [ND4C_ATTR_UNSET] = "a value of a kind that Python lacks",
     [ND4C_ATTR_INT] = "an integer",
     [ND4C_ATTR_BOOL] = "True or False",
     [ND4C_ATTR_FLOAT] = "a number",

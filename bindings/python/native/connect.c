@@ -63,7 +63,7 @@ static bool keep_dtypes(PyObject *by_number) {
   return true;
 }
 
-/* What _dtypes.weak says for one kind of number and one dtype; 0 where it raises TypeError. */
+/* The answer of _dtypes.weak for one kind of number and one dtype; 0 if it raises TypeError. */
 static bool ask_weak(PyObject *weak, PyTypeObject *type, PyObject *dtype, nd4c_dtype *answer) {
   PyObject *result = PyObject_CallFunctionObjArgs(weak, (PyObject *)type, dtype, NULL);
   if (result == NULL || result == Py_None) {
@@ -109,7 +109,7 @@ bool native_connect(void) {
   return registry.raise_error != NULL && connect_library() && connect_dtypes();
 }
 
-/* -- what comes later --------------------------------------------------------------------------------------------- */
+/* -- objects that the package registers later --------------------------------------------------------------------- */
 
 PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects) {
   static const struct {

@@ -109,7 +109,7 @@ static bool enough_bytes(const making *m, Py_ssize_t bytes) {
   return !large && (elements < 1 || lib.dtype_bytes(m->dtype, elements) <= bytes);
 }
 
-/* Bytes, and what bytes can be made of. */
+/* Bytes, or an object that converts to bytes. */
 static PyObject *from_data(PyObject *module, PyObject *const *args, Py_ssize_t count) {
   making m;
   nd4c_array *out = NULL;
@@ -179,7 +179,7 @@ PyMethodDef native_creation_methods[] = {
     {"from_data", NATIVE_METHOD(from_data), METH_FASTCALL, "A copy of C-ordered bytes."},
     {"from_scalar", NATIVE_METHOD(from_scalar), METH_FASTCALL, "A 0-d array of a Python number."},
     {"from_nested", NATIVE_METHOD(native_from_nested), METH_FASTCALL,
-     "An array of nested lists of Python's bools, ints or floats; None for what else lists may hold."},
+     "An array of nested lists of Python's bools, ints or floats; None if the lists hold anything else."},
     {"capsule", NATIVE_METHOD(native_capsule), METH_FASTCALL,
      "A DLPack capsule of the tensor at an address; versioned or not."},
     {"from_handle", from_handle, METH_O, "An Array of an nd4c_array * whose reference it takes over."},
@@ -187,5 +187,5 @@ PyMethodDef native_creation_methods[] = {
     {"item", item, METH_O, "The first element as a Python number, or text."},
     {"function", native_function, METH_O, "The callable of an op: inputs, then attributes in the schema's order."},
     {"register", NATIVE_METHOD(native_register), METH_VARARGS | METH_KEYWORDS,
-     "Takes what the rest of the package gives to a core: devices, asarray, item, raise_error."},
+     "Takes the objects that the package gives to a core: devices, asarray, item, raise_error."},
     {NULL, NULL, 0, NULL}};

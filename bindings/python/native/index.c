@@ -4,7 +4,7 @@
 
 enum { MOST_ITEMS = 64 };
 
-/* A key as items, and what keeps the arrays among them alive. */
+/* A key as items, with references that keep the arrays among them alive. */
 typedef struct key_items {
   nd4c_index items[MOST_ITEMS];
   PyObject *kept[MOST_ITEMS];
@@ -31,8 +31,8 @@ static bool integer_item(PyObject *number, nd4c_index *item) {
   return value != -1 || PyErr_Occurred() == NULL;
 }
 
-/* PySlice_Unpack says Py_SSIZE_T_MAX or _MIN where a bound is None or beyond; for Python's meaning they are the same
- * but in one case: a bound that is INT64_MIN means None to nd4c, which only a backwards stop may. */
+/* PySlice_Unpack gives Py_SSIZE_T_MAX or _MIN for a bound that is None or out of range. Python treats these alike. nd4c
+ * reads a bound of INT64_MIN as None, which is right only for the stop of a backwards slice. */
 static bool slice_item(PyObject *slice, nd4c_index *item) {
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(slice, &start, &stop, &step) < 0) {
@@ -130,7 +130,7 @@ static bool take_items(PyObject *key, key_items *k) {
 
 /* -- access ------------------------------------------------------------------------------------------------------- */
 
-/* Whether elements move, many enough to let other threads run. */
+/* Whether the call moves enough elements to release the GIL. */
 static bool is_long_way(const key_items *k, const nd4c_array *array) {
   bool moves = false;
   for (int i = 0; i < k->count; i++) {
@@ -158,7 +158,7 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
   return native_array_result(status, out);
 }
 
-/* One element is soon set. */
+/* Whether the key is one integer an axis: setting one element is too short to release the GIL. */
 static bool is_one_element(PyObject *self, const key_items *k) {
   bool integers = k->count == lib.array_rank(handle_of(self));
   for (int i = 0; i < k->count; i++) {

@@ -1,9 +1,9 @@
 /* The abi3 core of the Python package: the work of nd4c/_ctypes.py in C, over the same public API of the same library.
  * Every .c file of this folder includes it.
  *
- * It is linked to nothing of nd4c's: functions come from the library that nd4c/_library.py has opened, dtypes, devices
+ * It is not linked with libnd4c.so: functions come from the library that nd4c/_library.py has opened; dtypes, devices
  * and exceptions are Python objects that nd4c/_dtypes.py, _devices.py and _errors.py made. One array is one Python
- * object that holds one reference to one nd4c_array. The GIL protects what is static here. */
+ * object that holds one reference to one nd4c_array. The GIL protects the static variables. */
 #ifndef ND4C_PYTHON_NATIVE_H
 #define ND4C_PYTHON_NATIVE_H
 
@@ -15,7 +15,7 @@
 
 /* -- the library -------------------------------------------------------------------------------------------------- */
 
-/* Every function of nd4c's that is used here; types are the headers'. */
+/* All functions of nd4c that the extension calls, with the types of the headers. */
 #define NATIVE_SYMBOLS(X) \
   X(array_data_mutable)   \
   X(array_device)         \
@@ -54,7 +54,7 @@ typedef struct native_library {
 
 extern native_library lib;
 
-/* -- what the package gave ---------------------------------------------------------------------------------------- */
+/* -- objects from the package ------------------------------------------------------------------------------------- */
 
 enum { NATIVE_DTYPES = 64 };
 
@@ -63,7 +63,7 @@ typedef enum native_kind { NATIVE_BOOL, NATIVE_INT, NATIVE_FLOAT, NATIVE_COMPLEX
 
 typedef struct native_registry {
   PyObject *dtypes[NATIVE_DTYPES];              /* by number; NULL where there is none */
-  nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* what a number becomes beside an array of a dtype; 0: refused */
+  nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* dtype of a number beside an array of a dtype; 0: refused */
   PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed; /* callables */
 } native_registry;
 
@@ -71,13 +71,13 @@ extern native_registry registry;
 
 /* Reads nd4c._library, _dtypes and _errors; false with an exception set. */
 bool native_connect(void);
-/* register(**objects): what the package gives later. */
+/* register(**objects): takes the objects that the package makes later. */
 PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects);
 
-/* Raises what the package makes of the calling thread's last failure. Returns NULL. */
+/* Raises the package's exception for the calling thread's last failure. Returns NULL. */
 PyObject *native_fail(nd4c_status status);
-/* The same after an op on two operands, unless a bool beside a number was the reason: then what the package makes of
- * them. */
+/* The same after an op on two operands, unless a bool beside a number caused the refusal: then returns the result that
+ * the package computes for them. */
 PyObject *native_fail_mixed(nd4c_status status, nd4c_op op, PyObject *a, PyObject *b);
 
 /* -- arrays ------------------------------------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ void native_buffer_release(PyObject *self, python_buffer *view);
 
 /* -- values ------------------------------------------------------------------------------------------------------- */
 
-/* Arrays of more elements are worth letting other threads run, those of ops that do much for an element sooner. */
+/* Calls on arrays of more elements release the GIL. Ops that do much work for an element have the lower limit. */
 enum { NATIVE_LONG = 4096, NATIVE_SHORT = 256 };
 
 static inline bool is_long(const nd4c_array *array) {
@@ -137,8 +137,8 @@ typedef enum native_state { NATIVE_FAILED, NATIVE_REFUSED, NATIVE_READY } native
 /* The operand in the dtype and on the device of `beside`. FAILED: an exception is set; REFUSED: `value` is none of the
  * kinds above. */
 native_state native_operand_take(PyObject *value, const nd4c_array *beside, native_operand *operand);
-/* The same for one call that begins at once, keeps the GIL and is done when it returns: then a number needs no array of
- * its own. */
+/* The same for one call that begins at once, keeps the GIL and is done when it returns: then a number uses a shared
+ * array of its dtype. */
 native_state native_operand_lend(PyObject *value, const nd4c_array *beside, native_operand *operand);
 void native_operand_drop(native_operand *operand);
 /* The 0-d array of a Python number on a device (NULL: the context decides); NULL with an exception set. */

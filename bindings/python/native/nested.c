@@ -7,13 +7,13 @@
 
 enum { INLINE_ELEMENTS = 64 };
 
-/* An element while it is not known what all of them will be. */
+/* An element before the dtype of all elements is known. */
 typedef union element {
   int64_t integer;
   double real;
 } element;
 
-/* Elements on their way: all bools, all integers of 64 bits, or all floats. */
+/* The elements read so far: all bools, all integers of 64 bits, or all floats. */
 typedef struct nested {
   int32_t rank;
   int64_t shape[ND4C_MAX_RANK];
@@ -35,7 +35,7 @@ static PyObject *item_of(PyObject *list, Py_ssize_t i) {
   return PyList_CheckExact(list) ? PyList_GetItem(list, i) : PyTuple_GetItem(list, i);
 }
 
-/* Shape and kind by the first elements; false if the list is none of the usual cases. */
+/* Shape and kind from the first elements; false if the list is not one of the usual cases. */
 static bool look(PyObject *object, nested *n) {
   n->rank = 0;
   n->size = 1;
@@ -106,7 +106,8 @@ static void pack(nested *n, nd4c_dtype dtype) {
   }
 }
 
-/* In float32 if that is wanted of floats; every other dtype must be the one that the numbers have of themselves. */
+/* Makes the array if the caller wants the default dtype of the elements' kind, or float32 for floats; else returns
+ * None. */
 static PyObject *make(nested *n, nd4c_dtype wanted) {
   static const nd4c_dtype own[NATIVE_KINDS] = {ND4C_BOOL, ND4C_INT64, ND4C_FLOAT64, ND4C_COMPLEX128};
   nd4c_array *out = NULL;

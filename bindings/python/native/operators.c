@@ -19,7 +19,7 @@ static inline PyObject *binary_result(nd4c_status status, nd4c_op op, PyObject *
   return status == ND4C_OK ? native_array_wrap(out) : native_fail_mixed(status, op, a, b);
 }
 
-/* NotImplemented, which lets the other operand's class try, or an error that says what to do. */
+/* NotImplemented, so that Python asks the other operand's class, or an error that says what to do. */
 static PyObject *unmixed(PyObject *other) {
   return PyObject_CallFunctionObjArgs(registry.unmixed, other, NULL);
 }

@@ -1,4 +1,5 @@
-/* Python's stable ABI of 3.9, and what is stable since then without being declared for it. native.h includes it. */
+/* Python's stable ABI of 3.9, and declarations that are stable since 3.9 but that its headers hide. native.h includes
+ * it. */
 #ifndef ND4C_PYTHON_PYTHON_H
 #define ND4C_PYTHON_PYTHON_H
 
@@ -9,10 +10,10 @@
 #include <Python.h>
 #include <structmember.h>
 
-/* The buffer protocol entered the stable ABI with 3.11, where its declarations begin to show. What they say has been
- * the binary truth since 3.3 for the struct, and since 3.9 for the slots of PyType_FromSpec: 3.9 and 3.10 are finished,
- * and from 3.11 on it is promised. The same holds for METH_FASTCALL: since 3.7 as it is, promised from 3.10. No symbol
- * is imported that 3.9's stable ABI lacks. */
+/* The buffer protocol entered the stable ABI with 3.11, whose headers declare it. The struct has had the same layout
+ * since 3.3, the slots of PyType_FromSpec the same numbers since 3.9. 3.9 and 3.10 will not change any more, and from
+ * 3.11 on Python promises the layout. METH_FASTCALL is unchanged since 3.7 and promised from 3.10. The extension
+ * imports no symbol that 3.9's stable ABI lacks. */
 typedef struct python_buffer {
   void *buf;
   PyObject *obj;

@@ -91,7 +91,7 @@ nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype d
   return array;
 }
 
-/* -- one array a dtype, lent to calls ----------------------------------------------------------------------------- */
+/* -- one shared array for each dtype, lent to calls --------------------------------------------------------------- */
 
 typedef struct lent_array {
   nd4c_array *array;
@@ -114,8 +114,9 @@ static bool is_plain(const nd4c_device *device) {
   return true;
 }
 
-/* The dtype's own array of no axes; NULL if it cannot be had: then another way is found. Its memory is this file's:
- * memory of nd4c's would be of the workspace that the thread is in, which an array that stays keeps open. */
+/* The dtype's shared array of no axes; NULL if it cannot be made: the caller then makes a new array. The cells
+ * are static: memory from nd4c would belong to the thread's current workspace, which a lasting array would keep open.
+ */
 static lent_array *lend(nd4c_dtype dtype) {
   static lent_array lent[NATIVE_DTYPES];
   static int64_t cells[NATIVE_DTYPES][CELL_SIZE / sizeof(int64_t)];
@@ -123,7 +124,7 @@ static lent_array *lend(nd4c_dtype dtype) {
   if (l->array == NULL && lib.array_wrap(dtype, 0, NULL, NULL, cells[dtype], false, NULL, NULL, &l->array) != ND4C_OK) {
     return NULL;
   }
-  /* Asked each time: routing may have sent the call before to another device, whose copy is stale now. */
+  /* Asked on each call: routing may have sent the previous call to another device, whose copy is stale now. */
   return lib.array_data_mutable(l->array, &l->cell) == ND4C_OK ? l : NULL;
 }
 
@@ -230,7 +231,7 @@ typedef union cell {
   double f64, c128[2];
 } cell;
 
-/* What has no C type is left to the package. */
+/* The package converts values that have no C type. */
 PyObject *native_array_value(PyObject *self) {
   nd4c_array *array = handle_of(self);
   nd4c_dtype dtype = lib.array_dtype(array);
@@ -272,7 +273,7 @@ PyObject *native_array_value(PyObject *self) {
   }
 }
 
-/* The only element of an array without axes, of no kind that is refused. */
+/* The only element of an array without axes. Refuses arrays of the kind `refused`, and strings. */
 static PyObject *scalar_of(PyObject *self, const char *wanted, nd4c_dtype_kind refused) {
   nd4c_array *array = handle_of(self);
   const nd4c_dtype_info *info = lib.dtype_get_info(lib.array_dtype(array));

@@ -42,7 +42,7 @@ _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata":
 
 
 def __getattr__(name):
-    """What importing the package leaves until it is used: modules, tools, and every op that the standard lacks."""
+    """Attributes that the package imports on first use: modules, tools, and every op that the standard lacks."""
     if name in _MODULES:
         value = _import_module("nd4c." + name)
     elif name in _LAZY:

@@ -1,10 +1,10 @@
-"""python -m nd4c info: what the library found on this machine."""
+"""python -m nd4c info: shows what the library found on this machine."""
 import sys
 
 USAGE = """usage: python -m nd4c info [--probe]    the library, the machine, backends, engines and devices; --probe opens all
        python -m nd4c config            every setting and where its value comes from"""
 
-SELFTEST = """selftest is done by the program nd4c, which is built with the library (nd4c selftest --backend opencl --report FILE) and
+SELFTEST = """selftest is a command of the program nd4c, which is built with the library (nd4c selftest --backend opencl --report FILE) and
 is not in the wheel; python -m nd4c info --probe opens every backend and lets each engine check itself"""
 
 

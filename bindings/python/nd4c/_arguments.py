@@ -1,4 +1,4 @@
-"""Arguments as users write them, made into what the C library takes."""
+"""Converts arguments as users write them to the values that the C library takes."""
 from operator import index
 
 from nd4c._abi import NUMBERS, OPS, TABLES
@@ -19,7 +19,7 @@ _SYNONYMS = {"divide": "true_divide", "pow": "power", "isnan": "is_nan", "isinf"
 
 
 def op_number(where, function):
-    """The number of an op that is named, or that a function of nd4c is."""
+    """The number of an op, given by its name or by its function in nd4c."""
     name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
     number = NUMBERS.get(name, NUMBERS.get(_SYNONYMS.get(name)))
     if number is None and "." in name:
@@ -31,7 +31,7 @@ def op_number(where, function):
 
 
 def signature(number):
-    """The row of _abi.OPS of any op, those of plug-ins among them."""
+    """The row of _abi.OPS of any op; ops of plug-ins too."""
     if number in OPS:
         return OPS[number]
     from nd4c.plugins import signature as signature_of

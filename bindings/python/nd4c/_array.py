@@ -75,7 +75,8 @@ def _item(self):
 
 
 def _mixed(number, a, b):
-    """An op on a bool and a number, which the C library refuses: as NumPy does, in the number's dtype. None for all else."""
+    """Computes an op on a bool and a number, which the C library refuses, in the number's dtype, as NumPy does. None for all
+    other operands."""
     a, b = (x if type(x) is Array else _creation.asarray(x) for x in (a, b))
     kinds = a.dtype.kind, b.dtype.kind
     if kinds.count("bool") != 1 or "string" in kinds:
@@ -88,7 +89,8 @@ def _mixed(number, a, b):
 
 
 def _unmixed(value):
-    """An operator's other side that is no Array: what asarray() takes is refused by name, its own class has all else."""
+    """An operator's other operand that is not an Array: operands that asarray() takes are refused with a text; for all others,
+    Python asks the operand's class."""
     if isinstance(value, (list, tuple, range)) or any(
             hasattr(value, name) for name in ("__array_interface__", "__array__", "__dlpack__")):
         raise TypeError("arrays are combined with arrays and numbers, not with %s; nd4c.asarray() makes an array of it"
@@ -135,7 +137,7 @@ def _to_device(self, device, /, *, stream=None):
 
 
 def _namespace(self, /, *, api_version=None):
-    """The Array API standard's functions: the package nd4c."""
+    """The namespace with the Array API standard's functions: the package nd4c."""
     import nd4c
     if api_version not in (None,) + nd4c.ARRAY_API_VERSIONS:
         raise ValueError("__array_namespace__: api_version %r is not supported; nd4c has %s"
@@ -201,7 +203,7 @@ def _interface(self):
 
 
 def attach():
-    """Gives the core's Array class what it does not have of its own."""
+    """Adds to the core's Array class the methods that the core does not define."""
     core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
                   asarray=_creation.asarray, item=_item, mixed=_mixed, unmixed=_unmixed)
     methods = {

@@ -5,7 +5,7 @@ from operator import index
 
 from nd4c import _abi
 
-# By the letters of _abi.OPS: the C parameters of an attribute, and what Python's value has to be.
+# For each letter of _abi.OPS: the C parameters of an attribute, and the type that Python's value must have.
 ARGTYPES = {"n": (c_int64,), "b": (c_bool,), "f": (c_double,), "N": (c_void_p, c_int32), "F": (c_void_p, c_int32),
             "t": (c_int32,), "s": (c_char_p,)}
 _EXPECTED = {"n": "an integer", "b": "True or False", "f": "a number", "N": "integers", "F": "numbers", "t": "a dtype",

@@ -14,9 +14,9 @@ _destroy = bind("nd4c_cancellation_destroy")
 
 
 class cancellation:
-    """What stops the work of threads that are inside `with nd4c.cancellation() as c:`. After c.request(), which any thread
-    may call, each operation there raises nd4c.errors.CancelledError; past the timeout, in seconds from where the block
-    begins, nd4c.errors.DeadlineError, which is a TimeoutError. A model stops between its nodes."""
+    """Stops the work of threads that are inside `with nd4c.cancellation() as c:`. After c.request(), which any thread may
+    call, each operation there raises nd4c.errors.CancelledError; past the timeout, in seconds from where the block begins,
+    nd4c.errors.DeadlineError, which is a TimeoutError. A model stops between its nodes."""
 
     _handle = None
 

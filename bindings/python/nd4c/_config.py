@@ -47,7 +47,7 @@ class Config(MutableMapping):
         return _Changed(self, dict(values or {}, **named))
 
     def describe(self, name):
-        """What is known of a property: environment, type, default, meaning, value, source."""
+        """The facts about a property: environment, type, default, meaning, value, source."""
         for row in _rows():
             if row.property.decode() == name or (row.environment or b"").decode() == name:
                 return {"property": row.property.decode(), "environment": (row.environment or b"").decode(),

@@ -1,4 +1,5 @@
-"""Picks what calls the C library: the extension `_native`, or ctypes where it is missing. ND4C_PYTHON_CORE forces one."""
+"""Picks the core that calls the C library: the extension `_native`, or ctypes if it is missing. ND4C_PYTHON_CORE
+forces one."""
 import os
 from importlib import import_module
 
@@ -10,7 +11,7 @@ if _forced == "ctypes":
     from nd4c import _ctypes as core
 else:
     try:
-        core = import_module("nd4c._native")  # whose failure says more than that of a from-import
+        core = import_module("nd4c._native")  # its error is clearer than that of a from-import
     except ImportError as error:
         if _forced:
             raise ImportError("nd4c: ND4C_PYTHON_CORE asks for the extension, which cannot be imported: %s" % error) from error
@@ -24,7 +25,7 @@ handle = core.handle
 
 
 class _Calls(dict):
-    """Functions by op number, made when they are first asked for."""
+    """Functions by op number, made on first use."""
 
     def __missing__(self, number):
         call = self[number] = function(number)

@@ -24,7 +24,7 @@ _copy, _cast, _stack = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["stack"]
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """An array of numbers, nested lists, buffers, or other libraries' arrays, whose memory is shared where that is possible.
 
-    copy: True makes one always, False refuses to (ValueError), None copies where nothing else will do."""
+    copy: True always copies, False never does (ValueError), None copies only if sharing is impossible."""
     wanted = None if dtype is None else _dtypes.of(dtype)
     if type(obj) is Array:
         return _finish(obj, wanted, device, copy, shared=True)
@@ -51,8 +51,8 @@ def _finish(array, wanted, device, copy, shared):
 
 
 def made_on(device, make, *arguments):
-    """What make(*arguments) gives: computed on the device, where it cannot be so, by the host and brought there. None: as the
-    block has it."""
+    """The result of make(*arguments), computed on the device; if the device cannot compute it, the host does, and the result
+    is copied to the device. None: the block decides."""
     if device is None:
         return make(*arguments)
     target = _devices.Device(device)
@@ -69,7 +69,7 @@ def _moved(made, target):
 
 
 def copied(array):
-    """A copy with memory of its own where the array is, whatever routing says."""
+    """A copy with separate memory on the array's device, regardless of routing."""
     return made_on(array.device, calls[_copy], array)
 
 
@@ -189,7 +189,7 @@ def _kind(value):
 
 
 def _plain(value):
-    """A Python number of a subclass of one, or of another library's scalar."""
+    """A plain Python number from one of a subclass or from another library's scalar."""
     if type(value) in _KINDS:
         return value
     if hasattr(value, "item"):
@@ -253,7 +253,7 @@ def _from_numbers(flat, shape, kinds, dtype):
 
 
 def bits64(value, dtype):
-    """An integer of a dtype as an op's attribute takes it: the int64 of its bits."""
+    """An integer of a dtype as an op's attribute takes it: the int64 with the same bits."""
     if not _fits(value, dtype):
         raise _beyond(value, dtype)
     return value - 2 ** 64 if value >= 2 ** 63 else value

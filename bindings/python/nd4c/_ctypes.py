@@ -1,8 +1,8 @@
 """The core over ctypes: the array class, its operators and indexing, and one callable an op. Complete without a compiler.
 
-An Array is a c_void_p: the object is the handle and the place where the C library writes one, so that an operation makes
-one Python object and no list of arguments. Work goes through the library object that gives up the GIL; what only looks
-at an array, makes a view or drops a reference keeps it, which is faster."""
+An Array is a c_void_p: the object is the handle, and the C library writes a new handle into it, so that an operation makes one
+Python object and no list of arguments. Ops are called through the library object that releases the GIL. Calls that only read
+an array's properties, make a view or drop a reference keep the GIL, which is faster."""
 import ctypes
 import functools
 import struct
@@ -24,7 +24,7 @@ _registered = {}
 
 
 def register(**objects):
-    """Takes what the rest of the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed."""
+    """Takes the objects that the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed."""
     _registered.update(objects)
 
 
@@ -69,7 +69,7 @@ _host = None   # their device
 
 
 def _beside_array(value, kind, array):
-    """A 0-d array of a Python number in the dtype that it has beside the array, and where that is."""
+    """A 0-d array of a Python number, in the dtype that the number has beside the array, on the array's device."""
     number, device = _dtype(array), _device(array)
     if device != (_host or _find_host()):
         return from_scalar(value, _dtypes.weak(kind, _by_number[number]), device)
@@ -97,8 +97,8 @@ def _find_host():
 
 
 def _lasting(array):
-    """A number's array over memory of Python's: memory of nd4c's would be of the workspace that the thread is in, which an
-    array that stays keeps open."""
+    """A number's array over Python's memory: memory from nd4c would belong to the thread's current workspace, which a lasting
+    array would keep open."""
     dtype, cell, out = _by_number[_dtype(array)], (c_int64 * 2)(), _new()
     status = (_read(array, cell, dtype.itemsize or 1)
               or _wrap(dtype.number, 0, None, None, cell, True, None, None, byref(out)))
@@ -138,9 +138,9 @@ def _rounded(value, dtype, device):
 
 
 def _operand(value, array):
-    """What stands beside `array`: a Python number, or a scalar of another library; NotImplemented for all else."""
+    """The operand beside `array`: a Python number, or a scalar of another library; NotImplemented for anything else."""
     kind = type(value)
-    if type(array) is not Array:  # Array.__add__(5, 6): what is no array must not reach C as an address
+    if type(array) is not Array:  # Array.__add__(5, 6): C must not take a number for an address
         raise TypeError("expected an nd4c.Array, got %s" % type(array).__name__)
     if kind is float or kind is int or kind is bool or kind is complex:
         return _beside_array(value, kind, array)
@@ -161,7 +161,7 @@ def _beside(value, array):
 
 
 def _argument(value, arrays, where):
-    """An input of an op that is no array: beside the first one that is."""
+    """Makes an array of an op's input that is not an array, with the dtype and device rules of the first input that is one."""
     for array in arrays:
         if type(array) is Array:
             value_of = _operand(value, array)
@@ -191,7 +191,7 @@ def _unary(name):
 
 
 def _binary(name, operand):
-    """A function of two arrays. operand(value, array) makes an array of a value beside one, or says NotImplemented."""
+    """A function of two arrays. operand(value, array) makes an array of a value beside an array, or gives NotImplemented."""
     call = releasing["nd4c_" + name]
     number = _abi.NUMBERS[name]
 
@@ -213,7 +213,7 @@ def _binary(name, operand):
 
 
 def _mixed(status, number, a, b):
-    """After a refusal: the result if a bool beside a number was the reason."""
+    """After a refusal: the result, if a bool beside a number caused the refusal."""
     out = _registered["mixed"](number, a, b) if status == _DTYPE_STATUS else None
     if out is None:
         raise _error(status)
@@ -229,7 +229,7 @@ _ARGTYPES = {"i": (c_void_p,), "o": (c_void_p,), "v": (c_void_p, c_int32), **_at
 
 
 def _general(name, inputs, attrs, outputs, where_condition):
-    """An op of any signature; of inputs and attributes the kind and the name, see _abi.OPS."""
+    """An op of any signature. Inputs and attributes are pairs of kind and name, see _abi.OPS."""
     call = releasing["nd4c_" + name]
     kinds = "".join(kind for kind, _ in inputs + attrs)
     call.argtypes = sum((_ARGTYPES[kind] for kind in kinds), ()) + (c_void_p,) * outputs
@@ -326,7 +326,7 @@ def _clamped(bound):
 
 
 def _integer(key):
-    """The words of an index that is no int, or one that does not fit."""
+    """The words of an index that is not an int; raises for an int that does not fit."""
     try:
         value = _index(key)
     except TypeError:
@@ -376,7 +376,7 @@ class Array(c_void_p):
     __slots__ = ()
     __module__ = "nd4c"
     __hash__ = None
-    _address = c_void_p.value  # None: a function whose result is an array has failed
+    _address = c_void_p.value  # None: the C function that should have made an array failed
     __array_ufunc__ = None  # NumPy leaves `ndarray + Array` to us
 
     def __init__(self, *arguments, **named):
@@ -469,7 +469,7 @@ class Array(c_void_p):
 
 
 def _got(array, key):
-    """array[key] of any key; elements that move do so without the GIL."""
+    """array[key] of any key; releases the GIL while elements move."""
     kept = []
     items = _items(key, kept)
     out = (_moved if kept else _at)(array, items)

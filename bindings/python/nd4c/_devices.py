@@ -28,7 +28,8 @@ _cache = {}
 
 class NativeHandles(namedtuple("NativeHandles", "device stream")):
     """Addresses as integers, None where there is nothing: the device's (cl_device_id, CUdevice) and the stream's
-    (cl_command_queue, CUstream). All that a block with fallback=False computes is put on it; others have more streams."""
+    (cl_command_queue, CUstream). A block with fallback=False submits all its work to this stream; other blocks use more
+    streams."""
 
     __slots__ = ()
 
@@ -37,7 +38,7 @@ class NativeHandles(namedtuple("NativeHandles", "device stream")):
 
 
 class Device:
-    """A place that holds arrays and computes with them, by its name: "cpu:0", or "cpu" for the first one."""
+    """A device that holds arrays and computes with them, by its name: "cpu:0", or "cpu" for the first one."""
 
     __slots__ = ("handle", "name")
 
@@ -73,8 +74,8 @@ class Device:
 
     @property
     def info(self) -> Dict[str, Any]:
-        """What is known of the device, by name: type, memory, the dtypes that it computes with (none: unknown), its vendor's
-        handle `native`, ..."""
+        """Facts about the device, by name: type, memory, the dtypes that it computes with (none: unknown), its vendor's handle
+        `native`, ..."""
         row = _info_row(self.handle)
         known = facts(row)
         native = (known["native"] or 0) if known.pop("has_native") else None  # the handle may be a NULL pointer
@@ -90,8 +91,8 @@ class Device:
         return facts(row)
 
     def peer(self, other: Union[Device, str]) -> Tuple[str, int]:
-        """What it does with the memory of another device by itself, "none", "copy" or "access", and the rank of the link's
-        speed: 1 for the fastest of the backend, 0 if that is unknown."""
+        """How this device reaches the memory of another device without the host, "none", "copy" or "access", and the rank of
+        the link's speed: 1 for the backend's fastest link, 0 if the speed is unknown."""
         row = _abi.peer_info(struct_size=ctypes.sizeof(_abi.peer_info))
         check(_peer(self.handle, Device(other).handle, ctypes.byref(row)))
         return _peer_kind(row.kind).decode(), row.rank
@@ -101,8 +102,8 @@ class Device:
         check(_synchronize(self.handle))
 
     def native_handles(self) -> NativeHandles:
-        """Its vendor's handles, for work of one's own that goes beside nd4c's. Inside of a block of the device, whose stream
-        it is: they are good until the block ends."""
+        """The vendor's handles, for a program's own work beside nd4c's. Only inside a block of the device: the stream is the
+        block's, and the handles are valid until the block ends."""
         context = _current()
         if _of_context(context) != self.handle:
             raise RuntimeError("%r.native_handles: the stream is that of a block; this thread is in one of %s: "
@@ -155,7 +156,8 @@ def of_handle(handle):
 
 
 def find(device):
-    """The Device of that name. Unlike Device(name) it leaves routing alone: for who only looks, or routes himself."""
+    """The Device of that name. Unlike Device(name) it does not change routing: for callers that only read, or that set routing
+    themselves."""
     if type(device) is Device:
         return device
     if type(device) is _device_class:
@@ -186,8 +188,7 @@ def handle_or_none(device):
 
 
 def every(*, probe: bool = False) -> Tuple[Device, ...]:
-    """All devices of the backends that are open, in the order of these, but for those that cannot be used; probe: opens every
-    backend that can be first."""
+    """All usable devices of the open backends, in the backends' order; probe: first opens every backend that can be opened."""
     if probe:
         check(bind("nd4c_backend_probe")(True))
     default()
@@ -209,12 +210,12 @@ def every(*, probe: bool = False) -> Tuple[Device, ...]:
 
 _lock = threading.Lock()
 _followed = []  # names of the devices that the program has asked for, the default one first
-_said = None    # what _follow set last; anything else is the program's own
+_said = None    # the value that _follow set last; any other value comes from the program
 
 
 def _follow(device):
-    """Once a program asks for a second device, computation follows the data, as the array API has it: nd4c.routing becomes
-    follow_data over the devices asked for. What the program or the environment sets is left alone."""
+    """Once a program asks for a second device, computation follows the data, as the array API requires: nd4c.routing becomes
+    follow_data over the devices asked for. Values that the program or the environment has set stay."""
     global _said
     if device.name in _followed:
         return
@@ -237,7 +238,7 @@ _blocks = threading.local()  # .opened: the blocks that this thread is in, the i
 
 
 class _Block:
-    """A context that is the thread's current one until it has left the block and all those inside it."""
+    """A context that is the thread's current one until the thread has left the block and all blocks inside it."""
 
     __slots__ = ("context", "before", "settings", "asked", "fallback", "left")
 
@@ -267,26 +268,27 @@ class _Block:
             raise
 
     def end(self, opened):
-        """What was current before is so again; a refusal keeps the block. Only for the innermost one."""
+        """Makes the previous context current again; if the library refuses, the block stays entered. Only for the innermost
+        block."""
         if self.settings is None:
             check(bind("nd4c_context_release")(self.context))
             opened.pop()
         else:
             check(bind("nd4c_context_enter")(self.before, None))
             opened.pop()
-            check(bind("nd4c_context_destroy")(self.context))  # raises what work on it failed with; the context is gone
+            check(bind("nd4c_context_destroy")(self.context))  # may raise the failure of work on it
 
 
 class Blocks:
-    """The blocks of one object of `with`, by thread: contexts are a thread's own."""
+    """The blocks of one object of `with`, by thread, because each thread has separate contexts."""
 
     def __init__(self):
         self._mine = threading.local()
 
     def enter(self, device, routing=None, settings=None, asked=None, fallback=True):
         """Makes a context on the device the thread's current one, with the routing. settings: members of
-        nd4c_context_options by name; without them the context is lent. asked: the Device that computes, None: routing says;
-        fallback False: an op that it cannot compute raises instead of running on another device."""
+        nd4c_context_options by name; without them the library lends a context. asked: the Device that computes, None: routing
+        decides; fallback False: an op that it cannot compute raises instead of running on another device."""
         self._mine.__dict__.setdefault("entered", []).append(_Block(device, routing, settings, asked, fallback))
 
     def leave(self, owner):
@@ -301,12 +303,12 @@ class Blocks:
             while opened and opened[-1].left:
                 opened[-1].end(opened)
         finally:
-            if not (opened and opened[-1] is block):  # else it was refused, and can be left again
+            if not (opened and opened[-1] is block):  # after a refusal the block stays entered
                 entered.pop()
 
 
 def settings_of_block():
-    """What the innermost block says but its device, its stream and routing, as Blocks.enter takes it: for a block that may be
+    """The innermost block's settings without device, stream and routing, as Blocks.enter takes them, for a block that may be
     on another device."""
     opened = _blocks.__dict__.get("opened")
     settings = opened[-1].settings if opened else None
@@ -314,16 +316,17 @@ def settings_of_block():
 
 
 class device:
-    """The device of what is computed and made in a with block, on the thread that entered it:
-    `with nd4c.device("opencl:0"): y = x @ w`. The innermost block that is not left counts, in whatever order they are left.
+    """Selects the device that computes and makes arrays in a with block, on the thread that entered it:
+    `with nd4c.device("opencl:0"): y = x @ w`. The innermost block that is still entered counts, in whatever order blocks are
+    left.
 
-    fallback: what the device cannot compute, or fails at, the host does; False raises NotImplementedError, or the failure.
-    transfer: what happens when an op needs an array of another device: "on_demand" copies it, "eager" also brings copies
-    up to date when an array is written, "none" refuses; None: as nd4c.config["nd4c.device.transfer"] says.
-    strict: a request that cannot be applied is an error. deterministic: only kernels whose result does not depend on the
-    number of threads. priority: of the stream, within the device's least_priority and greatest_priority (Device.info).
-    stream: address of a stream that the program made with the vendor's functions (cl_command_queue, CUstream) and owns, to
-    compute on; it stays alive until the block and the plans made in it are gone, and goes with none of the four before."""
+    fallback: the host computes what the device cannot compute or fails at; False raises NotImplementedError, or the failure.
+    transfer: what happens when an op needs an array of another device: "on_demand" copies it, "eager" also brings copies up to
+    date when an array is written, "none" refuses; None: as nd4c.config["nd4c.device.transfer"] says. strict: a request that
+    cannot be applied is an error. deterministic: only kernels whose result does not depend on the number of threads. priority:
+    of the stream, within the device's least_priority and greatest_priority (Device.info). stream: address of a stream that the
+    program made with the vendor's functions (cl_command_queue, CUstream) and owns, to compute on; it stays alive until the
+    block and the plans made in it are gone, and goes with none of the four before."""
 
     def __init__(self, device: Union[Device, str], /, *, fallback: bool = True, transfer: Optional[str] = None,
                  strict: bool = False, deterministic: bool = False, priority: int = 0,
@@ -354,8 +357,8 @@ _device_class = device  # for functions with an argument of its name
 
 
 class _On:
-    """A block for one call's argument device=: what it computes is computed there, and all else is as the block around it
-    says, its fallback, too."""
+    """A block for one call's argument device=: the call computes on that device; all other settings, fallback too, are those
+    of the surrounding block."""
 
     def __init__(self, device, from_host):
         self._device, self._from_host, self._blocks = device, from_host, Blocks()
@@ -372,12 +375,12 @@ class _On:
 
 
 def in_block():
-    """Whether a block says where the thread makes and computes things."""
+    """Whether the thread is in a block that selects its device."""
     return bool(_blocks.__dict__.get("opened"))
 
 
 def computes_on(device):
-    """Whether the thread computes on that Device here, and no routing has a say in it."""
+    """Whether the thread computes on that Device here, without routing."""
     opened = _blocks.__dict__.get("opened")
     if opened:
         return opened[-1].asked is device
@@ -388,13 +391,13 @@ _default_routing = False  # whether nd4c.set_default_routing() chose one
 
 
 def follow_default(chosen):
-    """Keeps in mind whether a default routing is in force: the C library does not tell."""
+    """Remembers whether a default routing is in force, because the C library does not report it."""
     global _default_routing
     _default_routing = chosen
 
 
 def _is_routed():
-    """Whether routing decides what computes outside of blocks."""
+    """Whether routing decides which device computes outside of blocks."""
     if _default_routing:
         return True
     policy = ctypes.c_char_p()
@@ -403,8 +406,8 @@ def _is_routed():
 
 
 def on(device, *, from_host=False):
-    """A block that computes on a Device. from_host: the context stays the host's where that may help out, for work whose
-    parts say themselves where they run."""
+    """A block that computes on a Device. from_host: the context stays on the host if the host may compute parts, for work
+    whose parts name their devices."""
     return _On(device, from_host)
 
 
@@ -412,7 +415,7 @@ _routings = {}  # by device: kept for the next block
 
 
 def _routing_to(device):
-    """Lets ops prefer the device and go to the host where that will not do."""
+    """Lets ops prefer the device and fall back to the host."""
     with _lock:
         if device not in _routings:
             _routings[device] = _make_routing(device)

@@ -53,8 +53,8 @@ _sweeping = allocate_lock()
 
 
 def _capsule(address, versioned):
-    """A capsule. Its destructor would be Python code that may run while an exception is on its way, which ctypes cannot
-    keep: so capsules are kept here, and tensors that no consumer took are given back at the next export."""
+    """A capsule. A destructor in Python may run while an exception is being raised, and ctypes would lose the exception. So
+    this module keeps the capsules, and releases tensors that no consumer took at the next export."""
     _sweep("start", None)
     capsule = _new(address, _VERSIONED if versioned else _PLAIN, None)
     _open.append(capsule)
@@ -100,7 +100,7 @@ def _delete_taken(address):
 
 
 def to_capsule(self, /, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """A capsule that another library makes an array over the same memory of."""
+    """A capsule from which another library makes an array over the same memory."""
     if stream is not None and stream != -1:
         raise BufferError("__dlpack__: stream is %r, but arrays on %s have no streams" % (stream, self.device))
     if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():

@@ -61,7 +61,7 @@ by_number = {dtype.number: dtype for dtype in _rows()}
 by_name = {dtype.name: dtype for dtype in by_number.values()}
 globals().update({name if name != "bool" else "bool_": dtype for name, dtype in by_name.items()})
 
-# What a Python number becomes where nothing else says.
+# The dtype of a Python number if no array or argument decides it.
 DEFAULTS = {bool: by_name["bool"], int: by_name["int64"], float: by_name["float64"],
             complex: by_name.get("complex128")}
 _ALIASES = {"double": "float64", "float": "float64", "half": "float16", "str": "utf8"}
@@ -145,7 +145,7 @@ def weak(kind, dtype):
 
 
 def default(kind):
-    """The dtype of a Python number beside nothing."""
+    """The dtype of a Python number without an array beside it."""
     dtype = DEFAULTS[kind]
     if dtype is None:
         raise TypeError("this build of nd4c has no dtype for Python's %s numbers" % kind.__name__)

@@ -1,6 +1,7 @@
-"""Exceptions: nd4c.Error, and one class a status of the C library that is the built-in one a Python user expects, too.
+"""Exceptions: nd4c.Error, and one class for each status of the C library, derived also from the built-in class that a Python
+user expects.
 
-The text is the library's own."""
+The text comes from the library."""
 import errno
 import os
 
@@ -16,7 +17,7 @@ _BUILT_IN = {
 
 
 class Error(Exception):
-    """What every failure of the C library is; `status` is its code, `status_name` the code's name."""
+    """The base class of all failures of the C library; `status` is the failure's code, `status_name` the code's name."""
 
     status = None
     status_name = None
@@ -36,7 +37,7 @@ globals().update({cls.__name__: cls for cls in classes.values()})
 
 
 class MissingFileError(classes[102], FileNotFoundError):
-    """A file that is not there."""
+    """A file that does not exist."""
 
     __module__ = "nd4c.errors"
 
@@ -59,6 +60,6 @@ def raise_error(status):
 
 
 def check(status):
-    """Raises what a status stands for, if it is not OK."""
+    """Raises the exception for a status that is not OK."""
     if status:
         raise error(status)

@@ -51,10 +51,10 @@ def from_external(kind: str, place: int, shape: Union[int, Sequence[int]], dtype
 
     kind: "host_pointer", "device_pointer" (place is an address), "descriptor" (a file descriptor, which may be closed behind
     the call), "native" (the vendor's handle, a cl_mem). strides and start count elements, start from the memory's first byte
-    to element 0; offset and bytes count bytes: offset says where the memory begins in what a descriptor or handle names.
-    owner is kept until the last use of the memory is over. Work of others on it has ended."""
+    to element 0; offset and bytes count bytes: offset is where the memory begins within the object of a descriptor or handle.
+    owner is kept until the last use of the memory is over. Other work on the memory must have ended."""
     dtype, shape = _dtypes.of(dtype), shape_of(shape)
-    device = current_device() if device is None else Device(device)  # one that arrays are on is asked for, as by zeros()
+    device = current_device() if device is None else Device(device)  # asked for, as by zeros()
     steps = None if strides is None else tuple(integer("from_external: strides", stride) for stride in strides)
     if steps is not None and len(steps) != len(shape):
         raise ValueError("from_external: %d strides for %d axes" % (len(steps), len(shape)))
@@ -77,8 +77,8 @@ def from_external(kind: str, place: int, shape: Union[int, Sequence[int]], dtype
 
 
 class External:
-    """Memory of an array, for others: place is its address, descriptor or handle, by kind. The array lives, and a descriptor is
-    open, until release(), which the end of a `with` block calls, too."""
+    """Memory of an array, for other libraries: place is its address, descriptor or handle, by kind. The array lives, and a
+    descriptor is open, until release(), which the end of a `with` block calls, too."""
 
     __slots__ = ("_memory", "start")
 
@@ -97,7 +97,7 @@ class External:
 
     @property
     def offset(self) -> int:
-        """Bytes from the beginning of what a descriptor or handle names to the memory's first."""
+        """Bytes from the beginning of the descriptor's or handle's object to the memory's first byte."""
         return self._memory.offset
 
     @property
@@ -109,7 +109,7 @@ class External:
         return self._memory.read_only
 
     def release(self) -> None:
-        """Ends it; a second time nothing happens."""
+        """Ends the export; a second call does nothing."""
         release, self._memory.release = self._memory.release, None
         if release:
             _release(release)(self._memory.user)
@@ -125,8 +125,9 @@ class External:
 
 
 def to_external(x: Array, kind: str, device: Union[Device, str, None] = None) -> External:
-    """The array's memory on the device (None: where the array is), of all that it is a view of: element 0 is `start` elements
-    from the first byte. Contents go there first, work on them is waited for, and the receiver may write unless it is read_only."""
+    """The array's memory on the device (None: the array's device). It is the memory of the whole array that a view belongs to:
+    element 0 is `start` elements from the first byte. The contents are copied to the device first, and the call waits for work
+    on them. The receiver may write unless the memory is read_only."""
     memory, start = _abi.external(struct_size=ctypes.sizeof(_abi.external)), ctypes.c_int64()
     check(_export(handle(x), (x.device if device is None else Device(device)).handle,
                   enum_name("to_external: kind", kind, _KINDS), ctypes.byref(memory), ctypes.byref(start)))
@@ -144,7 +145,7 @@ class Registered:
         self._device, self._cells = device, cells
 
     def unregister(self) -> None:
-        """Waits for copies that are under way; a second time nothing happens."""
+        """Waits for copies that are under way; a second call does nothing."""
         cells, self._cells = self._cells, None
         if cells is not None:
             check(_unregister(self._device.handle, ctypes.addressof(cells)))

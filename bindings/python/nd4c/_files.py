@@ -1,4 +1,4 @@
-"""Arrays in files: nd4c.load and nd4c.save. The name's ending says the format."""
+"""Arrays in files: nd4c.load and nd4c.save. The name's ending selects the format."""
 from __future__ import annotations
 
 import os
@@ -20,10 +20,11 @@ _ENDINGS = (".npy", ".npz", ".safetensors", ".pb")
 
 
 def load(path: Union[str, os.PathLike[str]], *, device: Union[Device, str, None] = None) -> Any:
-    """What a file holds: of .npy and .pb (ONNX TensorProto) an array, of .npz and .safetensors a dict of arrays by name.
+    """The contents of a file: an array from .npy and .pb (ONNX TensorProto), a dict of arrays by name from .npz and
+    .safetensors.
 
-    Arrays of .safetensors are the mapped file's own bytes, read-only, where those are aligned; with a device, copies of them
-    there. load_metadata gives the texts beside them."""
+    Arrays of .safetensors share the mapped file's bytes, read-only, if those are aligned; with a device, they are copies on
+    it. load_metadata gives the texts beside them."""
     path, ending = _split(path, "load")
     made = made_on(device, _loaded, path, ending)
     if device is None or ending != ".safetensors":
@@ -62,8 +63,7 @@ def save(path: Union[str, os.PathLike[str]], arrays: Any, *, compressed: bool = 
          metadata: Optional[Mapping[str, str]] = None) -> None:
     """Writes an array into a .npy or .pb (ONNX TensorProto) file, a dict of arrays by name into a .npz or .safetensors one.
 
-    compressed: of .npz, deflated. metadata: of .safetensors, a dict of texts. The file takes the place of an older one at
-    once."""
+    compressed: of .npz, deflated. metadata: of .safetensors, a dict of texts. The file replaces an older one atomically."""
     path, ending = _split(path, "save")
     if compressed and ending != ".npz":
         raise ValueError("save: compressed is for .npz files, not %s" % ending)

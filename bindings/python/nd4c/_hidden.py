@@ -8,8 +8,8 @@ _TYPE_SIZE = 2048  # a type object that Python code made, at most
 
 def hide_buffer(cls, new):
     """Before Python 3.12 a class cannot say in Python what its buffer is, and one over c_void_p has the eight bytes of the
-    pointer. This takes the slot bf_getbuffer out of the class; consumers then use the array interface. Nothing is
-    written unless the place holds what it should: the address of a table inside of the type object itself."""
+    pointer. This takes the slot bf_getbuffer out of the class; consumers then use the array interface. It writes only if the
+    slot holds the expected value: the address of a table inside the type object."""
     if sys.version_info >= (3, 12):
         return
     try:

@@ -4,7 +4,7 @@ from nd4c._namespace import _DTYPE_KINDS
 
 
 class __array_namespace_info__:
-    """What this library can do, for programs that ask."""
+    """The library's capabilities, as the standard defines them."""
 
     def capabilities(self):
         """Whether shapes may depend on data; the largest number of axes."""
@@ -15,7 +15,7 @@ class __array_namespace_info__:
         return _devices.default()
 
     def default_dtypes(self, /, *, device=None):
-        """What Python's numbers become."""
+        """The default dtypes of Python's numbers."""
         names = _dtypes.DEFAULTS
         return {"real floating": names[float], "complex floating": names[complex], "integral": names[int],
                 "indexing": names[int]}

@@ -1,7 +1,7 @@
 """Finds and opens libnd4c.so: the one named by ND4C_LIBRARY, else the one in the package, else the system loader's.
 
-The current directory is never searched. `releasing` gives up the GIL during a call, `holding` keeps it: for calls that
-only look, make views, or drop references."""
+The current directory is never searched. `releasing` releases the GIL during a call, `holding` keeps it, for calls that only
+read properties, make views, or drop references."""
 import ctypes
 import os
 import struct
@@ -29,7 +29,7 @@ def _check_size(path):
     """OSError for an ELF file whose segments reach beyond its end: loading one that was cut short kills the process."""
     with open(path, "rb") as file:
         header = file.read(64)
-        if header[:6] != b"\x7fELF\x02\x01":  # the loader knows what to say of all but 64-bit little-endian files
+        if header[:6] != b"\x7fELF\x02\x01":  # the loader reports a clear error for all other files
             return
         table, size, count = struct.unpack_from("<Q", header.ljust(64), 32) + struct.unpack_from("<2H", header.ljust(64), 54)
         file.seek(table)

@@ -1,4 +1,4 @@
-"""What runs here and why: nd4c.info(), nd4c.explain(), nd4c.devices()."""
+"""The machine, the devices and the choice of kernels: nd4c.info(), nd4c.explain(), nd4c.devices()."""
 import ctypes
 from ctypes import byref, c_void_p
 
@@ -38,20 +38,20 @@ class Info(dict):
 
 
 def info(*, probe=False):
-    """The library, the machine, backends with verdict and reason, engines and devices, what the properties say of several
+    """The library, the machine, backends with verdict and reason, engines and devices, and the properties that govern several
     devices. probe: opens and checks every backend and engine first."""
     row = _abi.machine_info(struct_size=ctypes.sizeof(_abi.machine_info))
     check(bind("nd4c_machine_get_info")(byref(row)))
     machine = facts(row)
     devices = [dict(device.info, memory=device.memory, remaining_bytes=remaining(device))
-               for device in _devices.every(probe=probe)]  # before the backends, one of which is chosen for it
+               for device in _devices.every(probe=probe)]  # before the backends: this call chooses one of them
     return Info(version=_version, library=_path, build=bind("nd4c_build_info")().decode(), core=_core_name,
                 machine=machine, backends=_backends(probe), devices=devices,
                 sharing={name: config[name] for name in _SHARING})
 
 
 def _lines(device):
-    """What is known of a device, a fact a line."""
+    """The facts about a device, one a line."""
     native, memory = device["native"], device["memory"]
     shown = dict(device, dtypes=" ".join(device["dtypes"]), native=native if native is None else hex(native),
                  memory=" ".join("%s %d" % count for count in memory.items()))
@@ -116,7 +116,7 @@ def _arrays(inputs, arguments):
 
 
 def _fill(value, kind, given):
-    """Writes a Python value into a struct nd4c_attr_value; what it points to is returned."""
+    """Writes a Python value into a struct nd4c_attr_value. Returns the objects that the struct points to."""
     union = getattr(value, "as")
     value.kind = {"n": 1, "b": 2, "f": 3, "N": 4, "F": 5, "s": 6, "t": 8}[kind]
     if kind in "nb":

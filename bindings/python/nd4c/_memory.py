@@ -1,4 +1,4 @@
-"""Arrays over memory of others, and memory of arrays for others: the array interface, buffers, bytes."""
+"""Arrays over memory of other libraries, and memory of arrays for other libraries: the array interface, buffers, bytes."""
 from __future__ import annotations
 
 import ctypes
@@ -40,7 +40,7 @@ def forget(key):
 
 
 def keep(owner):
-    """A number for the library's release callback, `forget`: until that is called the owner is held."""
+    """A number for the library's release callback, `forget`. The owner is kept until the callback runs."""
     key = _next()
     _owners[key] = owner
     return key
@@ -76,8 +76,8 @@ def is_read_only(array):
 
 
 def address(array):
-    """Where the first element is, for others to keep as long as the array lives; waits for pending work. What DLPack has
-    exported stays there, whatever is migrated and whichever workspace ends: that is why it is asked."""
+    """The address of the first element, which other libraries may keep as long as the array lives; waits for pending work. It
+    exports through DLPack, because exported memory keeps its address when arrays migrate and workspaces end."""
     out = c_void_p()
     check(_share(handle(array), byref(out)))
     managed = _abi.dl_managed.from_address(out.value)
@@ -124,7 +124,7 @@ def from_blocks(format: str, shape: Union[int, Sequence[int]], blocks: Any) -> A
 
 
 def block_format(array: Array) -> Optional[str]:
-    """The format of the blocks in which an array, or what it is a view of, is kept; None: in none."""
+    """The block format in which an array, or the array that it is a view of, is stored; None: no blocks."""
     name = _block_format(handle(array))
     return None if name is None else name.decode()
 
@@ -132,7 +132,7 @@ def block_format(array: Array) -> Optional[str]:
 # -- the array interface, version 3 ----------------------------------------------------------------------------------
 
 def interface(array):
-    """__array_interface__: what NumPy makes an array over the same memory of."""
+    """__array_interface__, from which NumPy makes an array over the same memory."""
     dtype = array.dtype
     if dtype.kind == "string" or dtype.bits < 8 or "V" in dtype.numpy_type:
         raise AttributeError("%s arrays have no array interface" % dtype.name)
@@ -143,7 +143,7 @@ def interface(array):
 
 
 class Interface:
-    """Hands an array's memory to NumPy, as whatever dtype is named, and keeps the array."""
+    """Gives NumPy an array's memory as the dtype named, and keeps the array alive."""
 
     def __init__(self, array, typestr=None):
         self.array = array

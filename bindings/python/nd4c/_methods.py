@@ -1,9 +1,9 @@
-"""Methods that NumPy's and PyTorch's arrays have beyond the standard: code in the wild calls x.sum(axis=0), SciPy's own, too."""
+"""Methods that NumPy's and PyTorch's arrays have beyond the standard: existing code calls x.sum(axis=0), SciPy among it."""
 import sys
 
 from nd4c._core import Array
 
-# Functions of the namespace as methods: those whose arguments but the first go by name, and an axis first of them.
+# Functions of the namespace as methods: those whose other arguments are passed by name, with axis as the first of them.
 _REDUCTIONS = "all any argmax argmin max mean min prod std sum var".split()
 
 
@@ -33,7 +33,7 @@ def flatten(self):
 
 
 def copy(self):
-    """A copy with memory of its own."""
+    """A copy with separate memory."""
     return self.__copy__()
 
 

@@ -41,7 +41,7 @@ def _number(dtype):
 # -- element by element -----------------------------------------------------------------------------------------------
 
 def _define_in(module, names, of, parameters):
-    """Functions that are an op each: a Python function of the standard's signature around the core's callable."""
+    """Functions that are one op each: a Python function with the standard's signature around the core's callable."""
     for name in names.split():
         name, _, op = name.partition("=")
         function = of(_op(op or name))
@@ -70,7 +70,7 @@ def _one_float(call):
 
 
 def _floating(x):
-    """x as the default floating dtype if it holds integers or bools: what NumPy does with them."""
+    """x as the default floating dtype if it holds integers or bools, as in NumPy."""
     if type(x) is Array and x.dtype.kind in ("int", "uint", "bool"):
         return astype(x, _dtypes.DEFAULTS[float])
     raise
@@ -210,7 +210,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
         raise OverflowError("arange: about %.3g elements are more than an array can have" % count)
     if dtype.kind in ("int", "uint") and float(start).is_integer() and float(step).is_integer():
         return _made_on(device, _integers, int(start), int(step), count, dtype)
-    between = start + (count - 0.5) * step  # the last number and the one left out, if that can be told apart
+    between = start + (count - 0.5) * step  # midway between the last number and the next, if floats tell them apart
     if device is not None and dtype.kind == "float" and count and _ceil((between - start) / step) == count:
         return _made_on(device, _op("arange"), start, between, step, dtype.number)
     out = _ctypes.c_void_p()
@@ -224,7 +224,7 @@ _arange = _bind("nd4c_array_arange")
 
 
 def _integers(start, step, count, dtype):
-    """The op takes 64 bits, signed or not as the dtype says. A step may have more, where there are but two elements."""
+    """The op takes 64 bits, signed or unsigned by the dtype. A step may need more bits if there are only two elements."""
     if count < 3:
         return asarray([start + i * step for i in range(count)], dtype=dtype)
     ends = [_creation.bits64(number, dtype) for number in (start, start + (count - 1) * step)]
@@ -259,7 +259,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 
 
 def _diagonal(k):
-    """The number of a diagonal; far outside of any array it makes no difference how far."""
+    """The number of a diagonal, limited to the range beyond which all results are the same."""
     return _builtins.max(-2 ** 62, _builtins.min(_index(k), 2 ** 62))
 
 
@@ -340,7 +340,7 @@ _DTYPE_KINDS = {"bool": ("bool",), "signed integer": ("int",), "unsigned integer
 
 
 def isdtype(dtype, kind):
-    """Whether a dtype is another one, of a kind named by the standard ("integral"), or of one of several."""
+    """Whether a dtype equals another dtype, is of a kind named by the standard ("integral"), or matches one of several."""
     dtype = _dtypes.of(dtype)
     if isinstance(kind, tuple):
         return _builtins.any(isdtype(dtype, one) for one in kind)
@@ -464,7 +464,7 @@ _overlaps = _bind("nd4c_array_overlaps", keeps_gil=True)
 
 
 def roll(x, /, shift, *, axis=None):
-    """x shifted along axes, what leaves at one end coming in at the other; None: of x flattened."""
+    """x shifted along axes; elements that leave at one end enter at the other; None: of x flattened."""
     shifts, axes = _axes(shift), _axes(axis)
     if axes is not None and len(shifts) != len(axes):
         shifts = shifts * len(axes) if len(shifts) == 1 else shifts

@@ -1,4 +1,4 @@
-"""Where an array's contents are: methods of arrays for programs with several devices."""
+"""The places of an array's contents: methods of arrays for programs with several devices."""
 import ctypes
 
 from nd4c import _creation, _devices
@@ -13,28 +13,29 @@ _ABSENT = "-"
 
 
 def to(self, device=None, dtype=None, *, copy=False):
-    """The array on a device and of a dtype: itself if it is so already, unless copy."""
+    """The array on a device and of a dtype: itself if it has both already, unless copy."""
     return _creation.asarray(self, dtype=dtype, device=device, copy=True if copy else None)
 
 
 def migrate(self, device, /):
-    """Moves the contents, which all views share, to a device; the memory of others is given back. As with writing, no other
-    thread may be using the array. What NumPy or others share stays where it is, and a copy goes."""
+    """Moves the contents, which all views share, to a device, and releases the memory on other devices. As with writing, no
+    other thread may be using the array. Memory shared with NumPy or other libraries stays in place, and a copy is made."""
     check(_migrate(handle(self), _devices.Device(device).handle))
 
 
 def prefetch(self, device, /):
-    """Begins to copy the contents to a device, where the next use finds them; is_ready tells when they are there."""
+    """Begins to copy the contents to a device for their next use there; is_ready tells when the copy has arrived."""
     check(_prefetch(handle(self), _devices.Device(device).handle))
 
 
 def state(self, device, /):
-    """The state of the contents on a device: "M" current there alone, "S" there and elsewhere, "I" stale, "-" nothing there."""
+    """The state of the contents on a device: "M" current only there, "S" current there and elsewhere, "I" stale, "-" no memory
+    there."""
     return _state(handle(self), _devices.find(device).handle).decode()
 
 
 def states(self):
-    """The state on each device that has something of the array, as state() tells it."""
+    """The state on each device that has memory for the array, as state() gives it."""
     found, device = {}, ctypes.c_void_p()
     for index in range(_count()):
         check(_at(index, ctypes.byref(device)))
@@ -50,7 +51,7 @@ def is_ready(self, device=None, /):
 
 
 def wait(self):
-    """Waits until the array is computed, raises what its computation failed with; the array itself."""
+    """Waits until the array is computed and raises the failure of its computation. Returns the array."""
     check(_wait(handle(self)))
     return self
 

@@ -1,5 +1,5 @@
-"""Ops of plug-ins, and those whose C function takes a struct of options, in the ctypes core: they go through the generic
-call, with the attributes in the order of the schema."""
+"""Ops of plug-ins, and those whose C function takes a struct of options, in the ctypes core: these use the generic call, with
+the attributes in the order of the schema."""
 import ctypes
 from ctypes import byref, c_int32, c_void_p
 
@@ -48,8 +48,8 @@ def function(number):
 
 
 def _fill(row, kind, converted):
-    """Writes the arguments of a typed C function (_attributes) into a struct nd4c_attr_value; what the struct points to is
-    returned."""
+    """Writes the arguments of a typed C function (_attributes) into a struct nd4c_attr_value. Returns the objects that the
+    struct points to."""
     row.kind = _NUMBERS[kind]
     union = getattr(row, "as")
     if kind in "NF":

@@ -48,7 +48,7 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
 
 
 def _shared_dtype(x1, x2):
-    """Both as the dtype that they share; numbers take part by their kind."""
+    """Both in the dtype that they share; numbers count by their kind."""
     if type(x1) is not Array and type(x2) is not Array:
         raise TypeError("expected an nd4c.Array among the arguments, got %s and %s"
                         % (type(x1).__name__, type(x2).__name__))
@@ -77,12 +77,12 @@ UniqueInverseResult = namedtuple("UniqueInverseResult", "values inverse_indices"
 
 
 def unique_all(x, /):
-    """The distinct elements in order, their first indices, for each element of x its number, and how often each is there."""
+    """The distinct elements in order, their first indices, for each element of x its number, and the count of each."""
     return UniqueAllResult(*_op("unique_all")(x))
 
 
 def unique_counts(x, /):
-    """The distinct elements in order, and how often each is there."""
+    """The distinct elements in order, and the count of each."""
     return UniqueCountsResult(*_op("unique_counts")(x))
 
 

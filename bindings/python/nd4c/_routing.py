@@ -24,16 +24,16 @@ _CATEGORIES = tuple((row[0], row[1], row[0].lower()) for row in _abi.TABLES["CAT
 
 
 class routing:
-    """Where ops run that nothing else decides: in a with block those of this thread, by set_default_routing() all threads'.
-    The object does not change and serves many blocks. The device of the block around it stays the block's, and so do its
-    transfer, strict and deterministic; its fallback does not: the routing says what runs where.
+    """Chooses the device of ops: of this thread's ops in a with block, of all threads' ops by set_default_routing(). The
+    object does not change and serves many blocks. The surrounding block keeps its device, transfer, strict and deterministic,
+    but not its fallback: the routing decides where ops run.
 
     policy: "vote", "prefer_gpu", "prefer_cpu", "follow_data" or "memory". devices: those that ops may run on, the
-    preferred one first; None: the default one and cpu:0. transfer False: ops run where all their inputs are, or are
-    refused (ValueError). small_bytes: calls with no more input follow their data; None: 16 KiB, 0: none.
-    creation: where arrays are made that name no device: a device, "routed", or None, the block's. wait: ops end when their
-    device has finished, and another one computes what fails on the way; else its result tells. categories and ops:
-    devices by category ("nn", "linalg", ...) and by op (its name or function); no others are asked."""
+    preferred one first; None: the default one and cpu:0. transfer False: ops run where all their inputs are, or are refused
+    (ValueError). small_bytes: calls with no more input follow their data; None: 16 KiB, 0: none. creation: the device of
+    arrays that name none: a device, "routed", or None, the block's. wait: calls return when their device has finished, and
+    another device computes calls that fail in flight; otherwise reading the result raises the failure. categories and ops:
+    devices by category ("nn", "linalg", ...) and by op (its name or function); only these are tried."""
 
     _handle = None
 

@@ -1,4 +1,4 @@
-"""What ran where and what moved: with nd4c.tracing("trace.json") as trace: ..."""
+"""Records where ops ran and which copies were made: with nd4c.tracing("trace.json") as trace: ..."""
 from __future__ import annotations
 
 import ctypes
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nd4c import Device
 
-_latest = None  # what records, or recorded last: the library remembers that one
+_latest = None  # the block that records, or that recorded last: the library keeps only its record
 
 
 class tracing:
@@ -66,13 +66,13 @@ class tracing:
 
     def totals(self, source: Union[Device, str, None] = None, target: Union[Device, str, None] = None, *,
                thread: Optional[int] = None) -> Dict[str, int]:
-        """Sums by name: transitions, executions, copies, copied_bytes, round_trips, ... source and target narrow copies to
-        those from and to a device, the rest to `target`; thread: of that one alone, they count from 1 to the sum `threads`.
-        All that can be asked until the next block begins."""
+        """Sums by name: transitions, executions, copies, copied_bytes, round_trips, ... source and target select copies from
+        and to a device, and `target` the other sums; thread: of that thread alone, numbered from 1 to the sum `threads`.
+        Available until the next block begins."""
         if source is None and target is None and thread is None and self._totals is not None:
             return dict(self._totals)
         if _latest is not self:
-            raise RuntimeError("tracing: " + ("another block has begun to record, and what this one saw is gone"
+            raise RuntimeError("tracing: " + ("another block has begun to record, so the record of this one is gone"
                                               if self._totals is not None else "nothing was recorded"))
         return _ask(source, target, thread)
 
@@ -83,6 +83,6 @@ def _ask(source, target, thread=None):
     if thread is None:
         check(bind("nd4c_trace_get_totals")(*handles, ctypes.byref(row)))
     else:
-        number = max(-1, min(integer("totals: thread", thread), 2 ** 31 - 1))  # beyond that no thread is
+        number = max(-1, min(integer("totals: thread", thread), 2 ** 31 - 1))  # no thread has a larger number
         check(bind("nd4c_trace_get_thread_totals")(number, *handles, ctypes.byref(row)))
     return facts(row)

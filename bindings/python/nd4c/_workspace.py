@@ -20,8 +20,9 @@ _destroy = bind("nd4c_workspace_destroy")
 
 
 class _Scopes(threading.local):
-    """Of a thread: the handles of the workspaces that it is in, the innermost last; and those whose block ended while
-    blocks of others were open inside it, as when a generator is closed in another block: they end with those."""
+    """Of a thread: the handles of the workspaces that it has entered, the innermost last; and of those whose block ended while
+    blocks of other workspaces were open inside it, as when a generator is closed in another block. These end with the inner
+    blocks."""
 
     def __init__(self):
         self.opened, self.left = [], []
@@ -31,13 +32,13 @@ _scopes = _Scopes()
 
 
 class workspace:
-    """Memory that arrays of a repeated step take and give back together: results in `with nd4c.workspace("step"):` lie in
-    an arena on each device. In the first cycle they have memory of their own, from the second on nothing is allocated.
+    """Memory that the arrays of a repeated step take and release together: results in `with nd4c.workspace("step"):` lie in an
+    arena on each device. In the first cycle they have separate memory; from the second on nothing is allocated.
 
-    name: each thread has a workspace of that name, with the settings of its first use; None: this object is one, which
-    one thread at a time enters. outliving: "moved_out" copies arrays that outlive the block to memory of their own,
-    "refused" raises ValueError at its end, and the scope stays open until leave() succeeds. device: only what is
-    allocated there. initial_bytes: of each arena before it has learned."""
+    name: each thread has a workspace of that name, with the settings of its first use; None: this object is one workspace,
+    which one thread at a time enters. outliving: "moved_out" copies arrays that outlive the block to memory of their own,
+    "refused" raises ValueError at its end, and the scope stays open until leave() succeeds. device: only allocations on this
+    device. initial_bytes: the size of each arena in the first cycle."""
 
     _handle = None
 
@@ -86,14 +87,14 @@ class workspace:
             self.leave()
 
     def leave(self) -> None:
-        """Closes the innermost scope: what the end of a with block does. For a scope that stayed open because arrays
-        outlived it."""
+        """Closes the innermost scope, as the end of a with block does. For a scope that stayed open because arrays outlived
+        it."""
         self._close()
         while _scopes.opened:
             ended = [left for left in _scopes.left if left._find() == _scopes.opened[-1]]
             if not ended:
                 break
-            _scopes.left.remove(ended[0])  # first: where arrays are refused to outlive it, leave() is left to the program
+            _scopes.left.remove(ended[0])  # first: if arrays that outlive it are refused, the program calls leave()
             ended[0]._close()
 
     def _close(self):

@@ -1,4 +1,4 @@
-"""The Array API standard's linear algebra, and what the op table has beyond it."""
+"""The Array API standard's linear algebra, and further functions from the op table."""
 from collections import namedtuple
 
 from nd4c._arguments import TABLES as _TABLES, axes as _axes, enum_name as _enum_name

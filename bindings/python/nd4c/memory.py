@@ -1,6 +1,6 @@
-"""Memory of devices: nd4c.memory.stats("opencl:0"), caps, what is left, what is alive; memory of others.
+"""Memory of devices: nd4c.memory.stats("opencl:0"), caps, remaining bytes, live arrays; external memory.
 
-device None: the one that arrays are made on here, as with nd4c.zeros()."""
+device None: the device on which this thread makes arrays, as with nd4c.zeros()."""
 from __future__ import annotations
 
 import ctypes
@@ -32,21 +32,21 @@ def _handle(device):
 
 def stats(device: Union[Device, str, None] = None) -> Dict[str, int]:
     """Counts by name: live_bytes, cached_bytes, peak_bytes, cap_bytes (0: none), live_count, total_count, cache_hits,
-    what nd4c.device.memory.spill moved away; of live_bytes, scratch_bytes, which streams work in, and held_bytes,
-    which backends hold beside arrays; imported_count and imported_bytes, which are counted apart."""
+    what nd4c.device.memory.spill moved away; of live_bytes, scratch_bytes, which streams use, and held_bytes, which backends
+    hold beside arrays; imported_count and imported_bytes, which are counted separately."""
     return (current_device() if device is None else find(device)).memory
 
 
 def remaining(device: Union[Device, str, None] = None) -> Optional[int]:
-    """Bytes that arrays could take now: what the cap leaves, and what the device says; None if nothing of that is known."""
+    """Bytes that arrays could take now, by the cap and by the device; None if neither is known."""
     out = ctypes.c_int64()
     check(_remaining(_handle(device), ctypes.byref(out)))
     return out.value if out.value != _UNKNOWN else None
 
 
 def set_cap(bytes: int, device: Union[Device, str, None] = None) -> None:
-    """Limits live and cached bytes together; 0: no limit. What goes beyond it raises MemoryError, which states use, request
-    and cap."""
+    """Limits live and cached bytes together; 0: no limit. An allocation beyond it raises MemoryError, which states use,
+    request and cap."""
     check(bind("nd4c_memory_set_cap")(_handle(device), integer("set_cap: bytes", bytes)))
 
 
@@ -56,12 +56,12 @@ def trim(device: Union[Device, str, None] = None, *, keep_bytes: int = 0) -> Non
 
 
 def reset_peak(device: Union[Device, str, None] = None) -> None:
-    """Lets peak_bytes begin at what is live now."""
+    """Resets peak_bytes to the bytes that are live now."""
     check(bind("nd4c_memory_reset_peak")(_handle(device)))
 
 
 def report(device: Union[Device, str, None] = None) -> str:
-    """What is alive, a line for each size and origin; origins are recorded while nd4c.config["nd4c.memory.origins"] is
+    """The live arrays, a line for each size and origin; origins are recorded while nd4c.config["nd4c.memory.origins"] is
     true."""
     out = ctypes.c_void_p()
     check(_report(_handle(device), ctypes.byref(out)))

@@ -25,7 +25,7 @@ _open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
 _close, _run, _report = bind("nd4c_model_close"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
 _ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
-_NO_DEVICE = 1  # an address that is none's
+_NO_DEVICE = 1  # an address of no device
 
 Value = namedtuple("Value", "name kind dtype shape")
 Value.__doc__ = """An input or output: its kind ("array", "sequence of array", ...; None if not declared), dtype and shape,
@@ -42,9 +42,9 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
          compile_options: Optional[Mapping[str, str]] = None,
          compiled: Union[str, os.PathLike[str], None] = None) -> Model:
     """A model from a file, or from bytes. all_intermediates: every value becomes an output; progress(what, done, total) is
-    called during long work. device: the one that it runs on; what that cannot compute, the host does. devices: those that its
-    nodes run on in turn, or a function that says a Node's device (None: the one of the run). Neither: the device of the
-    run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
+    called during long work. device: the device on which the model runs; the host computes what that device cannot. devices:
+    those on which its nodes run in turn, or a function that gives a Node's device (None: that of the run). Neither: the device
+    of the run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
     device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
     "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded."""
     request = _request(math, compile_memory, compile_options)
@@ -56,7 +56,7 @@ _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
 
 
 def _request(math, memory, options):
-    """An nd4c_compile_request with what it points to, which lives as long; None where nothing is asked."""
+    """An nd4c_compile_request with the objects that it points to, which live as long as it does; None without settings."""
     if math is None and not memory and not options:
         return None
     if math is not None and math not in _MATH:
@@ -83,8 +83,8 @@ class _Placed:
         self._device_of, self._mine = device_of, threading.local()
 
     def __call__(self, user, node):
-        """What the C library is told. An exception becomes an address that is no device's: then there is no plan, and the
-        next run asks again."""
+        """The callback for the C library. An exception becomes an address of no device: then the library makes no plan, and
+        the next run asks again."""
         try:
             row = _abi.plan_node.from_address(node)
             op = _abi.op_info.from_address(row.op)
@@ -96,8 +96,8 @@ class _Placed:
             return _NO_DEVICE
 
     def instead_of(self, failure):
-        """What ended this thread's run, which `failure` is the C library's word for: an exception here, which is told once,
-        or just that."""
+        """The exception that ended this thread's run: one that the function of devices raised, which is given once, or else
+        `failure`, the C library's error."""
         return self._mine.__dict__.pop("failure", failure)
 
 
@@ -111,10 +111,11 @@ def _found(device, node):
 
 
 def _check_callable(function):
-    """Refuses at once what cannot be called with a Node; which devices it names is known when a plan is made."""
+    """Refuses at once an object that cannot be called with a Node. The devices that it names are checked when a plan is
+    made."""
     try:
         taken = inspect.signature(function)
-    except ValueError:  # one in C that does not tell
+    except ValueError:  # a function in C without a signature
         return
     try:
         taken.bind(None)
@@ -124,7 +125,7 @@ def _check_callable(function):
 
 
 class Model:
-    """An ONNX model. `inputs` and `outputs` tell what it takes and gives. Runs by several threads wait for each other."""
+    """An ONNX model. `inputs` and `outputs` describe what it takes and gives. Runs by several threads wait for each other."""
 
     def __init__(self, model, all_intermediates, optimize, progress, devices, device, request=None, compiled=None):
         self._handle, self._placed = None, None
@@ -208,7 +209,7 @@ class Model:
                 _release(datum)
 
     def _run(self, arguments, outs):
-        """The outputs are Python's before a block around this ends, as that may raise."""
+        """Converts the outputs to Python objects before the surrounding block ends, because its end may raise."""
         status = _run(self._handle, None, *arguments)
         if status:
             failure = error(status)
@@ -225,9 +226,9 @@ class Model:
 
     def compile(self, target: str, path: Union[str, os.PathLike[str]], /,
                 shapes: Optional[Mapping[str, Sequence[int]]] = None) -> str:
-        """Compiles the model ahead of time for a device by name ("tpu:0"), which need not be here if its backend is
-        compile-only, and writes the file for onnx.load(compiled=...). shapes by input; those that the model declares
-        whole may be left out. Returns which pieces there are."""
+        """Compiles the model ahead of time for a device by name ("tpu:0"), which need not be present if its backend is
+        compile-only, and writes the file for onnx.load(compiled=...). shapes by input; shapes that the model declares
+        completely may be left out. Returns a text that lists the compiled pieces."""
         known = {value.name: value.shape for value in self.inputs}
         unknown = set(shapes or ()) - set(known)
         if unknown:
@@ -244,7 +245,7 @@ class Model:
         return take_text(out)
 
     def report(self) -> str:
-        """What the run before was made of: passes, kernels, or the node that kept the model from being a graph."""
+        """The report of the previous run: passes, kernels, or the node that kept the model from being a graph."""
         out = c_void_p()
         check(_report(self._handle, byref(out)))
         return take_text(out)

@@ -1,5 +1,5 @@
-"""Plug-ins: libraries that bring devices, kernels and ops of their own. nd4c.plugins.load("/opt/acme/libnd4c_acme.so") loads one;
-those that nd4c.backend.plugins names are loaded with the first array, or with the first op that is asked for here.
+"""Plug-ins: libraries that bring devices, kernels and ops of their own. nd4c.plugins.load("/opt/acme/libnd4c_acme.so") loads
+one; those that nd4c.backend.plugins names are loaded with the first array, or with the first op that this module looks up.
 
     swiglu = nd4c.plugins.op("acme.swiglu2")
     y = swiglu(x, gate, alpha=1.5)"""
@@ -34,7 +34,7 @@ def load(path: Union[str, os.PathLike[str]]) -> None:
 
 
 def number(name):
-    """The number of a plug-in's op, for which plug-ins are loaded."""
+    """The number of a plug-in's op; loads plug-ins first."""
     if not isinstance(name, str):
         raise TypeError("plugins: an op is named by text such as 'acme.swiglu2', not %s" % type(name).__name__)
     if "\0" in name:
@@ -54,8 +54,8 @@ def ops() -> Tuple[str, ...]:
 
 
 def schema(name: str) -> Dict[str, Any]:
-    """What is known of a plug-in's op: name, version, provider, doc, category, inputs, attributes with their defaults and
-    the number of outputs."""
+    """The facts about a plug-in's op: name, version, provider, doc, category, inputs, attributes with their defaults and the
+    number of outputs."""
     info = _info(number(name))
     found = row(info.op)
     return {"name": found["name"], "version": found["version"], "provider": info.provider.decode(), "doc": found["doc"],
@@ -120,8 +120,8 @@ def _function(number, row):
 
 
 def _word(word, taken):
-    """A parameter's name, which is taken from then on: one that Python reads otherwise, or that is taken, gets a '_' at its
-    end, one that begins otherwise one in front."""
+    """A parameter's name, which is taken from then on. A Python keyword, or a name that is taken, gets a '_' at its end; a
+    name that cannot begin an identifier gets one in front."""
     word = word if word[:1].isalpha() or word[:1] == "_" else "_" + word
     while iskeyword(word) or word in taken:
         word += "_"

@@ -1,4 +1,4 @@
-"""Random numbers: Philox4x32-10, whose numbers depend on the seed and the place alone, not on threads or the machine.
+"""Random numbers: Philox4x32-10, whose numbers depend only on the seed and the position, not on threads or the machine.
 
     generator = nd4c.random.Generator(42)
     generator.normal((3, 4))
@@ -20,8 +20,8 @@ _local = threading.local()
 
 
 class Generator:
-    """A stream of random numbers. `state` is an array (seed, counter), made on the device; setting it goes back to where it
-    was."""
+    """A stream of random numbers. `state` is an array (seed, counter), made on the device; setting it returns to that point of
+    the stream."""
 
     __slots__ = ("state",)
 
@@ -37,7 +37,7 @@ class Generator:
         return None, {"state": self.state}
 
     def _draw(self, name, attributes, device, inputs=(), taken=None):
-        """One op: its result, and the state goes on by as many steps as it has taken. The state stays where it is."""
+        """Runs one op and returns its result. The state advances by the steps that the op took, and stays on its device."""
         given = []
 
         def draw():
@@ -52,8 +52,8 @@ class Generator:
         return result
 
     def _near(self, made, given, device):
-        """What was made of the caller's numbers or lists, where the state is: they are nowhere, and must not draw the op away
-        from it. Arrays are where they are, and device= or a block says itself where things are made."""
+        """Arrays made of the caller's numbers or lists go to the state's device: numbers have no device, and must not pull the
+        op away from the state. The caller's arrays stay on their devices, and device= or a block decides by itself."""
         placed = type(given) is Array or device is not None or _devices.in_block()
         return made if placed else to_device(made, self.state.device)
 
@@ -164,7 +164,7 @@ def default_generator():
 
 
 def seed(value):
-    """Starts the calling thread's numbers anew."""
+    """Restarts the calling thread's numbers from a seed."""
     _local.generator, _local.process = Generator(value), os.getpid()
 
 
