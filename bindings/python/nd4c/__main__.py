@@ -4,8 +4,9 @@ import sys
 USAGE = """usage: python -m nd4c info [--probe]    the library, the machine, backends, engines and devices; --probe opens all
        python -m nd4c config            every setting and where its value comes from"""
 
-SELFTEST = """selftest is a command of the program nd4c, which is built with the library (nd4c selftest --backend opencl --report FILE) and
-is not in the wheel; python -m nd4c info --probe opens every backend and lets each engine check itself"""
+SELFTEST = """selftest is a command of the program nd4c, which is built with the library and is not in the wheel
+(nd4c selftest --backend opencl --report FILE); python -m nd4c info --probe opens every backend and lets each engine check
+itself"""
 
 
 def main(arguments):
