@@ -1,5 +1,5 @@
-/* How far the kernels of every engine, at every level of the processor, are off the true results, in units in the last
- * place: worst errors and where they are, in a table; fails where one is beyond its bar.
+/* Measures the errors of the kernels of every engine, at every level of the processor, in units in the last place.
+ * Prints the worst errors and their arguments in a table; fails if an error exceeds the function's limit.
  *
  *   nd4c_accuracy [--points FILE] [--values N] [--function NAME] [--math fast]
  *   nd4c_accuracy --exhaustive [NAME] [--engine NAME] [--stride N] [--threads N]
@@ -68,7 +68,7 @@ const format formats[FORMATS] = {{ND4C_FLOAT32, "float32", 24, -149, 128},
                                  {ND4C_FLOAT16, "float16", 11, -24, 16},
                                  {ND4C_BFLOAT16, "bfloat16", 8, -133, 128}};
 
-/* The faster tier's bars for the function that is measured now; NULL: the usual tier. */
+/* The faster tier's limits for the function that is measured now; NULL: the usual tier. */
 static const fast_function *fast;
 
 static long double unit(const format *f, long double x) {
@@ -249,7 +249,7 @@ bool accuracy_call_run(accuracy_call *c, const nd4c_kernel *kernel) {
          kernel->run(&c->call) == ND4C_OK;
 }
 
-/* Zero keeps its sign, or takes the one that the oracle says. */
+/* Zero keeps its sign, or takes the oracle's. */
 static bool has_wrong_zero(const samples *s, int64_t i, double got) {
   return s->x[i] == 0 && s->high[i] == 0 && got == 0 && !signbit(got) != !signbit(s->high[i]);
 }
@@ -278,7 +278,7 @@ static bool run_piece(const nd4c_kernel *kernel, const function *of, const forma
   return true;
 }
 
-/* 16-bit floats: float32's result, which is off by as much as its bar, rounded. */
+/* 16-bit floats: float32's result, rounded, whose error may be as large as float32's limit. */
 static double bar_of(const function *of, const format *f) {
   if (fast != NULL) {
     return fast->bar;
@@ -302,7 +302,7 @@ static void report(const function *of, const format *f, const char *source, cons
          beyond ? "FAIL" : "ok  ", where);
 }
 
-/* Reference first, then simd at each level: both through the backend opened anew. */
+/* Reference first, then simd at each level; the backend is reopened for each. */
 static void measure_engine(const function *of, const format *f, const char *source, const samples *s,
                            const char *engine) {
   char name[32];
@@ -379,7 +379,7 @@ static void scan(const function *of, float low, float high, uint32_t step) {
   release(&s);
 }
 
-/* Odd steps, so that all last bits come along. The reference computes in f64: it has no hard intervals. */
+/* Odd steps, so that all values of the last bits occur. The reference computes in f64 and has no hard intervals. */
 static void measure_scan(const function *of) {
   /* Where whole scans found the worst results. */
   static const struct {
@@ -411,7 +411,7 @@ static void measure_scan(const function *of) {
 
 /* -- points in arbitrary precision -------------------------------------------------------------------------------- */
 
-/* The oracle against the points: it must be good to a sixteenth of a unit where it is said to be sure. */
+/* The oracle against the points: it must be right within a sixteenth of a unit where functions.h claims that. */
 static void check_oracle(const function *of, const format *f, samples *s) {
   worst w = {0};
   for (int64_t i = 0; i < s->count; i++) {

@@ -1,5 +1,5 @@
 /* All 2^32 patterns of float32, or every n-th, through engines and levels. The oracle is the C library in f64, or a
- * formula of it: good to a millionth of float32's unit in the last place. What seems to be worse than all before is
+ * formula of it: good to a millionth of float32's unit in the last place. A result that seems worse than all before is
  * judged again by the oracle in long double. */
 #include <inttypes.h>
 #include <math.h>
@@ -119,7 +119,7 @@ static const struct {
 
 typedef struct worst {
   double error, x;
-  uint64_t beyond; /* numbers beyond the bar */
+  uint64_t beyond; /* numbers beyond the limit */
 } worst;
 
 typedef struct tally {
@@ -152,7 +152,7 @@ static void compute_wanted(void *user, int64_t begin, int64_t end, int32_t worke
   }
 }
 
-/* accuracy_distance in f64 and without its calls. Zero has the sign that it should have, at 0 and -0. */
+/* accuracy_distance in f64, without its calls. Zero must have the right sign at 0 and -0. */
 static double distance(float x, float got, double wanted) {
   if (isnan(wanted) || isnan(got)) {
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;

@@ -1,5 +1,6 @@
-/* The functions in long double, by the C library, or by formulas that are not those of the kernels. Their 64 bits are a
- * thousandth of float64's unit in the last place; points.py checks them against arbitrary precision, too. */
+/* The oracle's functions in long double, from the C library or by formulas that differ from the kernels'. The program
+ * nd4c_accuracy calls them. Their 64 bits resolve a thousandth of float64's unit in the last place; points.py checks
+ * them against arbitrary precision, too. */
 #include "functions.h"
 
 #include <math.h>

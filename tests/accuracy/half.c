@@ -1,5 +1,5 @@
 /* float16 and bfloat16 are float32's result, rounded: every unary op with its presets, every engine and level, all 2^16
- * patterns. The reference computes both in f64 and may as well have rounded that once. */
+ * patterns. The reference computes both in f64 and may have rounded only once. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -17,7 +17,7 @@ inf, nan = mpmath.inf, mpmath.nan
 
 
 def limited(function, low, high):
-    """Beyond low and high every number gives the same as far as a double can tell."""
+    """Beyond low and high all numbers give the same double."""
     return lambda x: function(min(max(x, mpmath.mpf(low)), mpmath.mpf(high)))
 
 
@@ -52,7 +52,7 @@ def only_if(condition, function):
 
 
 def convergents(x, count):
-    """Numerators of the best fractions for x: whole numbers as near to a multiple of x as there are any."""
+    """Numerators of the best fractions for x: the whole numbers that are nearest to a multiple of x."""
     before, last, found = 1, int(x), []
     for _ in range(count):
         x = 1 / (x - mpmath.floor(x))

@@ -67,7 +67,7 @@ static void test_make(void **state) {
 
   nd4c_storage *storage = hand_storage(NULL, 4);
   assert_int_equal(nd4c_array_make(ND4C_INT32, 33, many, NULL, 0, storage, &array), ND4C_SHAPE);
-  nd4c_storage_release(storage); /* a failed make does not take it over */
+  nd4c_storage_release(storage); /* a failed call does not take over the reference */
 
   assert_int_equal(nd4c_array_dtype(NULL), ND4C_DTYPE_NONE);
   assert_int_equal(nd4c_array_rank(NULL), -1);
@@ -305,7 +305,7 @@ static void test_no_memory(void **state) {
   nd4c_array_release(array);
 }
 
-/* Arrays made here are released there: more than a thread keeps, and the thread ends with some kept. */
+/* This thread makes arrays that another thread releases: more than a thread keeps, and some are kept when it ends. */
 enum { HANDED = 500 };
 
 static void *release_all(void *argument) {

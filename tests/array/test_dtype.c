@@ -85,7 +85,7 @@ static void test_promotion(void **state) {
       continue;
     }
     assert_int_equal(nd4c_dtype_promote(a, b, &result), ND4C_OK);
-    /* A lite build gives the next wider dtype that it has. */
+    /* A lite build gives the next wider dtype in the build. */
     if (nd4c_dtype_find(result_name, &expected) != ND4C_OK) {
       assert_true(LITE && nd4c_dtype_get_info(result)->available);
     } else if (result != expected) {

@@ -60,7 +60,7 @@ static void sound_ones_are_accepted(void **state) {
     assert_true(nd4c_layout_needs(&layouts[i], &bytes));
     assert_int_equal(bytes, needed[i]);
   }
-  nd4c_layout beside = make_quantised(); /* scales of their own behind the blocks */
+  nd4c_layout beside = make_quantised(); /* separate scales behind the blocks */
   beside.side_offset = 208;
   beside.side_bytes = 12;
   beside.bytes = 220;

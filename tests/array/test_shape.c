@@ -1,3 +1,4 @@
+/* Sizes and bounds of shapes, broadcasting, reshaping without a copy, lists of axes: src/array/shape.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

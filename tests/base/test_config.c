@@ -1,3 +1,4 @@
+/* Properties: their table, parsing of values, the environment, properties of one device: src/base/config. */
 #define _GNU_SOURCE /* putenv */
 
 #include <pthread.h>
@@ -141,7 +142,7 @@ static void test_rows(void **state) {
     assert_int_equal(nd4c_config_get_row(i, &row), ND4C_OK);
     assert_true(strlen(row.meaning) > 10);
     if (i == ND4C_CONFIG_DEVICE_MEMORY_CAP) {
-      assert_int_equal(nd4c_config_set(row.property, row.default_value), ND4C_NAME); /* stands for one a device */
+      assert_int_equal(nd4c_config_set(row.property, row.default_value), ND4C_NAME); /* one for each device */
       continue;
     }
     /* A default is a value that would be accepted. */
@@ -156,7 +157,7 @@ static void test_rows(void **state) {
   assert_int_equal(nd4c_config_get_row(ND4C_CONFIG_POOL, &row), ND4C_OK);
   assert_string_equal(row.expected, "one of auto,openmp,threads,serial");
   assert_null(row.refused);
-  /* A program of 0.1's first days has no such fields: they are left alone. */
+  /* A program compiled with the first headers of 0.1 lacks these fields, so they stay untouched. */
   memset(&row, 0x5a, sizeof row);
   row.struct_size = (uint32_t)offsetof(nd4c_config_row, refused);
   assert_int_equal(nd4c_config_get_row(ND4C_CONFIG_POOL, &row), ND4C_OK);
@@ -181,7 +182,7 @@ static void test_environment(void **state) {
   assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_get("SD_KERNEL_FORCE_ENGINE", &value), ND4C_OK);
   assert_string_equal(value, "openblas");
-  /* A value that does not parse is told, and the default stays. */
+  /* A value that does not parse is reported, and the default stays. */
   assert_int_equal(nd4c_config_check_environment(), ND4C_CONFIG);
   assert_string_equal(
       nd4c_error_message(),
@@ -199,7 +200,7 @@ static void test_environment(void **state) {
   assert_int_equal(nd4c_config_check_environment(), ND4C_CONFIG);
   assert_int_equal(nd4c_config_int(ND4C_CONFIG_PLAN_CACHE), 8);
   assert_int_equal(nd4c_config_get_source(ND4C_CONFIG_PLAN_CACHE), ND4C_CONFIG_DEFAULT);
-  /* Read once: a later change does nothing. */
+  /* The environment is read once: a later change has no effect. */
   static char late[] = "SD_KERNEL_FORCE_ENGINE=reference";
   assert_int_equal(putenv(late), 0);
   assert_int_equal(nd4c_config_get("SD_KERNEL_FORCE_ENGINE", &value), ND4C_OK);

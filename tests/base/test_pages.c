@@ -1,6 +1,6 @@
-/* Pages that come and go: mapped once, by about the same size, within limits, none kept while a test waits for a
- * failure or where the property says so, given back by trimming, whoever uses them, also in the child of a fork;
- * buffers of devices pass them by. */
+/* The cache of pages: each size is mapped once and reused within limits; no pages are kept while a test injects
+ * failures or if the property forbids it. Trimming unmaps them. The cache serves all threads, also in the child of a
+ * fork; buffers of devices do not use it. */
 #define _GNU_SOURCE /* fork, alarm */
 #include <pthread.h>
 #include <setjmp.h>
@@ -99,7 +99,7 @@ static void the_property_allows_less(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.memory.cache", "1m"), ND4C_OK);
   assert_int_equal(mapped(2, MIB), of_recycled(0, 2));
   assert_int_equal(mapped(2, MIB), of_recycled(1, 2));
-  assert_int_equal(mapped(1, 2 * MIB), 1); /* more than may be kept: it goes, not what is there */
+  assert_int_equal(mapped(1, 2 * MIB), 1); /* more than may be kept: it is unmapped, and the cached blocks stay */
   assert_int_equal(mapped(1, MIB), of_recycled(0, 1));
   assert_int_equal(nd4c_config_set("nd4c.memory.cache", "0"), ND4C_OK);
   (void)mapped(1, MIB);
@@ -118,7 +118,7 @@ static void what_is_kept_hides_no_failure(void **state) {
   nd4c_pages_give(fresh, MIB);
 }
 
-/* What is kept goes with the last of the device's cache, and before the system's refusal counts. */
+/* Kept pages are unmapped with the device's cache, and before an allocation fails because the system refuses. */
 static void trimming_and_need_give_it_back(void **state) {
   (void)state;
   nd4c_device *cpu = NULL;
@@ -132,7 +132,7 @@ static void trimming_and_need_give_it_back(void **state) {
   assert_int_equal(mapped(1, MIB), 1);
 }
 
-/* The device's memory manager keeps buffers: once it has let go of one, nobody has it. */
+/* The device's memory manager keeps buffers: once it has freed one, no cache keeps it. */
 static void buffers_pass_it_by(void **state) {
   (void)state;
   const int64_t shape[] = {MIB};
@@ -156,7 +156,7 @@ static size_t bytes_at(size_t at) {
   return 64 * KIB + at % 4 * 32 * KIB;
 }
 
-/* Blocks on their way from thread to thread; each is one thread's alone while it is out of its place. */
+/* Blocks passed between threads; a block that is not in its place belongs to one thread. */
 static void *_Atomic places[PLACES];
 
 static void *pass_blocks(void *argument) {

@@ -1,3 +1,5 @@
+/* Pools of threads: splitting a loop into pieces, several callers at once, the budget of threads, forks:
+ * src/base/threads/parallel.h. */
 #define _GNU_SOURCE /* fork, waitpid */
 
 #include <pthread.h>
@@ -196,11 +198,11 @@ static void test_callers(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.pool", NULL), ND4C_OK);
 }
 
-#if !defined(ND4C_THREAD_SANITIZER) /* it forbids threads in the child of a process that had some */
+#if !defined(ND4C_THREAD_SANITIZER) /* ThreadSanitizer forbids threads in the child of a process with threads */
 
 static int child_works(void) {
   static visits v;
-  alarm(20); /* a pool that waits for threads of the parent ends the child, not the test's patience */
+  alarm(20); /* if the pool waits for threads of the parent, the alarm ends the child */
   memset(&v, 0, sizeof v);
   nd4c_parallel_for(4096, 1, 4, visit, &v);
   int good = v.pieces == 4 && strcmp(nd4c_parallel_pool_name(), "threads") == 0;
@@ -228,7 +230,7 @@ typedef struct fork_once {
   pid_t child;
 } fork_once;
 
-/* Only in the calling thread, which may get no piece: the helpers may be faster. */
+/* Forks only in the calling thread, which may get no piece because the helpers may be faster. */
 static void fork_inside(void *user, int64_t begin, int64_t end, int32_t worker) {
   fork_once *f = user;
   if (pthread_equal(pthread_self(), f->caller) && f->child < 0) {

@@ -1,5 +1,5 @@
-/* Blocks that come and go: zeroed, no allocation once they are there, whoever gives them back, also in the child of a
- * fork, and none kept while a test waits for a failure. */
+/* Recycled blocks: zeroed, without an allocation once the lists hold some, whichever thread released them, also in the
+ * child of a fork. No block is kept while a test injects failures. */
 #define _GNU_SOURCE /* fork, alarm */
 #include <pthread.h>
 #include <setjmp.h>
@@ -98,7 +98,7 @@ static void *give_all(void *argument) {
   return NULL;
 }
 
-/* This thread takes, another one gives back: what that one keeps for itself ends with it. */
+/* This thread takes blocks, another one releases them: the blocks that the other one keeps are freed when it ends. */
 static void what_another_thread_gives_back_returns(void **state) {
   (void)state;
   enum { OF_A_THREAD = 16 };
@@ -117,7 +117,7 @@ static void what_another_thread_gives_back_returns(void **state) {
   assert_true(nd4c_allocation_count() - before <= (ND4C_RECYCLES ? OF_A_THREAD : MANY));
 }
 
-/* Blocks on their way from thread to thread; each is one thread's alone while it is out of its place. */
+/* Blocks passed between threads; a block that is not in its place belongs to one thread. */
 static void *_Atomic places[MANY];
 
 static void *pass_blocks(void *argument) {
@@ -159,7 +159,7 @@ static void threads_share_no_block(void **state) {
 
 static atomic_bool stopped;
 
-/* Takes and gives more than a thread keeps: the shared lists' lock at almost every turn. */
+/* Takes and releases more than a thread keeps, so that almost every turn takes the lock of the shared lists. */
 static void *use_shared_lists(void *argument) {
   void *blocks[MANY];
   while (!atomic_load(&stopped)) {

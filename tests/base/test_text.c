@@ -1,4 +1,4 @@
-/* Texts from elsewhere: what is UTF-8 stays, and what is not, or was cut, does not get out. */
+/* Texts from outside the library: valid UTF-8 stays, and bytes that are not UTF-8, or cut characters, are replaced. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void cleaning(void **state) {
   }
 }
 
-/* The room for a failure's text ends within a character, whatever stands in front. */
+/* The buffer for a failure's text ends within a character, whatever prefix is in front. */
 static void a_failure_ends_with_a_whole_character(void **state) {
   (void)state;
   static char words[16384];
@@ -85,7 +85,7 @@ static void a_failure_ends_with_a_whole_character(void **state) {
   }
 }
 
-/* The case of ASCII letters is no difference; that of other bytes, which differ in the same bit, is one. */
+/* ASCII letters compare without case; other bytes that differ in the same bit are different. */
 static void names_without_case(void **state) {
   (void)state;
   assert_true(nd4c_text_equals_any_case("OneDNN", "onednn"));

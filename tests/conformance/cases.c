@@ -6,7 +6,7 @@
 
 #include "conformance.h"
 
-/* A test that has no memory cannot say anything useful. */
+/* Without memory the test cannot continue, so it ends the program. */
 void *cf_need(size_t bytes) {
   void *memory = calloc(1, bytes > 0 ? bytes : 1);
   if (memory == NULL) {
@@ -93,7 +93,7 @@ static long double special(cf_random *random, nd4c_dtype dtype) {
 
 static long double real_value(cf_random *random, nd4c_dtype dtype, cf_fill_kind kind) {
   if (cf_is_narrow(dtype)) {
-    return cf_narrow_decode(dtype, (int)(cf_next(random) & 0xff)); /* there are few of them: any */
+    return cf_narrow_decode(dtype, (int)(cf_next(random) & 0xff)); /* the dtype has few numbers: any of them */
   }
   switch (kind) {
     case CF_POSITIVE:

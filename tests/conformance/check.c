@@ -1,4 +1,4 @@
-/* Comparing results with what the oracle says. */
+/* Compares results with the oracle's. */
 #include <math.h>
 #include <stdio.h>
 

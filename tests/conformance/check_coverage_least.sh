@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How many of the pairs of op and dtype the OpenCL device computes itself must not fall below what the documents promise:
-# nine in ten of every family that makes sense on a device; of linear algebra all but decompositions, what stands on them,
-# and products of bytes. Asks only: that what is claimed is computed, and on the device, other tests see.
+# The number of pairs of op and dtype that the OpenCL device computes must not fall below the documents' promise: nine
+# in ten of every family that makes sense on a device; of linear algebra all but decompositions, ops that use them, and
+# products of bytes. It only asks the backend: other tests check that the device computes the pairs that it claims.
 # Usage: check_coverage_least.sh ND4C_CONFORMANCE --records DIR
 set -uo pipefail
 log=$(mktemp)

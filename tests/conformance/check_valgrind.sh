@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# check_valgrind.sh PROGRAM [OP...]: runs nd4c_conformance, built optimised, under valgrind's memcheck: reads of memory that
-# nobody set or that is not the program's, in the very machine code that users run. AddressSanitizer sees other code (-O1,
-# its own checks between), and once missed a loop that gcc 12 miscompiled at -O3. Values are not judged here: valgrind
-# computes long double, in which the oracles are, in 64 bits. It knows no AVX-512, so the loops are those of AVX2.
+# check_valgrind.sh PROGRAM [OP...]: runs nd4c_conformance, built optimised, under valgrind's memcheck: finds reads of
+# memory that the program has not set or does not own, in the machine code that users run. AddressSanitizer checks other
+# code (-O1, with its checks in between), and once missed a loop that gcc 12 miscompiled at -O3. This test does not
+# judge values, because valgrind computes the oracles' long double in 64 bits. Valgrind has no AVX-512, so the loops are
+# those of AVX2.
 set -u
 program=${1:?the program nd4c_conformance}
 shift
@@ -17,7 +18,7 @@ fi
 
 passed=0
 failed=0
-# memory ENGINE OP: valgrind ends with 9 if it found something; 1 says that values differ.
+# memory ENGINE OP: valgrind exits with 9 if it found an error; 1 means only that values differ.
 memory() {
   local status=0 output
   output=$(OMP_NUM_THREADS=1 valgrind --quiet --error-exitcode=9 \

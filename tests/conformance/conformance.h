@@ -1,6 +1,6 @@
-/* Op records: for each op of the table one sampler (cases) and one oracle (what is right), from which every backend,
- * engine, dtype, layout and way of calling is tested. Nothing here uses the library's own kernels or rules: values,
- * promotion, shapes and results are worked out again, in long double or exactly. */
+/* Op records: for each op of the table one sampler (cases) and one oracle (right results), with which the program
+ * nd4c_conformance tests every backend, engine, dtype, layout and way of calling. The oracles do not use the library's
+ * kernels or rules: they compute values, promotion, shapes and results independently, in long double or exactly. */
 #ifndef CONFORMANCE_H
 #define CONFORMANCE_H
 
@@ -52,15 +52,15 @@ void cf_unpack(const unsigned char *packed, cf_tensor *tensor);
 
 cf_value cf_get(const cf_tensor *tensor, int64_t index);
 void cf_set(cf_tensor *tensor, int64_t index, cf_value value);
-/* As the op cast says. */
+/* By the rules of the op cast. */
 cf_value cf_convert(cf_value value, nd4c_dtype from, nd4c_dtype to);
-/* What the dtype makes of a number: rounded, or an infinity. */
+/* The number in the dtype: rounded, or an infinity. */
 long double cf_round(nd4c_dtype dtype, long double value);
 /* Distance of neighbours around a number. */
 long double cf_ulp(nd4c_dtype dtype, long double value);
 int64_t cf_wrap(nd4c_dtype dtype, int64_t value);
-/* The Array API's promotion, NumPy's where that leaves it open; NONE if this build lacks the result or it is not one
- * that both define. */
+/* The Array API's promotion, or NumPy's where the standard leaves it open; NONE if this build lacks the result or
+ * neither defines one. */
 nd4c_dtype cf_promote(nd4c_dtype a, nd4c_dtype b);
 
 /* -- cases ------------------------------------------------------------------------------------------------------ */
@@ -84,7 +84,7 @@ struct cf_golden;
 
 typedef struct cf_case {
   nd4c_op op;
-  const struct cf_golden *golden; /* recorded results, or NULL: the record's oracle says what is right */
+  const struct cf_golden *golden; /* recorded results, or NULL: the record's oracle computes them */
   nd4c_dtype dtype;
   int32_t input_count, attr_count;
   cf_tensor inputs[CF_INPUTS];
@@ -110,7 +110,7 @@ void cf_attr_float(cf_case *c, const char *name, double value);
 void cf_attr_dtype(cf_case *c, const char *name, nd4c_dtype value);
 /* count 0: the list is left out; CF_NO_VALUES: it is given and empty. */
 void cf_attr_ints(cf_case *c, const char *name, int32_t count, const int64_t *values);
-/* For oracles: the value given, or what the schema's default means. */
+/* For oracles: the value given, or the schema's default. */
 int64_t cf_int_of(const cf_case *c, const char *name, int64_t preset);
 double cf_float_of(const cf_case *c, const char *name, double preset);
 /* NULL and count 0 if not given. */
@@ -118,9 +118,9 @@ const int64_t *cf_ints_of(const cf_case *c, const char *name, int32_t *count);
 /* Input if it was given. */
 const cf_tensor *cf_input_of(const cf_case *c, int32_t position);
 void cf_case_clear(cf_case *c);
-void *cf_need(size_t bytes); /* zeroed; ends the program where there is no memory */
+void *cf_need(size_t bytes); /* zeroed; ends the program if there is no memory */
 
-/* What an oracle says. values are not rounded; scale (may be NULL): the magnitude to which the tolerance relates where
+/* An oracle's result. values are not rounded; scale (may be NULL): the magnitude to which the tolerance relates where
  * it is larger than the result's own. */
 typedef struct cf_expected {
   nd4c_dtype dtype;
@@ -152,7 +152,7 @@ int32_t cf_place_of_op(nd4c_op op);
 
 /* -- golden.c: cases and refusals recorded by tests/records ------------------------------------------------------- */
 
-/* Judges what has no single right answer (eigenvectors, random numbers): NULL, or what is wrong. */
+/* Judges results that have no single right answer (eigenvectors, random numbers): NULL, or a text of what is wrong. */
 typedef const char *(*cf_property)(const cf_case *c, const cf_tensor *outputs, int32_t output_count, char *text,
                                    size_t size);
 
@@ -169,8 +169,8 @@ typedef struct cf_golden {
   cf_expected outputs[CF_OUTPUTS];
 } cf_golden;
 
-/* Reads every *.rec of a folder and keeps what is about ops for which `wants` is true; false with a message on stderr
- * if one is damaged. */
+/* Reads every *.rec of a folder and keeps the cases of ops for which `wants` is true; false with a message on stderr if
+ * a file is damaged. */
 bool cf_golden_load(const char *folder, bool (*wants)(const void *user, nd4c_op op), const void *user);
 /* The case of that number, with copies of its tensors; false if there are no more. */
 bool cf_golden_sample(int32_t number, cf_case *c);
@@ -202,7 +202,7 @@ bool cf_place(nd4c_dtype dtype, cf_layout layout, int32_t rank, const int64_t *s
 
 /* A tensor on a device: the whole block and the view into it. */
 typedef struct cf_array {
-  cf_tensor block; /* what was put there */
+  cf_tensor block; /* the bytes that were written to it */
   cf_placement placement;
   nd4c_array *base, *view;
 } cf_array;
@@ -211,7 +211,7 @@ nd4c_status cf_array_make(cf_tensor *tensor, const cf_placement *placement, nd4c
 void cf_array_clear(cf_array *array);
 /* Reads a whole array into a fresh tensor. */
 nd4c_status cf_array_read(const nd4c_array *array, cf_tensor *tensor);
-/* True if the block is as it was put, but for the elements of the view if `except_view`. */
+/* True if the block is unchanged, apart from the elements of the view if `except_view`. */
 bool cf_array_intact(const cf_array *array, bool except_view);
 void cf_tensor_clear(cf_tensor *tensor);
 void cf_tensor_make(cf_tensor *tensor, nd4c_dtype dtype, int32_t rank, const int64_t *shape);

@@ -1,7 +1,6 @@
-/* Which pairs of op and dtype a backend computes itself, by category. A call counts as computed on the device if all
- * that goes between it and the host is what the op may read back, whatever the size of its operands. Two count that:
- * the library's tracer the copies that the library makes, and the loader of tests/opencl what any command of OpenCL's
- * carries. */
+/* Which pairs of op and dtype a backend computes itself, by category. A call counts as computed on the device if it
+ * copies only bytes to the host that the op may read back, whatever the size of its operands. The library's tracer
+ * counts the library's copies, and the loader of tests/opencl counts the bytes of all commands of OpenCL. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,10 +45,10 @@ static cf_category_count *find_count(const nd4c_op_info *info) {
   return NULL;
 }
 
-/* -- what goes between host and device ---------------------------------------------------------------------------- */
+/* -- bytes between host and device -------------------------------------------------------------------------------- */
 
-/* A number that the host must know to go on, of every op: whether an index was out of range, with the index and the
- * extent. Its buffer is written once a queue and read with each call that may tell one. */
+/* A record that the host must read for every op: whether an index was out of range, with the index and the extent. Its
+ * buffer is written once for each queue and read with each call that may report an index. */
 enum { FAULT_BYTES = 20 };
 
 /* X(op, bytes, what): what else an op may read back in one call. */
@@ -175,7 +174,7 @@ void cf_coverage_note(cf_run *run, nd4c_op op, nd4c_dtype dtype) {
   }
 }
 
-/* What was read back, op by op: the bytes do not grow with the operands'. */
+/* The bytes read back by each op, which do not grow with the operands. */
 static void print_read_backs(const cf_run *run) {
   if (!counted) {
     (void)printf("what the kernels of %s read back themselves was not counted\n", run->options.backend);

@@ -1,4 +1,5 @@
-/* Properties of factorisations: what they multiply to, orthonormal columns, triangles, order. In long double. */
+/* Properties of factorisations: their product, orthonormal columns, triangles, order. In long double. The recorded
+ * cases of the family decomposition name them. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>

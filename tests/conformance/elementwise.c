@@ -10,7 +10,7 @@ typedef struct shape {
   int64_t extents[5];
 } shape;
 
-/* The long one is more than one piece of work, at any cost of an element. */
+/* The long one is split into several pieces of work, whatever an element costs. */
 static const shape shapes[] = {{0, {0}},       {2, {0, 3}},    {1, {7}},      {3, {2, 3, 5}}, {4, {2, 5, 3, 4}},
                                {1, {1}},       {3, {3, 1, 4}}, {2, {17, 33}}, {1, {1003}},    {5, {2, 1, 3, 2, 2}},
                                {3, {2, 3, 0}}, {1, {32771}}};
@@ -99,7 +99,7 @@ static long double real_unary(const cf_case *c, long double x) {
   }
 }
 
-/* Finite numbers only: there the plain expression is exact. */
+/* Finite numbers only, for which the plain expression is exact. */
 static long double complex complex_of(cf_value value) {
   return value.re + value.im * I;
 }
@@ -195,7 +195,7 @@ static long double unary_scale(const cf_case *c, cf_value x) {
   }
 }
 
-/* Whether C (Annex F) and NumPy say what sign a zero has: of -0, and of what is rounded to it. */
+/* Whether C (Annex F) and NumPy define the sign of a zero: of -0, and of numbers that are rounded to it. */
 static bool has_zero_signs(const cf_case *c) {
   switch (c->op) {
     case ND4C_OP_negative:
@@ -269,9 +269,9 @@ typedef struct shape_pair {
   shape a, b;
 } shape_pair;
 
-/* With the layout `mixed`, the places 10 and 13 have every second element of one input and neighbours of the other: in
- * rows that are long enough to be streamed, for loops are picked by both steps. The last five are planes of short rows
- * about the size from which rows are computed together. */
+/* With the layout `mixed`, places 10 and 13 have every second element of one input and adjacent elements of the other,
+ * in rows that are long enough for streaming stores, because both steps select the loop. The last five are planes of
+ * short rows, near the size from which rows are computed together. */
 static const shape_pair pairs[] = {{{0, {0}}, {0, {0}}},
                                    {{1, {7}}, {0, {0}}},
                                    {{3, {2, 3, 5}}, {3, {2, 3, 5}}},

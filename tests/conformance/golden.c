@@ -26,7 +26,7 @@ typedef struct reader {
   const unsigned char *at, *end;
   const char *path;
   bool damaged;
-  bool passes; /* nobody wants this case: its elements are passed over, which an emulator would take a minute to read */
+  bool passes; /* skips the elements of an unwanted case, which an emulator would take a minute to read */
 } reader;
 
 static void take(reader *r, void *to, size_t bytes) {

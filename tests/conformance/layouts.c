@@ -139,7 +139,7 @@ nd4c_status cf_array_make(cf_tensor *tensor, const cf_placement *placement, nd4c
   int64_t bytes = cf_size_of(tensor->dtype);
   *array = (cf_array){.placement = *placement};
   cf_tensor_make(&array->block, tensor->dtype, 1, &placement->total);
-  /* Nobody may read what lies between the elements; the pattern is NaN, or huge. */
+  /* No kernel may use the bytes between the elements; the pattern is NaN, or huge. */
   int pattern = tensor->dtype == ND4C_UTF8 ? 0 : cf_is_packed(tensor->dtype) ? 1 : 0x7f;
   memset(array->block.data, pattern, (size_t)(placement->total * bytes));
   for (int64_t i = 0; i < tensor->size; i++) {

@@ -103,7 +103,7 @@ static int32_t batch_shape(const matrix *a, const matrix *b, int64_t *batch) {
   return rank;
 }
 
-/* How much further off a sum of many terms may be: the order of additions is free. */
+/* The larger tolerance of a sum of many terms, because the order of additions is free. */
 static long double depth(int64_t count) {
   return count > 16 ? (long double)count / 16 : 1;
 }
@@ -117,7 +117,7 @@ typedef struct factor {
   long double magnitude;
 } factor;
 
-/* All elements as the products take them, each converted once. To free. */
+/* All elements in the type of the products, each converted once. The caller frees the block. */
 static factor *factors_of(const cf_tensor *tensor, nd4c_dtype dtype) {
   factor *factors = cf_need((size_t)(tensor->size + 1) * sizeof *factors);
   for (int64_t i = 0; i < tensor->size; i++) {

@@ -58,7 +58,7 @@ static bool take_option(cf_options *options, const char *name, const char *value
   return false;
 }
 
-/* False: *code is the exit code. */
+/* False: the program ends with *code. */
 static bool parse(int argc, char **argv, cf_options *options, int *code) {
   *options = (cf_options){.backend = "cpu", .number = -1, .seed = 1};
   for (int i = 1; i < argc; i++) {
@@ -92,8 +92,8 @@ static bool parse(int argc, char **argv, cf_options *options, int *code) {
   return true;
 }
 
-/* Names that would match nothing, and tell nobody why, are wrong use; those that have several spellings become the
- * table's. */
+/* Refuses unknown names as wrong use, because they would match no case without a message. Names with several spellings
+ * become the table's. */
 static bool find_names(cf_options *o) {
   const nd4c_op_info *op = NULL;
   nd4c_dtype dtype = ND4C_DTYPE_NONE;
@@ -111,7 +111,7 @@ static bool find_names(cf_options *o) {
   return true;
 }
 
-/* 77 where what was asked for is not there. */
+/* 77 if the machine lacks the backend or engine. */
 static int set_up(cf_run *run) {
   const cf_options *o = &run->options;
   cf_coverage_prepare(o);
@@ -131,7 +131,7 @@ static int set_up(cf_run *run) {
   return 0;
 }
 
-/* An engine that is built in but cannot run here serves nothing: that is no pass. */
+/* An engine that is built in but cannot run here computes no call, which does not count as a pass. */
 static bool engine_is_there(const cf_options *o) {
   for (int32_t i = 0; o->engine != NULL; i++) {
     const char *name = nd4c_backend_engine(o->backend, i);
@@ -147,7 +147,7 @@ static bool engine_is_there(const cf_options *o) {
   return true;
 }
 
-/* Whether the op is of the part, and the one, that was asked for. */
+/* Whether the options select the op, by its part and its name. */
 static bool is_asked_for(const cf_options *o, int32_t position, const nd4c_op_info *info) {
   return (o->parts <= 0 || position % o->parts == o->part) && (o->op == NULL || strcmp(o->op, info->name) == 0);
 }
@@ -196,7 +196,7 @@ static void run_ops(cf_run *run) {
   }
 }
 
-/* A stub counts what a correct caller never does. */
+/* A stub counts violations of the ABI's rules, which a correct caller never commits. */
 static void check_plugin(cf_run *run) {
   void *library = run->options.plugin != NULL ? dlopen(run->options.plugin, RTLD_NOW | RTLD_NOLOAD) : NULL;
   void *symbol = library != NULL ? dlsym(library, "stub_counter") : NULL;
@@ -235,7 +235,7 @@ int main(int argc, char **argv) {
   if (!parse(argc, argv, &run.options, &code)) {
     return code;
   }
-  /* First, since it may bring the op that is asked for. */
+  /* first, because it may bring the op that the options name */
   if (run.options.plugin != NULL && nd4c_backend_load(run.options.plugin) != ND4C_OK) {
     (void)fprintf(stderr, "nd4c_conformance: %s\n", nd4c_error_message());
     return 1;
@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
   report(&run);
   (void)nd4c_context_destroy(run.context);
   if (run.totals.failed == 0 && run.options.engine != NULL && run.options.op == NULL && run.served == 0) {
-    return 77; /* what was to be tested is not there */
+    return 77; /* the machine lacks the backend or engine to test */
   }
   return run.totals.failed == 0 && run.totals.passed > 0 ? 0 : 1;
 }

@@ -51,7 +51,7 @@ static long double decode(nd4c_dtype dtype, int code) {
   return (code & f.sign_bit) != 0 ? -number : number;
 }
 
-/* From a table: this is asked millions of times. */
+/* From a table, because the oracles call this millions of times. */
 long double cf_narrow_decode(nd4c_dtype dtype, int code) {
   static long double tables[ND4C_DTYPE_END][256];
   static bool filled[ND4C_DTYPE_END];

@@ -95,7 +95,7 @@ static resolved resolve(const cf_case *c, const int64_t *kernel, int64_t *shape)
   return r;
 }
 
-/* One cell of a window: its place in the input, flattened over the spatial axes; -1 in the padding, -2 beyond it. */
+/* One cell of a window: its position in the input, flattened over the spatial axes; -1 in the padding, -2 beyond it. */
 static int64_t cell_of(const resolved *r, int64_t output, int64_t cell) {
   int64_t place = 0, stride = 1;
   bool padding = false, beyond = false;

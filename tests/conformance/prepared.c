@@ -61,7 +61,7 @@ bool cf_lacks_library(cf_run *run, const cf_place_of_run *place, nd4c_status sta
   return true;
 }
 
-/* A backend beside the CPU's may lack an op; the CPU may not. Strings are computed into fresh arrays alone. */
+/* The CPU's backend must have every op, other backends may lack some. Strings are computed only into fresh arrays. */
 bool cf_skipped_status(cf_run *run, const cf_prepared *p, nd4c_status status) {
   bool strings = has_strings(p) && strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) != 0;
   char reason[96];
@@ -113,7 +113,7 @@ bool cf_sample_case(const cf_run *run, const cf_record *record, nd4c_dtype dtype
   return cf_golden_sample(number - first, c);
 }
 
-/* The layout of one input: with `mixed` each has another one. Falls back to contiguous where it does not apply. */
+/* The layout of one input: with `mixed` each input has another one. Falls back to contiguous if it does not apply. */
 static bool place_input(cf_layout layout, int32_t position, int32_t number, const cf_tensor *tensor,
                         cf_placement *placement) {
   cf_layout own = layout;
@@ -137,7 +137,7 @@ void cf_unprepare(cf_prepared *p) {
   cf_case_clear(&p->c);
 }
 
-/* What the oracle says of the inputs as they are now, or what was recorded. */
+/* The oracle's results for the current inputs, or the recorded results. */
 static void expect(const cf_record *record, cf_prepared *p) {
   const cf_golden *golden = p->c.golden;
   p->record = *record;
@@ -171,7 +171,7 @@ static bool is_as_recorded(const cf_case *c) {
   return true;
 }
 
-/* False if the layout applies to no input: then there is nothing new to see. */
+/* False if the layout applies to no input: the case would test nothing new. */
 bool cf_prepare(cf_run *run, const cf_record *record, cf_layout layout, cf_prepared *p, nd4c_status *status) {
   bool applies = layout == CF_LAYOUT_contiguous;
   *status = ND4C_OK;

@@ -1,4 +1,4 @@
-/* The records: what is right for each op, and how near is near enough. */
+/* The table of records: the sampler, the oracle and the tolerance of each op. */
 #include "conformance.h"
 
 #define R(name, sampler, oracle, ulps, complex_ulps) \

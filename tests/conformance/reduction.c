@@ -38,7 +38,7 @@ static const reduction reductions[] = {
     {2, {8, 16}, 1, {0}, true, CF_SMALL},
     {2, {300, 150}, 1, {0}, false, CF_SMALL}, /* several cascades */
     {2, {9, 2100}, 1, {0}, false, CF_SMALL},  /* two lines of accumulators */
-    /* From LONG on: rows that devices cut into pieces. */
+    /* from LONG on: rows that devices split into pieces */
     {2, {1, 20011}, 1, {-1}, false, CF_SMALL},
     {2, {1, 20011}, 0, {0}, false, CF_SMALL},
     {3, {3, 2, 9001}, 1, {-1}, true, CF_SMALL},
@@ -46,7 +46,7 @@ static const reduction reductions[] = {
 };
 enum { REDUCTIONS = sizeof reductions / sizeof reductions[0], LONG = REDUCTIONS - 4 };
 
-/* Whether the sample is there for such a call: the long ones are for sums that are taken by vectors. */
+/* Whether the op uses the sample: the long ones are for sums that vector loops compute. */
 static bool is_for(const cf_case *c, int32_t number) {
   return number < LONG || (c->dtype == ND4C_FLOAT32 && (c->op == ND4C_OP_sum || c->op == ND4C_OP_mean));
 }

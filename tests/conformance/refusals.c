@@ -11,7 +11,7 @@ static void expect_status(cf_run *run, const cf_place_of_run *place, const char 
     run->totals.passed++;
     return;
   }
-  /* What only a look at the data can refuse, a backend refuses that has the op. */
+  /* Only a backend that has the op can refuse a call because of its data. */
   if (status == ND4C_UNSUPPORTED && strcmp(run->options.backend, "cpu") != 0) {
     (void)snprintf(text, sizeof text, "%s lacks %s", run->options.backend, place->op);
     cf_skip(run, text);
@@ -115,8 +115,8 @@ static nd4c_status place_inputs(const cf_run *run, cf_prepared *p) {
   return status;
 }
 
-/* What a device's kernel refuses in flight it tells by op, index and extent: the position in the recorded text is what
- * only a look at the data before the call gives. */
+/* A device's kernel that refuses in flight reports op, index and extent. Only a check of the data before the call can
+ * report the position that the recorded text names. */
 static void expect_refusal(cf_run *run, const cf_prepared *p, const cf_golden *golden, nd4c_status status,
                            bool in_flight) {
   if (cf_lacks_library(run, &p->place, status)) {
@@ -132,7 +132,7 @@ static void expect_refusal(cf_run *run, const cf_prepared *p, const cf_golden *g
   }
 }
 
-/* Something to write to: what the call would give, or anything where it gives nothing because inference refuses it. */
+/* An output to write to: of the result's shape, or any array if inference refuses the call. */
 static bool make_outputs(const cf_run *run, const cf_prepared *p, cf_array *arrays, nd4c_array **outputs, bool *known) {
   cf_tensor results[CF_OUTPUTS] = {0};
   bool made = true;
@@ -154,8 +154,8 @@ static bool make_outputs(const cf_run *run, const cf_prepared *p, cf_array *arra
   return made;
 }
 
-/* As cf_call, and what a device that computes later has to say. in_flight: the call itself was accepted, so the outputs
- * are poisoned instead of left as they were. */
+/* As cf_call, but also waits for a failure in flight. in_flight: the call itself was accepted, so the outputs are
+ * poisoned instead of unchanged. */
 static nd4c_status call_and_wait(cf_run *run, const cf_prepared *p, nd4c_array **outputs, bool *in_flight) {
   nd4c_device_info device = {.struct_size = sizeof device};
   nd4c_status status = cf_call(run, p, outputs);
@@ -166,7 +166,7 @@ static nd4c_status call_and_wait(cf_run *run, const cf_prepared *p, nd4c_array *
   return status;
 }
 
-/* The same call with outputs that are given: what they held must still be there. */
+/* The same call with given outputs, whose contents must stay unchanged. */
 static void refuse_given(cf_run *run, const cf_prepared *p, const cf_golden *golden) {
   cf_array arrays[CF_OUTPUTS] = {0};
   nd4c_array *outputs[CF_OUTPUTS] = {NULL};
@@ -190,7 +190,7 @@ static void refuse_given(cf_run *run, const cf_prepared *p, const cf_golden *gol
   }
 }
 
-/* What was recorded as refused: the status, and a part of the text beside the op's name. */
+/* Recorded refusals: the status, and a part of the text apart from the op's name. */
 static void run_recorded_refusals(cf_run *run, const cf_record *record) {
   const cf_golden *golden;
   for (int32_t number = 0; (golden = cf_golden_refusal(record->op, number)) != NULL; number++) {

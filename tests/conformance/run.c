@@ -8,7 +8,7 @@
 const char *const cf_mode_names[CF_MODE_COUNT] = {CF_MODES(MODE_NAME)};
 #undef MODE_NAME
 
-/* What nd4c_explain ends with where no kernel is left. */
+/* The last line of nd4c_explain if no kernel is left. */
 static const char nothing_computes[] = "no kernel or compiler computes this call";
 
 /* -- modes ------------------------------------------------------------------------------------------------------ */
@@ -25,7 +25,7 @@ static void ask_engine(cf_run *run, const cf_prepared *p) {
 }
 
 /* Whether the call counts for its pair: fresh and contiguous, all its operands of dtypes that are counted (an addition
- * of complex numbers to integers says nothing of integers). */
+ * of complex numbers to integers does not show that integers are computed). */
 static bool counts_for_pair(const cf_prepared *p) {
   bool counts = strcmp(p->place.mode, cf_mode_names[CF_MODE_fresh]) == 0 &&
                 strcmp(p->place.layout, cf_layout_names[CF_LAYOUT_contiguous]) == 0;
@@ -38,7 +38,7 @@ static bool counts_for_pair(const cf_prepared *p) {
   return counts;
 }
 
-/* Whether anything of the backend computes the call: nothing is run, no program of the device's is built. */
+/* Whether a kernel or compiler of the backend computes the call. Runs no kernel and builds no program of the device. */
 static void ask_backend(cf_run *run, const cf_prepared *p) {
   char *text = NULL;
   bool counts = counts_for_pair(p);
@@ -65,7 +65,7 @@ static bool inputs_intact(const cf_prepared *p, int32_t except) {
   return true;
 }
 
-/* What is wrong with the results, or NULL. */
+/* A text of what is wrong with the results, or NULL. */
 static const char *check_results(const cf_run *run, const cf_prepared *p, nd4c_array *const *outputs, char *text,
                                  size_t size) {
   const char *problem = NULL;
@@ -103,13 +103,13 @@ static bool targets_intact(const cf_prepared *p, const cf_array *targets) {
   return true;
 }
 
-/* An op whose result's shape depends on data, or that no device computes, is eager alone. */
+/* An op whose result's shape depends on data, or that no device computes, is only called eagerly. */
 static bool is_eager_alone(const cf_prepared *p, nd4c_status status) {
   return status == ND4C_UNSUPPORTED && strcmp(p->place.mode, cf_mode_names[CF_MODE_plan]) == 0 &&
          strstr(nd4c_error_message(), "call it eagerly") != NULL;
 }
 
-/* Judges one call. outputs: what was computed, NULL if the call failed. */
+/* Judges one call. outputs: the results, NULL if the call failed. */
 static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_array *const *outputs,
                   const cf_array *targets, int32_t input_written) {
   char text[CF_TEXT];
@@ -141,7 +141,7 @@ static void judge(cf_run *run, const cf_prepared *p, nd4c_status status, nd4c_ar
   }
 }
 
-/* What a backend claims to compute it does not hand to the host. */
+/* A backend must not hand a call to the host that it claims to compute. */
 static nd4c_status call_watched(cf_run *run, const cf_prepared *p, nd4c_array **outputs) {
   char text[CF_TEXT];
   int64_t bytes = 0;
@@ -181,7 +181,7 @@ static void run_plan(cf_run *run, const cf_prepared *p) {
   cf_release_all(outputs);
 }
 
-/* Into arrays that are there: contiguous, or every second element of a transposed block. */
+/* Into existing arrays: contiguous, or every second element of a transposed block. */
 static void run_given(cf_run *run, const cf_prepared *p, cf_layout layout) {
   cf_array targets[CF_OUTPUTS];
   nd4c_array *outputs[CF_OUTPUTS] = {NULL};
@@ -217,7 +217,7 @@ static bool same_form(const cf_expected *e, const cf_tensor *tensor) {
          (e->rank == 0 || memcmp(tensor->shape, e->shape, (size_t)e->rank * sizeof(int64_t)) == 0);
 }
 
-/* Into the very view that is an input. */
+/* Into the same view that is an input. */
 static void run_in_place(cf_run *run, cf_prepared *p) {
   for (int32_t i = 0; i < p->c.input_count; i++) {
     if (p->arrays[i].view != NULL && p->arrays[i].placement.injective && same_form(&p->expected[0], &p->c.inputs[i])) {
@@ -293,7 +293,8 @@ static void run_mode(cf_run *run, cf_prepared *p, cf_mode mode) {
 
 /* -- one record ------------------------------------------------------------------------------------------------- */
 
-/* Every layout is seen in every mode over several seeds; in one run a case takes all modes in three of its layouts. */
+/* Several seeds together cover every layout in every mode; in one run a case takes all modes in three of its layouts.
+ * */
 static bool takes_mode(const cf_run *run, nd4c_dtype dtype, int32_t number, cf_layout layout, cf_mode mode) {
   if (run->options.quick) {
     static const cf_mode others[] = {CF_MODE_strided, CF_MODE_in_place, CF_MODE_shifted, CF_MODE_plan, CF_MODE_given};
@@ -305,7 +306,7 @@ static bool takes_mode(const cf_run *run, nd4c_dtype dtype, int32_t number, cf_l
          (uint64_t)layout == 1 + ((uint64_t)number + run->options.seed) % (CF_LAYOUT_mixed - 1);
 }
 
-/* Large cases are there for vector loops and threads: two layouts show those. */
+/* Large cases test vector loops and threads, for which two layouts suffice. */
 static bool takes_layout(const cf_run *run, const cf_case *c, cf_layout layout) {
   int64_t elements = run->options.quick ? INT64_MAX / 2 : 0;
   for (int32_t i = 0; i < c->input_count; i++) {
@@ -369,9 +370,9 @@ static bool is_case_served(cf_run *run, const cf_record *record, nd4c_dtype dtyp
   return served;
 }
 
-/* The reference sees all cases: another engine need not where it has no kernel of the op, which the first case tells,
- * as all kernels that were asked are named; nor a backend that lacks the op: of it the first cases are asked, one of
- * which may have a parameter of a dtype that the backend lacks. */
+/* The reference runs all cases. Another engine skips an op for which it has no kernel: the first case shows that,
+ * because explain names all kernels that were asked. A backend that lacks the op is asked for the first cases only, one
+ * of which may have a parameter of a dtype that the backend lacks. */
 static bool is_served(cf_run *run, const cf_record *record, nd4c_dtype dtype) {
   enum { ASKED = 8 };
   bool is_cpu = strcmp(run->options.backend, "cpu") == 0, served = false;

@@ -1,4 +1,4 @@
-/* What devices may be off by more than a record says: the one list of such allowances, each from a specification. */
+/* Tolerances of devices that exceed a record's: the only list of them, each from a specification. */
 #include <string.h>
 
 #include "run.h"

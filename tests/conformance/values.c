@@ -1,4 +1,4 @@
-/* Elements of every dtype on the host, worked out independently of the library. */
+/* Elements of every dtype on the host, computed independently of the library for samplers and oracles. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static format format_of(nd4c_dtype dtype) {
   }
 }
 
-/* 2^exponent from a table: this is asked millions of times. */
+/* 2^exponent from a table, because the oracles call this millions of times. */
 static long double power_of_two(int exponent) {
   enum { REACH = 1200 };
   static long double table[2 * REACH + 1];

@@ -1,4 +1,5 @@
-/* What the tests use of cmocka, for cross builds: Debian and Ubuntu have no cmocka for a cross compiler. A test that
+/* The part of cmocka that the tests use, for cross builds: Debian and Ubuntu have no cmocka for a cross compiler. A
+ * test that
  * fails or is skipped jumps back to the loop that runs it; a failed run ends with the number of failures. */
 #ifndef ND4C_TESTS_CROSS_CMOCKA_H
 #define ND4C_TESTS_CROSS_CMOCKA_H
@@ -76,7 +77,7 @@ __attribute__((unused)) static int cm_near(double a, double b, double epsilon) {
   return a - b <= epsilon && b - a <= epsilon;
 }
 
-/* No local of the caller outlives the jump. */
+/* the caller's local variables are lost in the jump */
 static int cm_run_test(const struct CMUnitTest *test) {
   void *state = NULL;
   switch (setjmp(cm_back)) {

@@ -1,6 +1,5 @@
+/* Imported models against results of ONNX Runtime (tests/tools/make_onnx_models.py): every case of tests/data/onnx. */
 #define _DEFAULT_SOURCE /* opendir */
-/* Imported models against what ONNX Runtime computed (tests/tools/make_onnx_models.py): every case of tests/data/onnx.
- */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>

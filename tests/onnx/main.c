@@ -1,10 +1,11 @@
-#define _DEFAULT_SOURCE /* strdup */
 /* nd4c_onnx_cases FOLDER [--filter TEXT] [--only-failed] [--summary] [--known FILE [--update]]
  *
- * FOLDER is what materialise.py made. One line a case: "pass", "fail" with the reason, or "unsupported" with the
- * reason; then a table by op and the totals. --known: a case that fails and is not listed, or is listed and passes, is
- * an error; --update writes the list anew: reasons that are there stay, a new failure gets the library's text. Cases
+ * The test onnx.cases runs this program on a FOLDER that materialise.py made. One line a case: "pass", "fail" with the
+ * reason, or "unsupported" with the reason; then a table by op and the totals. --known: a case that fails and is not
+ * listed, or is listed and passes, is an error; --update writes the list anew: existing reasons stay, a new failure
+ * gets the library's text. Cases
  * whose expected values are random are judged by their law (case_law.c). */
+#define _DEFAULT_SOURCE /* strdup */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* The functions that replace malloc, related functions and mmap in nd4c_steady, with counts for each object file. The
+ * program calls this file through counter.h, the loaded libraries call it as their allocator. */
 #define _GNU_SOURCE /* dl_iterate_phdr, syscall, the names of malloc's kin */
 #include "counter.h"
 
@@ -13,15 +15,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The C library's own, under the names it keeps for those who put something before them. */
+/* The C library's functions, under the names that it keeps for programs that replace them. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
 
 enum { OBJECTS = 128, NAME_SIZE = 48 };
-/* Above this nd4c keeps no work space (src/base/threads/pages.c): which call of which size gets there is not the
- * question. */
+/* Above this size nd4c keeps no work space (src/base/threads/pages.c), so larger mappings are not counted. */
 static const size_t kept_at_most = (size_t)64 << 20;
 
 /* The program comes first in the loader's list. */

@@ -1,6 +1,6 @@
 /* nd4c_steady: a step that is done again in a workspace allocates nothing. Every op of the table on the CPU, with the
- * operands of the records and with larger ones, made of those: from the third call on nothing is asked of the system.
- * What vendors' libraries ask for inside their own calls is told. */
+ * operands of the records and with larger ones, made of those: from the third call on the library requests no memory
+ * from the system. Requests of vendors' libraries inside their calls are printed. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +12,19 @@
 
 enum { CASES = 3, WARM_CALLS = 2, COUNTED_CALLS = 2, TRIES = 3, GOALS = 2, LIBRARIES = 32, NAME = 48 };
 
-/* Of some 484 and 340: a call that fails is not counted, and slow machines reach fewer large operands. */
+/* of about 484 and 340: failed calls do not count, and slow machines reach fewer large operands */
 enum { LEAST_OPS = 450, LEAST_LARGE = 250 };
 
 /* Elements of the largest operand or result: 64 x 128 and 256 x 256. */
 static const int64_t goals[GOALS] = {64 * 128, 256 * 256};
-/* Of the processor's time: a call that takes more is large enough. */
+/* Processor time: a call that takes more is large enough. */
 static const int64_t slow_ns = 3 * 1000 * 1000;
-static const int64_t memory_cap = INT64_C(1) << 28; /* of what results may grow to */
+static const int64_t memory_cap = INT64_C(1) << 28; /* limit of the results */
 static const int64_t factors[] = {2, 4, 8, 16, 32, 64, 128, 512, 2048, 8192};
 
 typedef struct steady {
   cf_run run;
-  const nd4c_op_info *op; /* at work */
+  const nd4c_op_info *op; /* current */
   nd4c_workspace *workspace;
   int64_t counted, large, failed; /* calls */
   int64_t ops, large_ops;
@@ -110,8 +110,8 @@ static measured measure(steady *s, const cf_prepared *p, bool count) {
   return m;
 }
 
-/* A thread of the pool may come to its first piece of an op as late as in a call that is counted: what allocates each
- * time does so again. */
+/* A thread of the pool may get its first piece of an op in a counted call. An op that allocates in each call does so
+ * again when counted a second time. */
 static measured measure_steady(steady *s, const cf_prepared *p) {
   measured m = measure(s, p, true);
   for (int32_t i = 1; i < TRIES && m.own > 0; i++) {
@@ -203,7 +203,7 @@ static void judge(steady *s, const cf_prepared *p, const measured *m) {
                nd4c_dtype_name(p->c.dtype), (long long)m->own, COUNTED_CALLS, (long long)m->elements);
 }
 
-/* Small, then with ever longer operands until both goals are reached, or a call takes its time. */
+/* Small, then with longer and longer operands until both goals are reached, or a call takes too long. */
 static void run_case(steady *s, const cf_record *record, nd4c_dtype dtype, int32_t number, bool grows) {
   cf_prepared p;
   int32_t goal = 0;
