@@ -11,8 +11,8 @@
 typedef enum bench_limit_op { BENCH_LIMIT_ADD = 0, BENCH_LIMIT_MULTIPLY = 1 } bench_limit_op;
 
 /* y[i] = a[i * step] op b[i * step] on `width` threads; float32, float64 and bfloat16; step 1 or 2. `stream`: stores
- * bypass the caches where the processor has AVX-512 (else ordinary stores). y is aligned to 64 bytes. False: there
- * is no such loop. */
+ * bypass the caches where the processor has AVX-512 (else ordinary stores). y is aligned to 64 bytes. False: there is
+ * no such loop. */
 ND4C_API bool bench_limit_binary(int op, nd4c_dtype dtype, const void *a, const void *b, void *y, int64_t count,
                                  int64_t step, bool stream, int width);
 /* memcpy on `width` threads. */

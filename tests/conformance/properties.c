@@ -1,5 +1,5 @@
-/* Properties of results that have no single right value. A recorded case names a property instead of expected elements.
- * */
+/* Properties of results that have no single right value. A recorded case names a property instead of expected
+ * elements. */
 #include <string.h>
 
 #include "conformance.h"

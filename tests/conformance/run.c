@@ -293,8 +293,8 @@ static void run_mode(cf_run *run, cf_prepared *p, cf_mode mode) {
 
 /* -- one record ------------------------------------------------------------------------------------------------- */
 
-/* Several seeds together cover every layout in every mode; in one run a case takes all modes in three of its layouts.
- * */
+/* Several seeds together cover every layout in every mode; in one run a case takes all modes in three of its
+ * layouts. */
 static bool takes_mode(const cf_run *run, nd4c_dtype dtype, int32_t number, cf_layout layout, cf_mode mode) {
   if (run->options.quick) {
     static const cf_mode others[] = {CF_MODE_strided, CF_MODE_in_place, CF_MODE_shifted, CF_MODE_plan, CF_MODE_given};

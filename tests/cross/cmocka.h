@@ -1,6 +1,5 @@
 /* The part of cmocka that the tests use, for cross builds: Debian and Ubuntu have no cmocka for a cross compiler. A
- * test that
- * fails or is skipped jumps back to the loop that runs it; a failed run ends with the number of failures. */
+ * test that fails or is skipped jumps back to the loop that runs it; a failed run ends with the number of failures. */
 #ifndef ND4C_TESTS_CROSS_CMOCKA_H
 #define ND4C_TESTS_CROSS_CMOCKA_H
 

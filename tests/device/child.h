@@ -1,4 +1,4 @@
-/* Runs the test program itself again with another environment: for what a process decides once. */
+/* Runs the test program again as a child with another environment, for settings that a process reads only once. */
 #ifndef TESTS_DEVICE_CHILD_H
 #define TESTS_DEVICE_CHILD_H
 

@@ -14,7 +14,7 @@
 enum { SCENARIO_COUNT = 33 };
 static const int64_t scenario_shape[1] = {SCENARIO_COUNT};
 
-/* Objects of one run; all may be NULL. */
+/* Objects of one run; each may be NULL. */
 typedef struct scenario {
   nd4c_context *first, *second;
   nd4c_array *a, *b, *on_host, *sum, *product, *given, *moved, *strided, *ordered, *wide;

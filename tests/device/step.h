@@ -4,7 +4,7 @@
 
 #include "nd4c/nd4c.h"
 
-/* Returns the status of what fails. */
+/* Returns the status of the call that fails. */
 #define STEP(expression)              \
   do {                                \
     nd4c_status step_ = (expression); \

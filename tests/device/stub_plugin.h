@@ -1,4 +1,4 @@
-/* The stub plug-in in tests: where it is, how it is told what to do. */
+/* The stub plug-in in tests: its path, and commands that control it. */
 #ifndef TESTS_DEVICE_STUB_PLUGIN_H
 #define TESTS_DEVICE_STUB_PLUGIN_H
 
@@ -38,7 +38,7 @@ static inline nd4c_status stub_start(void) {
   return nd4c_context_create(&options, &stub_context);
 }
 
-/* Tells the stub what to do. A command that it does not know ends the program. */
+/* Sends the stub a command. A command that it does not know ends the program. */
 static inline void stub_order(const char *command) {
   if (stub_control(command) != ND4C_OK) {
     (void)fprintf(stderr, "the stub does not know: %s\n", command);
@@ -46,14 +46,14 @@ static inline void stub_order(const char *command) {
   }
 }
 
-/* Gives back what is cached and finished, so that counters show what is held. */
+/* Frees cached and finished objects, so that counters show only held ones. */
 static inline void stub_settle(void) {
   (void)nd4c_device_synchronize(stub_device);
   (void)nd4c_memory_trim(stub_device, 0);
   nd4c_error_clear();
 }
 
-/* Prints what the stub still counts of these; their number. */
+/* Prints the stub's counts of these objects; returns their number. */
 static inline int stub_left(const char *const *counters, size_t count) {
   int left = 0;
   for (size_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ static inline int stub_left(const char *const *counters, size_t count) {
   return left;
 }
 
-/* Around a test of cmocka's, where streams and contexts live on: no failures are left to come, nothing is cached. */
+/* Around a cmocka test, after which streams and contexts stay alive: clears pending failures and caches. */
 static inline int stub_test_begin(void **state) {
   (void)state;
   (void)stub_control("reset");
@@ -73,15 +73,15 @@ static inline int stub_test_begin(void **state) {
   return 0;
 }
 
-/* Fails where the test leaves something on the device. */
+/* Fails if the test has left an object on the device. */
 static inline int stub_test_end(void **state) {
   static const char *const counters[] = {"buffers", "fences", "violations", "recordings", "launchables", "members"};
   (void)stub_test_begin(state);
   return stub_left(counters, sizeof counters / sizeof counters[0]);
 }
 
-/* Ends a test: its contexts are destroyed, its arrays released. What the stub then still counts is printed; their
- * number. */
+/* Ends a test: destroys its contexts and releases its arrays. Prints the objects that the stub still counts; returns
+ * their number. */
 static inline int stub_stop(void) {
   static const char *const counters[] = {"buffers",    "fences",     "streams",     "pinned",
                                          "violations", "recordings", "launchables", "members"};

@@ -1,4 +1,4 @@
-/* What the tests on the stub share: its plug-in, and what they look at. */
+/* Shared by the tests on the stub: its plug-in, and the values that they check. */
 #ifndef TESTS_DEVICE_STUB_TEST_H
 #define TESTS_DEVICE_STUB_TEST_H
 

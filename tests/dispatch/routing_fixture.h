@@ -1,4 +1,4 @@
-/* What the tests of routing share: the host and the stub's two devices, contexts whose ops are routed among them. */
+/* Shared by the tests of routing: the host and the stub's two devices, contexts whose ops are routed among them. */
 #ifndef TESTS_DISPATCH_ROUTING_FIXTURE_H
 #define TESTS_DISPATCH_ROUTING_FIXTURE_H
 
@@ -54,7 +54,7 @@ static inline nd4c_device *device_of_sum(nd4c_context *context, const nd4c_array
     print_error("%s\n", nd4c_error_message());
   }
   assert_int_equal(status, ND4C_OK);
-  (void)stub_control("reset"); /* reading is not what is to fail */
+  (void)stub_control("reset"); /* the read must not fail */
   nd4c_device *device = nd4c_array_device(sum);
   assert_int_equal(nd4c_array_read(sum, buffer, (size_t)sum->size * sizeof(float)), ND4C_OK);
   for (int64_t i = 0; i < sum->size; i++) {
@@ -74,7 +74,7 @@ static inline void assert_reported(const char *expected) {
   nd4c_free(text);
 }
 
-/* Part of an array, which a failing device could spoil. */
+/* Part of an array, so that a failing device could damage the rest. */
 static inline nd4c_array *part_of(nd4c_array *array, int64_t extent) {
   nd4c_array *part = NULL;
   assert_int_equal(nd4c_array_make(array->dtype, 1, &extent, NULL, 0, nd4c_storage_retain(array->storage), &part),

@@ -1,5 +1,5 @@
-/* What a binding does from several threads at once: shared arrays are read, views and results made and dropped, also by
- * another thread than the one that made them. ThreadSanitizer watches. */
+/* Calls of a binding from several threads at once: threads read shared arrays, make views and results and release them,
+ * also those of other threads. Run it under ThreadSanitizer. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ enum { THREADS = 8, ROUNDS = 2000, LENGTH = 64, SIDE = 8 };
 
 typedef struct shared {
   nd4c_array *vector, *matrix, *indices, *mask;
-  _Atomic(nd4c_array *) boxes[THREADS]; /* what one thread leaves for the next to drop */
+  _Atomic(nd4c_array *) boxes[THREADS]; /* arrays that one thread leaves for the next to release */
 } shared;
 
 typedef struct worker {
@@ -60,7 +60,7 @@ static void read_views(worker *w, int round) {
   nd4c_array_release(total);
 }
 
-/* An array of the thread's own, written by items. */
+/* An array that only this thread uses, written by items. */
 static void write_own(worker *w, int round) {
   const int64_t shape[1] = {LENGTH};
   const nd4c_index at = {.kind = ND4C_INDEX_INTEGER, .start = 0};
@@ -72,7 +72,7 @@ static void write_own(worker *w, int round) {
   nd4c_array_release(value);
 }
 
-/* A failure's text is the thread's own. */
+/* Each thread has its own failure text. */
 static void be_refused(worker *w) {
   char text[32];
   const nd4c_index far = {.kind = ND4C_INDEX_INTEGER, .start = 1000 + w->number};

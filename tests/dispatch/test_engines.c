@@ -71,7 +71,7 @@ static void the_choice_is_explained(void **state) {
   assert_non_null(strstr(text, "matmul on cpu:0"));
   assert_non_null(strstr(text, ": taken"));
   nd4c_free(text);
-  /* It runs nothing and refuses what the call would refuse. */
+  /* explain runs no kernel and refuses the arguments that the call would refuse. */
   nd4c_memory_info before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
   assert_int_equal(nd4c_memory_get_info(nd4c_array_device(matrix), &before), ND4C_OK);
   assert_int_equal(nd4c_explain(NULL, ND4C_OP_matmul, inputs, 1, NULL, 0, &text), ND4C_NULL_ARGUMENT);
@@ -100,7 +100,7 @@ static void a_forced_engine_that_lacks_an_op_is_reported(void **state) {
   (void)state;
   assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", "cudnn"), ND4C_OK);
   nd4c_array *sum = NULL;
-  assert_int_equal(nd4c_add(matrix, matrix, &sum), ND4C_OK); /* the next one serves */
+  assert_int_equal(nd4c_add(matrix, matrix, &sum), ND4C_OK); /* the next engine computes it */
   double first = 0;
   int64_t index[2] = {0, 0};
   assert_int_equal(nd4c_array_item(sum, index, &first), ND4C_OK);
@@ -109,7 +109,7 @@ static void a_forced_engine_that_lacks_an_op_is_reported(void **state) {
   char *text = report();
   assert_non_null(strstr(text, "add: requested cudnn, applied "));
   nd4c_free(text);
-  text = report(); /* told once */
+  text = report(); /* reported once */
   assert_string_equal(text, "");
   nd4c_free(text);
   const nd4c_array *inputs[2] = {matrix, matrix};
@@ -165,7 +165,7 @@ static void engines_are_disabled(void **state) {
   assert_int_equal(nd4c_explain(NULL, ND4C_OP_add, inputs, 2, NULL, 0, &text), ND4C_OK);
   assert_non_null(strstr(text, "disabled by SD_KERNEL_DISABLE_ENGINES=simd, openblas,onednn"));
   nd4c_free(text);
-  /* The floor stays. */
+  /* The reference engine stays enabled. */
   assert_int_equal(nd4c_config_set("SD_KERNEL_DISABLE_ENGINES", "cpu,onednn,REFERENCE"), ND4C_OK);
   assert_true(takes_engine(NULL, ND4C_OP_add, matrix, matrix, "reference"));
   assert_int_equal(nd4c_explain(NULL, ND4C_OP_fft, inputs, 1, NULL, 0, &text), ND4C_OK);
@@ -174,7 +174,7 @@ static void engines_are_disabled(void **state) {
   nd4c_free(text);
 }
 
-/* What cannot be disabled, and names that nobody has, are told instead of ignored. */
+/* Engines that cannot be disabled, and unknown names, are reported instead of ignored. */
 static void a_vain_request_is_reported(void **state) {
   static const struct {
     const char *property, *value, *line;
@@ -218,7 +218,7 @@ static void a_vain_request_is_reported(void **state) {
   }
 }
 
-/* What is disabled and not there is disabled: one setting serves machines with and without a GPU. */
+/* Disabling an engine that is not present is no mistake: one setting serves machines with and without a GPU. */
 static void disabling_what_is_absent_is_no_difference(void **state) {
   (void)state;
   nd4c_array *sum = NULL;
@@ -231,7 +231,7 @@ static void disabling_what_is_absent_is_no_difference(void **state) {
   nd4c_free(text);
 }
 
-/* Before any call, so that a mistake is seen where the machine is shown. */
+/* Before any call, so that nd4c info shows a mistake. */
 static void vain_names_are_listed(void **state) {
   static const struct {
     const char *property, *value, *report; /* its beginning; "" for all of it */
@@ -263,7 +263,7 @@ static bool ends_in_newline(const char *text) {
   return length == 0 || text[length - 1] == '\n';
 }
 
-/* The caller that prints a text ends the line: no empty one stands behind it. */
+/* The caller that prints a text ends the line, so the text must not end with an empty line. */
 static void texts_end_without_a_newline(void **state) {
   (void)state;
   const nd4c_array *inputs[2] = {matrix, matrix};
@@ -299,7 +299,7 @@ static void groups_stand_for_their_engines(void **state) {
   assert_int_equal(nd4c_matmul(matrix, matrix, &product), ND4C_OK);
   nd4c_array_release(product);
   product = NULL;
-  text = report(); /* one of the group served: nothing differs */
+  text = report(); /* one engine of the group computed it: nothing to report */
   assert_string_equal(text, "");
   nd4c_free(text);
   assert_int_equal(nd4c_config_set("SD_KERNEL_FORCE_ENGINE", "cuda"), ND4C_OK);
@@ -318,7 +318,7 @@ static void what_nothing_computes_lists_why(void **state) {
   assert_non_null(strstr(nd4c_error_message(), "sinh: nothing on stub:0 computes this call"));
   assert_non_null(strstr(nd4c_error_message(), "let routing find one (nd4c.routing=vote, ND4C_ROUTING)"));
   (void)stub_control("fail usable:0,supports:0");
-  assert_int_equal(nd4c_config_set("nd4c.width", "1"), ND4C_OK); /* another epoch: nothing is cached */
+  assert_int_equal(nd4c_config_set("nd4c.width", "1"), ND4C_OK); /* a new epoch: no choice is cached */
   assert_int_equal(nd4c_add_on(stub_context, on_stub, on_stub, &y), ND4C_UNSUPPORTED);
   assert_non_null(strstr(nd4c_error_message(), "stub.plain (engine stub): told to decline"));
   assert_non_null(strstr(nd4c_error_message(), "compiler (engine stub_compiler): told to decline"));

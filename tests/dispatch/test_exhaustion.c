@@ -1,5 +1,6 @@
-/* No memory: every allocation of a scenario fails once, one at a time, on the host and on the stub, in a warm process
- * and in one that has just begun. A status with a text, nothing lost, nothing broken, and it works afterwards. */
+/* Out of memory: every allocation of a scenario fails once, one at a time, on the host and on the stub, in a warm
+ * process and in one that has just started. The call gives a status with a text and loses nothing, and the scenario
+ * works afterwards. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@ static const char *program;
 
 enum { ARRAYS = 21 };
 
-/* Everything that a run makes. */
+/* All objects of a run. */
 typedef struct scenario {
   nd4c_context *context;
   nd4c_array *arrays[ARRAYS];
@@ -106,7 +107,7 @@ static nd4c_status play(scenario *s, const char *name) {
   bool stub = strcmp(name, "stub") == 0;
   if (stub && stub_control == NULL) {
     nd4c_status loaded = nd4c_backend_load(STUB_PATH);
-    if (loaded != ND4C_OK && loaded != ND4C_NAME) { /* NAME: it is there from an earlier attempt */
+    if (loaded != ND4C_OK && loaded != ND4C_NAME) { /* NAME: it exists from an earlier attempt */
       return loaded;
     }
   }
@@ -141,7 +142,7 @@ static void exhaust(const char *name) {
   clear(&s);
   int64_t host = live_bytes("cpu"), device = live_bytes(name);
   for (int64_t skip = 0;; skip++) {
-    /* Cached choices and memory would hide what they once allocated. */
+    /* Cached choices and memory would hide allocations. */
     assert_int_equal(nd4c_config_set("nd4c.width", skip % 2 == 0 ? "1" : "2"), ND4C_OK);
     nd4c_error_clear();
     int64_t before = nd4c_allocation_count();

@@ -1,4 +1,4 @@
-/* A child of fork computes on the host, whatever the parent's other threads were at. */
+/* A child of fork computes on the host, whatever the parent's other threads were doing. */
 #define _GNU_SOURCE /* alarm, fork */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* x[items] and x[items] = value: what NumPy says (tests/data/index/numpy.txt), in several layouts and dtypes. */
+/* x[items] and x[items] = value against NumPy's results (tests/data/index/numpy.txt), in several layouts and dtypes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* One array as several, and several made alike. */
+/* Ops with lists: splitting one array into several, and bringing several to one shape. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

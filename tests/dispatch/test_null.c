@@ -1,4 +1,4 @@
-/* NULL where a list is promised: refused on the first call, and on one whose signature is cached. */
+/* NULL instead of a list: refused on the first call, and on a call whose signature is cached. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -24,7 +24,7 @@ static void policies_pick_devices(void **state) {
   assert_ptr_equal(device_of_sum(context, there, 6), second);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   context = with_policy(ND4C_ROUTING_VOTE);
-  for (int i = 0; i < 600; i++) { /* remembered, and voted again on the way */
+  for (int i = 0; i < 600; i++) { /* decisions are remembered, and votes repeated in between */
     nd4c_device *expected = i % 2 != 0 ? second : cpu;
     assert_ptr_equal(device_of_sum(context, i % 2 != 0 ? there : here, i % 2 != 0 ? 6 : 4), expected);
   }
@@ -42,7 +42,7 @@ static void memory_goes_where_room_is(void **state) {
   assert_int_equal(nd4c_memory_set_cap(stub_device, 1 << 20), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(second, 1 << 24), ND4C_OK);
   assert_ptr_equal(device_of_sum(context, a, 4), second);
-  assert_int_equal(nd4c_memory_set_cap(second, 1 << 12), ND4C_OK); /* no room any more: voted anew by failure */
+  assert_int_equal(nd4c_memory_set_cap(second, 1 << 12), ND4C_OK); /* no room any more: the failure causes a new vote */
   assert_ptr_equal(device_of_sum(context, a, 4), stub_device);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(second, 0), ND4C_OK);
@@ -50,7 +50,8 @@ static void memory_goes_where_room_is(void **state) {
   nd4c_array_release(a);
 }
 
-/* Reading on the host leaves a copy there, which moves neither this array's next op nor that of another one like it. */
+/* Reading on the host leaves a copy there, which does not move the next op on this array, or on another array of the
+ * same kind, to the host. */
 static void reading_moves_nothing(void **state) {
   (void)state;
   static const nd4c_routing_policy policies[] = {ND4C_ROUTING_FOLLOW_DATA, ND4C_ROUTING_VOTE};
@@ -81,7 +82,7 @@ static void reading_moves_nothing(void **state) {
   }
 }
 
-/* One signature, its inputs in other places: a decision for the ones is none for the others. */
+/* One signature with inputs on different devices: a decision for one placement does not count for another. */
 static void decisions_know_all_places(void **state) {
   (void)state;
   nd4c_context *context = with_policy(ND4C_ROUTING_VOTE);
@@ -119,10 +120,10 @@ static void small_calls_follow_the_data(void **state) {
   nd4c_array_release(a);
 }
 
-/* As many as a large model's step has, one after the other: each is voted for once in the places that its input has. */
+/* As many calls as a step of a large model has: each is voted for once for each placement of its input. */
 static void many_calls_in_turn_are_remembered(void **state) {
   (void)state;
-  enum { CALLS = 600, WARM = 2, ROUNDS = 4 }; /* what is brought to a device is in another place in the second round */
+  enum { CALLS = 600, WARM = 2, ROUNDS = 4 }; /* a copied input has another placement in the second round */
   static const nd4c_routing_policy policies[] = {ND4C_ROUTING_VOTE, ND4C_ROUTING_PREFER_GPU};
   nd4c_array *arrays[CALLS];
   for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++) {
@@ -171,7 +172,7 @@ static void the_cache_of_calls_is_bounded(void **state) {
   nd4c_context_options options = {.struct_size = sizeof options, .device = cpu};
   nd4c_context *context = NULL;
   assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
-  assert_int_equal(nd4c_config_set("nd4c.plan.profile", "true"), ND4C_OK); /* any change empties it */
+  assert_int_equal(nd4c_config_set("nd4c.plan.profile", "true"), ND4C_OK); /* any change empties the cache */
   assert_int_equal(count_known(context, ND4C_CACHE_ENTRIES / 2, true), ND4C_CACHE_ENTRIES / 2);
   assert_int_equal(count_known(context, ND4C_CACHE_ENTRIES / 2, false), ND4C_CACHE_ENTRIES / 2);
   assert_int_equal(count_known(context, MANY, true), MANY); /* each when it was just computed */
@@ -197,7 +198,7 @@ static void remembered_calls_that_fail_go_elsewhere(void **state) {
   assert_int_equal(nd4c_memory_set_cap(cpu, 0), ND4C_OK);
   assert_ptr_equal(nd4c_array_device(sum), stub_device);
   nd4c_array_release(sum);
-  nd4c_array_release(a); /* was on both by now */
+  nd4c_array_release(a); /* it was on both by then */
   a = filled(cpu, shape, 2);
   assert_ptr_equal(device_of_sum(context, a, 4), cpu);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
@@ -274,7 +275,7 @@ static void given_outputs_are_checked_first(void **state) {
   assert_int_equal(nd4c_add_on(context, a, a, &half), ND4C_OK);
   assert_int_equal(nd4c_array_read(half, buffer, sizeof buffer), ND4C_OK);
   assert_float_equal(buffer[COUNT - 1], 4, 0);
-  /* Without a value before, without one afterwards: the other half was not computed. */
+  /* The array had no value before and has none afterwards, because the other half was not computed. */
   nd4c_storage_poison(flat->storage, ND4C_DEVICE, "spoilt");
   assert_int_equal(nd4c_add_on(context, a, a, &half), ND4C_POISONED);
   assert_non_null(strstr(nd4c_error_message(), "output 0 was left without a value: spoilt"));
@@ -336,13 +337,13 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_ptr_equal(device_of_sum(NULL, a, 4), cpu); /* one device: graceful */
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "stub:1, cpu:0"), ND4C_OK);
   assert_ptr_equal(device_of_sum(NULL, a, 4), second);
-  assert_ptr_equal(device_of_sum(stub_context, a, 4), stub_device); /* given contexts mean what they did */
+  assert_ptr_equal(device_of_sum(stub_context, a, 4), stub_device); /* contexts passed explicitly are not routed */
   assert_int_equal(nd4c_atanh_on(stub_context, a, &sum), ND4C_UNSUPPORTED);
   assert_int_equal(nd4c_config_set("nd4c.routing.wait", "true"), ND4C_OK);
   assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
-  assert_ptr_equal(device_of_sum(NULL, a, 4), cpu); /* and what fails in flight is computed elsewhere */
+  assert_ptr_equal(device_of_sum(NULL, a, 4), cpu); /* and calls that fail in flight are computed on another device */
   assert_int_equal(nd4c_config_set("nd4c.routing.wait", NULL), ND4C_OK);
-  /* A device that this machine cannot have is left out, and that is told; strict, it is an error. */
+  /* A device that this machine cannot have is left out with a report; in a strict context it is an error. */
   char *report = NULL;
   assert_int_equal(nd4c_config_set("nd4c.opencl.library", "/nosuch/libOpenCL.so.1"), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "opencl:0,cpu:0"), ND4C_OK);
@@ -355,7 +356,7 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_non_null(strstr(nd4c_error_message(), "backend opencl"));
   assert_int_equal(nd4c_config_set("nd4c.strict", NULL), ND4C_OK);
   assert_ptr_equal(device_of_sum(NULL, a, 4), cpu); /* looked for once more */
-  /* The same of a number that a backend has on other machines. */
+  /* The same for a device number that a backend has on other machines. */
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "stub:7,cpu:0"), ND4C_OK);
   assert_ptr_equal(device_of_sum(NULL, a, 4), cpu);
   assert_int_equal(nd4c_report_applied(&report), ND4C_OK);
@@ -368,7 +369,7 @@ static void properties_route_the_threads_own_context(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,stub:1,CPU"), ND4C_OK);
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_CONFIG);
   assert_non_null(strstr(nd4c_error_message(), "(ND4C_ROUTING_DEVICES): cpu:0 is listed twice"));
-  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,nosuch:0"), ND4C_OK); /* nobody's name */
+  assert_int_equal(nd4c_config_set("nd4c.routing.devices", "cpu:0,nosuch:0"), ND4C_OK); /* no backend of that name */
   assert_int_equal(nd4c_add(a, a, &sum), ND4C_NO_BACKEND);
   assert_non_null(strstr(nd4c_error_message(), "device 'nosuch:0'"));
   assert_int_equal(nd4c_config_set("nd4c.routing", NULL), ND4C_OK);
@@ -386,7 +387,7 @@ static void properties_route_the_threads_own_context(void **state) {
   nd4c_array_release(a);
 }
 
-/* What a program chooses for its thread's own context outlives changes of properties. */
+/* The routing that a program sets for its thread's default context survives changes of properties. */
 static void a_choice_for_the_own_context_is_kept(void **state) {
   (void)state;
   nd4c_array *a = filled(cpu, shape, 2);
@@ -429,7 +430,7 @@ static void what_is_wrong_is_refused(void **state) {
   options.policy = (nd4c_routing_policy)77;
   assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_ARGUMENT);
   options = (nd4c_routing_options){.struct_size = offsetof(nd4c_routing_options, wait), .wait = true};
-  assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_OK); /* a program of before */
+  assert_int_equal(nd4c_routing_create(&options, &routing), ND4C_OK); /* a program compiled with an older header */
   nd4c_routing_destroy(routing);
   routing = NULL;
   options.struct_size = 4;
@@ -439,7 +440,7 @@ static void what_is_wrong_is_refused(void **state) {
   assert_null(routing);
   nd4c_routing_destroy(NULL);
   nd4c_routing_destroy((nd4c_routing *)&options); /* none */
-  /* Given back twice: the second is nobody's, and the context keeps its own. */
+  /* Released twice: the second call is refused, and the context keeps its routing. */
   nd4c_context_options on = {.struct_size = sizeof on, .device = cpu};
   nd4c_context *keeper = NULL;
   nd4c_array *ones = filled(cpu, shape, 1);
@@ -455,7 +456,7 @@ static void what_is_wrong_is_refused(void **state) {
   nd4c_array_release(ones);
   nd4c_context *context = with_policy(ND4C_ROUTING_VOTE);
   nd4c_array *a = filled(cpu, shape, 1), *b = filled(cpu, few, 1), *sum = NULL;
-  assert_int_equal(nd4c_add_on(context, a, b, &sum), ND4C_SHAPE); /* the call's own fault: nobody else is asked */
+  assert_int_equal(nd4c_add_on(context, a, b, &sum), ND4C_SHAPE); /* a wrong call: no other device is tried */
   assert_int_equal(nd4c_add_on(context, a, NULL, &sum), ND4C_NULL_ARGUMENT);
   nd4c_array_release(a);
   nd4c_array_release(b);
@@ -466,7 +467,7 @@ static void what_is_wrong_is_refused(void **state) {
 
 enum { THREADS = 16, ROUNDS = 36, SOME = 5000 }; /* each pair of devices four times a thread */
 
-/* Arrays wander between three devices; each thread's own context is routed. */
+/* Arrays move between three devices; the default context of each thread is routed. */
 static void *wander(void *argument) {
   int64_t *wrong = argument, extent = SOME;
   nd4c_device *devices[] = {cpu, stub_device, second};

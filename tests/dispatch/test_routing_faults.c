@@ -1,5 +1,4 @@
-/* Routing where devices fail: who has no room, fails as a call is submitted or in flight, is asked by a strict context.
- */
+/* Routing when devices fail: a device without room, a failure at submission or in flight, and strict contexts. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 
@@ -27,7 +26,7 @@ static void write_a_part(nd4c_context *context, const nd4c_array *a, const char 
   nd4c_array_release(flat);
 }
 
-/* Asked for, and without room: that is told, and to a strict context a failure. */
+/* The requested device has no room: the report says so, and a strict context fails. */
 static void who_has_no_room_is_told(void **state) {
   (void)state;
   nd4c_device *devices[] = {stub_device, cpu};
@@ -36,7 +35,7 @@ static void who_has_no_room_is_told(void **state) {
   nd4c_array *a = filled(cpu, shape, 2), *sum = NULL;
   stub_settle();
   assert_int_equal(nd4c_memory_set_cap(stub_device, 1 << 12), ND4C_OK);
-  for (int i = 0; i < 3; i++) { /* each time: what was not free to choose is not remembered */
+  for (int i = 0; i < 3; i++) { /* each time: a choice for lack of room is not remembered */
     nd4c_free(take_report());
     assert_ptr_equal(device_of_sum(context, a, 4), cpu);
     assert_reported(
@@ -53,8 +52,7 @@ static void who_has_no_room_is_told(void **state) {
   assert_int_equal(nd4c_context_destroy(strict), ND4C_OK);
 }
 
-/* Each call that may fail, at each of its first times: as a call is submitted, and, where the routing waits, in flight.
- */
+/* Each call that may fail, at each of its first times: at submission, and in flight if the routing waits. */
 static void a_failing_device_is_replaced(void **state) {
   (void)state;
   static const struct {
@@ -115,7 +113,7 @@ static void a_failing_device_is_replaced(void **state) {
   assert_int_equal(stub_counter("violations"), 0);
 }
 
-/* Memory that runs out at each allocation in turn: a result or a status, nothing lost, nothing spoilt. */
+/* Memory runs out at each allocation in turn: the call gives a result or a status, and no array is lost or changed. */
 static void no_memory_is_survived(void **state) {
   (void)state;
   int refused = 0, served = 0;
@@ -125,7 +123,7 @@ static void no_memory_is_survived(void **state) {
     nd4c_allocation_fail_at(n);
     nd4c_status status = nd4c_add_on(context, a, a, &sum);
     nd4c_allocation_fail_at(-1);
-    if (status == ND4C_OK) { /* the stub's own thread takes memory, too: then the result tells */
+    if (status == ND4C_OK) { /* the stub's own thread takes memory, too: then reading the result reports it */
       status = nd4c_array_read(sum, buffer, sizeof buffer);
       nd4c_array_release(sum);
       sum = NULL;
@@ -141,7 +139,7 @@ static void no_memory_is_survived(void **state) {
     assert_int_equal(nd4c_array_read(a, buffer, sizeof buffer), ND4C_OK);
     assert_float_equal(buffer[COUNT - 1], 2, 0);
     nd4c_array_release(a);
-    (void)nd4c_context_destroy(context); /* may tell the failure once more */
+    (void)nd4c_context_destroy(context); /* may report the failure once more */
   }
   assert_true(served > refused);
   stub_settle();
@@ -163,14 +161,14 @@ static void strict_contexts_give_the_failure(void **state) {
   nd4c_array *image = NULL, *y = NULL;
   assert_int_equal(nd4c_array_zeros(ND4C_FLOAT32, 4, (int64_t[]){1, 1, 2, 2}, cpu, &image), ND4C_OK);
   assert_int_equal(nd4c_layer_norm_on(context, image, NULL, NULL, -1, 1e-5, &y),
-                   ND4C_UNSUPPORTED); /* asked for, and declines */
+                   ND4C_UNSUPPORTED); /* requested, and declines */
   assert_non_null(strstr(nd4c_error_message(), "layer_norm: nothing on stub:0 computes this call"));
   nd4c_array_release(image);
   nd4c_array_release(a);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
-/* Two contexts of one routing: what the one was spared, the strict one is told. */
+/* Two contexts of one routing: a decision for the first one must not serve the strict one, which fails. */
 static void decisions_know_strictness(void **state) {
   (void)state;
   nd4c_device *devices[] = {stub_device, cpu};
@@ -195,8 +193,8 @@ static void decisions_know_strictness(void **state) {
   nd4c_array_release(a);
 }
 
-/* A given output without a value is only written: what the device has no room for is said so, and the next one is
- * asked. */
+/* A given output without a value is only written: a device without room for it is reported, and the next one is
+ * tried. */
 static void an_output_without_a_value_is_written(void **state) {
   (void)state;
   nd4c_device *devices[] = {stub_device, cpu};
@@ -217,12 +215,12 @@ static void an_output_without_a_value_is_written(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
-/* What nobody else could do better, or may be asked for, is the failure of a call that waits. */
+/* If no other device can or may compute a call that waits, the call fails. */
 static void calls_that_wait_give_the_failure(void **state) {
   (void)state;
   nd4c_device *devices[] = {stub_device, cpu};
   nd4c_array *a = filled(cpu, shape, 2), *lost = NULL, *sum = NULL;
-  for (int alone = 0; alone < 2; alone++) { /* strict, then without another device */
+  for (int alone = 0; alone < 2; alone++) { /* strict, then without a second device */
     nd4c_routing_options options = {
         .policy = ND4C_ROUTING_PREFER_GPU, .devices = devices, .device_count = 2 - alone, .wait = true};
     nd4c_context *context = routed(options, alone == 0);
@@ -243,7 +241,7 @@ static void calls_that_wait_give_the_failure(void **state) {
   assert_non_null(strstr(nd4c_error_message(), "add: an input was left without a value: add failed on stub:0"));
   (void)stub_control("reset");
   assert_null(sum);
-  /* The same once the failure is known: it is no fault of the devices, of which none is told to have failed. */
+  /* The same once the failure is known: the report names no device, because none has failed at this call. */
   nd4c_free(take_report());
   assert_int_equal(nd4c_array_wait(lost), ND4C_DEVICE);
   assert_int_equal(nd4c_add_on(context, lost, a, &sum), ND4C_POISONED);
@@ -259,7 +257,7 @@ static void calls_that_wait_give_the_failure(void **state) {
   stub_settle();
 }
 
-/* A decision that is remembered hides nothing: the same call again, and its device fails. */
+/* A remembered decision does not hide a failure: the same call again, and its device fails. */
 static void a_remembered_device_may_fail(void **state) {
   (void)state;
   nd4c_device *devices[] = {stub_device, cpu};

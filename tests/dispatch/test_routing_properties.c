@@ -1,4 +1,4 @@
-/* Properties of routing that cannot be served: each call says which one it is. */
+/* Properties of routing that cannot be applied: each call reports which property it is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void what_cannot_be_served_is_named(void **state) {
     assert_int_equal(nd4c_config_set(rows[i].property, NULL), ND4C_OK);
   }
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", "stub:1"), ND4C_OK);
-  assert_int_equal(nd4c_add(here, here, &sum), ND4C_OK); /* mended, all is well */
+  assert_int_equal(nd4c_add(here, here, &sum), ND4C_OK); /* after the correction the calls succeed */
   assert_int_equal(nd4c_config_set("nd4c.routing.devices", NULL), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.routing", NULL), ND4C_OK);
   nd4c_array_release(here);

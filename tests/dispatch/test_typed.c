@@ -1,5 +1,5 @@
-/* The typed functions pack what the generic call expects. Their source is compiled here once more, with the generic
- * call replaced by one that records what it was given. */
+/* The typed functions pack the arguments that the generic call expects. This test compiles their source again, with the
+ * generic call replaced by one that records its arguments. */
 #define nd4c_op_call_positional recorded_call
 #include "dispatch/typed.c"
 #undef nd4c_op_call_positional
@@ -36,7 +36,7 @@ nd4c_status recorded_call(nd4c_context *context, nd4c_op op, const nd4c_array *c
   return ND4C_MEMORY + ++last.calls;
 }
 
-/* Addresses to tell arguments apart by; nothing looks behind them. */
+/* Addresses that distinguish arguments; they are never dereferenced. */
 static char marks[8];
 
 static const nd4c_array *array(int i) {

@@ -42,7 +42,7 @@ nd4c_status recorded_call(nd4c_context *context, nd4c_op op, const nd4c_array *c
   return recorded_call_several(context, op, inputs, input_count, attrs, &outputs, 1);
 }
 
-/* Addresses to tell arguments apart by; nothing looks behind them. */
+/* Addresses that distinguish arguments; they are never dereferenced. */
 static char marks[16];
 
 static const nd4c_array *array(int i) {
@@ -193,7 +193,7 @@ static void fields_carry_kind_and_place(void **state) {
   assert_int_equal(last.attrs[ND4C_ATTR_conv_activation].as.i, ND4C_ACTIVATION_TANH);
 }
 
-/* A field counts if the whole of it lies within struct_size; what lies behind is not read. */
+/* A field counts if all of it is within struct_size; fields beyond it are not read. */
 static void an_older_struct_ends_early(void **state) {
   (void)state;
   nd4c_array *y = NULL;

@@ -1,5 +1,5 @@
-/* What the library computes for itself, and what runs of the program's while it works: strided arrays are put in order
- * by the op copy, which fails nobody's read for reasons of its own; the release of foreign memory may call ops. */
+/* The library's own computations, and the program's code that runs during its calls: the library packs strided arrays
+ * with the op copy, whose failure must not fail a read; the release callback of foreign memory may call ops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static nd4c_array *ones(void) {
   return array;
 }
 
-/* x + x, settled; far: elements so far apart that they are put in order first. */
+/* x + x, finished; far: elements so far apart that they are packed first. */
 static nd4c_array *twos(nd4c_array **far) {
   static const int64_t start = 0, stop = COUNT, step = STEP;
   nd4c_array *x = ones(), *sum = NULL;
@@ -35,7 +35,7 @@ static void assert_all(const float *values, int count, float expected) {
   }
 }
 
-/* Read, brought to the host, put in order where it is. */
+/* Reads it, copies it to the host, packs it on its device. */
 static nd4c_status take(const nd4c_array *far, int way, float *values) {
   nd4c_array *made = NULL;
   nd4c_status status = way == 0 ? nd4c_array_read(far, values, PICKED * sizeof *values)
@@ -88,7 +88,7 @@ static void a_failed_array_is_told_as_itself(void **state) {
   }
 }
 
-/* What is forced concerns the ops that a program asks for. */
+/* Forced engines apply only to ops that the program calls. */
 static void strictness_is_not_for_reading(void **state) {
   (void)state;
   static const char *const rules[][2] = {{"SD_KERNEL_FORCE_ENGINE", "simd"},
@@ -110,7 +110,7 @@ static void strictness_is_not_for_reading(void **state) {
     assert_int_equal(nd4c_report_applied(&report), ND4C_OK);
     assert_string_equal(report, "");
     nd4c_free(report);
-    nd4c_context *context = NULL; /* but the program's own copy is told */
+    nd4c_context *context = NULL; /* but the program's own copy fails */
     assert_int_equal(nd4c_context_acquire(stub_device, &context), ND4C_OK);
     assert_int_equal(nd4c_copy_on(context, far, &own), ND4C_STRICT);
     assert_int_equal(nd4c_context_release(context), ND4C_OK);
@@ -123,7 +123,7 @@ static void strictness_is_not_for_reading(void **state) {
 
 /* -- the program's code ------------------------------------------------------------------------------------------- */
 
-static nd4c_array *threes; /* what the callback adds to itself, of the very signature of the call that it comes in */
+static nd4c_array *threes; /* the callback adds it to itself, with the interrupted call's signature */
 static int called;
 
 /* Empties the cache of calls and fills its places. */
@@ -136,7 +136,8 @@ static void released(void *user) {
   called++;
 }
 
-/* Foreign memory that a copy under way still reads is released when the next storage is made: amid a call. */
+/* Foreign memory that a copy under way still reads is released when the next storage is made, in the middle of a
+ * call. */
 static void release_in_the_next_call(float *memory) {
   nd4c_array *foreign = NULL;
   assert_int_equal(nd4c_array_wrap(ND4C_FLOAT32, 1, shape, NULL, memory, false, released, NULL, &foreign), ND4C_OK);
@@ -155,7 +156,7 @@ static void releases_may_call_ops(void **state) {
   assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, shape, 3, stub_device, &threes), ND4C_OK);
   for (int i = 0; i < 4; i++) {
     nd4c_array *warm = NULL, *sum = NULL;
-    assert_int_equal(nd4c_add_on(stub_context, x, x, &warm), ND4C_OK); /* known from here on */
+    assert_int_equal(nd4c_add_on(stub_context, x, x, &warm), ND4C_OK); /* cached from here on */
     release_in_the_next_call(memory);
     assert_int_equal(nd4c_add_on(stub_context, x, x, &sum), ND4C_OK);
     assert_int_equal(called, i + 1);

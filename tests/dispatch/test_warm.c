@@ -1,5 +1,5 @@
-/* Warm calls ask the system for no memory, also where they go the whole way: several results, results that are given,
- * signatures beyond what the cache of calls has room for, ops that no kernel computes. */
+/* Warm calls request no memory from the system, even without the cache of calls: several results, given results, more
+ * signatures than the cache holds, ops that no kernel computes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,14 +15,14 @@
 
 enum { WARM = 4, COUNTED = 5, INPUTS = 4, OUTPUTS = 4, SIDE = 5 };
 
-/* Handles are new each time in a debug build, and all blocks are where AddressSanitizer watches. */
+/* A debug build makes a new handle each time, and AddressSanitizer a new block. */
 #if defined(NDEBUG)
 enum { COUNTS = ND4C_RECYCLES };
 #else
 enum { COUNTS = 0 };
 #endif
 
-/* What is called, with what. */
+/* A call and its arguments. */
 typedef struct step {
   nd4c_op op;
   int32_t input_count;
@@ -47,7 +47,7 @@ static nd4c_status call(const step *s, int number) {
   return status;
 }
 
-/* Of rounds in a workspace, once they are warm. */
+/* Allocations of rounds in a workspace, once they are warm. */
 static int64_t count_allocations(const step *s) {
   nd4c_workspace_options options = {.struct_size = sizeof options};
   nd4c_workspace *workspace = NULL;
@@ -115,7 +115,7 @@ static void several_results(void **state) {
   }
 }
 
-/* What refuses late computes beside the result that is given. */
+/* An op that may refuse late computes into separate memory first. */
 static void results_that_are_given(void **state) {
   (void)state;
   static const nd4c_op ops[] = {ND4C_OP_inv, ND4C_OP_det};
@@ -129,7 +129,7 @@ static void results_that_are_given(void **state) {
   }
 }
 
-/* Each call takes the entry of another. */
+/* Each call replaces the cache entry of another. */
 static void more_signatures_than_room(void **state) {
   (void)state;
   enum { MANY = 600 };
@@ -201,7 +201,7 @@ static void what_the_library_computes(void **state) {
   nd4c_array_release(bytes);
 }
 
-/* More axes than a handle has room for. */
+/* more axes than a handle holds inline */
 static void many_axes(void **state) {
   (void)state;
   const int64_t shape[9] = {1, 2, 1, 2, 1, 2, 1, 2, 1};
@@ -212,7 +212,7 @@ static void many_axes(void **state) {
   nd4c_array_release(x);
 }
 
-/* Memory of the program's own, seen as an array; an array lent to another library. */
+/* The program's memory as an array; an array exported to another library. */
 static void memory_of_others(void **state) {
   (void)state;
   static float memory[100];

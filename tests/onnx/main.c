@@ -3,8 +3,7 @@
  * The test onnx.cases runs this program on a FOLDER that materialise.py made. One line a case: "pass", "fail" with the
  * reason, or "unsupported" with the reason; then a table by op and the totals. --known: a case that fails and is not
  * listed, or is listed and passes, is an error; --update writes the list anew: existing reasons stay, a new failure
- * gets the library's text. Cases
- * whose expected values are random are judged by their law (case_law.c). */
+ * gets the library's text. Cases whose expected values are random are judged by their law (case_law.c). */
 #define _DEFAULT_SOURCE /* strdup */
 #include <stdio.h>
 #include <stdlib.h>

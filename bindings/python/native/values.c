@@ -114,9 +114,8 @@ static bool is_plain(const nd4c_device *device) {
   return true;
 }
 
-/* The dtype's shared array of no axes; NULL if it cannot be made: the caller then makes a new array. The cells
- * are static: memory from nd4c would belong to the thread's current workspace, which a lasting array would keep open.
- */
+/* The dtype's shared array of no axes; NULL if it cannot be made: the caller then makes a new array. The cells are
+ * static: memory from nd4c would belong to the thread's current workspace, which a lasting array would keep open. */
 static lent_array *lend(nd4c_dtype dtype) {
   static lent_array lent[NATIVE_DTYPES];
   static int64_t cells[NATIVE_DTYPES][CELL_SIZE / sizeof(int64_t)];

@@ -1,5 +1,5 @@
-/* A device whose memory has addresses at which the host has none: they reach kernels and those who ask for them, and
- * nothing of nd4c's reads there. The stub checks each operand's address, and a host that followed one would end by a
+/* A device whose memory has addresses that the host cannot read: kernels and callers that ask get the addresses, and
+ * nd4c does not read at them. The stub checks each operand's address, and a read by the host would end the test with a
  * signal. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 
@@ -73,7 +73,7 @@ static void an_address_is_given_away(void **state) {
   assert_int_equal(nd4c_array_select(a, 0, 1, &row), ND4C_OK);
   assert_int_equal(nd4c_array_to_dlpack_on(row, stub_device, &part), ND4C_OK);
   assert_ptr_equal(part->tensor.data, (char *)whole->tensor.data + 3 * sizeof(float));
-  /* It stays there whatever is done elsewhere, and comes back to the same place. */
+  /* The memory keeps its address during work elsewhere, and the contents return to it. */
   assert_int_equal(nd4c_array_migrate(a, host), ND4C_OK);
   assert_values(a, 1);
   assert_int_equal(nd4c_array_to_dlpack_on(a, stub_device, &again), ND4C_OK);
@@ -115,7 +115,7 @@ static void failures_leave_the_array(void **state) {
   assert_int_equal(nd4c_array_to_dlpack_on(text, stub_device, &managed), ND4C_DTYPE);
   nd4c_array_release(text);
   (void)nd4c_memory_trim(stub_device, 0);
-  /* A backend that has no address after all, no memory, a copy that does not arrive: told, and nothing is kept. */
+  /* A backend that gives no address, no memory, a copy that fails: the caller gets the failure, and nothing is kept. */
   static const struct {
     const char *command, *text;
     nd4c_status status;

@@ -1,5 +1,5 @@
-/* What goes by way of the host and what does not: filling arrays, copying and reading them, or parts of them. The test
- * runs a second time on a device without `fill` (STUB_LIE=old_device), where the host fills. */
+/* Which fills, copies and reads of arrays, or of parts of them, go through the host and which do not. The test runs a
+ * second time on a device without `fill` (STUB_LIE=old_device), where the host fills. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,7 +149,7 @@ static void arrays_go_the_short_way(void **state) {
             down = stub_counter("copy_to_host"), between = stub_counter("copy_between"), packs = stub_counter("run");
     assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
     assert_int_equal(nd4c_array_to_device(view, to, &copy), ND4C_OK);
-    int64_t relayed = fills ? 0 : w->between; /* what copies between devices came with `fill` */
+    int64_t relayed = fills ? 0 : w->between; /* a device without `fill` lacks copies between devices, too */
     assert_int_equal(stub_counter("copy_within") - within, w->within);
     assert_int_equal(stub_counter("copy_from_host") - up, w->up + relayed);
     assert_int_equal(stub_counter("copy_to_host") - down, w->down + relayed);
@@ -190,7 +190,8 @@ static void what_is_broadcast_travels_once(void **state) {
   nd4c_array_release(row);
 }
 
-/* More than a buffer of the host's holds: piece by piece, which the second device's own copy would hide. */
+/* More than one staging buffer of the host holds, so it is copied piece by piece. The second device's own copy would
+ * hide that. */
 static void long_arrays_go_in_pieces(void **state) {
   (void)state;
   enum { LONG = (5 << 20) / 8 + 3 };
@@ -253,7 +254,7 @@ static void devices_of_a_backend_need_no_host(void **state) {
   assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
   stub_order("pause until_wait");
   assert_int_equal(nd4c_array_prefetch(array, other), ND4C_OK);
-  assert_int_equal(nd4c_array_is_ready(array, other), !fills); /* by way of the host it is waited for */
+  assert_int_equal(nd4c_array_is_ready(array, other), !fills); /* through the host the call waits for it */
   assert_int_equal(nd4c_array_wait(array), ND4C_OK);
   stub_order("resume");
   assert_int_equal(nd4c_array_migrate(array, other), ND4C_OK);
@@ -290,7 +291,7 @@ static void small_parts_leave_the_rest(void **state) {
       {20, 10, -1, 40, '-'},
       {0, LARGE / 4 - 1, 1, LARGE_BYTES / 4 - 4, '-'},
       {0, LARGE / 4, 1, LARGE_BYTES, 'S'},
-      {0, LARGE, LARGE / 2, 8, '-'}, /* two elements far apart: put in order first */
+      {0, LARGE, LARGE / 2, 8, '-'}, /* two elements far apart: packed first */
       {0, LARGE, 3, LARGE_BYTES, 'S'},
   };
   float *values = malloc(LARGE_BYTES);
@@ -308,7 +309,7 @@ static void small_parts_leave_the_rest(void **state) {
     for (int64_t n = 0; n < count; n++) {
       assert_true(values[n] == (float)(p->start + n * p->step));
     }
-    /* Nothing returns to the device, and nothing is told to. */
+    /* The device's replica is still current: an op there copies nothing, and no round trip is counted. */
     nd4c_array *sum = NULL;
     assert_int_equal(nd4c_add_on(stub_context, array, array, &sum), ND4C_OK);
     assert_int_equal(totals(cpu, NULL).copies, 0);
@@ -321,7 +322,8 @@ static void small_parts_leave_the_rest(void **state) {
   free(values);
 }
 
-/* A quarter of the storage at most is read by elements, then all of it comes; a new value starts anew. */
+/* Reads by element copy at most a quarter of the storage; then the next read copies all of it. A new value restarts the
+ * count. */
 static void elements_are_read_apart_until_that_is_dear(void **state) {
   (void)state;
   nd4c_array *array = large();
@@ -361,7 +363,7 @@ static void elements_of_every_dtype_are_read_apart(void **state) {
   }
 }
 
-/* Corners of a summary come alone; the text is the same. */
+/* A summary copies only the corners that it prints; the text is the same. */
 static void printing_brings_what_it_shows(void **state) {
   (void)state;
   static const int64_t shape2[] = {100, 1000}, reversed[] = {1, 0};
@@ -395,7 +397,7 @@ static void printing_brings_what_it_shows(void **state) {
   }
 }
 
-/* Told, and the array is as it was; what was never written is told, too. */
+/* The caller gets the failure and the array is unchanged; a read of an array that was never written fails, too. */
 static void a_part_that_cannot_be_read_is_told(void **state) {
   (void)state;
   static const char *const calls[] = {"copy_to_host", "fence_record", "fence_wait", "in_flight_copy"};
@@ -427,7 +429,8 @@ static void a_part_that_cannot_be_read_is_told(void **state) {
   nd4c_array_release(array);
 }
 
-/* A replica where the copy is wanted, or on the host, serves; the one that was written last need not be read again. */
+/* A replica on the target device or on the host serves as source; the one that was written last need not be read
+ * again. */
 static void the_nearest_replica_is_read(void **state) {
   (void)state;
   nd4c_array *array = numbers(stub_device), *copy = NULL;
@@ -451,7 +454,7 @@ static void the_nearest_replica_is_read(void **state) {
   nd4c_array_release(array);
 }
 
-/* A new value is no return of the one that the host has read. */
+/* A new value does not count as a return of the one that the host has read. */
 static void writing_is_no_round_trip(void **state) {
   (void)state;
   nd4c_array *array = numbers(stub_device);
@@ -466,7 +469,7 @@ static void writing_is_no_round_trip(void **state) {
   nd4c_array_release(array);
 }
 
-/* Each call fails in turn: told with the device's name, nothing is left, the source is as it was. */
+/* Each call fails in turn: the failure names the device, nothing is left, the source is unchanged. */
 static void what_fails_leaves_nothing(void **state) {
   (void)state;
   /* Which acts each fails: 0 zeros, 1 a copy there, 2 elsewhere, 3 a strided one there, 4 elsewhere; and where the host

@@ -1,5 +1,5 @@
-/* Memory of others in arrays and memory of arrays for others, on the CPU and on the stub: no copy, one release after
- * the last work, refusals and failures that leave the memory to its owner; host memory that is registered. */
+/* External memory in arrays and exported memory of arrays, on the CPU and on the stub: no copy, one release after the
+ * last work, refusals and failures that leave the memory to its owner; host memory that is registered. */
 #define _GNU_SOURCE /* memfd_create */
 
 #include <setjmp.h>
@@ -123,7 +123,7 @@ static void host_memory_is_used_where_it_is(void **state) {
   assert_int_equal(released, 1);
 }
 
-/* The stub's kernels write there, too, later, and the owner hears of it behind the last of them. */
+/* The stub's kernels also write there later, and the release callback runs after the last of them. */
 static void a_device_works_in_host_memory(void **state) {
   (void)state;
   const nd4c_external external = at(memory, COUNT * sizeof *memory);
@@ -229,7 +229,7 @@ static void imports_are_counted_apart(void **state) {
   nd4c_free(report);
 }
 
-/* An array of the device's own goes to the host where room is missing; the import does not. */
+/* If the device is full, an array in its own memory is spilled to the host; the import is not. */
 static void imports_are_not_spilled(void **state) {
   (void)state;
   enum { BYTES = 1 << 16 };
@@ -333,7 +333,7 @@ static void failing_drivers_leave_the_memory(void **state) {
   assert_int_equal(stub_counter("imports"), 0);
 }
 
-/* Each allocation on the way fails once: then nothing is kept, and nothing released. */
+/* Each allocation of the call fails once: then the library keeps nothing and releases nothing. */
 static void failing_allocations_leave_the_memory(void **state) {
   (void)state;
   int descriptor = make_descriptor(0);
@@ -384,7 +384,7 @@ static void exports_keep_the_array(void **state) {
     assert_int_equal(given.bytes, COUNT * sizeof(float));
     assert_non_null(given.pointer);
     assert_false(given.read_only);
-    /* As memory of others it comes back: what is written to one is in the other. */
+    /* Imported again, it is the same memory: writes to one array appear in the other. */
     nd4c_external taken = given;
     taken.release = on_release;
     taken.user = &released;
@@ -418,7 +418,7 @@ static void descriptors_go_from_device_to_device(void **state) {
   assert_true(first.descriptor >= 0 && first.descriptor != descriptor);
   assert_int_equal(first.offset, OFFSET);
   nd4c_array_release(a);
-  nd4c_array *b = import(stub_device, &first); /* whose release is the export's */
+  nd4c_array *b = import(stub_device, &first); /* its release ends the export */
   assert_int_equal(nd4c_array_to_external(b, stub_device, ND4C_EXTERNAL_DESCRIPTOR, &second, NULL), ND4C_OK);
   assert_float_equal(read_behind(second.descriptor, second.offset, 9), 9, 0);
   nd4c_array *y = b;
@@ -456,7 +456,7 @@ static void exports_that_fail_keep_nothing(void **state) {
   assert_int_equal(nd4c_array_to_external(a, stub_device, ND4C_EXTERNAL_NATIVE, &given, NULL), ND4C_DEVICE);
   assert_int_equal(stub_counter("exports"), 0);
   assert_null(given.release);
-  nd4c_array *elsewhere = NULL; /* of the refusal nothing is kept: neither the place there nor the loss here */
+  nd4c_array *elsewhere = NULL; /* a refused export pins no memory there, and the contents here stay */
   assert_int_equal(nd4c_array_from_data(ND4C_FLOAT32, 1, shape, memory, host, &elsewhere), ND4C_OK);
   assert_int_equal(stub_control("fail export_memory:1"), ND4C_OK);
   assert_int_equal(nd4c_array_to_external(elsewhere, stub_device, ND4C_EXTERNAL_NATIVE, &given, NULL), ND4C_DEVICE);
@@ -477,7 +477,7 @@ static void exports_that_fail_keep_nothing(void **state) {
   nd4c_array_release(text);
 }
 
-/* The stub gives exports that name no memory: told, and given back to it. */
+/* The stub gives exports that name no memory: the caller gets a failure, and the stub gets the export back. */
 static void odd_exports_are_refused(void **state) {
   (void)state;
   nd4c_array *a = NULL;

@@ -1,4 +1,4 @@
-/* Arrays of narrow dtypes: made, read, moved, cast; and refused where elements would be computed with. */
+/* Arrays of narrow dtypes: made, read, moved and cast; ops that would compute with their elements refuse them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* What the host writes into a part of an array that is on a device: the part travels, the rest does not, and whatever
- * is current stays current. An argument names a device instead of the stub's. */
+/* The host writes into a part of an array that is on a device: only the part is copied, and current replicas stay
+ * current. An argument names a device instead of the stub's. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void assert_copied(const nd4c_device *from, const nd4c_device *to, int64_
 
 typedef struct part {
   int64_t starts[2], stops[2], steps[2], copies, bytes;
-  bool whole; /* is dear: the whole array comes to the host */
+  bool whole; /* is expensive: the whole array is copied to the host */
 } part;
 
 static nd4c_array *view_of(const nd4c_array *array, const part *p) {
@@ -62,7 +62,7 @@ static nd4c_array *element_of(const nd4c_array *array, int64_t row, int64_t colu
   return view_of(array, &(part){.starts = {row, column}, .stops = {row + 1, column + 1}, .steps = {1, 1}});
 }
 
-/* Values for each element of the view, which are expected from now on. */
+/* Writes values to each element of the view and expects them from now on. */
 static int64_t number_values(const nd4c_array *view, float first) {
   int64_t size = nd4c_array_size(view), columns = nd4c_array_shape(view)[1];
   const int64_t *strides = nd4c_array_strides(view);
@@ -81,8 +81,8 @@ static void small_parts_travel_alone(void **state) {
       {{10, 20}, {14, 28}, {1, 1}, 4, 4 * 8 * 4, false},              /* a block: a piece a row */
       {{0, 0}, {ROWS, 1}, {64, 1}, 4, 4 * 4, false},                  /* four elements far apart */
       {{4, 10}, {5, 4}, {1, -1}, 6, 6 * 4, false},                    /* backwards */
-      {{0, 9}, {ROWS, 10}, {1, 1}, 1, ROWS * 4, false},               /* a column: the device puts it in its place */
-      {{ROWS - 1, 0}, {0, COLUMNS}, {-2, 8}, 1, 128 * 32 * 4, false}, /* so, backwards */
+      {{0, 9}, {ROWS, 10}, {1, 1}, 1, ROWS * 4, false},               /* a column: the device scatters it */
+      {{ROWS - 1, 0}, {0, COLUMNS}, {-2, 8}, 1, 128 * 32 * 4, false}, /* a column, backwards */
       {{0, 0}, {ROWS / 2, COLUMNS}, {1, 1}, 0, 0, true},
       {{0, 0}, {ROWS, COLUMNS}, {1, 3}, 0, 0, true},
   };
@@ -95,7 +95,7 @@ static void small_parts_travel_alone(void **state) {
     assert_copied(cpu, device, p->copies, p->bytes);
     assert_copied(device, cpu, p->whole ? 1 : 0, p->whole ? BYTES : 0);
     assert_states(array, p->whole ? 'M' : '-', p->whole ? 'I' : 'M');
-    /* Used there, nothing more travels. */
+    /* Use on the device copies nothing more. */
     assert_int_equal(nd4c_add_on(there, array, array, &sum), ND4C_OK);
     assert_copied(cpu, device, p->copies + p->whole, p->whole ? BYTES : p->bytes);
     nd4c_trace_totals all = {.struct_size = sizeof all};
@@ -109,7 +109,7 @@ static void small_parts_travel_alone(void **state) {
   }
 }
 
-/* What is current on the host, too, stays so, and an eager write has nothing more to copy. */
+/* A replica that is also current on the host stays current, and an eager write copies nothing more. */
 static void every_current_replica_is_written(void **state) {
   (void)state;
   nd4c_context_options options = {.struct_size = sizeof options, .device = cpu, .transfer = ND4C_TRANSFER_EAGER};
@@ -129,7 +129,7 @@ static void every_current_replica_is_written(void **state) {
     assert_copied(device, cpu, 0, 0);
     assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
     assert_int_equal(nd4c_context_enter(NULL, NULL), ND4C_OK);
-    assert_int_equal(nd4c_array_migrate(array, device), ND4C_OK); /* what the device has is the same */
+    assert_int_equal(nd4c_array_migrate(array, device), ND4C_OK); /* the device has the same value */
     assert_contents(array);
     nd4c_array_release(view);
     nd4c_array_release(array);
@@ -137,7 +137,8 @@ static void every_current_replica_is_written(void **state) {
   assert_int_equal(nd4c_context_destroy(eager), ND4C_OK);
 }
 
-/* A quarter of the storage at most is written by elements, then the host has it; a use on the device starts anew. */
+/* Writes by element send at most a quarter of the storage; then the array moves to the host. A use on the device
+ * restarts the count. */
 static void elements_are_written_apart_until_that_is_dear(void **state) {
   (void)state;
   nd4c_array *array = counted(), *sum = NULL;
@@ -166,7 +167,7 @@ static void delay(const char *command) {
   }
 }
 
-/* A write comes after what reads the old value, and after what wrote it. */
+/* A write runs after the work that reads the old value, and after the work that wrote it. */
 static void work_in_flight_comes_first(void **state) {
   (void)state;
   nd4c_array *array = counted(), *view = element_of(array, 1, 2), *sum = NULL;
@@ -212,7 +213,8 @@ static void an_element_is_set_there(void **state) {
   nd4c_array_release(array);
 }
 
-/* A device that fails at the copy: told where no replica got the part; else the others have the value. */
+/* A device that fails at the copy: the caller gets the failure if no replica got the part; otherwise the others have
+ * the value. */
 static void a_part_that_cannot_be_written_is_told(void **state) {
   (void)state;
   if (stub_control == NULL) {
@@ -232,7 +234,7 @@ static void a_part_that_cannot_be_written_is_told(void **state) {
   assert_states(array, 'M', 'I');
   assert_contents(array);
   nd4c_array_release(view);
-  /* Without a value a part of it cannot be written. */
+  /* A part of an array without a value cannot be written. */
   assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
   assert_int_equal(nd4c_add_on(there, array, array, &lost), ND4C_OK);
   view = element_of(lost, 0, 0);

@@ -38,7 +38,7 @@ static void registered_memory_is_copied_directly(void **state) {
     assert_int_equal(stub_counter("direct_copies") - direct, registered);
     nd4c_array_release(a);
   }
-  /* And back into what is registered. */
+  /* And back into the registered memory. */
   const int64_t copies = stub_counter("copy_to_host"), direct = stub_counter("direct_copies");
   const void *data = NULL;
   assert_int_equal(nd4c_array_wrap(ND4C_INT8, 1, &size, NULL, bytes, false, NULL, NULL, &a), ND4C_OK);
@@ -54,7 +54,7 @@ static void registered_memory_is_copied_directly(void **state) {
   free(bytes);
 }
 
-/* A copy that goes on by itself ends before the memory is the caller's. */
+/* An asynchronous copy ends before unregistering returns the memory to the caller. */
 static void unregistering_waits(void **state) {
   (void)state;
   const int64_t size = LARGE;

@@ -1,6 +1,6 @@
 /* Host memory is unregistered while other threads begin copies of it. The stub counts a violation where memory is
- * unregistered under a copy; `linger` makes its calls take longer between their steps, so that each step of another
- * thread can come in between. */
+ * unregistered under a copy; `linger` makes its calls pause between their steps, so that any step of another thread can
+ * run in between. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +84,7 @@ static void await(const char *counter, int64_t value) {
   assert_true(stub_counter(counter) >= value);
 }
 
-/* The driver has looked the memory up, and the copy has no fence yet. */
+/* The driver has looked up the memory, and the copy has no fence yet. */
 static void a_copy_that_is_being_enqueued_is_awaited(void **state) {
   (void)state;
   float *memory = make_memory(1);
@@ -174,8 +174,8 @@ static void copies_meanwhile_go_around_the_range(void **state) {
   free(memory);
 }
 
-/* Whether an allocation fails of the memory which stands in for staging buffers. The array has memory on the device:
- * allocating some would wait for the device's work. */
+/* Whether the allocation of memory in place of staging buffers fails. The array has memory on the device already,
+ * because allocating it would wait for the device's work. */
 static bool fails_without_memory(nd4c_array *array) {
   bool found = false;
   nd4c_status status = ND4C_MEMORY;
@@ -189,7 +189,7 @@ static bool fails_without_memory(nd4c_array *array) {
   return found;
 }
 
-/* The same where there is no page-locked memory to go through, and then none of any kind. */
+/* The same without page-locked staging memory, and then without any memory. */
 static void copies_meanwhile_need_no_staging(void **state) {
   (void)state;
   float *memory = make_memory(2);
@@ -223,7 +223,7 @@ static void copies_meanwhile_need_no_staging(void **state) {
 
 static _Atomic int32_t given_back;
 
-/* The memory is no longer nd4c's. */
+/* nd4c has released the memory. */
 static void unregister_and_free(void *memory) {
   if (nd4c_host_unregister(stub_device, memory) == ND4C_OK) {
     atomic_fetch_add(&given_back, 1);
@@ -231,7 +231,7 @@ static void unregister_and_free(void *memory) {
   free(memory);
 }
 
-/* A callback comes in the call that finds the array's copy ended. */
+/* The callback runs in the call that finds that the array's copy has ended. */
 static void owners_unregister_in_their_callbacks(void **state) {
   (void)state;
   enum { ROUNDS = 20 };
@@ -251,7 +251,7 @@ static void owners_unregister_in_their_callbacks(void **state) {
   assert_int_equal(atomic_load(&given_back), ROUNDS);
 }
 
-/* -- many ---------------------------------------------------------------------------------------------------------- */
+/* -- many threads -------------------------------------------------------------------------------------------------- */
 
 enum { WORKERS = 3, ROUNDS = 60 };
 static float *blocks; /* two for each worker; one range for each registering thread */
@@ -274,7 +274,7 @@ static void *register_and_unregister(void *first) {
   return NULL;
 }
 
-/* Copies the first block up, and the result of a call down. */
+/* Copies the first block to the device, and the result of a call back. */
 static bool work(nd4c_context *context, int round, float *from, float *to) {
   nd4c_array *a = NULL, *y = NULL;
   const void *data = NULL;

@@ -1,4 +1,5 @@
-/* Contexts: one current for each thread, entered and left, kept while they are somebody's. */
+/* Contexts: each thread has one current context, enters and leaves others, and a context lives while an owner, a thread
+ * or a plan uses it. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +87,7 @@ static void every_thread_has_its_own(void **state) {
   assert_non_null(v.seen_before);
   assert_ptr_equal(v.seen_inside, stub_context);
   assert_int_equal(v.destroyed, ND4C_ARGUMENT);
-  assert_ptr_equal(v.device, stub_device); /* fresh arrays and results go where the context is */
+  assert_ptr_equal(v.device, stub_device); /* fresh arrays and results are on the context's device */
   assert_ptr_equal(nd4c_context_current(), mine);
   assert_ptr_not_equal(nd4c_context_device(mine), stub_device);
 }
@@ -106,7 +107,7 @@ static void options_are_checked(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
-/* All functions that take one. */
+/* All functions that take a context. */
 static void assert_refused(nd4c_context *foreign) {
   nd4c_array *one = NULL, *sum = NULL;
   nd4c_graph *graph = NULL;
@@ -151,7 +152,7 @@ static void foreign_contexts_are_refused(void **state) {
   memset(&junk, 0x5a, sizeof junk);
   assert_refused((nd4c_context *)(void *)&junk);
   assert_refused((nd4c_context *)(uintptr_t)64); /* nothing is mapped there */
-  /* One that was in use until it was destroyed. */
+  /* A context that was in use until it was destroyed. */
   nd4c_context *gone = made(stub_device, 1);
   nd4c_array *one = NULL, *sum = NULL;
   assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &one), ND4C_OK);
@@ -164,7 +165,7 @@ static void foreign_contexts_are_refused(void **state) {
   assert_ptr_equal(nd4c_context_device(stub_context), stub_device);
 }
 
-/* A plan keeps its context: the owner's second farewell must not take it away. */
+/* A plan keeps its context: a second call of destroy by the owner must not free it. */
 static void destroyed_once(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;
@@ -187,7 +188,7 @@ static void destroyed_once(void **state) {
   assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 2, NULL, &two), ND4C_OK);
   assert_int_equal(nd4c_square_on(context, two, &four), ND4C_HANDLE);
   assert_non_null(strstr(nd4c_error_message(), "was destroyed; only a plan still uses it"));
-  /* The plan itself goes on, also where it has to copy what it is given: its output is its input. */
+  /* The plan still runs, also when it has to copy its input because the output is the same array. */
   nd4c_array *same = two;
   assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *const *)&two, 1, &same, 1), ND4C_OK);
   double squared = 0;

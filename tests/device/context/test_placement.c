@@ -1,4 +1,4 @@
-/* Where arrays are: migration, prefetching, transfer policies; and nothing is left, whatever fails. */
+/* The devices of arrays: migration, prefetching, transfer policies. No failure leaves an object behind. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void small_ones_and_foreign_ones(void **state) {
   memory[7] = 3;
   assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 5, cpu, &small), ND4C_OK);
   assert_int_equal(nd4c_array_migrate(small, stub_device), ND4C_OK);
-  assert_states(small, "IM-"); /* the small block stays the array's */
+  assert_states(small, "IM-"); /* the array keeps its small block */
   assert_int_equal(nd4c_array_migrate(small, cpu), ND4C_OK);
   assert_states(small, "M--");
   assert_int_equal(nd4c_array_item(small, NULL, &value), ND4C_OK);
@@ -100,7 +100,7 @@ static void small_ones_and_foreign_ones(void **state) {
   nd4c_array_release(y);
 }
 
-/* Whoever got an address through DLPack keeps it; a small block forgets that with its array. */
+/* A consumer that got an address through DLPack may keep it; a small block loses that mark when its array ends. */
 static void exported_memory_stays(void **state) {
   (void)state;
   for (int64_t count = 2; count <= COUNT; count += COUNT - 2) {
@@ -124,7 +124,7 @@ static void prefetching_goes_on_by_itself(void **state) {
   (void)state;
   nd4c_array *a = filled(cpu, 3), *y = NULL;
   stub_order("pause until_wait");
-  stub_order("delay 30000"); /* once it runs: a write that does not wait for it changes what it copies */
+  stub_order("delay 30000"); /* once it runs: a write that does not wait for it would change the copied values */
   assert_int_equal(nd4c_array_prefetch(a, stub_device), ND4C_OK);
   assert_states(a, "SS-");
   assert_false(nd4c_array_is_ready(a, stub_device));
@@ -133,7 +133,7 @@ static void prefetching_goes_on_by_itself(void **state) {
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK); /* comes after the copy, and makes none */
   assert_false(nd4c_array_is_ready(y, stub_device));
   assert_int_equal(stub_counter("copy_from_host"), copies);
-  /* A write on the host waits until the copy has read what was there. */
+  /* A write on the host waits until the copy has read the old value. */
   for (int i = 0; i < COUNT; i++) {
     buffer[i] = 8;
   }
@@ -149,7 +149,7 @@ static void prefetching_goes_on_by_itself(void **state) {
   nd4c_array_release(a);
 }
 
-/* A copy that fails on its way loses nothing: the next use copies again. */
+/* A copy that fails in flight loses no value: the next use copies again. */
 static void a_prefetch_that_fails(void **state) {
   (void)state;
   nd4c_array *a = filled(cpu, 4), *y = NULL;
@@ -174,12 +174,12 @@ static void a_prefetch_that_fails(void **state) {
   nd4c_array_release(y);
 }
 
-/* What failed on a device before a new value was written elsewhere is nothing to that value when it comes there. */
+/* A failure on a device does not affect a new value that was written elsewhere and is then copied to that device. */
 static void an_old_failure_does_not_spoil_a_copy(void **state) {
   (void)state;
   nd4c_array *a = filled(stub_device, 3), *one = filled(cpu, 1), *x = filled(stub_device, 2);
   assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
-  assert_int_equal(nd4c_square_on(stub_context, a, &x), ND4C_OK); /* fails, and nobody looks */
+  assert_int_equal(nd4c_square_on(stub_context, a, &x), ND4C_OK); /* fails, and no call waits for it */
   assert_int_equal(nd4c_negative_on(cpu_context, one, &x), ND4C_OK);
   assert_int_equal(nd4c_array_migrate(x, stub_device), ND4C_OK);
   assert_states(x, "-M-");
@@ -209,7 +209,7 @@ static void transfers_can_be_refused(void **state) {
   assert_message("on cpu:0 and needed on stub:0");
   assert_message("the context's option transfer or nd4c.device.transfer");
   assert_states(a, "M--");
-  assert_int_equal(nd4c_array_prefetch(a, stub_device), ND4C_OK); /* asked for by name */
+  assert_int_equal(nd4c_array_prefetch(a, stub_device), ND4C_OK); /* explicit requests are allowed */
   assert_int_equal(nd4c_square_on(strict, a, &y), ND4C_OK);
   assert_all(y, 4);
   assert_int_equal(nd4c_config_set("nd4c.device.transfer", "NONE"), ND4C_OK);
@@ -220,7 +220,7 @@ static void transfers_can_be_refused(void **state) {
   assert_int_equal(nd4c_context_release(lent), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4c.device.transfer", "sometimes"), ND4C_CONFIG);
   assert_int_equal(nd4c_config_set("nd4c.device.transfer", NULL), ND4C_OK);
-  /* A copy that the device fails at is told with its op and operand, too. */
+  /* A copy that fails on the device is reported with its op and operand, too. */
   nd4c_array *here = filled(cpu, 3);
   assert_int_equal(stub_control("fail copy_from_host:1"), ND4C_OK);
   assert_int_equal(nd4c_square_on(stub_context, here, &z), ND4C_DEVICE);
@@ -243,7 +243,7 @@ static void eager_copies_follow_each_write(void **state) {
   assert_states(given, "SS-");
   int64_t copies = stub_counter("copy_to_host");
   assert_all(given, 4);
-  assert_int_equal(stub_counter("copy_to_host"), copies); /* it was there already */
+  assert_int_equal(stub_counter("copy_to_host"), copies); /* it existed already */
   assert_int_equal(nd4c_context_enter(eager, NULL), ND4C_OK);
   for (int i = 0; i < COUNT; i++) {
     buffer[i] = 7;
@@ -252,7 +252,7 @@ static void eager_copies_follow_each_write(void **state) {
   assert_states(given, "SS-");
   assert_int_equal(nd4c_context_enter(NULL, NULL), ND4C_OK);
   assert_all(given, 7);
-  /* A copy that fails is told to nobody but the log: the next use makes it. */
+  /* Only the log reports a copy that fails: the next use copies again. */
   assert_int_equal(stub_control("fail copy_to_host:1"), ND4C_OK);
   assert_int_equal(nd4c_square_on(eager, a, &given), ND4C_OK);
   assert_states(given, "IM-");
@@ -263,8 +263,8 @@ static void eager_copies_follow_each_write(void **state) {
   nd4c_array_release(given);
 }
 
-/* A replica that was Invalid before an eager write stays so, whichever way the write goes: by an op with replicas
- * elsewhere and through the ready address of a storage that is alone, by nd4c_array_write in each of both ways. */
+/* A replica that was Invalid before an eager write stays Invalid, for all ways of writing: by an op if other replicas
+ * exist, by an op through the ready address of a storage without others, and by nd4c_array_write in both cases. */
 static void eager_copies_leave_stale_ones(void **state) {
   (void)state;
   nd4c_context *eager = with_policy(cpu, ND4C_TRANSFER_EAGER), *lazy = with_policy(cpu, ND4C_TRANSFER_ON_DEMAND);
@@ -276,7 +276,7 @@ static void eager_copies_leave_stale_ones(void **state) {
     for (int alone = 0; alone < 2; alone++) {
       assert_int_equal(nd4c_array_migrate(given, stub_device), ND4C_OK);
       assert_int_equal(nd4c_array_prefetch(given, cpu), ND4C_OK);
-      assert_int_equal(nd4c_square_on(lazy, a, &given), ND4C_OK); /* what the stub holds is stale from here on */
+      assert_int_equal(nd4c_square_on(lazy, a, &given), ND4C_OK); /* the stub's replica is stale from here on */
       assert_states(given, "MI-");
       if (alone == 0) {
         assert_int_equal(nd4c_array_prefetch(given, second), ND4C_OK);
@@ -308,7 +308,7 @@ static void whatever_fails_nothing_is_lost(void **state) {
     int failed = 0;
     for (int number = 1; number <= 3; number++) {
       char command[64];
-      stub_settle(); /* what is kept for reuse goes, so that it must be made */
+      stub_settle(); /* frees objects kept for reuse, so that the call must make new ones */
       (void)nd4c_memory_trim(second, 0);
       int64_t held = live(stub_device);
       nd4c_array *a = filled(cpu, 5), *y = NULL;

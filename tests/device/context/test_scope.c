@@ -40,7 +40,7 @@ static void scopes_nest_and_restore(void **state) {
   assert_int_equal(nd4c_context_release(c), ND4C_OK);
   assert_int_equal(nd4c_array_scalar(ND4C_FLOAT32, 3, NULL, &x), ND4C_OK);
   assert_int_equal(nd4c_square(x, &y), ND4C_OK);
-  assert_ptr_equal(nd4c_array_device(y), second); /* fresh arrays and results go where the context is */
+  assert_ptr_equal(nd4c_array_device(y), second); /* fresh arrays and results are on the context's device */
   assert_int_equal(nd4c_context_release(b), ND4C_OK);
   assert_ptr_equal(nd4c_context_current(), a);
   assert_int_equal(nd4c_context_release(a), ND4C_OK);
@@ -52,7 +52,7 @@ static void scopes_nest_and_restore(void **state) {
   nd4c_array_release(y);
 }
 
-/* What was entered by hand in between does not stand in the way of what was before. */
+/* A context entered by hand in between does not prevent the return to the previous one. */
 static void releasing_restores_whatever_was_entered(void **state) {
   (void)state;
   nd4c_context_options options = {.struct_size = sizeof options, .device = cpu};
@@ -88,7 +88,7 @@ static void wrong_releases_change_nothing(void **state) {
   assert_null(nd4c_context_device(b));
   assert_int_equal(nd4c_square_on(a, x, &y), ND4C_OK);
   nd4c_context *again = acquired(second);
-  assert_ptr_equal(again, b); /* lent again it is as good as before */
+  assert_ptr_equal(again, b); /* lent again, it has its usual settings */
   assert_int_equal(nd4c_square_on(b, x, &y), ND4C_OK);
   assert_int_equal(nd4c_context_release(b), ND4C_OK);
   assert_refused(nd4c_square_on(b, x, &y), "released");
@@ -137,7 +137,7 @@ static void each_thread_has_its_own(void **state) {
   assert_ptr_equal(result, a);
   assert_ptr_equal(nd4c_context_current(), a);
   assert_int_equal(nd4c_context_release(a), ND4C_OK);
-  /* One that ends inside two scopes leaves nothing behind. */
+  /* A thread that ends inside two scopes leaves nothing behind. */
   bool worked = false;
   assert_int_equal(pthread_create(&thread, NULL, end_inside, &worked), 0);
   assert_int_equal(pthread_join(thread, NULL), 0);
@@ -151,7 +151,7 @@ static void steady_state_makes_nothing(void **state) {
     assert_int_equal(nd4c_context_release(inner), ND4C_OK);
     assert_int_equal(nd4c_context_release(outer), ND4C_OK);
   }
-  /* What an earlier test left in the streams allocates, too, as it runs. */
+  /* Work that an earlier test left in the streams would allocate, too, while it runs. */
   assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
   assert_int_equal(nd4c_device_synchronize(second), ND4C_OK);
   int64_t streams = stub_counter("stream_create"), allocations = nd4c_allocation_count();
@@ -188,7 +188,7 @@ static void handles_for_code_of_ones_own(void **state) {
 
 static void a_failure_to_make_changes_nothing(void **state) {
   (void)state;
-  stub_settle(); /* what is idle goes, so that a stream must be made */
+  stub_settle(); /* frees idle streams, so that the call must make one */
   nd4c_context *own = nd4c_context_current(), *context = NULL;
   int64_t streams = stub_counter("streams");
   assert_int_equal(stub_control("fail stream_create:1"), ND4C_OK);

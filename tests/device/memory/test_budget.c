@@ -1,4 +1,4 @@
-/* Memory of a device that is not the host: caps by call and property, what remains, staging buffers, spilling. */
+/* Memory of a device that is not the host: caps by call and property, remaining bytes, staging buffers, spilling. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static nd4c_status make(int64_t megabytes, double value, nd4c_array **array) {
   return make_bytes(megabytes * MEGABYTE, value, array);
 }
 
-/* The same by way of the host. */
+/* The same through the host. */
 static nd4c_status make_from_host(int64_t megabytes, double value, nd4c_array **array) {
   int64_t count = megabytes * COUNT;
   float *elements = malloc((size_t)count * sizeof *elements);
@@ -58,7 +58,7 @@ static void assert_value(const nd4c_array *array, float value) {
   free(elements);
 }
 
-/* Where `a` leaves no room under the cap for another one: what each call says, and how often it names the device. */
+/* `a` leaves no room under the cap for another array: the text of each call, and how often it names the device. */
 static void assert_told_once(nd4c_status status, const char *begin) {
   const char *text = nd4c_error_message(), *first = strstr(text, "stub:0");
   assert_int_equal(status, ND4C_MEMORY_CAP);
@@ -94,11 +94,11 @@ static void caps_by_call_and_property(void **state) {
   assert_message(
       "nd4c_array_full: memory cap of stub:0 exceeded: 6291456 bytes in use and 0 cached, 4194304 more requested, cap "
       "8388608");
-  assert_int_equal(make_bytes(4 * MEGABYTE - 4, 1, &b), ND4C_MEMORY_CAP); /* what was asked for, and what it takes */
+  assert_int_equal(make_bytes(4 * MEGABYTE - 4, 1, &b), ND4C_MEMORY_CAP); /* requested bytes, and allocated bytes */
   assert_message(" and 0 cached, 4194300 more requested (rounded up to 4194304), cap 8388608");
   capped_calls_are_named(a);
   nd4c_array_release(a);
-  assert_int_equal(make(4, 1, &b), ND4C_OK); /* what is cached is trimmed first */
+  assert_int_equal(make(4, 1, &b), ND4C_OK); /* cached memory is trimmed first */
   nd4c_array_release(b);
   /* A property that changes counts from then on; that of another device does not. */
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.1", "1m"), ND4C_OK);
@@ -107,11 +107,11 @@ static void caps_by_call_and_property(void **state) {
   assert_int_equal(memory_info_of(stub_device).cap_bytes, 2 * MEGABYTE);
   assert_int_equal(make(4, 1, &b), ND4C_MEMORY_CAP);
   assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.5"), ND4C_OK);
-  assert_int_equal(memory_info_of(stub_device).cap_bytes, 2 * MEGABYTE); /* its own goes first */
+  assert_int_equal(memory_info_of(stub_device).cap_bytes, 2 * MEGABYTE); /* the device's own cap */
   assert_int_equal(memory_info_of(cpu).cap_bytes, 0);
   assert_int_equal(nd4c_config_set("nd4j.device.memory.cap.OTHER.0", NULL), ND4C_OK);
   assert_int_equal(memory_info_of(stub_device).cap_bytes, 512 * MEGABYTE);
-  /* However small the part, it is a cap. */
+  /* Even the smallest fraction is a cap. */
   assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.00000001"), ND4C_OK);
   assert_int_equal(memory_info_of(stub_device).cap_bytes, 10);
   assert_int_equal(nd4c_config_set("gpuMemoryCapFraction", "0.000000000000000000000001"), ND4C_OK);
@@ -134,7 +134,7 @@ static void what_remains(void **state) {
   assert_int_equal(remaining(stub_device), (1 << 30) - 16 * MEGABYTE);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 20 * MEGABYTE), ND4C_OK);
   assert_int_equal(remaining(stub_device), 4 * MEGABYTE);
-  nd4c_array_release(a); /* cached: it could be had again */
+  nd4c_array_release(a); /* cached memory is still available */
   assert_int_equal(remaining(stub_device), 20 * MEGABYTE);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   assert_int_equal(remaining(stub_device), 1 << 30);
@@ -154,7 +154,7 @@ static void what_remains(void **state) {
   assert_true(remaining(cpu) > 0);
 }
 
-/* Copies go through pinned buffers in pieces, and without them where there are none. */
+/* Copies use pinned buffers in pieces, or none if the device has none. */
 static void staging(void **state) {
   (void)state;
   nd4c_array *a = NULL;
@@ -222,7 +222,7 @@ static void spilling_makes_room(void **state) {
   assert_value(shared, 3); /* now the host has it, too */
   assert_int_equal(make(4, 4, &more), ND4C_MEMORY_CAP);
   assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
-  assert_int_equal(make(4, 4, &more), ND4C_OK); /* copies go first */
+  assert_int_equal(make(4, 4, &more), ND4C_OK); /* arrays with a copy elsewhere are evicted first */
   assert_int_equal(nd4c_array_state(shared, stub_device), '-');
   assert_int_equal(nd4c_array_state(shared, cpu), 'M');
   nd4c_memory_info info = memory_info_of(stub_device);
@@ -241,14 +241,14 @@ static void spilling_makes_room(void **state) {
   assert_int_equal(nd4c_square_on(stub_context, young, &squares), ND4C_OK); /* comes back on use */
   assert_value(squares, 4);
   nd4c_array *huge = NULL;
-  assert_int_equal(make(16, 1, &huge), ND4C_MEMORY_CAP); /* no spilling helps that */
+  assert_int_equal(make(16, 1, &huge), ND4C_MEMORY_CAP); /* spilling cannot make room for it */
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
   before = memory_info_of(stub_device);
   int64_t beyond = INT64_C(1) << 31; /* bytes: twice what the device has */
   assert_int_not_equal(nd4c_array_empty(ND4C_INT8, 1, &beyond, stub_device, &huge), ND4C_OK);
   info = memory_info_of(stub_device);
   assert_int_equal(info.dropped_count + info.spilled_count, before.dropped_count + before.spilled_count);
-  /* The same where the device itself has no more. */
+  /* The same when the device itself has no more memory. */
   (void)nd4c_memory_trim(stub_device, 0);
   assert_int_equal(stub_control("memory 18874368"), ND4C_OK);
   assert_int_equal(make(16, 9, &huge), ND4C_OK);
@@ -262,11 +262,11 @@ static void spilling_makes_room(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", NULL), ND4C_OK);
 }
 
-/* Every way of using an array counts, not operations alone: the one left alone for longest goes. */
+/* All ways of using an array count, not only operations: the least recently used array is spilled. */
 static void the_least_recently_used_goes(void **state) {
   (void)state;
   enum { ARRAYS = 3 };
-  /* What was done last to array 0, after all were made and used by an operation in their order. */
+  /* The last use of array 0, after all arrays were made and used by an operation in their order. */
   static const char *const uses[] = {"write", "migrate", "prefetch", "operation"};
   assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
   for (size_t use = 0; use < sizeof uses / sizeof uses[0]; use++) {
@@ -334,7 +334,7 @@ static void *ask_for_two(void *status) {
   return NULL;
 }
 
-/* Not for what other threads submit meanwhile. */
+/* The call does not wait for work that other threads submit meanwhile. */
 static void what_does_not_fit_waits_for_what_was_there(void **state) {
   (void)state;
   nd4c_array *cached = NULL, *few = NULL, *most = NULL, *first = NULL, *second = NULL;
@@ -357,7 +357,7 @@ static void what_does_not_fit_waits_for_what_was_there(void **state) {
   while (stub_counter("host_waits") == waits) {
     (void)sched_yield();
   }
-  assert_int_equal(memory_info_of(stub_device).cached_bytes, 0); /* which went first */
+  assert_int_equal(memory_info_of(stub_device).cached_bytes, 0); /* which was spilled first */
   stub_order("pause");
   assert_int_equal(nd4c_square_on(stub_context, few, &second), ND4C_OK);
   stub_order("resume first");
@@ -374,10 +374,10 @@ static void what_does_not_fit_waits_for_what_was_there(void **state) {
   }
 }
 
-/* Operands of one call do not push each other out, and work that is pending is left alone. */
+/* A call does not spill its own operands, or arrays that pending work uses. */
 static void what_is_in_use_stays(void **state) {
   (void)state;
-  enum { PIECE = 32768 }; /* small: the stub takes its time to compute */
+  enum { PIECE = 32768 }; /* small, because the stub computes slowly */
   nd4c_array *a = NULL, *b = NULL, *y = NULL;
   stub_settle();
   assert_int_equal(nd4c_config_set("nd4c.device.memory.spill", "true"), ND4C_OK);
@@ -389,7 +389,7 @@ static void what_is_in_use_stays(void **state) {
   assert_null(y);
   assert_value(a, 1);
   assert_value(b, 2);
-  /* So does what pending work reads. */
+  /* The same for arrays that pending work reads. */
   nd4c_array *few = NULL, *squares = NULL;
   int64_t start_at = 0, stop_at = 16;
   assert_int_equal(nd4c_array_migrate(a, stub_device), ND4C_OK);
@@ -414,7 +414,7 @@ static void what_is_in_use_stays(void **state) {
     nd4c_array_release(y);
     y = NULL;
   }
-  /* The host cannot take it: refused, and nothing is lost. */
+  /* The host has no room for it: the call is refused, and nothing is lost. */
   assert_int_equal(make_bytes(4 * PIECE, 3, &y), ND4C_OK);
   assert_int_equal(stub_control("fail copy_to_host:0"), ND4C_OK);
   nd4c_array *c = NULL, *d = NULL;
@@ -434,8 +434,8 @@ static void what_is_in_use_stays(void **state) {
   nd4c_array_release(d);
 }
 
-/* They take no memory, neither of a full device nor of an arena, and hold none where they were. Strings do not come to
- * be there either. */
+/* Arrays without elements take no memory of a full device or of an arena, and hold none on the device that they left.
+ * Strings cannot be made there either. */
 static void arrays_without_elements(void **state) {
   (void)state;
   const int64_t none[1] = {0}, two[1] = {2};

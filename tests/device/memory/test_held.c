@@ -1,4 +1,4 @@
-/* Memory that backends hold beside arrays: counted, under the cap, and given back where memory is short. */
+/* Memory that backends hold beside arrays: counted, under the cap, and released when memory is short. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void the_cap_holds_for_it(void **state) {
   assert_message("2097152 more requested, cap 4194304");
   assert_int_equal(stub_control("hold_buffer 2097152"), ND4C_MEMORY_CAP);
   nd4c_array_release(a);
-  assert_int_equal(stub_control("hold 2097152"), ND4C_OK); /* what is cached goes first */
+  assert_int_equal(stub_control("hold 2097152"), ND4C_OK); /* cached memory is freed first */
   (void)stub_control("give_way none");
   assert_int_equal(make(3 * MEGABYTE, &a), ND4C_MEMORY_CAP);
   assert_message("2097152 bytes in use (2097152 held by backends) and 0 cached");
@@ -79,7 +79,8 @@ static void the_cap_holds_for_it(void **state) {
 
 /* -- pressure ------------------------------------------------------------------------------------------------------ */
 
-/* Three pieces of 2 MiB under a cap of 8, and an array of so many: how often a piece is asked for, what stays. */
+/* Three pieces of 2 MiB under a cap of 8, and an array of some size: how often the backend is asked to give a piece,
+ * and the bytes that stay. */
 static void press(const char *way, int64_t megabytes, nd4c_status expected, int64_t asked, int64_t left) {
   nd4c_array *a = NULL;
   (void)stub_control(way);
@@ -107,7 +108,7 @@ static void it_gives_way(void **state) {
   press("give_way greedy", 5, ND4C_OK, 2, 1);
   press("give_way none", 3, ND4C_MEMORY_CAP, 3, 3);
   assert_message("6291456 held by backends");
-  press("give_way own", 9, ND4C_MEMORY_CAP, 0, 3); /* more than the cap itself: no owner is asked in vain */
+  press("give_way own", 9, ND4C_MEMORY_CAP, 0, 3); /* above the cap: asking owners cannot help */
 }
 
 static void it_gives_way_to_other_pieces(void **state) {
@@ -119,7 +120,7 @@ static void it_gives_way_to_other_pieces(void **state) {
   assert_int_equal(memory_info_of(stub_device).held_bytes, 2 * MEGABYTE);
 }
 
-/* Where the device itself has no more. */
+/* The device itself has no more memory. */
 static void a_full_device_asks(void **state) {
   (void)state;
   nd4c_array *a = NULL;
@@ -199,7 +200,7 @@ static void origins_are_one_line(void **state) {
   char *report = NULL, origin[] = "two\nlines";
   request.origin = origin;
   assert_int_equal(table->count(&request, &memory), ND4C_OK);
-  memset(origin, 'x', sizeof origin - 1); /* nd4c has its own */
+  memset(origin, 'x', sizeof origin - 1); /* nd4c's own name is reserved */
   assert_int_equal(nd4c_memory_report(stub_device, &report), ND4C_OK);
   assert_non_null(strstr(report, "1 x 64 bytes held for two?lines\n"));
   nd4c_free(report);
@@ -279,7 +280,7 @@ static void *trim(void *argument) {
   return argument;
 }
 
-/* A thread that gives a piece which is being asked for waits: behind `give` nothing uses the owner. */
+/* A thread that gives a piece while give_way asks for it waits, so that the owner is unused once `give` returns. */
 static void giving_waits_for_who_asks(void **state) {
   (void)state;
   holder h = {.status = ND4C_OK};

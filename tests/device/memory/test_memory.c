@@ -44,7 +44,7 @@ static void every_byte_is_counted(void **state) {
   assert_int_equal(make(5 * MEGABYTE, &b), ND4C_OK);
   nd4c_memory_info full = info();
   assert_true(full.live_bytes - before.live_bytes >= 8 * MEGABYTE);
-  assert_true(full.live_bytes - before.live_bytes <= 16 * MEGABYTE); /* size classes, not waste without end */
+  assert_true(full.live_bytes - before.live_bytes <= 16 * MEGABYTE); /* size classes limit the waste */
   assert_int_equal(full.live_count - before.live_count, 2);
   assert_int_equal(full.total_count - before.total_count, 2);
   nd4c_array_release(a);
@@ -57,7 +57,7 @@ static void every_byte_is_counted(void **state) {
   assert_int_equal(nd4c_memory_reset_peak(cpu), ND4C_OK);
   assert_int_equal(info().peak_bytes, before.live_bytes);
 
-  /* What cannot be had is no peak. */
+  /* A failed allocation does not raise the peak. */
   nd4c_array *huge = NULL;
   assert_int_equal(nd4c_array_empty(ND4C_INT8, 1, (const int64_t[]){INT64_C(1) << 48}, NULL, &huge), ND4C_MEMORY);
   assert_int_equal(info().peak_bytes, before.live_bytes);
@@ -88,7 +88,7 @@ static void the_cache_serves_again(void **state) {
   nd4c_array_release(a);
 }
 
-/* Fresh results of the size of those before them lie in pages that are there. */
+/* Fresh results of the same size as earlier ones reuse mapped pages. */
 static void fresh_results_cause_no_page_faults(void **state) {
   enum { WARM = 3, CALLS = 20, PAGES = 10000 };
   (void)state;
@@ -106,7 +106,7 @@ static void fresh_results_cause_no_page_faults(void **state) {
   }
   (void)getrusage(RUSAGE_SELF, &after);
   nd4c_array_release(x);
-  /* Little else touches new pages; new memory would cost PAGES of them a call, 20 in huge pages. */
+  /* Little else touches new pages; new memory would fault PAGES of them in each call, 20 with huge pages. */
   assert_in_range(after.ru_minflt - before.ru_minflt, 0, 5 * CALLS);
 }
 
@@ -126,7 +126,7 @@ static void trim_gives_back(void **state) {
   assert_true(info().cached_bytes < MEGABYTE);
   int64_t live = info().live_bytes;
   assert_int_equal(make(MEGABYTE, &arrays[0]), ND4C_OK);
-  assert_int_equal(nd4c_memory_trim(cpu, 0), ND4C_OK); /* nothing alive is taken away */
+  assert_int_equal(nd4c_memory_trim(cpu, 0), ND4C_OK); /* live memory stays */
   assert_true(info().live_bytes >= live + MEGABYTE);
   nd4c_array_release(arrays[0]);
 }

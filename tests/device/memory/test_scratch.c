@@ -1,4 +1,5 @@
-/* Scratch: one block a stream however many calls are under way, sizes from a range, and who gets it back when. */
+/* Scratch: one block for each stream, however many calls are under way, sizes from a range, and when streams release
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 
 enum { MEGABYTE = 1 << 20, SCRATCH = 16 << 20, COUNT = 33 };
 
-/* Each test has a size of its own: how much scratch is asked for is known for a signature. */
+/* Each test uses a different size, because the library remembers the scratch size of a signature. */
 static nd4c_array *filled(int64_t size, double value) {
   nd4c_array *array = NULL;
   assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 1, &size, value, stub_device, &array), ND4C_OK);
@@ -85,7 +86,7 @@ static void a_larger_one_takes_its_place(void **state) {
   assert_value(z, 9);
   nd4c_array_release(y);
   y = NULL;
-  assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK); /* the smaller one goes */
+  assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK); /* the smaller one is freed */
   assert_value(y, 9);
   assert_int_equal(stub_counter("scratch_granted"), 65536); /* no more than was asked for */
   assert_int_equal(memory_info_of(stub_device).scratch_bytes, 131072);
@@ -109,7 +110,7 @@ static void each_stream_has_its_own(void **state) {
   }
   assert_int_equal(memory_info_of(stub_device).scratch_bytes, 2 * 65536);
   assert_int_equal(nd4c_context_destroy(other), ND4C_OK);
-  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 65536); /* the stream took its own along */
+  assert_int_equal(memory_info_of(stub_device).scratch_bytes, 65536); /* the destroyed stream freed its block */
   assert_value(y, 9);
   assert_value(z, 9);
   nd4c_array_release(a);
@@ -155,7 +156,7 @@ static void threads_share_a_stream(void **state) {
 
 /* -- ranges -------------------------------------------------------------------------------------------------------- */
 
-/* What a call was given under a cap, beside `a` and its result. */
+/* The scratch that a call got under a cap, beside `a` and its result. */
 static int64_t granted_under(int64_t cap, nd4c_array *a, nd4c_status expected) {
   nd4c_array *y = NULL;
   stub_settle();
@@ -180,7 +181,7 @@ static void a_range_fits_what_there_is(void **state) {
   (void)granted_under(MEGABYTE, a, ND4C_MEMORY_CAP);
   assert_message("square: 1048576 bytes of scratch");
   assert_message("memory cap");
-  /* A device without room is no other case than a cap. */
+  /* A full device gives the same result as a cap. */
   (void)stub_control("memory 1200000");
   assert_int_equal(granted_under(0, a, ND4C_OK), MEGABYTE);
   (void)stub_control("memory 1000000");
@@ -230,7 +231,7 @@ static void answers_are_checked(void **state) {
   refused(1023, "scratch 1 72057594037927937", ND4C_UNSUPPORTED, "to 72057594037927937 bytes of scratch");
   refused(1025, "fail device_scratch:1:600", ND4C_UNSUPPORTED, "device_scratch was told to fail");
   refused(1027, "fail device_scratch:1:500", ND4C_MEMORY, "device_scratch was told to fail");
-  assert_int_equal(stub_counter("prepared"), prepared); /* what was prepared before is given back */
+  assert_int_equal(stub_counter("prepared"), prepared); /* the state prepared before is released */
 }
 
 /* -- pressure ------------------------------------------------------------------------------------------------------ */
@@ -242,13 +243,13 @@ static void it_gives_way(void **state) {
   assert_int_equal(nd4c_memory_set_cap(stub_device, 6 * MEGABYTE), ND4C_OK);
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
   assert_value(y, 9);
-  large = filled(COUNT + MEGABYTE, 1); /* 4 MiB: idle scratch goes */
+  large = filled(COUNT + MEGABYTE, 1); /* 4 MiB: idle scratch is freed */
   assert_int_equal(memory_info_of(stub_device).scratch_bytes, 0);
   nd4c_array_release(large);
   (void)stub_control("delay 3000");
   assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK);
   assert_int_equal(memory_info_of(stub_device).scratch_bytes, 4 * MEGABYTE);
-  large = filled(COUNT + MEGABYTE, 1); /* what is in use goes when its work is done */
+  large = filled(COUNT + MEGABYTE, 1); /* scratch in use is freed when its work is done */
   assert_int_equal(memory_info_of(stub_device).scratch_bytes, 0);
   assert_value(y, 9);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
@@ -257,7 +258,7 @@ static void it_gives_way(void **state) {
   nd4c_array_release(y);
 }
 
-/* Every allocation on the way fails once. */
+/* Every allocation of the call fails once. */
 static void without_memory_it_is_refused(void **state) {
   (void)state;
   nd4c_array *a = filled(1031, 3), *y = NULL;

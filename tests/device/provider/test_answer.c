@@ -1,4 +1,4 @@
-/* Answers of compilers to a region, sound and hostile ones: nothing of a hostile one is used. */
+/* Sound and hostile answers of compilers to a region: the library uses no part of a hostile answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,7 @@ static void hostile_answers_are_refused_whole(void **state) {
   }
 }
 
-/* Without memory the region is not asked about again: the caller fails, with a text of this compiler's. */
+/* Without memory the compiler is not asked again: the call fails with this compiler's text. */
 static void a_compiler_without_memory_fails(void **state) {
   (void)state;
   static const nd4c_status statuses[] = {ND4C_MEMORY, ND4C_MEMORY_CAP};

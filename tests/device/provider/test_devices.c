@@ -1,4 +1,4 @@
-/* Devices as the outside sees them: the list, what each tells of itself, names of types. */
+/* Devices through the public API: the list, the facts of each device, names of types. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static void assert_message(const char *part) {
   }
 }
 
-/* The host is there before anything else; what is opened later comes behind it. */
+/* The host is listed first; devices that are opened later follow. */
 static void the_list_grows_as_backends_open(void **state) {
   (void)state;
   nd4c_device *first = NULL, *host = NULL, *device = NULL;
@@ -111,7 +111,7 @@ static void what_a_device_tells(void **state) {
   assert_int_equal(info.largest_bytes, 0);
 }
 
-/* A program built with an older header has a shorter struct: nothing is written behind it. */
+/* A program built with an older header has a shorter struct: the library writes only within it. */
 static void shorter_structs_are_filled_as_far_as_they_reach(void **state) {
   (void)state;
   nd4c_device_info info = {.struct_size = offsetof(nd4c_device_info, vendor), .vendor = "untouched", .priority = 77};
@@ -138,7 +138,7 @@ static void types_by_name_and_number(void **state) {
   assert_int_equal(nd4c_device_type_find(NULL), ND4C_DEVICE_NONE);
 }
 
-/* What is no device is refused, and never looked behind. */
+/* Pointers that are not devices are refused, and never dereferenced. */
 static void foreign_handles_are_refused(void **state) {
   (void)state;
   union {

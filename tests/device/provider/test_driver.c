@@ -1,5 +1,5 @@
-/* Answers of a backend's and of compilers' functions: a status that nd4c knows with a text is told as it is, a status
- * that it does not know and one without a text are told as such, and a handle that is NULL after OK is a failure. */
+/* Answers of a backend's and of compilers' functions: a known status with a text is passed on unchanged; an unknown
+ * status and a status without a text are reported as such; a NULL handle after OK is a failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "device/compiled.h"
 #include "device/driver.h"
 
-/* What every function of the backend answers. */
+/* The answer of every function of the backend. */
 static struct {
   nd4c_status status;
   const char *text;
@@ -194,7 +194,7 @@ static nd4c_status call(int number, const char **name, bool *gives) {
   return ND4C_OK;
 }
 
-/* Each function answers so; what the thread failed with before has nothing to do with it. */
+/* Each function gives this answer; the thread's earlier failure does not affect it. */
 static void expect(nd4c_status answered, const char *text, nd4c_status told, const char *behind_name) {
   static char handle;
   const char *name = NULL;
@@ -282,7 +282,7 @@ static void release(void *data, nd4c_executable executable) {
   releases++;
 }
 
-/* What a compiler makes of a piece is taken over, or refused with a text; then nothing is left of it. */
+/* A compiler's executable for a piece is accepted, or refused with a text and destroyed. */
 static void executables_are_checked(void **state) {
   (void)state;
   static char handle;

@@ -1,4 +1,4 @@
-/* Files of executables: what was written is read again, and nothing else is taken for one. */
+/* Files of executables: written entries are read back, and other files are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,14 +104,14 @@ static void a_writer_holds_its_limit(void **state) {
   nd4c_executables_begin(&writer, 4096);
   assert_int_equal(nd4c_executables_add(&writer, &first, &compiler, "texts 1", executable_of("one")), ND4C_OK);
   assert_int_equal(nd4c_executables_add(&writer, &second, &failing, "texts 1", executable_of("two")), ND4C_IO);
-  assert_int_equal(nd4c_executables_end(&writer, &bytes, &size), ND4C_OK); /* what failed has left nothing */
+  assert_int_equal(nd4c_executables_end(&writer, &bytes, &size), ND4C_OK); /* the failed call has left nothing */
   assert_int_equal(nd4c_executables_check(bytes, size), ND4C_OK);
   assert_true(nd4c_executables_next(bytes, size, &at, &entry));
   assert_false(nd4c_executables_next(bytes, size, &at, &entry));
   nd4c_executables_free(&writer);
 }
 
-/* Writes on after its sink has refused, and keeps that to itself. */
+/* Continues to write after its sink has refused, and returns OK. */
 static nd4c_status write_regardless(void *data, nd4c_executable executable, nd4c_sink *sink) {
   const char *text = (const char *)executable;
   const int64_t *sizes = data;

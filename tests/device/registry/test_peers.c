@@ -1,4 +1,4 @@
-/* Which devices reach each other's memory: what backends tell, what is made of nonsense, what copies do with it. */
+/* Which devices reach each other's memory: backends' answers, refusal of nonsense, and the effect on copies. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static const struct {
       "asked 3, copied 2 times, violations 0"}},
     {"STUB_PEERS=access", {"next: access 1", "far: access 3", "asked 3, copied 2 times, violations 0"}},
     {"STUB_PEERS=none", {"next: none 0", "copied: OK 7", "later: none 0", "asked 3, copied 0 times, violations 0"}},
-    /* A backend that tells nothing, because it is older or has no such function, may copy. */
+    /* A backend without an answer, because it is older or lacks the function, may copy. */
     {"STUB_LIE=peer",
      {"next: ABI: peer of stub:0 to stub:1 gave kind 77 and rank 1, expected 0 to 2 and 0 to 65535", "copied: OK 7",
       "later: none 0", "copied 0 times, violations 0"}},

@@ -1,5 +1,5 @@
-/* The registry as a stranger sees it: which backend is chosen and why, what is refused and in which words. Every case
- * is a process of its own, because a process chooses once. */
+/* The registry through the public API: which backend is chosen and why, which plug-ins are refused and with which text.
+ * Every case runs in a separate process, because a process chooses once. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <setjmp.h>
@@ -87,7 +87,8 @@ static int child_load(const char *path) {
   return 0;
 }
 
-/* The path in argument and another path to the same file, by four threads at once, then once more when it is open. */
+/* Loads the path in the argument and another path to the same file from four threads at once, then once more when it is
+ * open. */
 static void *load_anew(void *path) {
   const nd4c_status status = nd4c_backend_load(path);
   return status == ND4C_OK ? NULL : path;
@@ -128,7 +129,7 @@ static int child_both(void) {
   return say_status("status", status);
 }
 
-/* Several, with a space between. */
+/* several, separated by spaces */
 static int child_find(const char *names) {
   char copy[64], *rest = copy;
   (void)snprintf(copy, sizeof copy, "%s", names);
@@ -468,7 +469,7 @@ static const registry_case cases[] = {
      {"find=NO_BACKEND", "backend cuda: not built into this library"}},
 };
 
-/* What fails at start must leave the next candidate in charge, and say why. */
+/* If a backend fails at start, the registry must choose the next candidate and report why. */
 static const char *const failing_starts[] = {"open",           "device_open",  "describe",   "device_count",
                                              "stream_create",  "fence_record", "fence_wait", "buffer_allocate",
                                              "copy_from_host", "copy_to_host", "run",        "in_flight",
@@ -615,7 +616,8 @@ static void falls_back_when_a_start_fails(void **state) {
   char output[CHILD_OUTPUT], failure[64], part[96];
   int failures = 0;
   for (size_t i = 0; i < sizeof failing_starts / sizeof failing_starts[0]; i++) {
-    /* Every time, but for what is asked more than once before it matters: the cheap look is the first probe. */
+    /* All calls fail (0), because the registry calls some functions more than once before the call that matters: the
+     * first probe is only a quick look. */
     (void)snprintf(failure, sizeof failure, "STUB_FAIL=%s:0", failing_starts[i]);
     (void)snprintf(part, sizeof part, "%s was told to fail", failing_starts[i]);
     const char *environment[] = {PLUGIN, AS_CUDA, failure, NULL};
@@ -657,7 +659,7 @@ static void refuses_in_the_loaders_words(void **state) {
 
 int main(int argc, char **argv) {
   program = argv[0];
-  (void)setenv("ND4C_OPENCL_LIBRARY", "/nosuch/libOpenCL.so.1", 1); /* what is found is not to depend on the machine */
+  (void)setenv("ND4C_OPENCL_LIBRARY", "/nosuch/libOpenCL.so.1", 1); /* the result must not depend on the machine */
   if (argc == 3) {
     return child(argv[1], argv[2]);
   }

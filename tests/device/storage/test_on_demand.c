@@ -1,6 +1,7 @@
-/* Copies that an operation needs while the host goes on: it does not wait for them, what it writes meanwhile does not
- * reach them, and their failures lose nothing. The test runs a second time on a device without page-locked memory
- * (STUB_LIE=old_device), whose copies read the array's own memory, and which copies and waits by way of the host. */
+/* Copies that an operation needs while the host continues: the host does not wait for them, its later writes do not
+ * change the copied values, and failed copies lose nothing. The test runs a second time on a device without page-locked
+ * memory (STUB_LIE=old_device), whose copies read the array's own memory, and which copies and waits through the
+ * host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "device/stub_test.h"
 #include "nd4c/dlpack.h"
 
-/* Elements: what travels behind a record of nd4c's, in a staging buffer, in several of them, in more than there are. */
+/* Numbers of elements: copied within nd4c's record, in one staging buffer, in several, in more than exist. */
 static const int64_t sizes[] = {1, 100, 30000, 700000, 2000000};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 static nd4c_device *cpu, *other; /* other: stub:1 */
@@ -58,7 +59,7 @@ static nd4c_trace_totals totals(const nd4c_device *from, const nd4c_device *to) 
   return sums;
 }
 
-/* -- the host goes on -------------------------------------------------------------------------------------------- */
+/* -- the host continues ------------------------------------------------------------------------------------------ */
 
 static void a_call_returns_before_the_copy_has_run(void **state) {
   (void)state;
@@ -87,7 +88,7 @@ static void a_call_returns_before_the_copy_has_run(void **state) {
 
 typedef struct given {
   nd4c_array *array;
-  float *values; /* through which the test writes behind nd4c's back; NULL: it calls nd4c_array_write */
+  float *values; /* through which the test writes without nd4c; NULL: it calls nd4c_array_write */
   float *owned;
   nd4c_dl_managed *exported;
 } given;
@@ -111,7 +112,7 @@ static given give_wrapped(int64_t count) {
   return g;
 }
 
-/* nd4c does not write there; its owner may. */
+/* nd4c does not write there, but the memory's owner may. */
 static given give_read_only(int64_t count) {
   given g = {.values = make_values(count, 3)};
   g.owned = g.values;
@@ -126,7 +127,7 @@ static given give_exported(int64_t count) {
   return g;
 }
 
-/* As Python's buffers: the address stays in use, the tensor is gone. */
+/* Like Python's buffers: the address stays in use after the tensor is released. */
 static given give_buffer(int64_t count) {
   given g = give_exported(count);
   g.exported->deleter(g.exported);
@@ -134,7 +135,7 @@ static given give_buffer(int64_t count) {
   return g;
 }
 
-/* A view of what was given out. */
+/* A view of the exported array. */
 static given give_view(int64_t count) {
   given g = give_data(count);
   nd4c_array *view = NULL;
@@ -166,7 +167,7 @@ static void give_back(given *g) {
 static given (*const ways[])(int64_t count) = {give_own,      give_data,   give_wrapped, give_read_only,
                                                give_exported, give_buffer, give_view};
 
-/* unpinned: there is no page-locked memory to be had. */
+/* unpinned: no page-locked memory is available. */
 static void check_written_behind_a_call(bool unpinned) {
   for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
     for (int i = 0; i < SIZES; i++) {
@@ -243,7 +244,7 @@ static void an_address_ends_with_a_write_elsewhere(void **state) {
   give_back(&g);
 }
 
-/* Arrays that are released while the device has yet to read them: not more than 64 MiB and what is on its way. */
+/* Arrays that are released before the device has read them: at most 64 MiB and the copies under way. */
 static void the_host_runs_ahead_by_so_much(void **state) {
   (void)state;
   enum { COUNT = 4 << 20, MEBIBYTES = 16, ARRAYS = 12 };
@@ -286,10 +287,10 @@ static void a_copy_that_fails_in_flight_loses_nothing(void **state) {
     assert_message("copy failed on stub:0");
     assert_message("in_flight_copy was told to fail");
     stub_order("reset");
-    assert_all(a, 3);                                               /* it is where it was */
+    assert_all(a, 3);                                               /* it has not moved */
     assert_int_equal(nd4c_square_on(stub_context, a, &z), ND4C_OK); /* which makes the copy again */
     assert_all(z, 9);
-    assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK); /* and a new value heals */
+    assert_int_equal(nd4c_square_on(stub_context, a, &y), ND4C_OK); /* and a new value makes it usable */
     assert_all(y, 9);
     free(got);
     nd4c_array_release(a);
@@ -300,7 +301,7 @@ static void a_copy_that_fails_in_flight_loses_nothing(void **state) {
   }
 }
 
-/* What a kernel says that waits for its result within the call is of no account where its input did not come. */
+/* If a kernel's input did not arrive, the kernel's own report within the call does not count. */
 static void a_kernel_that_fails_for_lack_of_an_input_is_explained(void **state) {
   (void)state;
   nd4c_array *a = make_here(100, 3), *bad = NULL, *y = NULL;
@@ -367,7 +368,7 @@ static void work_that_alternates_makes_no_host_wait(void **state) {
   }
 }
 
-/* Devices that cannot wait for each other, or not reach each other: the host does. */
+/* Devices that cannot wait for each other, or not reach each other's memory: the host waits and copies. */
 static void devices_that_cannot_meet_on_the_host(void **state) {
   (void)state;
   static const char *const calls[] = {"stream_wait_other", "copy_between"};

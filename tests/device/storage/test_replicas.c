@@ -88,7 +88,7 @@ static void results_into_given_arrays(void **state) {
   assert_int_equal(nd4c_negative_on(stub_context, a, &given), ND4C_OK);
   assert_states(given, "IM-");
   assert_all(given, -5);
-  /* A part of it: the other part must come along. */
+  /* Writing a part of it: the other part must be copied, too. */
   int64_t start = 0, stop = COUNT, step = 2;
   assert_int_equal(nd4c_array_slice(given, &start, &stop, &step, &half), ND4C_OK);
   nd4c_array *ones = NULL;
@@ -128,7 +128,7 @@ static void three_devices(void **state) {
   nd4c_array_release(copy);
 }
 
-/* Foreign memory keeps its place: a device works on a copy, and read-only means it. */
+/* Foreign memory keeps its address: a device works on a copy, and read-only memory is never written. */
 static int releases;
 static int looks;
 static void look_at(void *user) {
@@ -165,7 +165,7 @@ static void foreign_memory(void **state) {
   nd4c_array_release(y);
 }
 
-/* What a release callback does is not done in the middle of a use of another array. */
+/* A release callback does not run in the middle of a use of another array. */
 static void callbacks_run_without_locks(void **state) {
   (void)state;
   static float memory[COUNT];
@@ -186,7 +186,7 @@ static void callbacks_run_without_locks(void **state) {
   nd4c_array_release(y);
 }
 
-/* What is being written on the host is not saved over when the device makes room. */
+/* When the device makes room, spilling does not overwrite memory that the host is writing. */
 static void spilling_waits_for_a_write(void **state) {
   (void)state;
   nd4c_array *a = filled(stub_device, 7);
@@ -229,7 +229,7 @@ static int start(void **state) {
   return status == ND4C_OK && nd4c_context_create(&options, &second_context) == ND4C_OK ? 0 : 1;
 }
 
-/* What a device was to write and failed at stays where it is current beside it. */
+/* If a device fails at a write, the replicas that were current elsewhere stay current. */
 static void a_failed_write_spares_what_is_elsewhere(void **state) {
   (void)state;
   static const char *const failures[] = {"fail run:1:600", "fail fence_record:1:600"};
@@ -248,7 +248,7 @@ static void a_failed_write_spares_what_is_elsewhere(void **state) {
       assert_int_equal(nd4c_add_on(stub_context, a, b, &a), ND4C_OK);
       assert_all(a, 5);
       nd4c_array_release(a);
-      /* One that is there alone has no value. */
+      /* An array that is only on that device loses its value. */
       assert_int_equal(stub_control(failures[i]), ND4C_OK);
       assert_int_equal(nd4c_add_on(stub_context, b, b, &b), ND4C_DEVICE);
       (void)stub_control("reset");

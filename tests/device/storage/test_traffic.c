@@ -1,5 +1,5 @@
-/* Many threads, two devices and the host: arrays of each thread's own that migrate, arrays that all of them read and
- * prefetch, computing with both, while memory is short and idle arrays spill. Run under ThreadSanitizer. */
+/* Many threads, two devices and the host: each thread migrates its own arrays, all read and prefetch shared arrays and
+ * compute with both, while memory is short and idle arrays spill. Run it under ThreadSanitizer. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,14 +29,14 @@ static bool holds(const nd4c_array *array, float value) {
   return all;
 }
 
-/* The last element, which comes alone where that is cheap. */
+/* The last element, which is copied alone if that is cheap. */
 static bool ends_with(const nd4c_array *array, float value) {
   static const int64_t last = -1;
   double element = 0;
   return nd4c_array_item(array, &last, &element) == ND4C_OK && element == (double)value;
 }
 
-/* Arrays that end while another thread may just be sending them to the host; without room there is none. */
+/* Releases arrays while another thread may be spilling them to the host; without room no array is made. */
 static bool come_and_go(nd4c_device *device) {
   nd4c_array *array = NULL;
   bool good = nd4c_array_full(ND4C_FLOAT32, 1, shape, 1, device, &array) == ND4C_OK;
@@ -86,7 +86,7 @@ static void *work(void *argument) {
         break;
     }
     good = good && come_and_go(devices[1]);
-    /* Others may just be using all that fits under the cap: refused, and nothing is lost. */
+    /* Other threads may be using all memory under the cap: then the call is refused, and nothing is lost. */
     good = (good || nd4c_error_code() == ND4C_MEMORY_CAP) && ends_with(other, (float)(at % SHARED)) &&
            ends_with(own, value) && holds(own, value);
   }
@@ -117,7 +117,7 @@ static void with_memory_to_spare(void **state) {
   run_threads();
 }
 
-/* Threads alone may be lucky, and none of them short of room: one more than fits takes another's. */
+/* By chance the threads may never lack room, so this makes one array more than fits, which spills another one. */
 static void fill_the_cap(void) {
   nd4c_array *arrays[FITTING + 1] = {NULL};
   for (int i = 0; i <= FITTING; i++) {
@@ -177,7 +177,7 @@ static int stop(void **state) {
   return stub_stop();
 }
 
-/* Arguments: turns of each thread; two devices instead of the stub's. Ends with 77 if the first is not there. */
+/* Arguments: turns of each thread; two devices instead of the stub's. Exits with 77 if the machine lacks the first. */
 int main(int argc, char **argv) {
   nd4c_device *device = NULL;
   turns = argc > 1 ? strtol(argv[1], NULL, 10) : turns;

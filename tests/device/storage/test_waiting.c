@@ -1,5 +1,5 @@
-/* Waiting for submitted work: a thread that waits holds no lock that storages share, whichever call it waits in. The
- * work may need what another thread has yet to submit, as a collective does. */
+/* Waiting for submitted work: a waiting thread holds no lock that storages share, whichever call waits. The work may
+ * need work that another thread has yet to submit, as a collective does. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,8 +74,8 @@ static bool finds_lock_free(const nd4c_array *array) {
   return false;
 }
 
-/* Runs the call in a thread of its own while work that it needs is held, and lets the work go on when the thread waits
- * for it. */
+/* Runs the call in a new thread while the stub holds the work that it needs, and lets the work run when the thread
+ * waits for it. */
 static void check_call(call *c) {
   pthread_t thread;
   const int64_t waits = stub_counter("host_waits");
@@ -96,7 +96,7 @@ static void check_call(call *c) {
   assert_int_equal(nd4c_shared_locks_waits(), 0);
 }
 
-/* `array` + itself on the stub, held; what is submitted from now on runs. */
+/* `array` + itself on the stub, which holds it; work submitted from now on runs. */
 static nd4c_array *hold_sum(nd4c_array *array) {
   nd4c_array *sum = NULL;
   stub_order("pause");
@@ -117,7 +117,7 @@ static nd4c_status write_whole(call *c) {
 
 static void a_whole_write(void **state) {
   (void)state;
-  for (int reads = 0; reads < 2; reads++) { /* of what the work writes, and of what it reads */
+  for (int reads = 0; reads < 2; reads++) { /* of the array that the work writes, and of the one that it reads */
     nd4c_array *a = filled(stub_device, 1), *sum = hold_sum(a);
     check_call(&(call){.run = write_whole, .array = reads ? a : sum});
     assert_all(a, 0, reads ? 7 : 1);
@@ -214,7 +214,7 @@ static nd4c_status write_eagerly(call *c) {
   return nd4c_add_on(c->context, c->other, c->other, &c->array);
 }
 
-/* The value goes to another device behind the write; where the devices do not reach each other, the host carries it. */
+/* The value is copied to another device after the write; if the devices cannot reach each other, the host copies it. */
 static void an_eager_copy(void **state) {
   (void)state;
   const char *peers = getenv("STUB_PEERS");
@@ -242,13 +242,13 @@ static nd4c_status copy_between(call *c) {
   return nd4c_array_prefetch(c->array, second);
 }
 
-/* A device takes so many fences to wait for, and before the value there are more. */
+/* A device waits for a limited number of fences, and more precede the value. */
 static void a_copy_behind_many_fences(void **state) {
   (void)state;
   enum { OPS = 20 };
   const char *points = getenv("STUB_POINTS");
   if (points == NULL || strcmp(points, "none") != 0) {
-    skip(); /* one fence serves all */
+    skip(); /* one fence covers all */
   }
   nd4c_array *a = filled(stub_device, 1), *sums[OPS];
   stub_order("pause");
@@ -273,7 +273,7 @@ static nd4c_status negate(call *c) {
   return status;
 }
 
-/* More bytes than there are staging buffers for go to memory that is being read. */
+/* Writes more bytes than the staging buffers hold to memory that work is reading. */
 static void a_copy_in_pieces(void **state) {
   (void)state;
   const int64_t size = INT64_C(3) << 19; /* 6 MiB */
@@ -296,7 +296,7 @@ static nd4c_status read_all(call *c) {
   return nd4c_array_read(c->array, got, sizeof got);
 }
 
-/* A copy for which the host waits does not stand behind one that waits for other work. */
+/* A copy for which the host waits is not queued after one that waits for other work. */
 static void a_read_beside_a_copy_that_waits(void **state) {
   (void)state;
   pthread_t thread;
@@ -353,7 +353,7 @@ static nd4c_status read_often(call *c) {
   return status;
 }
 
-/* Where much memory waits for work, an array has few readers under way: the host waits for the oldest. */
+/* If much memory waits for work, an array may have few readers under way: the host waits for the oldest. */
 static void the_oldest_of_many_readers(void **state) {
   (void)state;
   const int64_t much = INT64_C(24) << 20, start = 0, stop = 4, step = 1;
@@ -376,7 +376,7 @@ enum { RANKS = 2, ARRAYS = 256 };
 static nd4c_collective_id id;
 static _Atomic int submitted;
 
-/* Asks for the state of so many arrays that each of the locks is among theirs, then submits its half of the work. */
+/* Reads the state of enough arrays to use each of the locks, then submits its half of the work. */
 static void *run_second_rank(void *unused) {
   (void)unused;
   nd4c_context *context = NULL;

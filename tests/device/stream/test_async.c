@@ -1,5 +1,5 @@
-/* Time on a late device: reads wait, failures in flight surface with the op's name and nowhere else, storage outlives
- * the work that uses it. */
+/* A slow asynchronous device: reads wait, failures in flight are reported with the op's name and only for dependent
+ * arrays, storage outlives the work that uses it. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void a_failure_in_flight_surfaces(void **state) {
     assert_int_equal(status, ND4C_DEVICE);
     assert_message("add failed on stub:0");
     assert_message("in_flight was told to fail");
-    /* It stays so, and the others do not suffer. */
+    /* The array keeps the failure, and other arrays are not affected. */
     assert_int_equal(nd4c_array_read(sum, values, sizeof values), ND4C_DEVICE);
     assert_message("add failed on stub:0");
     assert_all(a, 1);
@@ -111,12 +111,12 @@ static void what_depends_on_a_failure_is_poisoned(void **state) {
   assert_message("multiply");
   assert_message("add failed on stub:0");
   assert_all(other, 1);
-  /* Known now: refused before anything is submitted. */
+  /* The failure is known now: the call is refused before anything is submitted. */
   assert_int_equal(nd4c_array_wait(sum), ND4C_DEVICE);
   assert_int_not_equal(nd4c_square_on(stub_context, sum, &later), ND4C_OK);
   assert_null(later);
   assert_message("add failed on stub:0");
-  /* A new value makes the array whole again. */
+  /* A new value makes the array usable again. */
   for (int i = 0; i < COUNT; i++) {
     values[i] = 7;
   }
@@ -168,7 +168,7 @@ static void a_failure_of_a_released_array_is_told_once(void **state) {
   nd4c_array_release(a);
 }
 
-/* Giving memory back, with contexts that are not in use, tells nobody: the failure is still to be told. */
+/* Trimming memory, which frees idle contexts, does not report the failure: a later call must still report it. */
 static void trimming_swallows_no_failure(void **state) {
   (void)state;
   nd4c_array *a = filled(1), *sum = NULL;
@@ -221,7 +221,7 @@ static void contexts_wait_for_each_other(void **state) {
   (void)stub_control("delay 30000");
   assert_int_equal(nd4c_add_on(stub_context, a, a, &slow), ND4C_OK);
   (void)stub_control("delay 0");
-  assert_int_equal(nd4c_add_on(second, slow, a, &fast), ND4C_OK); /* must come after, on another stream */
+  assert_int_equal(nd4c_add_on(second, slow, a, &fast), ND4C_OK); /* must run after it, on another stream */
   assert_all(fast, 3);
   /* Writing waits for readers: the slow stream still reads what the fast one is to overwrite. */
   (void)stub_control("delay 30000");
@@ -236,8 +236,8 @@ static void contexts_wait_for_each_other(void **state) {
   nd4c_array_release(fast);
 }
 
-/* The host waits for none of the work that reads an array, however much is under way, and who writes the array next
- * comes after all of it, on whatever stream. */
+/* The host does not wait for work that reads an array, however much is under way, and the next write runs after all of
+ * it, on any stream. */
 static void many_readers_are_not_waited_for(void **state) {
   (void)state;
   enum { STREAMS = 3, READERS = 200 };
@@ -271,7 +271,7 @@ static void many_readers_are_not_waited_for(void **state) {
   nd4c_array_release(a);
 }
 
-/* The readers on one stream are one, however many they are: nothing is waited for, and who writes comes after all. */
+/* All readers on one stream count as one: the host does not wait, and the next write runs after all of them. */
 static void readers_of_a_stream_are_one(void **state) {
   (void)state;
   nd4c_array *a = filled(3), *late = NULL, *square = NULL;
@@ -296,7 +296,7 @@ static void readers_of_a_stream_are_one(void **state) {
   nd4c_array_release(square);
 }
 
-/* Where much was released that waits for its work, the host does not run ahead to release more. */
+/* If much released memory waits for its work, the host waits before it releases more. */
 static void few_readers_where_much_is_released(void **state) {
   (void)state;
   static const int64_t much[1] = {20 << 20};
@@ -322,7 +322,7 @@ static void few_readers_where_much_is_released(void **state) {
   nd4c_array_release(late);
 }
 
-/* A chain of results that nobody reads keeps no fences of what is done. */
+/* A chain of results without readers keeps no fences of finished work. */
 static void a_long_chain_lets_go(void **state) {
   (void)state;
   nd4c_array *a = filled(1), *x = filled(0);
@@ -383,13 +383,13 @@ static int group_teardown(void **state) {
   return nd4c_context_destroy(stub_context) == ND4C_OK ? 0 : 1;
 }
 
-/* What the fence would go on telling is cut off, and counts as failed without a point. */
+/* A fence that reports failures without end is cut off, and its failure counts as one without a point. */
 static void a_fence_that_never_ends_telling_is_cut_off(void **state) {
   (void)state;
   float values[COUNT];
   nd4c_array *a = filled(1), *sum = NULL, *other = NULL;
   const int64_t asked = stub_counter("fence_failure");
-  const int64_t most = stub_device->description.tells_points ? 4096 : 0; /* else it is not asked */
+  const int64_t most = stub_device->description.tells_points ? 4096 : 0; /* otherwise the fence is not asked */
   (void)stub_control("fail in_flight:1,fence_failure:0");
   assert_int_equal(nd4c_add_on(stub_context, a, a, &sum), ND4C_OK);
   assert_int_equal(nd4c_array_read(sum, values, sizeof values), ND4C_DEVICE);

@@ -24,7 +24,7 @@ static int64_t held(void) {
 typedef struct call_row {
   const char *call;
   const char *words; /* of the failure's text */
-  bool declines;     /* the device lacks the op for this call: the host puts in order what is strided */
+  bool declines;     /* the device lacks the op for this call: the host packs strided operands */
 } call_row;
 
 static const call_row rows[] = {
@@ -46,7 +46,7 @@ static const call_row rows[] = {
     {"compile", "compile was told to fail", true},
 };
 
-/* Where a device says which call failed, a fence that is recorded for a wait may be had at the second attempt. */
+/* If a device reports which call failed, a fence that is recorded for a wait may succeed at the second attempt. */
 static bool is_mended(const call_row *row) {
   const char *points = getenv("STUB_POINTS");
   return strcmp(row->call, "fence_record") == 0 && (points == NULL || strcmp(points, "none") != 0);
@@ -95,7 +95,7 @@ static void every_call_may_fail(void **state) {
   assert_int_equal(held(), baseline);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     int64_t number = 1;
-    /* Choices are cached by what was asked: a new epoch makes usable and prepare be asked again. */
+    /* Choices are cached by request: a new epoch calls usable and prepare again. */
     for (; number < 100; number++) {
       assert_int_equal(nd4c_config_set("nd4c.width", number % 2 == 0 ? "1" : "2"), ND4C_OK);
       if (!fail_once(&rows[i], number, baseline)) {

@@ -1,5 +1,5 @@
-/* A process ends while its threads submit to an asynchronous device: they are refused, what was submitted is waited
- * for, and no longer than nd4c.device.exit.wait says. Arguments name a device instead of the stub's. */
+/* A process ends while its threads submit to an asynchronous device: nd4c refuses new work and waits for submitted
+ * work, at most as long as nd4c.device.exit.wait. Arguments name a device instead of the stub's. */
 #define _GNU_SOURCE /* alarm */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static nd4c_status find_device(void) {
   return status == ND4C_OK ? nd4c_device_find(name, &device) : status;
 }
 
-/* Submits for ever, one result after the other, and waits for none. */
+/* Submits without end, one result after the other, and waits for none. */
 static void *submit(void *argument) {
   nd4c_context *context = NULL;
   nd4c_array *a = NULL;
@@ -59,7 +59,7 @@ static void look_at_the_end(void) {
     nap(1);
   }
   bool good = atomic_load(&refused) == THREADS && atomic_load(&wrong) == 0;
-  /* The thread that ends the process may go on: its own handlers read their results. */
+  /* The thread that ends the process may still call nd4c: its handlers read their results. */
   if (good && stub_context != NULL) {
     nd4c_array *a = NULL, *sum = NULL;
     float values[COUNT];

@@ -1,5 +1,5 @@
-/* A child of fork and the devices of its parent: what needs one of them is refused at once with a text, and what is on
- * the host is there. An argument names a device instead of the stub's. */
+/* A child of fork and the devices of its parent: calls that need such a device are refused at once with a text, and
+ * arrays on the host stay usable. An argument names a device instead of the stub's. */
 #define _GNU_SOURCE /* alarm, fork */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 enum { COUNT = 5000, THREADS = 3, FORKS = 20, MOST_SECONDS = 120 };
 static const int64_t shape[1] = {COUNT};
 static const char *name = "stub:0";
-static bool held; /* what the parent submits does not run before the child has ended */
+static bool held; /* the parent's work does not run before the child has ended */
 static nd4c_device *device, *cpu;
 static nd4c_context *there, *here;
 static float buffer[COUNT];
@@ -29,17 +29,17 @@ static bool is_child;
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
 
-/* What the parent's driver had allocated is left to the end of the child. */
+/* The child does not free allocations of the parent's driver. */
 int __lsan_is_turned_off(void) {
   return is_child;
 }
 #endif
 
-/* What the parent leaves: on the host alone, there and on the host, there alone, there and still being computed, on its
- * way to the host, and on the host while the device reads it; and a plan on the device. */
+/* The parent's arrays: only on the host, on both, only on the device, being computed on the device, being copied to the
+ * host, and on the host while the device reads it; and a plan on the device. */
 typedef struct arrays {
   nd4c_array *host, *both, *device, *pending, *coming, *read;
-  nd4c_plan *plan; /* of which a run is under way, into: */
+  nd4c_plan *plan; /* a run of the plan is under way, into: */
   nd4c_array *planned;
 } arrays;
 

@@ -87,8 +87,8 @@ static void so_does_one_on_opencl(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
-/* Another stream does not wait for memory while there is other memory, and gets this one when there is not: then the
- * stream waits, and the work before it finds its values. */
+/* Another stream takes other memory, without waiting, while there is some. If there is none, it gets this memory and
+ * waits, so that the earlier work still reads its values. */
 static void another_stream_comes_after(void **state) {
   (void)state;
   enum { SIZE = 1 << 18 }; /* 1 MiB */
@@ -100,7 +100,7 @@ static void another_stream_comes_after(void **state) {
     nd4c_array *sum = NULL, *other = NULL;
     stub_settle();
     stub_order("pause until_wait");
-    stub_order("delay 30000"); /* once it runs: what does not wait for it comes before it */
+    stub_order("delay 30000"); /* once it runs: work that does not wait for it would run first */
     assert_int_equal(nd4c_add_on(stub_context, a, one, &sum), ND4C_OK);
     nd4c_array_release(a); /* still to be read */
     stub_order("delay 0");
@@ -123,7 +123,7 @@ static void another_stream_comes_after(void **state) {
   assert_int_equal(nd4c_context_destroy(second), ND4C_OK);
 }
 
-/* A block that was taken over and never written goes back with the work that is still pending on it. */
+/* A block that was reused but never written is released with the work that is still pending on it. */
 static void an_unused_result_waits_for_the_work_before(void **state) {
   (void)state;
   enum { SIZE = 1 << 18 };
@@ -212,7 +212,7 @@ static tight make_tight(void) {
   return t;
 }
 
-/* y on `context`, which reads x; then x goes before that, and z is made. */
+/* Submits y on `context`, which reads x; then releases x before the work runs, and makes z. */
 static void fill_tight(tight *t, nd4c_context *context) {
   assert_int_equal(nd4c_add_on(context, t->x, t->one, &t->y), ND4C_OK);
   nd4c_array_release(t->x);
@@ -230,8 +230,8 @@ static void end_tight(tight *t) {
   }
 }
 
-/* On a device that has room for one of the two alone, released memory of another size than what is wanted next is freed
- * in the stream's order, and the host goes on. */
+/* On a device with room for only one of the two, released memory of another size is freed in the stream's order, and
+ * the host does not wait. */
 static void memory_is_freed_in_the_order_of_a_stream(void **state) {
   (void)state;
   const char *lie = getenv("STUB_LIE");
@@ -243,7 +243,7 @@ static void memory_is_freed_in_the_order_of_a_stream(void **state) {
   end_tight(&t);
 }
 
-/* What another stream still uses is not: that one is waited for. */
+/* Memory that another stream still uses is not freed early: the host waits for that stream. */
 static void memory_of_two_streams_is_waited_for(void **state) {
   (void)state;
   nd4c_context *second = NULL;

@@ -47,7 +47,7 @@ static void assert_all(const nd4c_array *array, float value) {
   }
 }
 
-/* nd4c's work begins after what the application enqueued before, and what it enqueues then comes after nd4c's; another
+/* nd4c's work begins after the application's earlier work, and the application's later work runs after nd4c's; another
  * context waits for results as usual. */
 static void work_goes_there_in_order(void **state) {
   (void)state;
@@ -78,13 +78,13 @@ static void work_goes_there_in_order(void **state) {
   nd4c_array_release(two);
   nd4c_array_release(one);
   assert_int_equal(nd4c_context_destroy(wrapped), ND4C_OK);
-  /* The stream lives on. */
+  /* The stream still exists. */
   assert_int_equal(native_work(native, 0, &place, 7), 0);
   native_destroy(native);
   assert_int_equal(atomic_load(&place), 7);
 }
 
-/* Destroying waits for what the application enqueued, too. Two contexts may share a stream. */
+/* Destroying waits for the application's work, too. Two contexts may share a stream. */
 static void contexts_come_and_go(void **state) {
   (void)state;
   nd4c_context *first = NULL, *second = NULL;
@@ -112,7 +112,7 @@ static void contexts_come_and_go(void **state) {
   assert_int_equal(stub_counter("wrapped"), 0);
 }
 
-/* A failure in flight belongs to what depends on it, as on any stream. */
+/* A failure in flight affects only dependent work, as on any stream. */
 static void failures_are_told(void **state) {
   (void)state;
   nd4c_context *wrapped = NULL;
@@ -192,7 +192,7 @@ static void streams_have_priorities(void **state) {
   assert_int_equal(nd4c_device_find("cpu", &cpu), ND4C_OK);
   options = (nd4c_context_options){.struct_size = sizeof options, .device = cpu, .priority = 1};
   assert_int_equal(nd4c_context_create(&options, &context), ND4C_ARGUMENT);
-  /* A program of before has no such field. */
+  /* A program compiled with an older header has no such field. */
   options.struct_size = (uint32_t)offsetof(nd4c_context_options, priority);
   assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);

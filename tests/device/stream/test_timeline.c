@@ -1,5 +1,5 @@
-/* Timelines on the stub: how many vendor fences are recorded, and which results a failure reaches that one of them
- * tells. */
+/* Timelines on the stub: the number of recorded vendor fences, and the results that a failure reported by one of them
+ * reaches. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static int64_t fences_since(int64_t before) {
   return stub_counter("fence_record") - before;
 }
 
-/* A device that cannot say which call failed gets a fence behind each. */
+/* A device that cannot report which call failed gets a fence after each call. */
 static bool tells_points(void) {
   const char *points = getenv("STUB_POINTS");
   return points == NULL || strcmp(points, "none") != 0;
@@ -70,7 +70,7 @@ static void a_chain_needs_few_fences(void **state) {
   nd4c_array_release(x);
 }
 
-/* One that is asked again and again asks one fence. */
+/* Repeated questions ask one fence. */
 static void asking_records_one_fence(void **state) {
   (void)state;
   nd4c_array *one = filled(1), *x = NULL;
@@ -110,7 +110,7 @@ static void another_stream_records_one_fence(void **state) {
     assert_int_equal(fences_since(before), 1);
     assert_int_equal(stub_counter("stream_wait_fence") - waits, 1);
   }
-  for (int i = 0; i < 3; i++) { /* the fence that is there covers these, too */
+  for (int i = 0; i < 3; i++) { /* the existing fence covers these, too */
     assert_int_equal(nd4c_add_on(other, x[i], one, &y[i]), ND4C_OK);
   }
   if (tells_points()) {
@@ -126,7 +126,7 @@ static void another_stream_records_one_fence(void **state) {
   assert_int_equal(nd4c_context_destroy(other), ND4C_OK);
 }
 
-/* Who reads a result behind the next submission waits for both once, and not again. */
+/* A read of a result after the next submission waits for both, and a second read does not wait. */
 static void a_step_is_read_behind_the_next(void **state) {
   (void)state;
   nd4c_context *context = make_context(); /* whose stream has not been waited for */
@@ -147,7 +147,7 @@ static void a_step_is_read_behind_the_next(void **state) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
-/* Work whose results are dropped does not pile up. */
+/* Records of work whose results were released do not accumulate. */
 static void unobserved_work_is_let_go(void **state) {
   (void)state;
   nd4c_array *one = filled(1), *x = NULL;
@@ -183,12 +183,12 @@ static void make_chains(nd4c_context *context, nd4c_array *one, nd4c_array **mad
   }
 }
 
-/* Whether the call comes after another one, or is it. */
+/* Whether the call is the other one or depends on it. */
 static bool depends(int call, int on) {
   return call >= on && call % CHAINS == on % CHAINS;
 }
 
-/* Fails unless the results that have no value are those of calls that depend on one of the two, and tell it. */
+/* Fails unless exactly the results of calls that depend on one of the two have no value, with the failure's text. */
 static void check_chains(nd4c_array *const *made, int first, int second) {
   for (int i = CALLS - 1; i >= 0; i--) {
     const bool by_first = depends(i, first), fails = by_first || depends(i, second);
@@ -220,7 +220,7 @@ static void a_failure_reaches_its_dependants(void **state) {
     check_chains(made, cases[c][0], cases[c][0] + cases[c][1]);
     assert_int_equal(fences_since(before), tells_points() ? 1 : CALLS);
     (void)stub_control("reset");
-    assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK); /* all were told */
+    assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK); /* all failures were reported */
     for (int i = 0; i < CALLS; i++) {
       nd4c_array_release(made[i]);
     }
@@ -228,7 +228,7 @@ static void a_failure_reaches_its_dependants(void **state) {
   nd4c_array_release(one);
 }
 
-/* A failure of work whose results were released is told by synchronize, by its op's name, whatever else the fence
+/* synchronize reports a failure of work whose results were released, with its op's name, whatever other work the fence
  * covers. */
 static void a_lost_failure_is_told(void **state) {
   (void)state;
@@ -245,7 +245,7 @@ static void a_lost_failure_is_told(void **state) {
   nd4c_array_release(one);
 }
 
-/* A run of a plan and calls before and behind it, none of them waited for. */
+/* A run of a plan and calls before and after it, without a wait in between. */
 static void a_plan_between_calls_is_told_apart(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;
@@ -303,7 +303,7 @@ static void *call(void *argument) {
   return NULL;
 }
 
-/* Whichever thread's call fails: what it made, and what comes after it in its chain, is without a value. */
+/* Whichever thread's call fails, its result and the results after it in its chain have no value. */
 static void threads_on_one_stream_are_told_apart(void **state) {
   (void)state;
   enum { THREADS = 4 };
@@ -343,7 +343,7 @@ static void threads_on_one_stream_are_told_apart(void **state) {
   }
 }
 
-/* A vendor fence that cannot be recorded: the work is waited for in another way. */
+/* A vendor fence that cannot be recorded: the library waits for the work in another way. */
 static void a_fence_that_fails(void **state) {
   (void)state;
   if (!tells_points()) {

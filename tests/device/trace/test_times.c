@@ -1,5 +1,5 @@
-/* The tracer's times of asynchronous devices: what the device tells, what it does not, and that it is not asked else.
- */
+/* The tracer's times of asynchronous devices: times that the device reports, times that it lacks, and that the tracer
+ * asks only while it records. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void assert_none_left(void) {
 
 static void the_device_tells(void **state) {
   (void)state;
-  assert_int_equal(stub_control("delay 5000"), ND4C_OK); /* which is no work of the device */
+  assert_int_equal(stub_control("delay 5000"), ND4C_OK); /* which is not work of the device */
   assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
   add_times(3);
   const nd4c_trace_totals sums = totals(stub_device);
@@ -95,7 +95,7 @@ static void the_file_has_rows_of_devices(void **state) {
   assert_none_left();
 }
 
-/* Whatever fails about times, the op does not. */
+/* A failure of the timing functions does not fail the op. */
 static void what_is_not_told_is_marked(void **state) {
   (void)state;
   char unsupported[64];
@@ -126,7 +126,7 @@ static void failed_work_has_no_time(void **state) {
   assert_int_equal(nd4c_array_read(sum, got, sizeof got), ND4C_DEVICE);
   nd4c_array_release(sum);
   sum = NULL;
-  assert_int_equal(stub_control("fail run:1"), ND4C_OK); /* refused: not recorded, and nothing is left of its timing */
+  assert_int_equal(stub_control("fail run:1"), ND4C_OK); /* refused: not recorded, and its timing is freed */
   assert_int_equal(nd4c_add_on(stub_context, two, two, &sum), ND4C_DEVICE);
   assert_int_equal(stub_control("reset"), ND4C_OK);
   assert_int_equal(nd4c_add_on(stub_context, two, two, &sum), ND4C_OK);
@@ -139,7 +139,7 @@ static void failed_work_has_no_time(void **state) {
   assert_none_left();
 }
 
-/* More executions under way than there are places: the oldest are given up, the others are told. */
+/* More executions under way than entries: the oldest are dropped, the others are reported. */
 static void many_may_be_under_way(void **state) {
   (void)state;
   enum { MANY = 300, PLACES = 256 };
@@ -149,7 +149,7 @@ static void many_may_be_under_way(void **state) {
   const int64_t told = totals(stub_device).device_timed;
   assert_true(told >= PLACES && told <= MANY);
   assert_int_equal(totals(stub_device).executions, MANY);
-  /* A new start forgets what was still to come. */
+  /* A new start drops pending times. */
   add_times(10);
   assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
   add_times(1);
@@ -166,8 +166,8 @@ static int child(void) {
   return 0;
 }
 
-/* The property's table at the end of the process has the times, too; a device that tells nonsense, or has no such
- * functions, told nothing. */
+/* The property's table at the end of the process has the times, too; a device that reports nonsense, or lacks the
+ * functions, counts as having reported none. */
 static void a_process_tells_at_its_end(void **state) {
   (void)state;
   static const struct {

@@ -1,4 +1,4 @@
-/* The tracer: what it counts on the stub, the round trips it flags, the file it writes. */
+/* The tracer: its counts on the stub, the round trips it flags, the file it writes. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <setjmp.h>
@@ -87,7 +87,7 @@ static void a_detour_is_flagged_with_its_op(void **state) {
   nd4c_array *a = filled(stub_device, 2), *b = NULL, *c = NULL, *d = NULL;
   assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
   assert_int_equal(nd4c_add_on(stub_context, a, a, &b), ND4C_OK);
-  assert_int_equal(nd4c_square_on(cpu_context, b, &c), ND4C_OK); /* the cause: on the host between two on the device */
+  assert_int_equal(nd4c_square_on(cpu_context, b, &c), ND4C_OK); /* the cause: an op on the host */
   assert_int_equal(nd4c_add_on(stub_context, c, a, &d), ND4C_OK);
   assert_int_equal(totals(NULL, NULL).round_trips, 1);
   assert_int_equal(totals(NULL, NULL).transitions, 2);
@@ -99,7 +99,7 @@ static void a_detour_is_flagged_with_its_op(void **state) {
   nd4c_array_release(d);
 }
 
-/* What went to the host to make room, and came back, is told with the op that needed the room. */
+/* An array that was spilled to make room and copied back is reported with the op that needed the room. */
 static void a_spill_is_flagged_with_its_op(void **state) {
   (void)state;
   nd4c_array *a = NULL, *b = NULL, *c = NULL, *d = NULL;
@@ -112,12 +112,12 @@ static void a_spill_is_flagged_with_its_op(void **state) {
   assert_int_equal(nd4c_device_synchronize(stub_device), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(stub_device, before.live_bytes + 2 * BYTES + BYTES / 2), ND4C_OK);
   assert_int_equal(nd4c_trace_start(NULL), ND4C_OK);
-  assert_int_equal(nd4c_square_on(stub_context, b, &c), ND4C_OK); /* a goes */
+  assert_int_equal(nd4c_square_on(stub_context, b, &c), ND4C_OK); /* a is spilled */
   assert_int_equal(nd4c_array_wait(c), ND4C_OK);
   nd4c_array_release(b);
   assert_int_equal(nd4c_memory_trim(stub_device, 0), ND4C_OK);
   assert_int_equal(nd4c_memory_set_cap(stub_device, 0), ND4C_OK);
-  assert_int_equal(nd4c_add_on(stub_context, a, a, &d), ND4C_OK); /* and comes back */
+  assert_int_equal(nd4c_add_on(stub_context, a, a, &d), ND4C_OK); /* and copied back */
   assert_report_has("stub:0 -> cpu:0 -> stub:0, spill by square: 1 times, 32768 bytes");
   assert_int_equal(totals(NULL, NULL).round_trips, 1);
   assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
@@ -142,7 +142,7 @@ static void what_the_user_writes_is_no_round_trip(void **state) {
   nd4c_array_release(b);
 }
 
-/* Neither way: what the user moves by name is where he wants it. */
+/* Explicit moves by the program are no round trips, in either direction. */
 static void what_the_user_moves_is_no_round_trip(void **state) {
   (void)state;
   nd4c_array *a = filled(stub_device, 2), *b = NULL, *c = NULL, *d = NULL;
@@ -169,7 +169,7 @@ static void what_the_user_moves_is_no_round_trip(void **state) {
   }
 }
 
-/* What lies where something else lay is something else. */
+/* A new storage at an old address is a different storage. */
 static void fresh_arrays_are_no_round_trips(void **state) {
   (void)state;
   nd4c_array *a = filled(stub_device, 2);
@@ -276,7 +276,7 @@ static void the_property_starts_and_stops(void **state) {
   nd4c_array *a = filled(cpu, 2), *b = NULL;
   assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
   assert_int_equal(totals(NULL, NULL).executions, 1);
-  assert_false(nd4c_trace_is_on()); /* nothing that the program started */
+  assert_false(nd4c_trace_is_on()); /* not a recording of the program */
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
   assert_int_equal(nd4c_config_set("nd4j.multibackend.trace", NULL), ND4C_OK);
   assert_int_equal(nd4c_context_create(NULL, &context), ND4C_OK);
@@ -287,7 +287,7 @@ static void the_property_starts_and_stops(void **state) {
   nd4c_array_release(b);
 }
 
-/* The program's recording within the property's: each has what happened while it was on. */
+/* The program's recording within the property's: each has the events during its own time. */
 static void recordings_do_not_end_each_other(void **state) {
   (void)state;
   nd4c_array *a = filled(cpu, 2), *b = NULL;
@@ -303,7 +303,7 @@ static void recordings_do_not_end_each_other(void **state) {
     assert_int_equal(totals(NULL, NULL).executions, 0);
     assert_int_equal(nd4c_add_on(cpu_context, a, a, &b), ND4C_OK);
     assert_int_equal(totals(NULL, NULL).executions, 1);
-    assert_int_equal(totals(NULL, NULL).transitions, 0); /* what ran before is not its business */
+    assert_int_equal(totals(NULL, NULL).transitions, 0); /* earlier work does not count */
     assert_true(nd4c_trace_is_on());
     assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
     assert_false(nd4c_trace_is_on());
@@ -377,7 +377,7 @@ static void threads_record_while_others_read(void **state) {
   assert_int_equal(nd4c_trace_stop(NULL), ND4C_OK);
 }
 
-/* -- processes of their own: what the property does at their end -------------------------------------------------- */
+/* -- child processes: the property's report at their end ---------------------------------------------------------- */
 
 static const char *program;
 

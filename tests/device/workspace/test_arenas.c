@@ -1,4 +1,4 @@
-/* Arenas of workspaces where memory is short: they are no worse than none. */
+/* Arenas of workspaces when memory is short: no call fails that would succeed without a workspace. */
 #include "workspace_tests.h"
 
 /* Pieces of arenas and blocks of 12000 bytes take 12288. */
@@ -24,7 +24,7 @@ static void an_arena_over_the_cap(void **state) {
     assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
     nd4c_workspace_info info = info_of(workspace, stub_device);
     assert_true(info.peak_bytes >= 36000);
-    assert_int_equal(info.bytes > 0, cycle >= 4); /* there is room again */
+    assert_int_equal(info.bytes > 0, cycle >= 4); /* memory is available again */
     assert_int_equal(info.spilled_count, cycle < 4 ? 3 * (cycle + 1) : 15);
     if (cycle < 4) {
       assert_int_equal(stub_counter("buffer_allocate"), buffers);
@@ -33,7 +33,7 @@ static void an_arena_over_the_cap(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
-/* An arena that is in the way of an array goes, unless arrays lie in it: then the text tells of it. */
+/* An arena is freed if its memory is needed for an array, unless arrays use it: then the text names it. */
 static void an_arena_gives_way(void **state) {
   (void)state;
   for (int closed = 0; closed < 2; closed++) {
@@ -57,7 +57,7 @@ static void an_arena_gives_way(void **state) {
     if (closed == 0) {
       assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
     }
-    for (int cycle = 0; cycle < 2; cycle++) { /* it does not come back */
+    for (int cycle = 0; cycle < 2; cycle++) { /* it is not made again */
       assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
       nd4c_array_release(filled(stub_device, 3));
       assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
@@ -68,7 +68,8 @@ static void an_arena_gives_way(void **state) {
   }
 }
 
-/* What outlives the scope and finds no memory on the device goes to the host; what has no value stays without one. */
+/* Arrays that outlive the scope and find no memory on the device move to the host; arrays without a value stay without
+ * one. */
 static void moving_out_under_a_full_cap(void **state) {
   (void)state;
   stub_settle();

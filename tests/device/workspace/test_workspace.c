@@ -20,7 +20,7 @@ static int64_t total(const nd4c_device *device) {
   return info.total_count;
 }
 
-/* What a step of training does: results of results, all gone at its end. */
+/* A step of training: results of results, all released at its end. */
 static void step(nd4c_context *context, const nd4c_array *x, float expected) {
   nd4c_array *square = NULL, *sum = NULL, *twice = NULL;
   assert_int_equal(nd4c_square_on(context, x, &square), ND4C_OK);
@@ -38,7 +38,7 @@ static void a_cycle_allocates_nothing_after_the_first(void **state) {
   nd4c_array *x = filled(cpu, 3);
   int64_t blocks = 0, allocations = 0;
   for (int cycle = 0; cycle < 10; cycle++) {
-    if (cycle == 2) { /* the second one has still made entries of caches */
+    if (cycle == 2) { /* the second cycle still made entries in caches */
       blocks = total(cpu);
       allocations = nd4c_allocation_count();
     }
@@ -137,8 +137,8 @@ static void check_cycles(const char *name, nd4c_device *device) {
   int64_t blocks = 0, allocations = 0;
   assert_int_equal(nd4c_context_create(&options, &context), ND4C_OK);
   assert_int_equal(nd4c_array_full(ND4C_FLOAT32, 2, side, 1, device, &x), ND4C_OK);
-  /* The stub's threads give back what this one took, and keep a few: at first all of a cycle is in flight, which is
-   * more than that. */
+  /* The stub's threads release blocks that this thread took, and keep a few of them: at first a whole cycle is in
+   * flight, which is more than they keep. */
   for (int cycle = 0; cycle < WARM + COUNTED; cycle++) {
     stub_order(cycle < BURSTS ? "pause until_wait" : "resume");
     if (cycle == WARM) {
@@ -161,7 +161,7 @@ static void check_cycles(const char *name, nd4c_device *device) {
   assert_int_equal(nd4c_context_destroy(context), ND4C_OK);
 }
 
-/* Neither records of fences, launches and copies, nor replicas, nor device memory. */
+/* No allocations of records of fences, launches and copies, of replicas, or of device memory. */
 static void a_cycle_allocates_nothing_on_any_device(void **state) {
   (void)state;
   static const char *const names[] = {"cpu:0", "stub:0", "opencl:0"};
@@ -216,7 +216,7 @@ static void scopes_nest(void **state) {
     nd4c_array *inner = filled(cpu, 2);
     assert_int_equal(info_of(a, cpu).used_bytes, 2 * used);
     assert_int_equal(nd4c_workspace_enter(b), ND4C_OK);
-    nd4c_array *other = filled(cpu, 3), *elsewhere = filled(stub_device, 4); /* b is for the host alone */
+    nd4c_array *other = filled(cpu, 3), *elsewhere = filled(stub_device, 4); /* b is only for the host */
     assert_int_equal(info_of(b, NULL).live_count, 1);
     assert_all(elsewhere, 4);
     assert_int_equal(nd4c_workspace_leave(a), ND4C_ARGUMENT);
@@ -260,7 +260,7 @@ static void outliving_is_refused(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
-/* What was migrated away has nothing in the arena: it may stay, and was not moved out. */
+/* A migrated array has no memory in the arena: it may stay, and does not count as moved out. */
 static void what_was_migrated_is_outside(void **state) {
   (void)state;
   for (int outliving = ND4C_OUTLIVING_REFUSED; outliving <= ND4C_OUTLIVING_MOVED_OUT; outliving++) {
@@ -282,12 +282,12 @@ static void what_was_migrated_is_outside(void **state) {
       assert_int_equal(info_of(workspace, NULL).moved_count, 0);
       for (int i = 0; i < 2; i++) {
         assert_all(kept[i], (float)(5 + i));
-        assert_int_equal(nd4c_array_migrate(kept[i], froms[i]), ND4C_OK); /* home, to memory of its own */
+        assert_int_equal(nd4c_array_migrate(kept[i], froms[i]), ND4C_OK); /* back to the host, to separate memory */
         assert_all(kept[i], (float)(5 + i));
         nd4c_array_release(kept[i]);
       }
     }
-    /* Back home before the scope ends: no part of the arena any more. */
+    /* Moved back before the scope ends: it is outside the arena then. */
     assert_int_equal(nd4c_workspace_enter(workspace), ND4C_OK);
     nd4c_array *back = filled(stub_device, 8);
     assert_int_equal(nd4c_array_migrate(back, cpu), ND4C_OK);
@@ -356,7 +356,7 @@ static void moving_out_that_fails(void **state) {
   }
 }
 
-/* Without memory for an arena arrays have their own. */
+/* Without memory for an arena, arrays get separate memory. */
 static void an_arena_that_cannot_be_had(void **state) {
   (void)state;
   nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, stub_device, INT64_C(1) << 40);
@@ -366,7 +366,7 @@ static void an_arena_that_cannot_be_had(void **state) {
     step(stub_context, x, 24);
     assert_int_equal(nd4c_workspace_leave(workspace), ND4C_OK);
   }
-  assert_int_equal(info_of(workspace, stub_device).spilled_count, 3); /* it has learned a smaller one */
+  assert_int_equal(info_of(workspace, stub_device).spilled_count, 3); /* the learned size is smaller now */
   for (int64_t skip = 0; skip < 30; skip++) {
     nd4c_workspace *other = NULL;
     nd4c_array *y = NULL;
@@ -432,7 +432,7 @@ static void wrong_calls_are_refused(void **state) {
   assert_null(none);
 }
 
-/* A thread's named workspaces are its own; what it leaves behind when it ends stays usable. */
+/* Each thread has separate named workspaces; arrays that it leaves when it ends stay usable. */
 static void *named_of_a_thread(void *argument) {
   nd4c_workspace *mine = NULL, *again = NULL, *device = NULL;
   nd4c_workspace_options options = {
@@ -475,7 +475,7 @@ static void named_workspaces(void **state) {
   assert_int_equal(nd4c_workspace_destroy(mine), ND4C_OK);
 }
 
-/* A plan relies on where its constants are: they leave the workspace when it is made. */
+/* A plan relies on the addresses of its constants, so they leave the workspace when the plan is made. */
 static void constants_of_plans(void **state) {
   (void)state;
   nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 1 << 20);
@@ -510,7 +510,7 @@ static void constants_of_plans(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
-/* What a plan keeps for inputs and outputs that do not lie as it needs is its own, too. */
+/* The plan's copies of inputs and outputs with other layouts are outside the workspace, too. */
 static void staging_of_plans(void **state) {
   (void)state;
   nd4c_workspace *workspace = made(ND4C_OUTLIVING_REFUSED, NULL, 1 << 20);
@@ -544,7 +544,7 @@ static void staging_of_plans(void **state) {
   assert_int_equal(nd4c_workspace_destroy(workspace), ND4C_OK);
 }
 
-/* Other threads free what is done, while scopes in which work is pending are left. */
+/* Other threads free finished work while this thread leaves scopes with pending work. */
 static atomic_bool scopes_done;
 
 static void *free_what_is_done(void *argument) {

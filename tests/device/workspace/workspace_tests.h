@@ -1,4 +1,4 @@
-/* What the tests of workspaces share: arrays of 12000 bytes on the host and two devices of the stub. */
+/* Shared by the tests of workspaces: arrays of 12000 bytes on the host and two devices of the stub. */
 #ifndef TESTS_DEVICE_WORKSPACE_WORKSPACE_TESTS_H
 #define TESTS_DEVICE_WORKSPACE_WORKSPACE_TESTS_H
 
