@@ -23,7 +23,7 @@ static nd4c_array *read_array(const char *path) {
   return array;
 }
 
-/* What differs by more than 1e-4 relative (absolute below 1) is printed and counted. */
+/* Prints and counts logits that differ by more than 1e-4 relative (absolute below 1). */
 static int differences(const nd4c_array *ours, const float *theirs, int64_t first, int64_t count) {
   const void *data = NULL;
   int wrong = 0;
@@ -52,7 +52,7 @@ static void logits_match(void **state) {
   assert_int_equal(nd4c_array_read(expected, theirs, sizeof theirs), ND4C_OK);
   const char *const names[] = {"image"};
   int wrong = 0;
-  /* Batches of all images, and of one and three: other shapes take other kernels. */
+  /* Batches of all images, and of one and three, because other shapes use other kernels. */
   const int64_t batches[] = {IMAGES, 1, 3};
   for (int b = 0; b < 3; b++) {
     const int64_t starts[] = {IMAGES - batches[b], 0, 0, 0}, stops[] = {IMAGES, 1, 8, 8};

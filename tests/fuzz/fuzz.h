@@ -1,4 +1,4 @@
-/* What the fuzz targets share. */
+/* Functions that the fuzz targets share. */
 #ifndef ND4C_TESTS_FUZZ_H
 #define ND4C_TESTS_FUZZ_H
 
@@ -12,7 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Touches every element: sanitizers see what lies outside. Ends the process if the array cannot be read. */
+/* Reads every element, so that sanitizers find elements outside of memory. Ends the process if the array cannot be
+ * read. */
 static inline void fuzz_read_array(const nd4c_array *array) {
   enum { MOST = 1 << 16 };
   int64_t size = nd4c_array_size(array);

@@ -7,7 +7,7 @@
 #include "device/provider/executables.h"
 #include "fuzz.h"
 
-/* A fuzzer does not find checksums: half of its inputs get one that fits. */
+/* A fuzzer does not find checksums, so half of its inputs get the right one. */
 static void mend_checksum(uint8_t *file, size_t size) {
   enum { HEADER = 64, AT_DIGEST = 24 };
   nd4c_hasher hasher;

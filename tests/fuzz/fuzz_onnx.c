@@ -10,7 +10,7 @@
 
 enum { MOST_INPUTS = 8, MOST_ELEMENTS = 1 << 12, MOST_NODES = 64 };
 
-/* One zero-filled array an input, 2 for what is free; false if the model wants too much. */
+/* One zero-filled array for each input, 2 for free dimensions; false if the inputs would be too large. */
 static bool make_inputs(const nd4c_model *model, nd4c_array **inputs, const char **names) {
   if (model->input_count > MOST_INPUTS) {
     return false;
@@ -33,7 +33,7 @@ static bool make_inputs(const nd4c_model *model, nd4c_array **inputs, const char
   return true;
 }
 
-/* Whether running would take a bearable time: no value is large. */
+/* Whether a run is short enough: no value is large. */
 static bool is_small(const nd4c_graph *graph) {
   if (graph->node_count > MOST_NODES) {
     return false;
@@ -46,7 +46,7 @@ static bool is_small(const nd4c_graph *graph) {
   return true;
 }
 
-/* Whether interpreting takes a bearable time: a loop may go on for ever, and nobody looks at sizes beforehand. */
+/* Whether interpreting is short enough: a loop may never end, and the interpreter does not check sizes beforehand. */
 static bool is_bearable(const nd4c_onnx_graph *graph) {
   enum { MOST_INTERPRETED = 8 };
   bool bearable = graph->nodes.count <= MOST_INTERPRETED;
@@ -99,7 +99,7 @@ static void run_model(nd4c_model *model, const char *const *names, nd4c_array *c
   free(outputs);
 }
 
-/* What a port declares from `level` on, around the array: two of it where it is a sequence. */
+/* The datum that a port declares from `level` on, around the array; a sequence holds the array twice. */
 static nd4c_datum *make_datum(const nd4c_model_port *port, int32_t level, nd4c_array *array) {
   nd4c_datum *made = NULL;
   if (level >= port->kind_count - 1 || level >= (int32_t)(sizeof port->kinds / sizeof *port->kinds)) {

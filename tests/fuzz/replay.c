@@ -1,11 +1,12 @@
-/* Runs a fuzz target on every file of a folder, without a fuzzer: what was once found stays fixed, in every build. */
+/* Runs a fuzz target on every file of a folder, without a fuzzer. ctest runs it in every build, so that bugs found once
+ * stay fixed. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fuzz.h"
 
-/* The file's bytes in a block of exactly their size, so that reading beyond is noticed. NULL on failure. */
+/* The file's bytes in a block of exactly their size, so that sanitizers find reads beyond them. NULL on failure. */
 static uint8_t *read_file(const char *path, size_t *size) {
   FILE *file = fopen(path, "rb");
   if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
@@ -42,7 +43,7 @@ int main(int argc, char **argv) {
       (void)fprintf(stderr, "%s could not be read\n", path);
       return 1;
     }
-    /* All beginnings of the file, too: every place where it can be cut. */
+    /* All prefixes of the file, too: it may be cut at every byte. */
     for (size_t length = size;; length--) {
       uint8_t *cut = malloc(length > 0 ? length : 1);
       if (cut == NULL) {

@@ -1,5 +1,5 @@
-/* Compiling ahead of time: a child process compiles for a stub that is not there, this one loads the file on a stub
- * that is. */
+/* Compiling ahead of time: a child process compiles for a stub that it does not have, this process has a stub and loads
+ * the file. */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ static int tell(const char *what, nd4c_status status) {
   return status == ND4C_OK ? 0 : 1;
 }
 
-/* Devices that are not there are not found, and never chosen. */
+/* Absent devices are not found, and never chosen. */
 static int compile_here(const char *path) {
   nd4c_device *device = NULL;
   nd4c_array *array = NULL;
@@ -147,7 +147,7 @@ static void a_file_from_elsewhere_is_loaded(void **state) {
   nd4c_plan_destroy(plan);
 }
 
-/* A placement of one device is a plan on that device, whatever the context's is: compilers and files take part. */
+/* A placement on one device is a plan on that device, whatever the context's device is: it uses compilers and files. */
 static void a_placed_plan_takes_part(void **state) {
   (void)state;
   nd4c_device *host = NULL, *devices[] = {stub_device, stub_device};
@@ -203,7 +203,7 @@ static void another_generation_is_refused(void **state) {
   assert_null(plan);
 }
 
-/* What the file lacks is compiled and told; where strict, refused. */
+/* Pieces that the file lacks are compiled and reported; a strict context refuses them. */
 static void what_is_missing_is_told(void **state) {
   (void)state;
   nd4c_plan *plan = NULL;
@@ -249,7 +249,7 @@ static void damaged_files_are_refused(void **state) {
   assert_int_equal(make_plan(false, stub_context, &plan), ND4C_IO);
 }
 
-/* The same by this process, for the device that it has; then each failure, which leaves no file. */
+/* The same in this process, for its device; then each failure, which leaves no file. */
 static void failures_write_nothing(void **state) {
   (void)state;
   nd4c_plan *plan = NULL;
@@ -292,7 +292,7 @@ static void odd_requests_are_refused(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* What a plug-in says of targets that makes no sense. */
+/* Answers of a plug-in about targets that make no sense. */
 static void lies_about_targets_are_found(void **state) {
   (void)state;
   static const char *const lies[][2] = {

@@ -58,7 +58,7 @@ static unsigned char *make_blocks(const format *f, int64_t count, uint32_t seed)
     seed = seed * 1664525 + 1013904223;
     blocks[i] = (unsigned char)(seed >> 24);
     if (i % f->bytes == 1) {
-      blocks[i] = (unsigned char)((blocks[i] & 0x80) | (0x20 + blocks[i] % 32)); /* about 2^-7 to 2^8 */
+      blocks[i] = (unsigned char)((blocks[i] & 0x80) | (0x20 + blocks[i] % 32)); /* from about 2^-7 to 2^8 */
     }
   }
   blocks[0] = 3; /* one that is subnormal */
@@ -110,7 +110,7 @@ static nd4c_array *make_factor(int32_t rank, const int64_t *shape) {
   return a;
 }
 
-/* y [rows, n] of contiguous factors; b is [k, n], or with `turned` what [n, k] gives. Sums in double along k. */
+/* y [rows, n] of contiguous factors; b is [k, n], or with `turned` the transpose of [n, k]. Sums in double along k. */
 static void check_product(const nd4c_array *y, const float *a, int64_t rows, int64_t k, int64_t n, bool turned,
                           const format *f, const unsigned char *blocks) {
   float *read = malloc((size_t)(rows * n) * sizeof *read);
@@ -157,7 +157,7 @@ static void matmul_reads_blocks(void **state) {
   }
 }
 
-/* Batches, and a first factor that lies by columns. */
+/* Batches, and a first factor stored by columns. */
 static void other_first_factors_are_read(void **state) {
   (void)state;
   const format *f = &formats[0];
@@ -186,7 +186,7 @@ static void other_first_factors_are_read(void **state) {
   free(blocks);
 }
 
-/* Calls on a plain array of the same shape are other calls, before and after. */
+/* Calls on a plain array of the same shape, before and after, are different calls for the cache. */
 static void plain_arrays_are_not_confused(void **state) {
   (void)state;
   const format *f = &formats[1];

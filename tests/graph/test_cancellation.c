@@ -1,5 +1,5 @@
 /* Cancellation: a request from another thread, and deadlines, at eager calls, plans in each mode, models' host ops, and
- * inside a kernel; what is refused changes nothing. */
+ * inside a kernel. A refused call changes nothing. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ static void eager_calls_are_refused(void **state) {
              *kept = check_array(ND4C_FLOAT32, 2, shape, 2, -1, 1);
   float before[32], after[32];
   CHECK_OK(nd4c_array_read(kept, before, sizeof before));
-  for (int32_t round = 0; round < 2; round++) { /* a new signature, and one that is remembered */
+  for (int32_t round = 0; round < 2; round++) { /* a new signature, and a cached one */
     nd4c_context *context = round == 0 ? NULL : stub_context;
     CHECK_OK(nd4c_cancellation_enter(c));
     CHECK_OK(nd4c_tanh_on(context, x, &y));
@@ -114,7 +114,7 @@ static nd4c_graph *make_chain(int32_t length) {
 typedef struct request {
   nd4c_cancellation *cancellation;
   int64_t microseconds;
-  int64_t runs; /* of the stub's kernels, behind which the time begins */
+  int64_t runs; /* of the stub's kernels, after which the time begins */
 } request;
 
 static void *ask_later(void *argument) {
@@ -128,7 +128,7 @@ static void *ask_later(void *argument) {
   return NULL;
 }
 
-/* A kernel that works until it is told to stop: alone, and as a step of a plan in each mode. */
+/* A kernel that runs until it is told to stop: alone, and as a step of a plan in each mode. */
 static void kernels_are_stopped(void **state) {
   (void)state;
   static const char *const modes[] = {"stream", "arrays"};
@@ -159,7 +159,7 @@ static void kernels_are_stopped(void **state) {
     CHECK_OK(nd4c_cancellation_leave(r.cancellation));
     nd4c_cancellation_destroy(r.cancellation);
     (void)stub_control("reset");
-    if (i >= 0) { /* and it serves on */
+    if (i >= 0) { /* and the plan still works */
       nd4c_array *expected = NULL;
       check_evaluate(graph, &x, &expected);
       CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &y, 1));
@@ -195,7 +195,7 @@ static void plans_stop_between_steps(void **state) {
   assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &y, 1), ND4C_CANCELLED);
   CHECK_OK(nd4c_array_wait(y)); /* refused before it began */
   CHECK_OK(nd4c_cancellation_reset(c));
-  CHECK_OK(nd4c_cancellation_set_timeout(c, 3000000)); /* 400 steps of a million elements take longer */
+  CHECK_OK(nd4c_cancellation_set_timeout(c, 3000000)); /* shorter than 400 steps of a million elements */
   assert_int_equal(nd4c_plan_run(plan, (const nd4c_array *[]){x}, 1, &y, 1), ND4C_DEADLINE);
   assert_int_equal(nd4c_array_wait(y), ND4C_POISONED);
   CHECK_OK(nd4c_cancellation_leave(c));
@@ -224,7 +224,7 @@ static void threads_are_told_apart(void **state) {
   assert_int_equal(pthread_create(&thread, NULL, enter_and_end, c), 0);
   CHECK_OK(nd4c_tanh(x, &y)); /* this thread did not enter it */
   assert_int_equal(pthread_join(thread, NULL), 0);
-  assert_int_equal(atomic_load(&nd4c_cancellations_entered), 0); /* a thread that ends leaves */
+  assert_int_equal(atomic_load(&nd4c_cancellations_entered), 0); /* a thread that ends leaves its cancellations */
   nd4c_array_release(x);
   nd4c_array_release(y);
   nd4c_cancellation_destroy(c);

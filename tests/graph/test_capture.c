@@ -1,5 +1,5 @@
-/* Plans whose steps a device records and launches: when it does that, what a launch computes, what happens where a
- * recording fails, and the state machine behind it. Argument: what STUB_CAPTURE is set to, "all" without one. */
+/* Plans whose steps a device records and launches: when it records, what a launch computes, what happens if a recording
+ * fails, and the driver's state machine for recordings. Argument: the value of STUB_CAPTURE, "all" without one. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 
@@ -14,7 +14,7 @@ static const char *capture = "all";
 
 enum { STEPS = 4, INPUTS = 2, OUTPUTS = 3 };
 
-/* A plan with what it is run on. Outputs are given from the second run on: their addresses stay. */
+/* A plan with its inputs and outputs. Outputs are given from the second run on, so their addresses stay. */
 typedef struct scene {
   nd4c_graph *graph;
   nd4c_plan *plan;
@@ -101,7 +101,8 @@ static int64_t scratch_bytes(void) {
 
 /* -- tests ------------------------------------------------------------------------------------------------------- */
 
-/* The first run enqueues, the second one records and launches, those behind it launch. Another address: again. */
+/* The first run enqueues, the second one records and launches, later ones launch. After a change of address this starts
+ * again. */
 static void steps_are_recorded_once(void **state) {
   (void)state;
   scene s;
@@ -109,10 +110,10 @@ static void steps_are_recorded_once(void **state) {
   run_right(&s);
   calls before = {0};
   (void)count_calls(&before);
-  run_right(&s); /* the outputs are known from here on, and so is where they are */
+  run_right(&s); /* the outputs exist from here on, and their addresses are known */
   CHECK_CALLS(&before, STEPS, 1, 1, 0, 1);
   for (int32_t i = 0; i < 3; i++) {
-    write_values(s.inputs[0], 0.25f * (float)i); /* the place stays */
+    write_values(s.inputs[0], 0.25f * (float)i); /* the address stays */
     run_right(&s);
   }
   CHECK_CALLS(&before, 0, 0, 0, 0, 3);
@@ -132,7 +133,7 @@ static void steps_are_recorded_once(void **state) {
   end_scene(&s);
 }
 
-/* For the step that fails (1 to 4) in a launch: the outputs that depend on it, and what names it. */
+/* For the step that fails (1 to 4) in a launch: the outputs that depend on it, and its name in the text. */
 static void a_failure_reaches_what_depends_on_it(void **state) {
   (void)state;
   static const struct {
@@ -167,7 +168,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
   end_scene(&s);
 }
 
-/* Where a recording cannot be made, runs go on step by step, and the report says why. */
+/* If a recording cannot be made, runs continue step by step, and the report says why. */
 static void a_recording_that_fails_costs_no_run(void **state) {
   (void)state;
   static const char *const faults[] = {"capture_begin:1",
@@ -206,7 +207,8 @@ static void a_recording_that_fails_costs_no_run(void **state) {
   }
 }
 
-/* An update that fails keeps the recording from being used; one that cannot be done makes another launchable. */
+/* After a failed update the run enqueues its steps one by one; if the device does not support the update, the run
+ * instantiates another launchable. */
 static void an_update_that_fails_costs_no_run(void **state) {
   (void)state;
   if (!can_update()) {
@@ -268,7 +270,7 @@ static void a_plan_may_go_while_a_launch_is_under_way(void **state) {
   end_scene(&s);
 }
 
-/* The recording belongs to the stream's run; on another stream another one is made. */
+/* The recording belongs to a stream; on another stream the plan makes another one. */
 static void a_moved_plan_records_anew(void **state) {
   (void)state;
   scene s;
@@ -288,7 +290,7 @@ static void a_moved_plan_records_anew(void **state) {
   CHECK_OK(nd4c_context_destroy(other));
 }
 
-/* An input whose acquisition fails must not leave a recording in use that names what lay there before. */
+/* If acquiring an input fails, the plan must not keep using a recording with the old address. */
 static void a_refused_run_leaves_no_stale_recording(void **state) {
   (void)state;
   scene s;
@@ -306,7 +308,7 @@ static void a_refused_run_leaves_no_stale_recording(void **state) {
   nd4c_array *kept = s.inputs[0];
   s.inputs[0] = first[0];
   s.inputs[1] = first[1];
-  check_outputs(&s); /* of the run before: nothing was written */
+  check_outputs(&s); /* from the previous run: nothing was written */
   s.inputs[0] = kept;
   for (int32_t i = 0; i < 3; i++) {
     run_right(&s);
@@ -348,7 +350,7 @@ static void calls_in_a_wrong_order_are_refused(void **state) {
   nd4c_capture_free(work); /* abandons */
 }
 
-/* What may not be called while a stream is recorded spoils the recording, and nothing else. */
+/* A call that is forbidden while a stream is recorded invalidates the recording, and nothing else. */
 static void an_illegal_call_spoils_the_recording(void **state) {
   (void)state;
   for (int32_t illegal = 0; illegal < 3; illegal++) {
@@ -384,7 +386,7 @@ static void count_up(void *argument) {
   *(int32_t *)argument += 1;
 }
 
-/* A callback runs with each launch, behind a fill and a copy of the same recording. */
+/* A callback runs in each launch, after a fill and a copy of the same recording. */
 static void fills_copies_and_callbacks_are_recorded(void **state) {
   (void)state;
   nd4c_capture *work = NULL;
@@ -501,7 +503,8 @@ static void a_kernel_says_that_it_cannot_be_recorded(void **state) {
   }
 }
 
-/* What was recorded names the stream's scratch: it stays while the plan does, whatever the stream needs meanwhile. */
+/* A recording contains the address of the stream's scratch, which stays as long as the plan, whatever the stream needs
+ * meanwhile. */
 static void scratch_outlives_what_was_recorded(void **state) {
   (void)state;
   scene s, second;

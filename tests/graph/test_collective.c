@@ -185,7 +185,7 @@ static void gather_and_scatter(rank *r) {
   CHECK_OK(nd4c_group_reduce_scatter(r->group, ND4C_COLLECTIVE_SUM, parts, &part));
   assert_int_equal(nd4c_array_rank(part), 2);
   check(r, "reduce_scatter", part, SIZE, scattered_at);
-  /* An input that is a view: the second half of all parts, by their first axis or not at all. */
+  /* An input that is a view: the first elements of `parts`. */
   CHECK_OK(nd4c_array_as_strided(parts, 2, shape, (int64_t[]){4, 1}, 0, &view));
   CHECK_OK(nd4c_group_all_gather(r->group, view, &gathered));
   check(r, "all_gather of a view", gathered, SIZE * r->count, gathered_at);
@@ -260,7 +260,7 @@ static void means_are_of_floats(void **state) {
   run_ranks(4, ND4C_FLOAT64, take_mean);
 }
 
-/* Many operations in flight, behind kernels and before them. */
+/* Many operations in flight, after kernels and before them. */
 static void chain(rank *r) {
   const int64_t shape[] = {SIZE};
   nd4c_array *x = make(r, 1, shape, true);
@@ -370,7 +370,7 @@ static void arguments_are_checked(void **state) {
   nd4c_array_release(x);
 }
 
-/* Calls of the plug-in that fail, in a group of one. */
+/* Failing calls of the plug-in, in a group of one. */
 static void calls_that_fail_are_told(void **state) {
   (void)state;
   nd4c_collective_id id;

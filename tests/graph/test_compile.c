@@ -1,5 +1,5 @@
-/* What a plan asks of compilers: options reach them, and are refused where they make no sense. On the stub, with its
- * compiler beside its kernels. */
+/* Options of a plan for compilers: they reach the compilers, and are refused if they make no sense. On the stub, with
+ * its compiler beside its kernels. */
 #define _POSIX_C_SOURCE 200809L
 #include "graph_check.h"
 #include "stub_plugin.h"
@@ -45,7 +45,7 @@ static void options_reach_the_compiler(void **state) {
                                         .option_count = 3};
   nd4c_plan *plan = NULL;
   CHECK_OK(make_plan(&request, &plan));
-  memset(key, 'x', sizeof key - 1); /* nd4c has copies */
+  memset(key, 'x', sizeof key - 1); /* nd4c has copied the request */
   memset(value, 'x', sizeof value - 1);
   assert_report(plan, "the caller's options decline multiply, with math 2 and 4096 bytes", true);
   assert_report(plan,

@@ -176,7 +176,7 @@ static void check_recorded(chain emit, const nd4c_array *expected, const char *n
   nd4c_graph_destroy(graph);
 }
 
-/* A pass puts the chain in place of two nodes. */
+/* A pass replaces two nodes by the chain. */
 static void check_rewritten(chain emit, const nd4c_array *expected, const char *name) {
   nd4c_graph *graph = NULL;
   nd4c_rewrite rewrite;
@@ -303,7 +303,7 @@ static void begin(nd4c_rewrite *rewrite, nd4c_graph *graph) {
   CHECK_OK(nd4c_rewrite_begin(rewrite, graph, nd4c_context_current()));
 }
 
-/* 2 a behind a, for both readers, and a square in front of the sine: exp(2 tanh x) and sin((2 tanh x)^2). */
+/* 2 a after a, for both readers, and a square before the sine: exp(2 tanh x) and sin((2 tanh x)^2). */
 static void test_pass_adds_nodes(void **state) {
   (void)state;
   nd4c_rewrite rewrite;
@@ -340,7 +340,7 @@ static void test_pass_adds_nodes(void **state) {
   nd4c_graph_destroy(expected);
 }
 
-/* A long chain that stands behind its reader: the sort must not recurse. */
+/* A long chain that follows its reader in the list: the sort must not recurse. */
 static void test_long_chains_are_sorted(void **state) {
   (void)state;
   enum { LENGTH = 20000 };

@@ -1,5 +1,6 @@
-/* Constants packed for kernels: shared by plans of other shapes, kept for the next plan, forgotten when they are
- * written, end or stand in the way; on the stub, which is strict with layouts, and with oneDNN on the CPU. */
+/* Constants packed for kernels: shared by plans of other shapes, kept for the next plan, dropped when the constant is
+ * written or released or its memory is needed; on the stub, which checks layouts strictly, and with oneDNN on the
+ * CPU. */
 #include <pthread.h>
 
 #include "device/storage/forms.h"
@@ -158,13 +159,13 @@ static void another_failure_passes_the_kernel_over(void **state) {
     (void)stub_control("reset");
     assert_true(live_bytes(stub_device) <= before + DEPTH * WIDTH * 8); /* the constant may have come */
   }
-  nd4c_plan *plan = make_product(stub_context, w, 2); /* nothing is left that would be taken for packed */
+  nd4c_plan *plan = make_product(stub_context, w, 2); /* no entry is left that would count as packed */
   check_product(plan, w, 2);
   nd4c_plan_destroy(plan);
   nd4c_array_release(w);
 }
 
-/* A kernel whose layout cannot be is passed over with a text that says why. */
+/* A kernel with an impossible layout is skipped with a text that says why. */
 static void an_odd_layout_is_told(void **state) {
   (void)state;
   nd4c_array *w = make_weights(3);
@@ -223,8 +224,8 @@ static nd4c_array *run_conv(nd4c_plan *plan, int64_t batch) {
   return y;
 }
 
-/* Plans of one model for other batches share the folded weights, and what oneDNN packed of them: bit for bit what
- * plans compute that share nothing. */
+/* Plans of one model for other batches share the folded weights and oneDNN's packed form of them. Their results equal
+ * those of plans that share nothing, bit for bit. */
 static void batches_of_a_convolution_share(void **state) {
   (void)state;
   nd4c_array *shared[5], *own[5];
@@ -243,13 +244,13 @@ static void batches_of_a_convolution_share(void **state) {
   nd4c_plan *second = make_conv(shared, 4);
   assert_int_equal(nd4c_forms_packed() - packed, 1);
   assert_true(first->steps[0].choice->forms[0] == second->steps[0].choice->forms[0]);
-  assert_true(live_bytes(host) - before - weights < OUT * IN * 9 * 4); /* the second has none of its own */
+  assert_true(live_bytes(host) - before - weights < OUT * IN * 9 * 4); /* the second plan packs none */
   nd4c_plan *apart = make_conv(own, 4);
   assert_int_equal(nd4c_forms_packed() - packed, 2);
   nd4c_array *y = run_conv(second, 4), *expected = run_conv(apart, 4);
   assert_true(check_difference(expected, y) == 0);
   nd4c_array_release(y);
-  nd4c_plan_destroy(first); /* which had packed them */
+  nd4c_plan_destroy(first); /* the plan that had packed them */
   y = run_conv(second, 4);
   assert_true(check_difference(expected, y) == 0);
   nd4c_array_release(y);
@@ -262,8 +263,8 @@ static void batches_of_a_convolution_share(void **state) {
   assert_true(live_bytes(host) <= before);
 }
 
-/* A plan computes with what the constants hold when it is made, also while an older plan lives that packed them, or
- * folded a normalisation into them, before they were written: by nd4c, or through an address. */
+/* A plan computes with the values of the constants at the time when it is made, even while an older plan lives that
+ * packed them, or folded a normalisation into them, before they were written by nd4c or through an address. */
 static void a_new_plan_sees_what_was_written(void **state) {
   (void)state;
   enum { COUNT = OUT * IN * 9 };
@@ -369,7 +370,7 @@ static void what_is_kept_is_used_until_it_is_written(void **state) {
   assert_int_equal(packed_by_a_plan(w, 64), 0);
   void *data = NULL;
   CHECK_OK(nd4c_array_data_mutable(w, &data));
-  ((float *)data)[LARGE * LARGE - 1] += 1.0F; /* nd4c sees nothing of this */
+  ((float *)data)[LARGE * LARGE - 1] += 1.0F; /* nd4c does not notice this write */
   assert_int_equal(packed_by_a_plan(w, 64), 1);
   assert_int_equal(packed_by_a_plan(w, 64), 0);
   CHECK_OK(nd4c_memory_trim(host, 0));
@@ -393,7 +394,7 @@ static void forms_end_with_their_storage(void **state) {
   assert_int_equal(live_bytes(host), before);
 }
 
-/* What no plan uses gives way to what a cap would refuse; what one uses does not. */
+/* Forms that no plan uses are freed for an allocation that the cap would refuse; forms in use are not. */
 static void forms_give_way(void **state) {
   (void)state;
   enum { MORE = 1 << 20 };

@@ -1,4 +1,4 @@
-/* The builder: what it records, what it refuses and with which words. */
+/* The builder: the nodes that it records, the calls that it refuses and the texts. */
 #include "graph_check.h"
 
 static const int64_t image[] = {1, 3, 8, 8};

@@ -1,4 +1,4 @@
-/* What kernels of the CPU keep of constant weights is counted as the device's memory, and under its cap. */
+/* Packed constant weights that kernels of the CPU keep count as the device's memory, and under its cap. */
 #include "graph_check.h"
 
 enum { SIDE = 96 };

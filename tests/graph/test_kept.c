@@ -1,5 +1,5 @@
-/* The cache of executables: what is kept, when it serves, and what becomes of files that are no use. On the stub, with
- * a compiler beside its kernels. */
+/* The cache of executables: which files it keeps, when it uses them, and what it does with useless files. On the stub,
+ * with a compiler beside its kernels. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <sys/stat.h>
@@ -63,7 +63,7 @@ static void check_plan(nd4c_plan *plan, float constant) {
   nd4c_array_release(y);
 }
 
-/* Makes the plan, which compiles or loads as often as is said, and runs it. */
+/* Makes the plan, checks how often that compiles and loads, and runs it. */
 static void plan_once(float constant, const nd4c_compile_request *request, int64_t compiles, int64_t loads) {
   const int64_t compiled = stub_counter("compile"), loaded = stub_counter("load");
   nd4c_plan *plan = make_plan(constant, request);
@@ -151,7 +151,7 @@ static void what_differs_has_a_file_of_its_own(void **state) {
   plan_once(2, NULL, 1, 0); /* the contents of a constant */
   plan_once(1, &fast, 1, 0);
   plan_once(1, &with, 1, 0);
-  plan_once(1, &without, 0, 1); /* an option that the compiler is not given */
+  plan_once(1, &without, 0, 1); /* an option for another compiler */
   assert_int_equal(find_files(path, sizeof path), 4);
   plan_once(2, NULL, 0, 1);
   plan_once(1, &with, 0, 1);
@@ -262,7 +262,7 @@ static void failures_leave_a_compiled_plan(void **state) {
     assert_int_equal(find_files(path, sizeof path), i >= 2);
   }
   assert_int_equal(stub_control("fail compile:1"), ND4C_OK);
-  plan_once(1, NULL, 0, 1); /* it is not asked */
+  plan_once(1, NULL, 0, 1); /* the compiler is not asked */
 }
 
 static void what_cannot_be_written_is_told(void **state) {
@@ -286,7 +286,7 @@ static void what_cannot_be_written_is_told(void **state) {
   CHECK_OK(nd4c_config_set("nd4c.compile.limit", NULL));
 }
 
-/* Each allocation of nd4c's in turn: there is a plan, or an error, and nothing is left. */
+/* Each allocation of nd4c fails in turn: the call gives a plan or an error, and nothing is left. */
 static void allocations_may_fail(void **state) {
   (void)state;
   int failed = 0;

@@ -1,5 +1,5 @@
-/* Every pass: fires on its pattern, leaves the pattern alone when somebody else reads what lies in between, and never
- * changes a result. */
+/* Every pass: fires on its pattern, keeps the pattern if another node reads the value in between, and never changes a
+ * result. */
 #include "graph_check.h"
 
 /* Builds a pattern; gives the value in between that is merged away, and the last one. */
@@ -11,8 +11,7 @@ typedef struct pattern {
   nd4c_op becomes; /* op among the steps afterwards */
   int32_t steps;   /* of the optimised plan */
   build_function build;
-  int32_t
-      changes_apart; /* of the pass when the value in between is read elsewhere: what lies behind it may still fold */
+  int32_t changes_apart; /* of the pass if another node reads the value in between; later nodes may fold */
 } pattern;
 
 /* -- patterns ------------------------------------------------------------------------------------------------------ */

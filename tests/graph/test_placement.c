@@ -1,5 +1,5 @@
-/* Plans over several devices: nodes that alternate between the host and the stub give the same results, and what is
- * copied is what the graph says is needed, none more. */
+/* Plans over several devices: nodes that alternate between the host and the stub give the same results, and the plan
+ * makes exactly the copies that the graph needs. */
 #define _POSIX_C_SOURCE 200809L
 #include "graph_check.h"
 #include "stub_plugin.h"
@@ -59,7 +59,7 @@ static void check_alternating(nd4c_device *first, nd4c_device *then, bool optimi
     CHECK_OK(nd4c_plan_run(plan, given, 1, results, 3));
     CHECK_OK(nd4c_device_synchronize(stub_device));
     nd4c_trace_totals seen = totals();
-    assert_int_equal(seen.round_trips, 0);                                             /* all as it was asked for */
+    assert_int_equal(seen.round_trips, 0);                                             /* explicit placement is none */
     assert_int_equal(seen.copies, expected.values + (run == 0 ? expected.inputs : 0)); /* none for weights */
     assert_int_equal(seen.copied_bytes, expected.value_bytes + (run == 0 ? expected.input_bytes : 0));
     assert_true(seen.transitions > 0);
@@ -116,16 +116,16 @@ static void a_callback_places_nodes_on_three_devices(void **state) {
   check_evaluate(graph, inputs, right);
   const nd4c_array *given[] = {inputs[0]};
   CHECK_OK(nd4c_plan_run(plan, given, 1, results, 3));
-  assert_ptr_equal(nd4c_array_device(results[0]), second); /* where it was computed */
+  assert_ptr_equal(nd4c_array_device(results[0]), second); /* on the device that computed it */
   for (int i = 0; i < 3; i++) {
     assert_true(check_difference(right[i], results[i]) <= 1e-5);
   }
-  /* A failure in a run is gone in the next. */
+  /* A failure in a run does not affect the next run. */
   assert_int_equal(stub_control("fail run:1"), ND4C_OK);
   nd4c_array *failed[3] = {NULL};
   assert_int_equal(nd4c_plan_run(plan, given, 1, failed, 3), ND4C_DEVICE);
   assert_int_equal(stub_control("fail in_flight:1"), ND4C_OK);
-  CHECK_OK(nd4c_plan_run(plan, given, 1, failed, 3)); /* the other device's copy of what fails is under way */
+  CHECK_OK(nd4c_plan_run(plan, given, 1, failed, 3));                     /* the failing value's copy is under way */
   assert_int_equal(nd4c_context_synchronize(cpu_context), ND4C_POISONED); /* it waits for all places */
   assert_int_equal(nd4c_array_wait(failed[0]), ND4C_POISONED);
   assert_non_null(strstr(nd4c_error_message(), "tanh: an input was left without a value"));
@@ -205,15 +205,15 @@ static void empty_values_have_no_place(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* Where the nodes of the graph below run. */
+/* The devices of the nodes of the graph below. */
 static nd4c_device *by_number(void *user, const nd4c_plan_node *node) {
   return ((nd4c_device *const *)user)[node->index];
 }
 
-/* A step that computes "over" an empty value of another device takes no block of that one's arena for one of its own.
- * `empty` comes from `here`; x lives on `there` for one step and must leave its bytes to `wide`, however long the empty
- * value after it lives. From the device that is planned later the block would lie before all blocks: AddressSanitizer
- * sees that. */
+/* A step that may reuse the block of an input must not take an empty value of another device for a block in its own
+ * arena. `empty` comes from `here`; x lives on `there` for one step and must leave its bytes to `wide`, however long
+ * the empty value after it lives. On the device that is planned later the wrong block would begin before all blocks,
+ * which AddressSanitizer reports. */
 static void check_empty(nd4c_device *here, nd4c_device *there) {
   const int64_t none[] = {0, COLUMNS}, thin[] = {COLUMNS, 5};
   nd4c_device *devices[] = {here, there, there, there, there, there, there};
@@ -253,7 +253,7 @@ static void empty_values_take_no_block_of_another_device(void **state) {
   check_empty(stub_device, cpu);
 }
 
-/* Outputs that are seen with another shape than that in which they are written: turned tells by which op. */
+/* Outputs that are views of a value with another shape: `turned` selects the op of the view. */
 static void check_reshaped(bool turn) {
   const int64_t flat = ROWS * COLUMNS;
   nd4c_graph *graph = NULL;
@@ -274,7 +274,7 @@ static void check_reshaped(bool turn) {
   CHECK_OK(nd4c_array_full(ND4C_FLOAT32, 1, &flat, 9, cpu, &given));
   CHECK_OK(nd4c_trace_start(NULL));
   CHECK_OK(nd4c_plan_run(plan, in, 1, &given, 1));
-  assert_int_equal(totals().copies, 1); /* of x, and none of what was in y */
+  assert_int_equal(totals().copies, 1); /* of x, and none of the old contents of y */
   CHECK_OK(nd4c_trace_stop(NULL));
   assert_true(check_difference(right[0], given) <= 0);
   assert_int_equal(stub_control("fail run:1"), ND4C_OK);
@@ -307,7 +307,7 @@ static void a_model_alternates(void **state) {
   const char *path = ND4C_TEST_SOURCE_DIR "/examples/digits/digits.onnx";
   CHECK_OK(nd4c_model_open(path, NULL, &plain));
   CHECK_OK(nd4c_model_open(path, &options, &placed));
-  devices[0] = devices[1] = NULL; /* the model has its own */
+  devices[0] = devices[1] = NULL; /* the model has a copy of the placement */
   const nd4c_array *image = check_array(ND4C_FLOAT32, 4, image_shape, 5, -1, 1);
   nd4c_array *expected = NULL, *actual = NULL;
   CHECK_OK(nd4c_model_run(plain, cpu_context, names, &image, 1, &expected, 1));

@@ -1,4 +1,4 @@
-/* Running plans: what is refused and with which words, outputs of every kind, inputs of any layout, failing memory. */
+/* Running plans: refusals with their texts, outputs of every kind, inputs of any layout, failing allocations. */
 #include "graph_check.h"
 #include "nd4c/config.h"
 
@@ -22,7 +22,7 @@ static nd4c_plan *make_plan(void) {
   nd4c_graph *graph = make_graph();
   nd4c_plan *plan = NULL;
   CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
-  nd4c_graph_destroy(graph); /* plans live on their own */
+  nd4c_graph_destroy(graph); /* plans outlive the graph */
   return plan;
 }
 
@@ -50,7 +50,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* Compares y and z with what x and s give. */
+/* Compares y and z with the results for x and s. */
 static void expect_outputs(const fixture *f, const nd4c_array *x, const nd4c_array *y, const nd4c_array *z) {
   for (int64_t i = 0; i < ROWS; i++) {
     for (int64_t k = 0; k < COLUMNS; k++) {
@@ -184,8 +184,8 @@ static void outputs_that_nothing_computes(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* A long sum with an addend that dies in its step: kernels that keep partial sums in the output must not find it there.
- */
+/* A long sum whose addend dies in its step: the output must not take the addend's block, because kernels keep partial
+ * sums in the output. */
 static void addends_survive_long_sums(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;

@@ -18,7 +18,7 @@ static void check_placed(const nd4c_plan_block *blocks, int32_t count, int64_t b
   }
 }
 
-/* The most that lives at one step: no placement needs less. */
+/* The most bytes alive at one step: no placement needs less. */
 static int64_t least(const nd4c_plan_block *blocks, int32_t count, int32_t steps) {
   int64_t most = 0;
   for (int32_t step = 0; step < steps; step++) {

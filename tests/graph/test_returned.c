@@ -1,5 +1,5 @@
-/* Executables that return their outputs: what nd4c does with the buffers, in eager calls and in plans. On the stub with
- * a compiler and no kernels, whose violations tell of buffers that are freed too early, twice or not at all. */
+/* Executables that return their outputs: how nd4c adopts the buffers, in eager calls and in plans. On the stub with a
+ * compiler and no kernels, which counts buffers that are freed too early, twice or not at all as violations. */
 #define _POSIX_C_SOURCE 200809L
 #include "graph_check.h"
 #include "stub_plugin.h"
@@ -37,7 +37,7 @@ static void fresh_results_are_adopted(void **state) {
   const int64_t before = live_bytes();
   CHECK_OK(nd4c_add_on(stub_context, a, b, &y));
   check_sum(y, 100);
-  assert_true(live_bytes() - before == SIZE * (int64_t)sizeof(float)); /* just what was returned: no size class */
+  assert_true(live_bytes() - before == SIZE * (int64_t)sizeof(float)); /* the returned size, no size class */
   nd4c_array *z = NULL;
   CHECK_OK(nd4c_subtract_on(stub_context, y, b, &z)); /* an adopted buffer is an operand as any other */
   CHECK_OK(nd4c_add_on(stub_context, z, b, &z));
@@ -74,7 +74,7 @@ static void given_arrays_get_the_results(void **state) {
   }
   CHECK_OK(nd4c_array_zeros(ND4C_FLOAT32, 2, wide, stub_device, &turned));
   CHECK_OK(nd4c_array_as_strided(turned, 2, shape, (int64_t[]){1, ROWS}, 0, &view));
-  CHECK_OK(nd4c_add_on(stub_context, a, b, &view)); /* the host puts it there */
+  CHECK_OK(nd4c_add_on(stub_context, a, b, &view)); /* the host copies it there */
   check_sum(view, 100);
   const char *memory = getenv("STUB_MEMORY");
   if (memory == NULL || strcmp(memory, "whole") != 0) {
@@ -91,7 +91,7 @@ static void given_arrays_get_the_results(void **state) {
   check_release(all, sizeof all / sizeof all[0]);
 }
 
-/* y = (x + x) * x - x, and the sum, which leaves as well. */
+/* y = (x + x) * x - x, and the sum, which is an output, too. */
 static nd4c_plan *make_plan(void) {
   nd4c_graph *graph = NULL;
   nd4c_plan *plan = NULL;
@@ -125,7 +125,7 @@ static void plans_run_array_by_array(void **state) {
   assert_non_null(strstr(report, "not stream: step 0 returns its outputs"));
   nd4c_free(report);
   nd4c_array *x = make(1), *outputs[2] = {NULL, NULL};
-  for (int run = 0; run < 3; run++) { /* the second and third into what the first one gave */
+  for (int run = 0; run < 3; run++) { /* the second and third runs write into the first one's outputs */
     CHECK_OK(nd4c_plan_run(plan, (const nd4c_array *const *)&x, 1, outputs, 2));
     check_outputs(outputs, 1);
   }
@@ -170,7 +170,7 @@ static void failures_in_flight_reach_the_results(void **state) {
   float values[SIZE];
   assert_int_equal(nd4c_array_read(y, values, sizeof values), ND4C_DEVICE);
   (void)stub_control("fail in_flight:1");
-  CHECK_OK(nd4c_add_on(stub_context, a, b, &given)); /* what is copied came from work that failed */
+  CHECK_OK(nd4c_add_on(stub_context, a, b, &given)); /* the source of the copy failed */
   assert_int_not_equal(nd4c_array_read(given, values, sizeof values), ND4C_OK);
   CHECK_OK(nd4c_add_on(stub_context, a, b, &given));
   check_sum(given, 100);
@@ -178,14 +178,14 @@ static void failures_in_flight_reach_the_results(void **state) {
   check_release(all, sizeof all / sizeof all[0]);
 }
 
-/* Room is made before the executable takes it, or the call is refused before it is enqueued. */
+/* nd4c makes room before the executable allocates, or refuses the call before it is enqueued. */
 static void the_cap_holds(void **state) {
   (void)state;
   nd4c_array *a = make(0), *b = make(100), *y = NULL;
   CHECK_OK(nd4c_context_synchronize(stub_context));
   CHECK_OK(nd4c_memory_trim(stub_device, 0));
   CHECK_OK(
-      nd4c_memory_set_cap(stub_device, live_bytes() + 600)); /* the output's array fits, what is returned does not */
+      nd4c_memory_set_cap(stub_device, live_bytes() + 600)); /* the output's array fits, the returned buffer does not */
   const int64_t executed = stub_counter("execute");
   assert_int_equal(nd4c_add_on(stub_context, a, b, &y), ND4C_MEMORY_CAP);
   assert_true(stub_counter("execute") == executed);

@@ -1,4 +1,4 @@
-/* Plans on a stream: what a warm run costs in locks and fences, and which outputs a failure in flight reaches. */
+/* Plans on a stream: the number of locks and fences of a warm run, and the outputs that a failure in flight reaches. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@ static const int64_t shape[] = {4, 8};
 
 /* -- locks that this thread takes --------------------------------------------------------------------------------- */
 
-/* ThreadSanitizer must see the locks itself: there they are not counted. */
+/* ThreadSanitizer must intercept the locks itself, so they are not counted there. */
 #if defined(__SANITIZE_THREAD__)
 #define COUNTS_LOCKS 0
 #elif defined(__has_feature)
@@ -80,7 +80,7 @@ static run_cost cost_of_run(int32_t length) {
     CHECK_OK(nd4c_array_wait(output));
   }
   CHECK_OK(nd4c_device_synchronize(stub_device));
-  (void)stub_control("idle 1"); /* kernels that do nothing: what is left is nd4c's own */
+  (void)stub_control("idle 1"); /* kernels that do nothing: the rest is nd4c's own work */
   run_cost least = {.locks = INT64_MAX, .fences = INT64_MAX};
   for (int32_t i = 0; i < 5; i++) {
     int64_t fences = stub_counter("fence_record"), locks = lock_count;
@@ -103,13 +103,13 @@ static void steps_take_no_lock_and_record_no_fence(void **state) {
   run_cost few = cost_of_run(10), many = cost_of_run(1000);
   print_message("a run of 10 steps: %lld locks, %lld fences; of 1000 steps: %lld locks, %lld fences\n",
                 (long long)few.locks, (long long)few.fences, (long long)many.locks, (long long)many.fences);
-  assert_true(few.locks > 0 || !COUNTS_LOCKS); /* else the count is broken */
+  assert_true(few.locks > 0 || !COUNTS_LOCKS); /* otherwise the count is broken */
   assert_int_equal(few.locks, many.locks);
   assert_int_equal(few.fences, 1);
   assert_int_equal(many.fences, 1);
 }
 
-/* For the step that fails (1 to 4): the outputs that depend on it, and what names it. */
+/* For the step that fails (1 to 4): the outputs that depend on it, and its name in the text. */
 static void a_failure_reaches_what_depends_on_it(void **state) {
   (void)state;
   static const struct {
@@ -135,7 +135,7 @@ static void a_failure_reaches_what_depends_on_it(void **state) {
       assert_true(fails || check_difference(right[i], outputs[i]) <= 1e-5);
     }
     (void)stub_control("reset");
-    /* What was left without a value is written anew by the next run. */
+    /* The next run writes outputs that were left without a value. */
     CHECK_OK(nd4c_plan_run(plan, given, 2, outputs, 3));
     for (int32_t i = 0; i < 3; i++) {
       assert_true(check_difference(right[i], outputs[i]) <= 1e-5);
@@ -205,7 +205,7 @@ static int64_t scratch_bytes(void) {
   return info.scratch_bytes;
 }
 
-/* Plans and eager calls on one stream, on this thread and another one, work in the same scratch. */
+/* Plans and eager calls on one stream, on this thread and another one, use the same scratch. */
 static void *square_often(void *failed) {
   const int64_t size = 99;
   nd4c_array *a = NULL;
@@ -292,7 +292,7 @@ static void values_without_elements_run_on_a_stream(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* All that a plan computes may be nothing. */
+/* All values of a plan may be empty. */
 static void a_plan_of_nothing_runs_on_a_stream(void **state) {
   (void)state;
   static const int64_t nothing[] = {3, 0};

@@ -1,5 +1,5 @@
-/* Plans on a late device without addresses. STUB_MODE decides whether it has kernels (the default), a compiler, or
- * both; with a compiler, runs of nodes become segments. */
+/* Plans on an asynchronous device without addresses. STUB_MODE decides whether it has kernels (the default), a
+ * compiler, or both; with a compiler, sequences of nodes become segments. */
 #define _POSIX_C_SOURCE 200809L
 #include "graph/modes/mode.h"
 #include "graph_check.h"
@@ -48,7 +48,7 @@ static void check_on_stub(nd4c_plan *plan, const nd4c_graph *graph) {
     for (int32_t i = 0; i < 2; i++) {
       assert_true(check_difference(expected[i], actual[i]) <= 1e-5);
     }
-    /* Again, into what was given. */
+    /* Again, into given outputs. */
     CHECK_OK(nd4c_plan_run(plan, given, 1, actual, 2));
     assert_true(check_difference(expected[0], actual[0]) <= 1e-5);
     check_release(inputs, 1);
@@ -125,7 +125,7 @@ static void supported_runs_become_segments(void **state) {
   assert_non_null(strstr(text, "segment of 6 nodes"));
   nd4c_free(text);
   nd4c_plan_destroy(whole);
-  /* The third node is declined: two run before it as one, three behind it. */
+  /* The third node is declined: two before it become one segment, the three after it another. */
   (void)stub_control("fail supports:3");
   nd4c_plan *apart = make_plan(graph, false);
   (void)stub_control("reset");
@@ -166,7 +166,7 @@ static void failures_in_flight_poison_outputs_of_that_run_alone(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* Steps share the memory of what is between them: one that fails leaves no later one there with a value. */
+/* Steps share the memory of intermediate values: after a failure no later value in that memory counts as valid. */
 static void a_failure_reaches_the_output(void **state) {
   (void)state;
   nd4c_graph *graph = NULL;
@@ -191,7 +191,7 @@ static void a_failure_reaches_the_output(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* Scratch of the device and of the host that an executable asks for, while several runs are under way. */
+/* Scratch of the device and of the host that an executable requests, while several runs are under way. */
 static void segments_have_scratch(void **state) {
   (void)state;
   nd4c_graph *graph = make_graph();
@@ -248,7 +248,7 @@ static void other_extents_share_an_executable(void **state) {
   check_chain(second, graphs[1]);
   nd4c_plan_destroy(first);
   check_chain(second, graphs[1]);
-  (void)stub_control("fail accepts:1"); /* it does not serve these */
+  (void)stub_control("fail accepts:1"); /* the cached executable does not fit these */
   nd4c_plan *third = make_plan(graphs[2], false);
   assert_int_equal(stub_counter("compile"), before + 2);
   check_chain(third, graphs[2]);
@@ -290,7 +290,7 @@ static void a_part_of_an_array_is_an_output(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* A plan of the host under the eager policy: what others get is what the run computed. */
+/* A plan of the host under the eager policy: other devices get the values that the run computed. */
 static void eager_copies_follow_a_run(void **state) {
   (void)state;
   nd4c_graph *graph = make_short_graph();
@@ -394,12 +394,12 @@ static bool holds(nd4c_array *array, int32_t size, float value) {
   return all;
 }
 
-/* y is written by its step, z is staged and copied into a view. Wherever the run fails, no array that was given is left
- * with values of two runs. */
+/* y is written by its step, z is staged and copied into a view. Wherever the run fails, no given array holds values of
+ * two runs. */
 static void failures_leave_no_output_half_written(void **state) {
   (void)state;
   if (has_compiler()) {
-    return; /* calls of copy keep an executable, and fail elsewhere */
+    return; /* calls of copy keep an executable, and fail at other counts */
   }
   nd4c_graph *graph = make_graph();
   nd4c_plan *plan = make_plan(graph, true);

@@ -1,5 +1,5 @@
-/* A device whose kernels take whole buffers in C order alone: the stub refuses every other operand as a violation, so
- * that right results without violations say that views were copied, and values of plans lie in buffers of their own. */
+/* A device whose kernels take only whole buffers in C order: the stub counts every other operand as a violation, so
+ * right results without violations show that views were copied and that values of plans have separate buffers. */
 #define _POSIX_C_SOURCE 200809L
 #include "graph/modes/mode.h"
 #include "graph/plan/plan_memory.h"
@@ -21,7 +21,7 @@ static nd4c_array *make_numbers(void) {
   return array;
 }
 
-/* Views of 3 x 4 elements: rows 1 to 3 are of `whole`, as are columns; element (r, c) is number_of(v, r, c). */
+/* Views of 3 x 4 elements of `whole`, with its rows 1 to 3 or its columns; element (r, c) is number_of(v, r, c). */
 typedef struct view_case {
   const char *name;
   int64_t strides[2], offset;
@@ -54,7 +54,7 @@ static void views_are_read(void **state) {
   for (int32_t i = 0; i < VIEWS; i++) {
     nd4c_array *whole = make_numbers(), *view = make_view(whole, &views[i]), *result = NULL;
     float values[VIEW_SIZE];
-    for (int32_t round = 0; round < 3; round++) { /* the calls behind the first one might be remembered */
+    for (int32_t round = 0; round < 3; round++) { /* calls after the first one may come from the cache */
       CHECK_OK(nd4c_add_on(stub_context, view, view, &result));
       CHECK_OK(nd4c_array_read(result, values, sizeof values));
       for (int32_t k = 0; k < VIEW_SIZE; k++) {
@@ -71,7 +71,7 @@ static void views_are_read(void **state) {
   }
 }
 
-/* Two calls that differ in the offset alone. */
+/* Two calls that differ only in the offset. */
 static void offsets_are_told_apart(void **state) {
   (void)state;
   nd4c_array *whole = make_numbers();
@@ -114,7 +114,7 @@ static void views_are_written(void **state) {
   }
 }
 
-/* What is refused changes nothing, and a failed call leaves the array that was given. */
+/* A refused call changes nothing, and a failed call leaves the given array unchanged. */
 static void failures_leave_the_given_array(void **state) {
   (void)state;
   nd4c_array *whole = make_numbers(), *view = make_view(whole, &views[1]), *wrong = make_view(whole, &views[1]);
@@ -122,7 +122,7 @@ static void failures_leave_the_given_array(void **state) {
   const int64_t one[] = {1};
   nd4c_array *small = check_array(ND4C_FLOAT32, 1, one, 1, -1, 1);
   assert_int_equal(nd4c_add_on(stub_context, whole, small, &wrong), ND4C_SHAPE);
-  CHECK_OK(nd4c_device_synchronize(stub_device)); /* of which an addition is under way */
+  CHECK_OK(nd4c_device_synchronize(stub_device)); /* an addition on it is under way */
   (void)stub_control("fail in_flight:1");
   assert_int_not_equal(nd4c_add_on(stub_context, view, small, &view), ND4C_OK);
   assert_non_null(strstr(nd4c_error_message(), "told to fail"));
@@ -136,7 +136,7 @@ static void failures_leave_the_given_array(void **state) {
   nd4c_array_release(whole);
 }
 
-/* A context that forbids copies refuses a view that is elsewhere, and takes one that is there. */
+/* A context that forbids copies refuses a view on another device, and takes one on its own. */
 static void forbidden_copies_stay_forbidden(void **state) {
   (void)state;
   const nd4c_context_options options = {
@@ -240,8 +240,8 @@ static void placed_plans_use_whole_buffers(void **state) {
   nd4c_array_release(result);
 }
 
-/* The host has no kernels of transpose and slice, which it sees as views. Where they are placed on it, they are copied
- * there, since the stub takes their results as whole buffers. */
+/* The host has no kernels of transpose and slice, because it makes views. If they are placed on it, it copies the
+ * views, because the stub takes their results as whole buffers. */
 static void views_on_the_host_are_copied(void **state) {
   (void)state;
   nd4c_device *devices[] = {stub_device, NULL};
@@ -276,7 +276,7 @@ static void views_on_the_host_are_copied(void **state) {
   nd4c_array_release(result);
 }
 
-/* The stub has no kernel for flip, and the host sees it as a view: the host copies the view. */
+/* The stub has no kernel for flip, and the host makes a view: the host copies the view. */
 static void views_without_kernels_are_copied_by_the_host(void **state) {
   (void)state;
   nd4c_device *host = NULL;

@@ -16,7 +16,7 @@
 
 #define DATA ND4C_TEST_SOURCE_DIR "/tests/data/archives/"
 
-/* A lite build has not all dtypes of safetensors. */
+/* A lite build lacks some dtypes of safetensors. */
 static bool is_lite(void) {
   return !nd4c_dtype_get_info(ND4C_FLOAT16)->available;
 }
@@ -67,7 +67,7 @@ static void check_npz(const char *path) {
   nd4c_array_release(take(archive, "none", ND4C_UINT8, 2));
   nd4c_array_release(take(archive, "one", ND4C_FLOAT64, 0));
   nd4c_array *same = take(archive, "same", ND4C_INT32, 1);
-  nd4c_archive_release(archive); /* arrays live on */
+  nd4c_archive_release(archive); /* arrays outlive the archive */
   assert_int_equal(nd4c_array_read(first, grid, sizeof grid), ND4C_OK);
   assert_int_equal(nd4c_array_read(second, columns, sizeof columns), ND4C_OK);
   for (int i = 0; i < 6; i++) {
@@ -102,7 +102,7 @@ static void reads_what_safetensors_wrote(void **state) {
   assert_int_equal(nd4c_safetensors_open(tensors(), &archive), ND4C_OK);
   assert_int_equal(nd4c_archive_count(archive), is_lite() ? 8 : 17);
   assert_int_equal(nd4c_archive_metadata_count(archive), 2);
-  int32_t quoted = strcmp(nd4c_archive_metadata_key(archive, 0), "format") == 0; /* the package orders them by chance */
+  int32_t quoted = strcmp(nd4c_archive_metadata_key(archive, 0), "format") == 0; /* their order is random */
   assert_string_equal(nd4c_archive_metadata_key(archive, quoted), "\303\244");
   assert_string_equal(nd4c_archive_metadata_value(archive, quoted), "a \"quoted\" text");
   assert_null(nd4c_archive_metadata_value(archive, 2));
@@ -446,7 +446,7 @@ static void writes_what_it_read(void **state) {
   }
 }
 
-/* As many as minizip writes: it has 16 bits for their number. */
+/* The most entries that minizip writes: it has 16 bits for their number. */
 static void writes_many_entries(void **state) {
   (void)state;
   enum { MANY = 65535 };

@@ -1,4 +1,4 @@
-/* Every ONNX operator that the import knows stands in ops.md once: among the names of an op, or as a composite. */
+/* Every ONNX operator that the import knows is listed in ops.md once: among the names of an op, or as a composite. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

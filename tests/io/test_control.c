@@ -1,4 +1,4 @@
-/* Graphs inside nodes, functions, and models that are interpreted since they need the values of inputs. */
+/* Graphs inside nodes, functions, and models that are interpreted because they need the values of inputs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,7 @@ static void if_takes_the_branch_of_the_input(void **state) {
   nd4c_model_close(model);
 }
 
-/* The result of an interpretation goes where the caller says, or nowhere. */
+/* The interpreter writes a result into the caller's array if the array fits, and otherwise refuses. */
 static void interpreted_results_go_where_they_belong(void **state) {
   (void)state;
   wire_bytes bytes = {0}, graph = {0}, yes = {0}, no = {0};
@@ -172,7 +172,7 @@ static void loop_runs_as_often_as_the_input_says(void **state) {
   assert_int_equal(nd4c_array_rank(empty), 2);
   assert_int_equal(nd4c_array_size(empty), 0);
   nd4c_array_release(empty);
-  /* Many rounds: what a round makes is gone after it. */
+  /* Many rounds: the arrays of a round are released after it. */
   nd4c_array *many = NULL;
   expect_status(run(model, ND4C_INT64, 2000, &many), ND4C_OK, "");
   assert_int_equal(nd4c_array_size(many), 4000);
@@ -194,7 +194,7 @@ static void refuses_bodies_that_do_not_agree(void **state) {
   }
 }
 
-/* -- graphs that are not right ---------------------------------------------------------------------------------- */
+/* -- malformed graphs ------------------------------------------------------------------------------------------- */
 
 static void expect_refusal(const wire_bytes *bytes, nd4c_status status, const char *words) {
   nd4c_model *model = NULL;

@@ -278,7 +278,7 @@ static void reads_far_external_data(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
-/* A function that the model brings is told apart from an op that nobody knows. */
+/* A function of the model is distinguished from an unknown op. */
 static void names_functions(void **state) {
   (void)state;
   wire_bytes graph = {0}, model = {0}, function = {0};
@@ -301,7 +301,7 @@ typedef struct import_case {
 } import_case;
 
 static const import_case imports[] = {
-    /* Interpreted, since the shape is an input: then it is wrong. */
+    /* Interpreted, because the shape is an input, whose value is wrong. */
     {"Reshape x i > y", 13, ND4C_SHAPE,
      "node 0 (Reshape) at byte 8: reshape: input x is float32 (2, 3): shape (2,) has 2 elements, expected 6"},
     {"Reshape x x > y", 13, ND4C_FORMAT, "input 'shape' is float32 of rank 2 with 6 elements"},
@@ -311,7 +311,7 @@ static const import_case imports[] = {
     {"MaxPool x > y", 13, ND4C_FORMAT, "attribute 'kernel_shape' is missing"},
     {"Identity i > y", 13, ND4C_FORMAT, "output 'y' is declared as float32, but its node gives int64"},
     {"And x x > y", 13, ND4C_DTYPE, "logical_and"},
-    /* The axis is told as the file has it. */
+    /* The text names the axis as in the file. */
     {"Softmax x axis=-7 > y", 12, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 1"},
     {"LogSoftmax x axis=-7 > y", 9, ND4C_INDEX, "attribute 'axis' is -7; the input has rank 2: expected -2 to 2"},
     {"Softmax x axis=3 > y", 10, ND4C_INDEX, "attribute 'axis' is 3; the input has rank 2: expected -2 to 2"},
@@ -363,7 +363,7 @@ static void refuses_at_import(void **state) {
   nd4c_array_release(i);
 }
 
-/* A small file may not ask for much memory or time: constants of any shape are one element seen often. */
+/* A small file must not cause much memory or time: constants of any shape are views of one element. */
 static void large_constants_cost_nothing(void **state) {
   (void)state;
   const int64_t huge[] = {1 << 20, 1 << 20};

@@ -17,7 +17,7 @@
 enum { MOST_VALUES = 128, PATH_SIZE = 1024 };
 #define FOLDER ND4C_TEST_SOURCE_DIR "/tests/data/onnx"
 
-/* Arrays by name: what a NAME.data.onnx holds. */
+/* Arrays by name, the contents of a NAME.data.onnx. */
 typedef struct named_arrays {
   nd4c_model *model; /* owns the names */
   int32_t count;
@@ -114,8 +114,8 @@ static void compare(const char *model, const char *name, const nd4c_array *given
   free(b);
 }
 
-/* Opens, runs twice, compares all outputs; false if this build lacks a dtype of the case. Intermediates are only made,
- * their values are outputs in other cases. */
+/* Opens, runs twice, compares all outputs; false if this build lacks a dtype of the case. Intermediates are made but
+ * not compared: their values are outputs in other cases. */
 static bool check_case(const char *name, bool all_intermediates) {
   named_arrays data;
   const char *names[MOST_VALUES];

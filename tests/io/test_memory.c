@@ -96,7 +96,7 @@ static int64_t live_bytes(void) {
   return info.live_bytes;
 }
 
-/* How often an allocation failed before a run came through untouched; fails the test if a status is missing. */
+/* How often an allocation failed before a run succeeded without a failure; fails the test if a status is missing. */
 static void fail_each(const memory_case *memory) {
   int64_t skip = 0;
   for (; skip < MOST_ALLOCATIONS; skip++) {
@@ -111,9 +111,9 @@ static void fail_each(const memory_case *memory) {
     }
     if (nd4c_allocation_count() - before <= skip) {
       assert_int_equal(status, ND4C_OK);
-      break; /* as many were needed: none failed */
+      break; /* the run needed fewer allocations: none failed */
     }
-    /* A failed allocation may be one that the library can do without (a cache); otherwise it is told. */
+    /* The library may succeed without an allocation (a cache); otherwise the call reports the failure. */
     if (status != ND4C_OK && status != ND4C_MEMORY) {
       fail_msg("%s, allocation %lld fails: %s: %s", memory->path, (long long)skip, nd4c_status_name(status),
                nd4c_error_message());

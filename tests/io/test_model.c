@@ -80,7 +80,7 @@ static void lists_intermediates(void **state) {
   nd4c_model_close(model);
 }
 
-/* One call, described by what is given for x and b. */
+/* One call, described by its arguments for x and b. */
 typedef struct run_case {
   const char *names[3];
   int32_t count;
@@ -158,7 +158,7 @@ static void run_rows(nd4c_model *model, int64_t rows) {
   nd4c_array_release(outputs[1]);
 }
 
-/* One plan for each combination of shapes; the ones used last are kept. */
+/* One plan for each combination of shapes; the most recently used ones are kept. */
 static void keeps_plans(void **state) {
   (void)state;
   char *text = NULL;
@@ -186,7 +186,7 @@ static void keeps_plans(void **state) {
   nd4c_model_close(model);
 }
 
-/* Contexts that are alike share a plan, which none of them lives longer for; other settings have another. */
+/* Contexts with equal settings share a plan, which does not keep them alive; other settings have another plan. */
 static void contexts_share_plans(void **state) {
   (void)state;
   nd4c_model *model = open_example(NULL);
@@ -260,7 +260,7 @@ static void count_release(void *user) {
   ++*(int *)user;
 }
 
-/* Weights are used in place: the bytes stay lent as long as an array that shows them lives. */
+/* Weights are used in place: the bytes stay lent as long as an array over them lives. */
 static void lends_memory(void **state) {
   (void)state;
   static const int64_t shape[] = {4};
@@ -273,7 +273,7 @@ static void lends_memory(void **state) {
   build_value(&graph, 12, "w", 1, 0, NULL);
   build_model(&bytes, &graph, 13);
   assert_int_equal(nd4c_model_open_memory("\xff", 1, NULL, count_release, &released, &model), ND4C_FORMAT);
-  assert_int_equal(released, 0); /* not for a model that never came to be */
+  assert_int_equal(released, 0); /* not for a model that failed to open */
   assert_int_equal(nd4c_model_open_memory(bytes.bytes, bytes.size, NULL, count_release, &released, &model), ND4C_OK);
   assert_int_equal(nd4c_model_run(model, NULL, NULL, NULL, 0, &output, 1), ND4C_OK);
   nd4c_model_close(model);
@@ -296,7 +296,7 @@ static void uses_weights_in_place(void **state) {
     nd4c_model *model = NULL;
     nd4c_array *output = NULL;
     float values[4];
-    wire_block(&graph, 10, "docs", pad); /* moves what follows */
+    wire_block(&graph, 10, "docs", pad); /* shifts the bytes after it */
     build_initializer(&graph, "w", 1, 1, shape, weights, sizeof weights);
     build_nodes(&graph, "Relu w > y");
     build_value(&graph, 12, "y", 1, 0, NULL);

@@ -33,7 +33,7 @@ static nd4c_model *open_example(void) {
 typedef struct worker {
   pthread_t thread;
   nd4c_model *model;
-  int64_t rows; /* of its own: plans are made and dropped all the time */
+  int64_t rows; /* each thread has another shape, so that plans are made and dropped all the time */
   int wrong;
 } worker;
 

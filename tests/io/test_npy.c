@@ -172,7 +172,7 @@ static void round_trips(void **state) {
     for (size_t i = 0; i < bytes; i++) {
       data[i] = dtype == ND4C_BOOL ? i % 2 : (unsigned char)(i * 7 % 100);
     }
-    data[1] = info->bits == 2 ? 5 : data[1]; /* six elements: half of the last byte is not theirs */
+    data[1] = info->bits == 2 ? 5 : data[1]; /* six elements: half of the last byte is unused */
     nd4c_array *array = NULL;
     nd4c_array *view = NULL;
     nd4c_array *back = NULL;
@@ -244,7 +244,7 @@ static void *read_pipe(void *path) {
   return file != NULL && fclose(file) == 0 ? array : NULL;
 }
 
-/* What is there and no regular file stays what it is and takes the bytes. */
+/* An existing path that is not a regular file is kept and gets the bytes. */
 static void writes_through_what_is_no_file(void **state) {
   (void)state;
   char folder[] = "/tmp/nd4c_npy_XXXXXX", pipe_path[64], link_path[64], path[64];
@@ -268,7 +268,7 @@ static void writes_through_what_is_no_file(void **state) {
   nd4c_array_release(read_back);
   assert_int_equal(lstat(pipe_path, &info), 0);
   assert_true(S_ISFIFO(info.st_mode));
-  /* A link, which /dev/stdout is, to what is not there yet, and to what is longer. */
+  /* A link, such as /dev/stdout, to a file that does not exist yet, and to a longer file. */
   assert_int_equal(symlink(path, link_path), 0);
   for (int round = 0; round < 2; round++) {
     assert_int_equal(nd4c_npy_write(link_path, array), ND4C_OK);

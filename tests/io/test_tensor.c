@@ -1,4 +1,4 @@
-/* TensorProto files: every way to store values, round trips, and what is refused. */
+/* TensorProto files: every way to store values, round trips, and refusals. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "nd4c/io.h"
 #include "wire_build.h"
 
-/* Typed values as the wire has them, and the bytes that they mean. */
+/* Typed values as encoded on the wire, and the bytes of their elements. */
 typedef struct typed_case {
   int type;       /* of TensorProto */
   uint32_t field; /* of the values */

@@ -1,4 +1,4 @@
-/* Data: making, asking, files; models that take and give them. */
+/* Data (nd4c_datum): making, queries, files; models that take and give them. */
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -268,7 +268,7 @@ static void models_take_and_give_sequences(void **state) {
   nd4c_model_close(model);
 }
 
-/* What is handed out is the caller's own, though the node passed its input on. */
+/* The caller owns the output, although the node passed on its input. */
 static void outputs_share_nothing(void **state) {
   (void)state;
   wire_bytes bytes = {0};

@@ -1,4 +1,4 @@
-/* The wire reader on well-formed and malformed bytes: what it gives, what it refuses and with which words. */
+/* The wire reader on well-formed and malformed bytes: its values, its refusals and their texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Protobuf messages by hand, for files that no library would write. */
+/* Writes protobuf messages by hand, for files that no library would write. */
 #ifndef ND4C_TESTS_WIRE_BUILD_H
 #define ND4C_TESTS_WIRE_BUILD_H
 

@@ -154,7 +154,7 @@ static void release(call_frame *frame) {
   free(frame->result.memory);
 }
 
-/* Runs through a kernel's whole life; the result is in `frame`. */
+/* Prepares, runs and releases a kernel; the result is in `frame`. */
 static inline void run_kernel(const nd4c_kernel *kernel, call_frame *frame) {
   nd4c_call *call = &frame->call;
   memset(frame->result.memory, 0x5A, frame->result.bytes);

@@ -22,7 +22,7 @@
 
 static nd4c_host host;
 static const char *level;
-static int64_t stream_bytes; /* 0: as the machine says */
+static int64_t stream_bytes; /* 0: the machine's default */
 
 static const char *test_level(void) {
   return level;
@@ -77,7 +77,7 @@ static double random_unit(void) {
   return (double)(random_bits() >> 11) * 0x1p-53;
 }
 
-/* A spread of what matters: small numbers, zeros, large ones, infinities, NaN. */
+/* A mix of special and ordinary numbers: small ones, zeros, large ones, infinities, NaN. */
 static nd4c_value random_value(nd4c_dtype dtype) {
   static const double special[] = {0,    -0.0,  1,    -1,   0.5,   INFINITY, -INFINITY, NAN,
                                    1e30, -1e30, 88.5, -103, 1e-40, 2,        -2};

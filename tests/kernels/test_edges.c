@@ -1,5 +1,5 @@
-/* Values that comparisons with a tolerance do not tell apart, and operands that no honest caller has: engine simd must
- * answer as the reference does, or decline. */
+/* Values that comparisons with a tolerance do not distinguish, and operands that only a hostile caller passes: engine
+ * simd must agree with the reference, or decline. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void test_zero_keeps_its_sign(void **state) {
   }
 }
 
-/* One number beyond the fast ranges among many: the others' bits are what they are without it. */
+/* One number beyond the fast ranges among many: it must not change the others' bits. */
 static void test_trigonometry_is_by_number(void **state) {
   enum { N = 700 };
   static const float beyond[] = {2000.0f, 3e6f, INFINITY};
@@ -165,7 +165,7 @@ static void test_counts_beyond_all_sums(void **state) {
   nd4c_array_release(x);
 }
 
-/* Elements without bytes of their own: engine simd once never returned. */
+/* Elements that share their bytes: engine simd once did not return for them. */
 static void test_one_hot_of_packed_elements(void **state) {
   static const int64_t indices[] = {0, 1};
   (void)state;

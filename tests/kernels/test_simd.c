@@ -100,7 +100,7 @@ static void check(const op_case *op, nd4c_dtype dtype, const shape_case *shape, 
     call.outputs = &outputs[1].tensor;
     assert_int_equal(reference->run(&call), ND4C_OK);
     compare(what, &outputs[0], &outputs[1], op->units);
-    /* What lies between and around the elements is as it was: comparing all bytes needs equal elements. */
+    /* The bytes between and around the elements must stay unchanged: comparing all bytes needs equal elements. */
     if (op->units == 0 && !op->predicate && nd4c_reference_kind(dtype) != ND4C_KIND_FLOAT) {
       assert_memory_equal(outputs[0].memory, outputs[1].memory, outputs[0].bytes);
     } else {

@@ -1,4 +1,5 @@
-/* The engines behind libraries, where it hurts: several threads on one prepared state, a fork, no memory. */
+/* The engines that call vendors' libraries, in difficult situations: several threads on one prepared state, a fork, no
+ * memory. */
 #include <math.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -149,7 +150,7 @@ static void test_child_after_fork_runs(void **state) {
       pid_t child = fork();
       assert_true(child >= 0);
       if (child == 0) {
-        alarm(20); /* a child that waits for threads that are gone is ended */
+        alarm(20); /* the alarm ends a child that waits for threads of the parent */
         const double *expected = result_numbers(&frame);
         run_first(kernel, &frame);
         const double *got = result_numbers(&frame);

@@ -267,7 +267,7 @@ static void test_mask(const nd4c_array *x) {
 
 /* -- the program ----------------------------------------------------------------------------------------------- */
 
-/* What the system can give without swapping; 0 if it does not say. */
+/* The memory available without swapping; 0 if the system does not report it. */
 static int64_t available_gb(void) {
   char line[256];
   long long kilobytes = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""No cycle of calls between the folders of src: what an object file defines and needs, as nm shows it, summed by folder.
-Hooks (base/hook.h) are how a folder is called from below without being known there; they are counted.
+"""No cycle of calls between the folders of src: the symbols that an object file defines and needs, from nm, summed by folder.
+Hooks (base/hook.h) let lower folders call a higher folder without naming it; the check counts them.
 
 Usage: check_calls.py FOLDER_OF_OBJECTS OBJECT..."""
 
@@ -71,7 +71,7 @@ def check(home, needs):
 
 
 def notices():
-    """The check must notice what it is for."""
+    """The check must find a planted cycle."""
     home = {"low": "base/a.o", "high": "graph/b.o", "middle": "device/c.o"}
     sound = {"graph/b.o": {"low", "middle"}, "device/c.o": {"low", "getenv"}}
     assert check(home, sound) == (["base", "device", "graph"], [])

@@ -77,7 +77,7 @@ check() {
   )
 }
 
-# The checker must notice what it is for: each of these lines is a violation.
+# The checker must find each of these lines, which are violations.
 plant() {
   local planted=$work/planted
   mkdir -p "$planted"/{include,src,backends,kernels,tools,examples,bench} "$planted/$(dirname "$1")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How the tree is cut into folders and files, checked by the test layers.rooms: no folder has more than 40 source files, no
-source file has more than 700 lines, no two source files of a folder have names that differ by a plural, and each C file
-opens with a comment that says more than the name of a header.
+"""Checks the sizes and names of folders and files for the test layers.rooms: no folder has more than 40 source files, no
+source file has more than 700 lines, no two source files of a folder have names that differ by a plural, and each C file opens
+with a comment that says more than the name of a header.
 
 Usage: check_rooms.py SOURCE_DIR"""
 
@@ -22,7 +22,8 @@ OPENING = re.compile(r"/\*(?!\s*See \S+\.?\s*\*/)")
 
 
 def source_files(root):
-    """Those that git knows or would know, as paths below root; without git, those outside of folders of builds."""
+    """The source files that git tracks or does not ignore, as paths below root; without git, those outside of build
+    folders."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"],
                             capture_output=True, text=True, check=False)
     if listed.returncode == 0 and (root / ".git").exists():
@@ -33,7 +34,7 @@ def source_files(root):
 
 
 def plurals(stem):
-    """What a name is in the plural."""
+    """The possible plurals of a name."""
     yield stem + "s"
     if stem.endswith("y"):
         yield stem[:-1] + "ies"
@@ -42,7 +43,7 @@ def plurals(stem):
 
 
 def faults(root):
-    """What is wrong with the tree, a line each."""
+    """The faults of the tree, one line each."""
     folders = collections.defaultdict(list)
     for name in source_files(root):
         folders[name.parent].append(name)

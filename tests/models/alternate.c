@@ -72,7 +72,7 @@ static void release(results *r) {
   }
 }
 
-/* The number in front of `what` in the report's line about copies; -1: none. */
+/* The number before `what` in the report's line about copies; -1: none. */
 static long long planned(const char *report, const char *what) {
   const char *line = strstr(report, "copies between devices: "), *end = line == NULL ? NULL : strstr(line, what);
   if (end == NULL) {

@@ -47,7 +47,7 @@ def expected_of(path, inputs):
 
 
 def run(program, plugin, path, files, way, folder):
-    """Returns what the program said; its outputs are files in the folder."""
+    """Returns the program's output text; the model's outputs are files in the folder."""
     _, devices, capture, _ = way
     command = [program, "run", path, "--devices", devices, "--report", "--trace", "-", "--output", folder,
                "-D", f"nd4c.plan.capture={'true' if capture else 'false'}"]
@@ -76,7 +76,7 @@ def executions_of(text, device):
 
 
 def faults_of(text, way):
-    """What is not as it must be, and (steps, those on the stub, transitions)."""
+    """The fault or an empty text, and (steps, those on the stub, transitions)."""
     name, devices, _, mode = way
     steps = steps_of(text, devices)
     on_stub = sum(step in ("stub", "stub:0") for step in steps)

@@ -41,7 +41,7 @@ class Worst:
             return
         ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
         difference, size = np.abs(ours - theirs), np.abs(theirs)
-        ordinary = theirs[size < 1e30]  # a mask's lowest number says nothing of the others' size
+        ordinary = theirs[size < 1e30]  # a mask's lowest number would distort the scale of the others
         scale = np.sqrt(np.mean(ordinary**2)) if ordinary.size else 0.0
         figures = difference.max() / max(size.max(), 1e-30), (difference / np.maximum(size + scale, 1e-30)).max()
         self.largest = max(self.largest, (figures[0], name))

@@ -1,4 +1,4 @@
-/* Comparison of an output with what was expected, as ONNX's backend runner does it, but integers exactly. */
+/* Compares an output with the expected one as ONNX's backend runner does, but integers exactly. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Cases whose expected values are one draw of a random law. nd4c draws other numbers, which are as right, so these
- * cases are judged by the law: dtype and shape as expected, every value one that the law can give, and over many draws
- * every element as frequent as the law says. The list of such cases is here and nowhere else. */
+/* Cases whose expected values are one draw of a random law. nd4c draws different numbers, which are equally right, so
+ * these cases are judged by the law: dtype and shape as expected, only values that the law can give, and over many
+ * draws the frequencies of the law for every element. Only this file lists such cases. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 #include "onnx_cases.h"
 
-/* How far a sum of draws may be from its mean, in standard deviations. A seeded model gives the same numbers for ever,
- * so it is right or wrong for ever; of the others, 50 sums are judged in a run: one in ten million runs is unlucky. */
+/* How far a sum of draws may be from its mean, in standard deviations. A seeded model always gives the same numbers, so
+ * its verdict never changes; of the others, a run judges 50 sums: one in ten million runs fails by chance. */
 #define SEEDED_BOUND 4.0
 #define DRAWN_BOUND 6.0
 
@@ -71,7 +71,7 @@ struct onnx_draws {
   const onnx_law *law;
   int64_t size;
   int count;
-  bool differ;             /* whether two draws were not the same */
+  bool differ;             /* whether two draws differed */
   double chance[LAW_MOST]; /* of each element to be kept, or to be 1 */
   int32_t hits[LAW_MOST];  /* in how many draws it was */
   bool first[LAW_MOST];    /* the first draw */
@@ -174,7 +174,7 @@ static bool judge_sum(double hits, double mean, double variance, double bound, c
 }
 
 bool case_draws_judge(const onnx_draws *draws, char *reason) {
-  /* Draws of a seeded model are one and the same. */
+  /* All draws of a seeded model are equal. */
   const double rounds = draws->law->seeded ? 1 : draws->count;
   double hits = 0, mean = 0, variance = 0;
   if (draws->differ == draws->law->seeded) {

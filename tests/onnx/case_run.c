@@ -61,7 +61,7 @@ static bool open_case(case_files *files) {
   return true;
 }
 
-/* How a value's file is to be read. */
+/* The format of a value's file. */
 static nd4c_datum_kind kind_of(const nd4c_model_value *value) {
   return value->kind_count > 0 ? value->kinds[0] : ND4C_DATUM_ARRAY;
 }
@@ -83,7 +83,7 @@ static bool read_inputs(case_files *files) {
   return true;
 }
 
-/* Compares output `index` with what was expected: by value, or in type alone where values are random. */
+/* Compares output `index` with the expected one: by value, or only by type if values are random. */
 static bool compare_output(const case_files *files, int32_t index, const nd4c_datum *expected, const onnx_law *law,
                            char *reason) {
   const nd4c_array *given = nd4c_datum_array(files->outputs[index]), *wanted = nd4c_datum_array(expected);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What docs/reference/opsets.md says of opsets and operators is what the importer's tables say, and covers ONNX.
+"""Checks that docs/reference/opsets.md agrees with the importer's tables about opsets and operators, and covers ONNX.
 
     check_opsets.py SOURCE_DIR            the test onnx.opsets
     check_opsets.py SOURCE_DIR --print    the table for the page
@@ -41,7 +41,7 @@ def rows(source, newest):
 
 
 def uncovered(found, newest):
-    """(domain, operator, opset) of all that ONNX has and no row reads."""
+    """(domain, operator, opset) of all operators of ONNX that no row reads."""
     history = collections.defaultdict(dict)
     for schema in defs.get_all_schemas_with_history():
         history[schema.domain, schema.name][schema.since_version] = schema.deprecated

@@ -109,8 +109,8 @@ static void print_totals(const case_list *list) {
 
 /* -- known failures -------------------------------------------------------------------------------------------- */
 
-/* Lines "kind/name reason"; '#' begins a comment. Keeps the reasons with the cases. Returns the number of lines that
- * are not right. */
+/* Lines "kind/name reason"; '#' begins a comment. Keeps the reasons with the cases. Returns the number of wrong
+ * lines. */
 static int read_known(const case_list *list, const options *chosen, char **reasons) {
   char line[LINE];
   int wrong = 0;
@@ -190,7 +190,7 @@ static int check_known(const case_list *list, const options *chosen) {
   return wrong;
 }
 
-/* A law of no case is a mistake in case_law.c. Returns how many there are. */
+/* A law without a case is a mistake in case_law.c. Returns the number of such laws. */
 static int check_laws(const case_list *list) {
   int wrong = 0;
   for (int i = 0; case_law_at(i) != NULL; i++) {

@@ -25,7 +25,7 @@ DATA = loader.DATA_DIR
 
 
 def proto_of(value, info):
-    """The value as the proto that the type of the graph's input or output asks for."""
+    """The value as the proto that the type of the graph's input or output requires."""
     if isinstance(value, (onnx.TensorProto, onnx.SequenceProto, onnx.OptionalProto)):
         return value
     if info.type.HasField("sequence_type"):

@@ -10,7 +10,7 @@ enum { CASE_TEXT = 512, CASE_REASON = CASE_TEXT - 64 };
 
 typedef enum case_result { CASE_PASSED = 0, CASE_FAILED, CASE_UNSUPPORTED } case_result;
 
-/* One line of cases.txt and what came of it. */
+/* One line of cases.txt and its result. */
 typedef struct onnx_case {
   char *name; /* kind/name */
   char *op;
@@ -23,8 +23,8 @@ typedef struct onnx_case {
  * law. */
 void case_run(const char *folder, onnx_case *one);
 
-/* Whether a value is what was expected; if not, `reason` says what differs. Integers, booleans and texts exactly,
- * floating numbers as numpy.testing.assert_allclose. */
+/* Whether a value equals the expected one; if not, `reason` says what differs. Integers, booleans and texts are
+ * compared exactly, floating numbers as by numpy.testing.assert_allclose. */
 bool case_compare(const nd4c_datum *given, const nd4c_datum *expected, const onnx_case *one, char *reason);
 /* Whether the dtypes and shapes are the same. */
 bool case_same_type(const nd4c_array *given, const nd4c_array *expected, char *reason);
@@ -41,7 +41,7 @@ const char *case_law_name(const onnx_law *law);
 const char *case_law_reason(const onnx_law *law);
 
 /* Gathers draws (free ends them): each is a run of the model, opened anew. case_draws_add judges the values of one
- * draw, case_draws_judge how frequent they were; `reason` says what is not as the law says. */
+ * draw, case_draws_judge how frequent they were; `reason` says what contradicts the law. */
 onnx_draws *case_draws_new(const onnx_law *law);
 bool case_draws_want_more(const onnx_draws *draws);
 bool case_draws_add(onnx_draws *draws, const onnx_case *one, nd4c_datum *const *inputs, nd4c_datum *const *outputs,
