@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The cache of built programs: files appear, are used again, and a damaged one, or one that is not this user's alone, is
-# built anew and replaced (but of PoCL, which keeps programs itself); where no directory can be written nothing is lost but the time.
-# Usage: check_cache.sh ND4C_CONFORMANCE FAULTY_LOADER
+# The cache of built programs: the backend writes files and uses them again. It rebuilds and replaces a file that is
+# damaged or that other users may write. It keeps no files for PoCL, which has a cache. Without a writable directory
+# programs are only slower to build. Usage: check_cache.sh ND4C_CONFORMANCE FAULTY_LOADER
 set -uo pipefail
 conformance=$1
 faulty=$2
@@ -21,11 +21,11 @@ fail() {
   exit 1
 }
 
-# PoCL keeps its programs itself, and to give a binary it compiles every kernel of the program once more.
+# PoCL has a cache of programs, and to give a binary it compiles every kernel of the program once more.
 run
 [ ! -e "$work/cache" ] || fail "programs of PoCL are kept twice"
 ! grep -q "Clang's header" "$work/log" || fail "builtins.cl does not suit this PoCL"
-# Where a program cannot be built without Clang's header it is built with it, which is told once.
+# A program that cannot be built without Clang's header is built with it, which the log reports once.
 FAULTY_CL=clBuildProgram:1:-11 ND4C_OPENCL_LIBRARY=$faulty run
 [ "$(grep -c "warning \[opencl\].*programs are built with Clang's header" "$work/log")" -eq 1 ] ||
   fail "that the header is needed is not told once"

@@ -1,4 +1,5 @@
-/* Commands that fail, or take their time, once they are enqueued: by events that the host completes. */
+/* Commands that fail, or are delayed, after they are enqueued, by means of events that the host completes. The faulty
+ * loader calls these functions. */
 #define _POSIX_C_SOURCE 200809L
 #include "faulty_flight.h"
 
@@ -15,7 +16,7 @@ static cl_event (*create_user_event)(cl_context context, cl_int *error);
 static cl_int (*set_user_event_status)(cl_event event, cl_int status);
 static cl_int (*get_queue_info)(cl_command_queue queue, cl_uint what, size_t size, void *value, size_t *needed);
 
-/* Under `lock`: what the commands held since the last wait are waiting for; NULL: there are none. */
+/* Guarded by `lock`: the event that the commands held since the last wait wait for; NULL: no commands are held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cl_event gate;
 
@@ -41,7 +42,7 @@ flight_fate flight_named(const char *word, size_t length) {
   return FATE_FAILS;
 }
 
-/* An event of the queue's context, completed by the host; NULL if there can be none. */
+/* An event of the queue's context, completed by the host; NULL if it cannot be made. */
 static cl_event make_event(cl_command_queue queue) {
   cl_context context = NULL;
   cl_int code = CL_SUCCESS;
@@ -71,7 +72,7 @@ void flight_begin(flight *f, cl_command_queue queue, bool hold, cl_uint *count, 
     f->all[more++] = f->held;
   }
   if (more > 0) {
-    if (*count > 0) { /* else `waits` may be NULL */
+    if (*count > 0) { /* otherwise `waits` may be NULL */
       memcpy(f->all + more, *waits, *count * sizeof *f->all);
     }
     *waits = f->all;
@@ -79,7 +80,7 @@ void flight_begin(flight *f, cl_command_queue queue, bool hold, cl_uint *count, 
   }
 }
 
-/* An event that is completed by and by. */
+/* An event that is completed after a delay. */
 typedef struct delay {
   cl_event event;
   int milliseconds;
@@ -95,7 +96,7 @@ static void *complete_late(void *argument) {
   return NULL;
 }
 
-/* Takes the own event over. */
+/* Takes over the command's own event. */
 static void complete_later(const flight *f) {
   pthread_t thread;
   delay *d = malloc(sizeof *d);

@@ -5,14 +5,14 @@
  *                               time by faulty_cl_control("CALL:N:CODE,...") counted from then; "" forgets
  *   FAULTY_CL=CALL:N:CODE:FATE  the call succeeds and its command fails: faulty_flight.h has the fates (lost, belied,
  *                               late)
- *   FAULTY_CL_ONLY=N            what a lie says about a device, it says of the N-th alone (from 0)
- *   FAULTY_CL_PLATFORM=NAME     what platforms say that they are called
- *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a guise: the device as one without
+ *   FAULTY_CL_ONLY=N            lies about devices apply only to the N-th one (from 0)
+ *   FAULTY_CL_PLATFORM=NAME     the name that platforms report
+ *   FAULTY_CL_LIE=WORD          lies of the table below; mobile_gpu is no lie but a disguise: a device without
  *                               float64 and 64-bit atomics, with small groups and memory that is not the host's;
- *                               held is none either: kernels begin when somebody waits for something, and a process
- *                               that takes down what is its own before that ends with code 9
+ *                               held is no lie either: kernels begin when the library waits for an event, and a process
+ *                               that destroys static objects before that ends with code 9
  *
- * What a library that brings its own OpenCL loader calls (CLBlast) does not come by here. */
+ * Calls of a library with another OpenCL loader (CLBlast) do not pass through this loader. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* X(word): what a lying driver says; host_copy: nothing, but every launch counts as if it had read a megabyte back. */
+/* X(word): lies of the driver; host_copy: no lie, but every launch counts as if it had read back a megabyte. */
 // clang-format off
 #define LIES(X) \
   X(no_platform) X(null_platform) X(many_platforms) X(null_device) X(many_devices) X(null_context) \
@@ -125,8 +125,8 @@ EXPORT int faulty_cl_control(const char *text) {
   return result;
 }
 
-/* How often a call was made, how many references to objects of a kind there are, or the bytes ("read_bytes",
- * "written_bytes") that went from and to the device so far; -1: none of these. */
+/* The number of calls of a function, of references to objects of a kind, or of bytes ("read_bytes", "written_bytes")
+ * copied from and to the device so far; -1: an unknown name. */
 EXPORT long faulty_cl_count(const char *name);
 EXPORT long faulty_cl_count(const char *name) {
   for (int i = 0; i < OBJECT_COUNT; i++) {
@@ -144,7 +144,8 @@ EXPORT long faulty_cl_count(const char *name) {
   return count;
 }
 
-/* Counts the call; what becomes of its command, and the code that one of them fails with, or CL_SUCCESS. */
+/* Counts the call. Gives the fate of its command, and the code with which the call or the command fails, or
+ * CL_SUCCESS. */
 static cl_int take_command(enum call call, flight_fate *fate) {
   pthread_mutex_lock(&lock);
   const long number = ++rules[call].count;
@@ -155,7 +156,7 @@ static cl_int take_command(enum call call, flight_fate *fate) {
   return code;
 }
 
-/* The same of a call that has no command. */
+/* The same for a call that has no command. */
 static cl_int take(enum call call) {
   flight_fate fate;
   return take_command(call, &fate);
@@ -192,16 +193,16 @@ __attribute__((constructor)) static void start(void) {
   read_lie();
   const bool can_hold = flight_find(library, &real);
   if (lie == LIE_held && can_hold) {
-    /* Among the handlers of exit where a driver's own were: later than whoever knows that work is in flight may wait
-     * for it. */
+    /* The position of a driver's handler among the handlers of exit: it runs after the handlers that wait for work in
+     * flight. */
     (void)atexit(flight_look_at_exit);
-  } else if (lie == LIE_held && library != NULL) { /* a test of it would pass whatever it tests */
+  } else if (lie == LIE_held && library != NULL) { /* a test of this lie would always pass */
     (void)fprintf(stderr, "FAULTY_CL_LIE=held: the system's OpenCL lacks user events or what tells of queues\n");
     _exit(8);
   }
 }
 
-/* What a loader without drivers says; here, where there is no loader at all. */
+/* The answer of a loader without drivers, given here if the system has no loader. */
 enum { PLATFORM_NOT_FOUND = -1001 };
 
 /* -- forwarding ------------------------------------------------------------------------------------------------- */
@@ -214,7 +215,7 @@ enum { PLATFORM_NOT_FOUND = -1001 };
     return code != CL_SUCCESS ? code : real.name arguments; \
   }
 
-/* The same of one that waits. */
+/* The same for a function that waits. */
 #define FORWARD_WAIT(name, parameters, arguments)           \
   EXPORT cl_int name parameters;                            \
   EXPORT cl_int name parameters {                           \
@@ -249,7 +250,7 @@ enum { PLATFORM_NOT_FOUND = -1001 };
     return end(&f, code, event);                                           \
   }
 
-/* The same, of a command that carries `size` bytes. */
+/* The same for a command that copies `size` bytes. */
 #define CARRY(name, counter, parameters, arguments)                        \
   EXPORT cl_int name parameters;                                           \
   EXPORT cl_int name parameters {                                          \
@@ -279,7 +280,7 @@ static cl_int count_event(cl_int code, cl_event *event) {
   return code;
 }
 
-/* What a call that enqueues fails with, or CL_SUCCESS; with what its command is to wait for. */
+/* The code with which an enqueuing call fails, or CL_SUCCESS, and the events that its command must wait for. */
 static cl_int begin(flight *f, enum call call, cl_command_queue queue, cl_uint *count, const cl_event **waits) {
   f->code = take_command(call, &f->fate);
   const cl_int code = f->fate == FATE_FAILS ? f->code : CL_SUCCESS;
@@ -332,7 +333,7 @@ EXPORT cl_int clGetDeviceIDs(cl_platform_id platform, cl_bitfield type, cl_uint 
   return given;
 }
 
-/* Makes a word of a list another one that nobody knows. */
+/* Changes a word of a list into an unknown one. */
 static void hide_word(char *list, const char *word) {
   const size_t length = strlen(word);
   for (char *at = strstr(list, word); at != NULL; at = strstr(at, word)) {
@@ -359,7 +360,7 @@ static void put_on_guise(cl_uint what, size_t size, void *value) {
   }
   for (size_t i = 0; i < sizeof guise / sizeof guise[0]; i++) {
     if (guise[i].what == what && guise[i].size <= size) {
-      memcpy(value, &guise[i].value, guise[i].size); /* little-endian, as all that runs these tests */
+      memcpy(value, &guise[i].value, guise[i].size); /* little-endian, as all machines that run these tests */
     }
   }
 }
@@ -378,7 +379,7 @@ static void lie_about(cl_uint what, size_t size, void *value, size_t *needed) {
                                 (lie == LIE_long_number && !is_text && what != CL_DEVICE_TYPE))) {
     *needed = SIZE_MAX / 2;
   } else if (lie == LIE_many_units && value != NULL && what == CL_DEVICE_MAX_COMPUTE_UNITS && size >= sizeof(cl_uint)) {
-    *(cl_uint *)value = 8; /* so that a processor of few is given work for many */
+    *(cl_uint *)value = 8; /* so that a processor with few units gets work for many */
   } else if (lie == LIE_zero_info && value != NULL && !is_text && !is_flag) {
     memset(value, 0, size);
   } else if (lie == LIE_huge_info && value != NULL && !is_text && !is_flag) {
@@ -389,8 +390,7 @@ static void lie_about(cl_uint what, size_t size, void *value, size_t *needed) {
   }
 }
 
-/* Whether the lie is told of this device: FAULTY_CL_ONLY names one, in the order in which they are first asked about.
- */
+/* Whether the lie applies to this device: FAULTY_CL_ONLY names one by the order of the first queries. */
 static bool is_liar(cl_device_id device) {
   enum { KNOWN = 8 };
   static cl_device_id known[KNOWN];
@@ -407,8 +407,8 @@ static bool is_liar(cl_device_id device) {
   return only == NULL || atoi(only) == at;
 }
 
-/* What a driver with cl_khr_device_uuid and cl_khr_pci_bus_info answers; odd_identity: a bus that there cannot be, and
- * a UUID that is too short. Where it answers, *needed is the size. */
+/* The answers of a driver with cl_khr_device_uuid and cl_khr_pci_bus_info; odd_identity: an impossible bus and a UUID
+ * that is too short. If it answers, *needed is the size. */
 static cl_int tell_identity(cl_int given, cl_uint what, size_t size, void *value, size_t *needed) {
   static const char words[] = " cl_khr_device_uuid cl_khr_pci_bus_info";
   const bool odd = lie == LIE_odd_identity;
@@ -503,7 +503,8 @@ EXPORT cl_int clRetainMemObject(cl_mem memory) {
   return given;
 }
 
-/* With small_groups kernels take groups of SMALL_GROUP work items at most, as those of many registers do on GPUs. */
+/* With small_groups kernels take groups of at most SMALL_GROUP work items, as kernels with many registers do on
+ * GPUs. */
 enum { SMALL_GROUP = 8 };
 
 EXPORT cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_uint what, size_t size, void *value,
@@ -541,7 +542,7 @@ EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, c
   return end(&f, code, event);
 }
 
-/* In its guise the device knows no double: a program that names it does not compile. */
+/* The disguised device has no double: a program that uses it does not compile. */
 EXPORT cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                             const size_t *lengths, cl_int *error);
 EXPORT cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,

@@ -1,4 +1,4 @@
-/* The faulty loader in tests: where it is, how it is told what to do. */
+/* The faulty loader in tests: its path, and the commands that control it. */
 #ifndef TESTS_OPENCL_FAULTY_LOADER_H
 #define TESTS_OPENCL_FAULTY_LOADER_H
 
@@ -12,8 +12,8 @@
 
 #define FAULTY_PATH ND4C_TEST_BINARY_DIR "/lib/libnd4c_faulty_opencl.so"
 
-/* X(call): those that fail in turn while the device is opened (test_driver.c), because a process makes them there alone
- * or first; every other call of api.h fails in turn in test_faults.c. */
+/* X(call): calls that fail in turn while the device is opened (test_driver.c), because a process makes them only or
+ * first there; every other call of api.h fails in turn in test_faults.c. */
 // clang-format off
 #define FAULTY_AT_OPENING(X) \
   X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext) \
@@ -45,7 +45,7 @@ static inline nd4c_status faulty_start(nd4c_device **device) {
   return status == ND4C_OK ? nd4c_device_find("opencl:0", device) : status;
 }
 
-/* The same with a context on it, if it computes float64; the caller destroys the context. */
+/* The same with a context on the device, if it computes float64; the caller destroys the context. */
 static inline nd4c_status faulty_start_float64(nd4c_device **device, nd4c_context **context) {
   const int64_t shape[1] = {1};
   nd4c_array *one = NULL, *probe = NULL;

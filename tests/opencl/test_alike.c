@@ -1,5 +1,5 @@
-/* Results that hang on comparisons are the CPU's, over more elements than the records have: random words that are
- * refused, orders, boxes that are kept. Without an OpenCL device that has float64 the test is skipped. */
+/* Results that depend on comparisons equal the CPU's, over more elements than the records have: rejected random words,
+ * orders, selected boxes. Without an OpenCL device that has float64 the test is skipped. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ typedef struct parameter {
   bool whole;
 } parameter;
 
-/* The second parameter goes through its values many times while the first goes through its own once. */
+/* The second parameter cycles through its values many times while the first one goes through its values once. */
 static nd4c_array *parameter_array(parameter p, int64_t turns, int32_t rank, const int64_t *shape) {
   double *values = malloc(COUNT * sizeof *values);
   assert_non_null(values);

@@ -1,5 +1,5 @@
-/* A driver that fails or lies while it is opened: the registry tells what is wrong with it, by device, call and code,
- * the process goes on, and the CPU computes. Each case is a process of its own. */
+/* A driver that fails or lies while it is opened: the registry reports the fault by device, call and code, the process
+ * continues, and the CPU computes. Each case runs in a separate process. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static const char *program;
 
 /* -- the child -------------------------------------------------------------------------------------------------- */
 
-/* How often each call was made that was to fail. */
+/* How often each call that must fail was made. */
 static void print_reached(void) {
   const char *rules = getenv("FAULTY_CL");
   while (rules != NULL && *rules != '\0') {
@@ -28,7 +28,7 @@ static void print_reached(void) {
   }
 }
 
-/* One addition on the named device, or on the default one. Prints what came of it. */
+/* One addition on the named device, or on the default one. Prints its result or failure. */
 static int child(const char *name) {
   nd4c_device *device = NULL, *fallback = NULL;
   const float values[3] = {1, 2, 3};
@@ -74,8 +74,8 @@ static int child(const char *name) {
   return 0;
 }
 
-/* The devices of those names in turn: what came of each, and an addition on those that are there; then what is said of
- * them all. */
+/* Opens the devices of those names in turn: prints the status of each, adds on those that open, then prints the facts
+ * about all. */
 static int child_each(const char *names) {
   char copy[64], *rest = copy;
   (void)snprintf(copy, sizeof copy, "%s", names);
@@ -198,7 +198,7 @@ static const driver_case kept_cases[] = {
 };
 enum { CASES = sizeof cases / sizeof cases[0], KEPT_CASES = sizeof kept_cases / sizeof kept_cases[0] };
 
-/* Two devices, of which one fails: the other is in use, and keeps its number. */
+/* Two devices, one of which fails: the other one is used, and keeps its number. */
 static const struct {
   const char *name, *names, *environment, *only;
   const char *parts[PARTS];
@@ -256,7 +256,7 @@ static const struct {
      {"opencl:0=OK result=6", "programs cannot be kept in /proc/nope/deep (nd4c.opencl.cache)"}},
 };
 
-/* Without a cache on disk, but where that is what fails: what is tested must happen. */
+/* Without a cache on disk, except for cases in which the cache fails, so that the tested call is made. */
 static int run_case(const driver_case *c, const char *cache) {
   char output[CHILD_OUTPUT];
   const char *environment[] = {LIBRARY, c->environment, cache, NULL};
@@ -306,7 +306,7 @@ static void tells_what_is_wrong(void **state) {
   for (int i = 0; i < CASES; i++) {
     problems += run_case(&cases[i], "ND4C_OPENCL_CACHE=off");
   }
-  (void)setenv("FAULTY_CL_PLATFORM", "No PoCL", 1); /* whose programs the driver keeps itself */
+  (void)setenv("FAULTY_CL_PLATFORM", "No PoCL", 1); /* its driver has a cache of programs */
   for (int i = 0; i < KEPT_CASES; i++) {
     problems += run_case(&kept_cases[i], cache);
   }

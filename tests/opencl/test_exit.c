@@ -1,6 +1,6 @@
-/* A process that ends while OpenCL still compiles and computes for it ends well: nothing is taken down below the
- * driver's threads. Once through a loader that holds every kernel until somebody waits and looks where a driver would
- * take down its own; then with kernels that are compiled anew, which takes a while. */
+/* A process ends cleanly while OpenCL still compiles and computes for it: nd4c destroys no object that the driver's
+ * threads use. First through a loader that holds every kernel until the library waits, and that checks this when a
+ * driver would destroy its objects; then with kernels that are compiled again, which takes a while. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,8 @@
 #include "faulty_loader.h"
 #include "nd4c/nd4c.h"
 
-/* Leaves work behind: a chain, as many readers of one array would wait for each other. 77 without a device. */
+/* Leaves work in flight: a chain of results, because many readers of one array would make the host wait. 77 without a
+ * device. */
 static int leave_work(const char *milliseconds) {
   const int64_t shape[2] = {300, 400};
   const struct timespec pause = {.tv_nsec = strtol(milliseconds, NULL, 10) * 1000000};

@@ -1,5 +1,5 @@
-/* Memory of the host's and cl_mem handles in arrays on opencl:0, and cl_mem of arrays for others. The counters of the
- * faulty loader show that nothing is copied. Without an OpenCL device the tests are skipped. */
+/* Host memory and cl_mem handles as arrays on opencl:0, and cl_mem exported from arrays. The counters of the faulty
+ * loader show that nothing is copied. Without an OpenCL device the tests are skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,8 +73,8 @@ static void kernels_work_in_host_memory(void **state) {
   assert_int_equal(carried(), bytes);
   assert_int_equal(nd4c_array_wait(a), ND4C_OK);
   if (strstr(info_of(device).description, "Portable Computing Language") != NULL) {
-    assert_float_equal(memory[5], 10,
-                       0); /* there the kernel wrote it; other drivers may keep a copy until it is mapped */
+    /* PoCL's kernel writes in place; other drivers may keep a copy until the memory is mapped. */
+    assert_float_equal(memory[5], 10, 0);
   }
   nd4c_array_release(a);
   settle();

@@ -1,5 +1,5 @@
-/* A chain of devices, opencl:0 and then the host: when OpenCL fails at an allocation, a copy, a launch or, where the
- * routing waits, an event, the host's result is right, the failure is reported, and the inputs are what they were. */
+/* A chain of devices, opencl:0 and then the host: when OpenCL fails at an allocation, a copy, a launch or, if the
+ * routing waits, an event, the host's result is right, the failure is reported, and the inputs are unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static nd4c_device *add_on(nd4c_context *context, nd4c_device *where) {
   }
   assert_int_equal(status, ND4C_OK);
   if (context == waiting) {
-    assert_int_equal(faulty_control(""), 0); /* the call is over: reading is not what is to fail */
+    assert_int_equal(faulty_control(""), 0); /* the call is over, and the read must not fail */
   }
   nd4c_device *computed = nd4c_array_device(sum);
   assert_int_equal(nd4c_array_read(sum, read, sizeof read), ND4C_OK);
@@ -65,7 +65,7 @@ static char *take_report(void) {
 
 static void the_host_takes_over(void **state) {
   (void)state;
-  /* Each of them before anything has been computed: the call as a whole can go elsewhere. */
+  /* Each of them fails before anything is computed, so another device can compute the whole call. */
   static const char *const faults[] = {"clCreateBuffer:0:-4", "clEnqueueWriteBuffer:0:-5", "clSetKernelArg:0:-51",
                                        "clEnqueueNDRangeKernel:0:-5", "clCreateCommandQueue:0:-6"};
   assert_ptr_equal(add_on(routed, host), device);
@@ -80,16 +80,16 @@ static void the_host_takes_over(void **state) {
       print_error("%s: the report is \"%s\"\n", faults[i], report);
       fail();
     }
-    if (computed != host && i != 4) { /* the queue for transfers may be there already */
+    if (computed != host && i != 4) { /* the queue for transfers may exist already */
       print_error("%s: the failure had no consequence\n", faults[i]);
       fail();
     }
     nd4c_free(report);
-    assert_ptr_equal(add_on(routed, host), device); /* and back, once it works again */
+    assert_ptr_equal(add_on(routed, host), device); /* and the device again, once it works */
   }
 }
 
-/* An event that fails in turn at each place where the call, to its end, looks at one. */
+/* An event fails in turn at each place where the call checks one. */
 static void the_host_takes_over_in_flight(void **state) {
   (void)state;
   static const char *const faults[] = {"clWaitForEvents:%d:-14", "clGetEventInfo:%d:-58", "clFlush:%d:-5"};
@@ -117,7 +117,7 @@ static void the_host_takes_over_in_flight(void **state) {
   }
 }
 
-/* What the OpenCL device does not know the host computes, and explain says so. */
+/* The host computes ops that the OpenCL device lacks, and explain reports that. */
 static void what_is_declined_goes_on(void **state) {
   (void)state;
   nd4c_array *z = NULL, *sum = NULL;
@@ -140,7 +140,7 @@ static void what_is_declined_goes_on(void **state) {
   nd4c_array_release(sum);
 }
 
-/* A list may have more numbers than an array has axes: the kernel's room for them ends earlier. */
+/* A list may have more numbers than an array has axes, and more than the kernel has room for. */
 static void a_long_list_is_declined(void **state) {
   (void)state;
   enum { AXES = 40 };

@@ -1,7 +1,7 @@
-/* Every call to OpenCL but those of opening fails once, at every place where a scenario makes it: the device, the call
- * and the code by its name are told, nothing is left behind, the host's data is intact, and the same scenario works
- * right after. The same for calls that are routed there and wait: the host computes what the device fails at, whenever
- * that is. Run twice: on the device as it is, and in the guise of a GPU with memory of its own, out of order.
+/* Every call to OpenCL except those of opening fails once, at every place where a scenario makes it: the failure names
+ * the device, the call and the code, nothing is left behind, the host's data is intact, and the same scenario works
+ * right after. The same for routed calls that wait: the host computes a call that the device fails at, at whatever
+ * point. Run twice: on the device as it is, and disguised as a GPU with separate memory and an out-of-order queue.
  * Without an OpenCL device the tests are skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
@@ -20,19 +20,19 @@ static nd4c_device *device;
 
 /* -- the scenario ------------------------------------------------------------------------------------------------- */
 
-/* What every device does, and what this one does besides: kernels that fill, that read back and that may tell a fault,
- * an array that moves out of its arena, memory of the host's and of another array's, memory that is given back. */
+/* The scenario of every device, and further calls of this one: kernels that fill, that read back and that may report a
+ * fault, an array that moves out of its arena, host memory and another array's memory, memory that is released. */
 typedef struct play {
   scenario common;
   nd4c_workspace *workspace;
   nd4c_array *kept, *indices, *picked, *places, *ordered, *imported, *part;
   nd4c_external given; /* release NULL: nothing */
-  long told; /* calls of `watched` until memory is given back: with it go idle contexts, whose end fails silently */
+  long told;           /* calls of `watched` before memory is trimmed; later failures are silent */
 } play;
 
 static const char *watched;
 
-/* Computed in an arena, of which it is moved out. */
+/* An array computed in an arena and moved out of it. */
 static nd4c_status keep(play *p) {
   STEP(nd4c_workspace_enter(p->workspace));
   nd4c_status status = nd4c_negative_on(p->common.first, p->common.b, &p->kept);
@@ -52,7 +52,7 @@ static void end_exchange(play *p) {
   p->given = (nd4c_external){0};
 }
 
-/* Memory of the host's, and half of it as a buffer of its own. */
+/* Host memory, and half of it as a separate buffer. */
 static nd4c_status exchange(play *p) {
   enum { IMPORTED = 128 };
   static _Alignas(64) float memory[IMPORTED];
@@ -119,7 +119,7 @@ static void play_clear(play *p) {
 
 /* -- the failures ------------------------------------------------------------------------------------------------- */
 
-/* Objects of the driver's that a scenario makes and gives back; kernels and programs are kept for the next. */
+/* Objects of the driver that a scenario makes and releases; kernels and programs are kept for the next one. */
 static long held(void) {
   return faulty_count("buffers") + faulty_count("events") + faulty_count("queues");
 }
@@ -130,7 +130,7 @@ static void settle(void) {
   nd4c_error_clear();
 }
 
-/* The call, a code that its specification knows, and whether its failure may be without consequence. */
+/* The call, a code of its specification, and whether its failure may have no consequence. */
 typedef struct fault_row {
   const char *call;
   int code;
@@ -173,12 +173,12 @@ static const fault_row rows[] = {
 #undef CODE
 // clang-format on
 
-/* What the failure's text must name. */
+/* A name that the failure's text must contain. */
 static bool text_is_complete(const fault_row *row, const char *text) {
   return strstr(text, "opencl:0") != NULL && strstr(text, row->call) != NULL && strstr(text, row->name) != NULL;
 }
 
-/* How many of the calls are parts of recording a fence, which may be had at the second attempt: a fault buffer is read
+/* How many of the calls belong to recording a fence, which may succeed at the second attempt: a fault buffer is read
  * and reset. */
 static int mended(const fault_row *row) {
   return strcmp(row->call, "clEnqueueReadBuffer") == 0 || strcmp(row->call, "clEnqueueFillBuffer") == 0 ? 1 : 0;
@@ -196,11 +196,11 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *unn
   nd4c_status status = play_all(&p);
   const bool reached = faulty_count(row->call) - before >= number, told = p.told - before >= number;
   (void)faulty_control("");
-  if (status == ND4C_OK) { /* of work whose result nobody asks for, who waits for all of it is told */
+  if (status == ND4C_OK) { /* for work without a reader, the call that waits for all work reports the failure */
     status = nd4c_device_synchronize(device);
   }
   (void)snprintf(text, sizeof text, "%s", nd4c_error_message());
-  if (p.common.on_host != NULL) { /* whatever happened to the device, this is the host's */
+  if (p.common.on_host != NULL) { /* the host's data must be intact after any failure of the device */
     assert_int_equal(scenario_check(p.common.on_host, 2), ND4C_OK);
   }
   play_clear(&p);
@@ -222,7 +222,7 @@ static bool fail_once(const fault_row *row, long number, long baseline, int *unn
   return reached;
 }
 
-/* The device says what it is: see faulty_loader.c. */
+/* The device's facts, true or disguised: see faulty_loader.c. */
 static bool makes_call(const fault_row *row) {
   const char *queue = NULL;
   assert_int_equal(nd4c_config_get("nd4c.opencl.queue", &queue), ND4C_OK);
@@ -306,7 +306,7 @@ static void clear_routed(routed_play *p) {
   *p = (routed_play){0};
 }
 
-/* One failure at the n-th call, which changes nothing but the device. False if fewer were made. */
+/* One failure at the n-th call, which changes only the device that computes. False if fewer were made. */
 static bool survive_once(const fault_row *row, long number, nd4c_context *context, nd4c_device *host) {
   routed_play p = {0};
   char command[128];
@@ -347,7 +347,7 @@ static void the_chain_survives_each(void **state) {
   assert_true(held() <= baseline);
 }
 
-/* Whatever the backend asks of the loader fails here or where the device is opened. */
+/* Every function that the backend takes from the loader fails here or in the test of opening. */
 static void no_call_is_left_out(void **state) {
   (void)state;
 #define NAME(call) #call,
@@ -369,7 +369,7 @@ static void no_call_is_left_out(void **state) {
   }
 }
 
-/* The device is out of memory: what is cached goes first, then the status says so. */
+/* The device is out of memory: nd4c frees cached memory first, then reports the status. */
 static void tells_that_memory_is_out(void **state) {
   (void)state;
   nd4c_array *array = NULL;

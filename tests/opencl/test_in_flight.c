@@ -1,6 +1,6 @@
-/* Commands that fail once they are in flight, in a driver that goes on with what stands behind them: kernels then find
- * whatever is left in their scratch, and nothing but what is their own may be touched; a routed call that waits has the
- * host's results. Without an OpenCL device the tests are skipped. */
+/* Commands that fail in flight, in a driver that still runs the commands after them: kernels then find old contents in
+ * their scratch, and must not touch memory outside their operands; a routed call that waits gives the host's results.
+ * Without an OpenCL device the tests are skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 enum { COUNT = 70 /* more than one run of a sort */, INPUTS = 3, OUTPUTS = 4, BYTES = 4096, MOST_CALLS = 100 };
 
 static nd4c_device *device, *host;
-static nd4c_context *plain, *routed, *direct; /* on the host; to the device where it can, waiting; on the device */
+static nd4c_context *plain, *routed, *direct; /* on the host; routed to the device, waiting; on the device */
 
 static nd4c_context *make_context(nd4c_device *on) {
   const nd4c_context_options options = {.struct_size = sizeof options, .device = on};
@@ -50,8 +50,8 @@ static nd4c_array *array_of(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   return array;
 }
 
-/* Whole numbers, so that sums are exact: x different ones, d and r (in pairs) few, p scores of 2 classes, c of 7
- * classes in 10 steps, u a plane; o boxes. */
+/* Whole numbers, so that sums are exact: x has different ones, d and r (in pairs) few, p scores of 2 classes, c of 7
+ * classes in 10 steps, u a plane; o has boxes. */
 static nd4c_array *numbers(char letter) {
   static const struct {
     char letter;
@@ -106,7 +106,7 @@ static const int64_t two = 2, first_axis = 0, twice = 2 * COUNT;
     }                                                         \
   }
 
-/* Ops of which a kernel reads or writes at places that another one found. */
+/* Ops with a kernel that reads or writes at positions that another kernel computed. */
 static const struct op_case {
   nd4c_op op;
   const char *inputs;
@@ -153,7 +153,7 @@ static void run_case(const struct op_case *c, nd4c_context *context, results *r)
   }
   const nd4c_status status = nd4c_op_call(context, c->op, (const nd4c_array *const *)inputs, count, c->attrs,
                                           c->attr_count, outputs, c->outputs);
-  (void)faulty_control(""); /* the call is over: reading is not what is to fail */
+  (void)faulty_control(""); /* the call is over, and the read must not fail */
   if (status != ND4C_OK) {
     fail_msg("%s: %s: %s", nd4c_op_get(c->op)->name, nd4c_status_name(status), nd4c_error_message());
   }
@@ -171,9 +171,9 @@ static void run_case(const struct op_case *c, nd4c_context *context, results *r)
   }
 }
 
-/* What is cached of the device's memory, and so becomes the streams' scratch, which they give back first, is full of
- * numbers that lead nowhere, and of zeros that hide none of them: where one word is looked at first, another decides.
- * Blocks come in eight sizes between powers of two. */
+/* Fills cached device memory, which becomes the streams' scratch after they release theirs, with numbers that are no
+ * valid positions, and with zeros between them, because a kernel may test one word and use another. Blocks come in
+ * eight sizes between powers of two. */
 static void leave_rubbish(void) {
   enum { LEAST = 64, OCTAVES = 4, SIZES = 8 * OCTAVES, EACH = 1, MOST = LEAST << OCTAVES };
   static const int64_t kinds[] = {0, 0x7070707070707070, 3, -1, 1 << 20, 0, -70, INT64_MIN + 1, 0x70707070, 1};
@@ -235,7 +235,7 @@ static void nothing_of_others_is_touched(void **state) {
 
 /* -- faults ------------------------------------------------------------------------------------------------------- */
 
-/* x at the places of i, of which one may be out of range. */
+/* x at the positions of i, one of which may be out of range. */
 static nd4c_status gather(nd4c_context *context, bool good) {
   int64_t places[COUNT];
   float values[COUNT] = {0};
@@ -256,8 +256,8 @@ static nd4c_status gather(nd4c_context *context, bool good) {
   return status;
 }
 
-/* An index out of range is told for the op that had it, and for no other: where the buffer through which kernels tell
- * it cannot be emptied or read, the next op is right or fails with a status that lets another device try. */
+/* An index out of range is reported for the op that had it, and for no other: if the buffer in which kernels report it
+ * cannot be reset or read, the next op is right or fails with a status after which another device may try. */
 static void a_fault_is_told_once(void **state) {
   (void)state;
   static const char *const faults[] = {"clEnqueueFillBuffer:1:-5:lost", "clEnqueueFillBuffer:1:-5",
@@ -294,8 +294,8 @@ static int64_t milliseconds(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A command may still run where one beside it failed, and its memory is not given back before it is done: here a kernel
- * that begins late, while the fence behind it fails at once. */
+/* A command may still run after another one failed, and its memory is not released before it is done: here a kernel
+ * that begins late, while the fence after it fails at once. */
 static void what_runs_beside_a_failure_is_waited_for(void **state) {
   (void)state;
   enum { LATE = 50 };
@@ -322,7 +322,7 @@ static void what_runs_beside_a_failure_is_waited_for(void **state) {
   assert_true(waited >= LATE - 1);
 }
 
-/* Somebody who asks again and again whether it is done is told so in the end, also by a driver that cannot tell. */
+/* A caller that polls whether work is done gets the answer in the end, even if the driver cannot report it. */
 static void what_cannot_be_told_is_ready(void **state) {
   (void)state;
   enum { ENOUGH = 1000 };
@@ -339,10 +339,10 @@ static void what_cannot_be_told_is_ready(void **state) {
   assert_true(asked < ENOUGH);
   nd4c_array_release(y);
   nd4c_array_release(x);
-  (void)nd4c_context_synchronize(direct); /* tells what could not be told */
+  (void)nd4c_context_synchronize(direct); /* reports the failure that could not be reported */
 }
 
-/* Nor does another stream's work overtake it: what it leaves would be overwritten later. */
+/* Another stream's work must not run before it either: it would overwrite that work's results later. */
 static void what_runs_beside_a_failure_is_not_overtaken(void **state) {
   (void)state;
   float values[COUNT];
@@ -357,7 +357,7 @@ static void what_runs_beside_a_failure_is_not_overtaken(void **state) {
   assert_int_equal(nd4c_add_on(direct, x, x, &y), ND4C_OK);
   assert_int_equal(faulty_control(""), 0);
   assert_int_equal(nd4c_subtract_on(other, x, x, &y), ND4C_OK);
-  (void)nd4c_context_synchronize(other); /* tells the failure */
+  (void)nd4c_context_synchronize(other); /* reports the failure */
   (void)nd4c_context_synchronize(direct);
   if (nd4c_array_read(y, values, sizeof values) == ND4C_OK) {
     for (int i = 0; i < COUNT; i++) {
@@ -369,8 +369,9 @@ static void what_runs_beside_a_failure_is_not_overtaken(void **state) {
   assert_int_equal(nd4c_context_destroy(other), ND4C_OK);
 }
 
-/* Nor does the next call of the same stream: there, too, a failure ends before what it was to wait for. PoCL keeps an
- * order of its own among commands that share a buffer, so that the call's time has to tell; a queue in order has it. */
+/* The same for the next call on the same stream: there, too, a failed command ends before the command that it should
+ * wait for. PoCL orders commands that share a buffer, so the test checks the call's time; an in-order queue orders all
+ * commands. */
 static void what_a_failure_waited_for_is_not_overtaken(void **state) {
   (void)state;
   const char *queue = getenv("ND4C_OPENCL_QUEUE");
@@ -389,7 +390,7 @@ static void what_a_failure_waited_for_is_not_overtaken(void **state) {
   assert_int_equal(faulty_control(""), 0);
   assert_int_equal(nd4c_subtract_on(direct, x, x, &y), ND4C_OK);
   const int64_t waited = milliseconds() - begin;
-  (void)nd4c_context_synchronize(direct); /* tells the failure */
+  (void)nd4c_context_synchronize(direct); /* reports the failure */
   assert_true(queue == NULL || strcmp(queue, "out_of_order") != 0 || waited >= 50 - 1);
   assert_int_equal(nd4c_array_read(y, values, sizeof values), ND4C_OK);
   for (int i = 0; i < COUNT; i++) {
@@ -401,7 +402,7 @@ static void what_a_failure_waited_for_is_not_overtaken(void **state) {
 
 /* -- programs ----------------------------------------------------------------------------------------------------- */
 
-/* Programs of products by vectors know no strides. */
+/* Programs of products by vectors take no strides. */
 static void products_are_built_once(void **state) {
   (void)state;
   enum { SIDE = 16 };

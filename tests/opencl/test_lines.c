@@ -1,5 +1,5 @@
 /* Long lines that several work items share: running sums, products and extremes, and repeat's counts, against a plain
- * loop. Without an OpenCL device the test is skipped, without float64 on it those rows that are of it. */
+ * loop. Without an OpenCL device the test is skipped; without float64 on the device, its rows of float64 are. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,15 +31,15 @@ static double signs(int64_t i) {
   return i * 7919 % 64 < 32 ? 1.0009765625 : -0.9990234375;
 }
 
-/* Pieces of a line, as scan.c cuts it; those from 1 on come behind another. */
+/* Pieces of a line, as scan.c splits it; pieces from 1 on follow another one. */
 enum { PIECES = LENGTH / 4096, PIECE = (LENGTH + PIECES - 1) / PIECES };
 
-/* The running sum goes from end to end of the range; from 0 on it would leave it. */
+/* The running sum moves from one end of the range to the other; started at 0 it would leave the range. */
 static double huge(int64_t i) {
   return i == 0 ? -1.7e308 : (i - 1) % 6 < 3 ? 1e308 : -1e308;
 }
 
-/* The same of products: to 2^-1000, to 2^1000 and back, again and again. */
+/* The same for products: to 2^-1000, to 2^1000 and back, repeatedly. */
 static double swing(int64_t i) {
   return i % 4000 < 1000 || i % 4000 >= 3000 ? 0.5 : 2;
 }
@@ -50,12 +50,12 @@ static double to_and_back(int64_t i, double first, double next, int64_t count) {
   return piece == 1 && at < 600 ? first : piece != 2 || at >= 2 * count ? 1 : at < count ? next : 1 / next;
 }
 
-/* By itself the third piece comes so near 0 that bits are lost. */
+/* Computed alone, the third piece comes so near 0 that bits are lost. */
 static double deep(int64_t i) {
   return to_and_back(i, 2, 1.0 / 3, 668);
 }
 
-/* It stays within the range by itself, behind the second it does not. */
+/* Computed alone it stays within the range, after the second piece it does not. */
 static double sink(int64_t i) {
   return to_and_back(i, 0.5, 0.5, 600);
 }
@@ -69,7 +69,7 @@ static double vanish(int64_t i) {
   return i < 12000 ? 0.5 : 2;
 }
 
-/* 0 first: what comes then is too much only without it. */
+/* 0 first: without it the later products would overflow. */
 static double zero_first(int64_t i) {
   return i == 0 ? 0 : i % 5 == 0 ? -1e300 : 1e300;
 }
@@ -128,7 +128,7 @@ static double next_of(const row *r, double before, double value) {
   return isinf(high) ? high : high + log1p(exp(low - high));
 }
 
-/* A line of x from `begin` on, `step` apart; results of each line stand alike. */
+/* A line of x from `begin` on, `step` apart; the results have the same layout. */
 static void expect_line(const row *r, int64_t begin, int64_t step) {
   double sum = r->op == ND4C_OP_cumulative_sum ? 0 : r->op == ND4C_OP_cumulative_prod ? 1 : -(double)INFINITY;
   double weight = 0, best = NAN;
@@ -257,7 +257,7 @@ static void lines_are_what_a_loop_gives(void **state) {
   }
 }
 
-/* More slices than one work item adds up. */
+/* more slices than one work item adds */
 static void counts_are_added_up(void **state) {
   (void)state;
   enum { SLICES = 20000 };

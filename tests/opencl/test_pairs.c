@@ -1,5 +1,5 @@
-/* Where there is no float64, what kernels compute in pairs of floats is what the CPU gives, at the ends of float32's
- * range, beside masks, at halves and zeros. CI runs it behind the loader that hides float64 (mobile_gpu), too. */
+/* Without float64, kernels compute in pairs of floats and must agree with the CPU at the ends of float32's range,
+ * beside masks, at halves and zeros. CI also runs it with the loader that hides float64 (mobile_gpu). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ enum { INPUTS = 4, ATTRS = 3, MOST = 300 };
 static nd4c_device *device, *host;
 static nd4c_context *contexts[2]; /* on the host, on the device */
 
-/* Values in C order; `times`: one behind the other so often. */
+/* Values in C order, repeated `times` times. */
 typedef struct input {
   nd4c_dtype dtype;
   int32_t rank;

@@ -1,6 +1,5 @@
-/* Which results a command reaches that fails in flight, where one fence covers it and others: in a run of a plan, among
- * calls before any wait, and where a kernel finds an index out of range. Without an OpenCL device the tests are
- * skipped. */
+/* The results that a failure in flight reaches if one fence covers several commands: in a run of a plan, among calls
+ * before any wait, and when a kernel finds an index out of range. Without an OpenCL device the tests are skipped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@ static const int64_t shape[1] = {COUNT};
 static nd4c_device *device;
 static nd4c_context *context;
 
-/* Each test has a stream of its own: where a wait came too late, submissions have fences of their own for a while. */
+/* Each test has a separate stream: after a late wait, submissions have separate fences for a while. */
 static int begin(void **state) {
   (void)state;
   const nd4c_context_options options = {.struct_size = sizeof options, .device = device};
@@ -37,7 +36,7 @@ static nd4c_array *filled(double value) {
   return array;
 }
 
-/* For the step that fails (1 to 4): the outputs that depend on it, and what names it. */
+/* For the step that fails (1 to 4): the outputs that depend on it, and its name in the text. */
 static void a_command_reaches_what_depends_on_it(void **state) {
   (void)state;
   static const struct {
@@ -50,7 +49,7 @@ static void a_command_reaches_what_depends_on_it(void **state) {
   CHECK_OK(nd4c_plan_create(graph, context, &options, &plan));
   check_make_inputs(graph, 7, inputs);
   const nd4c_array *given[] = {inputs[0], inputs[1]};
-  CHECK_OK(nd4c_plan_run(plan, given, 2, right, 3)); /* brings the inputs there, and builds the kernels */
+  CHECK_OK(nd4c_plan_run(plan, given, 2, right, 3)); /* copies the inputs to the device, and builds the kernels */
   for (int i = 0; i < 3; i++) {
     CHECK_OK(nd4c_array_wait(right[i]));
   }
@@ -78,7 +77,7 @@ static void a_command_reaches_what_depends_on_it(void **state) {
   nd4c_graph_destroy(graph);
 }
 
-/* Three chains in turn, one fence for all: the k-th call fails, and what comes after it in its chain. */
+/* Three chains in turn, one fence for all: the k-th call fails, and with it the later calls in its chain. */
 static void a_call_reaches_what_depends_on_it(void **state) {
   (void)state;
   nd4c_array *one = filled(1);
@@ -107,7 +106,7 @@ static void a_call_reaches_what_depends_on_it(void **state) {
   nd4c_array_release(one);
 }
 
-/* x at the places of an array, of which one may be out of range. */
+/* x at the positions of an array, one of which may be out of range. */
 static void gather(const nd4c_array *x, bool good, nd4c_array **y) {
   int64_t places[COUNT] = {0};
   nd4c_array *inputs[2] = {NULL, NULL};
@@ -118,7 +117,8 @@ static void gather(const nd4c_array *x, bool good, nd4c_array **y) {
   nd4c_array_release(inputs[1]);
 }
 
-/* An index out of range is told for the call that had it, though one fence covers others that could have had one. */
+/* An index out of range is reported for the call that had it, although one fence covers other calls that could have had
+ * one. */
 static void a_fault_is_told_of_its_call(void **state) {
   (void)state;
   nd4c_array *x = filled(3), *good[CALLS] = {NULL}, *bad = NULL, *after = NULL;
@@ -147,7 +147,7 @@ static void a_fault_is_told_of_its_call(void **state) {
   nd4c_array_release(x);
 }
 
-/* More than there are fault buffers: the last one's fault is of any of those that share it, and of no other. */
+/* More calls than fault buffers: a fault in the last buffer counts for all calls that share it, and for no other. */
 static void more_calls_than_fault_buffers(void **state) {
   (void)state;
   enum { BUFFERS = 32, MANY = BUFFERS + 8 };

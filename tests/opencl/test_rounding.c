@@ -13,8 +13,8 @@
 static nd4c_device *device;
 static nd4c_context *context;
 
-/* The sum lies just above the middle between two neighbours of the dtype, by less than a float can tell: rounded to
- * float first it would be the middle, and then the even neighbour below. */
+/* The sum is just above the midpoint of two neighbours of the dtype, by less than a float resolves: rounded to float
+ * first it would be the midpoint, and then the even neighbour below. */
 static void rounds_once(void **state) {
   (void)state;
   static const struct {

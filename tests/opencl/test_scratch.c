@@ -1,5 +1,5 @@
-/* Many calls under way on one queue work in one scratch buffer, also where the queue is out of order. Without an OpenCL
- * device the tests are skipped. */
+/* Many calls under way on one queue use one scratch buffer, also if the queue is out of order. Without an OpenCL device
+ * the tests are skipped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static nd4c_memory_info info(void) {
   return filled;
 }
 
-/* COUNT whole numbers from `first` on, in an order of no meaning. */
+/* COUNT whole numbers from `first` on, shuffled. */
 static nd4c_array *mixed(int32_t first) {
   static int32_t values[COUNT];
   const int64_t shape[1] = {COUNT};
@@ -50,7 +50,7 @@ static void sorts_share_their_scratch(void **state) {
   assert_int_equal(nd4c_sort_on(context, from[0], -1, false, &once), ND4C_OK);
   assert_int_equal(nd4c_array_wait(once), ND4C_OK);
   const int64_t scratch = info().scratch_bytes, before = info().live_bytes;
-  assert_true(scratch > COUNT * (int64_t)sizeof(int64_t)); /* or this test shows nothing */
+  assert_true(scratch > COUNT * (int64_t)sizeof(int64_t)); /* otherwise the test would show nothing */
   assert_int_equal(nd4c_memory_reset_peak(device), ND4C_OK);
   for (int32_t i = 0; i < CALLS; i++) {
     assert_int_equal(nd4c_sort_on(context, from[i], -1, false, &to[i]), ND4C_OK);
@@ -59,7 +59,7 @@ static void sorts_share_their_scratch(void **state) {
     assert_sorted(to[i], i * 10);
   }
   assert_int_equal(info().scratch_bytes, scratch);
-  const int64_t results = info().live_bytes - before; /* blocks are a little larger than what is asked for */
+  const int64_t results = info().live_bytes - before; /* blocks are a little larger than requested */
   assert_in_range(results, (int64_t)CALLS * COUNT * 4, (int64_t)CALLS * COUNT * 5);
   assert_int_equal(info().peak_bytes, before + results);
   assert_int_equal(nd4c_memory_trim(device, 0), ND4C_OK);

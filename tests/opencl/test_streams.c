@@ -1,4 +1,4 @@
-/* Command queues that the application owns, queues with a priority: on a real driver, by way of the system's loader. */
+/* Command queues that the application owns, queues with a priority: on a real driver, through the system's loader. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static nd4c_device *device;
 static nd4c_context *own;
 static nd4c_cl_api cl;
 
-/* What an application does: the vendor's functions from the vendor's library. */
+/* The vendor's functions from the vendor's library, as an application loads them. */
 static bool find_functions(void) {
   void *library = dlopen("libOpenCL.so.1", RTLD_NOW);
   bool all = library != NULL;
@@ -91,7 +91,7 @@ static void work_goes_to_the_queue(void **state) {
   nd4c_array_release(two);
   nd4c_array_release(one);
   assert_int_equal(nd4c_context_destroy(wrapped), ND4C_OK);
-  assert_int_equal(wait_for_references(queue, references), references); /* given back, and not destroyed */
+  assert_int_equal(wait_for_references(queue, references), references); /* released, and not destroyed */
   assert_int_equal(cl.clFinish(queue), CL_SUCCESS);
   assert_int_equal(cl.clReleaseCommandQueue(queue), CL_SUCCESS);
 }
@@ -118,7 +118,7 @@ static void refuses_other_queues(void **state) {
   assert_null(wrapped);
 }
 
-/* Where the driver has them, all in its range compute; else there is one. */
+/* If the driver has priorities, queues of all in its range compute; otherwise there is one priority. */
 static void priorities_are_the_driver_s(void **state) {
   (void)state;
   nd4c_device_info info = {.struct_size = sizeof info};
@@ -157,7 +157,7 @@ static int64_t timed_on(nd4c_context *context) {
   return after.device_timed - before.device_timed;
 }
 
-/* Queues that were made while the tracer is on tell times, those of before do not, and the application's as it made
+/* Queues made while the tracer is on report times, earlier ones do not, and the application's queues as it made
  * them. */
 static void queues_tell_times(void **state) {
   (void)state;

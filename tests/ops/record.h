@@ -69,7 +69,7 @@ static inline int record_tensor(const char *text, nd4c_tensor *tensor, int64_t *
   if (tensor->rank < 0 || *text++ != ')') {
     return 0;
   }
-  /* C order unless the record says otherwise; wrapping, because extents may be hostile. */
+  /* C order unless the record has strides; the product wraps, because extents may be hostile. */
   uint64_t step = 1;
   for (int32_t i = tensor->rank - 1; i >= 0; i--) {
     strides[i] = (int64_t)step;
@@ -108,7 +108,7 @@ static inline int record_attr(record *self, const char *text) {
   return 0;
 }
 
-/* Reads the part of a line before "->", which is cut up on the way. 0 if it is not a record. */
+/* Reads the part of a line before "->" and writes zeros between its words. 0 if it is not a record. */
 static inline int record_parse(record *self, char *call) {
   memset(self, 0, sizeof *self);
   const nd4c_op_info *info;
@@ -154,7 +154,7 @@ static inline size_t record_list(char *text, size_t size, int32_t count, const i
   return length;
 }
 
-/* What came out, in the form of a record's result. */
+/* The outcome, in the form of a record's result. */
 static inline void record_result(record *self, nd4c_status status, char *text, size_t size) {
   if (status != ND4C_OK) {
     (void)snprintf(text, size, "%s %s", nd4c_status_name(status), nd4c_error_message());

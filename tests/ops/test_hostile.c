@@ -1,5 +1,5 @@
-/* Random calls that nobody means well: inference refuses or gives a sound result, and never crashes. Worth most under
- * the sanitizers. ND4C_TEST_SEED repeats a run. */
+/* Random calls with invalid arguments: inference refuses them or gives a sound result, and never crashes. Most useful
+ * under the sanitizers. ND4C_TEST_SEED repeats a run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static void draw_input(call *self, int32_t i, const nd4c_tensor *like) {
     self->shapes[i][axis] = same ? like->shape[axis] : number();
     self->strides[i][axis] = 1;
   }
-  /* As every caller has it; of what is refused at the door nobody reads it. */
+  /* As every caller sets it; the library does not read it in calls that it refuses at once. */
   int64_t size = 0;
   tensor->size = nd4c_shape_size(tensor->dtype, tensor->rank, tensor->shape, &size) == ND4C_OK ? size : 0;
 }
@@ -96,7 +96,7 @@ static void draw_call(call *self, const nd4c_op_info *op) {
   }
 }
 
-/* Whatever is accepted has a dtype of this build and a size that fits. */
+/* An accepted result has a dtype of this build and a size that fits. */
 static bool sound(const nd4c_inferred *output) {
   const nd4c_dtype_info *info = nd4c_dtype_get_info(output->dtype);
   int64_t size;
@@ -153,7 +153,7 @@ static void nothing_crashes(void **state) {
       report(op, seed, round);
     }
   }
-  /* The generator must not only make what is refused at the door. */
+  /* The generator must also make calls that pass the first checks. */
   assert_true(accepted > ROUNDS / 20);
   assert_true(views > ROUNDS / 200);
 }

@@ -8,7 +8,7 @@
 
 #include "record.h"
 
-/* Strides of axes that are never stepped along mean nothing. */
+/* Strides of axes with at most one element do not count. */
 static int same_view(const record *self, const int64_t *strides, int64_t offset, const char *expected) {
   int64_t wanted[RECORD_VALUES];
   if (record_numbers(&expected, wanted) != self->output.rank || *expected != '@') {
@@ -35,7 +35,7 @@ static int check_view(record *self, const char *expected, char *got, size_t size
   return strncmp(expected, "view ", 5) == 0 && same_view(self, strides, offset, expected + 5);
 }
 
-/* One line; prints it with what came out if that differs. */
+/* One line; prints it with the result if that differs. */
 static int check_line(const char *file, int number, char *line) {
   char whole[2048], got[10240];
   (void)snprintf(whole, sizeof whole, "%s", line);

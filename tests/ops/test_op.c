@@ -98,7 +98,7 @@ static void defaults_have_words(void **state) {
   assert_true(worded > 50);
 }
 
-/* The generic call takes a word for its number, as the text it was before attributes of few words were numbers. */
+/* The generic call takes a word instead of its number, because attributes with few words were texts before. */
 static void words_stand_for_numbers(void **state) {
   (void)state;
   const nd4c_op_info *fft = nd4c_op_get(ND4C_OP_fft), *correlate = nd4c_op_get(ND4C_OP_correlate);
@@ -377,7 +377,8 @@ static void wrong_attributes_are_refused(void **state) {
   assert_int_equal(nd4c_op_resolve_attrs(nd4c_op_get(ND4C_OP_sum), NULL, 0, values), ND4C_OK);
 }
 
-/* What only callers in C can get wrong: lists that are NULL, kinds in positional attributes, numbers of no dtype. */
+/* Mistakes that only callers in C can make: lists that are NULL, kinds in positional attributes, numbers of no
+ * dtype. */
 static void positional_calls_are_checked(void **state) {
   (void)state;
   const int64_t shape[] = {2, 3}, strides[] = {3, 1};

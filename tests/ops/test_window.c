@@ -1,4 +1,4 @@
-/* Paddings and output extents of one window axis; what inference alone does not show. */
+/* Paddings and output extents of one window axis, which tests of inference do not show. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,15 +3,14 @@
 
     tests/planted/plant.py [--seed N] [--family NAME] [--kinds bound,constant,...] [--records DIR] [--table FILE]
 
-Works in a copy of the checkout (build/planted/tree), so the checkout stays as it is. The copy is built by the preset debug
-in a folder that lies in it as build/debug lies in the checkout: what a compiler cache knows from there is not compiled
-again. --records: recorded cases that are made already (build/debug/tests/records).
+Works in a copy of the checkout (build/planted/tree), so the checkout stays as it is. The copy is built by the preset debug in
+a folder at the same relative path as build/debug in the checkout, so that the compiler cache has most objects. --records:
+recorded cases that are made already (build/debug/tests/records).
 
-For every family and every kind of error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and
-runs the family's ops. What catches an error must pass once it is gone again. The table says where each error was and which
-case caught it; the exit code is 1 if one was not caught. A rewrite that does not compile is no error planted: the next
-place is taken.
-"""
+For every family and every kind of error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and runs
+the family's ops. The case that catches an error must pass after the error is removed. The table lists the place of each error
+and the case that caught it; the exit code is 1 if one was not caught. A rewrite that does not compile does not count: the next
+place is tried. """
 import argparse
 import os
 import pathlib
@@ -165,7 +164,7 @@ def runs(engine):
 
 
 def conformance(family, ops, engine):
-    """What caught the error: (text, a function that repeats it), or None if everything passed."""
+    """The case that caught the error: (text, a function that repeats it), or None if everything passed."""
     for more, environment in runs(engine):
         for op in ops:
             failure = judge(family, op, engine, environment, more)

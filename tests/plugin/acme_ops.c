@@ -1,6 +1,6 @@
 /* A plug-in that brings two ops and nothing else: acme.scaled_add, element by element with an attribute, and
- * acme.halves, with a shape rule and two outputs. ACME_LIE makes inference answer nonsense and kernels compute it,
- * ACME_NAME is the provider's name. It knows nd4c through nd4c/plugin.h alone. */
+ * acme.halves, with a shape rule and two outputs. ACME_LIE makes inference and kernels give wrong answers, ACME_NAME is
+ * the provider's name. It includes only nd4c/plugin.h of nd4c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A plug-in that brings two compilers for cpu:0 and no device: chains of additions, and chains of subtractions and
- * multiplications, of float32 arrays of one size. A run computes a chain block by block, so that what passes between
- * its nodes stays in the cache. It knows nd4c through nd4c/plugin.h alone. */
+ * multiplications, of float32 arrays of one size. A run computes a chain block by block, so that intermediate values
+ * stay in the cache. It includes only nd4c/plugin.h of nd4c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const nd4c_host *the_host;
 
 enum { BLOCK = 256, NODES = 32, VALUES = 3 * NODES };
 
-/* What one of the compilers takes. */
+/* The nodes that one of the compilers takes. */
 typedef struct taste {
   const char *ops[2];
 } taste;
@@ -45,7 +45,7 @@ static bool likes(const taste *of, const nd4c_call *node) {
   return known;
 }
 
-/* Neighbours in a running order are a piece that no path leaves and enters again. */
+/* Consecutive nodes in running order form a piece that no path leaves and enters again. */
 static nd4c_status partition(void *data, void *device, const nd4c_segment *region, const nd4c_compile_options *options,
                              nd4c_partition *answer) {
   int32_t run[NODES], count = 0;
@@ -116,7 +116,7 @@ static void release(void *data, nd4c_executable executable) {
 static nd4c_status describe(void *data, nd4c_executable executable, nd4c_executable_info *info) {
   (void)data;
   info->scratch_bytes = (int64_t)executable->value_count * BLOCK * (int64_t)sizeof(float);
-  /* A lie: the buffers of cpu:0 are its own provider's. */
+  /* A lie: only the provider of cpu:0 may return its buffers. */
   info->flags |= getenv("CHAIN_RETURNS") != NULL ? ND4C_EXECUTABLE_RETURNS_OUTPUTS : 0U;
   return ND4C_OK;
 }
@@ -145,7 +145,7 @@ static bool is_value(int32_t value, int32_t count) {
   return value >= 0 && value < count;
 }
 
-/* Whatever passes reads and writes within the scratch alone. */
+/* A file that passes this check reads and writes only within the scratch. */
 static bool is_sound(const struct nd4c_executable_handle *made) {
   bool sound = made->count > 0 && made->count <= NODES && made->value_count > 0 && made->value_count <= VALUES &&
                made->input_count >= 0 && made->input_count <= made->value_count && made->output_count > 0 &&

@@ -1,5 +1,5 @@
-/* A plug-in that brings kernels for cpu:0 and no device: three ops of float32 by one function and a table. What of it
- * is wrong is named by CONTRIBUTOR_LIE. It knows nd4c through nd4c/plugin.h alone. */
+/* A plug-in that brings kernels for cpu:0 and no device: three ops of float32 by one function and a table.
+ * CONTRIBUTOR_LIE selects a fault. It includes only nd4c/plugin.h of nd4c. */
 #include <fenv.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool lies(const char *about) {
   return lie != NULL && strcmp(lie, about) == 0;
 }
 
-/* Holds 64 bytes of a device's memory: of the call's, or of none. */
+/* Holds 64 bytes of the memory of the call's device, or of no device. */
 static nd4c_status hold(void *device, nd4c_device_memory **memory) {
   const nd4c_device_memory_request request = {.struct_size = ND4C_SIZE_OF(nd4c_device_memory_request),
                                               .backend = "cpu",
@@ -42,7 +42,7 @@ static nd4c_status hold(void *device, nd4c_device_memory **memory) {
   return the_host->device_memory->count(&request, memory);
 }
 
-/* What `nd4c plugin-check` must find out about a kernel. */
+/* Faults of a kernel that `nd4c plugin-check` must find. */
 static nd4c_status misbehave(void *device, float *y, int64_t size) {
   nd4c_device_memory *held = NULL;
   if (lies("wrong") || (lies("large") && size > 100000)) {
@@ -112,7 +112,7 @@ static nd4c_status run(const nd4c_call *call) {
   const float *a = call->inputs[0].data, *b = call->inputs[1].data;
   float *y = call->outputs[0].data;
   const int64_t size = call->outputs[0].size;
-  static float shared[1 << 20]; /* by the lie "shared" all calls work in it */
+  static float shared[1 << 20]; /* with the lie "shared" all calls use it */
   float *into = lies("shared") && size <= (int64_t)(sizeof shared / sizeof *shared) ? shared : y;
   for (int64_t i = 0; i < size; i++) {
     into[i] = of->compute(a[i], b[i]);
@@ -141,7 +141,7 @@ static bool wants_layout(const nd4c_call *call, int32_t input, nd4c_layout *layo
   return false;
 }
 
-/* Of nonzero, whose result's shape depends on data: the shape that it tells is named by the lie. */
+/* The kernel of nonzero, whose result's shape depends on data: the lie selects the shape that it reports. */
 static nd4c_status run_nonzero(const nd4c_call *call) {
   int64_t *shape = call->true_shapes[0];
   shape[0] = lies("shape_large") ? 1000000 : lies("shape_negative") ? -1 : 1;

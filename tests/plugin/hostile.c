@@ -1,6 +1,6 @@
-/* A plug-in whose texts are no texts and whose numbers are no sizes: a backend that cannot be used, and kernels for
- * cpu:0. HOSTILE_LIE names what of it is wrong beside its texts, HOSTILE_END a function that ends the process. It knows
- * nd4c through nd4c/plugin.h alone. */
+/* A plug-in whose texts are not UTF-8 and whose numbers are not sizes: a backend that cannot be used, and kernels for
+ * cpu:0. HOSTILE_LIE selects a further fault, HOSTILE_END a function that ends the process. It includes only
+ * nd4c/plugin.h of nd4c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool lies(const char *about) {
   return lie != NULL && strcmp(lie, about) == 0;
 }
 
-/* Ends the process where HOSTILE_END names the function: as an assertion of a driver does, or by exit. */
+/* Ends the process if HOSTILE_END names the function: like a failed assertion of a driver, or by exit. */
 static void end_process(const char *function) {
   const char *end = getenv("HOSTILE_END");
   if (end != NULL && strcmp(end, function) == 0) {
@@ -30,7 +30,7 @@ static void end_process(const char *function) {
   }
 }
 
-/* Fills all of it, without an end. */
+/* Fills the whole buffer, without a terminating zero. */
 static void fill(char *text, size_t size) {
   static const char odd[] = ODD;
   for (size_t i = 0; i < size; i++) {

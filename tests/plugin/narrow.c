@@ -1,8 +1,8 @@
 /* A plug-in with one synchronous device that computes little, or in an unusual way; NARROW says which: "multiply" has a
  * kernel for that alone, "scratch" adds in host memory and a device buffer that it asks for, "prepare" has a kernel
- * that declines when it is prepared below one that does not, "compilers" has two compilers, one for multiply above one
- * for add, "one compiler" that for multiply alone, "nothing" neither a kernel nor a compiler. It knows nd4c through
- * nd4c/plugin.h alone. */
+ * that declines in prepare, with a lower-priority one that does not, "compilers" has two compilers, one for multiply
+ * above one for add, "one compiler" that for multiply alone, "nothing" neither a kernel nor a compiler. It includes
+ * only nd4c/plugin.h of nd4c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static int32_t device_count(void) {
 
 static nd4c_status device_open(int32_t index, void **device) {
   (void)index;
-  *device = &the_host; /* all that it needs is static; never NULL */
+  *device = &the_host; /* the device needs only static data; never NULL */
   return ND4C_OK;
 }
 
@@ -118,7 +118,7 @@ static nd4c_status device_scratch(const nd4c_call *call, int64_t limit, nd4c_scr
   return ND4C_OK;
 }
 
-/* By way of both. */
+/* Adds through both memories. */
 static nd4c_status run_in_scratch(const nd4c_call *call) {
   compute(call->op->op, call->inputs, &call->outputs[0], call->scratch);
   memset(memory_of(call->scratch_buffer), 1, (size_t)call->scratch_buffer_bytes);
@@ -159,7 +159,7 @@ static nd4c_status partition(void *data, void *device, const nd4c_segment *regio
   return ND4C_OK;
 }
 
-/* What was not taken is not compiled. */
+/* Compiles only pieces that partition took. */
 static nd4c_status compile(void *data, void *device, const nd4c_segment *piece, const nd4c_compile_options *options,
                            nd4c_executable *executable) {
   (void)device;

@@ -1,4 +1,4 @@
-/* Freezes what crosses the plug-in ABI. A line here that no longer compiles means that plug-ins built earlier would
+/* Freezes the structs and numbers of the plug-in ABI. If a line here no longer compiles, plug-ins built earlier would
  * read the wrong memory: append fields instead, add lines for them, and raise ND4C_PLUGIN_ABI_MINOR. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -522,7 +522,7 @@ FIELD(nd4c_op_attr, name, 0);
 FIELD(nd4c_op_attr, preset, 8);
 FIXED(nd4c_op_attr, 24);
 
-/* ND4C_HAS_FIELD is what lets an older plug-in work: it must follow the struct_size that the other side set. */
+/* ND4C_HAS_FIELD makes older plug-ins work: it must follow the struct_size that the other side has set. */
 static void has_field_follows_struct_size(void **state) {
   (void)state;
   nd4c_kernel kernel = {.struct_size = (uint32_t)offsetof(nd4c_kernel, preferred_order)};

@@ -24,7 +24,7 @@ static nd4c_value op(nd4c_graph *graph, nd4c_op number, nd4c_value a, nd4c_value
   return y;
 }
 
-/* y = ((a + b + a) * b - a) + sqrt((a + b + a) * b), where the square root is nothing for these compilers. */
+/* y = ((a + b + a) * b - a) + sqrt((a + b + a) * b), whose square root these compilers do not take. */
 static nd4c_status try_plan(nd4c_plan **plan) {
   const int64_t shape[] = {SIZE};
   nd4c_graph *graph = NULL;
@@ -90,7 +90,7 @@ static void two_compilers_share_a_graph(void **state) {
   assert_report(plan, "chain_sums", true);
   assert_report(plan, "chain_others", true);
   assert_report(plan, "no part of a chain", true);
-  check_results(before); /* a plan keeps the kernels that it was made with */
+  check_results(before); /* a plan keeps its kernels */
   check_results(plan);
   nd4c_plan_destroy(before);
   nd4c_plan_destroy(plan);
@@ -107,7 +107,7 @@ static void a_disabled_compiler_is_not_asked(void **state) {
   nd4c_plan_destroy(plan);
 }
 
-/* Only the provider of the devices knows how their buffers are made: no other one's executable returns any. */
+/* Only the provider of the devices can make their buffers, so executables of other providers must not return any. */
 static void outputs_of_a_stranger_are_refused(void **state) {
   (void)state;
   nd4c_plan *plan = NULL;
@@ -131,7 +131,7 @@ static void a_piece_that_cannot_be_compiled_goes_to_the_next(void **state) {
   set("CHAIN_GREEDY", "1");
   nd4c_plan *plan = make_plan();
   assert_report(plan, "compiled by chain_others", true);
-  assert_report(plan, "compiled by chain_sums", false); /* nothing was left */
+  assert_report(plan, "compiled by chain_sums", false); /* nothing was left behind */
   nd4c_plan_destroy(plan);
   set("CHAIN_DECLINES", "chain_others");
   plan = make_plan();
@@ -197,7 +197,7 @@ static void count_loads(void *user, nd4c_log_level level, const char *area, cons
   *(int *)user += strcmp(area, "compiler") == 0 && strstr(message, ": loaded ") != NULL;
 }
 
-/* The pieces of both are files, which the next plan loads. */
+/* The pieces of both compilers are kept in files, which the next plan loads. */
 enum { CHANNELS = 16, EDGE = 12, FILTER = 3, OUT = EDGE - FILTER + 1 };
 
 /* y = conv(x, w) * b - b. */
@@ -232,7 +232,7 @@ static nd4c_array *make_numbers(int32_t rank, const int64_t *shape, int64_t size
   return array;
 }
 
-/* Kernels of conv like the channels fastest; a compiler is told that operands are in C order, and gets them so. */
+/* Kernels of conv prefer channels last; a compiler is told that operands are in C order, and gets them in C order. */
 static void operands_of_segments_are_in_c_order(void **state) {
   (void)state;
   enum { SIZE_OF_Y = CHANNELS * OUT * OUT };

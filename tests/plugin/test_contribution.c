@@ -1,5 +1,5 @@
-/* Contributions: a plug-in without devices whose kernels compute on cpu:0. Every case is a process of its own, because
- * a process loads a plug-in once. */
+/* Contributions: a plug-in without devices whose kernels compute on cpu:0. Every case runs in a separate process,
+ * because a process loads a plug-in once. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static float add_two(const nd4c_array *two) {
   return value;
 }
 
-/* What computes an addition, and what it gives. */
+/* The kernel that computes an addition, and its result. */
 static void say_addition(const char *when) {
   nd4c_array *two = NULL;
   char *text = NULL;
@@ -61,7 +61,7 @@ static void say_rows(void) {
   printf("first engine %s\n", nd4c_backend_engine("cpu", 0));
 }
 
-/* Additions that the kernel fails: eagerly, again, and by a plan of the CPU's. */
+/* Additions at which the kernel fails: an eager call, a second one, and a plan on the CPU. */
 static void say_failures(void) {
   const int64_t shape[] = {1};
   const float value = 2;
@@ -88,7 +88,7 @@ static void say_failures(void) {
   nd4c_array_release(two);
 }
 
-/* A result whose shape the kernel tells, given and fresh, and what is computed from it. */
+/* A result whose shape the kernel reports, given and fresh, and a computation from it. */
 static void say_true_shape(void) {
   const int64_t shape[] = {4};
   const float values[] = {1, 1, 1, 1};

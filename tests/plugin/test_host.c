@@ -1,4 +1,4 @@
-/* What the host table gives backends of locks, threads, time and files: used as a backend uses it. */
+/* The host table's locks, threads, time and files for backends, called as a backend calls them. */
 #define _GNU_SOURCE /* fork, alarm, mkdtemp, chmod */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -238,7 +238,7 @@ static nd4c_status wait_for_release(void *argument) {
   return ND4C_OK;
 }
 
-/* A lock is as it was at the fork, and a thread of the parent's is not waited for. */
+/* In the child a lock has its state at the fork, and the library does not wait for a thread of the parent. */
 static void child_of_fork(void **state) {
   (void)state;
   atomic_bool released = false;
@@ -299,7 +299,7 @@ static void files_come_back(void **state) {
   assert_int_equal(stat(path, &about), 0);
   assert_int_equal(about.st_mode & 0777, 0600);
 
-  /* What another user could have written, or is no file, is not read. */
+  /* Files that other users may write to, and paths that are not files, are not read. */
   assert_int_equal(f->read_own(path, sizeof text - 1, &bytes, &size), ND4C_FORMAT);
   assert_null(bytes);
   assert_int_equal(chmod(path, 0620), 0);

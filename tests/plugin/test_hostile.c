@@ -1,6 +1,6 @@
-/* What a hostile plug-in says: every text that comes out of nd4c is UTF-8 without controls, and numbers that make no
- * sense are refused with words that say what was expected. Every case is a process of its own, because a process loads
- * a plug-in once. */
+/* A hostile plug-in: every text that nd4c passes on is UTF-8 without control characters, and numbers that make no sense
+ * are refused with texts that say what was expected. Every case runs in a separate process, because a process loads a
+ * plug-in once. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,7 +122,7 @@ static int child(const char *command, const char *argument) {
 
 /* -- in the parent ------------------------------------------------------------------------------------------------ */
 
-/* The first byte that is neither an end of a line nor of a character. */
+/* The first control character that is no line end, or byte that is not UTF-8. */
 static const char *find_odd_byte(const char *text) {
   for (size_t bytes; *text != '\0'; text += bytes) {
     bytes = *text == '\n' ? 1 : nd4c_text_character(text);
@@ -177,7 +177,7 @@ static const hostile_case cases[] = {
     {"load", ".", {NULL}, {"load: ARGUMENT plug-in path '.': expected an absolute"}},
     {"load", "/usr/lib", {NULL}, {"load: LIBRARY /usr/lib could not be loaded: "}},
     {"load", "./", {NULL}, {"load: LIBRARY ./ could not be loaded: "}},
-    /* kernels that were left out are the cause of what a device cannot do */
+    /* if kernels were left out, the text of what a device cannot do names them */
     {"say",
      "",
      {"HOSTILE_LIE=device"},

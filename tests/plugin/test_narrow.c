@@ -1,5 +1,5 @@
-/* Devices that compute little, or in unusual ways, pass the check that every device is put to when it is opened. Each
- * case is a process of its own, because a process loads a plug-in once. */
+/* Devices that compute little, or in unusual ways, pass the check of every device at opening. Each case runs in a
+ * separate process, because a process loads a plug-in once. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static nd4c_status compute_in_order(nd4c_context *context, nd4c_device *device, 
   status = status == ND4C_OK ? nd4c_array_as_strided(large, 2, (int64_t[]){3, 2}, (int64_t[]){4, 2}, 1, &y) : status;
   status = status == ND4C_OK ? nd4c_multiply_on(context, turned, b, &y) : status;
   status = status == ND4C_OK ? nd4c_array_read(large, values, sizeof values) : status;
-  *result = values[9] + 100 * values[11] + 10000 * values[8]; /* 3 * 5, 6 * 6, and what was there */
+  *result = values[9] + 100 * values[11] + 10000 * values[8]; /* 3 * 5, 6 * 6, and the old contents */
   nd4c_array *all[] = {y, turned, large, b, a};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     nd4c_array_release(all[i]);
@@ -90,7 +90,7 @@ static nd4c_status call(const char *what, nd4c_context *context, nd4c_device *de
                                        : compute(context, device, strcmp(what, "add") == 0, result);
 }
 
-/* Prints the verdict, and what the device makes of 3 and 5. */
+/* Prints the verdict, and the device's results for 3 and 5. */
 static int child(const char *what) {
   nd4c_context_options options = {.struct_size = sizeof options, .strict = strcmp(what, "strict order") == 0};
   nd4c_context *context = NULL;

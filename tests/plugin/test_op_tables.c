@@ -1,4 +1,4 @@
-/* What is refused of a plug-in's ops: each row spoils one thing of a sound op. */
+/* Refusals of a plug-in's ops: each row breaks one field of a sound op. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static bool never(const nd4c_call *call, char *reason, size_t reason_size) {
   return false;
 }
 
-/* A sound op, as often as it is asked for. */
+/* A sound op with its tables; make() sets all of it again. */
 typedef struct sound {
   nd4c_plugin_op op;
   nd4c_kernel kernel;
@@ -65,7 +65,7 @@ static nd4c_status check(const sound *s) {
   return nd4c_provider_check_ops("x.so", ops, 1);
 }
 
-/* X(words of the refusal, what spoils it) */
+/* X(text of the refusal, the change that breaks the op) */
 #define SPOILT(X)                                                                            \
   X("struct_size of op 0 is 40, which is too short", s.op.struct_size = 40)                  \
   X("has no name of at most 63 bytes", s.op.name = NULL)                                     \

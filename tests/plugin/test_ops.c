@@ -1,5 +1,5 @@
-/* Ops of a plug-in: found, called, refused, recorded, computed by the best kernel that there is. Every case of its life
- * in a process is a process of its own, because a process loads a plug-in once. */
+/* Ops of a plug-in: found, called, refused, recorded, computed by the best kernel. Every case about loading runs in a
+ * separate process, because a process loads a plug-in once. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static nd4c_attr int_attr(const char *name, int64_t value) {
   return (nd4c_attr){name, {ND4C_ATTR_INT, 0, {.i = value}}};
 }
 
-/* -- what is found ------------------------------------------------------------------------------------------------- */
+/* -- looking up ---------------------------------------------------------------------------------------------------- */
 
 static void is_listed_with_its_provider(void **state) {
   (void)state;
@@ -77,7 +77,7 @@ static void is_called(void **state) {
   const nd4c_attr scale = int_attr("scale", -2);
   const nd4c_op op = find("acme.scaled_add");
   int32_t values[6];
-  for (int round = 0; round < 3; round++) { /* the second time from the cache of calls, the third into what is given */
+  for (int round = 0; round < 3; round++) { /* the second time from the cache of calls, the third into a given array */
     if (round == 1) {
       nd4c_array_release(y);
       y = NULL;
@@ -154,7 +154,7 @@ static void refuses(void **state) {
     const refusal *r = &refusals[i];
     nd4c_array *a = make(r->a, 1, 3, 0), *b = make(r->b, 1, r->columns, 0), *y = NULL;
     const nd4c_array *inputs[] = {a, b};
-    const nd4c_attr attr = int_attr(r->attr, (int64_t)i + 100); /* of no call that the cache remembers */
+    const nd4c_attr attr = int_attr(r->attr, (int64_t)i + 100); /* of no cached call */
     nd4c_graph *graph = NULL;
     nd4c_value values[2], result = ND4C_VALUE_NONE;
     const int64_t shapes[2][2] = {{1, 3}, {1, r->columns}};
@@ -180,7 +180,7 @@ static void refuses(void **state) {
   assert_int_equal(failures, 0);
 }
 
-/* Strings are no numbers, and int4 has no address. */
+/* Strings are not numbers, and elements of int4 have no address. */
 static void refuses_dtypes_of_later_inputs(void **state) {
   (void)state;
   const nd4c_op op = find("acme.scaled_add");
@@ -287,7 +287,7 @@ static void say_sum(const char *when) {
   nd4c_array_release(y);
 }
 
-/* Looks ops up while another thread loads the plug-in: an op that is seen is whole. */
+/* Looks ops up while another thread loads the plug-in: an op that is found is complete. */
 static atomic_bool loaded, broken;
 
 static void *read_table(void *argument) {
@@ -336,7 +336,7 @@ static int child(const char *command) {
     say_sum("then");
     return 0;
   }
-  if (strcmp(command, "unseen") == 0) { /* a call comes before any op of the plug-in is asked for */
+  if (strcmp(command, "unseen") == 0) { /* a call precedes any look-up of the plug-in's ops */
     nd4c_array *one = NULL;
     (void)nd4c_array_scalar(ND4C_FLOAT32, 1, NULL, &one);
     nd4c_array_release(one);

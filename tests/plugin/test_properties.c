@@ -1,5 +1,5 @@
-/* Properties that providers declare: what is refused of a table, and what becomes of values that come before the
- * provider, from the environment and from nd4c_config_set. */
+/* Properties that providers declare: refusals of a table, and the handling of values that are set before the provider
+ * is loaded, by the environment and by nd4c_config_set. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static nd4c_status check(const nd4c_plugin_property *property) {
   return nd4c_provider_check_properties("x.so", "Acme-2", &property, 1);
 }
 
-/* Each row spoils one thing. */
+/* Each row breaks one field. */
 static void refuses_what_is_spoilt(void **state) {
   (void)state;
   char long_name[80] = "nd4c.acme-2.";
@@ -76,7 +76,7 @@ static void refuses_types_and_tables(void **state) {
   assert_int_equal(check(&spoilt), ND4C_ABI);
   assert_non_null(strstr(nd4c_error_message(), "property nd4c.acme-2.pace has type 10, which nd4c does not know"));
   spoilt = sound;
-  spoilt.type = ND4C_PROPERTY_LIST; /* words are a string's */
+  spoilt.type = ND4C_PROPERTY_LIST; /* only a string has words */
   assert_int_equal(check(&spoilt), ND4C_ABI);
   spoilt = sound;
   spoilt.type = ND4C_PROPERTY_INT;
@@ -113,7 +113,8 @@ static nd4c_status declare(const char *provider, const char *name, const char *e
   return status;
 }
 
-/* Names of others are refused, in full: nothing is listed then. The same declaration again is no other. */
+/* Names of other owners are refused with the whole table, which is then not listed. Repeating the same declaration is
+ * allowed. */
 static void refuses_names_that_are_taken(void **state) {
   (void)state;
   const int32_t count = nd4c_config_count();
@@ -140,7 +141,8 @@ static nd4c_config_row row_of(const char *property) {
   return row;
 }
 
-/* Values wait for a provider, are listed meanwhile, and become its property's or are refused as it is declared. */
+/* Values wait for a provider and are listed meanwhile. When the provider declares the property, they are taken or
+ * refused. */
 static void keeps_what_comes_early(void **state) {
   (void)state;
   const char *value = NULL;
@@ -179,7 +181,7 @@ static void keeps_what_comes_early(void **state) {
   assert_int_equal(nd4c_config_set("nd4c.early.a", NULL), ND4C_OK);
   assert_string_equal(row_of("nd4c.early.a").value, "3");
   assert_int_equal(row_of("nd4c.early.a").source, ND4C_CONFIG_ENVIRONMENT);
-  /* What does not parse is refused until it is mended. */
+  /* A value that does not parse is refused until it is corrected. */
   assert_string_equal(row_of("nd4c.early.b").refused, "many");
   assert_string_equal(row_of("nd4c.early.b").value, "2");
   assert_int_equal(nd4c_config_check_environment(), ND4C_CONFIG);
@@ -193,7 +195,7 @@ static void keeps_what_comes_early(void **state) {
   assert_int_equal(nd4c_config_check_environment(), ND4C_OK);
 }
 
-/* What may be a typing error, or cannot be a provider's, is refused at once. */
+/* Names that may be typing errors, or that no provider can declare, are refused at once. */
 static void refuses_early_names_that_look_mistyped(void **state) {
   (void)state;
   static const char *const names[] = {"nd4c.memroy.cache", "nd4c.memory.cash", "nd4c.memory.something_else",

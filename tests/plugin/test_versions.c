@@ -12,7 +12,7 @@
 #include "../io/model_build.h"
 #include "nd4c/nd4c.h"
 
-/* What the op makes of 2, and the line by which explain tells what computes it. */
+/* The op's result for 2, and explain's line about the kernel that computes it. */
 static void expect_shift(const char *name, float wanted, const char *kernel) {
   const nd4c_op_info *info = NULL;
   nd4c_array *two = NULL, *y = NULL;
@@ -71,7 +71,7 @@ static void kernels_of_other_versions_are_left_out(void **state) {
   assert_true(told);
 }
 
-/* verse.shift of 2 in a model of that opset of domain verse; -1 after a failure, whose words are the thread's. */
+/* verse.shift of 2 in a model of that opset of domain verse; -1 after a failure, with the thread's failure text set. */
 static float run_model(int64_t opset) {
   static const int64_t shape[] = {1};
   static const char *const names[] = {"x"};

@@ -1,5 +1,5 @@
 /* A plug-in that brings three versions of one op, verse.shift: x + 1, x + 10 and x + amount, and a faster kernel for
- * the first and for the last. They stand in the table in no order. It knows nd4c through nd4c/plugin.h alone. */
+ * the first and for the last. The table lists them in no order. It includes only nd4c/plugin.h of nd4c. */
 #include <string.h>
 
 #include "nd4c/plugin.h"

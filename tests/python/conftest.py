@@ -1,5 +1,5 @@
-"""Helpers beside the tests are found from wherever pytest was started; SciPy and scikit-learn look at SCIPY_ARRAY_API when
-they are first imported."""
+"""Adds the tests' helpers to the path, wherever pytest was started, and sets SCIPY_ARRAY_API, which SciPy and scikit-learn
+read when they are first imported."""
 import os
 import sys
 

@@ -25,7 +25,7 @@ BLOCK = re.compile(
 
 
 def run(code, names, where):
-    """What a block prints."""
+    """The output of a block."""
     tree = ast.parse(code, where)
     shown = io.StringIO()
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -42,7 +42,7 @@ def run(code, names, where):
 
 
 def unknown_names(code, where):
-    """The names below `nd4c` or `xp` in a block that the package does not have."""
+    """The names below `nd4c` or `xp` in a block that the package lacks."""
     import nd4c
 
     missing = []
@@ -62,7 +62,7 @@ def unknown_names(code, where):
 
 
 def wrong(page, text):
-    """What a page says otherwise than its blocks do, a text for each."""
+    """The differences between a page and the output of its blocks, a text for each."""
     names, out = {"__name__": "page", "ROOT": str(ROOT)}, []
     for block in BLOCK.finditer(text):
         needs, code, expected = block.groups()
@@ -97,7 +97,7 @@ def main():
     pages = [pathlib.Path(name).resolve() for name in sys.argv[2 if check else 1 :]]
     complaints = []
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)  # what blocks write goes there
+        os.chdir(folder)  # blocks write their files there
         for page in pages:
             if check:
                 complaints += wrong(os.path.relpath(page, ROOT), page.read_text(encoding="utf-8"))

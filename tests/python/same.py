@@ -32,7 +32,7 @@ def check(got, wanted, tolerance=1e-9, exact_type=True):
 
 
 def run_example(name):
-    """What an example prints, in a process of its own."""
+    """The output of an example, run in a separate process."""
     done = subprocess.run([sys.executable, str(ROOT / "examples" / "python" / name)], capture_output=True, text=True,
                           timeout=300)
     assert done.returncode == 0, done.stderr

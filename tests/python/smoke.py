@@ -1,5 +1,5 @@
-"""One pass through the package with nothing beside it, neither NumPy nor pytest: scripts/pythons runs it from the wheel under
-every CPython, with each core.
+"""A short test of the whole package without other packages, even NumPy and pytest: scripts/pythons runs it from the wheel
+under every CPython, with each core.
 
     ND4C_PYTHON_CORE=ctypes python smoke.py
 """

@@ -1,4 +1,4 @@
-"""What both cores promise to the package (bindings/python/README.md), and what the extension adds."""
+"""The interface of both cores to the package (bindings/python/README.md), and the additions of the extension."""
 import sys
 import weakref
 
@@ -77,7 +77,8 @@ LISTS = [
 @pytest.mark.parametrize("values", LISTS, ids=repr)
 @pytest.mark.parametrize("dtype", [None, "float32", "float64", "int64", "bool"])
 def test_lists_are_read_alike(values, dtype):
-    """The extension's way for the usual lists and the package's own for all give the same, errors too."""
+    """The extension's function for the usual lists and the package's function for all lists give the same results and
+    errors."""
     def read(fast):
         kept, _creation._from_nested = _creation._from_nested, fast
         try:

@@ -385,7 +385,7 @@ def test_workspaces_that_are_left_out_of_order():
                     assert depths() == [1, 1, 2]
                 assert depths() == [0, 1, 1]
             assert depths() == [0, 1, 0]
-            held.close()  # and the one around it, which nobody holds any more
+            held.close()  # and the one around it, which has no other reference
             assert depths() == [0, 0, 0] and current() is None and float(xp.sum(x)) == 5000
         refusing = xp.workspace(outliving="refused")
         refused = opened(refusing)
@@ -441,7 +441,7 @@ def test_routing():
             for twice in range(2):
                 assert (there + 1).device == "stub:0" and xp.where(there > 0, there, 3).device == "stub:0"
         with xp.routing("follow_data", both, transfer=False, creation="stub:0"):
-            for here in (xp.ones(5000, device="cpu:0"), xp.ones(5, device="cpu:0")):  # not where arrays are made
+            for here in (xp.ones(5000, device="cpu:0"), xp.ones(5, device="cpu:0")):  # not on the device of creation
                 assert (here + 1).device == (2.5 * here).device == "cpu:0" and xp.minimum(here, 3).device == "cpu:0"
         with xp.device("cpu:0", transfer="none"), xp.routing("prefer_gpu", ["stub:0"], small_bytes=0):
             here = xp.ones(5000, device="cpu:0")
@@ -516,7 +516,7 @@ def test_tracing(tmp_path):
             with pytest.raises(error, match="thread|integer"):
                 trace.totals(thread=wrong)
     """, TRACE=str(tmp_path / "trace.json"))
-    for word in ("true", str(tmp_path / "own.json"), "no"):  # the property's goes on beside it
+    for word in ("true", str(tmp_path / "own.json"), "no"):  # the property's recording continues beside it
         run("""
             from nd4c._library import bind
             x = xp.ones(5000) + 1
@@ -613,7 +613,7 @@ def test_a_run_of_which_the_end_of_its_block_tells_a_failure():
             assert control(b"reset") == 0 and xp.current_device() == "cpu:0"
             del model
             held.append([xp.memory.stats(name)["live_count"] for name in names])
-        assert held[0] == held[1]  # nobody got the outputs, and they are gone
+        assert held[0] == held[1]  # the failed run gave no outputs, and they are released
     """, MODEL=str(pathlib.Path(__file__).parents[1] / "data" / "onnx" / "legacy_6.onnx"))
 
 

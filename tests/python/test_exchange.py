@@ -1,4 +1,4 @@
-"""Arrays in and out: lists, buffers, NumPy, DLPack, pickles, copies, files; nothing is copied that need not be."""
+"""Arrays in and out: lists, buffers, NumPy, DLPack, pickles, copies, files; no unnecessary copies."""
 import array
 import copy
 import gc
@@ -378,7 +378,7 @@ ARCHIVES = os.path.join(os.path.dirname(__file__), "..", "data", "archives")
 
 
 NARROW = ("bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "int4", "uint4",
-          "int2", "uint2", "float4_e2m1fn")  # NumPy has them by ml_dtypes, and forgets which in its files
+          "int2", "uint2", "float4_e2m1fn")  # NumPy has them from ml_dtypes, and its files do not say which dtype it was
 
 
 def example(name):
@@ -450,7 +450,7 @@ def test_safetensors(tmp_path):
 
 
 def test_safetensors_package(tmp_path):
-    """What its package writes we read, and the reverse."""
+    """nd4c reads files of the safetensors package, and the reverse."""
     arrays = {dtype: make(np.random.default_rng(3), (3, 4), dtype) for dtype in EVERY if dtype not in ("complex64", "complex128")}
     arrays["../\u00e4"] = np.array(2.5)
     path = tmp_path / "a.safetensors"

@@ -1,4 +1,4 @@
-"""Memory by address, descriptor and handle, registered memory: what nd4c.memory makes of it."""
+"""nd4c.memory: arrays over memory by address, descriptor and handle; registered memory."""
 import ctypes
 import gc
 import mmap
@@ -12,7 +12,7 @@ from with_stub import needs_stub, run
 
 
 class Owner:
-    """A block of doubles 0, 1, 2, ... that can be seen to go."""
+    """A block of doubles 0, 1, 2, ... whose release the test can observe."""
 
     def __init__(self, count):
         self.cells = (ctypes.c_double * count)(*range(count))
@@ -116,7 +116,7 @@ def test_devices_elsewhere():
 
 @needs_stub
 def test_importing_asks_for_the_device():
-    """Whatever names the device first: what is in memory of others is computed where that is."""
+    """If from_external is the first call that names a device, ops on the array still run on that device."""
     run("""
         import ctypes
         cells = (ctypes.c_float * 4)(1, 2, 3, 4)

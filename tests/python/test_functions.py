@@ -221,7 +221,7 @@ def test_sorting():
 
 @pytest.mark.parametrize("shape", [(1,), (0,), (100003,), (3, 0, 2), (300, 700), (9000, 3), (5, 7, 4001)])
 def test_nonzero_of_long_arrays(shape):
-    """Sizes that several workers share, and rows that parts do not end with; negative zeros are zeros."""
+    """Sizes that several workers share, with parts that end within rows; negative zeros are zeros."""
     rng = np.random.default_rng(11)
     for dtype in ("bool", "uint8", "int16", "int64", "float16", "float32", "float64", "complex64", "complex128"):
         for share in (0, 0.03, 0.5, 1):

@@ -1,4 +1,4 @@
-"""What an operation takes it gives back: Python's objects, the library's memory, and also where it fails."""
+"""Operations release all Python objects and library memory that they take, also when they fail."""
 import gc
 import sys
 
@@ -15,8 +15,8 @@ def allocated():
 
 
 def check_balanced(function):
-    """Blocks of Python and of the library after many rounds are what they were before. Caches fill for a while: what
-    leaks grows in every one of several runs."""
+    """The numbers of blocks of Python and of the library are the same after many rounds. Caches fill for a while, but a leak
+    grows in every one of several runs."""
     grown = []
     for _ in range(6):
         before = allocated()

@@ -1,4 +1,4 @@
-"""Methods that NumPy's arrays have, too."""
+"""Methods that NumPy's arrays also have."""
 import operator
 
 import numpy as np

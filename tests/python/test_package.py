@@ -1,4 +1,4 @@
-"""The package itself: namespace, devices, configuration, errors, models, random numbers, fork, what importing costs."""
+"""The package itself: namespace, devices, configuration, errors, models, random numbers, fork, and the cost of importing."""
 import ast
 import base64
 import os
@@ -53,7 +53,7 @@ def test_every_op_is_here():
 
 @pytest.mark.parametrize("name", ["ops", "random", "nn", "image", "linalg", "fft", "onnx", "errors", "memory", "plugins"])
 def test_namespaces_are_modules(name):
-    """However they are imported, and whichever way first."""
+    """Modules are the same object however they are imported, and in any order."""
     code = ("import sys, nd4c.{0}, nd4c; from nd4c import {0} as other; import nd4c.{0} as third;"
             "assert other is third is nd4c.{0} is sys.modules['nd4c.{0}']; print(other.__name__)").format(name)
     assert python(code) == (0, "nd4c." + name, "")
@@ -73,7 +73,7 @@ def test_stubs_name_everything():
         public = getattr(module, "__all__", [name for name in dir(module) if not name.startswith("_")])
         missing = set(public) - named - {"ARRAY_API_VERSIONS", "errors", "ops", "CATEGORIES"}
         assert not missing, (stub, missing)
-        if stub == "random":  # whatever draws says where
+        if stub == "random":  # every function that draws takes a device
             drawing = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and "Array" in ast.dump(node.returns)]
             assert len(drawing) == 32 and all("device" in [arg.arg for arg in node.args.kwonlyargs] for node in drawing)
 

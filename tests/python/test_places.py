@@ -1,5 +1,5 @@
-"""Where arrays are made, copied and computed with, and where they are said to be; each test in a process of its own, which loads
-the stub backend (with_stub.py)."""
+"""The devices on which arrays are made, copied and computed with, and the devices that they report; each test in a separate
+process, which loads the stub backend (with_stub.py)."""
 import pytest
 from with_stub import needs_stub, run
 
@@ -19,7 +19,7 @@ def test_made_where_it_is_asked_for(tmp_path):
                 ("permutation", small), ("shuffled", small), ("choice", 5, 3), ("choice", small, 3), ("dropout", small)):
             asked(getattr(random, name), *arguments)
             here, elsewhere = random.Generator(7), random.Generator(7)
-            for _ in range(2):  # the same numbers, and the stream goes on where it is
+            for _ in range(2):  # the same numbers, and the stream stays on its device
                 pair = [getattr(here, name)(*arguments), getattr(elsewhere, name)(*arguments, device=there)]
                 first, second = (x[0] if type(x) is tuple else x for x in pair)
                 assert first.device == "cpu:0" and second.device == there and first.tolist() == second.tolist(), name
@@ -65,7 +65,7 @@ def test_made_where_it_is_asked_for(tmp_path):
             assert trace.totals()["copies"] == 0
         with xp.device(there, transfer="none"):
             assert xp.astype(xp.ones(5), "int32", device=there).device == there
-        for device in (None, there, "cpu:0"):  # a file's own bytes are nobody's to write, copies are
+        for device in (None, there, "cpu:0"):  # arrays over a file's bytes are read-only, copies are not
             loaded = xp.load(folder + "/all.safetensors", device=device)["a"]
             if device is None:
                 with pytest.raises(ValueError, match="read-only"):
@@ -79,7 +79,7 @@ def test_made_where_it_is_asked_for(tmp_path):
 
 @pytest.mark.parametrize("backend, device, policy", (("stub", "stub:0", "prefer_cpu"), ("cpu", "cpu:0", "prefer_gpu")))
 def test_a_device_asked_for_comes_before_routing(backend, device, policy):
-    """Also the thread's own, of which routing outside of blocks would take the work."""
+    """Also for the thread's default device, whose work routing outside of blocks would move elsewhere."""
     run("""
         import os
         there, policy, names = xp.Device(os.environ["DEVICE"]), os.environ["POLICY"], ["stub:0", "cpu:0"]
@@ -144,7 +144,7 @@ def test_numbers_go_where_the_array_is(setting):
         there = xp.ones(5000, device="stub:0")
         with xp.tracing() as trace:
             assert (there + 1).device == "stub:0"
-        assert trace.totals()["copied_bytes"] == 8  # the number, as it is made there
+        assert trace.totals()["copied_bytes"] == 8  # the number, which is made on the device
     """, ND4C_ROUTING="follow_data", ND4C_ROUTING_DEVICES="cpu:0,stub:0", **setting)
 
 
@@ -218,7 +218,7 @@ def test_where_an_array_is():
         for share in (numpy.asarray, numpy.from_dlpack):
             x = xp.ones(5000)
             shared = share(x)
-            x.migrate("stub:0")  # what NumPy looks at stays
+            x.migrate("stub:0")  # memory shared with NumPy stays
             assert x.device == there and x.states == {"cpu:0": "S", "stub:0": "S"} and shared.sum() == 5000
             assert float(xp.sum(x + 1)) == 10000
     """)

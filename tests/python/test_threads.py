@@ -1,4 +1,5 @@
-"""Several threads make, read and drop arrays: results stay right, memory stays where it was, errors stay with their thread."""
+"""Several threads make, read and drop arrays: results stay right, memory use does not grow, and each thread sees its own
+errors."""
 import gc
 import os
 import threading
@@ -59,7 +60,7 @@ def test_memory_of_a_million_arrays():
 
 
 def test_arrays_dropped_by_another_thread():
-    """Each thread drops what another one made."""
+    """Each thread drops arrays that another one made."""
     boxes = [[] for _ in range(THREADS)]
 
     def work(number):

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed here; see 
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
           "complex128")
-SMALL = ("uint16", "uint32", "uint64")  # newer dtypes of PyTorch, which it can move but hardly compute with
+SMALL = ("uint16", "uint32", "uint64")  # newer dtypes of PyTorch, which support copies but few computations
 
 
 def live():
@@ -21,7 +21,7 @@ def live():
 
 
 def numbers(dtype):
-    """Numbers of a dtype, as a NumPy array of one that holds them."""
+    """Numbers of a dtype, as a NumPy array of a dtype that holds them."""
     base = "float32" if dtype == "bfloat16" else dtype
     return make(np.random.default_rng(3), (3, 4), base)
 
@@ -122,7 +122,7 @@ def test_tensors_that_are_refused():
 
 
 def test_tensors_beside_arrays():
-    """Tensors are no operands in silence; 0-d ones are scalars of their dtype."""
+    """Tensors are refused as operands, except 0-d ones, which are scalars of their dtype."""
     with pytest.raises(TypeError):
         nd4c.ones(3).__add__(torch.ones(3)) + 1
     assert (nd4c.ones(3, dtype="float32") * torch.tensor(2.0)).tolist() == [2, 2, 2]

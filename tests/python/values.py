@@ -27,7 +27,7 @@ def make(rng, shape, dtype, low=None, high=None):
 
 
 def views(rng, a):
-    """The array, and others of the same values that lie otherwise in memory."""
+    """The array, and others with the same values and other layouts in memory."""
     yield a
     if a.ndim:
         doubled = np.zeros(tuple(2 * n + 1 for n in a.shape), a.dtype)
@@ -43,7 +43,7 @@ def ulps(got, wanted):
     """Largest distance in units in the last place of the wanted numbers; exact where both are not finite."""
     got, wanted = np.asarray(got), np.asarray(wanted)
     if wanted.dtype.kind == "c":
-        # Of the modulus: what a complex function loses in one part the other one has.
+        # Relative to the modulus, because a complex function may lose precision in the smaller part.
         scale = np.spacing(np.maximum(np.abs(wanted), np.finfo(wanted.dtype).tiny))
         difference = np.abs(got.astype("c16") - wanted.astype("c16"))
     else:

@@ -10,7 +10,7 @@ import pytest
 
 import nd4c
 
-named = os.environ.get("ND4C_TEST_STUB")  # for a wheel, which carries none
+named = os.environ.get("ND4C_TEST_STUB")  # for a wheel, which contains no stub
 stub = pathlib.Path(named or pathlib.Path(nd4c.__file__).parent / "lib" / "libnd4c_stub.so")
 needs_stub = pytest.mark.skipif(not named and not stub.exists(), reason="no stub backend beside the library, and "
                                 "ND4C_TEST_STUB names none")

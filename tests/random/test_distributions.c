@@ -1,6 +1,6 @@
-/* Random numbers: Philox's published vectors, the same results for any number of threads, and distributions that are
- * what they are called (Kolmogorov and Smirnov's test, chi-squared, moments), with fixed states. What each element is
- * exactly, tests/records/random_numbers.py says. */
+/* Random numbers: Philox's published vectors, the same results for any number of threads, and distributions that follow
+ * their laws (Kolmogorov and Smirnov's test, chi-squared, moments), with fixed states. tests/records/random_numbers.py
+ * checks the exact value of each element. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void a_counter_carries(void **state) {
 
 /* -- drawing ------------------------------------------------------------------------------------------------------- */
 
-/* What is drawn: up to two parameters as 0-d inputs, attributes c and d by name. */
+/* A draw: up to two parameters as 0-d inputs, attributes c and d by name. */
 typedef struct draw {
   nd4c_op op;
   int parameters;
@@ -226,7 +226,7 @@ static void continuous_results_follow_their_laws(void **state) {
   }
 }
 
-/* Far tails: of so many normal numbers some lie beyond 4, and none is finite by accident. */
+/* Far tails: of so many normal numbers some are beyond 4, and all are finite. */
 static void normal_tails_are_there(void **state) {
   (void)state;
   const draw d = {ND4C_OP_random_normal, 0, 0, 0, NULL, NULL, 0, 0};
@@ -256,7 +256,7 @@ static double binomial_mass(double k, double n, double p) {
   return k > n ? 0 : exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p));
 }
 
-/* Chi-squared over values 0 .. most, rare ones together; how many deviations it is from what is expected. */
+/* Chi-squared over values 0 .. most, rare ones together; the distance from the expected value in deviations. */
 static double chi_squared(const double *values, int64_t count, int most, double (*mass)(double, double, double),
                           double a, double b) {
   double *observed = calloc((size_t)most + 2, sizeof *observed), sum = 0, seen = 0, expected = 0;
@@ -307,7 +307,7 @@ static void discrete_results_follow_their_laws(void **state) {
   }
 }
 
-/* Where a table of probabilities would be too long: mean and variance. */
+/* Mean and variance, for laws whose table of probabilities would be too long. */
 static void large_parameters_have_the_right_moments(void **state) {
   (void)state;
   const struct {
