@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The coverage of a backend counts the bytes that ops read back to the host: a pair counts as computed on the device if
-# few bytes are read back; if many are, it counts as a host copy, which fails. Usage: check_coverage.sh ND4C_CONFORMANCE
-# [--records DIR]
+# few bytes are read back; if many are, it counts as a host copy, which fails.
+# Usage: check_coverage.sh ND4C_CONFORMANCE [--records DIR]
 set -uo pipefail
 conformance=$1
 shift

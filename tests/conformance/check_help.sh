@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # --help prints to stdout and succeeds. Unknown options and unknown names of ops and dtypes are reported on stderr with
-# exit code 2. Usage: check_help.sh CONFORMANCE_PROGRAM
+# exit code 2.
+# Usage: check_help.sh CONFORMANCE_PROGRAM
 set -euo pipefail
 for option in --help -h; do
   text=$("$1" "$option" 2>&1 >/dev/null)

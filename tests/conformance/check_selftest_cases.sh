@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/cli/selftest.txt is the output of tests/tools/make_selftest.py for the records. Usage: check_selftest_cases.sh
-# PYTHON ND4C_PROGRAM SOURCE_DIR
+# tools/cli/selftest.txt is the output of tests/tools/make_selftest.py for the records.
+# Usage: check_selftest_cases.sh PYTHON ND4C_PROGRAM SOURCE_DIR
 set -euo pipefail
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the stub backend as an author outside the project would: from its folder alone, against an installed nd4c, once
 # through the CMake package and once with the include folder. Each result links no library of nd4c and passes the op
-# records. Usage: check_stranger.sh BUILD_DIR SOURCE_DIR C_COMPILER
+# records.
+# Usage: check_stranger.sh BUILD_DIR SOURCE_DIR C_COMPILER
 set -euo pipefail
 build=$1 source=$2 cc=$3
 work=$(mktemp -d)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The cache of built programs: the backend writes files and uses them again. It rebuilds and replaces a file that is
 # damaged or that other users may write. It keeps no files for PoCL, which has a cache. Without a writable directory
-# programs are only slower to build. Usage: check_cache.sh ND4C_CONFORMANCE FAULTY_LOADER
+# programs are only slower to build.
+# Usage: check_cache.sh ND4C_CONFORMANCE FAULTY_LOADER
 set -uo pipefail
 conformance=$1
 faulty=$2

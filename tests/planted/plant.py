@@ -10,7 +10,8 @@ recorded cases that are made already (build/debug/tests/records).
 For every family and every kind of error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and runs
 the family's ops. The case that catches an error must pass after the error is removed. The table lists the place of each error
 and the case that caught it; the exit code is 1 if one was not caught. A rewrite that does not compile does not count: the next
-place is tried. """
+place is tried.
+"""
 import argparse
 import os
 import pathlib

@@ -26,7 +26,7 @@ def cholesky(s, dtype):
             i = np.arange(shape[-1])
             lower[..., i, i] = lower[..., i, i].real
             adjoint = np.conj(np.swapaxes(lower, -1, -2))
-            l = np.linalg.cholesky(lower)  # reads the lower triangle alone
+            l = np.linalg.cholesky(lower)  # reads only the lower triangle
             other = s.uniform("float64", 5, 6, shape)
             given = adjoint + np.tril(other, -1) if upper else lower + np.triu(other, 1)
             y = np.conj(np.swapaxes(l, -1, -2)) if upper else l
@@ -61,7 +61,7 @@ def determinants(x):
 
 
 def hadamard(x):
-    """What rounding errors of a determinant are relative to."""
+    """The magnitude that rounding errors of a determinant are relative to."""
     return np.prod(np.sqrt((np.abs(doubles(x)) ** 2).sum(-1)), axis=-1)
 
 
@@ -98,7 +98,7 @@ def slogdet(s, dtype):
             yield Case([x], {}, [np.zeros(shape[:-2], NUMPY[dtype]), np.zeros(shape[:-2], NUMPY[real_of(dtype)])])
             continue
         sign, logarithm = np.linalg.slogdet(doubles(x))
-        # NumPy's own rounding depends on the BLAS that it carries: both results move by the condition number.
+        # NumPy's rounding depends on its BLAS: both results may differ by the condition number.
         scale = 8 * max(1.0, float(np.max(condition(x))))
         yield Case([x], {}, [Near(sign, dtype, scale),
                              Near(logarithm, real_of(dtype), np.abs(logarithm) * 2 + scale)])
@@ -316,7 +316,8 @@ def any_matrix(s, dtype, shape):
 
 def in_blocks(s, dtype, shapes, make, scaled=False):
     """Sizes from which engine openblas applies reflectors by blocks of its own, the last block not full; reflectors that
-    are the identity; numbers whose squares leave the range. Few, for judging one takes longer than computing it."""
+    are the identity; numbers whose squares leave the range. Only a few, because judging a case takes longer than computing
+    it."""
     if dtype in ("float32", "float64"):
         for shape in shapes:
             yield make(s, dtype, shape)

@@ -1,4 +1,4 @@
-"""Matrices for the records of factorisations, and what is worked out for each matrix of a batch."""
+"""Matrices for the records of factorisations, and functions that compute a result for each matrix of a batch."""
 import mpmath
 import numpy as np
 
@@ -87,7 +87,7 @@ def full_of_nan(shape, dtype):
 
 
 def condition(x):
-    """Of the worst matrix of the batch; at least 1."""
+    """The condition number of the worst matrix of the batch; at least 1."""
     values = np.linalg.svd(doubles(x), compute_uv=False)
     return float(np.max(values[..., 0] / values[..., -1])) if values.size else 1.0
 

@@ -12,8 +12,8 @@ HALF_PIXEL, SYMMETRIC, PYTORCH, ALIGN, ASYMMETRIC, CROP, UNSHIFTED = range(7)
 
 
 def result(value, scale, like):
-    """Numbers for the dtype of `like`: floats near, integers rounded to even and saturated; None where an integer is a
-    matter of the last bits."""
+    """Numbers for the dtype of `like`: floats near, integers rounded to even and saturated; None if an integer depends on the
+    last bits."""
     dtype = like.dtype.name
     if is_integer(dtype) and (abs(value % 1 - 0.5) < 1e-9).any():
         return None
@@ -56,7 +56,7 @@ def keys(t, a):
 
 
 def weight_matrix(n, m, width, scale, attrs, roi):
-    """m x n weights, and which places lie outside."""
+    """m x n weights, and which positions are outside."""
     how, mode = attrs.get("coordinates", 0), attrs.get("mode", 0)
     matrix, outside = np.zeros((m, n), np.longdouble), np.zeros(m, bool)
     for o in range(m):
@@ -158,7 +158,7 @@ def resize(s, dtype):
     if full:
         yield from case(s.small(dtype, (2, 3, 33, 40)), mode=CUBIC, axes=[2, 3], scales=[2.3, 0.4], antialias=True)
         x = s.small(dtype, (4,))
-        x[1] = np.inf  # a tap without weight is not looked at
+        x[1] = np.inf  # a tap without weight is not read
         yield Case([x], {"mode": LINEAR, "coordinates": ALIGN, "sizes": [7]},
                    [Near(np.interp(np.linspace(0, 3, 7), range(4), np.where(np.isinf(x), 0, x)), dtype)]
                    if not np.isinf(x).any() else
@@ -332,7 +332,7 @@ def spatial_transformer(s, dtype):
             theta = np.round(theta * 64).astype(np.float32) / np.float32(64)
             grid, _ = grid_of(theta, size, align)
             attrs = {"mode": mode, "padding": padding, "align_corners": align}
-            if mode == NEAREST:  # a place half way between two elements is a matter of rounding
+            if mode == NEAREST:  # half way between two elements rounding decides
                 grid = grid.astype(np.float64)
                 u = np.moveaxis(grid, -1, 0)[::-1]
                 n = np.array(shape[2:]).reshape([-1] + [1] * (d + 1))

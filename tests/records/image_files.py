@@ -1,4 +1,4 @@
-"""Pictures in files: those that no library is needed for. The others are among ONNX's cases (tests/onnx)."""
+"""Pictures in files of formats that nd4c reads without a library. ONNX's cases (tests/onnx) have the other formats."""
 import struct
 
 import numpy as np

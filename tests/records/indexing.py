@@ -79,7 +79,7 @@ def take_along_axis_refusals(s):
 
 
 def element_places(indices, axis):
-    """Positions in C order of indices, with the place that each leads to."""
+    """Positions in C order of indices, with the place that each index selects."""
     for at in np.ndindex(indices.shape):
         place = list(at)
         place[axis] = int(indices[at])
@@ -176,13 +176,13 @@ def joined(reduction, a, b):
 
 
 def operand(s, dtype, shape):
-    """Numbers away from zero, so that quotients stay tame; the same for strings."""
+    """Numbers away from zero, so that quotients stay small; the same for strings."""
     x = s.positive(dtype, shape) if dtype not in ("utf8", "bool") and "float8" not in dtype else s.small(dtype, shape)
     return np.asarray(x, dtype=NUMPY[dtype])
 
 
 def result(y, dtype, reduction):
-    """Products and quotients of complex numbers are not one rounding of one formula."""
+    """Products and quotients of complex numbers have several correct formulas, which round differently."""
     if is_complex(dtype) and reduction in (MULTIPLY, DIVIDE):
         return Near(y.astype(np.clongdouble), dtype)
     return y

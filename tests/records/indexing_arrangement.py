@@ -149,7 +149,7 @@ MODES = ["constant", "edge", "reflect", "wrap", "symmetric"]
 
 
 def continued(n, mode, j):
-    """Where position j of an axis of n elements comes from, by the definition of the mode."""
+    """The source of position j of an axis of n elements, by the definition of the mode."""
     if mode == "edge":
         return min(max(j, 0), n - 1)
     if mode == "wrap":
@@ -194,7 +194,7 @@ def pad(s, dtype):
     x = s.small(dtype, (0, 2))
     yield Case([x], {"pads": [1, 0, 1, 1]}, [zeros((2, 3), dtype)])
     yield Case([x], {"pads": [0, 1, 0, 1], "mode": 1}, [np.empty((0, 4), NUMPY[dtype])])
-    if dtype == "float32":  # the oracle and NumPy say the same
+    if dtype == "float32":  # the oracle agrees with NumPy
         x = s.small(dtype, (4, 3))
         for number, mode in list(enumerate(MODES))[1:]:
             y = np.pad(x, [(2, 3), (1, 2)], mode)

@@ -229,7 +229,7 @@ def bits(s, dtype, op):
 
 @cases("bit_cast", ulps=0)
 def bit_cast(s, dtype):
-    """To integers, so that NaNs' bits are compared; from integers, but to numbers that are none of them NaN."""
+    """To integers, so that NaNs' bits are compared; from integers, but without patterns of NaN."""
     size = np.dtype(NUMPY[dtype]).itemsize
     for x in plain(s, dtype):
         for target in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
@@ -354,7 +354,7 @@ def arc(a, b):
 
 
 def exact_arc(a, b):
-    """The multiples of pi / 4 that NumPy's double stands for."""
+    """The multiples of pi / 4 nearest to NumPy's doubles."""
     return mpmath.nint(mpmath.mpf(special_of(np.arctan2, a, b)) * 4 / pi) * pi / 4
 
 

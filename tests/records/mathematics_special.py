@@ -73,7 +73,7 @@ def zeta(s, q):
     if q == inf:
         return mpmath.mpf(0)
     s, q = mpmath.mpf(s), mpmath.mpf(q)
-    if s > 3000:  # all but the first two terms are nothing
+    if s > 3000:  # all but the first two terms are negligible
         return mpmath.power(q, -s) + mpmath.power(q + 1, -s)
     below = mpmath.mpf(0)
     while q < 0:
@@ -128,7 +128,7 @@ def operands(s, dtype, op, *shapes):
 
 
 def scale_of(op, xs):
-    """Left of 0 digamma has zeros, and so have the odd sums."""
+    """Left of 0 digamma and the odd sums have zeros."""
     if op != "polygamma":
         return None
     return each(lambda n, x: 1.0 if n == 0 and abs(x) < 100 else 0.0, *xs).astype(np.float64)
@@ -145,7 +145,7 @@ def parametric(s, dtype, op):
     yield Case(xs, {}, [Near(each(OF[op], *xs), dtype, scale_of(op, xs))])
     repeated = [np.repeat(x[:1], 3, axis=0) for x in operands(s, dtype, op, (1, 5), (1, 5))]
     yield Case(repeated, {}, [Near(each(OF[op], *repeated), dtype, scale_of(op, repeated))])
-    if op == "polygamma":  # by logarithms of some thousand
+    if op == "polygamma":  # by logarithms of several thousand
         far = [np.array([v]).astype(NUMPY[dtype]) for v in (1800, 650)]
         yield Case(far, {}, [Near(each(OF[op], *far), dtype)], ulps=64)
     if dtype == "float32":

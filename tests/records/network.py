@@ -1,4 +1,4 @@
-"""What the record files of the neural-network families share; no records of its own."""
+"""Functions that the record files of the neural-network families share; this file has no records."""
 import itertools
 
 import ml_dtypes

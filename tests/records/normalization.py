@@ -9,7 +9,7 @@ SHAPES = [(2, 4, 5), (2, 4, 3, 2), (1, 4, 1, 2, 3), (0, 4, 2), (3, 4)]
 
 
 def normalized(X, axes, epsilon, rms=False):
-    """And the magnitude of what is subtracted, in units of the result."""
+    """Also gives the magnitude of the subtrahend, in units of the result."""
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.zeros_like(X.sum(axis=axes, keepdims=True)) if rms else X.mean(axis=axes, keepdims=True)
         variance = ((X - mean) ** 2).mean(axis=axes, keepdims=True)

@@ -22,7 +22,7 @@ def arrays(s, dtype, low=-4, high=4, points=()):
 
 
 def both_zeros(dtype):
-    """0 and -0, more of them than a vector has elements."""
+    """0 and -0, more elements than a vector has."""
     return np.array([0.0, -0.0] * 19, dtype=NUMPY[dtype])
 
 

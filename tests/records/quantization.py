@@ -35,7 +35,7 @@ def to_float8(value, dtype, saturate):
     beyond = (codes > largest) & ~np.isnan(value)
     magnitude = table[np.minimum(codes, largest)]
     if not saturate and dtype != "float4_e2m1fn":
-        magnitude = np.where(beyond, np.inf, magnitude)  # exact from here on: infinity becomes infinity or NaN
+        magnitude = np.where(beyond, np.inf, magnitude)  # exact above this: infinity becomes infinity or NaN
     return np.where(np.isnan(value), value, np.copysign(magnitude, value)).astype(NUMPY[dtype])
 
 

@@ -1,5 +1,5 @@
-"""Random numbers, worked out again from Philox's definition: the words, and what each op makes of them. That the results
-are distributed as they should be is tests/random's business."""
+"""Random numbers, computed independently from Philox's definition: the words, and each op's results from them. tests/random
+checks the distributions."""
 import hashlib
 import json
 import math

@@ -83,7 +83,7 @@ def quiet(function):
 
 
 def fsum(values):
-    """Exact sum of numbers of long double as a long double; what IEEE says where one is not finite."""
+    """Exact sum of numbers of long double as a long double; IEEE's result if one is not finite."""
     values = np.asarray(values, dtype=LD)
     if not np.all(np.isfinite(values)):
         return values.sum()
@@ -290,7 +290,7 @@ def median(s, dtype, op):
         keep = (lambda v: v[~np.isnan(v.astype(float))]) if op == "nanmedian" else (lambda v: v)
         y = reduce_with(x, axes, keepdims, lambda v: quantile_of(keep(v), 0.5, "midpoint"))
         yield Case([x], {"axes": axes, "keepdims": keepdims}, [Near(y, quantile_dtype(dtype))])
-    for shape in ((3, 400), (3, 401), (131071,), (131072,)):  # threads share the longest
+    for shape in ((3, 400), (3, 401), (131071,), (131072,)):  # threads split the longest
         if dtype in ("float32", "float64"):
             x = s.uniform(dtype, -4, 4, shape)
             y = np.median(x.astype(np.float64), -1)
@@ -456,7 +456,7 @@ def cumulative(s, dtype, op):
         x = np.array([1, np.inf, 2, -np.inf, np.nan, 3], dtype=NUMPY[dtype])
         function = np.add.accumulate if op == "cumulative_sum" else np.multiply.accumulate
         yield Case([x], {}, [Near(function(x.astype(LD)), dtype)])
-    if dtype == "float64" and op == "cumulative_sum":  # too much, and then nothing is compensated
+    if dtype == "float64" and op == "cumulative_sum":  # the sum overflows, and compensation ends
         x = np.array([1.7e308, 1.7e308, 1, -1.7e308])
         yield Case([x], {}, [np.cumsum(x)])
 
@@ -480,7 +480,7 @@ def gathered(s, dtype, op):
             attrs = {"axes": axes, "keepdims": keepdims, "dtype": to}
             scale = None if is_integer(to) else np.abs(w).sum(axis=chosen, keepdims=keepdims).astype(float)
             yield Case([x], attrs, [y if is_integer(to) else Near(y, to, scale if op == "sum" else np.abs(y).astype(float))])
-    if op == "sum" and dtype in ("float32", "bfloat16"):  # some of them are too much for the dtype, all of them are not
+    if op == "sum" and dtype in ("float32", "bfloat16"):  # partial sums exceed the dtype, the total does not
         x = np.where(np.arange(256) < 128, 3e38, -3e38).astype(NUMPY[dtype])
         yield Case([x], {}, [Near(np.array(0, LD), dtype, np.array(1.0))])
         yield Case([np.repeat(x[:, None], 20, axis=1)], {"axes": [0]}, [Near(np.zeros(20, LD), dtype, np.ones(20))])

@@ -44,8 +44,8 @@ LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 25, 30, 31, 32, 37, 49, 64, 74
            1000, 1009, 1024]
 FORMS = [((2, 5), {"axis": 0}), ((5, 2), {"axis": -2}), ((3, 4), {"n": 3}), ((3, 4), {"n": 7}), ((2, 3, 4), {"axis": 1, "n": 5}),
          ((0, 3), {}), ((3, 0), {"axis": 0}), ((20, 6), {}), ((4, 11), {"axis": 0, "n": 37}), ((3, 0), {"n": 4})]
-# On both sides of what engine simd makes a difference of: lines that fill half of a vector, of 4096 points, of 2^15 where
-# there are few.
+# On both sides of the limits at which engine simd changes its method: lines that fill half of a vector, of 4096 points, of
+# 2^15 if there are few.
 BESIDE = [((7, 20), {}), ((8, 20), {}), ((33, 60), {}), ((60, 18), {"axis": 0}), ((9, 24), {"n": 30}), ((9, 25), {"n": 24}),
           ((4, 9, 12), {"axis": 1, "n": 10})]
 LONG = [((8, 4096), {}), ((8, 5000), {}), ((5121, 2), {"axis": 0, "n": 5120}), ((1, 4500), {"n": 5000}), ((30000,), {}),
@@ -190,7 +190,7 @@ def shift_refusals(s, op):
     yield Refusal([np.zeros((2, 3))], {"axes": [1, -1]}, "ARGUMENT", "twice")
 
 
-# -- made of nothing --------------------------------------------------------------------------------------------------
+# -- without inputs ---------------------------------------------------------------------------------------------------
 
 @cases("fftfreq", "rfftfreq", ulps=1.5)
 def frequencies(s, dtype, op):

@@ -48,7 +48,7 @@ def argsort_line(line, descending=False):
     order = sorted(range(len(keys)), key=lambda i: keys[i], reverse=False)
     if not descending:
         return order
-    # equal elements stay in the order in which they came
+    # equal elements keep their order
     return sorted(range(len(keys) - 1, -1, -1), key=lambda i: keys[i])[::-1]
 
 
@@ -72,7 +72,7 @@ def arrays(s, dtype, long=True):
         yield s.small(dtype, (2, 200))
 
 
-# Lengths on both sides of where engine simd goes another way: counting 8 and 16 bits, sharing out a line.
+# Lengths on both sides of the limits at which engine simd changes its method: counting 8 and 16 bits, splitting a line.
 LONG_LINES = {"int8": (511, 512), "uint8": (511, 512), "int16": (32767, 32768), "bfloat16": (32767, 32768),
               "float32": (32767, 32768), "int64": (32767, 32768)}
 
@@ -93,7 +93,7 @@ def sort(s, dtype, op):
 
 @cases("top_k")
 def top_k(s, dtype):
-    for n in (131071, 131072) if dtype in ("float32", "float64", "int64") else ():  # the line is shared out
+    for n in (131071, 131072) if dtype in ("float32", "float64", "int64") else ():  # threads split the line
         x = s.bits(dtype, (n,))
         order = argsort(x, 0, n % 2 == 1)[:5]
         yield Case([x], {"axis": 0, "k": 5, "largest": n % 2 == 1}, [x[order], order])

@@ -170,7 +170,7 @@ def deform_case(s, dtype, shape, kernel, outs, groups=1, offset_groups=1, bias=T
                for i in range(axes)]
     taps = list(places(kernel))
     x, w = s.small(dtype, shape), s.small(dtype, (outs, c // groups, *kernel))
-    # Whole halves: the same in every dtype, on and between cells.
+    # Multiples of one half: exact in every dtype, on and between cells.
     offset = (s.integers(-2 * reach, 2 * reach, (n, offset_groups * len(taps) * axes, *outputs)) / 2).astype(NUMPY[dtype])
     b = s.small(dtype, (outs,)) if bias else None
     m = s.small(dtype, (n, offset_groups * len(taps), *outputs)) if mask else None

@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 
 "$python" -S "$source/scripts/abi" check --compiler "$compiler" # 77: abidw is not installed
 
-# planted FILE SED_COMMAND LINE VERDICT: after the change, the report has the line and the verdict.
+# planted FILE SED_COMMAND LINE VERDICT: after the change, the report must have the line and the verdict.
 planted() {
   rm -rf "$work/include"
   cp -r "$source/include" "$work/include"

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Checks every fenced block of the documents: C is compiled, and run where it has a main; Python is run; what they
-print is what the page says. Shell names programs, options and variables that exist. A block that is only indented, or
-whose language has no check, is refused, so that none escapes.
+"""Checks every fenced block of the documents: C is compiled, and run if it has a main; Python is run; their output must be the
+page's. Shell must name programs, options and variables that exist. A block that is only indented, or whose language has no
+check, is refused, so that every block is checked.
 
     check_blocks.py --source . --build build/ci --cc cc [--python PYTHON] [PAGE...]
 
 PAGES: those of docs/, README.md and the READMEs that pages link to. blocks/reading.py says which comments steer a
-check. Without --python, or where that Python lacks NumPy or einops, blocks of Python are only read, and a line says
-so.
+check. Without --python, or if that Python lacks NumPy or einops, blocks of Python are only read, and a line reports that.
 """
 
 import argparse
@@ -171,7 +170,7 @@ class Checks:
 
 
 def different(expected, printed):
-    """What the page says is printed and is not; a block without output says nothing about it."""
+    """The page's output lines that the block does not print; a block without output is not compared."""
     if expected is None or expected == printed:
         return None
     lines = difflib.unified_diff(expected.split("\n"), printed.split("\n"), "the page", "the program", lineterm="")

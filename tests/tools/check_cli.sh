@@ -44,7 +44,7 @@ value backends.0.reason >/dev/null
 expect 0 "$nd4c" info --probe --json
 same "$(value probed)" true "probed"
 grep -q '"verdict":[[:space:]]*"verified"' "$work/out"
-# A forced core is told once, whether it fits this machine or not.
+# A forced core is reported once, whether it fits this machine or not.
 for core in Haswell SkylakeX Prescott; do
   expect 0 env OPENBLAS_CORETYPE=$core "$nd4c" info
   says out "^warning: .*OPENBLAS_CORETYPE.*$core"
@@ -52,7 +52,7 @@ for core in Haswell SkylakeX Prescott; do
   expect 0 env OPENBLAS_CORETYPE=$core "$nd4c" info --json
   same "$(grep -o OPENBLAS_CORETYPE "$work/out" | wc -l)" 1 "warnings of OPENBLAS_CORETYPE=$core"
 done
-# Engine names that do nothing here.
+# Engine names without effect here.
 for ask in "info" "info --probe"; do
   # shellcheck disable=SC2086
   expect 0 env SD_KERNEL_FORCE_ENGINE=cuda SD_KERNEL_DISABLE_ENGINES=simdd,cudnn,reference "$nd4c" $ask
@@ -65,7 +65,7 @@ expect 0 env SD_KERNEL_FORCE_ENGINE=simmd "$nd4c" info --json
 same "$(value warnings.0 | cut -d';' -f1)" "SD_KERNEL_FORCE_ENGINE: simmd: no engine of that name" "warning"
 expect 0 env SD_KERNEL_FORCE_ENGINE=CPU SD_KERNEL_DISABLE_ENGINES=simd "$nd4c" info
 lacks out SD_KERNEL
-# Memory caps for devices that are not here; one that is no device's name is refused.
+# Memory caps for absent devices; a cap whose name is no device's is refused.
 expect 0 env ND4J_DEVICE_MEMORY_CAP_CUDA_0=1g ND4J_DEVICE_MEMORY_CAP_CPU_0=8g "$nd4c" info
 says out '^warning: nd4j.device.memory.cap.CUDA.0 caps no device'
 lacks out '^warning: .*CPU'
@@ -95,7 +95,7 @@ for plugin in /nope.so "$0"; do
 done
 expect 0 env ND4C_CPU_LEVEL=base "$nd4c" info --json
 same "$(value machine.level | sed 's/neon/base/')" base "level"
-# The level and why it is that one; what cannot be applied is told.
+# The level and its reason; a level that cannot be applied is reported.
 expect 0 "$nd4c" info
 says out "^level +(base|avx2|avx512|neon|dotprod) \(of nd4c's own kernels: (the highest|[a-z0-9]+ wants)"
 foreign=dotprod
@@ -107,7 +107,7 @@ for level in base avx2 avx512; do
   [ "$(uname -m)" != x86_64 ] ||
     says out "^level +($level .*(asks for it|the highest.*|[a-z0-9]+ wants.*)|.*lacks: not applied)\)\$"
 done
-# Nothing can be selected: everything is shown, with what to do, and the exit code tells.
+# No backend can be selected: info shows all of them and what to do, and the exit code reports it.
 for ask in "info" "info --json" "info --probe"; do
   # shellcheck disable=SC2086
   expect 1 "$nd4c" $ask -D backend.type=nosuch
@@ -129,7 +129,7 @@ expect 0 "$nd4c" ops '*_pool'
 says out '^max_pool'
 says out '^average_pool'
 lacks out '^conv'
-# The name of an op stands for it alone: outputs in order, values of attributes by name.
+# The name of an op selects only that op: outputs in order, values of attributes by name.
 expect 0 "$nd4c" ops lstm
 says out '^lstm\(x, w, r, .*; .*direction=forward, .*\) -> y, h, c$'
 says out '^    direction: forward \(0\), reverse \(1\), bidirectional \(2\)$'
@@ -174,7 +174,7 @@ expect 0 "$nd4c" config OV_CACHE_DIR=/tmp
 says out '^OV_CACHE_DIR = /tmp'
 says out 'used if nd4c.compile.cache is empty'
 
-# A value of the environment that nd4c cannot parse is shown as it was given; computations name it, not their data.
+# A value of the environment that nd4c cannot parse is shown unchanged; failing computations name it, not their data.
 expect 0 env ND4C_WIDTH=abc "$nd4c" config
 says out '^nd4c\.width = 0$'
 says out '^    from default; environment variable ND4C_WIDTH;'
@@ -204,7 +204,7 @@ expect 0 "$nd4c" bench dispatch
 "$json" median_seconds <"$work/out" >/dev/null
 expect 1 "$nd4c" bench nosuch
 
-# A closed or full stdout is a failure, not a success that lost its text.
+# A closed or full stdout is a failure, not a success without its text.
 if [ -w /dev/full ]; then
   code=0
   "$nd4c" ops --json >/dev/full 2>"$work/err" || code=$?

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `nd4c compile` for a stub that is not there, and `nd4c run --compiled` on one that is.
+# `nd4c compile` for an absent stub, and `nd4c run --compiled` on a present one.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli_lib.sh"
 export ND4C_BACKEND_PLUGINS=$4 STUB_MODE=both
@@ -41,7 +41,7 @@ diff -r "$work/plain" "$work/placed"
 expect 0 "$nd4c" run "$model" --random-inputs --compiled "$work/made.nd4cexe" --report
 says out 'executables of .*made.nd4cexe: no compiler takes part in the plan'
 
-# For a device that is here, with what was asked for.
+# For a present device, with options.
 expect 0 "$nd4c" compile "$model" --target stub:1 -o "$work/fast.nd4cexe" --math fast --compile-option LEVEL=3
 expect 0 "$nd4c" run "$model" "${here[@]}" --compiled "$work/fast.nd4cexe" --math fast --compile-option LEVEL=3 --report
 says out 'requested but not applied: nothing'

@@ -17,7 +17,7 @@ wanted="\$ORIGIN/nd4c:\$ORIGIN"
 own=$((16#$(readelf -lW "$library" | awk '$1 == "TLS" { print substr($6, 3) }')))
 [ "$own" -le 512 ] || { echo "$own bytes of thread-local storage, expected at most 512"; exit 1; }
 
-# The wheel runs from glibc 2.34 on, where it is built on a system that has no newer versions of what everybody uses.
+# The wheel runs from glibc 2.34 on, if the build system's glibc has no newer versions of the functions that it uses.
 case $(getconf GNU_LIBC_VERSION 2>/dev/null) in
   'glibc 2.3'[4-7])
     late=$(nm -D --undefined-only "$library" | grep -E '@GLIBC_2\.(3[5-9]|[4-9][0-9])' || true)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every script tells how it is used, without needing what it works with; what it does not know it refuses.
+# Every script prints its usage, even without the tools that it needs, and refuses unknown arguments.
 # Usage: check_help.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
@@ -11,7 +11,8 @@ fail() {
   cat "$work/out" "$work/err"
   exit 1
 }
-# helps COMMAND...: --help prints the usage on stdout alone and succeeds; an unknown argument fails with a word on it.
+# helps COMMAND...: --help prints the usage only on stdout and succeeds; an unknown argument fails with a text that
+# names it.
 helps() {
   "$@" --help >"$work/out" 2>"$work/err" || fail "$* --help fails"
   grep -q '^usage: ' "$work/out" || fail "$* --help prints no usage"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The program in front of a plug-in whose texts are no texts: what it prints as JSON is JSON in UTF-8; and of a backend with
-# few ops, and of properties that are misspelt, it says what is so.
+# The program with a plug-in whose texts are not UTF-8: its JSON is valid and in UTF-8. The program also reports
+# backends with few ops and misspelt properties.
 # Usage: check_hostile.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB_PLUGIN HOSTILE_PLUGIN VERSIONS_PLUGIN
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli_lib.sh"
@@ -28,7 +28,8 @@ done
 expect 0 env ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" ops --json
 sound out
 
-# A plug-in whose functions end the process: the report of --probe names it, the function and the signal, and is whole.
+# A plug-in whose functions end the process: the report of --probe names it, the function and the signal, and is
+# complete.
 for function in nd4c_plugin_entry probe open device_open usable by_request_only state; do
   expect 0 env HOSTILE_END=$function ND4C_BACKEND_DISABLE=opencl ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info --probe
   says out "^warning: [^ ]*hostile[^ ]* ends the process in its $function: signal 6 \\(Aborted\\); ND4C_BACKEND_DISABLE=[^ ]*hostile"
@@ -41,7 +42,7 @@ while [ "$(value "backends.$index.name")" != hostile ]; do index=$((index + 1));
 same "$(value "backends.$index.reason")" "ends the process in its open: exit code 0" "what ended the process"
 same "$(value "backends.$index.verdict")" absent "its verdict"
 same "$(value device.name)" cpu:0 "the device"
-# The remedy that the report names: no program calls the plug-in any more.
+# With the remedy that the report names, the program does not call the plug-in any more.
 expect 0 env HOSTILE_END=open ND4C_BACKEND_DISABLE=hostile,opencl ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info --probe
 says out 'absent +nd4c\.backend\.disable \(ND4C_BACKEND_DISABLE\) names it$'
 lacks out '^warning: .*ends the process'
@@ -49,25 +50,25 @@ expect 0 env HOSTILE_END=open ND4C_BACKEND_DISABLE=hostile ND4C_BACKEND_PLUGINS=
   "$digits/digits.onnx" --random-inputs
 expect 0 env HOSTILE_END=nd4c_plugin_entry ND4C_BACKEND_DISABLE="opencl, $hostile" ND4C_BACKEND_PLUGINS="$hostile" \
   "$nd4c" run "$digits/digits.onnx" --random-inputs
-# Without the CPU's backend there is no device, and the report says so.
+# Without the CPU's backend there is no device, and the report states that.
 expect 1 env ND4C_BACKEND_DISABLE=cpu,opencl "$nd4c" info --probe
 says out 'no device can be used'
-# How the child ended is known where the caller has SIGCHLD ignored, too.
+# The report knows how the child ended even if the caller ignores SIGCHLD.
 expect 0 env HOSTILE_END=probe ND4C_BACKEND_DISABLE=opencl ND4C_BACKEND_PLUGINS="$hostile" \
   bash -c 'trap "" CHLD; exec "$0" info --probe' "$nd4c"
 says out 'absent +ends the process in its probe: signal 6'
-# What -D sets holds in the child too; what is refused is refused once.
+# Properties set by -D apply in the child, too; a refused one is refused once.
 expect 0 env ND4C_BACKEND_DISABLE=opencl "$nd4c" info --probe -D nd4c.width=1
 says out 'width 1$'
 expect 2 "$nd4c" info --probe -D nd4c.nosuch=1
 silent out
 
-# The variables and the paths of the environment are no UTF-8 either.
+# Variables and paths in the environment that are not UTF-8.
 expect 0 env OPENBLAS_CORETYPE=$'\xffHASWELL' ND4C_BACKEND_PLUGINS=$'/nosuch/\xc3.so' "$nd4c" info --json
 sound out
 says out '"OPENBLAS_CORETYPE=\?HASWELL forces|"engine openblas is not part of this build"'
 
-# What was left out of a backend, with the reasons, by name of the backend.
+# The kernels left out of a backend, with the reasons, by name of the backend.
 expect 0 env ND4C_BACKEND_PLUGINS="$hostile" "$nd4c" info --json --probe
 index=0
 while [ "$(value "backends.$index.name")" != cpu ]; do index=$((index + 1)); done
@@ -76,7 +77,7 @@ same "$(value "backends.$index.left_out.1")" \
 expect 0 env ND4C_BACKEND_PLUGINS= "$nd4c" info --json
 says out '"left_out":[[:space:]]*\[\]'
 
-# A property that is misspelt is refused, whichever command gets it.
+# Every command refuses a misspelt property.
 model=$digits/digits.onnx
 for command in info bench "selftest --op add" "compile $model --target cpu:0 -o $work/x.nd4cexe" "run $model --random-inputs"; do
   # shellcheck disable=SC2086
@@ -85,7 +86,7 @@ for command in info bench "selftest --op add" "compile $model --target cpu:0 -o 
   silent out
 done
 
-# Families of which a backend has nothing are one line.
+# Families of which a backend has no op share one line.
 expect 0 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" selftest --backend stub
 lacks out ' 0 of '
 says out '^  UNARY +[1-9][0-9]* of +[0-9]+ '
@@ -102,7 +103,7 @@ says out '^    x \+ 1 \(plug-in verse, version 1 of 7\)$'
 says out '^    x \+ 10 \(plug-in verse, version 3 of 7\)$'
 says out '^    x \+ amount \(plug-in verse\)$'
 says out '^verse\.shift\(x.*\) -> y$'
-expect 1 env ND4C_BACKEND_PLUGINS= "$nd4c" plugin-check "$versions" # whose fault is a kernel for a version that is not there
+expect 1 env ND4C_BACKEND_PLUGINS= "$nd4c" plugin-check "$versions" # its fault is a kernel for an absent version
 says out 'FAILED: the kernel of verse.shift is for version 5'
 says out 'statements hold, 1 do not'
 echo "$cases cases"

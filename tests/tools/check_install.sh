@@ -10,7 +10,7 @@ prefix=$work/prefix
 
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 
-# The installed tree works from another place than the one it was installed to.
+# The installed tree also works after it is moved.
 mv "$prefix" "$work/moved"
 prefix=$work/moved
 library=$(find "$prefix" -name 'libnd4c.so.0')
@@ -35,7 +35,7 @@ cmake --build "$work/user" >"$work/build.log" 2>&1 || { cat "$work/build.log"; e
 ! cmake -G Ninja -S "$here" -B "$work/other" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION=99 \
   >"$work/other.log" 2>&1 || { echo "find_package(nd4c 99) was satisfied by $version"; exit 1; }
 grep -q 'requested version "99"' "$work/other.log" || { cat "$work/other.log"; exit 1; }
-# nd4c shadows no library of the system's: what it brings lies in a folder of its own, with its licence.
+# nd4c shadows no library of the system: its oneDNN is in a private folder, with its licence.
 docs=$(realpath "$(dirname "$(find "$prefix" -name LICENSE)")")
 cmp "$docs/LICENSE" "$source/LICENSE"
 foreign=$(find "$libdir" -maxdepth 1 -name '*.so*' ! -name 'libnd4c.so*')
@@ -68,7 +68,7 @@ fi
     [ -f "$target" ] || { echo "$page links to $link, which is not installed"; exit 1; }
   done
 done
-# The page for those who write backends, and each source that it names.
+# The page for authors of backends, and each source that it names.
 page=$(find "$prefix" -name writing-a-backend.md)
 [ -n "$page" ] || { echo "writing-a-backend.md was not installed"; exit 1; }
 for file in $(grep -oE '(backends|tests)/[a-z/_]+\.c' "$page"); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/judge.py on times that are made up: what bench/compare --against says of builds that are equal, slower, or timed on
-a busy machine. Usage: check_judge.py SOURCE_DIR"""
+"""bench/judge.py on simulated times: the verdict of bench/compare --against on builds that are equal, slower, or timed on a
+busy machine. Usage: check_judge.py SOURCE_DIR"""
 
 import math
 import pathlib
@@ -67,7 +67,7 @@ class Groups(unittest.TestCase):
         self.assertEqual((found.verdict, found.spread), ("too noisy", math.inf))
 
     def test_luck_of_processes_is_part_of_the_spread(self):
-        """Rounds that agree within a cluster say nothing about the next one's processes."""
+        """Rounds that agree within a cluster do not predict the next cluster's processes."""
         found = judge.judge_group(clusters(1, noise=0.0001, process=0.02, bursts=0, batches=1, passes=8))
         self.assertGreater(found.spread, 0.01)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The manual pages that the build made: one of the program and one of each command, with the sections that a page has in
-# their order, and every word of --help. Where man or mandoc is installed the page is looked at as they show it.
+# The manual pages that the build made: one of the program and one of each command, with the sections of a page in their
+# order, and every word of --help. If man or mandoc is installed, the check reads the page as they show it.
 # Usage: check_manual.sh ND4C_PROGRAM FOLDER_OF_PAGES
 set -euo pipefail
 nd4c=$1 pages=$2
@@ -35,7 +35,7 @@ sections() {
   done | cut -d: -f1 | sort -cn 2>/dev/null || fail "the sections of ${page##*/} are not in the order $*"
 }
 
-# words TEXT PAGE: every word of the text stands in the page.
+# words TEXT PAGE: the page contains every word of the text.
 words() {
   tr -s '[:space:]' '\n' <"$1" | sort -u >"$work/wanted"
   tr -s '[:space:]' '\n' <"$2" | sort -u >"$work/there"

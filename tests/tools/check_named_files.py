@@ -30,7 +30,7 @@ IN_COMMENT = re.compile(r"(?<![\w./<*{}-])(?:[\w-]+/)*[\w-]+\.(?:c|h|cl|cc|py|sh
 
 
 def tree(source):
-    """All files and folders of the repository, but for what is built; relative paths."""
+    """All files and folders of the repository without build outputs; relative paths."""
     found = set()
     for folder, folders, files in os.walk(source):
         folders[:] = [f for f in folders if f not in ("build", "dist", ".git", ".cache", "__pycache__")]
@@ -74,7 +74,7 @@ def complaints(text, paths, names):
 
 
 def comment_complaints(text, ends):
-    """Names in comments that are the end of no path."""
+    """Names in comments that do not end any path."""
     for match in COMMENT.finditer(text):
         for name in IN_COMMENT.finditer(match.group()) if match.group()[0] == "/" else ():
             if name.group() not in ends and name.group() not in OF_C and name.group() not in OF_OTHERS:
@@ -88,7 +88,7 @@ def finds_planted_in_comments(ends):
 
 
 def finds_planted(paths, names):
-    """Whether three names that lead nowhere are found among three that do not."""
+    """Whether the check finds three wrong names among three right ones."""
     text = "`src/gone.c` `gone_file.h` `src/base/{os.h,gone.h}` `src/base/os_*` `tests/<layer>/` `os.h`"
     return len(list(complaints(text, paths, names))) == 3
 

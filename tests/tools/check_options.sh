@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What CMake refuses at configure time, with words that say why and what to do.
+# Options that CMake refuses at configure time, with texts that say why and what to do.
 # Usage: check_options.sh SOURCE_DIR C_COMPILER
 set -euo pipefail
 source=$1 cc=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# refused OPTION WORDS...: CMake fails with these words, whatever its line breaks.
+# refused OPTION WORDS...: CMake fails with these words, regardless of its line breaks.
 refused() {
   local option=$1 words
   shift
@@ -26,7 +26,7 @@ refused -DND4C_DTYPES=some "ND4C_DTYPES is 'some': expected full or lite"
 rm -rf "$work/build"
 refused -DCMAKE_SYSTEM_NAME=FreeBSD "nd4c runs on Linux, on x86-64 and arm64, and this build is for FreeBSD"
 rm -rf "$work/build"
-# ON is taken: CMake goes on to the next option that it refuses.
+# CMake accepts ON and fails at the next option that it refuses.
 if cmake -G Ninja -S "$source" -B "$work/build" -DCMAKE_C_COMPILER="$cc" -DND4C_TESTS=OFF -DBUILD_SHARED_LIBS=ON \
   -DND4C_DTYPES=some >"$work/log" 2>&1 || grep -q 'shared library only' "$work/log"; then
   cat "$work/log"

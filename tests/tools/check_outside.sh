@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The three trial contributions as strangers would build them: copies outside the tree, compiled against an installed
-# nd4c alone, checked by the installed program. Kernels for cpu:0, compilers for cpu:0, and a device that records work,
-# whose buffers are opaque and whole.
+# The three trial contributions as authors outside the project would build them: copies outside the tree, compiled only
+# against an installed nd4c, checked by the installed program. Kernels for cpu:0, compilers for cpu:0, and a device that
+# records work, whose buffers are opaque and whole.
 # Usage: check_outside.sh BUILD_DIR SOURCE_DIR C_COMPILER
 set -euo pipefail
 build=$1 source=$2 cc=$3

@@ -62,7 +62,7 @@ says out '^not checked, or in part: open, buffers, .*; each section says why$'
 expect 0 "$nd4c" plugin-check --section plans --ops 'a*' "$chains"
 says out '^  [1-9][0-9]+ plans ran, [1-9][0-9]+ of them with compiled segments'
 
-# Each fault is told by the section that looks for it. finds LIE SECTION TEXT
+# The section that looks for a fault reports it. finds LIE SECTION TEXT
 finds() {
   expect 1 env CONTRIBUTOR_LIE="$1" "$nd4c" plugin-check --section "$2" --seconds 3 "$contributor"
   says out "^  FAILED: .*$3"
@@ -80,7 +80,7 @@ finds wrong threads '4 threads at once: '
 finds beyond outputs 'something beside output 0 was written'
 finds crash ops 'the process was ended by signal 11 .*, while at: add of float32 on cpu:0'
 finds hang ops 'the process did not end within 3 s .--seconds gives it more., while at: add of float32'
-# A plug-in that hangs costs the time of one section, and a little of two others.
+# A plug-in that hangs takes the time of one section, and a little of two others.
 expect 1 env CONTRIBUTOR_LIE=hang "$nd4c" plugin-check --seconds 3 --ops add "$contributor"
 says out '^since this section did not end, each other one has 2 s$'
 says out '^the other sections were not run: three did not end$'
@@ -108,7 +108,7 @@ lie property_count entry 'property_count is 65, and properties is not'
 lie property properties 'loading it: .*nd4c.stub.delay has type 4711, which nd4c does not know'
 expect 0 "$nd4c" plugin-check --section properties "$stub"
 says out '^  1 properties of its own$'
-# A name that begins as a loaded provider's do is none that waits for a provider.
+# A name with a loaded provider's prefix does not wait for a provider.
 expect 2 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" config nd4c.stub.speedy=3
 says err 'there is no property "nd4c.stub.speedy"; the nearest is "nd4c.stub.delay"'
 expect 2 env ND4C_BACKEND_PLUGINS="$stub" "$nd4c" run -D nd4c.stub.speedy=3 no_model
@@ -132,7 +132,7 @@ lie hasty streams 'a chain of .* on two devices of stub gave'
 expect 1 env STUB_FAIL=in_flight:40 "$nd4c" plugin-check --section ops "$stub"
 says out '^  FAILED: .* of .* on stub:0, contiguous: '
 
-# What is no plug-in.
+# Files that are not plug-ins.
 expect 1 "$nd4c" plugin-check "$no_entry"
 says out 'it does not export nd4c_plugin_entry'
 says out '^the other sections need a sound entry'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# nd4c plugin-check: what a device's tables say of its memory and of the end of work, ops of a plug-in's own, values out
-# of the ordinary. Each lie of a fixture is found by the section that looks for it.
+# nd4c plugin-check: lies of a device's tables about its memory and about the end of work, a plug-in's ops, unusual
+# values. The section that looks for a lie must find it.
 # Usage: check_plugin_lies.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB CONTRIBUTOR ACME
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli_lib.sh"
@@ -10,12 +10,12 @@ lie() {
   expect 1 env STUB_LIE="$1" "$nd4c" plugin-check --section "$2" "$stub"
   says out "^  FAILED: .*$3"
 }
-# Each piece of work takes a while, so that this process is ahead of the device on a busy machine, too.
+# Each piece of work takes a while, so that this process is ahead of the device even on a busy machine.
 slow_lie() {
   expect 1 env STUB_LIE="$1" STUB_DELAY_US=2000 "$nd4c" plugin-check --section fences "$stub"
   says out "^  FAILED: .*$2"
 }
-# What its tables say of memory and of the end of work, while that is under way.
+# Lies of its tables about memory and the end of work, while work is under way.
 lie junk_buffer buffers 'stub:0: allocate gave the handle 0x3039 for two buffers that live at once$'
 lie keeps buffers 'stub:0: free frees nothing: [0-9]+ buffers of [0-9]+ bytes ended, and [0-9]+ bytes less are free$'
 lie silent buffers 'stub:0: allocate of more than there is failed with MEMORY .500. and without a text$'
@@ -61,7 +61,7 @@ for option in STUB_MEMORY=whole STUB_MEMORY=address STUB_POINTS=none STUB_LIE=ol
   done
 done
 
-# What nd4c refuses is told before sections that use the tables as they are.
+# Refusals of nd4c are reported before the sections that use the tables.
 refused_lie() {
   expect 1 env STUB_LIE="$1" "$nd4c" plugin-check "$stub"
   says out "^  FAILED: .*$2"
@@ -96,7 +96,7 @@ contributor_lie rounding ops 'add of float32 .*: it leaves the thread with anoth
 contributor_lie rounds outputs 'add of float32 .*, with an extent of [0-9]+: something beside output 0 was written$'
 contributor_lie large values 'add of float32 .*, more than 100000 elements: element '
 
-# Ops of its own, and patterns that leave nothing.
+# The plug-in's ops, and patterns that match no op.
 expect 0 "$nd4c" plugin-check "$acme"
 says out '^  acme.scaled_add: [1-9][0-9]+ samples$'
 says out '^  acme.halves: [1-9][0-9]+ samples$'

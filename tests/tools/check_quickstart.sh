@@ -14,7 +14,7 @@ stand_in() { # NAME: its text comes from stdin
   chmod +x "$bin/$1"
 }
 
-# machine NAME: a fresh one, for a user without root and sudo, on Debian, with all tools and no package.
+# machine NAME: sets up a new machine: Debian, a user without root and sudo, all tools and no packages.
 machine() {
   name=$1 bin=$work/$1/bin tree=$work/$1/tree log=$work/$1/calls
   mkdir -p "$bin" "$tree"
@@ -61,7 +61,7 @@ lacks() { ! grep -qE -- "$1" "$work/out" || { echo "$name: quickstart says '$1':
 called() { grep -qE -- "$1" "$log" || { echo "$name: no call '$1' among:"; cat "$log"; exit 1; }; }
 not_called() { ! grep -qE -- "$1" "$log" || { echo "$name: called '$1':"; cat "$log"; exit 1; }; }
 
-machine no_sudo # what was missing is named, with what it costs and how it would be there; all else is built and shown
+machine no_sudo # names missing packages, what their lack means and how to install them; builds the rest
 quickstart 0
 lacks 'command not found'
 not_called apt-get
@@ -76,8 +76,8 @@ lacks '^    hwloc'
 says 'as root: apt-get install --no-install-recommends .*liblapacke .*run this again'
 says '^Done in '
 
-machine complete # packages that dpkg does not know, as of a user's own prefix, are no reason to complain
-stand_in ldconfig <<'END' # the rest is more than a pipe holds
+machine complete # libraries that dpkg does not know, as in a user's prefix, cause no complaint
+stand_in ldconfig <<'END' # more lines than a pipe holds
 for file in libopenblas.so.0 liblapacke.so.3 libfftw3.so.3 libdnnl.so.3 $(printf 'libother.so.%d ' {1..9999}); do
   echo "  $file (libc6) => /x"
 done
@@ -119,7 +119,7 @@ quickstart 0
 says '^    oneDNN 3 ' # pip fails for it
 called '^cmake --build'
 
-machine sudo_refuses # tried once, then as without it
+machine sudo_refuses # sudo is tried once, and then not used
 stand_in sudo <<<"echo sudo \"\$@\" >>'$log'; exit 1"
 quickstart 0
 [ "$(grep -c '^sudo' "$log")" -eq 1 ] || { echo "$name: sudo was asked again:"; cat "$log"; exit 1; }
@@ -139,7 +139,7 @@ for user in root sudo; do # everything that is missing is installed
   called '^apt-get .*install .*libfftw3-double3'
 done
 
-machine no_apt # another system: what the machine has is used
+machine no_apt # another system: quickstart uses the installed packages
 rm "$bin/apt-get" "$bin/apt-cache" "$bin/dpkg-query"
 quickstart 0
 lacks 'command not found'

@@ -19,7 +19,7 @@ same "$(value outputs.0.file)" "$work/b/logits.pb" "file"
 same "$(value repeat)" 3 "repeat"
 value median_seconds >/dev/null
 
-# Equal seeds give equal files, other seeds others; what is free becomes 1 and is said.
+# Equal seeds give equal files, other seeds other files; free dimensions become 1, which is reported.
 expect 0 "$nd4c" run "$model" --random-inputs --seed 5 -o "$work/c"
 says err "input 'image' is \(batch, 1, 8, 8\).*1 is taken"
 expect 0 "$nd4c" run "$model" --random-inputs --seed 5 --shape image=1,1,8,8 -o "$work/d"
@@ -49,7 +49,7 @@ value report >/dev/null
 expect 0 "$nd4c" run "$model" --random-inputs -D SD_KERNEL_FORCE_ENGINE=reference --report
 says out 'reference'
 
-# The tracer: a file for Chrome, a table; what cannot be written.
+# The tracer: a file for Chrome, a table; a file that cannot be written.
 expect 0 "$nd4c" run "$model" --random-inputs --trace "$work/trace.json"
 says out 'device transitions: 0'
 says out 'cpu:0 +conv'
@@ -57,7 +57,7 @@ grep -q '"cat":"op","name":"conv"' "$work/trace.json"
 expect 0 "$nd4c" run "$model" --random-inputs --trace - --json
 value trace >/dev/null
 expect 1 "$nd4c" run "$model" --random-inputs --trace /nowhere/at/all --output "$work/untraced"
-ls "$work/untraced" | grep -q npy # what was computed is written all the same
+ls "$work/untraced" | grep -q npy # the outputs are written all the same
 expect 0 "$nd4c" run "$model" --random-inputs --devices cpu:0 --report
 says out 'plan on cpu:0:'
 expect 1 "$nd4c" run "$model" --random-inputs --devices cpu:0,nowhere:0
@@ -66,7 +66,7 @@ for list in , '' cpu:0, ,cpu:0 cpu:0,,cpu:0; do
   expect 2 "$nd4c" run "$model" --random-inputs --devices "$list"
   says err '--devices: device [0-9]+ has no name'
 done
-# The property's recording and the command's own are both told.
+# The property's recording and the command's are both printed.
 ND4J_MULTIBACKEND_TRACE=true expect 0 "$nd4c" run "$model" --random-inputs --trace -
 says out 'cpu:0 +conv'
 says err 'cpu:0 +conv'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# nd4c selftest: what is right passes, what fails on a device is told, and the report says the same.
+# nd4c selftest: right results pass, failures on a device are printed, and the report agrees.
 # Usage: check_selftest.sh ND4C_PROGRAM JSON_GET_PROGRAM SOURCE_DIR STUB_PLUGIN
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli_lib.sh"
@@ -18,7 +18,7 @@ same "$("$json" version <"$work/report.json")" "$("$nd4c" --version | grep -oE '
 
 cp "$work/report.json" "$work/report_all.json"
 
-# A backend that has a few ops declines the others, which is no failure.
+# A backend with a few ops declines the others, which is no failure.
 expect 0 "$nd4c" selftest --backend stub --op '*sigmoid' --report "$work/report.json"
 says out '^  UNARY +2 of +6 '
 says out '^  all +2 of +6 '
@@ -30,11 +30,11 @@ same "$("$json" devices.0.vendor <"$work/report.json")" stub "the device's vendo
 same "$("$json" devices.0.driver <"$work/report.json")" "stub 1.0" "its driver"
 says out '^stub:0: '
 
-# Without a terminal, too, long work tells how far it is.
+# Long work also prints its progress without a terminal.
 expect 0 env STUB_DELAY_US=50000 "$nd4c" selftest --backend stub --op add
 grep -qE '^ops: 1 of [0-9]+, at work: add$' "$work/err.all" || { echo "no progress is told:"; cat "$work/err.all"; exit 1; }
 
-# Several processes share the ops of a device, and the report has them all, in the order of the host's.
+# Several processes share the ops of a device, and the report has all of them, in the host's order.
 expect 0 "$nd4c" selftest --backend stub --report "$work/parts.json"
 rows() { grep -E '"(op|dtype)":' "$1"; }
 [ "$(rows "$work/parts.json")" = "$(rows "$work/report_all.json")" ] || { echo "the parts' rows differ"; exit 1; }
@@ -53,7 +53,7 @@ if [ "$(nproc)" -gt 1 ]; then
     { echo "a part that was killed is not told:"; cat "$work/killed.out"; exit 1; }
 fi
 
-# A device that fails (after the checks of both devices, the first works in flight) is told with its words.
+# A device that fails (at its first work in flight after the checks of both devices) is reported with its text.
 expect 1 env STUB_FAIL=in_flight:3 "$nd4c" selftest --backend stub:1 --op add
 says out '^WRONG: add of float32: add failed on stub:1: stub: in_flight was told to fail'
 expect 1 "$nd4c" selftest --backend nosuch
@@ -74,7 +74,7 @@ says out '^    native handle 0x[0-9a-f]+$'
 expect 0 "$nd4c" info --probe --json
 says out '"native":[[:space:]]*"0x[0-9a-f]+"'
 says out '"native":[[:space:]]*null'
-# What the host computes with, counts, and what routing and transfers are set to.
+# The host's engines, counts, and the settings of routing and transfers.
 says out '"largest_bytes"'
 says out '"spilled_count"'
 says out '"nd4c.device.transfer":[[:space:]]*"on_demand"'
@@ -83,7 +83,7 @@ says out '^    computes with .*float64'
 says out '^    allocations [0-9]+ alive, [0-9]+ in all, [0-9]+ of them from the cache$'
 says out '^transfer  on_demand, spilling false$'
 says out '^routing   vote over the default device and cpu:0; '
-# One device of two: the other is shown, and why this one is not.
+# One device of two fails: the other one is shown, and the reason for this one.
 expect 0 env STUB_FAIL=device_open:2 "$nd4c" info --probe
 says out '^  stub:0 '
 lacks out '^  stub:1 '

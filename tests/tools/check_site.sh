@@ -16,7 +16,7 @@ fi
 site() { "$python" "$source/tools/site/build_site.py" --quick "$@"; }
 
 site --source "$source" --build "$build" --output "$work/site" | tee "$work/said"
-# What the reference has to have, counted where it comes from.
+# The required entries of the reference, counted in their sources.
 reference=$work/site/reference
 for header in "$source"/include/nd4c/*.h "$source"/include/nd4c/plugin/*.h; do
   page=${header#"$source"/include/nd4c/}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Types what the tutorials say: every page with a comment <!-- typed --> is followed from top to bottom in an empty
-home, in a folder that looks like a checkout. What a block of shell prints is compared with the block `output` after
-it; a block behind <!-- file: NAME --> becomes that file in the folder where the reader is.
+"""Types the commands of the tutorials: it follows every page with a comment <!-- typed --> from top to bottom in an empty
+home, in a folder that looks like a checkout. It compares the output of a block of shell with the block `output` after it; a
+block after <!-- file: NAME --> becomes that file in the reader's current folder.
 
     check_tutorials.py --source . --build build/ci
 """
@@ -20,7 +20,7 @@ MARK = "=====block"
 
 
 def script(blocks):
-    """A script of bash that does what the blocks say, with a mark before what each block of shell prints."""
+    """A script of bash that runs the blocks and prints a mark before the output of each block of shell."""
     lines = ["set -euo pipefail"]
     for number, block in enumerate(blocks):
         if block.file:
@@ -35,7 +35,7 @@ def script(blocks):
 
 
 def checkout(given, work):
-    """A folder with what tutorials use of a checkout: the build as build/release, and the examples."""
+    """A folder with the parts of a checkout that tutorials use: the build as build/release, and the examples."""
     folder = work / "checkout"
     (folder / "build").mkdir(parents=True)
     (folder / "build/release").symlink_to(given.build)

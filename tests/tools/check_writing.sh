@@ -42,7 +42,7 @@ for line in 'contiguous operands: [1-9][0-9]* computed' '[1-9][0-9]* kernels dec
   '[1-9][0-9]* allocations of the plug-in.s were refused' 'acme:0: acme.s thread, other, asynchronous'; do
   grep -qE "^  $line" "$work/said" || { echo "no '$line'"; exit 1; }
 done
-# Each section of the page is about something: without the wait between streams the check must fail.
+# The page's sections must matter: without the wait between streams the check must fail.
 sed 's/(void)fence_wait(NULL, (nd4c_fence)t->fence, NULL);/(void)t;/' "$work/acme.c" >"$work/unordered.c"
 cmp -s "$work/acme.c" "$work/unordered.c" && { echo "nothing was planted"; exit 1; }
 "$cc" -std=c17 -O2 -shared -fPIC -fvisibility=hidden -I"$source/include" "$work/unordered.c" -o "$work/libacme.so"

@@ -77,7 +77,7 @@ def random_items(rng, shape, advanced):
         else:
             break
     if ellipsis:
-        # Axes that the ellipsis was meant to pass over are what the items behind it leave.
+        # The ellipsis passes over the axes that the items after it leave.
         used = sum(1 if isinstance(i, (int, slice)) else 0 for i in items)
         used += sum((i.ndim if i.dtype == bool else 1) for i in items if isinstance(i, np.ndarray))
         if used > rank:

@@ -4,7 +4,7 @@
 light_*.onnx: the nine networks of the package onnx. As shipped, every weight of them is one constant and so is every
 output; here the weights are seeded random values of the size that trained ones have (He: a convolution keeps the
 variance of what it reads). bert_base*.onnx: an encoder of BERT's shape as PyTorch exports it, its weights beside it as
-external data. The same seed gives the same files; what is there and up to date is not made again.
+external data. The same seed gives the same files; files that are up to date are not made again.
 """
 
 import argparse
@@ -18,22 +18,22 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-VERSION = "1"  # of what this script writes; a change makes all models anew
+VERSION = "1"  # version of the models; a change makes all models again
 LIGHT = ("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet", "vgg19",
          "zfnet512")
 BERT = {"bert_base": True, "bert_base_decomposed": False}  # name: LayerNormalization as one node
 NAMES = tuple("light_" + name for name in LIGHT) + tuple(BERT)
 
-# Trained statistics hold activations in place. Random ones do not, so what makes them grow is taken back: residual
-# branches are added at half their size, and the last layer shrinks what pooling for the maximum has summed up, or else
-# softmax would give one class everything.
+# Trained statistics hold activations in place. Random ones do not, so the growth is compensated: residual branches are added
+# at half their size, and the last layer scales down the sums after max pooling, because softmax would otherwise give one class
+# everything.
 RESIDUAL_GAIN = 0.5
 LAST_LAYER_GAIN = {"light_bvlc_alexnet": 0.4, "light_inception_v1": 0.015, "light_inception_v2": 0.25,
                    "light_resnet50": 0.25, "light_shufflenet": 0.004}
 
 
 def random_of(*names):
-    """A generator whose numbers depend on nothing but the names."""
+    """A generator whose numbers depend only on the names."""
     return np.random.default_rng([zlib.crc32(name.encode()) for name in names])
 
 
@@ -44,7 +44,7 @@ def attribute(node, name, default):
 
 
 def roles_of(graph):
-    """What each value is to its consumer: name -> (op, position of the input, node). Views hand their role on."""
+    """The role of each value for its consumer: name -> (op, position of the input, node). Views pass on their role."""
     roles = {}
     for node in reversed(graph.node):
         for position, name in enumerate(node.input):
@@ -101,7 +101,7 @@ def make_light(name, path):
         if node.op_type != "ConstantOfShape" or node.input[0] not in shapes:
             kept.append(node)
         elif not fill(node.output[0], tuple(int(n) for n in shapes[node.input[0]])):
-            # The stand-in of a picture or of another operand that no rule above describes: any numbers will do.
+            # A substitute for a picture or another operand without a rule above: any numbers will do.
             data = random_of(name, node.output[0]).standard_normal(shapes[node.input[0]], dtype=np.float32)
             made[node.output[0]] = numpy_helper.from_array(data, node.output[0])
     for tensor in graph.initializer:
@@ -198,7 +198,7 @@ class Encoder:
         return self.node("Mul", self.node("Mul", x, self.node("Add", erf, self.constant(1.0))), self.constant(0.5))
 
     def mask(self, attention_mask):
-        """1 for a word, 0 for padding -> 0, and the lowest number, which softmax turns into 0."""
+        """Maps 1 for a word to 0, and 0 for padding to the lowest number, which softmax turns into 0."""
         axes = [self.constant([axis], np.int64) for axis in (1, 2)]
         mask = self.node("Unsqueeze", self.node("Unsqueeze", attention_mask, axes[0]), axes[1])
         mask = self.node("Cast", mask, to=TensorProto.FLOAT)
@@ -248,11 +248,11 @@ def sample_inputs(name):
 
 
 def make(name, folder):
-    """Makes one model unless it is there; returns its path."""
+    """Makes one model unless it exists; returns its path."""
     path, stamp = folder / (name + ".onnx"), folder / (name + ".version")
     version = f"{VERSION} onnx {onnx.__version__}"
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / (name + ".lock"), "w") as lock:  # bench/compare has several processes that want one
+    with open(folder / (name + ".lock"), "w") as lock:  # several processes of bench/compare may make one
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (path.exists() and stamp.exists() and stamp.read_text() == version):
             stamp.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Writes tests/data/narrow.txt: what ml_dtypes makes of the codes of narrow dtypes, and of numbers; and
+"""Writes tests/data/narrow.txt: ml_dtypes' values of the codes of narrow dtypes, and its codes for numbers; and
 tests/data/print/narrow.txt: how arrays of them are printed, in the format of make_print_golden.py.
 
     .cache/venv/bin/python tests/tools/make_narrow_golden.py

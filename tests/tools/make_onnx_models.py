@@ -1,4 +1,4 @@
-"""Makes tests/data/onnx: small ONNX models, and what ONNX Runtime computes with them.
+"""Makes tests/data/onnx: small ONNX models, and ONNX Runtime's results for them.
 
 Each case is two files: NAME.onnx, the model, and NAME.data.onnx, a model without nodes whose initializers in.X and out.Y
 hold an input and the expected output of each name. tests/io/test_import.c runs all of them.
@@ -371,8 +371,8 @@ def learning():
 
 
 def unvoted():
-    """A class that no reached leaf votes for has the sum 0, and is the best where the others are below it: so says ONNX's
-    reference evaluator, while ONNX Runtime passes over it in the label, but not in the scores."""
+    """A class that no reached leaf votes for has the sum 0, and is the best if the others are below it. ONNX's reference
+    evaluator follows this; ONNX Runtime ignores such a class for the label, but not in the scores."""
     case = Case("learning_unvoted_3", 15, domains=[("ai.onnx.ml", 3)])
     x = case.floats("x", 40, 4)
     expected = {}

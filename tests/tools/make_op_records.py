@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/ops/numpy.txt: what NumPy (and, for conv and pools, ONNX Runtime) say about shapes and dtypes.
+"""Writes tests/data/ops/numpy.txt: shapes and dtypes of results by NumPy (for conv and pools, by ONNX Runtime).
 
     python3 tests/tools/make_op_records.py > tests/data/ops/numpy.txt
 

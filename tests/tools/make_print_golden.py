@@ -81,7 +81,7 @@ def data_line(array, dtype):
 
 
 def name_utf8(text, width):
-    """NumPy's "object" is longer than our "utf8", which decides about a last line of their own for the extras."""
+    """NumPy's "object" is longer than nd4c's "utf8", which may move the extras to a separate last line."""
     text = text.replace("dtype=object)", "dtype=utf8)")
     body, _, last = text.rpartition("\n")
     begin = body.rpartition("\n")[2]

@@ -117,13 +117,13 @@ def results(case):
 
 
 def is_telling(case):
-    """Something is computed, of something."""
+    """Whether the case has elements to compute and elements to compute from."""
     arrays = [np.asarray(x) for x in case.inputs if x is not None]
     return results(case) > 0 and all(x.size > 0 for x in arrays)
 
 
 def rank(case, dtype):
-    """Small ones first, but those of a few elements, and in the dtype of the case, before the others."""
+    """Sorts small cases first; cases with a few elements, and those in the case's dtype, precede the others."""
     foreign = {None: 0, dtype: 1, "float32": 1}.get(case.attrs.get("dtype"), 2)
     return foreign, results(case) < 4 and elements(case) < 4, elements(case) + results(case)
 
@@ -135,7 +135,7 @@ def recorded(op, schema):
     sampler = framework.Sampler(zlib.crc32(f"{op} {dtype}".encode()))
     looked_at = itertools.islice(framework.RECORDS[op][0](sampler, dtype), LOOKED_AT)
     found = sorted((c for c in looked_at if is_simple(c) and is_telling(c)), key=lambda c: rank(c, dtype))
-    other = [c for c in found[1:] if c.attrs != found[0].attrs]  # other attributes tell more than other numbers
+    other = [c for c in found[1:] if c.attrs != found[0].attrs]  # other attributes test more than other numbers
     chosen = found[:1] + (other or found[1:])[:CASES - 1]
     return [line(op, dtype, c.inputs, c.attrs) for c in chosen]
 

@@ -1,4 +1,4 @@
-"""libnd4c.so from Python, as far as the comparisons need it: arrays to and from NumPy, ops by name, models."""
+"""libnd4c.so in Python, with the parts that the comparisons need: arrays to and from NumPy, ops by name, models."""
 
 import ctypes
 import os
@@ -78,7 +78,7 @@ class Library:
         self.c.nd4c_array_release(array)
 
     def text(self, name, *arguments):
-        """The text that a function hands out."""
+        """The text that a function returns."""
         text = ctypes.c_char_p()
         self.call(name, *arguments, ctypes.byref(text))
         value = text.value.decode()

@@ -1,7 +1,7 @@
-"""Checks blocks of shell: the syntax, that what they call exists, and that its options are those that it has.
+"""Checks blocks of shell: the syntax, and that the programs that they call exist and have the options.
 
-check_blocks.py calls Shell.check(). Nothing that installs, builds or writes is run; `nd4c info`, `ops` and `config`
-are.
+check_blocks.py calls Shell.check(). It runs only `nd4c info`, `ops` and `config`, and no command that installs, builds or
+writes.
 """
 
 import json
@@ -62,7 +62,7 @@ class Shell:
         if os.path.basename(program) == "nd4c":
             return self.nd4c(rest, environment)
         if program in ("python", "python3") and rest[:2] == ["-m", "nd4c"]:
-            return None, False  # the package's own tests run it
+            return None, False  # the package's tests run it
         if program in ("python", "python3") and rest and not rest[0].startswith("-"):
             return self.script(rest[0], rest[1:]), False
         if program in ("cmake", "ctest"):
@@ -120,7 +120,7 @@ class Shell:
     def path(self, program, rest):
         parts = program.split("/")
         if parts[0] in (".", "~", "") or program.startswith(("$", "../")) or parts[0].isupper():
-            return None  # what the reader has built, or placed
+            return None  # a file that the reader has built or placed
         if parts[0] == "build":
             if len(parts) > 2 and parts[1] not in self.presets and parts[1] != "<preset>":
                 return "%s: there is no preset '%s'" % (program, parts[1])
@@ -145,7 +145,7 @@ class Shell:
         return None
 
     def is_named(self, name):
-        """Whether a source has the word; a member of a family of variables is there with its <TYPE> and <INDEX>."""
+        """Whether a source contains the word; sources name a family of variables with <TYPE> and <INDEX>."""
         if name not in self.names:
             folders = [
                 f
@@ -176,7 +176,7 @@ class Shell:
 
 
 def commands(text):
-    """The simple commands of a script, each a list of words. Here-documents and what stands in $( ) are left out."""
+    """The simple commands of a script, each a list of words. Here-documents and the text in $( ) are left out."""
     text = re.sub(r"<<-?\s*['\"]?(\w+)['\"]?(.*?)\n.*?\n\s*\1(?=\n|$)", r"\2", text, flags=re.S)
     text = re.sub(r"\\\n\s*", " ", text)
     text = re.sub(r"\$\([^()]*\)|\$\{[^{}]*\}", "$x", text)
