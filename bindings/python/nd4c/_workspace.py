@@ -1,4 +1,4 @@
-"""Workspaces: arrays of a repeated step from one arena, given back together: with nd4c.workspace("step"): ..."""
+"""Workspaces: arrays of a repeated step share one arena and are released together: with nd4c.workspace("step"): ..."""
 from __future__ import annotations
 
 import ctypes
