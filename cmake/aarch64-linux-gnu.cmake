@@ -12,7 +12,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
-find_program(ND4C_QEMU_AARCH64 NAMES qemu-aarch64 qemu-aarch64-static DOC "Runs what is built for arm64")
+find_program(ND4C_QEMU_AARCH64 NAMES qemu-aarch64 qemu-aarch64-static DOC "Emulator that runs programs for arm64")
 if(ND4C_QEMU_AARCH64)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${ND4C_QEMU_AARCH64};-L;${nd4c_arm64_root})
 endif()
