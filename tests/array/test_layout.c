@@ -1,4 +1,4 @@
-/* Layouts: what is refused, how many bytes they need, equality and hash, and where blocked elements lie. */
+/* Layouts: refusals, sizes in bytes, equality and hash, and the places of blocked elements. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,7 +156,7 @@ static void all_that_counts_makes_them_differ(void **state) {
   assert_true(nd4c_layout_equal(NULL, NULL));
 }
 
-/* Each element has a place of its own within the bytes; some are as oneDNN's documentation has them. */
+/* Each element has a separate place within the bytes; some places are checked against oneDNN's documentation. */
 static void blocked_elements_have_places(void **state) {
   (void)state;
   const nd4c_layout layout = make_blocked();

@@ -72,7 +72,7 @@ static void check_code(nd4c_dtype dtype, uint8_t code, float wanted) {
   }
 }
 
-/* Arrays saturate: what ml_dtypes takes for infinity or NaN is the largest number there. */
+/* Arrays saturate: numbers that ml_dtypes converts to infinity or NaN become the largest number. */
 static void check_cast(nd4c_dtype dtype, float number, uint8_t wanted) {
   bool beyond = !isnan(number) && !isfinite(kernel_number(dtype, wanted));
   uint8_t got = kernel_code(dtype, number), saturated = nd4c_narrow_from_double(dtype, (double)number);

@@ -22,7 +22,7 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024, MOST = 256 };
 
-/* How many of `count` blocks had to be mapped; they are given back in the order they came. */
+/* How many of `count` blocks had to be mapped; they are released in the same order. */
 static int64_t mapped(int count, size_t bytes) {
   void *blocks[2 * MOST];
   int64_t before = nd4c_allocation_count();

@@ -250,7 +250,7 @@ static void test_fork(void **state) {
     nd4c_parallel_for(4096, 1, 4, visit, &v);
     fork_and_check();
     memset(&v, 0, sizeof v);
-    nd4c_parallel_for(4096, 1, 4, visit, &v); /* the parent goes on as before */
+    nd4c_parallel_for(4096, 1, 4, visit, &v); /* the parent continues as before */
     assert_int_equal(v.pieces, 4);
   }
   /* A fork out of a range of the plain pool: the child's call returns as well, and its next ones work. */

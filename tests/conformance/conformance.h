@@ -33,7 +33,7 @@ bool cf_is_float(nd4c_dtype dtype);
 bool cf_is_complex(nd4c_dtype dtype);
 bool cf_is_integer(nd4c_dtype dtype); /* without bool */
 bool cf_is_unsigned(nd4c_dtype dtype);
-bool cf_is_narrow(nd4c_dtype dtype); /* float8 and what is packed */
+bool cf_is_narrow(nd4c_dtype dtype); /* float8 and packed dtypes */
 bool cf_is_packed(nd4c_dtype dtype);
 /* Whether this build has it. */
 bool cf_has_dtype(nd4c_dtype dtype);

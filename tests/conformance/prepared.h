@@ -1,4 +1,4 @@
-/* A case made ready for calls: what run.c and refusals.c share. */
+/* A case prepared for calls, which run.c and refusals.c share. */
 #ifndef CONFORMANCE_PREPARED_H
 #define CONFORMANCE_PREPARED_H
 

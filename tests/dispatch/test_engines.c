@@ -1,4 +1,4 @@
-/* Engines: forced, disabled, groups of them; what is reported and explained when a request cannot be applied. */
+/* Engines: forced, disabled, groups of them; the report and explain when a request cannot be applied. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

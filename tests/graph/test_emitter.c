@@ -384,7 +384,7 @@ static void test_mistakes_are_told(void **state) {
   assert_int_equal(nd4c_emit_binary(&rewrite.emitter, ND4C_OP_matmul, a, made, &made), ND4C_SHAPE);
   assert_int_equal(nd4c_emit_outputs(&rewrite.emitter, ND4C_OP_tanh, &a, 1, NULL, 0, &made, 2), ND4C_ARGUMENT);
   CHECK_OK(nd4c_emit_unary(&rewrite.emitter, ND4C_OP_negative, a, &made));
-  nd4c_rewrite_input(&rewrite, &graph->nodes[0], 0, made); /* tanh reads what reads tanh */
+  nd4c_rewrite_input(&rewrite, &graph->nodes[0], 0, made); /* a cycle: tanh reads its own reader */
   assert_int_equal(nd4c_rewrite_end(&rewrite), ND4C_INTERNAL);
   nd4c_graph_destroy(graph);
 }

@@ -259,7 +259,8 @@ static unsigned char *find(unsigned char *bytes, size_t size, const char *what, 
 
 static void refuses_hostile_npz(void **state) {
   (void)state;
-  /* The record from whose first one on, the offset in it, the new byte, how many bytes; when and what it says. */
+  /* The record, the offset from its first occurrence, the new byte, the number of bytes; when the call fails and its
+   * text. */
   static const struct {
     const char *record;
     size_t at, bytes;

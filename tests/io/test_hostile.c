@@ -1,4 +1,5 @@
-/* ONNX files that are malformed, hostile or ask for what nd4c lacks: a status and a text that says what and where. */
+/* ONNX files that are malformed, hostile or use operators that nd4c lacks: a status and a text that names the fault and
+ * its place. */
 #define _DEFAULT_SOURCE /* symlink, mkdtemp, pwrite */
 #define _FILE_OFFSET_BITS 64
 #include <fcntl.h>

@@ -193,7 +193,7 @@ static void round_trips(void **state) {
   assert_int_equal(rmdir(folder), 0);
 }
 
-/* What ml_dtypes writes: float8_e5m2 by a name of its own, the codes of the others as V1. */
+/* Files of ml_dtypes: float8_e5m2 has a name, the codes of the others are V1. */
 static void reads_ml_dtypes(void **state) {
   (void)state;
   unsigned char file[256];

@@ -71,7 +71,7 @@ static void unprepare(const nd4c_kernel *kernel, nd4c_call *call) {
   }
 }
 
-/* Runs into memory of its own and compares with the frame's result, bit by bit. */
+/* Runs into separate memory and compares with the frame's result, bit by bit. */
 static bool run_agrees(const nd4c_kernel *kernel, const call_frame *frame) {
   nd4c_call call = frame->call;
   nd4c_tensor output = frame->output;

@@ -1,6 +1,6 @@
-/* A model whose nodes run alternately on two devices: right, and no copy beyond what its graph says is needed.
- * Usage: nd4c_alternate MODEL DEVICE DEVICE. Inputs are random; free dimensions are 1. Exit code 0: right, 1: not, 77:
- * a device is not there. */
+/* A model whose nodes run alternately on two devices: right, and no copy that its graph does not need. Usage:
+ * nd4c_alternate MODEL DEVICE DEVICE. Inputs are random; free dimensions are 1. Exit code 0: right, 1: not, 77: a
+ * device is not there. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -149,7 +149,7 @@ static const fault_row rows[] = {
     {"clRetainMemObject", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
     {"clGetMemObjectInfo", CODE(CL_INVALID_MEM_OBJECT), false, EVERYWHERE},
     {"clReleaseMemObject", CODE(CL_INVALID_MEM_OBJECT), true, EVERYWHERE},
-    {"clCreateCommandQueue", CODE(CL_OUT_OF_HOST_MEMORY), true, EVERYWHERE}, /* the host packs what is strided */
+    {"clCreateCommandQueue", CODE(CL_OUT_OF_HOST_MEMORY), true, EVERYWHERE}, /* the host packs strided operands */
     {"clCreateCommandQueue", CODE(CL_INVALID_VALUE), false, EVERYWHERE},
     {"clReleaseCommandQueue", CODE(CL_INVALID_COMMAND_QUEUE), true, EVERYWHERE},
     {"clEnqueueWriteBuffer", CODE(CL_OUT_OF_RESOURCES), false, EVERYWHERE},
@@ -234,7 +234,7 @@ static void each_call_fails_once(void **state) {
   play p = {0};
   int problems = 0;
   watched = rows[0].call;
-  for (int i = 0; i < 2; i++) { /* the second shows what stays for good */
+  for (int i = 0; i < 2; i++) { /* the second run shows the objects that stay */
     const nd4c_status status = play_all(&p);
     play_clear(&p);
     if (status != ND4C_OK) {

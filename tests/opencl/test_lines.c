@@ -44,7 +44,7 @@ static double swing(int64_t i) {
   return i % 4000 < 1000 || i % 4000 >= 3000 ? 0.5 : 2;
 }
 
-/* `first` 600 times in the second piece; `next` in the one behind it `count` times, then its reciprocal. */
+/* `first` 600 times in the second piece; in the third one `next` `count` times, then its reciprocal. */
 static double to_and_back(int64_t i, double first, double next, int64_t count) {
   int64_t piece = i / PIECE, at = i % PIECE;
   return piece == 1 && at < 600 ? first : piece != 2 || at >= 2 * count ? 1 : at < count ? next : 1 / next;

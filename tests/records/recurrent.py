@@ -330,7 +330,7 @@ def ctc_beam_decode(s, dtype):
         attrs = dict({"blank": blank} if blank else {}, beam_width=200, top_paths=paths)
         inputs = [x] + ([] if lengths is None else [np.array(lengths, np.int64)])
         yield Case(inputs, attrs, [Exact(labels), Exact(counts), near(score, dtype, 16)], ulps_of(dtype, 32))
-    # A narrow beam keeps what is likeliest at each step: of one class and the blank, the longer of two equal prefixes.
+    # A narrow beam keeps the likeliest prefixes at each step: with one class and the blank, the longer of two equal ones.
     x = np.log(np.array([[[0.6, 0.4]], [[0.6, 0.4]]])).astype(NUMPY[dtype])
     p = np.exp(double(x))
     yield Case([x], {"beam_width": 1}, [Exact(np.array([[[-1, -1]]])), Exact(np.array([[0]])),

@@ -122,7 +122,7 @@ def variance_cases(s, dtype, root):
         number += 1
         correction = [0, 1, 0.5, 2][number % 4]
         value = reduce_with(x, axes, keepdims, lambda v: variance(v, correction))
-        # a float64 mean is rounded itself: what that costs is relative to the elements' size
+        # a float64 mean is rounded, too: its error is relative to the elements' size
         yield Case([x], {"axes": axes, "keepdims": keepdims, "correction": correction},
                    [Near(np.sqrt(value) if root else value, real_of(dtype))])
 

@@ -1,4 +1,4 @@
-/* Contexts lent to threads: nesting, restoring, what is refused, what is reused. */
+/* Contexts lent to threads: nesting, restoring, refusals, reuse. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

@@ -176,7 +176,7 @@ static void callbacks_run_without_locks(void **state) {
   nd4c_array_release(a); /* read by pending work */
   looks = 0;
   assert_int_equal(nd4c_memory_set_cap(second, 1), ND4C_OK);
-  assert_int_equal(nd4c_array_prefetch(used, second), ND4C_MEMORY_CAP); /* after waiting for what is pending */
+  assert_int_equal(nd4c_array_prefetch(used, second), ND4C_MEMORY_CAP); /* after waiting for pending work */
   assert_int_equal(looks, 0);
   assert_int_equal(nd4c_memory_set_cap(second, 0), ND4C_OK);
   assert_all(y, 0);

@@ -223,7 +223,7 @@ static void contexts_wait_for_each_other(void **state) {
   (void)stub_control("delay 0");
   assert_int_equal(nd4c_add_on(second, slow, a, &fast), ND4C_OK); /* must run after it, on another stream */
   assert_all(fast, 3);
-  /* Writing waits for readers: the slow stream still reads what the fast one is to overwrite. */
+  /* Writing waits for readers: the slow stream still reads the array that the fast one must overwrite. */
   (void)stub_control("delay 30000");
   assert_int_equal(nd4c_multiply_on(stub_context, fast, fast, &slow), ND4C_OK);
   (void)stub_control("delay 0");

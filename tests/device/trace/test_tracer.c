@@ -381,8 +381,8 @@ static void threads_record_while_others_read(void **state) {
 
 static const char *program;
 
-/* `act`: "nothing"; "make": an array without a context, which is one allocation; "start": a recording of its own, which
- * it stops and tells of on stdout before it goes on; "start on": one that it does not stop. */
+/* `act`: "nothing"; "make": an array without a context, which is one allocation; "start": the child's recording, which
+ * it stops and prints to stdout before it continues; "start on": one that it does not stop. */
 static int child(const char *act) {
   nd4c_device *device = NULL;
   nd4c_array *array = NULL;
