@@ -1,17 +1,20 @@
 """The interface of both cores to the package (bindings/python/README.md), and the additions of the extension."""
+import os
+import pathlib
+import re
 import sys
 import weakref
 
 import pytest
 
 import nd4c
-from nd4c import _core, _creation
+from nd4c import _abi, _core, _creation
 
+ROOT = pathlib.Path(os.environ.get("ND4C_TEST_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 core = _core.core
 
 
 def test_the_core_asked_for_is_there():
-    import os
     assert _core.name == (os.environ.get("ND4C_PYTHON_CORE") or _core.name)
     for name in ("Array", "function", "empty", "zeros", "full", "from_data", "from_scalar", "from_handle", "handle",
                  "register"):
@@ -62,9 +65,17 @@ def test_functions():
         concat([x, None], 0)
 
 
+def test_ops_with_options_are_those_of_the_headers():
+    """The ctypes core calls these ops by their numbers: a struct in place of loose arguments would be read as garbage."""
+    taking = re.compile(r"nd4c_status nd4c_(\w+)\([^;]*?const nd4c_\1_options \*options")
+    headers = "".join(path.read_text() for path in (ROOT / "include" / "nd4c" / "ops").glob("*.h"))
+    names = set(taking.findall(headers))
+    assert len(names) >= 30
+    assert {_abi.OPS[number][0] for number in _abi.WITH_OPTIONS} == names
+
+
 def _core_number(name):
-    from nd4c._abi import NUMBERS
-    return NUMBERS[name]
+    return _abi.NUMBERS[name]
 
 
 LISTS = [

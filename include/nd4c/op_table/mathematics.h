@@ -97,11 +97,11 @@
   OP(253, 1, bitwise_xor, BINARY, ND4C_SIG_BINARY, promote, INTEGER_OR_BOOL, "y = a ^ b, bit by bit",                 \
      "bitwise_xor|bitwise_xor|BitwiseXor|bitwiseXor")                                                                 \
   OP(254, 1, bitwise_left_shift, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                           \
-     "y = a << b; 0 where b is negative or no less than the number of bits",                                          \
+     "y = a << b; 0 where b is negative or at least the number of bits",                                              \
      "bitwise_left_shift|bitwise_left_shift|BitShift|leftShift")                                                      \
   OP(255, 1, bitwise_right_shift, BINARY, ND4C_SIG_BINARY, promote, INTEGER,                                          \
-     "y = a >> b, keeping the sign; where b is negative or no less than the number of bits, -1 for negative a, else " \
-     "0",                                                                                                             \
+     "y = a >> b, keeping the sign; where b is negative or at least the number of bits, -1 for "                      \
+     "negative a, else 0",                                                                                            \
      "bitwise_right_shift|bitwise_right_shift|BitShift|rightShift")                                                   \
   OP(256, 1, copysign, BINARY, ND4C_SIG_BINARY, promote, REAL_FLOATING, "y = |a| with the sign bit of b",             \
      "copysign|copysign||")                                                                                           \

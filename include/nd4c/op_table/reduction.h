@@ -22,9 +22,13 @@
   OP(74, 1, min, REDUCTION, ND4C_SIG_REDUCE, reduce_nonempty, REAL, "smallest over axes (none: all); NaN wins",       \
      "min|amin|ReduceMin|min")                                                                                        \
   OP(75, 1, all, REDUCTION, ND4C_SIG_REDUCE, reduce_bool, NUMBER_OR_BOOL,                                             \
-     "true if every element over axes is (numbers: not 0; NaN is not 0)", "all|all||all")                             \
+     "true if every element over axes is true; a number counts as true unless it is 0 (NaN is "                       \
+     "true)",                                                                                                         \
+     "all|all||all")                                                                                                  \
   OP(76, 1, any, REDUCTION, ND4C_SIG_REDUCE, reduce_bool, NUMBER_OR_BOOL,                                             \
-     "true if some element over axes is (numbers: not 0; NaN is not 0)", "any|any||any")                              \
+     "true if some element over axes is true; a number counts as true unless it is 0 (NaN is "                        \
+     "true)",                                                                                                         \
+     "any|any||any")                                                                                                  \
   OP(77, 1, argmax, REDUCTION, ND4C_SIG_ARG_REDUCE, arg_reduce, REAL, "int64 index of the first largest; NaN wins",   \
      "argmax|argmax|ArgMax|argmax")                                                                                   \
   OP(78, 1, argmin, REDUCTION, ND4C_SIG_ARG_REDUCE, arg_reduce, REAL, "int64 index of the first smallest; NaN wins",  \

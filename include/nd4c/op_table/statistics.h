@@ -56,7 +56,7 @@
      "y[i] = ln of the sum of e^x over x[0] to x[i] along axis, without overflow; of no elements: -inf",               \
      "logaddexp.accumulate|logcumsumexp||")                                                                            \
   OP(347, 1, logsumexp, REDUCTION, ND4C_SIG_REDUCE, reduce_same, REAL_FLOATING,                                        \
-     "ln of the sum of e^x over axes (none: all), without overflow; of no elements: -inf",                             \
+     "ln of the sum of e^x over axes (none: all), without overflow; -inf for no elements",                             \
      "special.logsumexp|logsumexp|ReduceLogSumExp|logSumExp")                                                          \
   OP(348, 1, norm1, REDUCTION, ND4C_SIG_REDUCE, reduce_real, FLOATING, "sum of |x| over axes (none: all)",             \
      "||ReduceL1|norm1, asum")                                                                                         \

@@ -338,7 +338,7 @@ ND4C_API nd4c_status nd4c_bitwise_xor(const nd4c_array *a, const nd4c_array *b, 
 ND4C_API nd4c_status nd4c_bitwise_xor_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
                                          nd4c_array **y);
 
-/* bitwise_left_shift: y = a << b; 0 where b is negative or no less than the number of bits.
+/* bitwise_left_shift: y = a << b; 0 where b is negative or at least the number of bits.
  * In: a (int, uint), b.
  * Out: y: the shape that the inputs broadcast to, in the dtype that they promote to.
  * Statuses: DTYPE, SHAPE. */
@@ -346,7 +346,7 @@ ND4C_API nd4c_status nd4c_bitwise_left_shift(const nd4c_array *a, const nd4c_arr
 ND4C_API nd4c_status nd4c_bitwise_left_shift_on(nd4c_context *context, const nd4c_array *a, const nd4c_array *b,
                                                 nd4c_array **y);
 
-/* bitwise_right_shift: y = a >> b, keeping the sign; where b is negative or no less than the number of bits, -1 for
+/* bitwise_right_shift: y = a >> b, keeping the sign; where b is negative or at least the number of bits, -1 for
  * negative a, else 0.
  * In: a (int, uint), b.
  * Out: y: the shape that the inputs broadcast to, in the dtype that they promote to.

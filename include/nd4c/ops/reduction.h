@@ -69,7 +69,7 @@ ND4C_API nd4c_status nd4c_min(const nd4c_array *x, const int64_t *axes, int32_t 
 ND4C_API nd4c_status nd4c_min_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes, int32_t axes_count,
                                  bool keepdims, nd4c_array **y);
 
-/* all: true if every element over axes is (numbers: not 0; NaN is not 0).
+/* all: true if every element over axes is true; a number counts as true unless it is 0 (NaN is true).
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
  * Out: y: bool, in x's shape without the reduced axes (keepdims: with 1 in their places).
@@ -79,7 +79,7 @@ ND4C_API nd4c_status nd4c_all(const nd4c_array *x, const int64_t *axes, int32_t 
 ND4C_API nd4c_status nd4c_all_on(nd4c_context *context, const nd4c_array *x, const int64_t *axes, int32_t axes_count,
                                  bool keepdims, nd4c_array **y);
 
-/* any: true if some element over axes is (numbers: not 0; NaN is not 0).
+/* any: true if some element over axes is true; a number counts as true unless it is 0 (NaN is true).
  * In: x (bool, int, uint, float, complex).
  * Attributes: axes (NULL, 0), keepdims (false).
  * Out: y: bool, in x's shape without the reduced axes (keepdims: with 1 in their places).

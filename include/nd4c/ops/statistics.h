@@ -90,7 +90,7 @@ ND4C_API nd4c_status nd4c_cumulative_logsumexp(const nd4c_array *x, int64_t axis
 ND4C_API nd4c_status nd4c_cumulative_logsumexp_on(nd4c_context *context, const nd4c_array *x, int64_t axis,
                                                   bool reverse, bool exclusive, nd4c_array **y);
 
-/* logsumexp: ln of the sum of e^x over axes (none: all), without overflow; of no elements: -inf.
+/* logsumexp: ln of the sum of e^x over axes (none: all), without overflow; -inf for no elements.
  * In: x (float).
  * Attributes: axes (NULL, 0), keepdims (false).
  * Out: y: x without the reduced axes (keepdims: with 1 in their places), in x's dtype.
