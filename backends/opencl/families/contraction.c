@@ -280,7 +280,7 @@ static nd4c_status cross_product(const nd4c_cl_step *step) {
   ND4C_CL_TYPES(&options, "ABY", a->dtype, b->dtype, y->dtype);
   nd4c_cl_define_real(&options, call);
   nd4c_cl_define(&options, "VALUE", "%s",
-                 nd4c_cl_is_float(y->dtype) ? "REAL" : nd4c_cl_wrapping(y->dtype, "COMPUTE_Y"));
+                 nd4c_cl_is_float(y->dtype) ? "REAL" : nd4c_cl_wrapping(y->dtype, "COMPUTE(Y)"));
   nd4c_cl_define_index(&options, call);
   return ND4C_CL_RUN(call, "cross", "cross_product", options, walk.size, ND4C_CL_VALUE(walk), ND4C_CL_IN(a),
                      ND4C_CL_LONG(steps[0]), ND4C_CL_IN(b), ND4C_CL_LONG(steps[1]), ND4C_CL_OUT(y),

@@ -399,11 +399,11 @@ static void define_all(nd4c_cl_options *options, const nd4c_call *call, const pl
   nd4c_cl_define_type(options, 'Y', p->output.dtype);
   define_numbers(options, call, p);
   if (p->own_a) {
-    nd4c_cl_define(options, "NUM_A", "COMPUTE_A");
+    nd4c_cl_define(options, "NUM_A", "COMPUTE(A)");
   }
   if (p->own_b) {
     bool scaled = p->row->mode == SCALED, with_sign = is_signed(p->inputs[1].dtype);
-    nd4c_cl_define(options, "NUM_B", "%s", !scaled ? "COMPUTE_B" : with_sign ? "long" : "ulong");
+    nd4c_cl_define(options, "NUM_B", "%s", !scaled ? "COMPUTE(B)" : with_sign ? "long" : "ulong");
     nd4c_cl_define(options, "B_SIGNED", "%d", with_sign);
   }
   nd4c_cl_define_if(options, p->computed == ND4C_BOOL, "OF_BOOL");

@@ -121,7 +121,7 @@ static nd4c_cl_options cumulative_options(const nd4c_call *call, bool cast) {
                  "1");
   ND4C_CL_TYPES(&options, "AY", x, y);
   nd4c_cl_define_real(&options, call);
-  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(y, "COMPUTE_Y"));
+  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(y, "COMPUTE(Y)"));
   nd4c_cl_define_if(&options, real && !wide && op == ND4C_OP_cumulative_sum, "COMPENSATED");
   nd4c_cl_define_if(&options, !real, "WHOLE");
   nd4c_cl_define_if(&options, cast, "CAST");
@@ -159,7 +159,7 @@ static nd4c_status running_best(const nd4c_cl_step *step) {
   }
   nd4c_cl_define(&a.options, "SCAN_best", "1");
   ND4C_CL_TYPES(&a.options, "AY", x->dtype, y->dtype);
-  nd4c_cl_define(&a.options, "VALUE", "COMPUTE_A");
+  nd4c_cl_define(&a.options, "VALUE", "COMPUTE(A)");
   nd4c_cl_define_if(&a.options, call->op->op == ND4C_OP_cumulative_min, "LEAST");
   nd4c_cl_define_if(&a.options, !nd4c_cl_is_float(x->dtype), "WHOLE");
   ND4C_BACKEND_TRY(prepare_pieces(&a, "gather_best", "chain_best"));
@@ -206,7 +206,7 @@ static nd4c_status diff(const nd4c_cl_step *step) {
   if (real) {
     nd4c_cl_define_pair(&options, call);
   }
-  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(x->dtype, "COMPUTE_A"));
+  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : nd4c_cl_wrapping(x->dtype, "COMPUTE(A)"));
   nd4c_cl_define(&options, "MOST", "%d", MOST_DIFFERENCES);
   nd4c_cl_define_if(&options, !real, "WHOLE");
   return ND4C_CL_RUN(call, real ? ND4C_CL_BY_PAIRS(call, "scan") : "scan", "differences", options, walk.size,

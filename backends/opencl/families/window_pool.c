@@ -120,7 +120,7 @@ static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
   } else {
     nd4c_cl_define_real(&options, call);
   }
-  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : "COMPUTE_A");
+  nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : "COMPUTE(A)");
   nd4c_cl_define(&options, "LOWEST", "%s", real ? "(-INFINITY)" : lowest(x->dtype));
   nd4c_cl_define_if(&options, !real, "WHOLE");
   nd4c_cl_define_if(&options, p->adaptive, "ADAPTIVE");

@@ -21,8 +21,8 @@ static const char *sum_type(const nd4c_cl_gemm *gemm) {
   nd4c_dtype y = gemm->y->dtype;
   return y == ND4C_FLOAT64     ? "double"
          : nd4c_cl_is_float(y) ? "float"
-         : gemm->epilogue      ? "COMPUTE_Y"
-                               : nd4c_cl_wrapping(y, "COMPUTE_Y");
+         : gemm->epilogue      ? "COMPUTE(Y)"
+                               : nd4c_cl_wrapping(y, "COMPUTE(Y)");
 }
 
 static int64_t side_of(const nd4c_call *call, const nd4c_cl_gemm *gemm) {

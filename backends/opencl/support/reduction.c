@@ -137,8 +137,8 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_reduction
   real = folds(reduction) ? nd4c_cl_is_float(y) : real;
   nd4c_cl_define(&options, "VALUE", "%s",
                  real               ? "REAL"
-                 : folds(reduction) ? nd4c_cl_wrapping(y, "COMPUTE_Y")
-                                    : "COMPUTE_A");
+                 : folds(reduction) ? nd4c_cl_wrapping(y, "COMPUTE(Y)")
+                                    : "COMPUTE(A)");
   nd4c_cl_define(&options, "PARAMETER", "REAL");
   nd4c_cl_define_if(&options, real, "REAL_STATE");
   nd4c_cl_define_if(&options, real && !(wide && a != ND4C_FLOAT64), "COMPENSATED");

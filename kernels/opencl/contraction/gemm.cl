@@ -17,7 +17,7 @@ typedef struct {
 
 #ifdef EPILOGUE
 #define MORE                                                                                                     \
-  , nd4c_walk more, __global const STORAGE_C *bias, long bias0, __global const STORAGE_D *addend, long addend0, \
+  , nd4c_walk more, __global const STORAGE(C) *bias, long bias0, __global const STORAGE(D) *addend, long addend0, \
       int has_bias, int has_addend
 #define PLACE_MORE(matrix)                    \
   bias0 += nd4c_walk_place(&more, 0, matrix); \
@@ -25,20 +25,20 @@ typedef struct {
 #define STORE(row, column, sum)                                                                                \
   {                                                                                                            \
     REAL value = (REAL)(sum);                                                                                  \
-    if (has_bias) value += (REAL)LOAD_C(bias, bias0 + (row)*s.bias_row + (column)*s.bias_column);              \
-    if (has_addend) value += (REAL)LOAD_D(addend, addend0 + (row)*s.addend_row + (column)*s.addend_column);    \
-    SAVE_Y(y, y0 + (row)*s.y_row + (column)*s.y_column, ROUND_Y(activate(value)));                             \
+    if (has_bias) value += (REAL)LOAD(C, bias, bias0 + (row)*s.bias_row + (column)*s.bias_column);              \
+    if (has_addend) value += (REAL)LOAD(D, addend, addend0 + (row)*s.addend_row + (column)*s.addend_column);    \
+    SAVE(Y, y, y0 + (row)*s.y_row + (column)*s.y_column, ROUND(Y, activate(value)));                             \
   }
 #else
 #define MORE
 #define PLACE_MORE(matrix)
-#define STORE(row, column, sum) SAVE_Y(y, y0 + (row)*s.y_row + (column)*s.y_column, ROUND_Y(sum));
+#define STORE(row, column, sum) SAVE(Y, y, y0 + (row)*s.y_row + (column)*s.y_column, ROUND(Y, sum));
 #endif
 
 /* Operands of the batch: a, b, y and, of the epilogue, bias and addend as one walk more. */
 #define PARAMETERS                                                                                              \
-  nd4c_walk batch, matrices s, __global const STORAGE_A *a, long a0, __global const STORAGE_B *b, long b0,      \
-      __global STORAGE_Y *y, long y0 MORE
+  nd4c_walk batch, matrices s, __global const STORAGE(A) *a, long a0, __global const STORAGE(B) *b, long b0,      \
+      __global STORAGE(Y) *y, long y0 MORE
 
 #ifdef SIDE
 __kernel void gemm(PARAMETERS) {
@@ -60,7 +60,7 @@ __kernel void gemm(PARAMETERS) {
       int row = i / DEEP, deep = i % DEEP;
 #endif
       bool inside = m0 + row < s.m && k0 + deep < s.k;
-      rows[deep][row] = inside ? (ACC)LOAD_A(a, a0 + (m0 + row) * s.a_row + (k0 + deep) * s.a_column) : (ACC)0;
+      rows[deep][row] = inside ? (ACC)LOAD(A, a, a0 + (m0 + row) * s.a_row + (k0 + deep) * s.a_column) : (ACC)0;
     }
     for (int i = me; i < DEEP * TILE; i += SIDE * SIDE) {
 #ifdef B_TALL
@@ -69,7 +69,8 @@ __kernel void gemm(PARAMETERS) {
       int column = i % TILE, deep = i / TILE;
 #endif
       bool inside = n0 + column < s.n && k0 + deep < s.k;
-      columns[deep][column] = inside ? (ACC)LOAD_B(b, b0 + (k0 + deep) * s.b_row + (n0 + column) * s.b_column) : (ACC)0;
+      columns[deep][column] =
+          inside ? (ACC)LOAD(B, b, b0 + (k0 + deep) * s.b_row + (n0 + column) * s.b_column) : (ACC)0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     /* Beyond the last product nothing is added: 0 times an infinity would be NaN. */
@@ -118,12 +119,12 @@ __kernel void gemm(PARAMETERS) {
     for (int k = 0; k < depth; k++)
       for (int column = 0; column < ACROSS; column++)
         right[k * ACROSS + column] =
-            column < wide ? (float)LOAD_B(b, b0 + (k0 + k) * s.b_row + column * s.b_column) : 0.0f;
+            column < wide ? (float)LOAD(B, b, b0 + (k0 + k) * s.b_row + column * s.b_column) : 0.0f;
     for (int top = 0; top < tall; top += HEIGHT) {
       for (int row = 0; row < HEIGHT; row++)
         for (int k = 0; k < depth; k++)
           left[k * HEIGHT + row] =
-              top + row < tall ? (float)LOAD_A(a, a0 + (top + row) * s.a_row + (k0 + k) * s.a_column) : 0.0f;
+              top + row < tall ? (float)LOAD(A, a, a0 + (top + row) * s.a_row + (k0 + k) * s.a_column) : 0.0f;
       float16 each[HEIGHT][2];
 #pragma unroll
       for (int row = 0; row < HEIGHT; row++) {

@@ -49,7 +49,7 @@ static inline double turned_cosine(long k, long n) {
 #endif
 
 #ifdef HAS_FP64
-static inline COMPUTE_Y linspace(long i, double start, double stop, double gap, double gap_rest, long steps) {
+static inline COMPUTE(Y) linspace(long i, double start, double stop, double gap, double gap_rest, long steps) {
   double rest, number = spaced(start, stop, gap, gap_rest, steps, i, &rest);
 #ifdef ROUND_DOWN
   double whole = floor(number);
@@ -58,7 +58,7 @@ static inline COMPUTE_Y linspace(long i, double start, double stop, double gap, 
   return CONVERT_LETTER(D, TYPE_Y, number);
 }
 
-static inline COMPUTE_Y logspace(long i, double start, double stop, double base, double gap, double gap_rest, long steps) {
+static inline COMPUTE(Y) logspace(long i, double start, double stop, double base, double gap, double gap_rest, long steps) {
   double rest, number = spaced(start, stop, gap, gap_rest, steps, i, &rest), power = pow(base, number);
 #ifdef WIDE_PI /* with wide.cl */
   if (isfinite(power) && power != 0 && base > 0) {
@@ -69,10 +69,8 @@ static inline COMPUTE_Y logspace(long i, double start, double stop, double base,
 }
 #endif
 
-__kernel void create(__global STORAGE_Y *y, long y0, nd4c_walk walk, long first, long count, NUMBER n0, NUMBER n1,
+__kernel void create(__global STORAGE(Y) *y, long y0, nd4c_walk walk, long first, long count, NUMBER n0, NUMBER n1,
                      NUMBER n2, NUMBER d0, NUMBER d1, long k0, long k1, long inner) {
-  long i = get_global_id(0);
-  if (i < count) {
-    SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, (INDEX)(first + i)), OP(i));
-  }
+  ITEM(i, count)
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 0, (INDEX)(first + i)), OP(i));
 }

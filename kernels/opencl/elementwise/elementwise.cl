@@ -400,18 +400,18 @@ static inline float next_after(float a, float b) {
 #else
 #define PARAMETERS NUMBER n0, NUMBER n1, NUMBER n2
 #endif
-#define A_INPUT __global const STORAGE_A *a, long a0,
-#define A_VALUE(place) CONVERT(TYPE_A, AS_A, LOAD_A(a, place))
+#define A_INPUT __global const STORAGE(A) *a, long a0,
+#define A_VALUE(place) CONVERT(TYPE_A, AS_A, LOAD(A, a, place))
 #if INPUTS > 1
-#define B_INPUT __global const STORAGE_B *b, long b0,
-#define B_VALUE(place) CONVERT(TYPE_B, AS_B, LOAD_B(b, place))
+#define B_INPUT __global const STORAGE(B) *b, long b0,
+#define B_VALUE(place) CONVERT(TYPE_B, AS_B, LOAD(B, b, place))
 #else
 #define B_INPUT
 #define B_VALUE(place) 0
 #endif
 #if INPUTS > 2
-#define C_INPUT __global const STORAGE_C *c, long c0,
-#define C_VALUE(place) CONVERT(TYPE_C, AS_C, LOAD_C(c, place))
+#define C_INPUT __global const STORAGE(C) *c, long c0,
+#define C_VALUE(place) CONVERT(TYPE_C, AS_C, LOAD(C, c, place))
 #else
 #define C_INPUT
 #define C_VALUE(place) 0
@@ -424,10 +424,10 @@ static inline float next_after(float a, float b) {
 #ifndef NUM_B
 #define NUM_B NUM
 #endif
-#define STORE(place, value) SAVE_Y(y, place, CONVERT_LETTER(RESULT, TYPE_Y, value))
+#define STORE(place, value) SAVE(Y, y, place, CONVERT_LETTER(RESULT, TYPE_Y, value))
 
 /* One axis: neighbours, or one element repeated, or any other step. */
-__kernel void flat(A_INPUT B_INPUT C_INPUT __global STORAGE_Y *y, long y0, long size, long a1, long b1, long c1,
+__kernel void flat(A_INPUT B_INPUT C_INPUT __global STORAGE(Y) *y, long y0, long size, long a1, long b1, long c1,
                    long y1, PARAMETERS) {
   INDEX i = get_global_id(0);
   if (i < size) {
@@ -439,7 +439,7 @@ __kernel void flat(A_INPUT B_INPUT C_INPUT __global STORAGE_Y *y, long y0, long 
 }
 
 /* Any number of axes; the operands of the walk are y, a, b, c. */
-__kernel void walked(A_INPUT B_INPUT C_INPUT __global STORAGE_Y *y, long y0, nd4c_walk walk, PARAMETERS) {
+__kernel void walked(A_INPUT B_INPUT C_INPUT __global STORAGE(Y) *y, long y0, nd4c_walk walk, PARAMETERS) {
   INDEX i = get_global_id(0);
   if (i < walk.size) {
     long places[4];

@@ -3,65 +3,62 @@
 
 #if defined(OP_batch_norm)
 /* Operand 2 of the walk is the channel's number. */
-__kernel void batch_norm(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
-                         __global const STORAGE_B *scale, long scale0, long scale_step, __global const STORAGE_C *bias,
-                         long bias0, long bias_step, __global const STORAGE_D *mean, long mean0, long mean_step,
-                         __global const STORAGE_E *variance, long variance0, long variance_step, REAL epsilon) {
-  long i = get_global_id(0);
-  if (i >= walk.size) return;
+__kernel void batch_norm(nd4c_walk walk, __global const STORAGE(A) *x, long x0, __global STORAGE(Y) *y, long y0,
+                         __global const STORAGE(B) *scale, long scale0, long scale_step,
+                         __global const STORAGE(C) *bias, long bias0, long bias_step, __global const STORAGE(D) *mean,
+                         long mean0, long mean_step, __global const STORAGE(E) *variance, long variance0,
+                         long variance_step, REAL epsilon) {
+  ITEM(i, walk.size)
   long c = nd4c_walk_place(&walk, 2, i);
-  REAL value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i));
-  value = (value - (REAL)LOAD_D(mean, mean0 + c * mean_step)) /
-          sqrt((REAL)LOAD_E(variance, variance0 + c * variance_step) + epsilon);
-  value = value * (REAL)LOAD_B(scale, scale0 + c * scale_step) + (REAL)LOAD_C(bias, bias0 + c * bias_step);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), ROUND_Y(value));
+  REAL value = (REAL)LOAD(A, x, x0 + nd4c_walk_place(&walk, 0, i));
+  value = (value - (REAL)LOAD(D, mean, mean0 + c * mean_step)) /
+          sqrt((REAL)LOAD(E, variance, variance0 + c * variance_step) + epsilon);
+  value = value * (REAL)LOAD(B, scale, scale0 + c * scale_step) + (REAL)LOAD(C, bias, bias0 + c * bias_step);
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 1, i), ROUND(Y, value));
 }
 
 #elif defined(OP_lrn)
-__kernel void lrn(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0, long channels,
+__kernel void lrn(nd4c_walk walk, __global const STORAGE(A) *x, long x0, __global STORAGE(Y) *y, long y0, long channels,
                   long channel_step, long size, REAL alpha, REAL beta, REAL bias) {
-  long i = get_global_id(0);
-  if (i >= walk.size) return;
+  ITEM(i, walk.size)
   long channel = nd4c_walk_place(&walk, 2, i), at = x0 + nd4c_walk_place(&walk, 0, i);
   long first = channel - (size - 1) / 2, last = channel + size / 2;
   REAL squares = 0;
   for (long c = first > 0 ? first : 0; c <= last && c < channels; c++) {
-    REAL value = (REAL)LOAD_A(x, at + (c - channel) * channel_step);
+    REAL value = (REAL)LOAD(A, x, at + (c - channel) * channel_step);
     squares += value * value;
   }
-  REAL value = (REAL)LOAD_A(x, at) / pow(bias + alpha / (REAL)size * squares, beta);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), ROUND_Y(value));
+  REAL value = (REAL)LOAD(A, x, at) / pow(bias + alpha / (REAL)size * squares, beta);
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 1, i), ROUND(Y, value));
 }
 
 #elif defined(OP_bias_add)
-__kernel void bias_add(nd4c_walk walk, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
-                       __global const STORAGE_B *bias, long bias0) {
-  long i = get_global_id(0);
-  if (i >= walk.size) return;
-  REAL value = (REAL)LOAD_A(x, x0 + nd4c_walk_place(&walk, 0, i)) + (REAL)LOAD_B(bias, bias0 + nd4c_walk_place(&walk, 2, i));
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 1, i), ROUND_Y(activate(value)));
+__kernel void bias_add(nd4c_walk walk, __global const STORAGE(A) *x, long x0, __global STORAGE(Y) *y, long y0,
+                       __global const STORAGE(B) *bias, long bias0) {
+  ITEM(i, walk.size)
+  REAL value = (REAL)LOAD(A, x, x0 + nd4c_walk_place(&walk, 0, i)) + (REAL)LOAD(B, bias, bias0 + nd4c_walk_place(&walk, 2, i));
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 1, i), ROUND(Y, activate(value)));
 }
 
 #elif defined(OP_step)
 /* One step of an optimiser; behind real.cl. `given`: x, gradient, v, h; `next`: the new x, v, h. What an op lacks is not looked at. */
-__kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE_A *x, long x0,
-                       __global const STORAGE_B *gradient, long gradient0, __global const STORAGE_C *v, long v0,
-                       __global const STORAGE_D *h, long h0, __global const STORAGE_E *rates, long rates0,
-                       __global const STORAGE_F *steps, long steps0, __global STORAGE_Y *next_x, long next_x0,
-                       __global STORAGE_Y *next_v, long next_v0, __global STORAGE_Y *next_h, long next_h0, REAL alpha,
+__kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE(A) *x, long x0,
+                       __global const STORAGE(B) *gradient, long gradient0, __global const STORAGE(C) *v, long v0,
+                       __global const STORAGE(D) *h, long h0, __global const STORAGE(E) *rates, long rates0,
+                       __global const STORAGE(F) *steps, long steps0, __global STORAGE(Y) *next_x, long next_x0,
+                       __global STORAGE(Y) *next_v, long next_v0, __global STORAGE(Y) *next_h, long next_h0, REAL alpha,
                        REAL beta, REAL decay, REAL epsilon, REAL extra) {
-  long i = get_global_id(0);
-  if (i >= given.size) return;
-  REAL rate = R(LOAD_E(rates, rates0)), step = R(0), value = R(LOAD_A(x, x0 + nd4c_walk_place(&given, 0, i)));
-  REAL slope = R(LOAD_B(gradient, gradient0 + nd4c_walk_place(&given, 1, i))), vs = R(0), hs = R(0), one = R(1);
+  ITEM(i, given.size)
+  REAL rate = R(LOAD(E, rates, rates0)), step = R(0), value = R(LOAD(A, x, x0 + nd4c_walk_place(&given, 0, i)));
+  REAL slope = R(LOAD(B, gradient, gradient0 + nd4c_walk_place(&given, 1, i))), vs = R(0), hs = R(0), one = R(1);
 #ifdef HAS_STEP
-  step = R_OF(TYPE_F, LOAD_F(steps, steps0));
+  step = R_OF(TYPE_F, LOAD(F, steps, steps0));
 #endif
 #ifdef HAS_V
-  vs = R(LOAD_C(v, v0 + nd4c_walk_place(&given, 2, i)));
+  vs = R(LOAD(C, v, v0 + nd4c_walk_place(&given, 2, i)));
 #endif
 #ifdef HAS_H
-  hs = R(LOAD_D(h, h0 + nd4c_walk_place(&given, 3, i)));
+  hs = R(LOAD(D, h, h0 + nd4c_walk_place(&given, 3, i)));
 #endif
 #ifndef STEP_adamw
   slope = r_add(slope, r_mul(decay, value));
@@ -96,12 +93,12 @@ __kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE_A
 #else
   value = r_sub(value, r_mul(rate, slope));
 #endif
-  SAVE_Y(next_x, next_x0 + nd4c_walk_place(&next, 0, i), R_ROUND(TYPE_Y, value));
+  SAVE(Y, next_x, next_x0 + nd4c_walk_place(&next, 0, i), R_ROUND(Y, value));
 #ifdef HAS_V
-  SAVE_Y(next_v, next_v0 + nd4c_walk_place(&next, 1, i), R_ROUND(TYPE_Y, vs));
+  SAVE(Y, next_v, next_v0 + nd4c_walk_place(&next, 1, i), R_ROUND(Y, vs));
 #endif
 #ifdef HAS_H
-  SAVE_Y(next_h, next_h0 + nd4c_walk_place(&next, 2, i), R_ROUND(TYPE_Y, hs));
+  SAVE(Y, next_h, next_h0 + nd4c_walk_place(&next, 2, i), R_ROUND(Y, hs));
 #endif
 }
 #endif

@@ -1,7 +1,6 @@
 /* Boxes: non-maximum suppression, and pooling of regions of interest, by the methods of
  * kernels/reference/image/boxes.c; behind convert.cl and places.cl. families/image_boxes.c launches these. */
 #ifdef HAS_FP64
-#define UINTS(at) ((__global uint *)(words + (at)))
 
 #ifdef TYPE_D
 /* -- nms: TYPE_A of boxes, TYPE_B of scores, TYPE_C of iou_threshold, TYPE_D of score_threshold ----------------------------- */
@@ -9,12 +8,12 @@
 /* Keys that ascend as scores fall, of the pairs of batch and class one after the other; the largest for boxes that are
  * not chosen. */
 #define NO_CANDIDATE ULONG_MAX
-__kernel void score_keys(__global const STORAGE_B *scores, long scores0, nd4c_walk walk, long boxes,
-                         __global const STORAGE_D *threshold, long threshold0, int has_threshold, __global ulong *words,
-                         long keys_at, long order_at, long items) {
+__kernel void score_keys(__global const STORAGE(B) *scores, long scores0, nd4c_walk walk, long boxes,
+                         __global const STORAGE(D) *threshold, long threshold0, int has_threshold,
+                         __global ulong *words, long keys_at, long order_at, long items) {
   ITEM(i, items)
-  double score = CONVERT(TYPE_B, float64, LOAD_B(scores, scores0 + nd4c_walk_place(&walk, 0, (INDEX)i)));
-  bool candidate = has_threshold ? score > CONVERT(TYPE_D, float64, LOAD_D(threshold, threshold0)) : !isnan(score);
+  double score = CONVERT(TYPE_B, float64, LOAD(B, scores, scores0 + nd4c_walk_place(&walk, 0, (INDEX)i)));
+  bool candidate = has_threshold ? score > CONVERT(TYPE_D, float64, LOAD(D, threshold, threshold0)) : !isnan(score);
   ulong bits = as_ulong(score == 0 ? 0.0 : score), sign = (ulong)1 << 63;
   words[keys_at + i] = !candidate ? NO_CANDIDATE : bits & sign ? bits : ~(bits | sign);
   UINTS(order_at)[i] = i % boxes;
@@ -30,11 +29,11 @@ typedef struct {
   int center_point_box, unused;
 } nd4c_box_steps;
 
-static inline edges load_box(__global const STORAGE_A *boxes, long place, const nd4c_box_steps *steps) {
+static inline edges load_box(__global const STORAGE(A) *boxes, long place, const nd4c_box_steps *steps) {
   double number[4];
   edges e;
   for (int k = 0; k < 4; k++) {
-    number[k] = CONVERT(TYPE_A, float64, LOAD_A(boxes, place + k * steps->number));
+    number[k] = CONVERT(TYPE_A, float64, LOAD(A, boxes, place + k * steps->number));
   }
   for (int i = 0; i < 2; i++) {
     bool ordered = number[i] < number[i + 2];
@@ -68,15 +67,15 @@ static inline bool overlaps(const edges *a, const edges *b, double threshold) {
 
 /* A group a pair of batch and class: candidates one after the other, each held against all that are kept, whose numbers
  * are written to kept_at; how many there are to counts_at. */
-__kernel void keep_boxes(__global const STORAGE_A *boxes, long boxes0, nd4c_box_steps steps, long count, long classes,
-                         __global const STORAGE_C *threshold, long threshold0, int has_threshold,
+__kernel void keep_boxes(__global const STORAGE(A) *boxes, long boxes0, nd4c_box_steps steps, long count, long classes,
+                         __global const STORAGE(C) *threshold, long threshold0, int has_threshold,
                          __global const int *most, long most0, int wide, int has_most, __global ulong *words,
                          long keys_at, long order_at, long kept_at, long counts_at) {
   __local int taken;
   long pair = get_group_id(0), item = get_local_id(0), first = pair * count, kept = 0;
   long from = boxes0 + pair / classes * steps.batch;
   long limit = has_most ? index_at(most, most0, wide) : LONG_MAX;
-  double iou = has_threshold ? CONVERT(TYPE_C, float64, LOAD_C(threshold, threshold0)) : 0;
+  double iou = has_threshold ? CONVERT(TYPE_C, float64, LOAD(C, threshold, threshold0)) : 0;
   for (long i = 0; i < count && kept < limit && words[keys_at + first + i] != NO_CANDIDATE; i++) {
     long number = found_place(UINTS(order_at)[first + i], count);
     edges own = load_box(boxes, from + number * steps.box, &steps);
@@ -124,8 +123,8 @@ typedef struct {
   int wide, maximum, half_pixel, unused;
 } nd4c_rois;
 
-static inline double roi_number(__global const STORAGE_B *rois, long rois0, const nd4c_rois *r, long roi, int column) {
-  return CONVERT(TYPE_B, float64, LOAD_B(rois, rois0 + roi * r->rois_strides[0] + column * r->rois_strides[1]));
+static inline double roi_number(__global const STORAGE(B) *rois, long rois0, const nd4c_rois *r, long roi, int column) {
+  return CONVERT(TYPE_B, float64, LOAD(B, rois, rois0 + roi * r->rois_strides[0] + column * r->rois_strides[1]));
 }
 
 /* A roi along one axis (0 rows, 1 columns): where it begins, the length of a bin, samples a bin. */
@@ -134,7 +133,7 @@ typedef struct {
   long samples;
 } span;
 
-static inline span find_span(__global const STORAGE_B *rois, long rois0, const nd4c_rois *r, double scale, long roi,
+static inline span find_span(__global const STORAGE(B) *rois, long rois0, const nd4c_rois *r, double scale, long roi,
                              int axis) {
   double shift = r->half_pixel ? 0.5 : 0;
   double start = roi_number(rois, rois0, r, roi, 1 - axis) * scale - shift;
@@ -154,7 +153,7 @@ static inline span find_span(__global const STORAGE_B *rois, long rois0, const n
 }
 
 /* verdict: the first roi of an image that is not there; the first that is no box. Both are the largest before. */
-__kernel void judge_rois(__global const STORAGE_B *rois, long rois0, __global const int *images, long images0,
+__kernel void judge_rois(__global const STORAGE(B) *rois, long rois0, __global const int *images, long images0,
                          nd4c_rois r, double scale, __global uint *verdict, long items) {
   ITEM(roi, items)
   long image = index_at(images, images0 + roi * r.images_step, r.wide);
@@ -183,7 +182,7 @@ static inline bool find_cells(double place, long extent, long *low, long *high, 
 }
 
 /* One sample: bilinear, or the largest of the four weighted cells. */
-static inline double sample(__global const STORAGE_A *x, long base, const nd4c_rois *r, double row, double column) {
+static inline double sample(__global const STORAGE(A) *x, long base, const nd4c_rois *r, double row, double column) {
   long at[2][2];
   double down = 0, right = 0, sum = 0, best = -INFINITY;
   if (!find_cells(row, r->x_shape[2], &at[0][0], &at[0][1], &down) ||
@@ -193,7 +192,7 @@ static inline double sample(__global const STORAGE_A *x, long base, const nd4c_r
   for (int corner = 0; corner < 4; corner++) {
     double weight = (corner & 2 ? down : 1 - down) * (corner & 1 ? right : 1 - right);
     long place = base + at[0][corner >> 1] * r->x_strides[2] + at[1][corner & 1] * r->x_strides[3];
-    double value = weight * CONVERT(TYPE_A, float64, LOAD_A(x, place));
+    double value = weight * CONVERT(TYPE_A, float64, LOAD(A, x, place));
     sum += value;
     best = isnan(best) || value <= best ? best : value;
   }
@@ -212,8 +211,8 @@ static inline long split_element(const nd4c_rois *r, long number, long *at) {
   return place;
 }
 
-__kernel void align_rois(__global const STORAGE_A *x, long x0, __global const STORAGE_B *rois, long rois0,
-                         __global const int *images, long images0, __global STORAGE_Y *y, long y0, nd4c_rois r,
+__kernel void align_rois(__global const STORAGE(A) *x, long x0, __global const STORAGE(B) *rois, long rois0,
+                         __global const int *images, long images0, __global STORAGE(Y) *y, long y0, nd4c_rois r,
                          double scale, long items) {
   WITHIN(items)
   long at[4], place = split_element(&r, get_global_id(0), at);
@@ -232,11 +231,11 @@ __kernel void align_rois(__global const STORAGE_A *x, long x0, __global const ST
     }
   }
   double count = (double)rows.samples * (double)columns.samples;
-  SAVE_Y(y, y0 + place, CONVERT_LETTER(D, TYPE_Y, r.maximum ? best : sum / (count > 1 ? count : 1)));
+  SAVE(Y, y, y0 + place, CONVERT_LETTER(D, TYPE_Y, r.maximum ? best : sum / (count > 1 ? count : 1)));
 }
 
 /* Cells [*begin, *end) of bin `bin` along an axis: the bins of a rounded roi may share cells. */
-static inline void bin_cells(__global const STORAGE_B *rois, long rois0, const nd4c_rois *r, double scale, long roi,
+static inline void bin_cells(__global const STORAGE(B) *rois, long rois0, const nd4c_rois *r, double scale, long roi,
                              int axis, long bin, long *begin, long *end) {
   double extent = (double)r->x_shape[2 + axis];
   double start = round(roi_number(rois, rois0, r, roi, 2 - axis) * scale);
@@ -249,8 +248,8 @@ static inline void bin_cells(__global const STORAGE_B *rois, long rois0, const n
 }
 
 /* The first number of a roi is its image's: judged, but not relied on, like those of align_rois. */
-__kernel void pool_rois(__global const STORAGE_A *x, long x0, __global const STORAGE_B *rois, long rois0,
-                        __global STORAGE_Y *y, long y0, nd4c_rois r, double scale, long items) {
+__kernel void pool_rois(__global const STORAGE(A) *x, long x0, __global const STORAGE(B) *rois, long rois0,
+                        __global STORAGE(Y) *y, long y0, nd4c_rois r, double scale, long items) {
   WITHIN(items)
   long at[4], top, bottom, left, right, place = split_element(&r, get_global_id(0), at);
   bin_cells(rois, rois0, &r, scale, at[0], 0, at[2], &top, &bottom);
@@ -260,11 +259,11 @@ __kernel void pool_rois(__global const STORAGE_A *x, long x0, __global const STO
   double best = top < bottom && left < right ? -INFINITY : 0;
   for (long i = top; i < bottom; i++) {
     for (long j = left; j < right; j++) {
-      double value = CONVERT(TYPE_A, float64, LOAD_A(x, base + i * r.x_strides[2] + j * r.x_strides[3]));
+      double value = CONVERT(TYPE_A, float64, LOAD(A, x, base + i * r.x_strides[2] + j * r.x_strides[3]));
       best = isnan(best) || value <= best ? best : value;
     }
   }
-  SAVE_Y(y, y0 + place, CONVERT_LETTER(D, TYPE_Y, best));
+  SAVE(Y, y, y0 + place, CONVERT_LETTER(D, TYPE_Y, best));
 }
 #endif
 #endif

@@ -33,14 +33,14 @@ typedef struct {
 } nd4c_matrix;
 
 /* Operands of the walk: x and y but for the colours' axis. amount: of hue and saturation. */
-__kernel void convert_color(__global const STORAGE_A *x, long x0, long x_step, __global STORAGE_A *y, long y0,
+__kernel void convert_color(__global const STORAGE(A) *x, long x0, long x_step, __global STORAGE(A) *y, long y0,
                             long y_step, nd4c_walk walk, int what, nd4c_matrix matrix, REAL amount, long items) {
   ITEM(number, items)
   long at[2] = {x0, y0};
   REAL in[3], out[3], hsv[3];
   PLACES(walk, number, 2, at)
   for (int c = 0; c < 3; c++) {
-    in[c] = LOAD_A(x, at[0] + c * x_step);
+    in[c] = LOAD(A, x, at[0] + c * x_step);
   }
   if (what == RGB_TO_HSV) {
     to_hsv(in, out);
@@ -66,7 +66,7 @@ __kernel void convert_color(__global const STORAGE_A *x, long x0, long x_step, _
 }
 
 /* Mean of each plane; operand of the walks: x but for the plane, x in the plane. */
-__kernel void find_means(__global const STORAGE_A *x, long x0, nd4c_walk planes, nd4c_walk plane, __global REAL *means,
+__kernel void find_means(__global const STORAGE(A) *x, long x0, nd4c_walk planes, nd4c_walk plane, __global REAL *means,
                          long items) {
   ITEM(number, items)
   long at[1] = {x0};
@@ -75,16 +75,16 @@ __kernel void find_means(__global const STORAGE_A *x, long x0, nd4c_walk planes,
   for (long i = 0; i < plane.size; i++) {
     long element[1] = {at[0]};
     PLACES(plane, i, 1, element)
-    sum += LOAD_A(x, element[0]);
+    sum += LOAD(A, x, element[0]);
   }
   means[number] = sum / (REAL)plane.size;
 }
 
 /* Operands: x, y, the plane's number. */
-__kernel void change_contrast(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, nd4c_walk walk,
+__kernel void change_contrast(__global const STORAGE(A) *x, long x0, __global STORAGE(A) *y, long y0, nd4c_walk walk,
                               __global const REAL *means, REAL factor, long items) {
   ITEM(number, items)
   AT3(walk, number, x0, y0, 0)
   REAL mean = means[at[2]];
-  STORE(y, at[1], ((REAL)LOAD_A(x, at[0]) - mean) * factor + mean);
+  STORE(y, at[1], ((REAL)LOAD(A, x, at[0]) - mean) * factor + mean);
 }

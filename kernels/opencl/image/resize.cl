@@ -59,12 +59,12 @@ static inline REAL kernel_value(nd4c_resize_axis axis, REAL distance) {
 }
 
 /* has_roi: the region's begin and end come from there. */
-__kernel void make_taps(__global long *table, nd4c_resize_axis axis, __global const STORAGE_B *roi, long begin_at,
+__kernel void make_taps(__global long *table, nd4c_resize_axis axis, __global const STORAGE(B) *roi, long begin_at,
                         long end_at, int has_roi, long items) {
   ITEM(o, items)
   if (has_roi) {
-    axis.roi_begin = R(LOAD_B(roi, begin_at));
-    axis.roi_end = R(LOAD_B(roi, end_at));
+    axis.roi_begin = R(LOAD(B, roi, begin_at));
+    axis.roi_end = R(LOAD(B, roi, end_at));
   }
   __global long *index = table + axis.table + o * axis.taps;
   __global REAL *weight = (__global REAL *)(table + axis.table + axis.out * axis.taps) + o * axis.taps;
@@ -99,7 +99,7 @@ typedef struct {
 
 /* The weighted sum of the elements that a place takes on all axes. Taps without weight are not looked at. The table may
  * hold anything where the command that was to write it has failed. */
-__kernel void resize(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, __global const long *table,
+__kernel void resize(__global const STORAGE(A) *x, long x0, __global STORAGE(A) *y, long y0, __global const long *table,
                      nd4c_resize resize, REAL extrapolation, long items) {
   ITEM(rest, items)
   long tap[WALK_RANK], place[WALK_RANK];
@@ -113,7 +113,7 @@ __kernel void resize(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
     tap[axis] = 0;
   }
   if (outside) {
-    SAVE_A(y, y0, PASTE(cut, TYPE_A)(r_float(extrapolation)));
+    SAVE(A, y, y0, CUT(r_float(extrapolation)));
     return;
   }
   REAL sum = R(0);
@@ -128,10 +128,10 @@ __kernel void resize(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
       weight = r_mul(weight, ((__global const REAL *)(own + resize.shape[axis] * resize.taps[axis]))[at]);
     }
     if (resize.mode == NEAREST) {
-      SAVE_A(y, y0, LOAD_A(x, from));
+      SAVE(A, y, y0, LOAD(A, x, from));
       return;
     }
-    sum = r_is(weight, 0) ? sum : r_add(sum, r_mul(weight, R_OF(TYPE_A, LOAD_A(x, from))));
+    sum = r_is(weight, 0) ? sum : r_add(sum, r_mul(weight, R_OF(TYPE_A, LOAD(A, x, from))));
     for (axis = resize.rank - 1; axis >= 0 && ++tap[axis] == resize.taps[axis]; axis--) {
       tap[axis] = 0;
     }

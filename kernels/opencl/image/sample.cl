@@ -82,19 +82,19 @@ static inline REAL base_coordinate(long index, long extent, int align_corners) {
 }
 
 /* A row of theta times (place, 1); places count the last axis first. */
-static inline REAL transform(__global const STORAGE_B *theta, long offset, long step, int d, const long *shape,
+static inline REAL transform(__global const STORAGE(B) *theta, long offset, long step, int d, const long *shape,
                       const long *at, int align_corners) {
-  REAL sum = R(LOAD_B(theta, offset + d * step));
+  REAL sum = R(LOAD(B, theta, offset + d * step));
   for (int i = 0; i < d; i++) {
     int axis = d - 1 - i;
     REAL factor = base_coordinate(at[axis], shape[axis], align_corners);
-    sum = r_add(sum, r_mul(R(LOAD_B(theta, offset + i * step)), factor));
+    sum = r_add(sum, r_mul(R(LOAD(B, theta, offset + i * step)), factor));
   }
   return sum;
 }
 
-__kernel void sample_grid(__global const STORAGE_A *x, long x0, __global const STORAGE_B *grid, long grid0,
-                          __global STORAGE_A *y, long y0, nd4c_sampling s, long items) {
+__kernel void sample_grid(__global const STORAGE(A) *x, long x0, __global const STORAGE(B) *grid, long grid0,
+                          __global STORAGE(A) *y, long y0, nd4c_sampling s, long items) {
   ITEM(rest, items)
   long at[SPATIAL], shape[SPATIAL], index[SPATIAL][TAPS], k[SPATIAL] = {0, 0, 0};
   REAL weight[SPATIAL][TAPS];
@@ -115,7 +115,7 @@ __kernel void sample_grid(__global const STORAGE_A *x, long x0, __global const S
       offset += at[j] * s.grid_strides[j + 1];
     }
     REAL coordinate = s.has_theta ? transform(grid, offset, s.grid_strides[2], d, shape, at, s.align_corners)
-                                  : R(LOAD_B(grid, offset));
+                                  : R(LOAD(B, grid, offset));
     REAL place = locate(s, coordinate, s.x_shape[i + 2]);
     if (!r_less(r_abs(place), R(0x1p62f))) {
       somewhere = false;
@@ -145,7 +145,7 @@ __kernel void sample_grid(__global const STORAGE_A *x, long x0, __global const S
       from += index[i][k[i]] * s.x_strides[i + 2];
     }
     if (inside && !r_is(product, 0)) {
-      sum = r_add(sum, r_mul(product, R_OF(TYPE_A, LOAD_A(x, from))));
+      sum = r_add(sum, r_mul(product, R_OF(TYPE_A, LOAD(A, x, from))));
     }
     for (axis = d - 1; axis >= 0 && ++k[axis] == taps; axis--) {
       k[axis] = 0;
@@ -155,7 +155,7 @@ __kernel void sample_grid(__global const STORAGE_A *x, long x0, __global const S
 }
 
 /* y [n, space..., d]: s.y_shape and s.y_strides are the grid's, s.grid_strides those of theta. */
-__kernel void affine_grid(__global const STORAGE_B *theta, long theta0, __global STORAGE_A *y, long y0,
+__kernel void affine_grid(__global const STORAGE(B) *theta, long theta0, __global STORAGE(A) *y, long y0,
                           nd4c_sampling s, long items) {
   ITEM(rest, items)
   long at[SPATIAL], shape[SPATIAL];
@@ -186,8 +186,8 @@ static inline REAL crop_coordinate(REAL from, REAL to, long index, long count, l
 }
 
 /* x [b, h, w, c], y [boxes, h, w, c]; s.grid_strides: of boxes. */
-__kernel void crop(__global const STORAGE_A *x, long x0, __global const STORAGE_B *boxes, long boxes0,
-                   __global const int *images, long images0, long step, int wide, __global STORAGE_A *y, long y0,
+__kernel void crop(__global const STORAGE(A) *x, long x0, __global const STORAGE(B) *boxes, long boxes0,
+                   __global const int *images, long images0, long step, int wide, __global STORAGE(A) *y, long y0,
                    nd4c_sampling s, REAL extrapolation, __global int *fault, long items) {
   ITEM(rest, items)
   long at[4];
@@ -203,7 +203,7 @@ __kernel void crop(__global const STORAGE_A *x, long x0, __global const STORAGE_
     return;
   }
   for (int k = 0; k < 4; k++) {
-    corner[k] = R(LOAD_B(boxes, boxes0 + at[0] * s.grid_strides[0] + k * s.grid_strides[1]));
+    corner[k] = R(LOAD(B, boxes, boxes0 + at[0] * s.grid_strides[0] + k * s.grid_strides[1]));
   }
   REAL row = crop_coordinate(corner[0], corner[2], at[1], s.y_shape[1], s.x_shape[1]);
   REAL column = crop_coordinate(corner[1], corner[3], at[2], s.y_shape[2], s.x_shape[2]);
@@ -215,7 +215,7 @@ __kernel void crop(__global const STORAGE_A *x, long x0, __global const STORAGE_
   }
   if (s.mode == NEAREST) {
     long place = x0 + r_whole(r_round(row)) * s.x_strides[1] + r_whole(r_round(column)) * s.x_strides[2];
-    STORE(y, y0, R_OF(TYPE_A, LOAD_A(x, place)));
+    STORE(y, y0, R_OF(TYPE_A, LOAD(A, x, place)));
     return;
   }
   REAL top = r_floor(row), left = r_floor(column), down = r_sub(row, top), right = r_sub(column, left);
@@ -223,7 +223,7 @@ __kernel void crop(__global const STORAGE_A *x, long x0, __global const STORAGE_
     REAL weight = r_mul(k & 2 ? down : r_sub(R(1), down), k & 1 ? right : r_sub(R(1), right));
     long i = r_whole(top) + (k >> 1), j = r_whole(left) + (k & 1);
     if (!r_is(weight, 0)) {
-      sum = r_add(sum, r_mul(weight, R_OF(TYPE_A, LOAD_A(x, x0 + i * s.x_strides[1] + j * s.x_strides[2]))));
+      sum = r_add(sum, r_mul(weight, R_OF(TYPE_A, LOAD(A, x, x0 + i * s.x_strides[1] + j * s.x_strides[2]))));
     }
   }
   STORE(y, y0, sum);

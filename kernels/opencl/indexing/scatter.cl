@@ -5,10 +5,6 @@
  * reference does it: float sums depend on the order and without a reduction the last wins. So updates are sorted stably
  * by where they go, and one work item walks all that go to one element. */
 
-/* Offsets of either sign compare as unsigned words. */
-#define PLACE_KEY(offset) ((ulong)(offset) ^ ((ulong)1 << 63))
-#define NO_PLACE ULONG_MAX
-
 static inline bool leads_somewhere(ulong key, long least, long most) {
   return key != NO_PLACE && (long)PLACE_KEY(key) >= least && (long)PLACE_KEY(key) <= most;
 }
@@ -50,35 +46,18 @@ __kernel void place_last(__global const ulong *words, long keys_at, long order_a
 #endif
 
 #ifdef TYPE_A
-#define WRAPPED(a, op, b) ((COMPUTE_A)((ulong)(a)op(ulong)(b)))
-#define ADD_BOOL(a, b) ((a) | (b))
-#define ADD_INT(a, b) WRAPPED(a, +, b)
-#define ADD_UINT(a, b) WRAPPED(a, +, b)
-#define ADD_FLOAT(a, b) ((a) + (b))
-#define MULTIPLY_BOOL(a, b) ((a) & (b))
-#define MULTIPLY_INT(a, b) WRAPPED(a, *, b)
-#define MULTIPLY_UINT(a, b) WRAPPED(a, *, b)
-#define MULTIPLY_FLOAT(a, b) ((a) * (b))
-#define MAXIMUM_BOOL(a, b) ((a) | (b))
-#define MAXIMUM_INT(a, b) ((a) >= (b) ? (a) : (b))
-#define MAXIMUM_UINT(a, b) ((a) >= (b) ? (a) : (b))
-#define MAXIMUM_FLOAT(a, b) ((a) != (a) || (a) >= (b) ? (a) : (b))
-#define MINIMUM_BOOL(a, b) ((a) & (b))
-#define MINIMUM_INT(a, b) ((a) <= (b) ? (a) : (b))
-#define MINIMUM_UINT(a, b) ((a) <= (b) ? (a) : (b))
-#define MINIMUM_FLOAT(a, b) ((a) != (a) || (a) <= (b) ? (a) : (b))
+#define ACC COMPUTE(A)
 #define SUBTRACT_INT(a, b) WRAPPED(a, -, b)
 #define SUBTRACT_UINT(a, b) WRAPPED(a, -, b)
 #define SUBTRACT_FLOAT(a, b) ((a) - (b))
-#define DIVIDE_INT(a, b) ((b) == 0 ? 0 : (b) == -1 ? (COMPUTE_A)(0 - (ulong)(a)) : (a) / (b))
+#define DIVIDE_INT(a, b) ((b) == 0 ? 0 : (b) == -1 ? (ACC)(0 - (ulong)(a)) : (a) / (b))
 #define DIVIDE_UINT(a, b) ((b) == 0 ? 0 : (a) / (b))
 #define DIVIDE_FLOAT(a, b) ((a) / (b))
-#define JOINED(a, b) PASTE(JOIN, KIND)(a, b)
 
 /* All updates that go to one place, one after the other; operands as of place_last. Each is rounded to the dtype by
  * being stored. */
 __kernel void place_joined(__global const ulong *words, long keys_at, long order_at, long count, long least,
-                           long most, __global STORAGE_A *whole, long whole0, __global const STORAGE_A *part, long part0,
+                           long most, __global STORAGE(A) *whole, long whole0, __global const STORAGE(A) *part, long part0,
                            nd4c_walk places, nd4c_walk inner, long items) {
   WITHIN(items)
   long i = get_global_id(0) / inner.size, j = get_global_id(0) - i * inner.size;
@@ -91,8 +70,8 @@ __kernel void place_joined(__global const ulong *words, long keys_at, long order
   for (long k = i; k < count && words[keys_at + k] == key; k++) {
     long update[1] = {at[1]};
     PLACES(places, found_place(((__global const uint *)(words + order_at))[k], places.size), 1, update)
-    COMPUTE_A a = LOAD_A(whole, at[0]), b = LOAD_A(part, update[0]);
-    SAVE_A(whole, at[0], JOINED(a, b));
+    COMPUTE(A) a = LOAD(A, whole, at[0]), b = LOAD(A, part, update[0]);
+    SAVE(A, whole, at[0], JOINED(a, b));
   }
 }
 #endif

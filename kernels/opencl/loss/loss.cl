@@ -38,23 +38,23 @@ static inline REAL loss_of(REAL x, REAL target, REAL parameter) {
 
 /* Operands of the walk: x, target, weights, y. */
 #define ELEMENT_ARGUMENTS                                                                                          \
-  nd4c_walk walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *target, long target0,            \
-      __global const STORAGE_C *weights, long weights0, int has_weights, REAL parameter
+  nd4c_walk walk, __global const STORAGE(A) *x, long x0, __global const STORAGE(B) *target, long target0,            \
+      __global const STORAGE(C) *weights, long weights0, int has_weights, REAL parameter
 
-static inline REAL element(const nd4c_walk *walk, __global const STORAGE_A *x, long x0, __global const STORAGE_B *target,
-                    long target0, __global const STORAGE_C *weights, long weights0, int has_weights, REAL parameter,
+static inline REAL element(const nd4c_walk *walk, __global const STORAGE(A) *x, long x0, __global const STORAGE(B) *target,
+                    long target0, __global const STORAGE(C) *weights, long weights0, int has_weights, REAL parameter,
                     long i, REAL *share) {
-  *share = has_weights ? R(LOAD_C(weights, weights0 + nd4c_walk_place(walk, 2, i))) : R(1);
-  return r_mul(*share, loss_of(R(LOAD_A(x, x0 + nd4c_walk_place(walk, 0, i))),
-                               R(LOAD_B(target, target0 + nd4c_walk_place(walk, 1, i))), parameter));
+  *share = has_weights ? R(LOAD(C, weights, weights0 + nd4c_walk_place(walk, 2, i))) : R(1);
+  return r_mul(*share, loss_of(R(LOAD(A, x, x0 + nd4c_walk_place(walk, 0, i))),
+                               R(LOAD(B, target, target0 + nd4c_walk_place(walk, 1, i))), parameter));
 }
 
-__kernel void losses(ELEMENT_ARGUMENTS, __global STORAGE_Y *y, long y0) {
+__kernel void losses(ELEMENT_ARGUMENTS, __global STORAGE(Y) *y, long y0) {
   long i = get_global_id(0);
   REAL share;
   if (i >= walk.size) return;
   REAL loss = element(&walk, x, x0, target, target0, weights, weights0, has_weights, parameter, i, &share);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 3, i), R_ROUND(TYPE_Y, loss));
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 3, i), R_ROUND(Y, loss));
 }
 
 /* Sums of losses and of weights: a pair for each group. */
@@ -76,9 +76,9 @@ __kernel void loss_sums(ELEMENT_ARGUMENTS, __global REAL *sums, __local REAL *sh
 
 /* The loss of each row and its weight into the scratch buffer: losses, then weights. Operands of `kept`: x, target,
  * weights, log probabilities; of `inner`: x, target, -, log probabilities. A group a row. */
-__kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x, long x0,
-                         __global const STORAGE_B *target, long target0, __global const STORAGE_C *weights,
-                         long weights0, long weights_step, int has_weights, __global STORAGE_Z *logs, long logs0,
+__kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE(A) *x, long x0,
+                         __global const STORAGE(B) *target, long target0, __global const STORAGE(C) *weights,
+                         long weights0, long weights_step, int has_weights, __global STORAGE(Z) *logs, long logs0,
                          long class_step, long ignored, __global REAL *rows, __local REAL *shared,
                          __global int *fault) {
   int lane = get_local_id(0), lanes = get_local_size(0);
@@ -88,34 +88,34 @@ __kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE
   target0 += nd4c_walk_place(&kept, 1, row);
 #ifdef SOFTMAX
   for (long i = lane; i < inner.size; i += lanes) {
-    REAL value = R(LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i)));
+    REAL value = R(LOAD(A, x, x0 + nd4c_walk_place(&inner, 0, i)));
     largest = r_isnan(largest) || r_at_most(value, largest) ? largest : value;
   }
   largest = share_largest(largest, lane, lanes, 1, shared);
   for (long i = lane; i < inner.size; i += lanes)
-    below = r_add(below, r_exp(r_sub(R(LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))), largest)));
+    below = r_add(below, r_exp(r_sub(R(LOAD(A, x, x0 + nd4c_walk_place(&inner, 0, i))), largest)));
   below = r_log(share_sum(below, lane, lanes, 1, shared));
-#define LOG_AT(place) r_sub(r_sub(R(LOAD_A(x, (place))), largest), below)
+#define LOG_AT(place) r_sub(r_sub(R(LOAD(A, x, (place))), largest), below)
 #else
-#define LOG_AT(place) R(LOAD_A(x, (place)))
+#define LOG_AT(place) R(LOAD(A, x, (place)))
 #endif
 #ifdef CLASSES
 #ifdef SOFTMAX
   logs0 += nd4c_walk_place(&kept, 3, row);
   for (long i = lane; i < inner.size; i += lanes)
-    SAVE_Z(logs, logs0 + nd4c_walk_place(&inner, 3, i), R_ROUND(TYPE_Z, LOG_AT(x0 + nd4c_walk_place(&inner, 0, i))));
+    SAVE(Z, logs, logs0 + nd4c_walk_place(&inner, 3, i), R_ROUND(Z, LOG_AT(x0 + nd4c_walk_place(&inner, 0, i))));
 #endif
-  long class = (long)LOAD_B(target, target0);
+  long class = (long)LOAD(B, target, target0);
   share = R(0);
   if (class != ignored && (class < 0 || class >= inner.size)) {
     if (lane == 0) nd4c_fault_index(fault, class, inner.size);
   } else if (class != ignored) {
-    share = has_weights ? R(LOAD_C(weights, weights0 + class * weights_step)) : R(1);
+    share = has_weights ? R(LOAD(C, weights, weights0 + class * weights_step)) : R(1);
     loss = r_mul(r_neg(share), LOG_AT(x0 + class * class_step));
   }
 #else
   for (long i = lane; i < inner.size; i += lanes) {
-    REAL wanted = R(LOAD_B(target, target0 + nd4c_walk_place(&inner, 1, i)));
+    REAL wanted = R(LOAD(B, target, target0 + nd4c_walk_place(&inner, 1, i)));
     REAL value = LOG_AT(x0 + nd4c_walk_place(&inner, 0, i));
 #ifdef SOFTMAX
     loss = r_sub(loss, r_is(wanted, 0) ? R(0) : r_mul(wanted, value));
@@ -128,7 +128,7 @@ __kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE
   loss = r_add(loss, R(1));
 #endif
   if (has_weights) {
-    share = R(LOAD_C(weights, weights0 + nd4c_walk_place(&kept, 2, row)));
+    share = R(LOAD(C, weights, weights0 + nd4c_walk_place(&kept, 2, row)));
     loss = r_mul(loss, share);
   }
 #endif
@@ -138,14 +138,14 @@ __kernel void row_losses(nd4c_walk kept, nd4c_walk inner, __global const STORAGE
   }
 }
 
-__kernel void loss_rows_store(nd4c_walk walk, __global const REAL *rows, __global STORAGE_Y *y, long y0) {
-  long i = get_global_id(0);
-  if (i < walk.size) SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), R_ROUND(TYPE_Y, rows[i]));
+__kernel void loss_rows_store(nd4c_walk walk, __global const REAL *rows, __global STORAGE(Y) *y, long y0) {
+  ITEM(i, walk.size)
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 0, i), R_ROUND(Y, rows[i]));
 }
 #endif
 
 /* One group: the sum of `count` losses, divided by what their mean asks for: 0 nothing, 1 `of`, 2 the sum of weights. */
-__kernel void loss_total(__global const REAL *sums, long count, long of, int division, __global STORAGE_Y *y, long y0,
+__kernel void loss_total(__global const REAL *sums, long count, long of, int division, __global STORAGE(Y) *y, long y0,
                          __local REAL *shared) {
   int lane = get_local_id(0), lanes = get_local_size(0);
   REAL loss = R(0), weight = R(0);
@@ -155,5 +155,5 @@ __kernel void loss_total(__global const REAL *sums, long count, long of, int div
   }
   loss = share_sum(loss, lane, lanes, 1, shared);
   weight = share_sum(weight, lane, lanes, 1, shared);
-  if (lane == 0) SAVE_Y(y, y0, R_ROUND(TYPE_Y, division == 0 ? loss : r_div(loss, division == 1 ? r_long(of) : weight)));
+  if (lane == 0) SAVE(Y, y, y0, R_ROUND(Y, division == 0 ? loss : r_div(loss, division == 1 ? r_long(of) : weight)));
 }

@@ -11,7 +11,7 @@
 #define ADD_X(sum, i) r_add(sum, X(i))
 #define ADD_SQUARE(sum, i) r_add(sum, r_mul(X(i), X(i)))
 #else
-#define X_AT(i) LOAD_A(x, x0 + nd4c_walk_place(&inner, 0, i))
+#define X_AT(i) LOAD(A, x, x0 + nd4c_walk_place(&inner, 0, i))
 #define X(i) R(X_AT(i))
 #define ADD_X(sum, i) r_take(sum, X_AT(i))
 #define ADD_SQUARE(sum, i) r_take_product(sum, X_AT(i), X_AT(i))
@@ -33,7 +33,7 @@ static inline int unit_of(REAL largest) {
 #define IN_UNITS(x, unit) (x)
 #define SET_UNIT(unit)
 #endif
-#define Y(i, value) SAVE_Y(y, y0 + nd4c_walk_place(&inner, 1, i), R_ROUND(TYPE_Y, value))
+#define Y(i, value) SAVE(Y, y, y0 + nd4c_walk_place(&inner, 1, i), R_ROUND(Y, value))
 
 #ifdef EIGHT
 /* softmax and log_softmax of a dense row of float32, by one work item, eight elements at a time: processors have vectors,
@@ -73,17 +73,17 @@ static inline void eight(__global const float *x, __global float *y, long length
 }
 #endif
 
-__kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y,
-                   long y0, __global const STORAGE_B *scale, long scale0, __global const STORAGE_C *bias, long bias0,
+__kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE(A) *x, long x0, __global STORAGE(Y) *y,
+                   long y0, __global const STORAGE(B) *scale, long scale0, __global const STORAGE(C) *bias, long bias0,
                    int has_scale, int has_bias, REAL parameter, int lanes, int rows_next, __local REAL *shared
 #ifdef STATISTICS
                    ,
-                   __global STORAGE_D *first, long first0, __global STORAGE_D *second, long second0
+                   __global STORAGE(D) *first, long first0, __global STORAGE(D) *second, long second0
 #elif defined(RUNNING)
                    ,
-                   __global const STORAGE_E *old_mean, long mean0, long mean_step,
-                   __global const STORAGE_E *old_variance, long variance0, long variance_step,
-                   __global STORAGE_D *first, long first0, long first_step, __global STORAGE_D *second, long second0,
+                   __global const STORAGE(E) *old_mean, long mean0, long mean_step,
+                   __global const STORAGE(E) *old_variance, long variance0, long variance_step,
+                   __global STORAGE(D) *first, long first0, long first_step, __global STORAGE(D) *second, long second0,
                    long second_step, REAL momentum
 #elif defined(ROW_clip_by_norm) || defined(ROW_lp_normalize)
                    ,
@@ -153,7 +153,7 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
   REAL norm;
   int unit = 0;
   if (has_scale) {
-    norm = R(LOAD_B(scale, scale0));
+    norm = R(LOAD(B, scale, scale0));
   } else {
     REAL sum = R(0);
     SET_UNIT(unit);
@@ -189,21 +189,21 @@ __kernel void rows(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x,
 #endif
   for (long i = lane; i < length; i += lanes) {
     REAL value = r_div(r_sub(X(i), mean), below);
-    if (has_scale) value = r_mul(value, R(LOAD_B(scale, scale0 + nd4c_walk_place(&inner, 2, i))));
-    if (has_bias) value = r_add(value, R(LOAD_C(bias, bias0 + nd4c_walk_place(&inner, 3, i))));
+    if (has_scale) value = r_mul(value, R(LOAD(B, scale, scale0 + nd4c_walk_place(&inner, 2, i))));
+    if (has_bias) value = r_add(value, R(LOAD(C, bias, bias0 + nd4c_walk_place(&inner, 3, i))));
     Y(i, value);
   }
 #ifdef STATISTICS
   if (row < kept.size && lane == 0) {
-    SAVE_D(first, first0, R_ROUND(TYPE_D, mean));
-    SAVE_D(second, second0, R_ROUND(TYPE_D, r_div(R(1), below)));
+    SAVE(D, first, first0, R_ROUND(D, mean));
+    SAVE(D, second, second0, R_ROUND(D, r_div(R(1), below)));
   }
 #elif defined(RUNNING)
   if (row < kept.size && lane == 0) {
-    REAL old = R(LOAD_E(old_mean, mean0 + row * mean_step)), other = r_sub(R(1), momentum);
-    SAVE_D(first, first0 + row * first_step, R_ROUND(TYPE_D, r_add(r_mul(old, momentum), r_mul(mean, other))));
-    old = R(LOAD_E(old_variance, variance0 + row * variance_step));
-    SAVE_D(second, second0 + row * second_step, R_ROUND(TYPE_D, r_add(r_mul(old, momentum), r_mul(variance, other))));
+    REAL old = R(LOAD(E, old_mean, mean0 + row * mean_step)), other = r_sub(R(1), momentum);
+    SAVE(D, first, first0 + row * first_step, R_ROUND(D, r_add(r_mul(old, momentum), r_mul(mean, other))));
+    old = R(LOAD(E, old_variance, variance0 + row * variance_step));
+    SAVE(D, second, second0 + row * second_step, R_ROUND(D, r_add(r_mul(old, momentum), r_mul(variance, other))));
   }
 #endif
 #endif

@@ -34,15 +34,15 @@ static inline double fake_quantize(double x, double low, double high, double fir
 #define op_fake_quantize(x, p, q) fake_quantize(x, p, q, first, last)
 
 /* The walk's operands: x, y, scale, zero_point, which may be left out. */
-__kernel void quantize_elements(__global const STORAGE_A *a, long a0, __global const STORAGE_B *b, long b0,
-                                __global const STORAGE_C *c, long c0, int has_c, __global STORAGE_Y *y, long y0,
+__kernel void quantize_elements(__global const STORAGE(A) *a, long a0, __global const STORAGE(B) *b, long b0,
+                                __global const STORAGE(C) *c, long c0, int has_c, __global STORAGE(Y) *y, long y0,
                                 nd4c_walk walk, double first, double last, long items) {
   WITHIN(items)
   long at[4];
   nd4c_walk_places(&walk, 4, (INDEX)get_global_id(0), at);
-  double x = CONVERT(TYPE_A, float64, LOAD_A(a, a0 + at[0])), p = CONVERT(TYPE_B, float64, LOAD_B(b, b0 + at[2]));
-  double q = has_c ? CONVERT(TYPE_C, float64, LOAD_C(c, c0 + at[3])) : 0;
+  double x = CONVERT(TYPE_A, float64, LOAD(A, a, a0 + at[0])), p = CONVERT(TYPE_B, float64, LOAD(B, b, b0 + at[2]));
+  double q = has_c ? CONVERT(TYPE_C, float64, LOAD(C, c, c0 + at[3])) : 0;
   double element = OP(x, p, q);
-  SAVE_Y(y, y0 + at[1], CONVERT_LETTER(D, TYPE_Y, element));
+  SAVE(Y, y, y0 + at[1], CONVERT_LETTER(D, TYPE_Y, element));
 }
 #endif

@@ -53,42 +53,36 @@ static inline double truncated(double u, double low, double high) {
 #define op_exponential(i) NUMBER_OF(n1 * (0 - log((convert_double(word64(&state, i)) + 0.5) * 0x1p-64)))
 #endif
 
-__kernel void draw(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global STORAGE_Y *y, long y0,
+__kernel void draw(__global const STORAGE(A) *a, long a0, long a_step, long a_count, __global STORAGE(Y) *y, long y0,
                    nd4c_walk walk, NUMBER n0, NUMBER n1, NUMBER n2, NUMBER n3, long k0, long k1) {
-  long i = get_global_id(0);
-  if (i < walk.size) {
-    philox state = read_state(a, a0, a_step, a_count);
-    SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, (INDEX)i), OP(i));
-  }
+  ITEM(i, walk.size)
+  philox state = read_state(a, a0, a_step, a_count);
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 0, (INDEX)i), OP(i));
 }
 
 #if defined(HAS_FP64) && defined(TYPE_B)
 /* Element i is kept with a probability: x / (1 - n0) or 0. The walk's operands are y, x, mask. */
-__kernel void dropout(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global const STORAGE_B *b,
-                      long b0, __global STORAGE_Y *y, long y0, __global uchar *mask, long m0, nd4c_walk walk,
+__kernel void dropout(__global const STORAGE(A) *a, long a0, long a_step, long a_count, __global const STORAGE(B) *b,
+                      long b0, __global STORAGE(Y) *y, long y0, __global uchar *mask, long m0, nd4c_walk walk,
                       double rate) {
-  long i = get_global_id(0);
-  if (i < walk.size) {
-    philox state = read_state(a, a0, a_step, a_count);
-    bool kept = unit(word64(&state, i)) >= rate;
-    double x = convert_double(LOAD_B(b, b0 + nd4c_walk_place(&walk, 1, (INDEX)i)));
-    SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, (INDEX)i), CONVERT_LETTER(D, TYPE_Y, kept ? x / (1 - rate) : 0));
-    mask[m0 + nd4c_walk_place(&walk, 2, (INDEX)i)] = kept;
-  }
+  ITEM(i, walk.size)
+  philox state = read_state(a, a0, a_step, a_count);
+  bool kept = unit(word64(&state, i)) >= rate;
+  double x = convert_double(LOAD(B, b, b0 + nd4c_walk_place(&walk, 1, (INDEX)i)));
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 0, (INDEX)i), CONVERT_LETTER(D, TYPE_Y, kept ? x / (1 - rate) : 0));
+  mask[m0 + nd4c_walk_place(&walk, 2, (INDEX)i)] = kept;
 }
 
 /* x, below 0 times a slope between low and high; without a state (a_count 0) their middle. */
-__kernel void rrelu(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global const STORAGE_B *b,
-                    long b0, __global STORAGE_Y *y, long y0, nd4c_walk walk, double low, double high) {
-  long i = get_global_id(0);
-  if (i < walk.size) {
-    double u = 0.5, x = convert_double(LOAD_B(b, b0 + nd4c_walk_place(&walk, 1, (INDEX)i)));
-    if (a_count > 0) {
-      philox state = read_state(a, a0, a_step, a_count);
-      u = unit(word64(&state, i));
-    }
-    SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, (INDEX)i),
-           CONVERT_LETTER(D, TYPE_Y, x < 0 ? (low + u * (high - low)) * x : x));
+__kernel void rrelu(__global const STORAGE(A) *a, long a0, long a_step, long a_count, __global const STORAGE(B) *b,
+                    long b0, __global STORAGE(Y) *y, long y0, nd4c_walk walk, double low, double high) {
+  ITEM(i, walk.size)
+  double u = 0.5, x = convert_double(LOAD(B, b, b0 + nd4c_walk_place(&walk, 1, (INDEX)i)));
+  if (a_count > 0) {
+    philox state = read_state(a, a0, a_step, a_count);
+    u = unit(word64(&state, i));
   }
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 0, (INDEX)i),
+         CONVERT_LETTER(D, TYPE_Y, x < 0 ? (low + u * (high - low)) * x : x));
 }
 #endif

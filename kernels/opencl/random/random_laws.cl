@@ -168,15 +168,15 @@ static inline double binomial_number(const philox *state, long i, double n, doub
 #define op_binomial(i, p, q) binomial_number(&state, i, p, q)
 
 /* The walk's operands are y, the two parameters. */
-__kernel void draw_law(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global const STORAGE_B *b,
-                       long b0, __global const STORAGE_C *c, long c0, __global STORAGE_Y *y, long y0, nd4c_walk walk,
+__kernel void draw_law(__global const STORAGE(A) *a, long a0, long a_step, long a_count, __global const STORAGE(B) *b,
+                       long b0, __global const STORAGE(C) *c, long c0, __global STORAGE(Y) *y, long y0, nd4c_walk walk,
                        double scale, long items) {
   ITEM(i, items)
   long at[3];
   nd4c_walk_places(&walk, 3, (INDEX)i, at);
   philox state = read_state(a, a0, a_step, a_count);
-  double p = CONVERT(TYPE_B, float64, LOAD_B(b, b0 + at[1])), q = CONVERT(TYPE_C, float64, LOAD_C(c, c0 + at[2]));
+  double p = CONVERT(TYPE_B, float64, LOAD(B, b, b0 + at[1])), q = CONVERT(TYPE_C, float64, LOAD(C, c, c0 + at[2]));
   double number = OP(i, p, q); /* once: conversions name what they convert twice */
-  SAVE_Y(y, y0 + at[0], CONVERT_LETTER(D, TYPE_Y, number));
+  SAVE(Y, y, y0 + at[0], CONVERT_LETTER(D, TYPE_Y, number));
 }
 #endif

@@ -3,10 +3,8 @@
  * other(i) then: what the previous step with the same other brought there from its own place, if there was one. Behind
  * philox.cl. families/random_order.c launches these. */
 
-#define UINTS(at) ((__global uint *)(words + (at)))
-
 /* keys: the place that each place changes with; order: the place itself. */
-__kernel void choose_others(__global const STORAGE_A *a, long a0, long a_step, long a_count, __global ulong *words,
+__kernel void choose_others(__global const STORAGE(A) *a, long a0, long a_step, long a_count, __global ulong *words,
                             long keys_at, long order_at, long items) {
   ITEM(i, items)
   philox state = read_state(a, a0, a_step, a_count);
@@ -33,7 +31,7 @@ __kernel void link_places(__global ulong *words, long keys_at, long order_at, lo
 /* Chains of steps are short: about as many as the logarithm of the number of places. They ascend, and UINT_MAX is beyond
  * all places, so that this ends whatever a driver leaves here that goes on behind a command that failed. */
 __kernel void follow_places(__global const ulong *words, long keys_at, long order_at, long before_at,
-                            __global STORAGE_Y *y, long y0, long y_step, long items) {
+                            __global STORAGE(Y) *y, long y0, long y_step, long items) {
   ITEM(at, items)
   long last = items - 1;
   __global const uint *order = (__global const uint *)(words + order_at);

@@ -15,10 +15,10 @@ static inline REAL log_add(REAL a, REAL b) {
 }
 
 /* Steps of a sequence; -1, told, if they are out of range. */
-static inline long length_of(const sequences *s, __global const STORAGE_E *lengths, long lengths0, long sequence,
+static inline long length_of(const sequences *s, __global const STORAGE(E) *lengths, long lengths0, long sequence,
                              __global int *fault) {
   if (!s->has_lengths) return s->steps;
-  long length = (long)LOAD_E(lengths, lengths0 + sequence * s->lengths);
+  long length = (long)LOAD(E, lengths, lengths0 + sequence * s->lengths);
   if (length >= 0 && length <= s->steps) return length;
   nd4c_fault_index(fault, length, s->steps + 1);
   return -1;
@@ -26,20 +26,20 @@ static inline long length_of(const sequences *s, __global const STORAGE_E *lengt
 
 #ifdef CTC_loss
 /* Label number i of the target with blanks between and around. */
-static inline long label_at(__global const STORAGE_B *targets, long targets0, long step, long blank, long i) {
-  return i % 2 == 0 ? blank : (long)LOAD_B(targets, targets0 + i / 2 * step);
+static inline long label_at(__global const STORAGE(B) *targets, long targets0, long step, long blank, long i) {
+  return i % 2 == 0 ? blank : (long)LOAD(B, targets, targets0 + i / 2 * step);
 }
 
 /* The probability of every prefix of the target after each step; losses[sequence] in the end. `alphas`: two rows of `most`
  * numbers a sequence. */
-__kernel void ctc_alignments(sequences s, __global const STORAGE_A *x, long x0, __global const STORAGE_E *lengths,
-                             long lengths0, __global const STORAGE_B *targets, long targets0, long target_row,
-                             long target_step, __global const STORAGE_C *target_lengths, long target_lengths0,
+__kernel void ctc_alignments(sequences s, __global const STORAGE(A) *x, long x0, __global const STORAGE(E) *lengths,
+                             long lengths0, __global const STORAGE(B) *targets, long targets0, long target_row,
+                             long target_step, __global const STORAGE(C) *target_lengths, long target_lengths0,
                              long target_lengths_step, long longest, __global REAL *losses, long alphas0, int zero,
                              __global int *fault, __local int *bad) {
   int lane = get_local_id(0), lanes = get_local_size(0);
   long sequence = get_group_id(0), length = length_of(&s, lengths, lengths0, sequence, fault);
-  long target = (long)LOAD_C(target_lengths, target_lengths0 + sequence * target_lengths_step);
+  long target = (long)LOAD(C, target_lengths, target_lengths0 + sequence * target_lengths_step);
   bool fits = length >= 0 && target >= 0 && target <= longest;
   if (length >= 0 && !fits) nd4c_fault_index(fault, target, longest + 1);
   long places = fits ? 2 * target + 1 : 0, most = 2 * longest + 1;
@@ -66,7 +66,7 @@ __kernel void ctc_alignments(sequences s, __global const STORAGE_A *x, long x0, 
       if (i > 1 && label != s.blank && label != label_at(targets, targets0, target_step, s.blank, i - 2))
         sum = log_add(sum, now[i - 2]);
       if (t == 0) sum = i < 2 ? (REAL)0 : -INFINITY; /* a first label stands at the first or second place alone */
-      next[i] = sum + (REAL)LOAD_A(x, x0 + t * s.x[0] + label * s.x[2]);
+      next[i] = sum + (REAL)LOAD(A, x, x0 + t * s.x[0] + label * s.x[2]);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
     __global REAL *swap = now;
@@ -82,30 +82,30 @@ __kernel void ctc_alignments(sequences s, __global const STORAGE_A *x, long x0, 
 }
 
 /* One work item. reduction 0: the losses themselves, 1: their sum, 2: the mean of loss / target length. */
-__kernel void ctc_losses(__global const REAL *losses, long batch, __global const STORAGE_C *target_lengths,
-                         long target_lengths0, long target_lengths_step, int reduction, __global STORAGE_Y *y, long y0,
+__kernel void ctc_losses(__global const REAL *losses, long batch, __global const STORAGE(C) *target_lengths,
+                         long target_lengths0, long target_lengths_step, int reduction, __global STORAGE(Y) *y, long y0,
                          long y_step) {
   REAL sum = 0;
   if (get_global_id(0) > 0) return;
   for (long i = 0; i < batch; i++) {
-    long length = (long)LOAD_C(target_lengths, target_lengths0 + i * target_lengths_step);
-    if (reduction == 0) SAVE_Y(y, y0 + i * y_step, ROUND_Y(losses[i]));
+    long length = (long)LOAD(C, target_lengths, target_lengths0 + i * target_lengths_step);
+    if (reduction == 0) SAVE(Y, y, y0 + i * y_step, ROUND(Y, losses[i]));
     sum += losses[i] / (REAL)(reduction == 2 && length > 1 ? length : 1);
   }
-  if (reduction != 0) SAVE_Y(y, y0, ROUND_Y(reduction == 2 ? sum / (REAL)batch : sum));
+  if (reduction != 0) SAVE(Y, y, y0, ROUND(Y, reduction == 2 ? sum / (REAL)batch : sum));
 }
 #endif
 
 #ifdef CTC_greedy
 /* The likeliest class of each step; the first NaN is likeliest of all. */
-__kernel void ctc_likeliest(sequences s, __global const STORAGE_A *x, long x0, __global long *best) {
+__kernel void ctc_likeliest(sequences s, __global const STORAGE(A) *x, long x0, __global long *best) {
   long i = get_global_id(0), t = i / s.batch;
   if (i >= s.steps * s.batch) return;
   x0 += t * s.x[0] + (i - t * s.batch) * s.x[1];
-  COMPUTE_A highest = LOAD_A(x, x0);
+  COMPUTE(A) highest = LOAD(A, x, x0);
   long at = 0;
   for (long c = 1; c < s.classes && !isnan(highest); c++) {
-    COMPUTE_A value = LOAD_A(x, x0 + c * s.x[2]);
+    COMPUTE(A) value = LOAD(A, x, x0 + c * s.x[2]);
     if (!(value <= highest)) {
       highest = value;
       at = c;
@@ -115,10 +115,10 @@ __kernel void ctc_likeliest(sequences s, __global const STORAGE_A *x, long x0, _
 }
 
 /* A work item a sequence. */
-__kernel void ctc_collapse(sequences s, __global const STORAGE_A *x, long x0, __global const STORAGE_E *lengths,
+__kernel void ctc_collapse(sequences s, __global const STORAGE(A) *x, long x0, __global const STORAGE(E) *lengths,
                            long lengths0, __global const long *best, int merge, __global long *labels, long labels0,
                            long label_row, long label_step, __global long *counts, long counts0, long counts_step,
-                           __global STORAGE_Y *scores, long scores0, long scores_step, __global int *fault) {
+                           __global STORAGE(Y) *scores, long scores0, long scores_step, __global int *fault) {
   long sequence = get_global_id(0), count = 0, before = -1;
   if (sequence >= s.batch) return;
   long length = length_of(&s, lengths, lengths0, sequence, fault);
@@ -127,12 +127,12 @@ __kernel void ctc_collapse(sequences s, __global const STORAGE_A *x, long x0, __
   labels0 += sequence * label_row;
   for (long t = 0; t < length; t++) {
     long label = clamp(best[t * s.batch + sequence], (long)0, s.classes - 1); /* whatever was left there */
-    sum += (REAL)LOAD_A(x, x0 + t * s.x[0] + label * s.x[2]);
+    sum += (REAL)LOAD(A, x, x0 + t * s.x[0] + label * s.x[2]);
     if (label != s.blank && !(merge && label == before)) labels[labels0 + count++ * label_step] = label;
     before = label;
   }
   counts[counts0 + sequence * counts_step] = count;
-  SAVE_Y(scores, scores0 + sequence * scores_step, ROUND_Y(sum));
+  SAVE(Y, scores, scores0 + sequence * scores_step, ROUND(Y, sum));
   for (; count < s.steps; count++) labels[labels0 + count * label_step] = -1;
 }
 #endif
@@ -162,7 +162,7 @@ static inline bool same_prefix(__global const prefix *nodes, long a, long b) {
 
 /* Candidates of one step: number beam * (classes + 1) stays, those behind it are longer by a class. A beam is kept as a
  * candidate, too, whose `beam` is its prefix. */
-static inline void propose(const sequences *s, __global const STORAGE_A *x, long x0, __global const prefix *nodes,
+static inline void propose(const sequences *s, __global const STORAGE(A) *x, long x0, __global const prefix *nodes,
                            __global const candidate *beams, long beam_count, __global candidate *candidates, int lane,
                            int lanes) {
   long row = s->classes + 1;
@@ -170,10 +170,10 @@ static inline void propose(const sequences *s, __global const STORAGE_A *x, long
     long i = k / row, c = k - i * row - 1, last = nodes[beams[i].beam].label;
     REAL total = log_add(beams[i].blank, beams[i].label), blank = -INFINITY, label = -INFINITY;
     if (c < 0) {
-      blank = total + (REAL)LOAD_A(x, x0 + s->blank * s->x[2]);
-      if (last >= 0) label = beams[i].label + (REAL)LOAD_A(x, x0 + last * s->x[2]);
+      blank = total + (REAL)LOAD(A, x, x0 + s->blank * s->x[2]);
+      if (last >= 0) label = beams[i].label + (REAL)LOAD(A, x, x0 + last * s->x[2]);
     } else if (c != s->blank) {
-      label = (c == last ? beams[i].blank : total) + (REAL)LOAD_A(x, x0 + c * s->x[2]);
+      label = (c == last ? beams[i].blank : total) + (REAL)LOAD(A, x, x0 + c * s->x[2]);
     }
     candidates[k] = (candidate){0, blank, label, i, c};
   }
@@ -225,10 +225,10 @@ static inline long best_left(__global const candidate *candidates, long count, i
   return place;
 }
 
-__kernel void ctc_beams(sequences s, __global const STORAGE_A *x, long x0, __global const STORAGE_E *lengths,
+__kernel void ctc_beams(sequences s, __global const STORAGE(A) *x, long x0, __global const STORAGE(E) *lengths,
                         long lengths0, __global char *memory, long bytes, long width, long paths, __global long *labels,
                         long labels0, long label_row, long label_path, long label_step, __global long *counts,
-                        long counts0, long counts_row, long counts_path, __global STORAGE_Y *y, long y0, long y_row,
+                        long counts0, long counts_row, long counts_path, __global STORAGE(Y) *y, long y0, long y_row,
                         long y_path, __global int *fault, __local REAL *scores, __local long *places) {
   int lane = get_local_id(0), lanes = get_local_size(0);
   long sequence = get_group_id(0), length = length_of(&s, lengths, lengths0, sequence, fault);
@@ -272,8 +272,8 @@ __kernel void ctc_beams(sequences s, __global const STORAGE_A *x, long x0, __glo
     bool there = p < beam_count && length >= 0;
     long node = there ? beams[p].beam : 0, to = labels0 + sequence * label_row + p * label_path;
     counts[counts0 + sequence * counts_row + p * counts_path] = nodes[node].length;
-    SAVE_Y(y, y0 + sequence * y_row + p * y_path,
-           ROUND_Y(there ? log_add(beams[p].blank, beams[p].label) : (REAL)-INFINITY));
+    SAVE(Y, y, y0 + sequence * y_row + p * y_path,
+           ROUND(Y, there ? log_add(beams[p].blank, beams[p].label) : (REAL)-INFINITY));
     for (long t = 0; t < s.steps; t++) labels[to + t * label_step] = -1;
     for (; nodes[node].length > 0; node = nodes[node].before)
       labels[to + (nodes[node].length - 1) * label_step] = nodes[node].label;

@@ -11,11 +11,6 @@ typedef struct {
   int unused;
 } chains;
 
-#ifdef PAIRS
-#define CELL_ROUND(x) R_ROUND(TYPE_A, x)
-#else
-#define CELL_ROUND(x) ((COMPUTE_A)(x))
-#endif
 
 typedef struct {
   REAL alpha[2][3], beta[2][3], clip;
@@ -60,12 +55,12 @@ static inline REAL gate(const chains *s, const functions *f, int direction, int 
 #define GATES 1
 #endif
 
-__kernel void recurrent(chains s, functions f, __global const STORAGE_A *x, long x0, __global const STORAGE_A *w,
-                        long w0, __global const STORAGE_A *r, long r0, __global const STORAGE_A *bias, long bias0,
-                        __global const STORAGE_E *lengths, long lengths0, __global const STORAGE_A *first_h,
-                        long first_h0, __global const STORAGE_A *first_c, long first_c0,
-                        __global const STORAGE_A *peepholes, long peepholes0, __global STORAGE_A *y, long y0,
-                        __global STORAGE_A *last_h, long last_h0, __global STORAGE_A *last_c, long last_c0,
+__kernel void recurrent(chains s, functions f, __global const STORAGE(A) *x, long x0, __global const STORAGE(A) *w,
+                        long w0, __global const STORAGE(A) *r, long r0, __global const STORAGE(A) *bias, long bias0,
+                        __global const STORAGE(E) *lengths, long lengths0, __global const STORAGE(A) *first_h,
+                        long first_h0, __global const STORAGE(A) *first_c, long first_c0,
+                        __global const STORAGE(A) *peepholes, long peepholes0, __global STORAGE(A) *y, long y0,
+                        __global STORAGE(A) *last_h, long last_h0, __global STORAGE(A) *last_c, long last_c0,
                         __global REAL *scratch, __global int *fault) {
   int lane = get_local_id(0), lanes = get_local_size(0), d = get_group_id(0) / s.batch;
   long number = get_group_id(0) % s.batch, n = s.hidden, rows = GATES * n, length = s.steps;
@@ -77,15 +72,15 @@ __kernel void recurrent(chains s, functions f, __global const STORAGE_A *x, long
   bias0 += d * s.bias[0];
   peepholes0 += d * s.peepholes[0];
   if (s.has_lengths) {
-    length = (long)LOAD_E(lengths, lengths0 + number * s.lengths);
+    length = (long)LOAD(E, lengths, lengths0 + number * s.lengths);
     if (length < 0 || length > s.steps) {
       if (lane == 0) nd4c_fault_index(fault, length, s.steps + 1);
       length = 0;
     }
   }
   for (long i = lane; i < n; i += lanes) {
-    h[i] = s.has_h ? R(LOAD_A(first_h, first_h0 + d * s.h[0] + number * s.h[1] + i * s.h[2])) : R(0);
-    c[i] = s.has_c ? R(LOAD_A(first_c, first_c0 + d * s.c[0] + number * s.c[1] + i * s.c[2])) : R(0);
+    h[i] = s.has_h ? R(LOAD(A, first_h, first_h0 + d * s.h[0] + number * s.h[1] + i * s.h[2])) : R(0);
+    c[i] = s.has_c ? R(LOAD(A, first_c, first_c0 + d * s.c[0] + number * s.c[1] + i * s.c[2])) : R(0);
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
   for (long step = 0; step < length; step++) {
@@ -96,12 +91,12 @@ __kernel void recurrent(chains s, functions f, __global const STORAGE_A *x, long
 #else
       bool with_state = true;
 #endif
-      REAL sum = s.has_bias ? R(LOAD_A(bias, bias0 + row * s.bias[1])) : R(0);
-      if (s.has_bias && with_state) sum = r_take(sum, LOAD_A(bias, bias0 + (rows + row) * s.bias[1]));
+      REAL sum = s.has_bias ? R(LOAD(A, bias, bias0 + row * s.bias[1])) : R(0);
+      if (s.has_bias && with_state) sum = r_take(sum, LOAD(A, bias, bias0 + (rows + row) * s.bias[1]));
       for (long i = 0; i < s.inputs; i++)
-        sum = r_take_product(sum, LOAD_A(x, x0 + t * s.x[1] + i * s.x[2]), LOAD_A(w, w0 + row * s.w[1] + i * s.w[2]));
+        sum = r_take_product(sum, LOAD(A, x, x0 + t * s.x[1] + i * s.x[2]), LOAD(A, w, w0 + row * s.w[1] + i * s.w[2]));
       for (long i = 0; with_state && i < n; i++)
-        sum = r_take_scaled(sum, h[i], LOAD_A(r, r0 + row * s.r[1] + i * s.r[2]));
+        sum = r_take_scaled(sum, h[i], LOAD(A, r, r0 + row * s.r[1] + i * s.r[2]));
       gates[row] = r_sum(sum);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -116,15 +111,15 @@ __kernel void recurrent(chains s, functions f, __global const STORAGE_A *x, long
     for (long i = lane; i < n; i += lanes) {
 #if defined(CELL_gru)
       long row = 2 * n + i;
-      REAL state = s.has_bias ? R(LOAD_A(bias, bias0 + (rows + row) * s.bias[1])) : R(0);
-      for (long j = 0; j < n; j++) state = r_take_scaled(state, extra[j], LOAD_A(r, r0 + row * s.r[1] + j * s.r[2]));
+      REAL state = s.has_bias ? R(LOAD(A, bias, bias0 + (rows + row) * s.bias[1])) : R(0);
+      for (long j = 0; j < n; j++) state = r_take_scaled(state, extra[j], LOAD(A, r, r0 + row * s.r[1] + j * s.r[2]));
       state = r_sum(state);
       REAL hidden = r_add(gates[row], s.linear_before_reset ? r_mul(gates[n + i], state) : state);
       h[i] = r_add(r_mul(r_sub(R(1), gates[i]), gate(&s, &f, d, 1, hidden)), r_mul(gates[i], h[i]));
 #elif defined(CELL_lstm)
       REAL p[3] = {R(0), R(0), R(0)};
       for (int k = 0; s.has_peepholes && k < 3; k++)
-        p[k] = R(LOAD_A(peepholes, peepholes0 + (k * n + i) * s.peepholes[1]));
+        p[k] = R(LOAD(A, peepholes, peepholes0 + (k * n + i) * s.peepholes[1]));
       REAL in = gate(&s, &f, d, 0, r_add(gates[i], r_mul(p[0], c[i])));
       REAL forget = r_add(gates[2 * n + i], r_mul(p[2], c[i]));
       forget = s.input_forget ? r_sub(R(1), in) : gate(&s, &f, d, 0, forget);
@@ -135,16 +130,16 @@ __kernel void recurrent(chains s, functions f, __global const STORAGE_A *x, long
 #else
       h[i] = gate(&s, &f, d, 0, gates[i]);
 #endif
-      if (s.has_y) SAVE_A(y, y0 + t * s.y[0] + d * s.y[1] + number * s.y[2] + i * s.y[3], CELL_ROUND(h[i]));
+      if (s.has_y) SAVE(A, y, y0 + t * s.y[0] + d * s.y[1] + number * s.y[2] + i * s.y[3], R_CAST(A, h[i]));
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
   for (long i = lane; i < n; i += lanes) {
     for (long t = length; s.has_y && t < s.steps; t++)
-      SAVE_A(y, y0 + t * s.y[0] + d * s.y[1] + number * s.y[2] + i * s.y[3], (COMPUTE_A)0);
-    SAVE_A(last_h, last_h0 + d * s.last_h[0] + number * s.last_h[1] + i * s.last_h[2], CELL_ROUND(h[i]));
+      SAVE(A, y, y0 + t * s.y[0] + d * s.y[1] + number * s.y[2] + i * s.y[3], (COMPUTE(A))0);
+    SAVE(A, last_h, last_h0 + d * s.last_h[0] + number * s.last_h[1] + i * s.last_h[2], R_CAST(A, h[i]));
 #ifdef CELL_lstm
-    SAVE_A(last_c, last_c0 + d * s.last_c[0] + number * s.last_c[1] + i * s.last_c[2], CELL_ROUND(c[i]));
+    SAVE(A, last_c, last_c0 + d * s.last_c[0] + number * s.last_c[1] + i * s.last_c[2], R_CAST(A, c[i]));
 #endif
   }
 }

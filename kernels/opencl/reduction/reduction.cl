@@ -67,8 +67,11 @@ static inline VALUE total(VALUE sum, VALUE lost) {
 }
 #endif
 
-#ifdef REAL_STATE
-#ifdef WIDE_VALUE
+#ifndef REAL_STATE
+#define take_term(s, x) (s)->value += (x)
+#define merge_terms(s, o) (s)->value += (o)->value
+#define whole(s) (s)->value
+#elif defined(WIDE_VALUE)
 #define take_term(s, x) add(&(s)->value, &(s)->rest, (x))
 #define merge_terms(s, o)                   \
   add(&(s)->value, &(s)->rest, (o)->value); \
@@ -99,59 +102,40 @@ static inline VALUE mean_by(const state *s, VALUE count) {
 #define whole(s) mean_by(s, 1)
 #define mean_of(s) mean_by(s, (VALUE)(s)->count)
 #endif
-#endif
 
 /* -- what is gathered ------------------------------------------------------------------------------------------- */
 
 /* Sums of a term. */
-#if defined(GATHER_sum) && !defined(REAL_STATE)
-#define START(s) (s)->value = 0
-#define TAKE(s, pass, x, b, i, p) (s)->value += (x)
-#define MERGE(s, o, p) (s)->value += (o)->value
-#define FINISH(s, p) (s)->value
-#elif defined(GATHER_sum)
+#if defined(GATHER_sum) || defined(GATHER_mean)
 #define TERM(x, b) (x)
-#define FINISH(s, p) whole(s)
-#elif defined(GATHER_mean)
-#define TERM(x, b) (x)
-#define FINISH(s, p) mean_of(s)
-#elif defined(GATHER_norm1)
+#elif defined(GATHER_norm1) || defined(GATHER_abs_mean)
 #define TERM(x, b) fabs(x)
-#define FINISH(s, p) whole(s)
-#elif defined(GATHER_abs_mean)
-#define TERM(x, b) fabs(x)
-#define FINISH(s, p) mean_of(s)
-#elif defined(GATHER_entropy)
+#elif defined(GATHER_entropy) || defined(GATHER_log_entropy)
 #define TERM(x, b) ((x) == 0 ? (VALUE)0 : -(x) * log(x))
-#define FINISH(s, p) whole(s)
-#elif defined(GATHER_log_entropy)
-#define TERM(x, b) ((x) == 0 ? (VALUE)0 : -(x) * log(x))
-#define FINISH(s, p) log(whole(s))
 #elif defined(GATHER_shannon_entropy)
 #define TERM(x, b) ((x) == 0 ? (VALUE)0 : -(x) * log2(x))
-#define FINISH(s, p) whole(s)
-#elif defined(GATHER_product) && !defined(REAL_STATE)
-#define START(s) (s)->value = 0
-#define TAKE(s, pass, x, b, i, p) (s)->value += (x) * (b)
-#define MERGE(s, o, p) (s)->value += (o)->value
-#define FINISH(s, p) (s)->value
 #elif defined(GATHER_product)
 #define TERM(x, b) ((x) * (b))
-#define FINISH(s, p) whole(s)
 #elif defined(GATHER_euclidean_distance)
 #define TERM(x, b) (((x) - (b)) * ((x) - (b)))
-#define FINISH(s, p) sqrt(whole(s))
 #elif defined(GATHER_manhattan_distance)
 #define TERM(x, b) fabs((x) - (b))
-#define FINISH(s, p) whole(s)
 #elif defined(GATHER_hamming_distance)
 #define TERM(x, b) ((x) != (b) ? (VALUE)1 : (VALUE)0)
-#define FINISH(s, p) whole(s)
 #endif
 #ifdef TERM
 #define START(s) (s)->value = 0
 #define TAKE(s, pass, x, b, i, p) take_term(s, TERM(x, b))
 #define MERGE(s, o, p) merge_terms(s, o)
+#if defined(GATHER_mean) || defined(GATHER_abs_mean)
+#define FINISH(s, p) mean_of(s)
+#elif defined(GATHER_log_entropy)
+#define FINISH(s, p) log(whole(s))
+#elif defined(GATHER_euclidean_distance)
+#define FINISH(s, p) sqrt(whole(s))
+#else
+#define FINISH(s, p) whole(s)
+#endif
 #endif
 
 #if defined(GATHER_prod) && defined(REAL_STATE) && !defined(WIDE_VALUE)
@@ -474,7 +458,7 @@ static inline VALUE norm_p(const state *s, VALUE p) {
 /* -- walking ---------------------------------------------------------------------------------------------------- */
 
 #ifdef CAST
-#define ELEMENT(v) HELD(TYPE_Y, CONVERT(TYPE_A, TYPE_Y, v))
+#define ELEMENT(v) HELD(Y, CONVERT(TYPE_A, TYPE_Y, v))
 #else
 #define ELEMENT(v) (v)
 #endif
@@ -516,7 +500,7 @@ static inline state fold(state s, PARAMETER parameter, int lane, int lanes, int 
 
 /* Elements first, first + step, ... below `end` of a row. */
 static inline state gather(const nd4c_walk *kept, const nd4c_walk *inner, long row, long first, long end, long step,
-                    __global const STORAGE_A *a, long a0, __global const STORAGE_B *b, long b0, PARAMETER parameter) {
+                    __global const STORAGE(A) *a, long a0, __global const STORAGE(B) *b, long b0, PARAMETER parameter) {
   state s = begin_state();
   a0 += nd4c_walk_place(kept, 0, row);
   b0 += nd4c_walk_place(kept, 1, row);
@@ -535,12 +519,12 @@ static inline state gather(const nd4c_walk *kept, const nd4c_walk *inner, long r
   for (int pass = 0; pass < PASSES; pass++) {
     long count = 0;
     for (long i = first; i < end; i += step) {
-      VALUE x = (VALUE)ELEMENT(LOAD_A(a, a0 + nd4c_walk_place(inner, 0, i)));
+      VALUE x = (VALUE)ELEMENT(LOAD(A, a, a0 + nd4c_walk_place(inner, 0, i)));
 #ifdef SKIP_NAN
       if (not_number(x)) continue;
 #endif
 #ifdef PAIRED
-      VALUE other = (VALUE)LOAD_B(b, b0 + nd4c_walk_place(inner, 1, i));
+      VALUE other = (VALUE)LOAD(B, b, b0 + nd4c_walk_place(inner, 1, i));
 #endif
       TAKE(&s, pass, x, other, i, parameter);
       count++;
@@ -555,20 +539,20 @@ static inline state gather(const nd4c_walk *kept, const nd4c_walk *inner, long r
 }
 
 /* Each row in one piece. Operands of `kept`: a, b, y; of `inner`: a, b. */
-__kernel void reduce(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *a, long a0,
-                     __global const STORAGE_B *b, long b0, __global STORAGE_Y *y, long y0, PARAMETER parameter,
+__kernel void reduce(nd4c_walk kept, nd4c_walk inner, __global const STORAGE(A) *a, long a0,
+                     __global const STORAGE(B) *b, long b0, __global STORAGE(Y) *y, long y0, PARAMETER parameter,
                      int lanes, int rows_next, __local state *shared) {
   int me = get_local_id(0), rows = (int)get_local_size(0) / lanes, lane = rows_next ? me / rows : me % lanes;
   long row = (long)get_group_id(0) * rows + (rows_next ? me % rows : me / lanes);
   state s = begin_state();
   if (row < kept.size) s = gather(&kept, &inner, row, lane, inner.size, lanes, a, a0, b, b0, parameter);
   s = fold(s, parameter, lane, lanes, rows_next ? rows : 1, shared);
-  if (row < kept.size && lane == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 2, row), ROUND_Y(FINISH(&s, parameter)));
+  if (row < kept.size && lane == 0) SAVE(Y, y, y0 + nd4c_walk_place(&kept, 2, row), ROUND(Y, FINISH(&s, parameter)));
 }
 
 /* Rows in pieces: states of row r's pieces go to place r * pieces of the scratch. A group a piece. */
-__kernel void reduce_pieces(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *a, long a0,
-                            __global const STORAGE_B *b, long b0, __global char *scratch, long scratch0,
+__kernel void reduce_pieces(nd4c_walk kept, nd4c_walk inner, __global const STORAGE(A) *a, long a0,
+                            __global const STORAGE(B) *b, long b0, __global char *scratch, long scratch0,
                             PARAMETER parameter, long pieces, long piece, __local state *shared) {
   __global state *partial = (__global state *)(scratch + scratch0);
   int lane = get_local_id(0), lanes = get_local_size(0);
@@ -580,7 +564,7 @@ __kernel void reduce_pieces(nd4c_walk kept, nd4c_walk inner, __global const STOR
 }
 
 /* And their end. A group a row. */
-__kernel void reduce_partial(nd4c_walk kept, __global const char *scratch, long scratch0, __global STORAGE_Y *y,
+__kernel void reduce_partial(nd4c_walk kept, __global const char *scratch, long scratch0, __global STORAGE(Y) *y,
                              long y0, PARAMETER parameter, long pieces, __local state *shared) {
   __global const state *partial = (__global const state *)(scratch + scratch0);
   int lane = get_local_id(0), lanes = get_local_size(0);
@@ -591,5 +575,5 @@ __kernel void reduce_partial(nd4c_walk kept, __global const char *scratch, long 
     join(&s, &other, parameter);
   }
   s = fold(s, parameter, lane, lanes, 1, shared);
-  if (lane == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 2, row), ROUND_Y(FINISH(&s, parameter)));
+  if (lane == 0) SAVE(Y, y, y0 + nd4c_walk_place(&kept, 2, row), ROUND(Y, FINISH(&s, parameter)));
 }

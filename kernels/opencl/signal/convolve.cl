@@ -13,14 +13,15 @@ typedef ulong SUM;
 #endif
 
 #ifdef TERM
-__kernel void convolve(__global const STORAGE_A *a, long a0, long a_step, long m, __global const STORAGE_B *b, long b0,
-                       long b_step, long n, __global STORAGE_Y *y, long y0, long y_step, long shift, long items) {
+__kernel void convolve(__global const STORAGE(A) *a, long a0, long a_step, long m, __global const STORAGE(B) *b,
+                       long b0, long b_step, long n, __global STORAGE(Y) *y, long y0, long y_step, long shift,
+                       long items) {
   ITEM(i, items)
   long place = i + shift, end = min(place + 1, n);
   SUM sum = 0;
   for (long j = max(place - m + 1, (long)0); j < end; j++) {
-    sum += TERM(TYPE_A, LOAD_A(a, a0 + (place - j) * a_step)) * TERM(TYPE_B, LOAD_B(b, b0 + j * b_step));
+    sum += TERM(TYPE_A, LOAD(A, a, a0 + (place - j) * a_step)) * TERM(TYPE_B, LOAD(B, b, b0 + j * b_step));
   }
-  SAVE_Y(y, y0 + i * y_step, RESULT(sum));
+  SAVE(Y, y, y0 + i * y_step, RESULT(sum));
 }
 #endif

@@ -29,17 +29,17 @@ static inline long share_count(long x, __local long *shared) {
 }
 
 /* Elements that are no NaN (least 0), or of them those whose key is below `least`. */
-static inline long count_below(const nd4c_walk *inner, __global const STORAGE_A *x, long x0, bool all, KEY least,
+static inline long count_below(const nd4c_walk *inner, __global const STORAGE(A) *x, long x0, bool all, KEY least,
                         __local long *shared) {
   long count = 0;
   for (long i = get_local_id(0); i < inner->size; i += get_local_size(0)) {
-    NUMBER value = (NUMBER)LOAD_A(x, x0 + nd4c_walk_place(inner, 0, i));
+    NUMBER value = (NUMBER)LOAD(A, x, x0 + nd4c_walk_place(inner, 0, i));
     count += !isnan(value) && (all || key_of(value) < least);
   }
   return share_count(count, shared);
 }
 
-__kernel void quantile(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y,
+__kernel void quantile(nd4c_walk kept, nd4c_walk inner, __global const STORAGE(A) *x, long x0, __global STORAGE(Y) *y,
                        long y0, REAL q, int method, int skip_nan, __local long *shared) {
   long row = get_group_id(0);
   x0 += nd4c_walk_place(&kept, 0, row);
@@ -70,5 +70,5 @@ __kernel void quantile(nd4c_walk kept, nd4c_walk inner, __global const STORAGE_A
     result = a == b ? a : a / 2 + b / 2;
   else
     result = a == b || part == 0 ? a : part < (REAL)0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
-  if (get_local_id(0) == 0) SAVE_Y(y, y0 + nd4c_walk_place(&kept, 1, row), ROUND_Y(result));
+  if (get_local_id(0) == 0) SAVE(Y, y, y0 + nd4c_walk_place(&kept, 1, row), ROUND(Y, result));
 }

@@ -7,7 +7,7 @@
  * sums carry the rounding errors of their additions along. CAST (with convert.cl): elements are cast to y's dtype first. */
 
 #ifdef CAST
-#define ELEMENT(v) ((VALUE)HELD(TYPE_Y, CONVERT(TYPE_A, TYPE_Y, v)))
+#define ELEMENT(v) ((VALUE)HELD(Y, CONVERT(TYPE_A, TYPE_Y, v)))
 #else
 #define ELEMENT(v) ((VALUE)(v))
 #endif
@@ -80,21 +80,21 @@ static inline VALUE value_of(const state *s) {
 }
 
 /* A piece by itself. */
-static inline state gather(__global const STORAGE_A *x, long x0, long x_step, long first, long end) {
+static inline state gather(__global const STORAGE(A) *x, long x0, long x_step, long first, long end) {
   state s = begin_state();
   long j = first;
 #if defined(SCAN_sum) && !defined(COMPENSATED)
   VALUE sums[4] = {0, 0, 0, 0}; /* which do not wait for each other */
   for (; j + 4 <= end; j += 4) {
-    sums[0] += ELEMENT(LOAD_A(x, x0 + j * x_step));
-    sums[1] += ELEMENT(LOAD_A(x, x0 + (j + 1) * x_step));
-    sums[2] += ELEMENT(LOAD_A(x, x0 + (j + 2) * x_step));
-    sums[3] += ELEMENT(LOAD_A(x, x0 + (j + 3) * x_step));
+    sums[0] += ELEMENT(LOAD(A, x, x0 + j * x_step));
+    sums[1] += ELEMENT(LOAD(A, x, x0 + (j + 1) * x_step));
+    sums[2] += ELEMENT(LOAD(A, x, x0 + (j + 2) * x_step));
+    sums[3] += ELEMENT(LOAD(A, x, x0 + (j + 3) * x_step));
   }
   s.sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 #endif
   for (; j < end; j++) {
-    VALUE value = ELEMENT(LOAD_A(x, x0 + j * x_step));
+    VALUE value = ELEMENT(LOAD(A, x, x0 + j * x_step));
     take(&s, value, 1);
 #if defined(COMPENSATED)
     s.most += fabs(value);
@@ -142,10 +142,9 @@ static inline bool follow(state *s, const state *piece) {
 }
 
 /* What each piece gathers by itself. */
-__kernel void gather_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, int reverse,
+__kernel void gather_pieces(nd4c_walk outer, __global const STORAGE(A) *x, long x0, long x_step, long length, int reverse,
                             long pieces, __global state *states) {
-  long i = get_global_id(0);
-  if (i >= outer.size * pieces) return;
+  ITEM(i, outer.size * pieces)
   stretch part = stretch_of(&outer, i, length, pieces);
   x0 += nd4c_walk_place(&outer, 0, part.line) + (reverse ? (length - 1) * x_step : 0);
   x_step = reverse ? -x_step : x_step;
@@ -153,10 +152,9 @@ __kernel void gather_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x
 }
 
 /* The total before each piece. */
-__kernel void chain_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, int reverse,
-                           long pieces, __global state *states) {
-  long line = get_global_id(0);
-  if (line >= outer.size) return;
+__kernel void chain_pieces(nd4c_walk outer, __global const STORAGE(A) *x, long x0, long x_step, long length,
+                           int reverse, long pieces, __global state *states) {
+  ITEM(line, outer.size)
   x0 += nd4c_walk_place(&outer, 0, line) + (reverse ? (length - 1) * x_step : 0);
   x_step = reverse ? -x_step : x_step;
   state s = begin_state();
@@ -165,16 +163,15 @@ __kernel void chain_pieces(nd4c_walk outer, __global const STORAGE_A *x, long x0
     states[piece * outer.size + line] = s;
     if (!follow(&s, &own)) {
       stretch part = stretch_of(&outer, piece * outer.size + line, length, pieces);
-      for (long j = part.first; j < part.end; j++) take(&s, ELEMENT(LOAD_A(x, x0 + j * x_step)), 1);
+      for (long j = part.first; j < part.end; j++) take(&s, ELEMENT(LOAD(A, x, x0 + j * x_step)), 1);
     }
   }
 }
 
-__kernel void cumulate(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, int reverse,
-                       long pieces, __global const state *states, __global STORAGE_Y *y, long y0, long y_step,
+__kernel void cumulate(nd4c_walk outer, __global const STORAGE(A) *x, long x0, long x_step, long length, int reverse,
+                       long pieces, __global const state *states, __global STORAGE(Y) *y, long y0, long y_step,
                        int exclusive, int include_initial) {
-  long i = get_global_id(0);
-  if (i >= outer.size * pieces) return;
+  ITEM(i, outer.size * pieces)
   stretch part = stretch_of(&outer, i, length, pieces);
   x0 += nd4c_walk_place(&outer, 0, part.line) + (reverse ? (length - 1) * x_step : 0);
   y0 += nd4c_walk_place(&outer, 1, part.line) + (reverse ? (length - 1 + include_initial) * y_step : 0);
@@ -184,13 +181,13 @@ __kernel void cumulate(nd4c_walk outer, __global const STORAGE_A *x, long x0, lo
   if (pieces > 1) s = states[i];
   VALUE before = value_of(&s);
   if (include_initial) {
-    if (part.piece == 0) SAVE_Y(y, y0, ROUND_Y(before));
+    if (part.piece == 0) SAVE(Y, y, y0, ROUND(Y, before));
     y0 += y_step;
   }
   for (long j = part.first; j < part.end; j++) {
-    take(&s, ELEMENT(LOAD_A(x, x0 + j * x_step)), 1);
+    take(&s, ELEMENT(LOAD(A, x, x0 + j * x_step)), 1);
     VALUE after = value_of(&s);
-    SAVE_Y(y, y0 + j * y_step, ROUND_Y(exclusive ? before : after));
+    SAVE(Y, y, y0 + j * y_step, ROUND(Y, exclusive ? before : after));
     before = after;
   }
 }
@@ -200,10 +197,10 @@ __kernel void cumulate(nd4c_walk outer, __global const STORAGE_A *x, long x0, lo
 /* The latest best and where it stood, -1: nowhere yet; NaN is best of all. LEAST: the smallest. */
 typedef struct {
   long at;
-  COMPUTE_A best;
+  COMPUTE(A) best;
 } best_state;
 
-static inline void take_best(best_state *s, COMPUTE_A value, long at) {
+static inline void take_best(best_state *s, COMPUTE(A) value, long at) {
 #if defined(LEAST)
   bool better = value <= s->best;
 #else
@@ -218,21 +215,19 @@ static inline void take_best(best_state *s, COMPUTE_A value, long at) {
   }
 }
 
-__kernel void gather_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, long pieces,
+__kernel void gather_best(nd4c_walk outer, __global const STORAGE(A) *x, long x0, long x_step, long length, long pieces,
                           __global best_state *states) {
-  long i = get_global_id(0);
-  if (i >= outer.size * pieces) return;
+  ITEM(i, outer.size * pieces)
   stretch part = stretch_of(&outer, i, length, pieces);
   x0 += nd4c_walk_place(&outer, 0, part.line);
   best_state s = {-1, 0};
-  for (long j = part.first; j < part.end; j++) take_best(&s, LOAD_A(x, x0 + j * x_step), j);
+  for (long j = part.first; j < part.end; j++) take_best(&s, LOAD(A, x, x0 + j * x_step), j);
   states[i] = s;
 }
 
-__kernel void chain_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, long pieces,
+__kernel void chain_best(nd4c_walk outer, __global const STORAGE(A) *x, long x0, long x_step, long length, long pieces,
                          __global best_state *states) {
-  long line = get_global_id(0);
-  if (line >= outer.size) return;
+  ITEM(line, outer.size)
   best_state s = {-1, 0};
   for (long piece = 0; piece < pieces; piece++) {
     best_state own = states[piece * outer.size + line];
@@ -241,11 +236,10 @@ __kernel void chain_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, 
   }
 }
 
-__kernel void running_best(nd4c_walk outer, __global const STORAGE_A *x, long x0, long x_step, long length, long pieces,
-                           __global const best_state *states, __global STORAGE_Y *y, long y0, long y_step,
+__kernel void running_best(nd4c_walk outer, __global const STORAGE(A) *x, long x0, long x_step, long length,
+                           long pieces, __global const best_state *states, __global STORAGE(Y) *y, long y0, long y_step,
                            __global long *places, long places0, long places_step) {
-  long i = get_global_id(0);
-  if (i >= outer.size * pieces) return;
+  ITEM(i, outer.size * pieces)
   stretch part = stretch_of(&outer, i, length, pieces);
   x0 += nd4c_walk_place(&outer, 0, part.line);
   y0 += nd4c_walk_place(&outer, 1, part.line);
@@ -253,8 +247,8 @@ __kernel void running_best(nd4c_walk outer, __global const STORAGE_A *x, long x0
   best_state s = {-1, 0};
   if (pieces > 1) s = states[i];
   for (long j = part.first; j < part.end; j++) {
-    take_best(&s, LOAD_A(x, x0 + j * x_step), j);
-    SAVE_Y(y, y0 + j * y_step, ROUND_Y(s.best));
+    take_best(&s, LOAD(A, x, x0 + j * x_step), j);
+    SAVE(Y, y, y0 + j * y_step, ROUND(Y, s.best));
     places[places0 + j * places_step] = s.at;
   }
 }
@@ -264,20 +258,19 @@ __kernel void running_best(nd4c_walk outer, __global const STORAGE_A *x, long x0
 #ifdef WHOLE
 #define NUMBER(x) ((VALUE)(x))
 #define APART(a, b) ((a) - (b))
-#define ROUNDED(x) ROUND_Y(x)
+#define ROUNDED(x) ROUND(Y, x)
 #else /* behind real.cl */
 #define NUMBER(x) R(x)
 #define APART(a, b) r_sub(a, b)
-#define ROUNDED(x) R_ROUND(TYPE_Y, x)
+#define ROUNDED(x) R_ROUND(Y, x)
 #endif
 /* Differences of the line prepend, x, append: a work item a result. walk: y; pieces: prepend, x, append, without the
  * axis of differences, whose place is operand 1 of the walk. */
-__kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORAGE_A *x, long x0, long x_step,
-                          long x_length, __global const STORAGE_B *before, long before0, long before_step,
-                          long before_length, __global const STORAGE_C *after, long after0, long after_step,
-                          __global STORAGE_Y *y, long y0, int order) {
-  long i = get_global_id(0);
-  if (i >= walk.size) return;
+__kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORAGE(A) *x, long x0, long x_step,
+                          long x_length, __global const STORAGE(B) *before, long before0, long before_step,
+                          long before_length, __global const STORAGE(C) *after, long after0, long after_step,
+                          __global STORAGE(Y) *y, long y0, int order) {
+  ITEM(i, walk.size)
   long first = nd4c_walk_place(&walk, 1, i);
   x0 += nd4c_walk_place(&pieces, 0, i);
   before0 += nd4c_walk_place(&pieces, 1, i);
@@ -286,14 +279,14 @@ __kernel void differences(nd4c_walk walk, nd4c_walk pieces, __global const STORA
   for (int k = 0; k <= order; k++) {
     long j = first + k;
     if (j < before_length)
-      line[k] = NUMBER(LOAD_B(before, before0 + j * before_step));
+      line[k] = NUMBER(LOAD(B, before, before0 + j * before_step));
     else if (j < before_length + x_length)
-      line[k] = NUMBER(LOAD_A(x, x0 + (j - before_length) * x_step));
+      line[k] = NUMBER(LOAD(A, x, x0 + (j - before_length) * x_step));
     else
-      line[k] = NUMBER(LOAD_C(after, after0 + (j - before_length - x_length) * after_step));
+      line[k] = NUMBER(LOAD(C, after, after0 + (j - before_length - x_length) * after_step));
   }
   for (int left = order; left > 0; left--)
     for (int k = 0; k < left; k++) line[k] = APART(line[k + 1], line[k]);
-  SAVE_Y(y, y0 + nd4c_walk_place(&walk, 0, i), ROUNDED(line[0]));
+  SAVE(Y, y, y0 + nd4c_walk_place(&walk, 0, i), ROUNDED(line[0]));
 }
 #endif

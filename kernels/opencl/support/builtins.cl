@@ -15,11 +15,13 @@
 #define OF_DOUBLE(...)
 #endif
 
-#define EACH_INTEGER(DO, f) \
-  DO(f, char) DO(f, uchar) DO(f, short) DO(f, ushort) DO(f, int) DO(f, uint) DO(f, long) DO(f, ulong)
-#define EACH_REAL(DO, f) DO(f, float) OF_DOUBLE(DO(f, double))
-#define EACH_SCALAR(DO, f) EACH_INTEGER(DO, f) EACH_REAL(DO, f)
-#define EACH_REAL8(DO, f) EACH_REAL(DO, f) DO(f, float8) OF_DOUBLE(DO(f, double8))
+/* DO(..., type) for every type of a kind. */
+#define EACH_INTEGER(DO, ...)                                                                                      \
+  DO(__VA_ARGS__, char) DO(__VA_ARGS__, uchar) DO(__VA_ARGS__, short) DO(__VA_ARGS__, ushort) DO(__VA_ARGS__, int) \
+  DO(__VA_ARGS__, uint) DO(__VA_ARGS__, long) DO(__VA_ARGS__, ulong)
+#define EACH_REAL(DO, ...) DO(__VA_ARGS__, float) OF_DOUBLE(DO(__VA_ARGS__, double))
+#define EACH_SCALAR(DO, ...) EACH_INTEGER(DO, __VA_ARGS__) EACH_REAL(DO, __VA_ARGS__)
+#define EACH_REAL8(DO, ...) EACH_REAL(DO, __VA_ARGS__) DO(__VA_ARGS__, float8) OF_DOUBLE(DO(__VA_ARGS__, double8))
 
 /* -- work items -------------------------------------------------------------------------------------------------------- */
 
@@ -34,58 +36,25 @@ void TOGETHER barrier(cl_mem_fence_flags);
 
 /* -- conversions ------------------------------------------------------------------------------------------------------- */
 
-#define FROM(f, type) TO PURE f(type);
-#define TO char
-EACH_SCALAR(FROM, convert_char_sat)
-EACH_SCALAR(FROM, convert_char_sat_rtz)
-#undef TO
-#define TO uchar
-EACH_SCALAR(FROM, convert_uchar_sat)
-EACH_SCALAR(FROM, convert_uchar_sat_rtz)
-#undef TO
-#define TO short
-EACH_SCALAR(FROM, convert_short_sat)
-EACH_SCALAR(FROM, convert_short_sat_rtz)
-#undef TO
-#define TO ushort
-EACH_SCALAR(FROM, convert_ushort_sat)
-EACH_SCALAR(FROM, convert_ushort_sat_rtz)
-#undef TO
-#define TO int
-EACH_SCALAR(FROM, convert_int_sat)
-EACH_SCALAR(FROM, convert_int_sat_rtz)
-#undef TO
-#define TO uint
-EACH_SCALAR(FROM, convert_uint_sat)
-EACH_SCALAR(FROM, convert_uint_sat_rtz)
-#undef TO
-#define TO long
-EACH_SCALAR(FROM, convert_long)
-EACH_SCALAR(FROM, convert_long_sat)
-EACH_SCALAR(FROM, convert_long_sat_rtz)
-#undef TO
-#define TO ulong
-EACH_SCALAR(FROM, convert_ulong)
-EACH_SCALAR(FROM, convert_ulong_sat)
-EACH_SCALAR(FROM, convert_ulong_sat_rtz)
-#undef TO
-#define TO float
-EACH_SCALAR(FROM, convert_float)
-EACH_SCALAR(FROM, convert_float_rtz)
-#undef TO
-#define TO float8
-FROM(convert_float8, float8)
-OF_DOUBLE(FROM(convert_float8, double8))
-#undef TO
-#ifdef HAS_FP64
-#define TO double
-EACH_SCALAR(FROM, convert_double)
-#undef TO
-#define TO double8
-FROM(convert_double8, float8)
-FROM(convert_double8, double8)
-#undef TO
-#endif
+#define FROM(f, to, type) to PURE f(type);
+#define TO_INTEGER(to) EACH_SCALAR(FROM, convert_##to##_sat, to) EACH_SCALAR(FROM, convert_##to##_sat_rtz, to)
+TO_INTEGER(char)
+TO_INTEGER(uchar)
+TO_INTEGER(short)
+TO_INTEGER(ushort)
+TO_INTEGER(int)
+TO_INTEGER(uint)
+TO_INTEGER(long)
+TO_INTEGER(ulong)
+EACH_SCALAR(FROM, convert_long, long)
+EACH_SCALAR(FROM, convert_ulong, ulong)
+EACH_SCALAR(FROM, convert_float, float)
+EACH_SCALAR(FROM, convert_float_rtz, float)
+FROM(convert_float8, float8, float8)
+OF_DOUBLE(EACH_SCALAR(FROM, convert_double, double))
+OF_DOUBLE(FROM(convert_float8, float8, double8))
+OF_DOUBLE(FROM(convert_double8, double8, float8))
+OF_DOUBLE(FROM(convert_double8, double8, double8))
 
 /* -- real numbers ------------------------------------------------------------------------------------------------------ */
 

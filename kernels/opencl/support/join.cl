@@ -1,5 +1,5 @@
 /* Elements joined to others of a wider dtype. Operands: x, y. families/indexing_arrangement.c launches it. */
-__kernel void join(__global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0, nd4c_walk walk, long items) {
+__kernel void join(__global const STORAGE(A) *x, long x0, __global STORAGE(Y) *y, long y0, nd4c_walk walk, long items) {
   ITEM(rest, items)
   for (int axis = walk.rank - 1; axis >= 0; axis--) {
     long next = rest / walk.shape[axis], place = rest - next * walk.shape[axis];
@@ -7,5 +7,5 @@ __kernel void join(__global const STORAGE_A *x, long x0, __global STORAGE_Y *y, 
     x0 += place * walk.strides[0][axis];
     y0 += place * walk.strides[1][axis];
   }
-  SAVE_Y(y, y0, (COMPUTE_Y)LOAD_A(x, x0));
+  SAVE(Y, y, y0, (COMPUTE(Y))LOAD(A, x, x0));
 }

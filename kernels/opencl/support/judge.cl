@@ -3,10 +3,10 @@
 #ifdef HAS_FP64
 /* verdict: the first place of a value that is not within least .. most, or not whole, and that value. told >= 0: only
  * writes the value of that place. The first number of the verdict is the largest before. */
-__kernel void judge(__global const STORAGE_A *a, long a0, nd4c_walk walk, double least, double most, int whole,
+__kernel void judge(__global const STORAGE(A) *a, long a0, nd4c_walk walk, double least, double most, int whole,
                     __global uint *verdict, __global double *values, long slot, long told, long items) {
   ITEM(i, items)
-  double value = CONVERT(TYPE_A, float64, LOAD_A(a, a0 + nd4c_walk_place(&walk, 0, (INDEX)i)));
+  double value = CONVERT(TYPE_A, float64, LOAD(A, a, a0 + nd4c_walk_place(&walk, 0, (INDEX)i)));
   if (told >= 0) {
     if (i == told) {
       values[2 * slot + 1] = value;

@@ -2,19 +2,13 @@
  * floating-point extension is needed. TYPE_A is the elements' dtype. support/ordering.c and families/sorting_sets.c and
  * sorting_counts.c launch these. */
 
-#define raw_bool uchar
-#define raw_int8 char
-#define raw_int16 short
-#define raw_int32 int
-#define raw_int64 long
-#define raw_uint8 uchar
-#define raw_uint16 ushort
-#define raw_uint32 uint
-#define raw_uint64 ulong
-#define raw_float16 ushort
-#define raw_bfloat16 ushort
-#define raw_float32 uint
-#define raw_float64 ulong
+#define RAW PASTE(raw, CLASS(A))(STORAGE(A))
+#define raw_bool(storage) storage
+#define raw_integer(storage) storage
+#define raw_float16(storage) ushort
+#define raw_bfloat16(storage) ushort
+#define raw_float32(storage) uint
+#define raw_float64(storage) ulong
 
 static inline ulong float_key(ulong bits, int width, ulong infinity) {
   ulong all = ULONG_MAX >> (64 - width), sign = (ulong)1 << (width - 1), magnitude = bits & (sign - 1);
@@ -23,39 +17,23 @@ static inline ulong float_key(ulong bits, int width, ulong infinity) {
   }
   return magnitude == 0 ? sign : bits & sign ? ~bits & all : bits | sign;
 }
-#define key_bool(x) ((ulong)((x) != 0))
-#define key_int8(x) ((ulong)((long)(x) + 0x80))
-#define key_int16(x) ((ulong)((long)(x) + 0x8000))
-#define key_int32(x) ((ulong)((long)(x) + 0x80000000L))
-#define key_int64(x) ((ulong)(x) ^ ((ulong)1 << 63))
-#define key_uint8(x) ((ulong)(x))
-#define key_uint16(x) ((ulong)(x))
-#define key_uint32(x) ((ulong)(x))
-#define key_uint64(x) (x)
-#define key_float16(x) float_key(x, 16, 0x7c00)
-#define key_bfloat16(x) float_key(x, 16, 0x7f80)
-#define key_float32(x) float_key(x, 32, 0x7f800000)
-#define key_float64(x) float_key(x, 64, 0x7ff0000000000000UL)
+#define KEY(x) PASTE(key, CLASS(A))(STORAGE(A), x)
+#define key_bool(storage, x) ((ulong)((x) != 0))
+/* Of signed integers the sign is turned. */
+#define key_integer(storage, x) ((ulong)(long)(x) ^ ((storage)-1 < 0 ? (ulong)1 << 63 : 0))
+#define key_float16(storage, x) float_key(x, 16, 0x7c00)
+#define key_bfloat16(storage, x) float_key(x, 16, 0x7f80)
+#define key_float32(storage, x) float_key(x, 32, 0x7f800000)
+#define key_float64(storage, x) float_key(x, 64, 0x7ff0000000000000UL)
 
 /* Keys of no sign: true of what is not zero. */
-#define nonzero_plain(x) ((x) != 0)
-#define nonzero_bool nonzero_plain
-#define nonzero_int8 nonzero_plain
-#define nonzero_int16 nonzero_plain
-#define nonzero_int32 nonzero_plain
-#define nonzero_int64 nonzero_plain
-#define nonzero_uint8 nonzero_plain
-#define nonzero_uint16 nonzero_plain
-#define nonzero_uint32 nonzero_plain
-#define nonzero_uint64 nonzero_plain
+#define NONZERO(x) PASTE(nonzero, CLASS(A))(x)
+#define nonzero_bool(x) ((x) != 0)
+#define nonzero_integer(x) ((x) != 0)
 #define nonzero_float16(x) (((x)&0x7fff) != 0)
 #define nonzero_bfloat16(x) (((x)&0x7fff) != 0)
 #define nonzero_float32(x) (((x)&0x7fffffff) != 0)
 #define nonzero_float64(x) (((x)&0x7fffffffffffffffUL) != 0)
-
-#define RAW PASTE(raw, TYPE_A)
-#define KEY(x) PASTE(key, TYPE_A)(x)
-#define NONZERO(x) PASTE(nonzero, TYPE_A)(x)
 
 /* Keys of lines of `length` elements, one line after the other, into scratch, from place `begin` on. by_order: each
  * line is read in the order that stands there; else the places themselves are made its order. */

@@ -2,7 +2,6 @@
  * offsets: keys are words, orders and numbers are uints, flags are bytes. support/ordering.c launches these for every
  * op that sorts or selects. */
 
-#define UINTS(at) ((__global uint *)(words + (at)))
 #define FLAGS(at) ((__global uchar *)(words + (at)))
 
 /* -- stable merge sort ----------------------------------------------------------------------------------------------- */
@@ -241,25 +240,11 @@ __kernel void write_positions(__global const ulong *words, long chosen_at, long 
   }
 }
 
-/* The first of the sorted keys that is not below `key`. */
-static inline long first_not_below(__global const ulong *keys, long count, ulong key) {
-  long low = 0, high = count;
-  while (low < high) {
-    long middle = low + (high - low) / 2;
-    if (keys[middle] < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* counts[g] = how many of the sorted keys are those of group g. */
 __kernel void count_groups(__global const ulong *words, long keys_at, long count, __global long *counts, long counts0,
                            long step, long items) {
   ITEM(g, items)
-  ulong key = (ulong)g ^ ((ulong)1 << 63);
+  ulong key = PLACE_KEY(g);
   long begin = first_not_below(words + keys_at, count, key);
   counts[counts0 + g * step] = first_not_below(words + keys_at, count, key + 1) - begin;
 }

@@ -50,7 +50,7 @@ static inline ulong supply_word(const philox *state, supply *s) {
   return (ulong)pair.y << 32 | pair.x;
 }
 
-static inline philox read_state(__global const STORAGE_A *a, long a0, long step, long count) {
+static inline philox read_state(__global const STORAGE(A) *a, long a0, long step, long count) {
   philox state = {(ulong)a[a0], (ulong)a[a0 + step], count > 2 ? (ulong)a[a0 + 2 * step] : 0};
   return state;
 }

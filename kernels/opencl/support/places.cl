@@ -56,3 +56,43 @@ static inline long resolve(long index, long extent, int mode, __global int *faul
   }
   return index < 0 ? index + extent : index;
 }
+
+/* -- lists in scratch, by word offsets --------------------------------------------------------------------------------- */
+
+/* Offsets of either sign, and numbers, as unsigned words that compare as they do. */
+#define PLACE_KEY(offset) ((ulong)(offset) ^ ((ulong)1 << 63))
+#define NO_PLACE ULONG_MAX
+
+/* The first of the sorted keys that is not below `key`. */
+static inline long first_not_below(__global const ulong *keys, long count, ulong key) {
+  long low = 0, high = count;
+  while (low < high) {
+    long middle = low + (high - low) / 2;
+    if (keys[middle] < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* JOINED(a, b): two numbers of a KIND (BOOL, INT, UINT or FLOAT) joined by a JOIN, in ACC. */
+#define WRAPPED(a, op, b) ((ACC)((ulong)(a)op(ulong)(b)))
+#define ADD_BOOL(a, b) ((a) | (b))
+#define ADD_INT(a, b) WRAPPED(a, +, b)
+#define ADD_UINT(a, b) WRAPPED(a, +, b)
+#define ADD_FLOAT(a, b) ((a) + (b))
+#define MULTIPLY_BOOL(a, b) ((a) & (b))
+#define MULTIPLY_INT(a, b) WRAPPED(a, *, b)
+#define MULTIPLY_UINT(a, b) WRAPPED(a, *, b)
+#define MULTIPLY_FLOAT(a, b) ((a) * (b))
+#define MAXIMUM_BOOL(a, b) ((a) | (b))
+#define MAXIMUM_INT(a, b) ((a) >= (b) ? (a) : (b))
+#define MAXIMUM_UINT(a, b) ((a) >= (b) ? (a) : (b))
+#define MAXIMUM_FLOAT(a, b) ((a) != (a) || (a) >= (b) ? (a) : (b))
+#define MINIMUM_BOOL(a, b) ((a) & (b))
+#define MINIMUM_INT(a, b) ((a) <= (b) ? (a) : (b))
+#define MINIMUM_UINT(a, b) ((a) <= (b) ? (a) : (b))
+#define MINIMUM_FLOAT(a, b) ((a) != (a) || (a) <= (b) ? (a) : (b))
+#define JOINED(a, b) PASTE(JOIN, KIND)(a, b)

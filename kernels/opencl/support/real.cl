@@ -147,8 +147,8 @@ static inline REAL r_take_scaled(REAL sum, REAL a, float b) {
 static inline REAL r_sum(REAL sum) {
   return isfinite(sum.x) && sum.y != 0 ? w_fast(sum.x, sum.y) : w_of(sum.x);
 }
-/* As COMPUTE_Y of any real dtype, such that SAVE_Y rounds for the first time: cut off, the last bit set if anything was
- * lost. */
+/* R_ROUND(X, a): as COMPUTE(X) of any real dtype, such that SAVE rounds for the first time: cut off, the last bit set if
+ * anything was lost. */
 static inline float r_odd(REAL a) {
   if (a.y == 0 || !isfinite(a.x)) {
     return a.x;
@@ -158,7 +158,8 @@ static inline float r_odd(REAL a) {
 #define r_float16(a) r_odd(a)
 #define r_bfloat16(a) r_odd(a)
 #define r_float32(a) r_float(a)
-#define R_ROUND(to, a) PASTE(r, to)(a)
+#define R_ROUND(X, a) PASTE(r, CLASS(X))(a)
+#define R_CAST(X, a) R_ROUND(X, a)
 #else
 
 #define R(x) ((REAL)(x))
@@ -192,5 +193,6 @@ static inline float r_odd(REAL a) {
 #define r_take_product(sum, a, b) ((sum) + (REAL)(a) * (REAL)(b))
 #define r_take_scaled(sum, a, b) ((sum) + (a) * (REAL)(b))
 #define r_sum(sum) (sum)
-#define R_ROUND(to, a) PASTE(narrow, to)(a)
+#define R_ROUND(X, a) ROUND(X, a)
+#define R_CAST(X, a) ((COMPUTE(X))(a))
 #endif

@@ -2,40 +2,6 @@
  * the order of the reference, rounded once. TYPE_A: of x and y; KIND: BOOL, INT, UINT or FLOAT.
  * families/indexing_parts.c launches these. */
 
-#define ADD_BOOL(a, b) ((a) | (b))
-#define ADD_INT(a, b) ((ACC)((ulong)(a) + (ulong)(b)))
-#define ADD_UINT(a, b) ((a) + (b))
-#define ADD_FLOAT(a, b) ((a) + (b))
-#define MULTIPLY_BOOL(a, b) ((a) & (b))
-#define MULTIPLY_INT(a, b) ((ACC)((ulong)(a) * (ulong)(b)))
-#define MULTIPLY_UINT(a, b) ((a) * (b))
-#define MULTIPLY_FLOAT(a, b) ((a) * (b))
-#define MAXIMUM_BOOL(a, b) ((a) | (b))
-#define MAXIMUM_INT(a, b) max(a, b)
-#define MAXIMUM_UINT(a, b) max(a, b)
-#define MAXIMUM_FLOAT(a, b) ((a) != (a) || (a) >= (b) ? (a) : (b))
-#define MINIMUM_BOOL(a, b) ((a) & (b))
-#define MINIMUM_INT(a, b) min(a, b)
-#define MINIMUM_UINT(a, b) min(a, b)
-#define MINIMUM_FLOAT(a, b) ((a) != (a) || (a) <= (b) ? (a) : (b))
-#define JOINED(a, b) PASTE(JOIN, KIND)(a, b)
-
-#define PLACE_KEY(offset) ((ulong)(offset) ^ ((ulong)1 << 63))
-
-/* The first of the sorted keys that is not below `key`. */
-static inline long first_not_below(__global const ulong *keys, long count, ulong key) {
-  long low = 0, high = count;
-  while (low < high) {
-    long middle = low + (high - low) / 2;
-    if (keys[middle] < key) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 #ifdef COMPENSATED
 /* Where there is no float64, COMPENSATED is one of these: what the sum leaves out is summed beside it (T. J. Dekker's two-sum in D. E. Knuth's form).
  * An infinity leaves nothing out. */
@@ -63,8 +29,8 @@ static inline ACC divide_compensated(ACC sum, ACC rest, ACC by, ACC more) {
 /* Group g of y: x's rows with that number, in their order. Operands of `inner`: x, y. divide 1: by the count, 2: by its
  * root. */
 __kernel void join_groups(__global const ulong *words, long keys_at, long order_at, long count,
-                          __global const STORAGE_A *x, long x0, long x_row, __global STORAGE_A *y, long y0, long y_row,
-                          nd4c_walk inner, ACC identity, int divide, long items) {
+                          __global const STORAGE(A) *x, long x0, long x_row, __global STORAGE(A) *y, long y0,
+                          long y_row, nd4c_walk inner, ACC identity, int divide, long items) {
   WITHIN(items)
   long g = get_global_id(0) / inner.size, j = get_global_id(0) - g * inner.size, at[2] = {x0, y0 + g * y_row};
   long begin = first_not_below(words + keys_at, count, PLACE_KEY(g)), k = begin;
@@ -74,7 +40,7 @@ __kernel void join_groups(__global const ulong *words, long keys_at, long order_
 #endif
   PLACES(inner, j, 2, at)
   for (; k < count && words[keys_at + k] == PLACE_KEY(g); k++) {
-    ACC value = LOAD_A(x, at[0] + found_place(((__global const uint *)(words + order_at))[k], count) * x_row);
+    ACC value = LOAD(A, x, at[0] + found_place(((__global const uint *)(words + order_at))[k], count) * x_row);
 #ifdef COMPENSATED
     sum = k == begin ? value : COMPENSATED(sum, value, &rest);
 #else
@@ -90,7 +56,7 @@ __kernel void join_groups(__global const ulong *words, long keys_at, long order_
     sum /= divide == 1 ? (ACC)(k - begin) : (ACC)sqrt((FRACTION)(k - begin));
   }
 #endif
-  SAVE_A(y, at[1], (COMPUTE_A)sum);
+  SAVE(A, y, at[1], (COMPUTE(A))sum);
 }
 #endif
 
@@ -103,7 +69,7 @@ typedef struct {
 } nd4c_columns;
 
 /* Each element of y [n, c, space...]: the sum of what im2col would have taken from it, cell by cell. */
-__kernel void col2im(__global const STORAGE_A *x, long x0, __global STORAGE_A *y, long y0, nd4c_columns columns,
+__kernel void col2im(__global const STORAGE(A) *x, long x0, __global STORAGE(A) *y, long y0, nd4c_columns columns,
                      long items) {
   ITEM(rest, items)
   long place[WALK_RANK];
@@ -130,7 +96,7 @@ __kernel void col2im(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
       stride *= columns.windows[i];
     }
     if (inside) {
-      ACC value = LOAD_A(x, x0 + cell * columns.column_strides[1] + window * columns.column_strides[2]);
+      ACC value = LOAD(A, x, x0 + cell * columns.column_strides[1] + window * columns.column_strides[2]);
 #ifdef COMPENSATED
       sum = add_compensated(sum, value, &left_out);
 #else
@@ -141,5 +107,5 @@ __kernel void col2im(__global const STORAGE_A *x, long x0, __global STORAGE_A *y
 #ifdef COMPENSATED
   sum = left_out != 0 ? sum + left_out : sum;
 #endif
-  SAVE_A(y, y0, (COMPUTE_A)sum);
+  SAVE(A, y, y0, (COMPUTE(A))sum);
 }

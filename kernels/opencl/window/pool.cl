@@ -30,8 +30,8 @@ static inline span span_of(const sweep *s, int axis, long at) {
   return r;
 }
 
-__kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const STORAGE_B *w, long w0,
-                   __global STORAGE_Y *y, long y0, REAL p, int include_pad, int planar, int column_major
+__kernel void pool(sweep s, __global const STORAGE(A) *x, long x0, __global const STORAGE(B) *w, long w0,
+                   __global STORAGE(Y) *y, long y0, REAL p, int include_pad, int planar, int column_major
 #ifdef INDEXED
                    ,
                    __global long *indices, long indices0
@@ -56,7 +56,7 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
   int unit = 0;
   for (long j = 0; j < a.count * b.count * d.count; j++) {
     long q[3] = {j / d.count / b.count, j / d.count % b.count, j % d.count};
-    float size = fabs((float)LOAD_A(x, x0 + (a.first + q[0] * a.step) * s.x_strides[2] +
+    float size = fabs((float)LOAD(A, x, x0 + (a.first + q[0] * a.step) * s.x_strides[2] +
                                            (b.first + q[1] * b.step) * s.x_strides[3] +
                                            (d.first + q[2] * d.step) * s.x_strides[4]));
     largest = size > largest ? size : largest;
@@ -74,12 +74,12 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
         long q[3] = {a.first + j * a.step, b.first + k * b.step, d.first + l * d.step};
         long place = x0 + q[0] * s.x_strides[2] + q[1] * s.x_strides[3] + q[2] * s.x_strides[4];
 #ifdef POOL_lp
-        REAL value = R(IN_UNITS(LOAD_A(x, place)));
+        REAL value = R(IN_UNITS(LOAD(A, x, place)));
 #else
-        VALUE value = (VALUE)LOAD_A(x, place);
+        VALUE value = (VALUE)LOAD(A, x, place);
 #endif
 #if defined(POOL_dilation) || defined(POOL_erosion)
-        VALUE weight = (VALUE)LOAD_B(w, w0 + c * s.w_strides[1] + (a.tap + j) * s.w_strides[2] +
+        VALUE weight = (VALUE)LOAD(B, w, w0 + c * s.w_strides[1] + (a.tap + j) * s.w_strides[2] +
                                             (b.tap + k) * s.w_strides[3] + (d.tap + l) * s.w_strides[4]);
 #endif
 #ifdef POOL_average
@@ -115,9 +115,9 @@ __kernel void pool(sweep s, __global const STORAGE_A *x, long x0, __global const
   seen = r_is(p, 1) ? seen : r_is(p, 2) ? r_sqrt(seen) : r_pow(seen, r_div(R(1), p));
 #endif
 #ifdef POOL_lp
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), R_ROUND(TYPE_Y, OF_UNITS(seen)));
+  SAVE(Y, y, y0 + at_strides(s.y_strides, n, c, at), R_ROUND(Y, OF_UNITS(seen)));
 #else
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), ROUND_Y(seen));
+  SAVE(Y, y, y0 + at_strides(s.y_strides, n, c, at), ROUND(Y, seen));
 #endif
 #ifdef INDEXED
   if (best >= 0 && !planar) best += (n * s.channels + c) * s.x[0] * s.x[1] * s.x[2];

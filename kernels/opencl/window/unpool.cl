@@ -10,13 +10,13 @@ static inline long target_of(const sweep *s, long row, long index, int planar, c
 }
 
 /* winner[flat output] becomes the largest number of an x that goes there, counted from 1. z_strides: of the indices. */
-__kernel void unpool_mark(sweep s, long extent0, long extent1, long extent2, __global const STORAGE_B *indices,
+__kernel void unpool_mark(sweep s, long extent0, long extent1, long extent2, __global const STORAGE(B) *indices,
                           long indices0, int planar, __global int *winner, __global int *fault) {
   long i = get_global_id(0), cells = s.x[0] * s.x[1] * s.x[2], rows = s.batch * s.channels;
   if (i >= rows * cells) return;
   long extents[3] = {extent0, extent1, extent2}, rest = i % cells, row = i / cells;
   long at[3] = {rest / (s.x[1] * s.x[2]), rest / s.x[2] % s.x[1], rest % s.x[2]};
-  long index = (long)LOAD_B(indices, indices0 + at_strides(s.z_strides, row / s.channels, row % s.channels, at));
+  long index = (long)LOAD(B, indices, indices0 + at_strides(s.z_strides, row / s.channels, row % s.channels, at));
   long count = (planar ? 1 : rows) * extent0 * extent1 * extent2;
   if (index < 0 || index >= count) {
     nd4c_fault_index(fault, index, count);
@@ -25,7 +25,7 @@ __kernel void unpool_mark(sweep s, long extent0, long extent1, long extent2, __g
   atomic_max(&winner[target_of(&s, row, index, planar, extents)], (int)i + 1);
 }
 
-__kernel void unpool_take(sweep s, __global const STORAGE_A *x, long x0, __global STORAGE_Y *y, long y0,
+__kernel void unpool_take(sweep s, __global const STORAGE(A) *x, long x0, __global STORAGE(Y) *y, long y0,
                           __global const int *winner) {
   long i = get_global_id(0), n, c, at[3];
   if (i >= output_count(&s)) return;
@@ -33,7 +33,7 @@ __kernel void unpool_take(sweep s, __global const STORAGE_A *x, long x0, __globa
   long cells = s.x[0] * s.x[1] * s.x[2], from = min((long)winner[i], s.batch * s.channels * cells) - 1;
   long rest = from % cells, row = from / cells;
   long q[3] = {rest / (s.x[1] * s.x[2]), rest / s.x[2] % s.x[1], rest % s.x[2]};
-  COMPUTE_Y value = 0;
-  if (from >= 0) value = (COMPUTE_Y)LOAD_A(x, x0 + at_strides(s.x_strides, row / s.channels, row % s.channels, q));
-  SAVE_Y(y, y0 + at_strides(s.y_strides, n, c, at), value);
+  COMPUTE(Y) value = 0;
+  if (from >= 0) value = (COMPUTE(Y))LOAD(A, x, x0 + at_strides(s.x_strides, row / s.channels, row % s.channels, q));
+  SAVE(Y, y, y0 + at_strides(s.y_strides, n, c, at), value);
 }
