@@ -1,4 +1,6 @@
 /* Softmax, and ops that normalise rows. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
+#include <stdio.h>
+
 #include "backends/opencl/support/rows.h"
 
 /* x and y along x's axes. */
@@ -36,15 +38,15 @@ static nd4c_cl_rows axis_plan(const nd4c_call *call) {
   nd4c_cl_rows r = rows_of(call, op == ND4C_OP_softmax       ? "softmax"
                                  : op == ND4C_OP_log_softmax ? "log_softmax"
                                                              : "hardmax");
-  r.inner[nd4c_axis(call->attrs[ND4C_ATTR_softmax_axis].as.i, r.rank)] = true;
+  r.inner[nd4c_axis(ND4C_INT_OF(call, softmax_axis), r.rank)] = true;
   return r;
 }
 
 static nd4c_cl_rows lp_normalize_plan(const nd4c_call *call) {
   nd4c_cl_rows r = rows_of(call, "lp_normalize");
-  r.inner[nd4c_axis(call->attrs[ND4C_ATTR_lp_normalize_axis].as.i, r.rank)] = true;
-  r.parameter = call->attrs[ND4C_ATTR_lp_normalize_p].as.f;
-  r.limit = call->attrs[ND4C_ATTR_lp_normalize_epsilon].as.f;
+  r.inner[nd4c_axis(ND4C_INT_OF(call, lp_normalize_axis), r.rank)] = true;
+  r.parameter = ND4C_REAL_OF(call, lp_normalize_p);
+  r.limit = ND4C_REAL_OF(call, lp_normalize_epsilon);
   r.extra = ND4C_CL_ROWS_LIMIT;
   return r;
 }
@@ -54,7 +56,7 @@ static nd4c_cl_rows lp_normalize_plan(const nd4c_call *call) {
 static nd4c_cl_rows standardize_plan(const nd4c_call *call) {
   nd4c_cl_rows r = rows_of(call, "standardize");
   nd4c_cl_reduced_axes(r.rank, &call->attrs[ND4C_ATTR_standardize_axes], r.inner);
-  r.parameter = call->attrs[ND4C_ATTR_standardize_epsilon].as.f;
+  r.parameter = ND4C_REAL_OF(call, standardize_epsilon);
   return r;
 }
 
@@ -62,7 +64,7 @@ static nd4c_cl_rows clip_by_norm_plan(const nd4c_call *call) {
   nd4c_cl_rows r = rows_of(call, "clip_by_norm");
   nd4c_cl_reduced_axes(r.rank, &call->attrs[ND4C_ATTR_clip_by_norm_axes], r.inner);
   r.scale = nd4c_cl_input(call, ND4C_IN_clip_by_norm_norm);
-  r.limit = call->attrs[ND4C_ATTR_clip_by_norm_max_norm].as.f;
+  r.limit = ND4C_REAL_OF(call, clip_by_norm_max_norm);
   r.extra = ND4C_CL_ROWS_LIMIT;
   return r;
 }
@@ -76,8 +78,8 @@ static nd4c_cl_rows batch_norm_training_plan(const nd4c_call *call) {
   r.bias = &call->inputs[ND4C_IN_batch_norm_training_bias];
   r.scale_strides[1] = r.scale->strides[0];
   r.bias_strides[1] = r.bias->strides[0];
-  r.parameter = call->attrs[ND4C_ATTR_batch_norm_training_epsilon].as.f;
-  r.limit = call->attrs[ND4C_ATTR_batch_norm_training_momentum].as.f;
+  r.parameter = ND4C_REAL_OF(call, batch_norm_training_epsilon);
+  r.limit = ND4C_REAL_OF(call, batch_norm_training_momentum);
   r.extra = ND4C_CL_ROWS_RUNNING;
   r.running[0] = &call->inputs[ND4C_IN_batch_norm_training_mean];
   r.running[1] = &call->inputs[ND4C_IN_batch_norm_training_variance];
@@ -101,18 +103,18 @@ static nd4c_cl_rows trailing(const nd4c_call *call, const char *what, int64_t ax
 }
 
 static nd4c_cl_rows layer_norm_plan(const nd4c_call *call) {
-  return trailing(call, "layer", call->attrs[ND4C_ATTR_layer_norm_axis].as.i,
-                  call->attrs[ND4C_ATTR_layer_norm_epsilon].as.f, ND4C_IN_layer_norm_scale, ND4C_IN_layer_norm_bias);
+  return trailing(call, "layer", ND4C_INT_OF(call, layer_norm_axis), ND4C_REAL_OF(call, layer_norm_epsilon),
+                  ND4C_IN_layer_norm_scale, ND4C_IN_layer_norm_bias);
 }
 
 static nd4c_cl_rows rms_norm_plan(const nd4c_call *call) {
-  return trailing(call, "rms", call->attrs[ND4C_ATTR_rms_norm_axis].as.i, call->attrs[ND4C_ATTR_rms_norm_epsilon].as.f,
+  return trailing(call, "rms", ND4C_INT_OF(call, rms_norm_axis), ND4C_REAL_OF(call, rms_norm_epsilon),
                   ND4C_IN_rms_norm_scale, -1);
 }
 
 static nd4c_cl_rows layer_norm_with_statistics_plan(const nd4c_call *call) {
-  nd4c_cl_rows r = trailing(call, "layer", call->attrs[ND4C_ATTR_layer_norm_with_statistics_axis].as.i,
-                            call->attrs[ND4C_ATTR_layer_norm_with_statistics_epsilon].as.f,
+  nd4c_cl_rows r = trailing(call, "layer", ND4C_INT_OF(call, layer_norm_with_statistics_axis),
+                            ND4C_REAL_OF(call, layer_norm_with_statistics_epsilon),
                             ND4C_IN_layer_norm_with_statistics_scale, ND4C_IN_layer_norm_with_statistics_bias);
   r.extra = ND4C_CL_ROWS_STATISTICS;
   for (int i = 0; i < 2; i++) {
@@ -155,19 +157,18 @@ static nd4c_cl_rows channel_plan(const nd4c_call *call, int64_t groups, bool pla
 }
 
 static nd4c_cl_rows instance_norm_plan(const nd4c_call *call) {
-  return channel_plan(call, call->inputs[0].shape[1], true, call->attrs[ND4C_ATTR_instance_norm_epsilon].as.f);
+  return channel_plan(call, call->inputs[0].shape[1], true, ND4C_REAL_OF(call, instance_norm_epsilon));
 }
 
 static nd4c_cl_rows group_norm_plan(const nd4c_call *call) {
-  return channel_plan(call, call->attrs[ND4C_ATTR_group_norm_groups].as.i, false,
-                      call->attrs[ND4C_ATTR_group_norm_epsilon].as.f);
+  return channel_plan(call, ND4C_INT_OF(call, group_norm_groups), false, ND4C_REAL_OF(call, group_norm_epsilon));
 }
 
 /* -- skip_layer_norm: the sum first, unrounded in the scratch buffer ---------------------------------------------- */
 
 static nd4c_cl_rows skip_layer_norm_plan(const nd4c_call *call, nd4c_tensor *sum) {
-  bool rms = call->attrs[ND4C_ATTR_skip_layer_norm_rms].as.i != 0;
-  nd4c_cl_rows r = trailing(call, rms ? "rms" : "layer", -1, call->attrs[ND4C_ATTR_skip_layer_norm_epsilon].as.f,
+  bool rms = ND4C_FLAG_OF(call, skip_layer_norm_rms);
+  nd4c_cl_rows r = trailing(call, rms ? "rms" : "layer", -1, ND4C_REAL_OF(call, skip_layer_norm_epsilon),
                             ND4C_IN_skip_layer_norm_scale, ND4C_IN_skip_layer_norm_bias);
   int64_t step = 1;
   *sum = (nd4c_tensor){.dtype = nd4c_cl_wide(call) ? ND4C_FLOAT64 : ND4C_FLOAT32, .buffer = call->scratch_buffer};
@@ -243,6 +244,66 @@ static nd4c_status global_norm(const nd4c_cl_step *step) {
 }
 
 /* hardmax stores the place of the largest element in a REAL, and a float counts only to 2^24. */
+
+/* One launch over x, y and a third operand of x's axes, the strides of which are 0 but for one axis: a channel's
+ * number, or a bias. `more`: definitions; `list`: the arguments behind x and y. */
+static nd4c_status by_channel(const nd4c_cl_step *step, const char *sources, const char *function, int32_t channel,
+                              int64_t stride, nd4c_cl_options options, const nd4c_cl_given *list) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int64_t strides[ND4C_CL_MAX_RANK] = {0};
+  const int64_t *const all[] = {x->strides, y->strides, strides};
+  nd4c_cl_walk walk;
+  strides[channel] = stride;
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, all));
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
+  char name[64];
+  (void)snprintf(name, sizeof name, "OP_%s", call->op->name);
+  nd4c_cl_define(&options, name, "1");
+  ND4C_CL_TYPES(&options, "AY", x->dtype, y->dtype);
+  nd4c_cl_define_real(&options, call);
+  nd4c_cl_define_index(&options, call);
+  nd4c_cl_launch launch;
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, sources, function, &options));
+  ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(walk), ND4C_CL_IN(x), ND4C_CL_OUT(y));
+  nd4c_cl_launch_give(&launch, list);
+  return nd4c_cl_launch_run(&launch, 1, &walk.size, NULL);
+}
+
+static nd4c_status batch_norm(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *by = &call->inputs[1]; /* scale, bias, mean, variance */
+  nd4c_cl_options options = {""};
+  ND4C_CL_TYPES(&options, "BCDE", by[0].dtype, by[1].dtype, by[2].dtype, by[3].dtype);
+  return by_channel(
+      step, "channel", "batch_norm", 1, 1, options,
+      ND4C_CL_GIVEN_LIST(ND4C_CL_STRIDED(&by[0], READ), ND4C_CL_STRIDED(&by[1], READ), ND4C_CL_STRIDED(&by[2], READ),
+                         ND4C_CL_STRIDED(&by[3], READ), ND4C_CL_REAL(ND4C_REAL_OF(call, batch_norm_epsilon))));
+}
+
+static nd4c_status lrn(const nd4c_cl_step *step) {
+  const nd4c_tensor *x = &step->call->inputs[0];
+  const nd4c_attr_value *attrs = step->call->attrs;
+  return by_channel(step, "channel", "lrn", 1, 1, (nd4c_cl_options){""},
+                    ND4C_CL_GIVEN_LIST(ND4C_CL_LONG(x->shape[1], x->strides[1], attrs[ND4C_ATTR_lrn_size].as.i),
+                                       ND4C_CL_REAL(attrs[ND4C_ATTR_lrn_alpha].as.f, attrs[ND4C_ATTR_lrn_beta].as.f,
+                                                    attrs[ND4C_ATTR_lrn_bias].as.f)));
+}
+
+static nd4c_status bias_add(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *bias = &call->inputs[ND4C_IN_bias_add_bias];
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, bias_add_axis), call->inputs[0].rank);
+  nd4c_cl_options options = {""};
+  nd4c_cl_define_type(&options, 'B', bias->dtype);
+  nd4c_cl_define(&options, "ACTIVATION", "%d", (int)ND4C_INT_OF(call, bias_add_activation));
+  return by_channel(step, "activate+channel", "bias_add", axis, bias->strides[0], options,
+                    ND4C_CL_GIVEN_LIST(ND4C_CL_IN(bias)));
+}
+
+/* hardmax tells the place of the largest through REAL: a float counts to 2^24. */
 static nd4c_status places_fit(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
   int64_t length = 1;
   for (int32_t axis = 0; axis < r->rank; axis++) {
@@ -277,8 +338,12 @@ static nd4c_status normalize(const nd4c_cl_step *step, nd4c_cl_rows r) {
 
 #define DEFINE(op, plan) ND4C_CL_STEP_KERNEL(op, ND4C_CL_FLOATS, normalize(step, plan(step->call)), NULL)
 OPS(DEFINE)
+ND4C_CL_STEP_KERNEL(batch_norm, ND4C_CL_FLOATS, batch_norm(step), NULL)
+ND4C_CL_STEP_KERNEL(lrn, ND4C_CL_FLOATS, lrn(step), NULL)
+ND4C_CL_STEP_KERNEL(bias_add, ND4C_CL_FLOATS, bias_add(step), NULL)
 ND4C_CL_STEP_KERNEL(skip_layer_norm, ND4C_CL_FLOATS, skip_layer_norm(step), skip_layer_norm_scratch)
 ND4C_CL_STEP_KERNEL(global_norm, ND4C_CL_FLOATS, global_norm(step), global_norm_scratch)
 
-const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {&opencl_skip_layer_norm, &opencl_global_norm,
-                                                            OPS(ND4C_CL_LISTED) NULL};
+const nd4c_kernel *const nd4c_cl_normalization_kernels[] = {&opencl_batch_norm,  &opencl_lrn,
+                                                            &opencl_bias_add,    &opencl_skip_layer_norm,
+                                                            &opencl_global_norm, OPS(ND4C_CL_LISTED) NULL};
