@@ -1,7 +1,7 @@
 /* Attention, with caches and projections; rotary embeddings; bags of embeddings. dispatch/choice.c asks these kernels
  * for arrays on OpenCL devices. */
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "backends/opencl/support/gemm.h"
 #include "backends/opencl/support/reduction.h"
@@ -24,13 +24,14 @@ typedef struct attention {
   int32_t scores_mode; /* -1: none */
 } attention;
 
-/* Strides of [n, heads, t, head], or of [n, t, heads * head]. */
+/* Strides of [n, heads, t, head], or of [n, t, heads * head]; none, if there is no tensor. */
 static void head_strides(const nd4c_tensor *x, int64_t head, int64_t *strides) {
-  bool packed = x->rank == 3;
-  strides[0] = x->strides[0];
-  strides[1] = packed ? x->strides[2] * head : x->strides[1];
-  strides[2] = packed ? x->strides[1] : x->strides[2];
-  strides[3] = packed ? x->strides[2] : x->strides[3];
+  if (x != NULL && x->rank == 3) {
+    const int64_t packed[] = {x->strides[0], x->strides[2] * head, x->strides[1], x->strides[2]};
+    memcpy(strides, packed, sizeof packed);
+  } else if (x != NULL) {
+    memcpy(strides, x->strides, 4 * sizeof *strides);
+  }
 }
 
 static void read_sizes(const nd4c_tensor *x, int64_t given, int64_t *heads, int64_t *length, int64_t *head) {
@@ -78,13 +79,9 @@ static attention attention_of(const nd4c_call *call) {
   head_strides(a.k, s->head, s->k);
   head_strides(a.v, s->v_head, s->v);
   head_strides(a.y, s->v_head, s->y);
-  if (a.past_key != NULL) {
-    head_strides(a.past_key, s->head, s->past_key);
-  }
-  if (a.past_value != NULL) {
-    head_strides(a.past_value, s->v_head, s->past_value);
-  }
-  s->lengths = a.lengths != NULL ? a.lengths->strides[0] : 0;
+  head_strides(a.past_key, s->head, s->past_key);
+  head_strides(a.past_value, s->v_head, s->past_value);
+  s->lengths = nd4c_cl_stride_of(a.lengths, 0);
   if (a.scale == 0) {
     a.scale = 1 / sqrt((double)s->head);
   }
@@ -100,20 +97,6 @@ static int64_t group_of(const nd4c_call *call, int64_t v_head) {
   return nd4c_cl_group_within(call, group, 2 * sizeof(double));
 }
 
-static bool attention_fits(const nd4c_call *call, const attention *a, char *reason, size_t reason_size) {
-  if (a->s.v_head > group_of(call, a->s.v_head) * MOST_RESULTS) {
-    (void)snprintf(reason, reason_size, "heads of more than %lld features",
-                   (long long)(group_of(call, a->s.v_head) * MOST_RESULTS));
-    return false;
-  }
-  if ((a->past_key != NULL && a->past_key->dtype != a->k->dtype) ||
-      (a->past_value != NULL && a->past_value->dtype != a->v->dtype)) {
-    (void)snprintf(reason, reason_size, "past keys or values of another dtype");
-    return false;
-  }
-  return true;
-}
-
 static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a, int64_t group) {
   nd4c_cl_options options = {{0}};
   nd4c_cl_define(&options, "ATTEND", "1");
@@ -125,48 +108,42 @@ static nd4c_cl_options attend_options(const nd4c_call *call, const attention *a,
   return options;
 }
 
-/* The kernel of the largest group that it takes itself. */
-static nd4c_status attend_kernel(const nd4c_call *call, const attention *a, int64_t *group, nd4c_cl_kernel **kernel) {
-  for (*group = group_of(call, a->s.v_head);; *group /= 2) {
-    nd4c_cl_options options = attend_options(call, a, *group);
-    nd4c_status status =
-        nd4c_cl_kernel_get(call->device, ND4C_CL_BY_PAIRS(call, "share+attention"), "attend", &options, kernel);
-    if (status != ND4C_OK || *group == 1 || *group <= nd4c_cl_kernel_group_size(*kernel)) {
-      return status;
+/* Begins a launch of the largest group that the kernel takes itself. */
+static nd4c_status begin_attend(const nd4c_call *call, const attention *a, nd4c_cl_launch *launch) {
+  for (launch->group = group_of(call, a->s.v_head);; launch->group /= 2) {
+    nd4c_cl_options options = attend_options(call, a, launch->group);
+    ND4C_BACKEND_TRY(nd4c_cl_begin(launch, call, ND4C_CL_BY_PAIRS(call, "share+attention"), "attend", &options));
+    if (nd4c_cl_kernel_fit(launch->kernel, launch->group) == launch->group) {
+      return ND4C_OK;
     }
   }
 }
 
-static nd4c_status attend(const nd4c_call *call, const attention *a) {
-  nd4c_cl_kernel *kernel;
+static nd4c_status attend(const nd4c_cl_step *step, const attention *a) {
   nd4c_cl_launch launch;
-  int64_t group = 0, groups = a->s.batch * a->s.q_heads * a->s.queries;
+  int64_t groups = a->s.batch * a->s.q_heads * a->s.queries;
+  if (nd4c_cl_is_dry(step)) {
+    int64_t most = group_of(step->call, a->s.v_head) * MOST_RESULTS;
+    return a->s.v_head > most ? nd4c_cl_step_refuse(step, "heads of more than %lld features", (long long)most)
+                              : nd4c_cl_step_call(step);
+  }
   if (groups == 0 || a->s.kv_heads == 0) {
     return ND4C_OK;
   }
-  ND4C_BACKEND_TRY(attend_kernel(call, a, &group, &kernel));
-  int64_t global = groups * group;
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_BACKEND_TRY(begin_attend(step->call, a, &launch));
+  int64_t global = groups * launch.group;
   ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(a->s), ND4C_CL_IN(a->q), ND4C_CL_IN(a->k), ND4C_CL_IN(a->v),
                ND4C_CL_IN(a->past_key), ND4C_CL_IN(a->past_value), ND4C_CL_IN(a->mask), ND4C_CL_IN(a->lengths),
                ND4C_CL_OUT(a->y), ND4C_CL_OUT(a->scores),
                ND4C_CL_INT(a->mask != NULL, a->lengths != NULL, a->is_causal, a->scores_mode),
-               ND4C_CL_PAIR(a->scale, a->softcap), ND4C_CL_LOCAL((size_t)group * sizeof(double)),
-               ND4C_CL_LOCAL((size_t)group * sizeof(double)), ND4C_CL_FAULT);
-  return nd4c_cl_launch_run(&launch, 1, &global, &group);
+               ND4C_CL_PAIR(a->scale, a->softcap), ND4C_CL_LOCAL_EACH(sizeof(double)),
+               ND4C_CL_LOCAL_EACH(sizeof(double)), ND4C_CL_FAULT);
+  return nd4c_cl_launch_run(&launch, 1, &global, &launch.group);
 }
 
-static bool attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
-    return false;
-  }
-  attention a = attention_of(call);
-  return attention_fits(call, &a, reason, reason_size);
-}
-
-static nd4c_status attention_run(const nd4c_call *call) {
-  attention a = attention_of(call);
-  return attend(call, &a);
+static nd4c_status attention_alone(const nd4c_cl_step *step) {
+  attention a = attention_of(step->call);
+  return attend(step, &a);
 }
 
 /* -- with a cache -------------------------------------------------------------------------------------------------- */
@@ -185,36 +162,19 @@ static nd4c_status present(const nd4c_call *call, const sizes *s, int64_t head, 
                      ND4C_CL_LONGS(strides, 4));
 }
 
-static attention cached(const nd4c_call *call) {
+static nd4c_status attention_with_cache(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *y = call->outputs;
   attention a = attention_of(call);
-  a.scores = &call->outputs[3];
-  a.scores_mode = (int32_t)call->attrs[ND4C_ATTR_attention_with_cache_scores_mode].as.i;
-  for (int32_t i = 0; i < 4; i++) {
-    a.s.scores[i] = a.scores->strides[i];
+  a.scores = &y[3];
+  a.scores_mode = (int32_t)ND4C_INT_OF(call, attention_with_cache_scores_mode);
+  memcpy(a.s.scores, a.scores->strides, sizeof a.s.scores);
+  ND4C_BACKEND_TRY(attend(step, &a));
+  if (nd4c_cl_is_dry(step)) {
+    return ND4C_OK;
   }
-  return a;
-}
-
-static bool attention_with_cache_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->output_count > 2 &&
-      (call->outputs[1].dtype != call->inputs[1].dtype || call->outputs[2].dtype != call->inputs[2].dtype ||
-       call->outputs[3].dtype != call->outputs[0].dtype)) {
-    (void)snprintf(reason, reason_size, "caches or scores of another dtype");
-    return false;
-  }
-  return attention_usable(call, reason, reason_size);
-}
-
-static nd4c_status attention_with_cache_run(const nd4c_call *call) {
-  attention a = cached(call);
-  nd4c_status status = attend(call, &a);
-  if (status == ND4C_OK) {
-    status = present(call, &a.s, a.s.head, a.k, a.s.k, a.past_key, a.s.past_key, &call->outputs[1]);
-  }
-  if (status == ND4C_OK) {
-    status = present(call, &a.s, a.s.v_head, a.v, a.s.v, a.past_value, a.s.past_value, &call->outputs[2]);
-  }
-  return status;
+  ND4C_BACKEND_TRY(present(call, &a.s, a.s.head, a.k, a.s.k, a.past_key, a.s.past_key, &y[1]));
+  return present(call, &a.s, a.s.v_head, a.v, a.s.v, a.past_value, a.s.past_value, &y[2]);
 }
 
 /* -- multi_head_attention: projections, unrounded, in the scratch buffer ------------------------------------------ */
@@ -248,10 +208,10 @@ static void place_parts(const nd4c_call *call, projected *h) {
   }
 }
 
-static nd4c_status project(const nd4c_call *call, const nd4c_tensor *x, int32_t part, const nd4c_tensor *y) {
+static nd4c_status project(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t part, const nd4c_tensor *y) {
+  const nd4c_call *call = step->call;
   const nd4c_tensor *w = &call->inputs[WQ + part], *bias = nd4c_cl_input(call, BQ + part);
   nd4c_cl_gemm gemm = {.a = x, .b = w, .y = y, .bias = bias, .epilogue = true, .sum = "REAL"};
-  char reason[64];
   const int64_t none[1] = {0};
   const int64_t *const batch[] = {&x->strides[0], none, &y->strides[0]}, *const more[] = {none, none};
   gemm.matrices = (nd4c_cl_matrices){.m = x->shape[1],
@@ -264,21 +224,18 @@ static nd4c_status project(const nd4c_call *call, const nd4c_tensor *x, int32_t 
                                      .y_row = y->strides[1],
                                      .y_column = y->strides[2],
                                      .bias_column = bias != NULL ? bias->strides[0] : 0};
-  if (y->size == 0) {
-    return ND4C_OK;
-  }
-  (void)nd4c_cl_walk_strides(&gemm.batch, 1, &x->shape[0], 3, batch, reason, sizeof reason);
-  (void)nd4c_cl_walk_strides(&gemm.more, 1, &x->shape[0], 2, more, reason, sizeof reason);
-  return nd4c_cl_gemm_run(call, &gemm);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &gemm.batch, 1, x->shape, 3, batch));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &gemm.more, 1, x->shape, 2, more));
+  return nd4c_cl_gemm_run(step, &gemm);
 }
 
 static attention heads_attention(const nd4c_call *call, const projected *h) {
-  int64_t count = call->attrs[ND4C_ATTR_multi_head_attention_heads].as.i;
+  int64_t count = ND4C_INT_OF(call, multi_head_attention_heads);
   attention a = {.q = &h->parts[0],
                  .k = &h->parts[1],
                  .v = &h->parts[2],
                  .y = &h->parts[3],
-                 .is_causal = call->attrs[ND4C_ATTR_multi_head_attention_is_causal].as.i != 0,
+                 .is_causal = ND4C_FLAG_OF(call, multi_head_attention_is_causal),
                  .scores_mode = -1};
   a.s = (sizes){.batch = h->shapes[0][0],
                 .q_heads = count,
@@ -298,32 +255,21 @@ static attention heads_attention(const nd4c_call *call, const projected *h) {
   return a;
 }
 
-static bool multi_head_attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  projected h;
-  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
-    return false;
-  }
-  place_parts(call, &h);
-  attention a = heads_attention(call, &h);
-  return attention_fits(call, &a, reason, reason_size);
-}
-
 static int64_t multi_head_attention_scratch(const nd4c_call *call) {
   projected h;
   place_parts(call, &h);
   return h.bytes;
 }
 
-static nd4c_status multi_head_attention_run(const nd4c_call *call) {
+static nd4c_status multi_head_attention(const nd4c_cl_step *step) {
   projected h;
-  nd4c_status status = ND4C_OK;
-  place_parts(call, &h);
-  for (int32_t i = 0; i < 3 && status == ND4C_OK; i++) {
-    status = project(call, &call->inputs[i], i, &h.parts[i]);
+  place_parts(step->call, &h);
+  attention a = heads_attention(step->call, &h);
+  for (int32_t i = 0; i < 3; i++) {
+    ND4C_BACKEND_TRY(project(step, &step->call->inputs[i], i, &h.parts[i]));
   }
-  attention a = heads_attention(call, &h);
-  status = status == ND4C_OK ? attend(call, &a) : status;
-  return status == ND4C_OK ? project(call, &h.parts[3], 3, &call->outputs[0]) : status;
+  ND4C_BACKEND_TRY(attend(step, &a));
+  return project(step, &h.parts[3], 3, &step->call->outputs[0]);
 }
 
 /* -- rotary_embedding ---------------------------------------------------------------------------------------------- */
@@ -331,9 +277,9 @@ static nd4c_status multi_head_attention_run(const nd4c_call *call) {
 static nd4c_status rotary_embedding_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0], *cosines = &call->inputs[1], *sines = cosines + 1;
   const nd4c_tensor *ids = nd4c_cl_input(call, ND4C_IN_rotary_embedding_position_ids);
-  int64_t heads, length, head, turned = call->attrs[ND4C_ATTR_rotary_embedding_rotary_dim].as.i, steps[2][4];
+  int64_t heads, length, head, turned = ND4C_INT_OF(call, rotary_embedding_rotary_dim), steps[2][4];
   nd4c_cl_options options = {{0}};
-  read_sizes(x, call->attrs[ND4C_ATTR_rotary_embedding_heads].as.i, &heads, &length, &head);
+  read_sizes(x, ND4C_INT_OF(call, rotary_embedding_heads), &heads, &length, &head);
   head_strides(x, head, steps[0]);
   head_strides(y, head, steps[1]);
   nd4c_cl_define(&options, "ROTARY", "1");
@@ -344,10 +290,10 @@ static nd4c_status rotary_embedding_run(const nd4c_call *call) {
   ND4C_CL_IN(a), ND4C_CL_LONG((a)->rank == 3 ? (a)->strides[0] : 0), ND4C_CL_LONGS((a)->strides + (a)->rank - 2, 2)
   return ND4C_CL_RUN(call, "attention", "rotary", options, x->size,
                      ND4C_CL_LONG(x->size, heads, length, head, (turned == 0 ? head : turned) / 2),
-                     ND4C_CL_INT(call->attrs[ND4C_ATTR_rotary_embedding_interleaved].as.i != 0),
-                     ND4C_CL_LONG(cosines->shape[0]), ND4C_CL_IN(x), ND4C_CL_LONGS(steps[0], 4), ANGLES(cosines),
-                     ANGLES(sines), ND4C_CL_IN(ids), ND4C_CL_LONG(nd4c_cl_stride_of(ids, 0), nd4c_cl_stride_of(ids, 1)),
-                     ND4C_CL_INT(ids != NULL), ND4C_CL_OUT(y), ND4C_CL_LONGS(steps[1], 4), ND4C_CL_FAULT);
+                     ND4C_CL_INT(ND4C_FLAG_OF(call, rotary_embedding_interleaved)), ND4C_CL_LONG(cosines->shape[0]),
+                     ND4C_CL_IN(x), ND4C_CL_LONGS(steps[0], 4), ANGLES(cosines), ANGLES(sines), ND4C_CL_IN(ids),
+                     ND4C_CL_LONG(nd4c_cl_stride_of(ids, 0), nd4c_cl_stride_of(ids, 1)), ND4C_CL_INT(ids != NULL),
+                     ND4C_CL_OUT(y), ND4C_CL_LONGS(steps[1], 4), ND4C_CL_FAULT);
 #undef ANGLES
 }
 
@@ -366,19 +312,17 @@ static nd4c_status embedding_bag_run(const nd4c_call *call) {
   return ND4C_CL_RUN(
       call, ND4C_CL_BY_PAIRS(call, "attention"), "bag", options, y->size,
       ND4C_CL_LONG(y->shape[0], y->shape[1], indices->size, bags ? indices->shape[1] : indices->size, table->shape[0]),
-      ND4C_CL_INT((int32_t)call->attrs[ND4C_ATTR_embedding_bag_mode].as.i),
-      ND4C_CL_LONG(call->attrs[ND4C_ATTR_embedding_bag_padding_index].as.i), ND4C_CL_STRIDED(table, READ),
-      ND4C_CL_IN(indices), ND4C_CL_LONG(bags ? indices->strides[0] : 0, indices->strides[indices->rank - 1]),
-      ND4C_CL_IN(offsets), ND4C_CL_LONG(nd4c_cl_stride_of(offsets, 0)), ND4C_CL_INT(offsets != NULL),
-      ND4C_CL_IN(weights),
+      ND4C_CL_INT((int32_t)ND4C_INT_OF(call, embedding_bag_mode)),
+      ND4C_CL_LONG(ND4C_INT_OF(call, embedding_bag_padding_index)), ND4C_CL_STRIDED(table, READ), ND4C_CL_IN(indices),
+      ND4C_CL_LONG(bags ? indices->strides[0] : 0, indices->strides[indices->rank - 1]), ND4C_CL_IN(offsets),
+      ND4C_CL_LONG(nd4c_cl_stride_of(offsets, 0)), ND4C_CL_INT(offsets != NULL), ND4C_CL_IN(weights),
       ND4C_CL_LONG(bag_weights ? weights->strides[0] : 0, nd4c_cl_stride_of(weights, bag_weights ? 1 : 0)),
       ND4C_CL_INT(weights != NULL), ND4C_CL_STRIDED(y, WRITE), ND4C_CL_FAULT);
 }
 
-ND4C_CL_KERNEL(attention, ND4C_CL_FLOATS, attention_usable, attention_run, NULL)
-ND4C_CL_KERNEL(attention_with_cache, ND4C_CL_FLOATS, attention_with_cache_usable, attention_with_cache_run, NULL)
-ND4C_CL_KERNEL(multi_head_attention, ND4C_CL_FLOATS, multi_head_attention_usable, multi_head_attention_run,
-               multi_head_attention_scratch)
+ND4C_CL_STEP_KERNEL(attention, ND4C_CL_FLOATS, attention_alone(step), NULL)
+ND4C_CL_STEP_KERNEL(attention_with_cache, ND4C_CL_FLOATS, attention_with_cache(step), NULL)
+ND4C_CL_STEP_KERNEL(multi_head_attention, ND4C_CL_FLOATS, multi_head_attention(step), multi_head_attention_scratch)
 ND4C_CL_KERNEL(rotary_embedding, ND4C_CL_FLOATS, nd4c_cl_call_usable, rotary_embedding_run, NULL)
 ND4C_CL_KERNEL(embedding_bag, ND4C_CL_FLOATS, nd4c_cl_call_usable, embedding_bag_run, NULL)
 

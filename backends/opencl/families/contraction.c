@@ -1,8 +1,6 @@
 /* Sums of products, multiplied two operands at a time from the left. Intermediate results are kept in the scratch
  * buffer in the widest type, so that results are rounded once. dispatch/choice.c asks these kernels for arrays on
  * OpenCL devices. */
-#include <stdio.h>
-
 #include "backends/labels.h"
 #include "backends/opencl/support/gemm.h"
 #include "backends/opencl/support/reduction.h"
@@ -49,23 +47,28 @@ static void measure(chain *c) {
   c->steps = all->count > 1 ? all->count - 1 : 1;
 }
 
-static int64_t stride_of(const chain *c, const nd4c_labelled *array, int32_t label, bool *has) {
-  int64_t stride = 0;
-  *has = false;
+static bool has_label(const nd4c_labelled *array, int32_t label) {
+  bool has = false;
   for (int32_t axis = 0; array != NULL && axis < array->rank; axis++) {
-    if (array->labels[axis] == label) {
-      stride += array->shape[axis] == 1 && c->extents[label] != 1 ? 0 : array->strides[axis];
-      *has = true;
-    }
+    has = has || array->labels[axis] == label;
+  }
+  return has;
+}
+
+static int64_t stride_of(const chain *c, const nd4c_labelled *array, int32_t label) {
+  int64_t stride = 0;
+  for (int32_t axis = 0; array != NULL && axis < array->rank; axis++) {
+    bool steps = array->labels[axis] == label && (array->shape[axis] != 1 || c->extents[label] == 1);
+    stride += steps ? array->strides[axis] : 0;
   }
   return stride;
 }
 
 /* Axes of a step, and where its result goes: a dense array, or the output. */
-static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const nd4c_labelled *right,
-                      nd4c_labelled *result, product *s) {
+static nd4c_status make_step(const nd4c_cl_step *step, chain *c, int32_t number, const nd4c_labelled *left,
+                             const nd4c_labelled *right, nd4c_labelled *result, product *s) {
   nd4c_cl_reduction *r = &s->reduction;
-  const nd4c_call *call = c->labels.call;
+  const nd4c_call *call = step->call;
   bool final = number == c->steps - 1;
   int32_t behind = number + 1; /* operands up to here are used up */
   s->a = left->tensor;
@@ -83,29 +86,31 @@ static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const
     *result = (nd4c_labelled){.tensor = {.dtype = between_dtype(call), .buffer = call->scratch_buffer}};
   }
   int64_t size = 1;
-  for (int32_t label = ND4C_LABELS - 1; label >= 0; label--) {
-    bool in_left, in_right, in_result = !final && c->last_use[label] > behind;
-    int64_t a = stride_of(c, left, label, &in_left), b = stride_of(c, right, label, &in_right), y = 0;
-    if (!in_left && !in_right) {
+  bool present[ND4C_LABELS];
+  for (int32_t label = 0; label < ND4C_LABELS; label++) {
+    present[label] = has_label(left, label) || has_label(right, label);
+    r->rank += present[label];
+  }
+  if (r->rank > ND4C_CL_AXES) {
+    return nd4c_cl_step_refuse(step, "a product has more than %d axes", ND4C_CL_AXES);
+  }
+  /* From the last axis: strides of a dense result grow that way. */
+  for (int32_t label = ND4C_LABELS - 1, axis = r->rank; axis > 0; label--) {
+    if (!present[label]) {
       continue;
     }
-    if (r->rank == ND4C_CL_AXES) {
-      return false;
-    }
-    if (final) {
-      y = stride_of(c, result, label, &in_result);
-    } else if (in_result) {
-      y = size;
+    bool in_result = final ? has_label(result, label) : c->last_use[label] > behind;
+    r->shape[--axis] = c->extents[label];
+    r->a_strides[axis] = stride_of(c, left, label);
+    r->b_strides[axis] = stride_of(c, right, label);
+    r->y_strides[axis] = final ? stride_of(c, result, label) : in_result ? size : 0;
+    r->reduced[axis] = !in_result;
+    if (!final && in_result) {
       result->labels[result->rank] = label;
       result->shape[result->rank] = c->extents[label];
-      result->strides[result->rank++] = y;
+      result->strides[result->rank++] = size;
       size *= c->extents[label];
     }
-    r->shape[r->rank] = c->extents[label];
-    r->a_strides[r->rank] = a;
-    r->b_strides[r->rank] = b;
-    r->y_strides[r->rank] = y;
-    r->reduced[r->rank++] = !in_result;
   }
   if (!final) {
     result->tensor.offset =
@@ -113,29 +118,16 @@ static bool make_step(chain *c, int32_t number, const nd4c_labelled *left, const
     c->between_bytes += (size * 8 + 63) / 64 * 64;
   }
   s->y = result->tensor;
-  /* The axes are ordered from the fastest label to the slowest; C order needs the reverse. */
-  for (int32_t i = 0, j = r->rank - 1; i < j; i++, j--) {
-#define SWAP(type, list)     \
-  do {                       \
-    type kept = r->list[i];  \
-    r->list[i] = r->list[j]; \
-    r->list[j] = kept;       \
-  } while (0)
-    SWAP(bool, reduced);
-    SWAP(int64_t, shape);
-    SWAP(int64_t, a_strides);
-    SWAP(int64_t, b_strides);
-    SWAP(int64_t, y_strides);
-#undef SWAP
-  }
-  return true;
+  return ND4C_OK;
 }
 
 /* Axes that are in a, b and y, or not, as one walk of at most so many axes. */
-static bool axes_of(const nd4c_cl_reduction *r, bool a, bool b, bool y, nd4c_cl_walk *walk, int32_t most) {
+static bool axes_of(const nd4c_call *call, const nd4c_cl_reduction *r, bool a, bool b, bool y, nd4c_cl_walk *walk,
+                    int32_t most) {
   int64_t shape[ND4C_CL_AXES], strides[3][ND4C_CL_AXES];
   int32_t rank = 0;
   char reason[64];
+  const nd4c_cl_step dry = {call, reason, sizeof reason};
   for (int32_t i = 0; i < r->rank; i++) {
     if ((r->a_strides[i] != 0) != a || (r->b_strides[i] != 0) != b || r->reduced[i] == y) {
       continue;
@@ -146,16 +138,16 @@ static bool axes_of(const nd4c_cl_reduction *r, bool a, bool b, bool y, nd4c_cl_
     strides[2][rank++] = r->y_strides[i];
   }
   const int64_t *const all[] = {strides[0], strides[1], strides[2]};
-  return nd4c_cl_walk_strides(walk, rank, shape, 3, all, reason, sizeof reason) && walk->rank <= most;
+  return nd4c_cl_step_walk(&dry, walk, rank, shape, 3, all) == ND4C_OK && walk->rank <= most;
 }
 
 /* A large product of two matrices, in batches. */
-static bool as_matrices(const product *s, nd4c_cl_gemm *gemm) {
+static bool as_matrices(const nd4c_call *call, const product *s, nd4c_cl_gemm *gemm) {
   const nd4c_cl_reduction *r = &s->reduction;
   nd4c_cl_walk m, n, k;
   int32_t others = 0;
-  if (r->b == NULL || !axes_of(r, true, false, true, &m, 1) || !axes_of(r, false, true, true, &n, 1) ||
-      !axes_of(r, true, true, false, &k, 1) || !axes_of(r, true, true, true, &gemm->batch, ND4C_CL_RANK)) {
+  if (r->b == NULL || !axes_of(call, r, true, false, true, &m, 1) || !axes_of(call, r, false, true, true, &n, 1) ||
+      !axes_of(call, r, true, true, false, &k, 1) || !axes_of(call, r, true, true, true, &gemm->batch, ND4C_CL_RANK)) {
     return false;
   }
   for (int32_t i = 0; i < r->rank; i++) { /* every axis must be in at least two of a, b and y */
@@ -186,20 +178,12 @@ typedef struct room {
   int64_t between, reduction;
 } room;
 
-static bool launches(const nd4c_call *call, const product *s, nd4c_status *status) {
-  nd4c_cl_gemm gemm = {0};
-  *status = as_matrices(s, &gemm) ? nd4c_cl_gemm_run(call, &gemm) : nd4c_cl_reduce(call, &s->reduction);
-  return *status == ND4C_OK;
-}
-
-/* Visits the steps of a call's chain. With `status` it also runs them; the scratch of their reductions follows
- * `between`. False if there are too many axes, with the reason, or if a launch failed. */
-static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, room *wanted, char *reason,
-                  size_t reason_size) {
+/* Visits the products of a call's chain; their reductions' scratch begins behind `between`. */
+static nd4c_status visit(const nd4c_cl_step *step, int64_t between, room *wanted) {
   chain c = {0};
   nd4c_labelled results[2];
   c.labels.operands = c.operands;
-  nd4c_labels_make(&c.labels, call);
+  nd4c_labels_make(&c.labels, step->call);
   measure(&c);
   *wanted = (room){0, 0};
   for (int32_t i = 0; i < c.steps; i++) {
@@ -207,50 +191,39 @@ static bool visit(const nd4c_call *call, int64_t between, nd4c_status *status, r
     const nd4c_labelled *right = c.labels.count > 1 ? &c.operands[i + 1] : NULL;
     product s = {0};
     nd4c_cl_gemm gemm = {0};
-    if (!make_step(&c, i, left, right, &results[i % 2], &s)) {
-      (void)snprintf(reason, reason_size, "a product has more than %d axes", ND4C_CL_AXES);
-      return false;
-    }
+    ND4C_BACKEND_TRY(make_step(step, &c, i, left, right, &results[i % 2], &s));
     s.reduction.scratch_at = between;
-    if (status != NULL && !launches(call, &s, status)) {
-      return false;
-    }
-    if (status == NULL && !as_matrices(&s, &gemm)) {
-      if (!nd4c_cl_reduction_usable(&s.reduction, reason, reason_size)) {
-        return false;
-      }
-      int64_t own = nd4c_cl_reduction_scratch(call, &s.reduction);
+    if (as_matrices(step->call, &s, &gemm)) {
+      ND4C_BACKEND_TRY(nd4c_cl_gemm_run(step, &gemm));
+    } else {
+      int64_t own = nd4c_cl_is_dry(step) ? nd4c_cl_reduction_scratch(step->call, &s.reduction) : 0;
       wanted->reduction = own > wanted->reduction ? own : wanted->reduction;
+      ND4C_BACKEND_TRY(nd4c_cl_reduce(step, &s.reduction));
     }
   }
   wanted->between = c.between_bytes;
-  return true;
+  return ND4C_OK;
 }
 
-static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+/* What the visit of a call wants; nothing, if it is refused. */
+static room room_of(const nd4c_call *call) {
+  char reason[128];
+  const nd4c_cl_step dry = {call, reason, sizeof reason};
   room wanted;
-  if (call->input_count > TERMS) {
-    (void)snprintf(reason, reason_size, "more than %d operands", TERMS);
-    return false;
-  }
-  return nd4c_cl_call_usable(call, reason, reason_size) && visit(call, 0, NULL, &wanted, reason, reason_size);
+  return visit(&dry, 0, &wanted) == ND4C_OK ? wanted : (room){0, 0};
 }
 
 static int64_t scratch(const nd4c_call *call) {
-  room wanted;
-  char reason[128];
-  return visit(call, 0, NULL, &wanted, reason, sizeof reason) ? wanted.between + wanted.reduction : 0;
+  room wanted = room_of(call);
+  return wanted.between + wanted.reduction;
 }
 
-static nd4c_status run(const nd4c_call *call) {
-  room wanted, unused;
-  char reason[128];
-  nd4c_status status = ND4C_OK;
-  if (!visit(call, 0, NULL, &wanted, reason, sizeof reason)) {
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
+static nd4c_status contract(const nd4c_cl_step *step) {
+  room wanted;
+  if (step->call->input_count > TERMS) {
+    return nd4c_cl_step_refuse(step, "more than %d operands", TERMS);
   }
-  (void)visit(call, wanted.between, &status, &unused, reason, sizeof reason);
-  return status;
+  return visit(step, nd4c_cl_is_dry(step) ? 0 : room_of(step->call).between, &wanted);
 }
 
 /* -- cross --------------------------------------------------------------------------------------------------------- */
@@ -259,7 +232,7 @@ static nd4c_status cross_product(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1], *y = &call->outputs[0];
   const nd4c_tensor *const arrays[3] = {a, b, y};
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_cross_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, cross_axis), y->rank);
   int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK], steps[3] = {0};
   nd4c_cl_walk walk;
   for (int32_t i = 0; i < y->rank; i++) {
@@ -287,7 +260,8 @@ static nd4c_status cross_product(const nd4c_cl_step *step) {
                      ND4C_CL_LONG(steps[2]));
 }
 
-#define KERNEL(op) ND4C_CL_KERNEL(op, ND4C_CL_REALS, usable, run, scratch)
+ND4C_CL_STEP(contract, contract(step))
+#define KERNEL(op) ND4C_CL_KERNEL(op, ND4C_CL_REALS, contract_usable, contract_run, scratch)
 ND4C_LABELLED_OPS(KERNEL)
 ND4C_CL_STEP_KERNEL(cross, ND4C_CL_REALS, cross_product(step), NULL)
 

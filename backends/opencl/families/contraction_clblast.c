@@ -107,47 +107,40 @@ typedef struct product {
   size_t ld[3], step[3];
 } product;
 
-static bool make_product(const nd4c_call *call, product *p, char *reason, size_t reason_size) {
-  if (!nd4c_cl_matmul_plan(call, &p->gemm, reason, reason_size)) {
-    return false;
-  }
+static nd4c_status make_product(const nd4c_cl_step *step, product *p) {
+  ND4C_BACKEND_TRY(nd4c_cl_matmul_plan(step, &p->gemm));
   const nd4c_cl_matrices *s = &p->gemm.matrices;
   const nd4c_cl_walk *batch = &p->gemm.batch;
   if (p->gemm.a->dtype != p->gemm.y->dtype || p->gemm.b->dtype != p->gemm.y->dtype) {
-    (void)snprintf(reason, reason_size, "operands of two dtypes");
-    return false;
+    return nd4c_cl_step_refuse(step, "operands of two dtypes");
   }
   if (s->m < LEAST_SIDE || s->n < LEAST_SIDE || s->k < LEAST_SIDE ||
       (double)s->m * (double)s->n * (double)s->k < LEAST_PRODUCTS) {
-    (void)snprintf(reason, reason_size, "too small to be worth preparing");
-    return false;
+    return nd4c_cl_step_refuse(step, "too small to be worth preparing");
   }
   bool laid_out = leading(s->m, s->k, s->a_row, s->a_column, &p->turned[0], &p->ld[0]) &&
                   leading(s->k, s->n, s->b_row, s->b_column, &p->turned[1], &p->ld[1]) &&
                   leading(s->m, s->n, s->y_row, s->y_column, &p->turned[2], &p->ld[2]) && p->turned[2] == AS_IT_IS;
   for (int i = 0; i < 3; i++) {
     /* The library wants steps above 0, of a single product, too. */
-    int64_t step = batch->rank == 1 ? batch->strides[i][0] : (i < 1 ? s->m : s->k) * (int64_t)p->ld[i];
-    laid_out = laid_out && batch->rank <= 1 && step > 0;
-    p->step[i] = (size_t)step;
+    int64_t next = batch->rank == 1 ? batch->strides[i][0] : (i < 1 ? s->m : s->k) * (int64_t)p->ld[i];
+    laid_out = laid_out && batch->rank <= 1 && next > 0;
+    p->step[i] = (size_t)next;
   }
-  if (!laid_out) {
-    (void)snprintf(reason, reason_size, "strides that are no matrices of rows or columns, one behind the other");
-  }
-  return laid_out;
+  return laid_out ? ND4C_OK
+                  : nd4c_cl_step_refuse(step, "strides that are no matrices of rows or columns, one behind the other");
 }
 
-static bool matmul_usable(const nd4c_call *call, char *reason, size_t reason_size) {
+static nd4c_status multiply(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
   product p;
-  return nd4c_cl_call_usable(call, reason, reason_size) && make_product(call, &p, reason, reason_size) &&
-         load(reason, reason_size);
-}
-
-static nd4c_status matmul_run(const nd4c_call *call) {
-  product p;
-  char reason[512];
-  if (!make_product(call, &p, reason, sizeof reason) || !load(reason, sizeof reason)) {
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "matmul: %s", reason);
+  char text[512];
+  ND4C_BACKEND_TRY(make_product(step, &p));
+  if (!load(text, sizeof text)) {
+    return nd4c_cl_step_refuse(step, "%s", text);
+  }
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
   }
   const nd4c_tensor *a = p.gemm.a, *b = p.gemm.b, *y = p.gemm.y;
   const nd4c_cl_use uses[] = {{a->buffer, ND4C_CL_READ}, {b->buffer, ND4C_CL_READ}, {y->buffer, ND4C_CL_WRITE}};
@@ -171,6 +164,7 @@ static nd4c_status matmul_run(const nd4c_call *call) {
   return nd4c_cl_command_end(&c, code);
 }
 
+ND4C_CL_STEP(matmul, multiply(step))
 static const nd4c_kernel kernel_matmul = {.struct_size = ND4C_SIZE_OF(nd4c_kernel),
                                           .op_version = 1,
                                           .op = "matmul",

@@ -1,8 +1,7 @@
 /* Arrays from numbers (zeros, arange, eye, ...). dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
 #include <math.h>
 
-#include "backends/opencl/runtime/opencl.h"
-#include "backends/reading.h"
+#include "backends/opencl/support/moving.h"
 
 /* What one launch writes: `count` elements from `first` on, as kernels/opencl/creation/creation.cl says. */
 typedef struct job {
@@ -18,21 +17,24 @@ static bool needs_fp64(nd4c_op op) {
          op != ND4C_OP_integer_range && op != ND4C_OP_eye && op != ND4C_OP_tri && op != ND4C_OP_indices;
 }
 
-static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+static nd4c_status check(const nd4c_cl_step *step) {
+  const nd4c_tensor *y = &step->call->outputs[0];
+  void *device = step->call->device;
   nd4c_cl_walk walk;
-  const nd4c_tensor *y = &call->outputs[0];
-  if (needs_fp64(call->op->op) && !nd4c_cl_fp64_usable(call->device, reason, reason_size)) {
-    return false;
-  }
-  return nd4c_cl_dtype_usable(call->device, y->dtype, reason, reason_size) &&
-         nd4c_cl_walk_make(&walk, y->rank, y->shape, 1, &y, reason, reason_size);
+  bool usable = (!needs_fp64(step->call->op->op) || nd4c_cl_fp64_usable(device, step->reason, step->reason_size)) &&
+                nd4c_cl_dtype_usable(device, y->dtype, step->reason, step->reason_size);
+  return usable ? nd4c_cl_step_walk_all(step, &walk, y) : ND4C_UNSUPPORTED;
+}
+
+static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
+  return nd4c_cl_step_dry(call, check, reason, reason_size);
 }
 
 static nd4c_status launch_job(const nd4c_call *call, const job *j) {
   const nd4c_tensor *y = &call->outputs[0];
-  char reason[64];
+  const nd4c_cl_step step = {.call = call};
   nd4c_cl_walk walk;
-  (void)nd4c_cl_walk_make(&walk, y->rank, y->shape, 1, &y, reason, sizeof reason);
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(&step, &walk, y));
   nd4c_cl_options options = {""};
   nd4c_cl_define(&options, "OP", "op_%s", j->function);
   nd4c_cl_define_type(&options, 'Y', y->dtype);
@@ -45,39 +47,29 @@ static nd4c_status launch_job(const nd4c_call *call, const job *j) {
                      ND4C_CL_LONG(j->whole[0], j->whole[1], j->inner));
 }
 
-static nd4c_status number_run(const nd4c_call *call, int64_t number) {
-  const job j = {.function = "number", .count = call->outputs[0].size, .whole = {number}, .inner = 1};
+static nd4c_status number(const nd4c_call *call, int64_t number) {
+  const job j = {.function = "number", .count = call->outputs[0].size, .whole = {number}};
   return launch_job(call, &j);
 }
 
-static nd4c_status zeros_run(const nd4c_call *call) {
-  return number_run(call, 0);
-}
-
-static nd4c_status ones_run(const nd4c_call *call) {
-  return number_run(call, 1);
-}
-
-static nd4c_status arange_run(const nd4c_call *call) {
+static nd4c_status arange(const nd4c_call *call) {
   const nd4c_attr_value *attrs = call->attrs;
   const job j = {.function = "arange",
                  .count = call->outputs[0].size,
-                 .numbers = {attrs[ND4C_ATTR_arange_start].as.f, 0, attrs[ND4C_ATTR_arange_step].as.f},
-                 .inner = 1};
+                 .numbers = {attrs[ND4C_ATTR_arange_start].as.f, 0, attrs[ND4C_ATTR_arange_step].as.f}};
   return launch_job(call, &j);
 }
 
-static nd4c_status integer_range_run(const nd4c_call *call) {
+static nd4c_status integer_range(const nd4c_call *call) {
   const nd4c_attr_value *attrs = call->attrs;
   const job j = {.function = "integer_range",
                  .count = call->outputs[0].size,
-                 .whole = {attrs[ND4C_ATTR_integer_range_start].as.i, attrs[ND4C_ATTR_integer_range_step].as.i},
-                 .inner = 1};
+                 .whole = {attrs[ND4C_ATTR_integer_range_start].as.i, attrs[ND4C_ATTR_integer_range_step].as.i}};
   return launch_job(call, &j);
 }
 
 /* The gap is kept in two doubles, because the rounding error of one would be multiplied by the element's number. */
-static nd4c_status spaced_run(const nd4c_call *call) {
+static nd4c_status spaced(const nd4c_call *call) {
   nd4c_dtype dtype = call->outputs[0].dtype;
   const nd4c_spacing s = nd4c_spacing_of(call);
   double gap = s.stop - s.start, part = gap - s.stop, rest = (s.stop - (gap - part)) - (s.start + part);
@@ -86,28 +78,18 @@ static nd4c_status spaced_run(const nd4c_call *call) {
                  .round_down = dtype >= ND4C_INT8 && dtype <= ND4C_UINT64,
                  .count = call->outputs[0].size,
                  .numbers = {s.start, s.stop, s.base, gap, isfinite(gap) ? rest : 0},
-                 .whole = {s.steps},
-                 .inner = 1};
+                 .whole = {s.steps}};
   return launch_job(call, &j);
 }
 
-static nd4c_status band_run(const nd4c_call *call, int64_t lower, int64_t upper) {
+static nd4c_status band(const nd4c_call *call, int64_t lower, int64_t upper) {
   const nd4c_tensor *y = &call->outputs[0];
   const job j = {.function = "band", .count = y->size, .whole = {lower, upper}, .inner = y->shape[1]};
   return launch_job(call, &j);
 }
 
-static nd4c_status eye_run(const nd4c_call *call) {
-  int64_t k = call->attrs[ND4C_ATTR_eye_k].as.i;
-  return band_run(call, k, k);
-}
-
-static nd4c_status tri_run(const nd4c_call *call) {
-  return band_run(call, INT64_MIN, call->attrs[ND4C_ATTR_tri_k].as.i);
-}
-
 /* One block an axis. */
-static nd4c_status indices_run(const nd4c_call *call) {
+static nd4c_status indices(const nd4c_call *call) {
   const nd4c_tensor *y = &call->outputs[0];
   nd4c_status status = ND4C_OK;
   int64_t count = y->size > 0 ? y->size / y->shape[0] : 0;
@@ -121,57 +103,51 @@ static nd4c_status indices_run(const nd4c_call *call) {
   return status;
 }
 
-static nd4c_status window_run(const nd4c_call *call) {
+static nd4c_status window(const nd4c_call *call) {
   const nd4c_cosines window = nd4c_cosines_of(call);
   const job j = {.function = "window",
                  .wide = true,
                  .count = call->outputs[0].size,
                  .numbers = {window.a[0], window.a[1], window.a[2]},
-                 .whole = {window.n},
-                 .inner = 1};
+                 .whole = {window.n}};
   return launch_job(call, &j);
 }
 
 /* Numbers from `turn` on are less by n. */
 static nd4c_status frequencies(const nd4c_call *call, int64_t turn) {
-  int64_t n = call->attrs[ND4C_ATTR_fftfreq_n].as.i;
+  int64_t n = ND4C_INT_OF(call, fftfreq_n);
   const job j = {.function = "frequency",
                  .count = call->outputs[0].size,
-                 .numbers = {(double)n * call->attrs[ND4C_ATTR_fftfreq_d].as.f},
-                 .whole = {n, turn},
-                 .inner = 1};
+                 .numbers = {(double)n * ND4C_REAL_OF(call, fftfreq_d)},
+                 .whole = {n, turn}};
   return launch_job(call, &j);
-}
-
-static nd4c_status fftfreq_run(const nd4c_call *call) {
-  return frequencies(call, (call->attrs[ND4C_ATTR_fftfreq_n].as.i + 1) / 2);
-}
-
-static nd4c_status rfftfreq_run(const nd4c_call *call) {
-  return frequencies(call, INT64_MAX);
 }
 
 /* -- kernels --------------------------------------------------------------------------------------------- */
 
 /* zeros_like and ones_like take arrays of any dtype to be like: they are not read. full is an element-wise copy. */
-#define OPS(X)                    \
-  X(zeros, zeros)                 \
-  X(ones, ones)                   \
-  X(zeros_like, zeros)            \
-  X(ones_like, ones)              \
-  X(arange, arange)               \
-  X(integer_range, integer_range) \
-  X(linspace, spaced)             \
-  X(logspace, spaced)             \
-  X(eye, eye)                     \
-  X(tri, tri)                     \
-  X(indices, indices)             \
-  X(hann_window, window)          \
-  X(hamming_window, window)       \
-  X(blackman_window, window)      \
-  X(fftfreq, fftfreq)             \
-  X(rfftfreq, rfftfreq)
-#define DEFINE_KERNEL(op_name, run_name) ND4C_CL_KERNEL(op_name, ~(nd4c_dtype_set)0, usable, run_name##_run, NULL)
+#define OPS(X)                                                           \
+  X(zeros, number(call, 0))                                              \
+  X(ones, number(call, 1))                                               \
+  X(zeros_like, number(call, 0))                                         \
+  X(ones_like, number(call, 1))                                          \
+  X(arange, arange(call))                                                \
+  X(integer_range, integer_range(call))                                  \
+  X(linspace, spaced(call))                                              \
+  X(logspace, spaced(call))                                              \
+  X(eye, band(call, ND4C_INT_OF(call, eye_k), ND4C_INT_OF(call, eye_k))) \
+  X(tri, band(call, INT64_MIN, ND4C_INT_OF(call, tri_k)))                \
+  X(indices, indices(call))                                              \
+  X(hann_window, window(call))                                           \
+  X(hamming_window, window(call))                                        \
+  X(blackman_window, window(call))                                       \
+  X(fftfreq, frequencies(call, (ND4C_INT_OF(call, fftfreq_n) + 1) / 2))  \
+  X(rfftfreq, frequencies(call, INT64_MAX))
+#define DEFINE_KERNEL(op_name, what)                        \
+  static nd4c_status op_name##_run(const nd4c_call *call) { \
+    return what;                                            \
+  }                                                         \
+  ND4C_CL_KERNEL(op_name, ~(nd4c_dtype_set)0, usable, op_name##_run, NULL)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_creation_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

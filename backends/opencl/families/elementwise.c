@@ -3,10 +3,9 @@
  * for arrays on OpenCL devices. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "backends/opencl/runtime/opencl.h"
+#include "backends/opencl/support/moving.h"
 
 enum { MOST_INPUTS = 3, NUMBERS = 3, MOST_RANK = 32 };
 
@@ -37,154 +36,149 @@ typedef struct row {
   accuracy accuracy;
 } row;
 
-#define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)
-#define BOOLS BIT(BOOL)
-#define INTS (BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
-#define FLOATS (BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64))
-#define REALS (INTS | FLOATS)
-#define ALL (BOOLS | REALS)
+#define BITS (ND4C_CL_INTS | ND4C_DTYPE_BIT(ND4C_BOOL))
 
 /* X(op, function, mode, width, accuracy, dtypes of the first input) */
-#define PLAIN_OPS(X)                                                 \
-  X(negative, negative, OWN, FLOAT, PLAIN, REALS)                    \
-  X(abs, abs, OWN, FLOAT, PLAIN, REALS)                              \
-  X(sign, sign, OWN, FLOAT, PLAIN, REALS)                            \
-  X(square, square, OWN, FLOAT, PLAIN, REALS)                        \
-  X(cube, cube, OWN, DOUBLE, PLAIN, REALS)                           \
-  X(floor, floor, OWN, FLOAT, PLAIN, REALS)                          \
-  X(ceil, ceil, OWN, FLOAT, PLAIN, REALS)                            \
-  X(round, round, OWN, FLOAT, PLAIN, REALS)                          \
-  X(trunc, trunc, OWN, FLOAT, PLAIN, REALS)                          \
-  X(frac, frac, OWN, FLOAT, PLAIN, FLOATS)                           \
-  X(is_nan, is_nan, OWN, FLOAT, PLAIN, REALS)                        \
-  X(is_finite, is_finite, OWN, FLOAT, PLAIN, REALS)                  \
-  X(is_inf, is_inf, OWN, FLOAT, PLAIN, REALS)                        \
-  X(signbit, signbit, OWN, FLOAT, PLAIN, FLOATS)                     \
-  X(angle, angle, OWN, FLOAT, PLAIN, FLOATS)                         \
-  X(imag, imag, OWN, FLOAT, PLAIN, REALS)                            \
-  X(bitwise_invert, bitwise_invert, OWN, FLOAT, PLAIN, INTS | BOOLS) \
-  X(bit_count, bit_count, OWN, FLOAT, PLAIN, INTS)                   \
-  X(nan_to_num, nan_to_num, OWN, FLOAT, PLAIN, FLOATS)               \
-  X(logical_not, logical_not, OWN, FLOAT, PLAIN, ALL)                \
-  X(cast, cast, PROMOTED, FLOAT, PLAIN, ALL)                         \
-  X(copy, copy, CARRIED, FLOAT, PLAIN, ALL)                          \
-  X(positive, copy, CARRIED, FLOAT, PLAIN, REALS)                    \
-  X(conj, copy, CARRIED, FLOAT, PLAIN, REALS)                        \
-  X(real, copy, CARRIED, FLOAT, PLAIN, REALS)                        \
-  X(bit_cast, copy, CARRIED, FLOAT, PLAIN, ALL)                      \
-  X(full, copy, CARRIED, FLOAT, PLAIN, ALL)                          \
-  X(full_like, copy, CARRIED, FLOAT, PLAIN, ALL)
-#define ELEMENTARY_OPS(X)                              \
-  X(sqrt, sqrt, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(rsqrt, rsqrt, OWN, FLOAT, PLAIN, FLOATS)           \
-  X(cbrt, cbrt, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(reciprocal, reciprocal, OWN, FLOAT, PLAIN, FLOATS) \
-  X(exp, exp, OWN, FLOAT, BUILTIN, FLOATS)             \
-  X(exp2, exp2, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(expm1, expm1, OWN, FLOAT, BUILTIN, FLOATS)         \
-  X(log, log, OWN, FLOAT, BUILTIN, FLOATS)             \
-  X(log2, log2, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(log10, log10, OWN, FLOAT, BUILTIN, FLOATS)         \
-  X(log1p, log1p, OWN, FLOAT, BUILTIN, FLOATS)         \
-  X(sin, sin, OWN, FLOAT, BUILTIN, FLOATS)             \
-  X(cos, cos, OWN, FLOAT, BUILTIN, FLOATS)             \
-  X(tan, tan, OWN, FLOAT, BUILTIN, FLOATS)             \
-  X(asin, asin, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(acos, acos, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(atan, atan, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(sinh, sinh, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(cosh, cosh, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(tanh, tanh, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(asinh, asinh, OWN, FLOAT, BUILTIN, FLOATS)         \
-  X(acosh, acosh, OWN, FLOAT, BUILTIN, FLOATS)         \
-  X(atanh, atanh, OWN, FLOAT, BUILTIN, FLOATS)         \
-  X(erf, erf, OWN, FLOAT, BUILTIN, FLOATS)             \
-  X(erfc, erfc, OWN, FLOAT, BUILTIN, FLOATS)           \
-  X(deg2rad, deg2rad, OWN, DOUBLE, PLAIN, FLOATS)      \
-  X(rad2deg, rad2deg, OWN, DOUBLE, PLAIN, FLOATS)
-#define ACTIVATION_OPS(X)                                    \
-  X(relu, relu, OWN, FLOAT, PLAIN, REALS)                    \
-  X(leaky_relu, leaky_relu, OWN, FLOAT, PLAIN, FLOATS)       \
-  X(elu, elu, OWN, DOUBLE, PLAIN, FLOATS)                    \
-  X(selu, selu, OWN, DOUBLE, PLAIN, FLOATS)                  \
-  X(celu, celu, OWN, DOUBLE, PLAIN, FLOATS)                  \
-  X(sigmoid, sigmoid, OWN, DOUBLE, PLAIN, FLOATS)            \
-  X(log_sigmoid, log_sigmoid, OWN, DOUBLE, PLAIN, FLOATS)    \
-  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, PAIRED, FLOATS) \
-  X(hard_swish, hard_swish, OWN, DOUBLE, PAIRED, FLOATS)     \
-  X(hard_tanh, hard_tanh, OWN, FLOAT, PLAIN, FLOATS)         \
-  X(swish, swish, OWN, DOUBLE, PAIRED, FLOATS)               \
-  X(mish, mish, OWN, DOUBLE, PAIRED, FLOATS)                 \
-  X(gelu, gelu, OWN, DOUBLE, PLAIN, FLOATS)                  \
-  X(softplus, softplus, OWN, DOUBLE, PLAIN, FLOATS)          \
-  X(softsign, softsign, OWN, DOUBLE, PLAIN, FLOATS)          \
-  X(shrink, shrink, OWN, DOUBLE, PLAIN, FLOATS)              \
-  X(threshold, threshold, OWN, DOUBLE, PLAIN, FLOATS)        \
-  X(tanh_shrink, tanh_shrink, OWN, DOUBLE, WIDE, FLOATS)     \
-  X(rational_tanh, rational_tanh, OWN, DOUBLE, WIDE, FLOATS) \
-  X(rectified_tanh, rectified_tanh, OWN, DOUBLE, PLAIN, FLOATS)
-#define PAIR_OPS(X)                                                         \
-  X(add, add, PROMOTED, FLOAT, PLAIN, ALL)                                  \
-  X(subtract, subtract, PROMOTED, FLOAT, PLAIN, ALL)                        \
-  X(multiply, multiply, PROMOTED, FLOAT, PLAIN, ALL)                        \
-  X(divide, divide, PROMOTED, FLOAT, PLAIN, ALL)                            \
-  X(true_divide, divide, PROMOTED, FLOAT, PLAIN, ALL)                       \
-  X(divide_no_nan, divide_no_nan, PROMOTED, FLOAT, PLAIN, FLOATS)           \
-  X(power, power, PROMOTED, FLOAT, PLAIN, ALL)                              \
-  X(maximum, maximum, PROMOTED, FLOAT, PLAIN, ALL)                          \
-  X(minimum, minimum, PROMOTED, FLOAT, PLAIN, ALL)                          \
-  X(fmax, fmax, PROMOTED, FLOAT, PLAIN, REALS)                              \
-  X(fmin, fmin, PROMOTED, FLOAT, PLAIN, REALS)                              \
-  X(fmod, fmod, PROMOTED, FLOAT, PLAIN, REALS)                              \
-  X(remainder, remainder, PROMOTED, FLOAT, PLAIN, REALS)                    \
-  X(floor_divide, floor_divide, PROMOTED, DOUBLE, PLAIN, REALS)             \
-  X(squared_difference, squared_difference, PROMOTED, DOUBLE, PLAIN, REALS) \
-  X(atan2, atan2, PROMOTED, FLOAT, PLAIN, FLOATS)                           \
-  X(hypot, hypot, PROMOTED, FLOAT, PLAIN, FLOATS)                           \
-  X(copysign, copysign, PROMOTED, FLOAT, PLAIN, FLOATS)                     \
-  X(heaviside, heaviside, PROMOTED, FLOAT, PLAIN, FLOATS)                   \
-  X(nextafter, nextafter, PROMOTED, FLOAT, PLAIN, FLOATS)                   \
-  X(logaddexp, logaddexp, PROMOTED, DOUBLE, WIDE, FLOATS)                   \
-  X(logaddexp2, logaddexp2, PROMOTED, DOUBLE, WIDE, FLOATS)                 \
-  X(xlogy, xlogy, PROMOTED, DOUBLE, WIDE, FLOATS)                           \
-  X(glu, glu, OWN, DOUBLE, WIDE, FLOATS)                                    \
-  X(crelu, relu, OWN, FLOAT, PLAIN, REALS)                                  \
-  X(swiglu, swiglu, PROMOTED, DOUBLE, WIDE, FLOATS)                         \
-  X(prelu, prelu, PROMOTED, FLOAT, PLAIN, REALS)                            \
-  X(ldexp, ldexp, SCALED, FLOAT, PLAIN, FLOATS)                             \
-  X(is_close, is_close, COMPARED, DOUBLE, PLAIN, REALS)                     \
-  X(gcd, gcd, PROMOTED, FLOAT, PLAIN, INTS)                                 \
-  X(lcm, lcm, PROMOTED, FLOAT, PLAIN, INTS)                                 \
-  X(bitwise_and, bitwise_and, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)         \
-  X(bitwise_or, bitwise_or, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)           \
-  X(bitwise_xor, bitwise_xor, PROMOTED, FLOAT, PLAIN, INTS | BOOLS)         \
-  X(bitwise_left_shift, bitwise_left_shift, PROMOTED, FLOAT, PLAIN, INTS)   \
-  X(bitwise_right_shift, bitwise_right_shift, PROMOTED, FLOAT, PLAIN, INTS) \
-  X(equal, equal, COMPARED, FLOAT, PLAIN, ALL)                              \
-  X(not_equal, not_equal, COMPARED, FLOAT, PLAIN, ALL)                      \
-  X(less, less, COMPARED, FLOAT, PLAIN, ALL)                                \
-  X(less_equal, less_equal, COMPARED, FLOAT, PLAIN, ALL)                    \
-  X(greater, greater, COMPARED, FLOAT, PLAIN, ALL)                          \
-  X(greater_equal, greater_equal, COMPARED, FLOAT, PLAIN, ALL)              \
-  X(logical_and, logical_and, TRUTHS, FLOAT, PLAIN, ALL)                    \
-  X(logical_or, logical_or, TRUTHS, FLOAT, PLAIN, ALL)                      \
-  X(logical_xor, logical_xor, TRUTHS, FLOAT, PLAIN, ALL)                    \
-  X(where, where, CHOSEN, FLOAT, PLAIN, ALL)                                \
-  X(clip, clip, OWN, FLOAT, PLAIN, REALS)
-#define SPECIAL_OPS(X)                                           \
-  X(lgamma, lgamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)           \
-  X(gamma, gamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)             \
-  X(digamma, digamma, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)         \
-  X(erfinv, erfinv, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)           \
-  X(i0, i0, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)                   \
-  X(i1, i1, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)                   \
-  X(sinc, sinc, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)               \
-  X(logit, logit, OWN, ONLY_DOUBLE, SPECIAL, FLOATS)             \
-  X(igamma, igamma, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS)   \
-  X(igammac, igammac, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS) \
-  X(betainc, betainc, PROMOTED, ONLY_DOUBLE, INCOMPLETE, FLOATS) \
-  X(zeta, zeta, PROMOTED, ONLY_DOUBLE, SPECIAL, FLOATS)          \
-  X(polygamma, polygamma, PROMOTED, ONLY_DOUBLE, SPECIAL, FLOATS)
+#define PLAIN_OPS(X)                                           \
+  X(negative, negative, OWN, FLOAT, PLAIN, ND4C_CL_REALS)      \
+  X(abs, abs, OWN, FLOAT, PLAIN, ND4C_CL_REALS)                \
+  X(sign, sign, OWN, FLOAT, PLAIN, ND4C_CL_REALS)              \
+  X(square, square, OWN, FLOAT, PLAIN, ND4C_CL_REALS)          \
+  X(cube, cube, OWN, DOUBLE, PLAIN, ND4C_CL_REALS)             \
+  X(floor, floor, OWN, FLOAT, PLAIN, ND4C_CL_REALS)            \
+  X(ceil, ceil, OWN, FLOAT, PLAIN, ND4C_CL_REALS)              \
+  X(round, round, OWN, FLOAT, PLAIN, ND4C_CL_REALS)            \
+  X(trunc, trunc, OWN, FLOAT, PLAIN, ND4C_CL_REALS)            \
+  X(frac, frac, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS)             \
+  X(is_nan, is_nan, OWN, FLOAT, PLAIN, ND4C_CL_REALS)          \
+  X(is_finite, is_finite, OWN, FLOAT, PLAIN, ND4C_CL_REALS)    \
+  X(is_inf, is_inf, OWN, FLOAT, PLAIN, ND4C_CL_REALS)          \
+  X(signbit, signbit, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS)       \
+  X(angle, angle, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS)           \
+  X(imag, imag, OWN, FLOAT, PLAIN, ND4C_CL_REALS)              \
+  X(bitwise_invert, bitwise_invert, OWN, FLOAT, PLAIN, BITS)   \
+  X(bit_count, bit_count, OWN, FLOAT, PLAIN, ND4C_CL_INTS)     \
+  X(nan_to_num, nan_to_num, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS) \
+  X(logical_not, logical_not, OWN, FLOAT, PLAIN, ND4C_CL_ALL)  \
+  X(cast, cast, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)           \
+  X(copy, copy, CARRIED, FLOAT, PLAIN, ND4C_CL_ALL)            \
+  X(positive, copy, CARRIED, FLOAT, PLAIN, ND4C_CL_REALS)      \
+  X(conj, copy, CARRIED, FLOAT, PLAIN, ND4C_CL_REALS)          \
+  X(real, copy, CARRIED, FLOAT, PLAIN, ND4C_CL_REALS)          \
+  X(bit_cast, copy, CARRIED, FLOAT, PLAIN, ND4C_CL_ALL)        \
+  X(full, copy, CARRIED, FLOAT, PLAIN, ND4C_CL_ALL)            \
+  X(full_like, copy, CARRIED, FLOAT, PLAIN, ND4C_CL_ALL)
+#define ELEMENTARY_OPS(X)                                      \
+  X(sqrt, sqrt, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(rsqrt, rsqrt, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS)           \
+  X(cbrt, cbrt, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(reciprocal, reciprocal, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS) \
+  X(exp, exp, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)             \
+  X(exp2, exp2, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(expm1, expm1, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)         \
+  X(log, log, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)             \
+  X(log2, log2, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(log10, log10, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)         \
+  X(log1p, log1p, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)         \
+  X(sin, sin, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)             \
+  X(cos, cos, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)             \
+  X(tan, tan, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)             \
+  X(asin, asin, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(acos, acos, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(atan, atan, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(sinh, sinh, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(cosh, cosh, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(tanh, tanh, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(asinh, asinh, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)         \
+  X(acosh, acosh, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)         \
+  X(atanh, atanh, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)         \
+  X(erf, erf, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)             \
+  X(erfc, erfc, OWN, FLOAT, BUILTIN, ND4C_CL_FLOATS)           \
+  X(deg2rad, deg2rad, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)      \
+  X(rad2deg, rad2deg, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)
+#define ACTIVATION_OPS(X)                                            \
+  X(relu, relu, OWN, FLOAT, PLAIN, ND4C_CL_REALS)                    \
+  X(leaky_relu, leaky_relu, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS)       \
+  X(elu, elu, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)                    \
+  X(selu, selu, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)                  \
+  X(celu, celu, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)                  \
+  X(sigmoid, sigmoid, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)            \
+  X(log_sigmoid, log_sigmoid, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)    \
+  X(hard_sigmoid, hard_sigmoid, OWN, DOUBLE, PAIRED, ND4C_CL_FLOATS) \
+  X(hard_swish, hard_swish, OWN, DOUBLE, PAIRED, ND4C_CL_FLOATS)     \
+  X(hard_tanh, hard_tanh, OWN, FLOAT, PLAIN, ND4C_CL_FLOATS)         \
+  X(swish, swish, OWN, DOUBLE, PAIRED, ND4C_CL_FLOATS)               \
+  X(mish, mish, OWN, DOUBLE, PAIRED, ND4C_CL_FLOATS)                 \
+  X(gelu, gelu, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)                  \
+  X(softplus, softplus, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)          \
+  X(softsign, softsign, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)          \
+  X(shrink, shrink, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)              \
+  X(threshold, threshold, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)        \
+  X(tanh_shrink, tanh_shrink, OWN, DOUBLE, WIDE, ND4C_CL_FLOATS)     \
+  X(rational_tanh, rational_tanh, OWN, DOUBLE, WIDE, ND4C_CL_FLOATS) \
+  X(rectified_tanh, rectified_tanh, OWN, DOUBLE, PLAIN, ND4C_CL_FLOATS)
+#define PAIR_OPS(X)                                                                 \
+  X(add, add, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                                  \
+  X(subtract, subtract, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                        \
+  X(multiply, multiply, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                        \
+  X(divide, divide, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                            \
+  X(true_divide, divide, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                       \
+  X(divide_no_nan, divide_no_nan, PROMOTED, FLOAT, PLAIN, ND4C_CL_FLOATS)           \
+  X(power, power, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                              \
+  X(maximum, maximum, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                          \
+  X(minimum, minimum, PROMOTED, FLOAT, PLAIN, ND4C_CL_ALL)                          \
+  X(fmax, fmax, PROMOTED, FLOAT, PLAIN, ND4C_CL_REALS)                              \
+  X(fmin, fmin, PROMOTED, FLOAT, PLAIN, ND4C_CL_REALS)                              \
+  X(fmod, fmod, PROMOTED, FLOAT, PLAIN, ND4C_CL_REALS)                              \
+  X(remainder, remainder, PROMOTED, FLOAT, PLAIN, ND4C_CL_REALS)                    \
+  X(floor_divide, floor_divide, PROMOTED, DOUBLE, PLAIN, ND4C_CL_REALS)             \
+  X(squared_difference, squared_difference, PROMOTED, DOUBLE, PLAIN, ND4C_CL_REALS) \
+  X(atan2, atan2, PROMOTED, FLOAT, PLAIN, ND4C_CL_FLOATS)                           \
+  X(hypot, hypot, PROMOTED, FLOAT, PLAIN, ND4C_CL_FLOATS)                           \
+  X(copysign, copysign, PROMOTED, FLOAT, PLAIN, ND4C_CL_FLOATS)                     \
+  X(heaviside, heaviside, PROMOTED, FLOAT, PLAIN, ND4C_CL_FLOATS)                   \
+  X(nextafter, nextafter, PROMOTED, FLOAT, PLAIN, ND4C_CL_FLOATS)                   \
+  X(logaddexp, logaddexp, PROMOTED, DOUBLE, WIDE, ND4C_CL_FLOATS)                   \
+  X(logaddexp2, logaddexp2, PROMOTED, DOUBLE, WIDE, ND4C_CL_FLOATS)                 \
+  X(xlogy, xlogy, PROMOTED, DOUBLE, WIDE, ND4C_CL_FLOATS)                           \
+  X(glu, glu, OWN, DOUBLE, WIDE, ND4C_CL_FLOATS)                                    \
+  X(crelu, relu, OWN, FLOAT, PLAIN, ND4C_CL_REALS)                                  \
+  X(swiglu, swiglu, PROMOTED, DOUBLE, WIDE, ND4C_CL_FLOATS)                         \
+  X(prelu, prelu, PROMOTED, FLOAT, PLAIN, ND4C_CL_REALS)                            \
+  X(ldexp, ldexp, SCALED, FLOAT, PLAIN, ND4C_CL_FLOATS)                             \
+  X(is_close, is_close, COMPARED, DOUBLE, PLAIN, ND4C_CL_REALS)                     \
+  X(gcd, gcd, PROMOTED, FLOAT, PLAIN, ND4C_CL_INTS)                                 \
+  X(lcm, lcm, PROMOTED, FLOAT, PLAIN, ND4C_CL_INTS)                                 \
+  X(bitwise_and, bitwise_and, PROMOTED, FLOAT, PLAIN, BITS)                         \
+  X(bitwise_or, bitwise_or, PROMOTED, FLOAT, PLAIN, BITS)                           \
+  X(bitwise_xor, bitwise_xor, PROMOTED, FLOAT, PLAIN, BITS)                         \
+  X(bitwise_left_shift, bitwise_left_shift, PROMOTED, FLOAT, PLAIN, ND4C_CL_INTS)   \
+  X(bitwise_right_shift, bitwise_right_shift, PROMOTED, FLOAT, PLAIN, ND4C_CL_INTS) \
+  X(equal, equal, COMPARED, FLOAT, PLAIN, ND4C_CL_ALL)                              \
+  X(not_equal, not_equal, COMPARED, FLOAT, PLAIN, ND4C_CL_ALL)                      \
+  X(less, less, COMPARED, FLOAT, PLAIN, ND4C_CL_ALL)                                \
+  X(less_equal, less_equal, COMPARED, FLOAT, PLAIN, ND4C_CL_ALL)                    \
+  X(greater, greater, COMPARED, FLOAT, PLAIN, ND4C_CL_ALL)                          \
+  X(greater_equal, greater_equal, COMPARED, FLOAT, PLAIN, ND4C_CL_ALL)              \
+  X(logical_and, logical_and, TRUTHS, FLOAT, PLAIN, ND4C_CL_ALL)                    \
+  X(logical_or, logical_or, TRUTHS, FLOAT, PLAIN, ND4C_CL_ALL)                      \
+  X(logical_xor, logical_xor, TRUTHS, FLOAT, PLAIN, ND4C_CL_ALL)                    \
+  X(where, where, CHOSEN, FLOAT, PLAIN, ND4C_CL_ALL)                                \
+  X(clip, clip, OWN, FLOAT, PLAIN, ND4C_CL_REALS)
+#define SPECIAL_OPS(X)                                                   \
+  X(lgamma, lgamma, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)           \
+  X(gamma, gamma, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)             \
+  X(digamma, digamma, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)         \
+  X(erfinv, erfinv, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)           \
+  X(i0, i0, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)                   \
+  X(i1, i1, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)                   \
+  X(sinc, sinc, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)               \
+  X(logit, logit, OWN, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)             \
+  X(igamma, igamma, PROMOTED, ONLY_DOUBLE, INCOMPLETE, ND4C_CL_FLOATS)   \
+  X(igammac, igammac, PROMOTED, ONLY_DOUBLE, INCOMPLETE, ND4C_CL_FLOATS) \
+  X(betainc, betainc, PROMOTED, ONLY_DOUBLE, INCOMPLETE, ND4C_CL_FLOATS) \
+  X(zeta, zeta, PROMOTED, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)          \
+  X(polygamma, polygamma, PROMOTED, ONLY_DOUBLE, SPECIAL, ND4C_CL_FLOATS)
 #define ALL_OPS(X) SPECIAL_OPS(X) PLAIN_OPS(X) ELEMENTARY_OPS(X) ACTIVATION_OPS(X) PAIR_OPS(X)
 
 static const row *row_of(const nd4c_call *call) {
@@ -196,10 +190,6 @@ static const row *row_of(const nd4c_call *call) {
 
 /* -- dtypes ---------------------------------------------------------------------------------------------- */
 
-static bool is_real(nd4c_dtype dtype) {
-  return (ND4C_DTYPE_BIT(dtype) & FLOATS) != 0;
-}
-
 static bool is_signed(nd4c_dtype dtype) {
   return dtype >= ND4C_INT8 && dtype <= ND4C_INT64;
 }
@@ -208,17 +198,10 @@ static bool is_wide_integer(nd4c_dtype dtype) {
   return dtype == ND4C_INT64 || dtype == ND4C_UINT64;
 }
 
-static int32_t bytes_of(nd4c_dtype dtype) {
-#define BYTES(NAME, name, number, build, kind, bits, ...) [number] = (bits) / 8,
-  static const int32_t bytes[ND4C_DTYPE_END] = {ND4C_DTYPE_TABLE(BYTES)};
-#undef BYTES
-  return bytes[dtype];
-}
-
 /* An integer that carries the bits of an element. */
 static nd4c_dtype carrier_of(nd4c_dtype dtype) {
   static const nd4c_dtype carriers[] = {[1] = ND4C_UINT8, [2] = ND4C_UINT16, [4] = ND4C_UINT32, [8] = ND4C_UINT64};
-  return carriers[bytes_of(dtype)];
+  return carriers[nd4c_cl_element_bytes(dtype)];
 }
 
 /* The dtype in which both operands are compared. *signs is 1 or 2 if a uint64 meets a signed integer: the position of
@@ -227,12 +210,12 @@ static nd4c_dtype compared_as(nd4c_dtype a, nd4c_dtype b, int *signs) {
   if (a == b) {
     return a;
   }
-  if (!is_real(a) && !is_real(b)) {
+  if (!nd4c_cl_is_float(a) && !nd4c_cl_is_float(b)) {
     bool mixed = (a == ND4C_UINT64 && is_signed(b)) || (b == ND4C_UINT64 && is_signed(a));
     *signs = !mixed ? 0 : is_signed(a) ? 1 : 2;
     return mixed || is_signed(a) || is_signed(b) ? ND4C_INT64 : ND4C_UINT64;
   }
-  bool narrow = is_real(a) && is_real(b) && a != ND4C_FLOAT64 && b != ND4C_FLOAT64;
+  bool narrow = nd4c_cl_is_float(a) && nd4c_cl_is_float(b) && a != ND4C_FLOAT64 && b != ND4C_FLOAT64;
   return narrow ? ND4C_FLOAT32 : ND4C_FLOAT64;
 }
 
@@ -252,16 +235,10 @@ typedef struct plan {
   int32_t half; /* which half of the output, where an op is launched twice */
 } plan;
 
-static bool has_input(const nd4c_call *call, int32_t i) {
-  return i < call->input_count && call->inputs[i].dtype != ND4C_DTYPE_NONE;
-}
-
 /* The first or second half of a tensor along an axis. */
 static nd4c_tensor half_of(const nd4c_tensor *tensor, int32_t axis, int32_t half, int64_t *shape) {
   nd4c_tensor part = *tensor;
-  for (int32_t i = 0; i < tensor->rank; i++) {
-    shape[i] = tensor->shape[i];
-  }
+  memcpy(shape, tensor->shape, (size_t)tensor->rank * sizeof *shape);
   shape[axis] /= 2;
   part.shape = shape;
   part.size /= 2;
@@ -280,7 +257,7 @@ static void take_inputs(const nd4c_call *call, plan *p) {
     p->inputs[0].rank = 0;
   } else if (op == ND4C_OP_glu) {
     const nd4c_tensor *x = &call->inputs[0];
-    int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_glu_axis].as.i, x->rank);
+    int32_t axis = nd4c_axis(ND4C_INT_OF(call, glu_axis), x->rank);
     p->count = 2;
     p->inputs[0] = half_of(x, axis, 0, p->half_shape);
     p->inputs[1] = half_of(x, axis, 1, p->half_shape);
@@ -288,13 +265,13 @@ static void take_inputs(const nd4c_call *call, plan *p) {
     const nd4c_tensor *y = &call->outputs[0];
     p->count = 1;
     p->inputs[0] = call->inputs[0];
-    p->output = half_of(y, nd4c_axis(call->attrs[ND4C_ATTR_crelu_axis].as.i, y->rank), p->half, p->half_shape);
+    p->output = half_of(y, nd4c_axis(ND4C_INT_OF(call, crelu_axis), y->rank), p->half, p->half_shape);
     p->function = p->half == 0 ? "relu" : "negative_relu";
   } else {
     bool clip = op == ND4C_OP_clip;
-    p->count = clip ? (has_input(call, 2) ? 3 : 2) : call->input_count;
+    p->count = clip ? (nd4c_cl_input(call, 2) != NULL ? 3 : 2) : call->input_count;
     for (int32_t i = 0; i < p->count; i++) {
-      p->inputs[i] = call->inputs[has_input(call, i) ? i : 0];
+      p->inputs[i] = call->inputs[nd4c_cl_input(call, i) != NULL ? i : 0];
     }
     p->function = clip && p->count == 2 ? "maximum" : p->function;
   }
@@ -319,8 +296,9 @@ static void take_dtypes(plan *p) {
   }
 }
 
-/* Everything but the launch. False, with the reason, if the device cannot. */
-static bool make_plan(const nd4c_call *call, int32_t half, plan *p, char *reason, size_t reason_size) {
+/* Everything but the launch. */
+static nd4c_status make_plan(const nd4c_cl_step *step, int32_t half, plan *p) {
+  const nd4c_call *call = step->call;
   memset(p, 0, offsetof(plan, walk));
   p->row = row_of(call);
   p->half = half;
@@ -332,19 +310,14 @@ static bool make_plan(const nd4c_call *call, int32_t half, plan *p, char *reason
     tensors[i + 1] = &p->inputs[i];
   }
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  bool narrow_real = is_real(p->computed) && p->computed != ND4C_FLOAT64;
-  p->in_double = is_real(p->computed) && (!narrow_real || (p->row->width != FLOAT && limits->has_fp64));
+  bool narrow_real = nd4c_cl_is_float(p->computed) && p->computed != ND4C_FLOAT64;
+  p->in_double = nd4c_cl_is_float(p->computed) && (!narrow_real || (p->row->width != FLOAT && limits->has_fp64));
   bool needs_fp64 = p->computed == ND4C_FLOAT64 || p->row->width == ONLY_DOUBLE ||
                     (p->row->mode == COMPARED && p->row->width == DOUBLE && !narrow_real);
-  if (needs_fp64 && !nd4c_cl_fp64_usable(call->device, reason, reason_size)) {
-    return false;
+  if (needs_fp64 && nd4c_cl_is_dry(step)) {
+    ND4C_BACKEND_TRY(nd4c_cl_step_fp64(step));
   }
-  return nd4c_cl_walk_make(&p->walk, p->output.rank, p->output.shape, p->count + 1, tensors, reason, reason_size);
-}
-
-static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  plan p;
-  return nd4c_cl_call_usable(call, reason, reason_size) && make_plan(call, 0, &p, reason, reason_size);
+  return nd4c_cl_step_walk_tensors(step, &p->walk, p->output.rank, p->output.shape, p->count + 1, tensors);
 }
 
 /* -- launching ------------------------------------------------------------------------------------------- */
@@ -355,7 +328,7 @@ static void define_as(nd4c_cl_options *options, const char *name, nd4c_dtype dty
 
 static void define_numbers(nd4c_cl_options *options, const nd4c_call *call, const plan *p) {
   const char *number = "float", *bits = "uint", *letter = "F", *kind = "KIND_REAL";
-  if (is_real(p->computed)) {
+  if (nd4c_cl_is_float(p->computed)) {
     number = p->in_double ? "double" : "float";
     letter = p->in_double ? "D" : "F";
   } else {
@@ -435,21 +408,20 @@ static void take_numbers(const nd4c_call *call, double *numbers) {
   }
 }
 
+/* In pairs: the second parts behind the first. */
 static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call, const plan *p) {
   bool pairs = in_pairs(call, p);
-  double numbers[NUMBERS] = {0};
-  float parts[NUMBERS][2];
+  double numbers[2 * NUMBERS] = {0};
   take_numbers(call, numbers);
-  for (int32_t i = 0; i < NUMBERS; i++) {
-    /* Finite numbers stay finite, because they may be multiplied by 0. */
-    bool beyond = pairs && isfinite(numbers[i]) && fabs(numbers[i]) > FLT_MAX;
-    numbers[i] = beyond ? copysign(FLT_MAX, numbers[i]) : numbers[i];
-    nd4c_cl_pair_of(numbers[i], parts[i]);
-    nd4c_cl_arg_real(launch, numbers[i]);
-  }
   for (int32_t i = 0; i < NUMBERS && pairs; i++) {
-    nd4c_cl_arg_float(launch, parts[i][1]);
+    float parts[2];
+    /* What is finite stays so: it may meet a zero. */
+    bool beyond = isfinite(numbers[i]) && fabs(numbers[i]) > FLT_MAX;
+    numbers[i] = beyond ? copysign(FLT_MAX, numbers[i]) : numbers[i];
+    nd4c_cl_pair_of(numbers[i], parts);
+    numbers[NUMBERS + i] = parts[1];
   }
+  ND4C_CL_ARGS(launch, {.kind = ND4C_CL_GIVEN_REALS, .at = numbers, .count = pairs ? 2 * NUMBERS : NUMBERS});
 }
 
 static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
@@ -463,15 +435,12 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
   nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source, flat ? "flat" : "walked", &options));
   for (int32_t i = 0; i < p->count; i++) {
-    nd4c_cl_arg_tensor(&launch, &p->inputs[i], ND4C_CL_READ);
+    ND4C_CL_ARGS(&launch, ND4C_CL_IN(&p->inputs[i]));
   }
-  nd4c_cl_arg_tensor(&launch, &p->output, ND4C_CL_WRITE);
+  ND4C_CL_ARGS(&launch, ND4C_CL_OUT(&p->output));
   if (flat) {
-    nd4c_cl_arg_long(&launch, p->walk.size);
-    for (int32_t k = 1; k <= MOST_INPUTS; k++) {
-      nd4c_cl_arg_long(&launch, p->walk.strides[k][0]);
-    }
-    nd4c_cl_arg_long(&launch, p->walk.strides[0][0]);
+    const int64_t(*strides)[ND4C_CL_RANK] = p->walk.strides;
+    ND4C_CL_ARGS(&launch, ND4C_CL_LONG(p->walk.size, strides[1][0], strides[2][0], strides[3][0], strides[0][0]));
   } else {
     ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(p->walk));
   }
@@ -479,22 +448,22 @@ static nd4c_status launch_plan(const nd4c_call *call, const plan *p) {
   return nd4c_cl_launch_run(&launch, 1, &p->walk.size, NULL);
 }
 
-static nd4c_status run(const nd4c_call *call) {
-  char reason[64];
-  int32_t launches = call->op->op == ND4C_OP_crelu ? 2 : 1;
-  nd4c_status status = ND4C_OK;
-  for (int32_t half = 0; half < launches && status == ND4C_OK; half++) {
+static nd4c_status compute(const nd4c_cl_step *step) {
+  int32_t launches = step->call->op->op == ND4C_OP_crelu ? 2 : 1;
+  ND4C_BACKEND_TRY(nd4c_cl_is_dry(step) ? nd4c_cl_step_call(step) : ND4C_OK);
+  for (int32_t half = 0; half < launches; half++) {
     plan p;
-    status = make_plan(call, half, &p, reason, sizeof reason) ? launch_plan(call, &p)
-                                                              : nd4c_cl_host->fail(ND4C_INTERNAL, "%s", reason);
+    ND4C_BACKEND_TRY(make_plan(step, half, &p));
+    ND4C_BACKEND_TRY(nd4c_cl_is_dry(step) ? ND4C_OK : launch_plan(step->call, &p));
   }
-  return status;
+  return ND4C_OK;
 }
 
 /* -- kernels --------------------------------------------------------------------------------------------- */
 
+ND4C_CL_STEP(compute, compute(step))
 #define DEFINE_KERNEL(op_name, function, mode, width, accuracy, dtype_set) \
-  ND4C_CL_KERNEL(op_name, dtype_set, usable, run, NULL)
+  ND4C_CL_KERNEL(op_name, dtype_set, compute_usable, compute_run, NULL)
 ALL_OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_elementwise_kernels[] = {ALL_OPS(ND4C_CL_LISTED) NULL};

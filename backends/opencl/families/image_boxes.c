@@ -65,7 +65,7 @@ static nd4c_status keep_boxes(const nd4c_call *call, const suppression *s) {
   const box_steps steps = {.batch = boxes->strides[0],
                            .box = boxes->strides[1],
                            .number = boxes->strides[2],
-                           .center_point_box = call->attrs[ND4C_ATTR_nms_center_point_box].as.i != 0};
+                           .center_point_box = ND4C_FLAG_OF(call, nms_center_point_box)};
   return ND4C_CL_RUN_GROUPS(
       call, SOURCES, "keep_boxes", nms_options(call), s->pairs, GROUP, ND4C_CL_IN(boxes), ND4C_CL_VALUE(steps),
       ND4C_CL_LONG(s->boxes, s->classes), ND4C_CL_IN(iou), ND4C_CL_INT(iou != NULL), ND4C_CL_IN(most),
@@ -128,11 +128,6 @@ static regions describe(const nd4c_call *call) {
   return r;
 }
 
-static int64_t verdict_scratch(const nd4c_call *call) {
-  (void)call;
-  return ND4C_CL_JUDGE_BYTES;
-}
-
 /* Number `place` of a list of images. */
 static nd4c_status read_image(const nd4c_call *call, const nd4c_tensor *images, int64_t place, int64_t *image) {
   int64_t bytes = nd4c_cl_element_bytes(images->dtype);
@@ -168,17 +163,17 @@ static nd4c_status judge_rois(const nd4c_call *call, const regions *r, double sc
 static nd4c_status roi_align(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *rois = &call->inputs[1], *images = &call->inputs[ND4C_IN_roi_align_batch_indices];
-  double scale = call->attrs[ND4C_ATTR_roi_align_spatial_scale].as.f;
+  double scale = ND4C_REAL_OF(call, roi_align_spatial_scale);
   if (nd4c_cl_is_dry(step)) {
     ND4C_BACKEND_TRY(nd4c_cl_step_fp64(step));
     return nd4c_cl_sorting_check(step, rois->shape[0], 0);
   }
   regions r = describe(call);
-  r.sampling_ratio = call->attrs[ND4C_ATTR_roi_align_sampling_ratio].as.i;
+  r.sampling_ratio = ND4C_INT_OF(call, roi_align_sampling_ratio);
   r.images_step = images->strides[0];
   r.wide = images->dtype == ND4C_INT64;
-  r.maximum = call->attrs[ND4C_ATTR_roi_align_mode].as.i == ND4C_ROI_MODE_MAX;
-  r.half_pixel = call->attrs[ND4C_ATTR_roi_align_half_pixel].as.i != 0;
+  r.maximum = ND4C_INT_OF(call, roi_align_mode) == ND4C_ROI_MODE_MAX;
+  r.half_pixel = ND4C_FLAG_OF(call, roi_align_half_pixel);
   ND4C_BACKEND_TRY(judge_rois(call, &r, scale));
   return ND4C_CL_RUN_OPS(call, SOURCES, "align_rois", call->outputs[0].size, ND4C_CL_IN(&call->inputs[0]),
                          ND4C_CL_IN(rois), ND4C_CL_IN(images), ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_VALUE(r),
@@ -206,11 +201,11 @@ static nd4c_status max_roi_pool(const nd4c_cl_step *step) {
   regions r = describe(call);
   return ND4C_CL_RUN_OPS(call, SOURCES, "pool_rois", call->outputs[0].size, ND4C_CL_IN(&call->inputs[0]),
                          ND4C_CL_IN(&call->inputs[1]), ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_VALUE(r),
-                         ND4C_CL_DOUBLE(call->attrs[ND4C_ATTR_max_roi_pool_spatial_scale].as.f));
+                         ND4C_CL_DOUBLE(ND4C_REAL_OF(call, max_roi_pool_spatial_scale)));
 }
 
 ND4C_CL_STEP_KERNEL(nms, ND4C_CL_FLOATS, nms(step), nms_scratch)
-ND4C_CL_STEP_KERNEL(roi_align, ND4C_CL_FLOATS, roi_align(step), verdict_scratch)
-ND4C_CL_STEP_KERNEL(max_roi_pool, ND4C_CL_FLOATS, max_roi_pool(step), verdict_scratch)
+ND4C_CL_STEP_KERNEL(roi_align, ND4C_CL_FLOATS, roi_align(step), nd4c_cl_judge_scratch)
+ND4C_CL_STEP_KERNEL(max_roi_pool, ND4C_CL_FLOATS, max_roi_pool(step), nd4c_cl_judge_scratch)
 
 const nd4c_kernel *const nd4c_cl_image_boxes_kernels[] = {&opencl_nms, &opencl_roi_align, &opencl_max_roi_pool, NULL};

@@ -100,7 +100,7 @@ static nd4c_status make_taps(const nd4c_call *call, const resize_axis *axis) {
 static nd4c_status resize(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  resizing r = {.size = y->size, .rank = y->rank, .mode = (int32_t)call->attrs[ND4C_ATTR_resize_mode].as.i};
+  resizing r = {.size = y->size, .rank = y->rank, .mode = (int32_t)ND4C_INT_OF(call, resize_mode)};
   int64_t words = 1;
   if (x->rank > ND4C_CL_RANK) {
     return nd4c_cl_step_refuse(step, "more than %d axes", (int)ND4C_CL_RANK);
@@ -122,7 +122,7 @@ static nd4c_status resize(const nd4c_cl_step *step) {
   }
   return ND4C_CL_RUN_ITEMS(call, RESIZE_SOURCES(call), "resize", options_of(call, x->dtype, ND4C_FLOAT32), y->size,
                            ND4C_CL_IN(x), ND4C_CL_OUT(y), ND4C_CL_SCRATCH(READ), ND4C_CL_VALUE(r),
-                           ND4C_CL_PAIR(call->attrs[ND4C_ATTR_resize_extrapolation].as.f));
+                           ND4C_CL_PAIR(ND4C_REAL_OF(call, resize_extrapolation)));
 }
 
 /* -- sampling ------------------------------------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static nd4c_status affine_grid(const nd4c_cl_step *step) {
     return nd4c_cl_step_call(step);
   }
   sampling s = describe(theta, theta, y, y->rank - 2);
-  s.align_corners = call->attrs[ND4C_ATTR_affine_grid_align_corners].as.i != 0;
+  s.align_corners = ND4C_FLAG_OF(call, affine_grid_align_corners);
   return ND4C_CL_RUN_ITEMS(call, SAMPLE_SOURCES(call), "affine_grid", options_of(call, y->dtype, theta->dtype), y->size,
                            ND4C_CL_IN(theta), ND4C_CL_OUT(y), ND4C_CL_VALUE(s));
 }
@@ -189,11 +189,11 @@ static nd4c_status crop_and_resize(const nd4c_cl_step *step) {
     return nd4c_cl_step_call(step);
   }
   sampling s = describe(x, boxes, y, 2);
-  s.mode = (int32_t)call->attrs[ND4C_ATTR_crop_and_resize_mode].as.i;
+  s.mode = (int32_t)ND4C_INT_OF(call, crop_and_resize_mode);
   return ND4C_CL_RUN_ITEMS(call, SAMPLE_SOURCES(call), "crop", options_of(call, x->dtype, boxes->dtype), y->size,
                            ND4C_CL_IN(x), ND4C_CL_IN(boxes), ND4C_CL_IN(images), ND4C_CL_LONG(images->strides[0]),
                            ND4C_CL_INT(images->dtype == ND4C_INT64), ND4C_CL_OUT(y), ND4C_CL_VALUE(s),
-                           ND4C_CL_PAIR(call->attrs[ND4C_ATTR_crop_and_resize_extrapolation].as.f), ND4C_CL_FAULT);
+                           ND4C_CL_PAIR(ND4C_REAL_OF(call, crop_and_resize_extrapolation)), ND4C_CL_FAULT);
 }
 
 /* -- colours ------------------------------------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static nd4c_status convert(const nd4c_cl_step *step, int32_t what, const double 
 
 static int32_t spatial_axis(const nd4c_call *call) {
   int32_t rank = call->inputs[0].rank;
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_adjust_contrast_axis].as.i, rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, adjust_contrast_axis), rank);
   return axis == rank - 1 ? axis - 2 : axis + 1;
 }
 
@@ -253,15 +253,15 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   int32_t spatial = spatial_axis(call);
   int64_t shape[ND4C_CL_MAX_RANK], number[ND4C_CL_MAX_RANK];
-  const int64_t *x_strides[1] = {x->strides}, *plane_strides[1] = {x->strides + spatial};
+  const int64_t *plane_strides = x->strides + spatial;
   const int64_t *strides[3] = {x->strides, y->strides, number};
   nd4c_cl_walk planes, plane, walk;
   memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
   shape[spatial] = shape[spatial + 1] = 1;
   nd4c_dense_strides(x->rank, shape, number);
   number[spatial] = number[spatial + 1] = 0;
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &planes, x->rank, shape, 1, x_strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &plane, 2, x->shape + spatial, 1, plane_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &planes, x->rank, shape, 1, &x->strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &plane, 2, x->shape + spatial, 1, &plane_strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 3, strides));
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_step_call(step);
@@ -273,7 +273,7 @@ static nd4c_status adjust_contrast(const nd4c_cl_step *step) {
                                      ND4C_CL_VALUE(planes), ND4C_CL_VALUE(plane), ND4C_CL_SCRATCH(WRITE)));
   return ND4C_CL_RUN_TYPED(call, "places+image+color", "change_contrast", x->dtype, x->size, ND4C_CL_IN(x),
                            ND4C_CL_OUT(y), ND4C_CL_VALUE(walk), ND4C_CL_SCRATCH(READ),
-                           ND4C_CL_REAL(call->attrs[ND4C_ATTR_adjust_contrast_factor].as.f));
+                           ND4C_CL_REAL(ND4C_REAL_OF(call, adjust_contrast_factor)));
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */

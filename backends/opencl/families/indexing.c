@@ -64,7 +64,7 @@ static nd4c_status pick_slices(const nd4c_cl_step *step, int32_t axis, int64_t m
 }
 
 static nd4c_status gather(const nd4c_cl_step *step) {
-  int64_t axis = step->call->attrs[ND4C_ATTR_gather_axis].as.i;
+  int64_t axis = ND4C_INT_OF(step->call, gather_axis);
   return pick_slices(step, nd4c_axis(axis, step->call->inputs[0].rank), ND4C_CL_RAISE);
 }
 
@@ -72,14 +72,14 @@ static nd4c_status take(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
   const nd4c_attr_value *axes = &call->attrs[ND4C_ATTR_take_axes];
-  int64_t mode = call->attrs[ND4C_ATTR_take_mode].as.i;
-  const int64_t *strides[2] = {indices->strides, y->strides}, *x_strides[1] = {x->strides};
+  int64_t mode = ND4C_INT_OF(call, take_mode);
+  const int64_t *strides[2] = {indices->strides, y->strides};
   nd4c_cl_walk walk, x_walk;
   if (axes->count > 0) {
     return pick_slices(step, nd4c_axis(axes->as.ints[0], x->rank), mode);
   }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &x_walk, x->rank, x->shape, 1, x_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &x_walk, x));
   return ND4C_CL_STEP_UNITS(step, "places+move", "take_flat", y->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_IN(indices),
                             ND4C_CL_OUT(y), ND4C_CL_VALUE(walk), ND4C_CL_VALUE(x_walk),
                             ND4C_CL_INT((int32_t)mode, indices->dtype == ND4C_INT64), ND4C_CL_FAULT);
@@ -126,7 +126,7 @@ static nd4c_status positions_of(const nd4c_cl_step *step, const nd4c_tensor *x, 
 
 static nd4c_status gather_nd(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &step->call->inputs[0], *indices = &step->call->inputs[1], *y = &step->call->outputs[0];
-  int32_t batch = (int32_t)step->call->attrs[ND4C_ATTR_gather_nd_batch_dims].as.i, next = 0;
+  int32_t batch = (int32_t)ND4C_INT_OF(step->call, gather_nd_batch_dims), next = 0;
   places p = {.rank = 0};
   nd4c_cl_target t;
   ND4C_BACKEND_TRY(positions_of(step, x, indices, batch, &t));
@@ -180,19 +180,18 @@ static void place_range(const updates *u, int64_t *least, int64_t *most) {
 
 static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const updates *u) {
   const nd4c_call *call = step->call;
-  const int64_t *key_strides[2] = {u->places.whole, u->places.index}, *part_strides[1] = {u->places.part};
+  const int64_t *key_strides[2] = {u->places.whole, u->places.index}, *part_strides = u->places.part;
   const int64_t *inner_strides[2] = {u->inner.whole, u->inner.part};
   nd4c_cl_walk keys, parts, inner;
   nd4c_cl_sorting sorting;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &keys, u->places.rank, u->places.shape, 2, key_strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &parts, u->places.rank, u->places.shape, 1, part_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &parts, u->places.rank, u->places.shape, 1, &part_strides));
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &inner, u->inner.rank, u->inner.shape, 2, inner_strides));
-  int64_t words = nd4c_cl_sorting_make(&sorting, 0, 1, keys.size);
+  (void)nd4c_cl_sorting_make(&sorting, 0, 1, keys.size);
   if (nd4c_cl_is_dry(step)) {
     bool typed = u->reduction != ND4C_SCATTER_REDUCTION_NONE;
-    return typed && !nd4c_cl_dtype_usable(call->device, y->dtype, step->reason, step->reason_size)
-               ? ND4C_UNSUPPORTED
-               : nd4c_cl_sorting_check(step, keys.size, words * ND4C_CL_WORD);
+    ND4C_BACKEND_TRY(typed ? nd4c_cl_step_dtype(step, y->dtype) : ND4C_OK);
+    return nd4c_cl_sorting_check(step, keys.size, nd4c_cl_sorting_bytes(keys.size));
   }
   if (keys.size == 0 || inner.size == 0) {
     return ND4C_OK;
@@ -208,13 +207,8 @@ static nd4c_status place(const nd4c_cl_step *step, const nd4c_tensor *y, const u
                            ND4C_CL_IN(u->part), ND4C_CL_VALUE(parts), ND4C_CL_VALUE(inner));
 }
 
-static int64_t scratch_for(int64_t count) {
-  nd4c_cl_sorting sorting;
-  return nd4c_cl_sorting_make(&sorting, 0, 1, count) * ND4C_CL_WORD;
-}
-
 static int64_t index_scratch(const nd4c_call *call) {
-  return scratch_for(call->inputs[1].size);
+  return nd4c_cl_sorting_bytes(call->inputs[1].size);
 }
 
 /* Slices of y along an axis. */
@@ -236,7 +230,7 @@ static nd4c_status place_slices(const nd4c_cl_step *step, const nd4c_tensor *y, 
 static nd4c_status scatter_slices(const nd4c_cl_step *step, int64_t reduction) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_scatter_add_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, scatter_add_axis), y->rank);
   ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return place_slices(step, y, axis, &call->inputs[1], &call->inputs[2], reduction);
 }
@@ -256,13 +250,13 @@ static nd4c_status place_elements(const nd4c_cl_step *step, int64_t axis_attr, c
 
 static nd4c_status scatter_elements(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
-  return place_elements(step, call->attrs[ND4C_ATTR_scatter_elements_axis].as.i, call->inputs[1].shape,
-                        &call->inputs[2], call->attrs[ND4C_ATTR_scatter_elements_reduction].as.i);
+  return place_elements(step, ND4C_INT_OF(call, scatter_elements_axis), call->inputs[1].shape, &call->inputs[2],
+                        ND4C_INT_OF(call, scatter_elements_reduction));
 }
 
 static void put_shape(const nd4c_call *call, int64_t *shape) {
   const nd4c_tensor *x = &call->inputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, put_along_axis_axis), x->rank);
   memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
   shape[axis] = call->inputs[1].shape[axis];
 }
@@ -273,7 +267,7 @@ static int64_t put_scratch(const nd4c_call *call) {
   for (int32_t i = 0; i < call->inputs[0].rank; i++) {
     count *= shape[i];
   }
-  return scratch_for(count);
+  return nd4c_cl_sorting_bytes(count);
 }
 
 /* Values may have fewer axes: they are aligned at the last one. */
@@ -286,8 +280,7 @@ static nd4c_status put_along_axis(const nd4c_cl_step *step) {
   aligned.rank = call->inputs[0].rank;
   aligned.shape = shape;
   aligned.strides = strides;
-  return place_elements(step, call->attrs[ND4C_ATTR_put_along_axis_axis].as.i, shape, &aligned,
-                        ND4C_SCATTER_REDUCTION_NONE);
+  return place_elements(step, ND4C_INT_OF(call, put_along_axis_axis), shape, &aligned, ND4C_SCATTER_REDUCTION_NONE);
 }
 
 static int64_t scatter_nd_scratch(const nd4c_call *call) {
@@ -296,13 +289,13 @@ static int64_t scatter_nd_scratch(const nd4c_call *call) {
   for (int32_t i = 0; i + 1 < indices->rank; i++) {
     count *= indices->shape[i];
   }
-  return scratch_for(count);
+  return nd4c_cl_sorting_bytes(count);
 }
 
 static nd4c_status scatter_nd(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *indices = &call->inputs[1], *part = &call->inputs[2], *y = &call->outputs[0];
-  updates u = {.indices = indices, .part = part, .reduction = call->attrs[ND4C_ATTR_scatter_nd_reduction].as.i};
+  updates u = {.indices = indices, .part = part, .reduction = ND4C_INT_OF(call, scatter_nd_reduction)};
   ND4C_BACKEND_TRY(positions_of(step, y, indices, 0, &u.target));
   for (int32_t i = 0; i + 1 < indices->rank; i++) {
     add_axis(&u.places, indices->shape[i], 0, indices->strides[i], part->strides[i]);
@@ -318,7 +311,7 @@ static nd4c_status scatter_nd(const nd4c_cl_step *step) {
 static nd4c_status index_fill(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *indices = &call->inputs[1], *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_index_fill_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, index_fill_axis), y->rank);
   places p = {.rank = 0};
   nd4c_cl_target t = target_of(indices, ND4C_CL_RAISE, y->shape[axis], y->strides[axis]);
   add_slices(&p, y, axis, indices, NULL);
@@ -343,31 +336,29 @@ static int64_t stitch_scratch(const nd4c_call *call) {
   for (int32_t i = 0; i < call->input_count / 2; i++) {
     most = call->inputs[i].size > most ? call->inputs[i].size : most;
   }
-  return scratch_for(most);
+  return nd4c_cl_sorting_bytes(most);
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                                                                                     \
-  X(gather, ND4C_CL_MOVABLE, gather(step), NULL)                                                                   \
-  X(take, ND4C_CL_MOVABLE, take(step), NULL)                                                                       \
-  X(embedding_lookup, ND4C_CL_MOVABLE, pick_slices(step, 0, ND4C_CL_RAISE), NULL)                                  \
-  X(take_along_axis, ND4C_CL_MOVABLE, pick_elements(step, step->call->attrs[ND4C_ATTR_take_along_axis_axis].as.i), \
-    NULL)                                                                                                          \
-  X(gather_elements, ND4C_CL_MOVABLE, pick_elements(step, step->call->attrs[ND4C_ATTR_gather_elements_axis].as.i), \
-    NULL)                                                                                                          \
-  X(gather_nd, ND4C_CL_MOVABLE, gather_nd(step), NULL)                                                             \
-  X(put_along_axis, ND4C_CL_MOVABLE, put_along_axis(step), put_scratch)                                            \
-  X(scatter_elements, ND4C_CL_MOVABLE, scatter_elements(step), index_scratch)                                      \
-  X(scatter_nd, ND4C_CL_MOVABLE, scatter_nd(step), scatter_nd_scratch)                                             \
-  X(scatter_update, ND4C_CL_MOVABLE, scatter_slices(step, ND4C_SCATTER_REDUCTION_NONE), index_scratch)             \
-  X(scatter_add, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_ADD), index_scratch)                     \
-  X(scatter_subtract, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_SUBTRACT), index_scratch)           \
-  X(scatter_multiply, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MULTIPLY), index_scratch)           \
-  X(scatter_divide, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_DIVIDE), index_scratch)               \
-  X(scatter_maximum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MAXIMUM), index_scratch)             \
-  X(scatter_minimum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MINIMUM), index_scratch)             \
-  X(index_fill, ND4C_CL_MOVABLE, index_fill(step), NULL)                                                           \
+#define OPS(X)                                                                                                  \
+  X(gather, ND4C_CL_MOVABLE, gather(step), NULL)                                                                \
+  X(take, ND4C_CL_MOVABLE, take(step), NULL)                                                                    \
+  X(embedding_lookup, ND4C_CL_MOVABLE, pick_slices(step, 0, ND4C_CL_RAISE), NULL)                               \
+  X(take_along_axis, ND4C_CL_MOVABLE, pick_elements(step, ND4C_INT_OF(step->call, take_along_axis_axis)), NULL) \
+  X(gather_elements, ND4C_CL_MOVABLE, pick_elements(step, ND4C_INT_OF(step->call, gather_elements_axis)), NULL) \
+  X(gather_nd, ND4C_CL_MOVABLE, gather_nd(step), NULL)                                                          \
+  X(put_along_axis, ND4C_CL_MOVABLE, put_along_axis(step), put_scratch)                                         \
+  X(scatter_elements, ND4C_CL_MOVABLE, scatter_elements(step), index_scratch)                                   \
+  X(scatter_nd, ND4C_CL_MOVABLE, scatter_nd(step), scatter_nd_scratch)                                          \
+  X(scatter_update, ND4C_CL_MOVABLE, scatter_slices(step, ND4C_SCATTER_REDUCTION_NONE), index_scratch)          \
+  X(scatter_add, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_ADD), index_scratch)                  \
+  X(scatter_subtract, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_SUBTRACT), index_scratch)        \
+  X(scatter_multiply, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MULTIPLY), index_scratch)        \
+  X(scatter_divide, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_DIVIDE), index_scratch)            \
+  X(scatter_maximum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MAXIMUM), index_scratch)          \
+  X(scatter_minimum, ND4C_CL_ALL, scatter_slices(step, ND4C_SCATTER_REDUCTION_MINIMUM), index_scratch)          \
+  X(index_fill, ND4C_CL_MOVABLE, index_fill(step), NULL)                                                        \
   X(dynamic_stitch, ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64), dynamic_stitch(step), stitch_scratch)
 OPS(ND4C_CL_STEP_KERNEL)
 

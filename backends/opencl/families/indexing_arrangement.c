@@ -10,10 +10,9 @@
 
 /* Element i of x in C order as element (i + shift) modulo the size of y. */
 static nd4c_status renumber(const nd4c_cl_step *step, const nd4c_tensor *x, const nd4c_tensor *y, int64_t shift) {
-  const int64_t *from_strides[1] = {x->strides}, *to_strides[1] = {y->strides};
   nd4c_cl_walk from, to;
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &from, x->rank, x->shape, 1, from_strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &to, y->rank, y->shape, 1, to_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &from, x));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &to, y));
   return ND4C_CL_STEP_UNITS(step, "places+move", "reshape", y->dtype, y->size, ND4C_CL_IN(x), ND4C_CL_OUT(y),
                             ND4C_CL_VALUE(from), ND4C_CL_VALUE(to), ND4C_CL_LONG(shift));
 }
@@ -30,10 +29,8 @@ static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd
   }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, x->shape, 2, strides));
   if (nd4c_cl_is_dry(step)) {
-    return nd4c_cl_dtype_usable(step->call->device, x->dtype, step->reason, step->reason_size) &&
-                   nd4c_cl_dtype_usable(step->call->device, y->dtype, step->reason, step->reason_size)
-               ? ND4C_OK
-               : ND4C_UNSUPPORTED;
+    ND4C_BACKEND_TRY(nd4c_cl_step_dtype(step, x->dtype));
+    return nd4c_cl_step_dtype(step, y->dtype);
   }
   nd4c_cl_options options = {""};
   ND4C_CL_TYPES(&options, "AY", x->dtype, y->dtype);
@@ -44,7 +41,7 @@ static nd4c_status join(const nd4c_cl_step *step, const nd4c_tensor *x, const nd
 static nd4c_status concat(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_concat_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, concat_axis), y->rank);
   int64_t shift = 0;
   for (int32_t i = 0; i < call->input_count; i++) {
     ND4C_BACKEND_TRY(join(step, &call->inputs[i], y, shift, y->strides));
@@ -56,7 +53,7 @@ static nd4c_status concat(const nd4c_cl_step *step) {
 static nd4c_status stack(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_stack_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, stack_axis), y->rank);
   int64_t strides[ND4C_CL_MAX_RANK];
   for (int32_t i = 0; i + 1 < y->rank; i++) {
     strides[i] = y->strides[i < axis ? i : i + 1];
@@ -123,7 +120,7 @@ static nd4c_status pad(const nd4c_cl_step *step) {
   for (int32_t i = 0; i < pads->count / 2; i++) {
     begin[axes->count == 0 ? i : nd4c_axis(axes->as.ints[i], call->inputs[0].rank)] = pads->as.ints[i];
   }
-  return pad_by(step, begin, call->attrs[ND4C_ATTR_pad_mode].as.i, nd4c_cl_input(call, ND4C_IN_pad_value));
+  return pad_by(step, begin, ND4C_INT_OF(call, pad_mode), nd4c_cl_input(call, ND4C_IN_pad_value));
 }
 
 /* Rolling is padding with wrap-around on one side and negative padding on the other. */
@@ -200,7 +197,7 @@ static int64_t repeat_scratch(const nd4c_call *call) {
 
 /* Sums the counts on the device; only the verdict is read back. */
 static nd4c_status starts_from_counts(const nd4c_call *call, int64_t slices) {
-  int64_t total = call->attrs[ND4C_ATTR_repeat_total].as.i, verdict[REPEAT_VERDICT] = {-1, 0, total};
+  int64_t total = ND4C_INT_OF(call, repeat_total), verdict[REPEAT_VERDICT] = {-1, 0, total};
   int64_t chunk = repeat_chunk(slices), chunks = (slices + chunk - 1) / chunk, sums = slices + REPEAT_VERDICT;
   const nd4c_tensor *counts = nd4c_cl_input(call, ND4C_IN_repeat_counts);
   ND4C_BACKEND_TRY(
@@ -250,11 +247,11 @@ static nd4c_status repeat(const nd4c_cl_step *step) {
     from[i] = i == axis ? 0 : x->strides[i];
   }
   place[axis] = 1;
-  const int64_t *strides[3] = {from, y->strides, place}, *slice_strides[1] = {flat ? x->strides : &x->strides[axis]};
+  const int64_t *strides[3] = {from, y->strides, place}, *slice_strides = flat ? x->strides : &x->strides[axis];
   nd4c_cl_walk walk, slice_walk;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
   ND4C_BACKEND_TRY(
-      nd4c_cl_step_walk(step, &slice_walk, flat ? x->rank : 1, flat ? x->shape : &x->shape[axis], 1, slice_strides));
+      nd4c_cl_step_walk(step, &slice_walk, flat ? x->rank : 1, flat ? x->shape : &x->shape[axis], 1, &slice_strides));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
@@ -330,8 +327,8 @@ static nd4c_status space_to_batch(const nd4c_cl_step *step) {
 static nd4c_status reverse_sequence(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *lengths = &call->inputs[1], *y = &call->outputs[0];
-  int32_t batch = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_batch_axis].as.i, x->rank);
-  int32_t time = nd4c_axis(call->attrs[ND4C_ATTR_reverse_sequence_time_axis].as.i, x->rank);
+  int32_t batch = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_batch_axis), x->rank);
+  int32_t time = nd4c_axis(ND4C_INT_OF(call, reverse_sequence_time_axis), x->rank);
   int64_t from[ND4C_CL_MAX_RANK], length[ND4C_CL_MAX_RANK] = {0}, place[ND4C_CL_MAX_RANK] = {0};
   const int64_t *strides[4] = {from, y->strides, length, place};
   for (int32_t i = 0; i < x->rank; i++) {

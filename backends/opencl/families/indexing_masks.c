@@ -7,12 +7,9 @@
 static nd4c_status masked_fill(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1], *value = &call->inputs[2], *y = &call->outputs[0];
-  int64_t mask_strides[ND4C_CL_MAX_RANK], value_strides[ND4C_CL_MAX_RANK];
-  const int64_t *strides[4] = {x->strides, mask_strides, value_strides, y->strides};
+  const nd4c_tensor *const walked[] = {x, mask, value, y};
   nd4c_cl_walk walk;
-  nd4c_cl_broadcast_strides(mask, y->rank, y->shape, mask_strides);
-  nd4c_cl_broadcast_strides(value, y->rank, y->shape, value_strides);
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 4, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_tensors(step, &walk, y->rank, y->shape, 4, walked));
   return ND4C_CL_STEP_UNITS(step, "places+move", "masked_fill", y->dtype, walk.size, ND4C_CL_IN(x), ND4C_CL_IN(mask),
                             ND4C_CL_IN(value), ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
 }
@@ -22,11 +19,8 @@ static nd4c_status masked_fill(const nd4c_cl_step *step) {
 /* The places where x is not zero, in the order of a shape to which it is broadcast. `total`: how many. */
 static nd4c_status choose(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t rank, const int64_t *shape,
                           nd4c_cl_selection *selection, int64_t *total) {
-  int64_t own[ND4C_CL_MAX_RANK];
-  const int64_t *strides[1] = {own};
   nd4c_cl_walk walk;
-  nd4c_cl_broadcast_strides(x, rank, shape, own);
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 1, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_tensors(step, &walk, rank, shape, 1, &x));
   int64_t words = nd4c_cl_selection_make(selection, 0, walk.size);
   if (nd4c_cl_is_dry(step)) {
     return nd4c_cl_sorting_check(step, walk.size, words * ND4C_CL_WORD);
@@ -100,12 +94,12 @@ static nd4c_status masked_scatter(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *mask = &call->inputs[1], *source = &call->inputs[2], *y = &call->outputs[0];
   int64_t none[ND4C_CL_MAX_RANK] = {0}, number[ND4C_CL_MAX_RANK], total = 0;
-  const int64_t *strides[3] = {none, source->strides, number}, *place_strides[1] = {y->strides};
+  const int64_t *strides[3] = {none, source->strides, number};
   nd4c_cl_selection selection;
   nd4c_cl_walk walk, places;
   nd4c_dense_strides(source->rank, source->shape, number);
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, source->rank, source->shape, 3, strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, y->rank, y->shape, 1, place_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &places, y));
   ND4C_BACKEND_TRY(choose(step, mask, y->rank, y->shape, &selection, &total));
   if (total > source->size) {
     return nd4c_cl_host->fail(ND4C_SHAPE,
@@ -146,15 +140,15 @@ static nd4c_status positions(const nd4c_cl_step *step, bool by_row) {
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                                                                                     \
-  X(masked_fill, ND4C_CL_MOVABLE, masked_fill(step), NULL)                                                         \
-  X(masked_select, ND4C_CL_MOVABLE, masked_select(step), output_scratch)                                           \
-  X(masked_scatter, ND4C_CL_MOVABLE, masked_scatter(step), input_scratch)                                          \
-  X(boolean_mask, ND4C_CL_MOVABLE,                                                                                 \
-    mask_slices(step, nd4c_axis(step->call->attrs[ND4C_ATTR_boolean_mask_axis].as.i, step->call->inputs[0].rank)), \
-    mask_scratch)                                                                                                  \
-  X(compress, ND4C_CL_MOVABLE, compress(step), mask_scratch)                                                       \
-  X(nonzero, ND4C_CL_ALL, positions(step, false), input_scratch)                                                   \
+#define OPS(X)                                                                                            \
+  X(masked_fill, ND4C_CL_MOVABLE, masked_fill(step), NULL)                                                \
+  X(masked_select, ND4C_CL_MOVABLE, masked_select(step), output_scratch)                                  \
+  X(masked_scatter, ND4C_CL_MOVABLE, masked_scatter(step), input_scratch)                                 \
+  X(boolean_mask, ND4C_CL_MOVABLE,                                                                        \
+    mask_slices(step, nd4c_axis(ND4C_INT_OF(step->call, boolean_mask_axis), step->call->inputs[0].rank)), \
+    mask_scratch)                                                                                         \
+  X(compress, ND4C_CL_MOVABLE, compress(step), mask_scratch)                                              \
+  X(nonzero, ND4C_CL_ALL, positions(step, false), input_scratch)                                          \
   X(argwhere, ND4C_CL_ALL, positions(step, true), input_scratch)
 OPS(ND4C_CL_STEP_KERNEL)
 

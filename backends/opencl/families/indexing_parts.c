@@ -25,8 +25,8 @@ static nd4c_status band(const nd4c_cl_step *step, int64_t lower, int64_t upper) 
 }
 
 static nd4c_status matrix_band_part(const nd4c_cl_step *step) {
-  int64_t lower = step->call->attrs[ND4C_ATTR_matrix_band_part_lower].as.i;
-  int64_t upper = step->call->attrs[ND4C_ATTR_matrix_band_part_upper].as.i;
+  int64_t lower = ND4C_INT_OF(step->call, matrix_band_part_lower);
+  int64_t upper = ND4C_INT_OF(step->call, matrix_band_part_upper);
   return band(step, lower < 0 ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
 }
 
@@ -60,7 +60,7 @@ static nd4c_status embed(const nd4c_cl_step *step, int32_t a, int32_t b, int64_t
 
 static nd4c_status diag(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &step->call->inputs[0], *y = &step->call->outputs[0];
-  int64_t k = step->call->attrs[ND4C_ATTR_diag_k].as.i;
+  int64_t k = ND4C_INT_OF(step->call, diag_k);
   if (x->rank == 1) {
     return embed(step, 0, 1, k);
   }
@@ -79,7 +79,7 @@ static nd4c_status matrix_set_diag(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
   int64_t strides[ND4C_CL_MAX_RANK];
-  diagonal d = diagonal_of(y, y->rank - 2, y->rank - 1, call->attrs[ND4C_ATTR_matrix_set_diag_k].as.i);
+  diagonal d = diagonal_of(y, y->rank - 2, y->rank - 1, ND4C_INT_OF(call, matrix_set_diag_k));
   nd4c_cl_broadcast_strides(&call->inputs[1], d.rank, d.shape, strides);
   ND4C_BACKEND_TRY(nd4c_cl_copy(step, &call->inputs[0], y));
   return nd4c_cl_move(step, d.rank, d.shape, &call->inputs[1], 0, strides, y, d.shift, d.strides);
@@ -132,7 +132,7 @@ static nd4c_status sequence_mask(const nd4c_cl_step *step) {
 
 static nd4c_status one_hot(const nd4c_cl_step *step) {
   const nd4c_tensor *indices = &step->call->inputs[0], *y = &step->call->outputs[0];
-  int32_t axis = nd4c_axis(step->call->attrs[ND4C_ATTR_one_hot_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(step->call, one_hot_axis), y->rank);
   int64_t strides[ND4C_CL_MAX_RANK] = {0};
   for (int32_t i = 0; i < indices->rank; i++) {
     strides[i < axis ? i : i + 1] = indices->strides[i];
@@ -237,14 +237,14 @@ static nd4c_status dynamic_partition(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0], *counts = &call->outputs[1];
   int32_t covered = call->inputs[1].rank;
   int64_t from[ND4C_CL_MAX_RANK] = {0}, number[ND4C_CL_MAX_RANK] = {1};
-  const int64_t *strides[3] = {from, y->strides, number}, *place_strides[1] = {x->strides};
+  const int64_t *strides[3] = {from, y->strides, number};
   nd4c_cl_walk walk, places;
   nd4c_cl_sorting sorting;
   for (int32_t i = 1; i < y->rank; i++) {
     from[i] = x->strides[covered + i - 1];
   }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape, 1, place_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape, 1, &x->strides));
   ND4C_BACKEND_TRY(group(step, counts->shape[0], false, &sorting));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
@@ -331,13 +331,13 @@ static nd4c_status reduce_segments(const nd4c_cl_step *step, segment_op op) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const int64_t *strides[2] = {x->strides + 1, y->strides + 1};
   int64_t count = y->shape[0];
-  bool counts_groups = call->attrs[ND4C_ATTR_segment_sum_num_segments].as.i < 0;
+  bool counts_groups = ND4C_INT_OF(call, segment_sum_num_segments) < 0;
   nd4c_cl_walk inner;
   nd4c_cl_sorting sorting;
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &inner, x->rank - 1, x->shape + 1, 2, strides));
   ND4C_BACKEND_TRY(group(step, count, counts_groups, &sorting));
   if (nd4c_cl_is_dry(step)) {
-    return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+    return nd4c_cl_step_dtype(step, x->dtype);
   }
   if (counts_groups) {
     ND4C_BACKEND_TRY(count_segments(call, &sorting, &count));
@@ -362,7 +362,7 @@ static nd4c_status col2im(const nd4c_cl_step *step) {
   nd4c_cl_columns columns;
   ND4C_BACKEND_TRY(nd4c_cl_columns_make(step, &call->attrs[ND4C_ATTR_col2im_kernel], y, x, &columns));
   if (nd4c_cl_is_dry(step)) {
-    return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+    return nd4c_cl_step_dtype(step, x->dtype);
   }
   return ND4C_CL_RUN_ITEMS(call, "places+sums", "col2im", sums_options(call, x->dtype, "ADD"), y->size, ND4C_CL_IN(x),
                            ND4C_CL_OUT(y), ND4C_CL_VALUE(columns));
@@ -374,8 +374,8 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *update = &call->inputs[1], *indices = nd4c_cl_input(call, ND4C_IN_tensor_scatter_write_indices);
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_tensor_scatter_axis].as.i, y->rank);
-  bool circular = call->attrs[ND4C_ATTR_tensor_scatter_circular].as.i != 0;
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, tensor_scatter_axis), y->rank);
+  bool circular = ND4C_FLAG_OF(call, tensor_scatter_circular);
   int64_t to[ND4C_CL_MAX_RANK], index[ND4C_CL_MAX_RANK] = {0}, place[ND4C_CL_MAX_RANK] = {0};
   const int64_t *strides[4] = {update->strides, to, index, place};
   nd4c_cl_walk walk;
@@ -397,26 +397,26 @@ static nd4c_status tensor_scatter(const nd4c_cl_step *step) {
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
 #define INDEX_DTYPES (ND4C_DTYPE_BIT(ND4C_INT32) | ND4C_DTYPE_BIT(ND4C_INT64))
-#define OPS(X)                                                                                    \
-  X(tril, ND4C_CL_MOVABLE, band(step, INT64_MIN, step->call->attrs[ND4C_ATTR_tril_k].as.i), NULL) \
-  X(triu, ND4C_CL_MOVABLE, band(step, step->call->attrs[ND4C_ATTR_triu_k].as.i, INT64_MAX), NULL) \
-  X(matrix_band_part, ND4C_CL_MOVABLE, matrix_band_part(step), NULL)                              \
-  X(diag, ND4C_CL_MOVABLE, diag(step), NULL)                                                      \
-  X(diag_embed, ND4C_CL_MOVABLE, diag_embed(step), NULL)                                          \
-  X(matrix_set_diag, ND4C_CL_MOVABLE, matrix_set_diag(step), NULL)                                \
-  X(sequence_mask, INDEX_DTYPES, sequence_mask(step), NULL)                                       \
-  X(one_hot, INDEX_DTYPES, one_hot(step), NULL)                                                   \
-  X(invert_permutation, INDEX_DTYPES, invert_permutation(step), invert_scratch)                   \
-  X(unravel_index, INDEX_DTYPES, unravel_index(step), NULL)                                       \
-  X(ravel_multi_index, INDEX_DTYPES, ravel_multi_index(step), NULL)                               \
-  X(dynamic_partition, ND4C_CL_MOVABLE, dynamic_partition(step), group_scratch)                   \
-  X(segment_sum, ND4C_CL_ALL, reduce_segments(step, SUM), group_scratch)                          \
-  X(segment_mean, ND4C_CL_ALL, reduce_segments(step, MEAN), group_scratch)                        \
-  X(segment_max, ND4C_CL_ALL, reduce_segments(step, MAX), group_scratch)                          \
-  X(segment_min, ND4C_CL_ALL, reduce_segments(step, MIN), group_scratch)                          \
-  X(segment_prod, ND4C_CL_ALL, reduce_segments(step, PROD), group_scratch)                        \
-  X(segment_sqrt_n, ND4C_CL_ALL, reduce_segments(step, SQRT_N), group_scratch)                    \
-  X(col2im, ND4C_CL_ALL, col2im(step), NULL)                                                      \
+#define OPS(X)                                                                           \
+  X(tril, ND4C_CL_MOVABLE, band(step, INT64_MIN, ND4C_INT_OF(step->call, tril_k)), NULL) \
+  X(triu, ND4C_CL_MOVABLE, band(step, ND4C_INT_OF(step->call, triu_k), INT64_MAX), NULL) \
+  X(matrix_band_part, ND4C_CL_MOVABLE, matrix_band_part(step), NULL)                     \
+  X(diag, ND4C_CL_MOVABLE, diag(step), NULL)                                             \
+  X(diag_embed, ND4C_CL_MOVABLE, diag_embed(step), NULL)                                 \
+  X(matrix_set_diag, ND4C_CL_MOVABLE, matrix_set_diag(step), NULL)                       \
+  X(sequence_mask, INDEX_DTYPES, sequence_mask(step), NULL)                              \
+  X(one_hot, INDEX_DTYPES, one_hot(step), NULL)                                          \
+  X(invert_permutation, INDEX_DTYPES, invert_permutation(step), invert_scratch)          \
+  X(unravel_index, INDEX_DTYPES, unravel_index(step), NULL)                              \
+  X(ravel_multi_index, INDEX_DTYPES, ravel_multi_index(step), NULL)                      \
+  X(dynamic_partition, ND4C_CL_MOVABLE, dynamic_partition(step), group_scratch)          \
+  X(segment_sum, ND4C_CL_ALL, reduce_segments(step, SUM), group_scratch)                 \
+  X(segment_mean, ND4C_CL_ALL, reduce_segments(step, MEAN), group_scratch)               \
+  X(segment_max, ND4C_CL_ALL, reduce_segments(step, MAX), group_scratch)                 \
+  X(segment_min, ND4C_CL_ALL, reduce_segments(step, MIN), group_scratch)                 \
+  X(segment_prod, ND4C_CL_ALL, reduce_segments(step, PROD), group_scratch)               \
+  X(segment_sqrt_n, ND4C_CL_ALL, reduce_segments(step, SQRT_N), group_scratch)           \
+  X(col2im, ND4C_CL_ALL, col2im(step), NULL)                                             \
   X(tensor_scatter, ND4C_CL_MOVABLE, tensor_scatter(step), NULL)
 OPS(ND4C_CL_STEP_KERNEL)
 

@@ -13,7 +13,7 @@ static int64_t group_of(const nd4c_call *call) {
 }
 
 static int64_t reduction_of(const nd4c_call *call) {
-  return call->attrs[ND4C_ATTR_mse_loss_reduction].as.i;
+  return ND4C_INT_OF(call, mse_loss_reduction);
 }
 
 static const nd4c_tensor *weights_of(const nd4c_call *call) {
@@ -48,15 +48,15 @@ static nd4c_cl_options options_of(const nd4c_call *call) {
 static double parameter_of(const nd4c_call *call) {
   switch (call->op->op) {
     case ND4C_OP_huber_loss:
-      return call->attrs[ND4C_ATTR_huber_loss_delta].as.f;
+      return ND4C_REAL_OF(call, huber_loss_delta);
     case ND4C_OP_smooth_l1_loss:
-      return call->attrs[ND4C_ATTR_smooth_l1_loss_beta].as.f;
+      return ND4C_REAL_OF(call, smooth_l1_loss_beta);
     case ND4C_OP_log_loss:
-      return call->attrs[ND4C_ATTR_log_loss_epsilon].as.f;
+      return ND4C_REAL_OF(call, log_loss_epsilon);
     case ND4C_OP_sigmoid_cross_entropy:
-      return call->attrs[ND4C_ATTR_sigmoid_cross_entropy_label_smoothing].as.f;
+      return ND4C_REAL_OF(call, sigmoid_cross_entropy_label_smoothing);
     case ND4C_OP_kl_divergence:
-      return call->attrs[ND4C_ATTR_kl_divergence_log_target].as.i != 0 ? 1 : 0;
+      return ND4C_FLAG_OF(call, kl_divergence_log_target) ? 1 : 0;
     default:
       return 0;
   }
@@ -117,7 +117,7 @@ static nd4c_status row_make(const nd4c_cl_step *step, row_plan *p) {
   int64_t shape[ND4C_CL_MAX_RANK], strides[4][ND4C_CL_MAX_RANK] = {{0}}, inner[4] = {0};
   p->classes = op == ND4C_OP_nll_loss || op == ND4C_OP_softmax_cross_entropy;
   p->softmax = op == ND4C_OP_dense_cross_entropy || op == ND4C_OP_softmax_cross_entropy;
-  int32_t axis = p->classes ? 1 : nd4c_axis(call->attrs[ND4C_ATTR_cosine_distance_axis].as.i, x->rank), rank = 0;
+  int32_t axis = p->classes ? 1 : nd4c_axis(ND4C_INT_OF(call, cosine_distance_axis), x->rank), rank = 0;
   const nd4c_tensor *logs = op == ND4C_OP_softmax_cross_entropy ? &call->outputs[1] : NULL;
   for (int32_t i = 0; i < x->rank; i++) {
     if (i == axis) {
@@ -166,7 +166,7 @@ static nd4c_status losses_of_rows(const nd4c_cl_step *step) {
                          ND4C_CL_VALUE(p.inner), ND4C_CL_IN(&call->inputs[0]), ND4C_CL_IN(&call->inputs[1]),
                          ND4C_CL_IN(weights), ND4C_CL_LONG(p.classes ? nd4c_cl_stride_of(weights, 0) : 0),
                          ND4C_CL_INT(weights != NULL), ND4C_CL_OUT(call->output_count > 1 ? &call->outputs[1] : y),
-                         ND4C_CL_LONG(p.class_step, p.classes ? call->attrs[ND4C_ATTR_nll_loss_ignore_index].as.i : 0),
+                         ND4C_CL_LONG(p.class_step, p.classes ? ND4C_INT_OF(call, nll_loss_ignore_index) : 0),
                          ND4C_CL_SCRATCH(WRITE), ND4C_CL_LOCAL_EACH(sizeof(double)), ND4C_CL_FAULT));
   return reduction_of(call) != ND4C_LOSS_REDUCTION_NONE
              ? total(call, &options, p.kept.size, p.kept.size, p.classes)

@@ -55,7 +55,7 @@ static int64_t step_of(const nd4c_tensor *parameter, bool blocks, int32_t axis, 
 
 /* Elements of x along the axis that share a scale; 0: there is one scale, or one for each index. */
 static int64_t block_of(const nd4c_call *call, const nd4c_tensor *scale, int32_t axis) {
-  int64_t block = call->attrs[ND4C_ATTR_quantize_linear_block_size].as.i;
+  int64_t block = ND4C_INT_OF(call, quantize_linear_block_size);
   if (block == 0 || scale->size == 1) {
     return 0;
   }
@@ -92,7 +92,7 @@ static nd4c_status by_scales(const nd4c_cl_step *step, const char *function, nd4
                     .precision = precision,
                     .scale = &call->inputs[ND4C_IN_quantize_linear_scale],
                     .zero_point = nd4c_cl_input(call, ND4C_IN_quantize_linear_zero_point)};
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_quantize_linear_axis].as.i, x->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, quantize_linear_axis), x->rank);
   int64_t block = block_of(call, q.scale, axis);
   ND4C_BACKEND_TRY(walk_scales(step, axis, block, false, &q));
   return block > 0 && x->shape[axis] % block != 0 ? walk_scales(step, axis, block, true, &q) : ND4C_OK;
@@ -101,7 +101,7 @@ static nd4c_status by_scales(const nd4c_cl_step *step, const char *function, nd4
 /* The quotient's precision: as asked for, else the scale's; integers divide as float64. */
 static nd4c_status quantize_linear(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
-  nd4c_dtype given = (nd4c_dtype)call->attrs[ND4C_ATTR_quantize_linear_precision].as.i;
+  nd4c_dtype given = (nd4c_dtype)ND4C_INT_OF(call, quantize_linear_precision);
   nd4c_dtype dtype = given != ND4C_DTYPE_NONE ? given : call->inputs[ND4C_IN_quantize_linear_scale].dtype;
   return by_scales(step, "quantize", dtype == ND4C_INT32 ? ND4C_FLOAT64 : dtype);
 }
@@ -109,17 +109,14 @@ static nd4c_status quantize_linear(const nd4c_cl_step *step) {
 static nd4c_status fake_quantize(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0];
-  int64_t low[ND4C_CL_MAX_RANK], high[ND4C_CL_MAX_RANK];
-  const int64_t *strides[ND4C_CL_WALKED] = {x->strides, call->outputs[0].strides, low, high};
   quantization q = {.function = "fake_quantize",
                     .precision = ND4C_FLOAT64,
                     .scale = &call->inputs[ND4C_IN_fake_quantize_low],
                     .zero_point = &call->inputs[ND4C_IN_fake_quantize_high],
-                    .first = call->attrs[ND4C_ATTR_fake_quantize_narrow_range].as.i != 0 ? 1 : 0,
-                    .last = ldexp(1, (int)call->attrs[ND4C_ATTR_fake_quantize_bits].as.i) - 1};
-  nd4c_cl_broadcast_strides(q.scale, x->rank, x->shape, low);
-  nd4c_cl_broadcast_strides(q.zero_point, x->rank, x->shape, high);
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &q.walk, x->rank, x->shape, ND4C_CL_WALKED, strides));
+                    .first = ND4C_FLAG_OF(call, fake_quantize_narrow_range) ? 1 : 0,
+                    .last = ldexp(1, (int)ND4C_INT_OF(call, fake_quantize_bits)) - 1};
+  const nd4c_tensor *const walked[] = {x, &call->outputs[0], q.scale, q.zero_point};
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_tensors(step, &q.walk, x->rank, x->shape, ND4C_CL_WALKED, walked));
   return nd4c_cl_is_dry(step) ? nd4c_cl_step_fp64(step) : launch_all(call, &q);
 }
 

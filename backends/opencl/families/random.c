@@ -37,13 +37,13 @@ static nd4c_status random_bits(const nd4c_cl_step *step) {
 }
 
 static nd4c_status random_integers(const nd4c_cl_step *step) {
-  int64_t low = step->call->attrs[ND4C_ATTR_random_integers_low].as.i;
-  uint64_t range = (uint64_t)step->call->attrs[ND4C_ATTR_random_integers_high].as.i - (uint64_t)low;
+  int64_t low = ND4C_INT_OF(step->call, random_integers_low);
+  uint64_t range = (uint64_t)ND4C_INT_OF(step->call, random_integers_high) - (uint64_t)low;
   return draw(step, false, &(law){.function = "integers", .whole = {low, (int64_t)range}});
 }
 
 static nd4c_status random_advance(const nd4c_cl_step *step) {
-  int64_t steps = step->call->attrs[ND4C_ATTR_random_advance_steps].as.i;
+  int64_t steps = ND4C_INT_OF(step->call, random_advance_steps);
   return draw(step, false, &(law){.function = "advance", .whole = {steps}});
 }
 
@@ -68,7 +68,7 @@ static nd4c_status normal(const nd4c_cl_step *step, const char *function, const 
 }
 
 static nd4c_status random_exponential(const nd4c_cl_step *step) {
-  double scale = step->call->attrs[ND4C_ATTR_random_exponential_scale].as.f;
+  double scale = ND4C_REAL_OF(step->call, random_exponential_scale);
   return draw(step, true, &(law){.function = "exponential", .numbers = {0, scale}});
 }
 

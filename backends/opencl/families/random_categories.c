@@ -20,8 +20,8 @@ static void lay_out(const nd4c_call *call, categories *c) {
   c->classes = p->shape[p->rank - 1];
   c->rows = p->size / c->classes;
   c->samples = y->shape[y->rank - 1];
-  c->logarithms = call->attrs[ND4C_ATTR_random_categorical_logarithms].as.i != 0;
-  c->replacement = call->attrs[ND4C_ATTR_random_categorical_replacement].as.i != 0;
+  c->logarithms = ND4C_FLAG_OF(call, random_categorical_logarithms);
+  c->replacement = ND4C_FLAG_OF(call, random_categorical_replacement);
   c->words = nd4c_cl_sorting_make(&c->sorting, VERDICT_WORDS, c->rows, c->classes);
   if (c->replacement) {
     c->words = VERDICT_WORDS + p->size;

@@ -13,11 +13,6 @@ typedef struct law {
 static const nd4c_cl_range probability = {0, 1, false}, trials = {0, 0x1p53, true}, rates = {0, 0x1p53, false},
                            finite = {0, 0x1.fffffffffffffp1023, false};
 
-static int64_t judge_scratch(const nd4c_call *call) {
-  (void)call;
-  return ND4C_CL_JUDGE_BYTES;
-}
-
 static nd4c_status judge(const nd4c_call *call, const law *l, const nd4c_tensor *const *parameters) {
   nd4c_cl_outlier outlier;
   ND4C_BACKEND_TRY(nd4c_cl_judge(call, l->parameters, parameters, l->allowed, &outlier));
@@ -35,12 +30,9 @@ static nd4c_status draw(const nd4c_cl_step *step, const law *l) {
   const nd4c_tensor *state = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_tensor *first = &call->inputs[1], *last = &call->inputs[l->parameters];
   const nd4c_tensor *const parameters[ND4C_CL_JUDGED] = {first, last};
-  int64_t of_first[ND4C_CL_MAX_RANK], of_last[ND4C_CL_MAX_RANK];
-  const int64_t *strides[3] = {y->strides, of_first, of_last};
+  const nd4c_tensor *const walked[] = {y, first, last};
   nd4c_cl_walk walk;
-  nd4c_cl_broadcast_strides(first, y->rank, y->shape, of_first);
-  nd4c_cl_broadcast_strides(last, y->rank, y->shape, of_last);
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 3, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_tensors(step, &walk, y->rank, y->shape, 3, walked));
   if (nd4c_cl_is_dry(step)) {
     ND4C_BACKEND_TRY(nd4c_cl_judge_check(step, l->parameters, parameters));
     return nd4c_cl_step_call(step);
@@ -71,7 +63,7 @@ static nd4c_status random_gamma(const nd4c_cl_step *step) {
   return draw(step, &(law){.function = "gamma",
                            .parameters = 1,
                            .allowed = {finite},
-                           .scale = step->call->attrs[ND4C_ATTR_random_gamma_scale].as.f});
+                           .scale = ND4C_REAL_OF(step->call, random_gamma_scale)});
 }
 
 #define OPS(X)                                \
@@ -79,7 +71,7 @@ static nd4c_status random_gamma(const nd4c_cl_step *step) {
   X(random_binomial, random_binomial(step))   \
   X(random_gamma, random_gamma(step))         \
   X(random_poisson, random_poisson(step))
-#define DEFINE_KERNEL(op, what) ND4C_CL_STEP_KERNEL(op, ND4C_CL_STATES, what, judge_scratch)
+#define DEFINE_KERNEL(op, what) ND4C_CL_STEP_KERNEL(op, ND4C_CL_STATES, what, nd4c_cl_judge_scratch)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_random_laws_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

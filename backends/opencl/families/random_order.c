@@ -34,13 +34,8 @@ static nd4c_status make_order(const nd4c_call *call, int64_t count, nd4c_dtype d
                            ND4C_CL_LONG(y != NULL ? y->strides[0] : 1));
 }
 
-static int64_t order_scratch(int64_t count) {
-  nd4c_cl_sorting sorting;
-  return nd4c_cl_sorting_make(&sorting, 0, 1, count) * ND4C_CL_WORD;
-}
-
 static int64_t permutation_scratch(const nd4c_call *call) {
-  return order_scratch(call->outputs[0].size);
+  return nd4c_cl_sorting_bytes(call->outputs[0].size);
 }
 
 static nd4c_status random_permutation(const nd4c_cl_step *step) {
@@ -48,17 +43,17 @@ static nd4c_status random_permutation(const nd4c_cl_step *step) {
   const nd4c_tensor *y = &call->outputs[0];
   nd4c_cl_sorting sorting;
   if (nd4c_cl_is_dry(step)) {
-    return nd4c_cl_sorting_check(step, y->size, order_scratch(y->size));
+    return nd4c_cl_sorting_check(step, y->size, nd4c_cl_sorting_bytes(y->size));
   }
   return y->size == 0 ? ND4C_OK : make_order(call, y->size, y->dtype, &sorting, y);
 }
 
 static int32_t shuffle_axis(const nd4c_call *call) {
-  return nd4c_axis(call->attrs[ND4C_ATTR_random_shuffle_axis].as.i, call->inputs[1].rank);
+  return nd4c_axis(ND4C_INT_OF(call, random_shuffle_axis), call->inputs[1].rank);
 }
 
 static int64_t shuffle_scratch(const nd4c_call *call) {
-  return order_scratch(call->inputs[1].shape[shuffle_axis(call)]);
+  return nd4c_cl_sorting_bytes(call->inputs[1].shape[shuffle_axis(call)]);
 }
 
 static nd4c_status random_shuffle(const nd4c_cl_step *step) {

@@ -1,6 +1,4 @@
 /* Recurrent layers and cells. dispatch/choice.c asks these kernels for arrays on OpenCL devices. */
-#include <stdio.h>
-
 #include "backends/opencl/support/reduction.h"
 
 enum { GROUP = 64, NUMBERS = 7 /* of the scratch buffer for each hidden unit of a chain */ };
@@ -72,7 +70,7 @@ static void finish(plan *p) {
   last_strides(p->c, 3, s->c);
   last_strides(p->last_h, 3, s->last_h);
   last_strides(p->last_c, 3, s->last_c);
-  s->lengths = p->lengths != NULL ? p->lengths->strides[0] : 0;
+  s->lengths = nd4c_cl_stride_of(p->lengths, 0);
   s->has_bias = p->bias != NULL;
   s->has_lengths = p->lengths != NULL;
   s->has_h = p->h != NULL;
@@ -83,8 +81,8 @@ static void finish(plan *p) {
 
 static plan layer_plan(const nd4c_call *call) {
   nd4c_op op = call->op->op;
-  bool lstm = op == ND4C_OP_lstm, gru = op == ND4C_OP_gru, first = call->attrs[ND4C_ATTR_rnn_batch_first].as.i != 0;
-  int64_t direction = call->attrs[ND4C_ATTR_rnn_direction].as.i;
+  bool lstm = op == ND4C_OP_lstm, gru = op == ND4C_OP_gru, first = ND4C_FLAG_OF(call, rnn_batch_first);
+  int64_t direction = ND4C_INT_OF(call, rnn_direction);
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   plan p = {.cell = lstm  ? "CELL_lstm"
                     : gru ? "CELL_gru"
@@ -107,9 +105,9 @@ static plan layer_plan(const nd4c_call *call) {
   s->hidden = p.r->shape[2];
   s->directions = direction == ND4C_DIRECTION_BIDIRECTIONAL ? 2 : 1;
   s->reverse = direction == ND4C_DIRECTION_REVERSE;
-  s->linear_before_reset = gru && call->attrs[ND4C_ATTR_gru_linear_before_reset].as.i != 0;
-  s->input_forget = lstm && call->attrs[ND4C_ATTR_lstm_input_forget].as.i != 0;
-  p.numbers[12] = call->attrs[ND4C_ATTR_rnn_clip].as.f;
+  s->linear_before_reset = gru && ND4C_FLAG_OF(call, gru_linear_before_reset);
+  s->input_forget = lstm && ND4C_FLAG_OF(call, lstm_input_forget);
+  p.numbers[12] = ND4C_REAL_OF(call, rnn_clip);
   default_kinds(&p, !lstm && !gru);
   given_kinds(call, &p, lstm ? 3 : gru ? 2 : 1);
   finish(&p);
@@ -117,9 +115,7 @@ static plan layer_plan(const nd4c_call *call) {
   last_strides(y, 4, s->y); /* [n, t, d, i] or [t, d, n, i] */
   if (first) {
     const int64_t strides[4] = {s->y[1], s->y[2], s->y[0], s->y[3]};
-    for (int i = 0; i < 4; i++) {
-      s->y[i] = strides[i];
-    }
+    memcpy(s->y, strides, sizeof strides);
     swap(s->h);
     swap(s->c);
     swap(s->last_h);
@@ -151,7 +147,7 @@ static plan cell_plan(const nd4c_call *call) {
   p.s.batch = x->shape[0];
   p.s.inputs = x->shape[1];
   p.s.hidden = call->inputs[1].shape[1];
-  p.s.linear_before_reset = gru && call->attrs[ND4C_ATTR_gru_cell_linear_before_reset].as.i != 0;
+  p.s.linear_before_reset = gru && ND4C_FLAG_OF(call, gru_cell_linear_before_reset);
   default_kinds(&p, !lstm && !gru);
   finish(&p);
   p.s.x[0] = x->strides[0];
@@ -159,23 +155,9 @@ static plan cell_plan(const nd4c_call *call) {
   return p;
 }
 
-static bool is_layer(nd4c_op op) {
-  return op == ND4C_OP_rnn || op == ND4C_OP_gru || op == ND4C_OP_lstm;
-}
-
 static plan make_plan(const nd4c_call *call) {
-  return is_layer(call->op->op) ? layer_plan(call) : cell_plan(call);
-}
-
-static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  for (int32_t i = 1; i < call->input_count; i++) {
-    bool lengths = is_layer(call->op->op) && i == ND4C_IN_rnn_sequence_lengths;
-    if (call->inputs[i].dtype != ND4C_DTYPE_NONE && !lengths && call->inputs[i].dtype != call->inputs[0].dtype) {
-      (void)snprintf(reason, reason_size, "operands of several dtypes");
-      return false;
-    }
-  }
-  return nd4c_cl_call_usable(call, reason, reason_size);
+  nd4c_op op = call->op->op;
+  return op == ND4C_OP_rnn || op == ND4C_OP_gru || op == ND4C_OP_lstm ? layer_plan(call) : cell_plan(call);
 }
 
 static int64_t scratch(const nd4c_call *call) {
@@ -209,7 +191,7 @@ static nd4c_status run(const nd4c_call *call) {
   X(rnn_cell)  \
   X(gru_cell)  \
   X(lstm_cell)
-#define DEFINE(op) ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, usable, run, scratch)
+#define DEFINE(op) ND4C_CL_KERNEL(op, ND4C_CL_FLOATS, nd4c_cl_call_usable, run, scratch)
 OPS(DEFINE)
 
 const nd4c_kernel *const nd4c_cl_recurrent_kernels[] = {OPS(ND4C_CL_LISTED_OP) NULL};

@@ -1,7 +1,5 @@
 /* Connectionist temporal classification: the loss, and two ways to decode. dispatch/choice.c asks these kernels for
  * arrays on OpenCL devices. */
-#include <stdio.h>
-
 #include "backends/opencl/support/reduction.h"
 
 enum {
@@ -24,7 +22,7 @@ static sequences sequences_of(const nd4c_call *call, int32_t lengths_at, int32_t
                      .classes = x->shape[2],
                      .blank = call->attrs[blank_at].as.i,
                      .x = {x->strides[0], x->strides[1], x->strides[2]},
-                     .lengths = lengths != NULL ? lengths->strides[0] : 0,
+                     .lengths = nd4c_cl_stride_of(lengths, 0),
                      .has_lengths = lengths != NULL};
 }
 
@@ -32,7 +30,7 @@ static nd4c_cl_options options_of(const nd4c_call *call, const char *what, const
                                   const nd4c_tensor *y) {
   nd4c_cl_options options = {{0}};
   nd4c_cl_define(&options, what, "1");
-  ND4C_CL_TYPES(&options, "AEY", call->inputs[0].dtype, lengths != NULL ? lengths->dtype : ND4C_INT64, y->dtype);
+  ND4C_CL_TYPES(&options, "AEY", call->inputs[0].dtype, nd4c_cl_dtype_of(lengths, ND4C_INT64), y->dtype);
   nd4c_cl_define_real(&options, call);
   return options;
 }
@@ -53,16 +51,14 @@ static nd4c_status loss_run(const nd4c_call *call) {
   sequences s = sequences_of(call, ND4C_IN_ctc_loss_input_lengths, ND4C_ATTR_ctc_loss_blank);
   nd4c_cl_options options = options_of(call, "CTC_loss", lengths, y);
   ND4C_CL_TYPES(&options, "BC", targets->dtype, target_lengths->dtype);
-  ND4C_BACKEND_TRY(ND4C_CL_RUN_GROUPS(call, "ctc", "ctc_alignments", options, s.batch, GROUP, ND4C_CL_VALUE(s),
-                                      ND4C_CL_IN(&call->inputs[0]), ND4C_CL_IN(lengths), ND4C_CL_STRIDED(targets, READ),
-                                      ND4C_CL_STRIDED(target_lengths, READ), ND4C_CL_LONG(targets->shape[1]),
-                                      ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s.batch),
-                                      ND4C_CL_INT(call->attrs[ND4C_ATTR_ctc_loss_zero_infinity].as.i != 0),
-                                      ND4C_CL_FAULT, ND4C_CL_LOCAL(sizeof(int32_t))));
+  ND4C_BACKEND_TRY(ND4C_CL_RUN_GROUPS(
+      call, "ctc", "ctc_alignments", options, s.batch, GROUP, ND4C_CL_VALUE(s), ND4C_CL_IN(&call->inputs[0]),
+      ND4C_CL_IN(lengths), ND4C_CL_STRIDED(targets, READ), ND4C_CL_STRIDED(target_lengths, READ),
+      ND4C_CL_LONG(targets->shape[1]), ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s.batch),
+      ND4C_CL_INT(ND4C_FLAG_OF(call, ctc_loss_zero_infinity)), ND4C_CL_FAULT, ND4C_CL_LOCAL(sizeof(int32_t))));
   return ND4C_CL_RUN(call, "ctc", "ctc_losses", options, 1, ND4C_CL_SCRATCH(READ), ND4C_CL_LONG(s.batch),
-                     ND4C_CL_STRIDED(target_lengths, READ),
-                     ND4C_CL_INT((int32_t)call->attrs[ND4C_ATTR_ctc_loss_reduction].as.i), ND4C_CL_OUT(y),
-                     ND4C_CL_LONG(y->rank > 0 ? y->strides[0] : 0));
+                     ND4C_CL_STRIDED(target_lengths, READ), ND4C_CL_INT((int32_t)ND4C_INT_OF(call, ctc_loss_reduction)),
+                     ND4C_CL_OUT(y), ND4C_CL_LONG(y->rank > 0 ? y->strides[0] : 0));
 }
 
 /* -- decoding ------------------------------------------------------------------------------------------------------ */
@@ -84,15 +80,15 @@ static nd4c_status greedy_run(const nd4c_call *call) {
                                ND4C_CL_IN(&call->inputs[0]), ND4C_CL_SCRATCH(WRITE)));
   return ND4C_CL_RUN(call, "ctc", "ctc_collapse", options, s.batch, ND4C_CL_VALUE(s), ND4C_CL_IN(&call->inputs[0]),
                      ND4C_CL_IN(lengths), ND4C_CL_SCRATCH(READ),
-                     ND4C_CL_INT(call->attrs[ND4C_ATTR_ctc_greedy_decode_merge_repeated].as.i != 0),
-                     PATHS(call->outputs), ND4C_CL_FAULT);
+                     ND4C_CL_INT(ND4C_FLAG_OF(call, ctc_greedy_decode_merge_repeated)), PATHS(call->outputs),
+                     ND4C_CL_FAULT);
 }
 
 /* What the beam search of one sequence needs: prefixes, beams and those of the next step, candidates. -1: too much. */
 static int64_t beam_bytes(const nd4c_call *call) {
   const int64_t limit = INT64_C(1) << 44;
   const nd4c_tensor *x = &call->inputs[0];
-  int64_t width = call->attrs[ND4C_ATTR_ctc_beam_decode_beam_width].as.i;
+  int64_t width = ND4C_INT_OF(call, ctc_beam_decode_beam_width);
   if (x->shape[0] >= limit / width || x->shape[2] >= limit / width) {
     return -1;
   }
@@ -103,35 +99,33 @@ static int64_t beam_scratch(const nd4c_call *call) {
   return call->inputs[0].shape[1] * beam_bytes(call);
 }
 
-static bool beam_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  int64_t most = nd4c_cl_device_limits(call->device)->buffer_bytes, bytes = beam_bytes(call);
-  if (call->attrs[ND4C_ATTR_ctc_beam_decode_beam_width].as.i > WIDEST) {
-    (void)snprintf(reason, reason_size, "beams of more than %d", (int)WIDEST);
-    return false;
+static nd4c_status beam_decode(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
+  const nd4c_tensor *lengths = nd4c_cl_input(call, ND4C_IN_ctc_beam_decode_input_lengths);
+  int64_t width = ND4C_INT_OF(call, ctc_beam_decode_beam_width), bytes = beam_bytes(call);
+  int64_t most = nd4c_cl_device_limits(call->device)->buffer_bytes;
+  if (width > WIDEST) {
+    return nd4c_cl_step_refuse(step, "beams of more than %d", (int)WIDEST);
   }
   if (bytes < 0 || call->inputs[0].shape[1] > most / bytes) {
-    (void)snprintf(reason, reason_size, "the search needs more than the device's longest buffer, %lld bytes",
-                   (long long)most);
-    return false;
+    return nd4c_cl_step_refuse(step, "the search needs more than the device's longest buffer, %lld bytes",
+                               (long long)most);
   }
-  return nd4c_cl_call_usable(call, reason, reason_size);
-}
-
-static nd4c_status beam_run(const nd4c_call *call) {
-  const nd4c_tensor *lengths = nd4c_cl_input(call, ND4C_IN_ctc_beam_decode_input_lengths);
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
   sequences s = sequences_of(call, ND4C_IN_ctc_beam_decode_input_lengths, ND4C_ATTR_ctc_beam_decode_blank);
   nd4c_cl_options options = options_of(call, "CTC_beam", lengths, &call->outputs[2]);
   return ND4C_CL_RUN_GROUPS(call, "ctc", "ctc_beams", options, s.batch, GROUP, ND4C_CL_VALUE(s),
                             ND4C_CL_IN(&call->inputs[0]), ND4C_CL_IN(lengths), ND4C_CL_SCRATCH(READ_WRITE),
-                            ND4C_CL_LONG(beam_bytes(call), call->attrs[ND4C_ATTR_ctc_beam_decode_beam_width].as.i,
-                                         call->attrs[ND4C_ATTR_ctc_beam_decode_top_paths].as.i),
+                            ND4C_CL_LONG(bytes, width, ND4C_INT_OF(call, ctc_beam_decode_top_paths)),
                             PATHS(call->outputs), ND4C_CL_FAULT, ND4C_CL_LOCAL_EACH(sizeof(double)),
                             ND4C_CL_LOCAL_EACH(sizeof(int64_t)));
 }
 
 ND4C_CL_KERNEL(ctc_loss, ND4C_CL_FLOATS, nd4c_cl_call_usable, loss_run, loss_scratch)
 ND4C_CL_KERNEL(ctc_greedy_decode, ND4C_CL_FLOATS, nd4c_cl_call_usable, greedy_run, greedy_scratch)
-ND4C_CL_KERNEL(ctc_beam_decode, ND4C_CL_FLOATS, beam_usable, beam_run, beam_scratch)
+ND4C_CL_STEP_KERNEL(ctc_beam_decode, ND4C_CL_FLOATS, beam_decode(step), beam_scratch)
 
 const nd4c_kernel *const nd4c_cl_recurrent_ctc_kernels[] = {&opencl_ctc_loss, &opencl_ctc_greedy_decode,
                                                             &opencl_ctc_beam_decode, NULL};

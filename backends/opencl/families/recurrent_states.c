@@ -1,24 +1,8 @@
 /* Layers whose states do not mix: sru and linear attention. dispatch/choice.c asks these kernels for arrays on OpenCL
  * devices. */
 #include <math.h>
-#include <stdio.h>
 
 #include "backends/opencl/support/reduction.h"
-
-static bool one_dtype(const nd4c_call *call, int32_t except, char *reason, size_t reason_size) {
-  for (int32_t i = 1; i < call->input_count; i++) {
-    nd4c_dtype dtype = call->inputs[i].dtype;
-    if (i != except && dtype != ND4C_DTYPE_NONE && dtype != call->inputs[0].dtype) {
-      (void)snprintf(reason, reason_size, "operands of several dtypes");
-      return false;
-    }
-  }
-  return nd4c_cl_call_usable(call, reason, reason_size);
-}
-
-static bool sru_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  return one_dtype(call, -1, reason, reason_size);
-}
 
 static nd4c_status sru_run(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *first = nd4c_cl_input(call, ND4C_IN_sru_initial_c);
@@ -49,10 +33,6 @@ static int64_t copy_strides(const nd4c_tensor *x, int64_t *strides) {
   return x != NULL ? x->shape[x->rank - 1] : 0;
 }
 
-static bool linear_attention_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  return one_dtype(call, ND4C_IN_linear_attention_past_state, reason, reason_size);
-}
-
 /* The buffer is not empty even if the states have no features: kernels need one. */
 static int64_t linear_attention_scratch(const nd4c_call *call) {
   return (call->outputs[1].size + 1) * (int64_t)sizeof(double);
@@ -63,11 +43,11 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
   const nd4c_tensor *past = nd4c_cl_input(call, ND4C_IN_linear_attention_past_state);
   const nd4c_tensor *decay = nd4c_cl_input(call, ND4C_IN_linear_attention_decay);
   const nd4c_tensor *beta = nd4c_cl_input(call, ND4C_IN_linear_attention_beta);
-  double scale = call->attrs[ND4C_ATTR_linear_attention_scale].as.f;
+  double scale = ND4C_REAL_OF(call, linear_attention_scale);
   nd4c_cl_options options = {{0}};
   sizes s = {.batch = q->shape[0],
-             .q_heads = call->attrs[ND4C_ATTR_linear_attention_q_heads].as.i,
-             .kv_heads = call->attrs[ND4C_ATTR_linear_attention_kv_heads].as.i,
+             .q_heads = ND4C_INT_OF(call, linear_attention_q_heads),
+             .kv_heads = ND4C_INT_OF(call, linear_attention_kv_heads),
              .length = q->shape[1],
              .head = state->shape[2],
              .v_head = state->shape[3]};
@@ -89,8 +69,7 @@ static nd4c_status linear_attention_run(const nd4c_call *call) {
                      ND4C_CL_REAL(scale == 0 ? 1 / sqrt((double)s.head) : scale), ND4C_CL_SCRATCH(READ_WRITE));
 }
 
-ND4C_CL_KERNEL(sru, ND4C_CL_FLOATS, sru_usable, sru_run, NULL)
-ND4C_CL_KERNEL(linear_attention, ND4C_CL_FLOATS, linear_attention_usable, linear_attention_run,
-               linear_attention_scratch)
+ND4C_CL_KERNEL(sru, ND4C_CL_FLOATS, nd4c_cl_call_usable, sru_run, NULL)
+ND4C_CL_KERNEL(linear_attention, ND4C_CL_FLOATS, nd4c_cl_call_usable, linear_attention_run, linear_attention_scratch)
 
 const nd4c_kernel *const nd4c_cl_recurrent_states_kernels[] = {&opencl_sru, &opencl_linear_attention, NULL};

@@ -1,7 +1,5 @@
 /* The family reduction: which statistic of reduction.cl an op computes. dispatch/choice.c asks these kernels for arrays
  * on OpenCL devices. The launches are in support/reduction.c. */
-#include <stdio.h>
-
 #include "backends/opencl/support/reduction.h"
 
 typedef struct row {
@@ -82,7 +80,7 @@ static nd4c_cl_reduction reduction_of(const nd4c_call *call) {
     keepdims = ND4C_ATTR_vector_norm_keepdims;
   }
   if (r->single_axis && reduction.a->rank > 0) {
-    reduction.reduced[nd4c_axis(call->attrs[ND4C_ATTR_argmax_axis].as.i, reduction.a->rank)] = true;
+    reduction.reduced[nd4c_axis(ND4C_INT_OF(call, argmax_axis), reduction.a->rank)] = true;
   } else if (!r->single_axis) {
     nd4c_cl_reduced_axes(reduction.a->rank, &call->attrs[axes], reduction.reduced);
   }
@@ -90,22 +88,14 @@ static nd4c_cl_reduction reduction_of(const nd4c_call *call) {
   return reduction;
 }
 
-static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
-    return false;
-  }
-  nd4c_cl_reduction reduction = reduction_of(call);
-  return nd4c_cl_reduction_usable(&reduction, reason, reason_size);
-}
-
 static int64_t scratch(const nd4c_call *call) {
   nd4c_cl_reduction reduction = reduction_of(call);
   return nd4c_cl_reduction_scratch(call, &reduction);
 }
 
-static nd4c_status run(const nd4c_call *call) {
-  nd4c_cl_reduction reduction = reduction_of(call);
-  return nd4c_cl_reduce(call, &reduction);
+static nd4c_status reduce(const nd4c_cl_step *step) {
+  nd4c_cl_reduction reduction = reduction_of(step->call);
+  return nd4c_cl_reduce(step, &reduction);
 }
 
 /* -- moments: two results ------------------------------------------------------------------------------------------ */
@@ -114,14 +104,8 @@ static nd4c_cl_reduction moment_of(const nd4c_call *call, int32_t output) {
   nd4c_cl_reduction reduction = {
       .gather = output == 0 ? "GATHER_mean" : "GATHER_var", .a = &call->inputs[0], .y = &call->outputs[output]};
   nd4c_cl_reduced_axes(reduction.a->rank, &call->attrs[ND4C_ATTR_moments_axes], reduction.reduced);
-  nd4c_cl_reduction_over(&reduction, call->attrs[ND4C_ATTR_moments_keepdims].as.i != 0);
+  nd4c_cl_reduction_over(&reduction, ND4C_FLAG_OF(call, moments_keepdims));
   return reduction;
-}
-
-static bool moments_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  nd4c_cl_reduction mean = moment_of(call, 0), variance = moment_of(call, 1);
-  return nd4c_cl_call_usable(call, reason, reason_size) && nd4c_cl_reduction_usable(&mean, reason, reason_size) &&
-         nd4c_cl_reduction_usable(&variance, reason, reason_size);
 }
 
 static int64_t moments_scratch(const nd4c_call *call) {
@@ -129,10 +113,10 @@ static int64_t moments_scratch(const nd4c_call *call) {
   return nd4c_cl_reduction_scratch(call, &mean);
 }
 
-static nd4c_status moments_run(const nd4c_call *call) {
-  nd4c_cl_reduction mean = moment_of(call, 0), variance = moment_of(call, 1);
-  nd4c_status status = nd4c_cl_reduce(call, &mean);
-  return status == ND4C_OK ? nd4c_cl_reduce(call, &variance) : status;
+static nd4c_status moments(const nd4c_cl_step *step) {
+  nd4c_cl_reduction mean = moment_of(step->call, 0), variance = moment_of(step->call, 1);
+  ND4C_BACKEND_TRY(nd4c_cl_reduce(step, &mean));
+  return nd4c_cl_reduce(step, &variance);
 }
 
 /* -- matrix_norm: those that no singular values are for ----------------------------------------------------------- */
@@ -146,8 +130,8 @@ typedef struct matrix_norm {
 
 static void matrix_norm_plan(const nd4c_call *call, matrix_norm *p) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  const int64_t ord = call->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
-  bool keepdims = call->attrs[ND4C_ATTR_matrix_norm_keepdims].as.i != 0;
+  const int64_t ord = ND4C_INT_OF(call, matrix_norm_ord);
+  bool keepdims = ND4C_FLAG_OF(call, matrix_norm_keepdims);
   bool by_rows = nd4c_norm_is_by_rows(ord);
   int32_t row_axis = x->rank - 2, column_axis = x->rank - 1, inner = by_rows ? column_axis : row_axis;
   int64_t size = 1;
@@ -179,20 +163,6 @@ static void matrix_norm_plan(const nd4c_call *call, matrix_norm *p) {
   p->first.scratch_at = p->last.scratch_at = p->sums_bytes;
 }
 
-static bool matrix_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  matrix_norm p;
-  if (nd4c_norm_is_spectral(call->attrs[ND4C_ATTR_matrix_norm_ord].as.i)) {
-    (void)snprintf(reason, reason_size, "singular values are not computed by OpenCL kernels");
-    return false;
-  }
-  if (!nd4c_cl_call_usable(call, reason, reason_size)) {
-    return false;
-  }
-  matrix_norm_plan(call, &p);
-  return nd4c_cl_reduction_usable(&p.first, reason, reason_size) &&
-         (!p.two || nd4c_cl_reduction_usable(&p.last, reason, reason_size));
-}
-
 static int64_t matrix_norm_scratch(const nd4c_call *call) {
   matrix_norm p;
   matrix_norm_plan(call, &p);
@@ -201,17 +171,21 @@ static int64_t matrix_norm_scratch(const nd4c_call *call) {
   return p.sums_bytes + (first > last ? first : last);
 }
 
-static nd4c_status matrix_norm_run(const nd4c_call *call) {
+static nd4c_status norm_matrix(const nd4c_cl_step *step) {
   matrix_norm p;
-  matrix_norm_plan(call, &p);
-  nd4c_status status = nd4c_cl_reduce(call, &p.first);
-  return status == ND4C_OK && p.two ? nd4c_cl_reduce(call, &p.last) : status;
+  if (nd4c_norm_is_spectral(ND4C_INT_OF(step->call, matrix_norm_ord))) {
+    return nd4c_cl_step_refuse(step, "singular values are not computed by OpenCL kernels");
+  }
+  matrix_norm_plan(step->call, &p);
+  ND4C_BACKEND_TRY(nd4c_cl_reduce(step, &p.first));
+  return p.two ? nd4c_cl_reduce(step, &p.last) : ND4C_OK;
 }
 
-#define DEFINE_KERNEL(op, dtypes, ...) ND4C_CL_KERNEL(op, dtypes, usable, run, scratch)
+ND4C_CL_STEP(reduce, reduce(step))
+#define DEFINE_KERNEL(op, dtypes, ...) ND4C_CL_KERNEL(op, dtypes, reduce_usable, reduce_run, scratch)
 REDUCTIONS(DEFINE_KERNEL)
-ND4C_CL_KERNEL(moments, ND4C_CL_FLOATS, moments_usable, moments_run, moments_scratch)
-ND4C_CL_KERNEL(matrix_norm, ND4C_CL_FLOATS, matrix_norm_usable, matrix_norm_run, matrix_norm_scratch)
+ND4C_CL_STEP_KERNEL(moments, ND4C_CL_FLOATS, moments(step), moments_scratch)
+ND4C_CL_STEP_KERNEL(matrix_norm, ND4C_CL_FLOATS, norm_matrix(step), matrix_norm_scratch)
 
 const nd4c_kernel *const nd4c_cl_reduction_kernels[] = {&opencl_moments, &opencl_matrix_norm,
                                                         REDUCTIONS(ND4C_CL_LISTED) NULL};

@@ -62,9 +62,6 @@ static nd4c_status view_as_real(const nd4c_cl_step *step) {
   if (is_complex(x->dtype)) {
     return nd4c_cl_move(step, y->rank, y->shape, &from.tensor, 0, from.strides, y, 0, y->strides);
   }
-  if (x->dtype != y->dtype) {
-    return nd4c_cl_step_refuse(step, "parts of another dtype than the numbers");
-  }
   /* Parts of real numbers: themselves, and zeros beside them. */
   ND4C_BACKEND_TRY(nd4c_cl_move(step, y->rank, from.shape, &from.tensor, 0, from.strides, y, 0, y->strides));
   rest.tensor = *y;

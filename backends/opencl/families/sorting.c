@@ -9,13 +9,17 @@ typedef struct taking {
   bool descending;
 } taking;
 
+static int64_t sort_scratch(const nd4c_call *call) {
+  return nd4c_cl_sorting_bytes(call->inputs[0].size);
+}
+
 /* A line for each place of the other axes. */
 static int64_t lines_of(const nd4c_tensor *x, int64_t length) {
   return length > 0 ? x->size / length : 0;
 }
 
 static int32_t sort_axis(const nd4c_call *call) {
-  return nd4c_axis(call->attrs[ND4C_ATTR_sort_axis].as.i, call->inputs[0].rank);
+  return nd4c_axis(ND4C_INT_OF(call, sort_axis), call->inputs[0].rank);
 }
 
 /* Strides of the sorted order's places for the taken part of x's shape. */
@@ -69,13 +73,13 @@ static nd4c_status sort_lines(const nd4c_cl_step *step, const taking *t) {
   int32_t axis = sort_axis(call);
   int64_t length = x->shape[axis], shape[ND4C_CL_MAX_RANK], places[ND4C_CL_MAX_RANK];
   nd4c_cl_sorting sorting;
-  int64_t words = nd4c_cl_sorting_make(&sorting, 0, lines_of(x, length), length);
+  (void)nd4c_cl_sorting_make(&sorting, 0, lines_of(x, length), length);
   for (int32_t i = 0; i < x->rank; i++) {
     shape[i] = i == axis ? t->taken : x->shape[i];
   }
   order_strides(x, axis, places);
   if (nd4c_cl_is_dry(step)) {
-    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, x->size, words * ND4C_CL_WORD));
+    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, x->size, sort_scratch(call)));
   } else if (x->size == 0 || t->taken == 0) {
     return ND4C_OK;
   }
@@ -89,25 +93,18 @@ static nd4c_status sort_lines(const nd4c_cl_step *step, const taking *t) {
   return t->indices != NULL ? write_indices(step, t, axis, shape, places, sorting.order) : ND4C_OK;
 }
 
-static int64_t sort_scratch(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0];
-  int64_t length = x->shape[sort_axis(call)];
-  nd4c_cl_sorting sorting;
-  return nd4c_cl_sorting_make(&sorting, 0, lines_of(x, length), length) * ND4C_CL_WORD;
-}
-
 static nd4c_status sort(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   return sort_lines(step, &(taking){.values = &call->outputs[0],
                                     .taken = call->inputs[0].shape[sort_axis(call)],
-                                    .descending = call->attrs[ND4C_ATTR_sort_descending].as.i != 0});
+                                    .descending = ND4C_FLAG_OF(call, sort_descending)});
 }
 
 static nd4c_status argsort(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   return sort_lines(step, &(taking){.indices = &call->outputs[0],
                                     .taken = call->inputs[0].shape[sort_axis(call)],
-                                    .descending = call->attrs[ND4C_ATTR_argsort_descending].as.i != 0});
+                                    .descending = ND4C_FLAG_OF(call, argsort_descending)});
 }
 
 static const nd4c_tensor *wanted(const nd4c_call *call, int32_t output) {
@@ -118,28 +115,28 @@ static nd4c_status top_k(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   return sort_lines(step, &(taking){.values = wanted(call, 0),
                                     .indices = wanted(call, 1),
-                                    .taken = call->attrs[ND4C_ATTR_top_k_k].as.i,
-                                    .descending = call->attrs[ND4C_ATTR_top_k_largest].as.i != 0});
+                                    .taken = ND4C_INT_OF(call, top_k_k),
+                                    .descending = ND4C_FLAG_OF(call, top_k_largest)});
 }
 
 static nd4c_status kth_value(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
-  return sort_lines(step, &(taking){.values = wanted(call, 0),
-                                    .indices = wanted(call, 1),
-                                    .first = call->attrs[ND4C_ATTR_kth_value_k].as.i,
-                                    .taken = 1});
+  return sort_lines(
+      step,
+      &(taking){
+          .values = wanted(call, 0), .indices = wanted(call, 1), .first = ND4C_INT_OF(call, kth_value_k), .taken = 1});
 }
 
 /* Sorts stably by each key in turn, the last key last. Each key is read in the order that the earlier keys gave. */
 static nd4c_status lexsort(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  int32_t axis = nd4c_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank);
+  int32_t axis = nd4c_axis(ND4C_INT_OF(call, lexsort_axis), y->rank);
   int64_t places[ND4C_CL_MAX_RANK];
   nd4c_cl_sorting sorting;
-  int64_t words = nd4c_cl_sorting_make(&sorting, 0, lines_of(y, y->shape[axis]), y->shape[axis]);
+  (void)nd4c_cl_sorting_make(&sorting, 0, lines_of(y, y->shape[axis]), y->shape[axis]);
   if (nd4c_cl_is_dry(step)) {
-    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, y->size, words * ND4C_CL_WORD));
+    ND4C_BACKEND_TRY(nd4c_cl_sorting_check(step, y->size, sort_scratch(call)));
   } else if (y->size == 0) {
     return ND4C_OK;
   }
@@ -156,22 +153,15 @@ static nd4c_status lexsort(const nd4c_cl_step *step) {
   return nd4c_cl_write_numbers(step, sorting.order, 0, y, places);
 }
 
-static int64_t lexsort_scratch(const nd4c_call *call) {
-  const nd4c_tensor *y = &call->outputs[0];
-  int64_t length = y->shape[nd4c_axis(call->attrs[ND4C_ATTR_lexsort_axis].as.i, y->rank)];
-  nd4c_cl_sorting sorting;
-  return nd4c_cl_sorting_make(&sorting, 0, lines_of(y, length), length) * ND4C_CL_WORD;
-}
-
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                \
-  X(sort, sort(step), sort_scratch)           \
-  X(argsort, argsort(step), sort_scratch)     \
-  X(top_k, top_k(step), sort_scratch)         \
-  X(kth_value, kth_value(step), sort_scratch) \
-  X(lexsort, lexsort(step), lexsort_scratch)
-#define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, scratch)
+#define OPS(X)                  \
+  X(sort, sort(step))           \
+  X(argsort, argsort(step))     \
+  X(top_k, top_k(step))         \
+  X(kth_value, kth_value(step)) \
+  X(lexsort, lexsort(step))
+#define DEFINE_KERNEL(op, what) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, sort_scratch)
 OPS(DEFINE_KERNEL)
 
 const nd4c_kernel *const nd4c_cl_sorting_kernels[] = {OPS(ND4C_CL_LISTED) NULL};

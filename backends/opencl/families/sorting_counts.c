@@ -16,9 +16,6 @@ static nd4c_status search_all(const nd4c_cl_step *step, const search *s) {
   const nd4c_tensor *y = &call->outputs[0];
   const int64_t *strides[2] = {s->values->strides, y->strides};
   nd4c_cl_walk walk;
-  if (s->values->dtype != s->row->dtype) {
-    return nd4c_cl_step_refuse(step, "values of another dtype than the sorted row's");
-  }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, strides));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
@@ -44,7 +41,7 @@ static nd4c_status searchsorted(const nd4c_cl_step *step) {
   return search_all(step, &(search){.row = &call->inputs[0],
                                     .sorter = sorter,
                                     .values = &call->inputs[1],
-                                    .after = call->attrs[ND4C_ATTR_searchsorted_right].as.i != 0});
+                                    .after = ND4C_FLAG_OF(call, searchsorted_right)});
 }
 
 enum { VERDICT_NUMBERS = 4 }; /* 32-bit ones */
@@ -69,7 +66,7 @@ static nd4c_status digitize(const nd4c_cl_step *step) {
   }
   return search_all(step, &(search){.row = bins,
                                     .values = &call->inputs[0],
-                                    .after = call->attrs[ND4C_ATTR_digitize_right].as.i == 0,
+                                    .after = ND4C_INT_OF(call, digitize_right) == 0,
                                     .downwards = verdict[0] != 0});
 }
 
@@ -96,13 +93,12 @@ static nd4c_status in_top_k(const nd4c_cl_step *step) {
     return nd4c_cl_step_refuse(step, "targets that are neither int32 nor int64");
   }
   if (nd4c_cl_is_dry(step)) {
-    return nd4c_cl_dtype_usable(call->device, x->dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+    return nd4c_cl_step_dtype(step, x->dtype);
   }
   return ND4C_CL_RUN_TYPED(call, "places+bins", "in_top_k", x->dtype, x->shape[0], ND4C_CL_IN(x),
                            ND4C_CL_LONG(x->strides[0], x->strides[1], x->shape[1]), ND4C_CL_IN(targets),
                            ND4C_CL_LONG(targets->strides[0]), ND4C_CL_INT(targets->dtype == ND4C_INT64),
-                           ND4C_CL_LONG(call->attrs[ND4C_ATTR_in_top_k_k].as.i), ND4C_CL_OUT(y),
-                           ND4C_CL_LONG(y->strides[0]));
+                           ND4C_CL_LONG(ND4C_INT_OF(call, in_top_k_k)), ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[0]));
 }
 
 /* -- bins ---------------------------------------------------------------------------------------------------------- */
@@ -124,6 +120,13 @@ static void lay_out(binning *b, int64_t count, int64_t bins) {
   b->words = nd4c_cl_sorting_make(&b->sorting, b->edges + bins + 1, 1, count) + EXTENT_WORDS;
 }
 
+/* A bin for each element of the first output, at most. */
+static int64_t bins_scratch(const nd4c_call *call) {
+  binning b;
+  lay_out(&b, call->inputs[0].size, call->outputs[0].size);
+  return b.words * ND4C_CL_WORD;
+}
+
 static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c_tensor *weights, bool wants_double,
                               binning *b) {
   const nd4c_call *call = step->call;
@@ -141,9 +144,8 @@ static nd4c_status begin_bins(const nd4c_cl_step *step, int64_t bins, const nd4c
   if (bins > INT32_MAX) {
     return nd4c_cl_step_refuse(step, "%lld bins, more than 32 bits can number", (long long)bins);
   }
-  return nd4c_cl_call_usable(call, step->reason, step->reason_size)
-             ? nd4c_cl_sorting_check(step, x->size, b->words * ND4C_CL_WORD)
-             : ND4C_UNSUPPORTED;
+  ND4C_BACKEND_TRY(nd4c_cl_step_call(step));
+  return nd4c_cl_sorting_check(step, x->size, b->words * ND4C_CL_WORD);
 }
 
 /* Keys are there: totals[bin] = how many, or the sum of weights. */
@@ -189,16 +191,10 @@ static nd4c_status number_keys(const nd4c_call *call, const binning *b, const nd
                                          bad, (int64_t)sizeof *bad);
 }
 
-static int64_t bincount_scratch(const nd4c_call *call) {
-  binning b;
-  lay_out(&b, call->inputs[0].size, call->outputs[0].shape[0]);
-  return b.words * ND4C_CL_WORD;
-}
-
 static nd4c_status bincount(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  int64_t least = call->attrs[ND4C_ATTR_bincount_minlength].as.i, most = y->shape[0], beyond, bad = 0, largest;
+  int64_t least = ND4C_INT_OF(call, bincount_minlength), most = y->shape[0], beyond, bad = 0, largest;
   binning b;
   ND4C_BACKEND_TRY(begin_bins(step, most, nd4c_cl_input(call, ND4C_IN_bincount_weights), false, &b));
   if (nd4c_cl_is_dry(step)) {
@@ -215,12 +211,6 @@ static nd4c_status bincount(const nd4c_cl_step *step) {
   }
   ND4C_BACKEND_TRY(total(call, &b));
   return write_totals(call, &b, b.weights != NULL, y, length);
-}
-
-static int64_t confusion_scratch(const nd4c_call *call) {
-  binning b;
-  lay_out(&b, call->inputs[0].size, call->outputs[0].size);
-  return b.words * ND4C_CL_WORD;
 }
 
 static nd4c_status confusion_matrix(const nd4c_cl_step *step) {
@@ -248,12 +238,6 @@ static nd4c_status confusion_matrix(const nd4c_cl_step *step) {
 }
 
 /* -- histograms ---------------------------------------------------------------------------------------------------- */
-
-static int64_t histogram_scratch(const nd4c_call *call) {
-  binning b;
-  lay_out(&b, call->inputs[0].size, call->outputs[0].shape[0]);
-  return b.words * ND4C_CL_WORD;
-}
 
 /* The range given, or that of the elements. */
 static nd4c_status find_range(const nd4c_call *call, const binning *b, const nd4c_attr_value *range, double *low,
@@ -332,7 +316,7 @@ static nd4c_status make_density(const nd4c_call *call, const binning *b) {
 static nd4c_status histogram(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *given = nd4c_cl_input(call, ND4C_IN_histogram_edges), *y = &call->outputs[0];
-  bool density = call->attrs[ND4C_ATTR_histogram_density].as.i != 0;
+  bool density = ND4C_FLAG_OF(call, histogram_density);
   double low, high;
   binning b;
   ND4C_BACKEND_TRY(begin_bins(step, y->shape[0], nd4c_cl_input(call, ND4C_IN_histogram_weights), true, &b));
@@ -370,25 +354,25 @@ static nd4c_status histogram_fixed_width(const nd4c_cl_step *step) {
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }
-  ND4C_BACKEND_TRY(bin_keys(call, &b, true, call->attrs[ND4C_ATTR_histogram_fixed_width_low].as.f,
-                            call->attrs[ND4C_ATTR_histogram_fixed_width_high].as.f));
+  ND4C_BACKEND_TRY(bin_keys(call, &b, true, ND4C_REAL_OF(call, histogram_fixed_width_low),
+                            ND4C_REAL_OF(call, histogram_fixed_width_high)));
   ND4C_BACKEND_TRY(total(call, &b));
   return write_totals(call, &b, false, &call->outputs[0], b.bins);
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                                             \
-  X(searchsorted, searchsorted(step), NULL)                                \
-  X(digitize, digitize(step), verdict_scratch)                             \
-  X(is_non_decreasing, check_order(step, false), NULL)                     \
-  X(is_strictly_increasing, check_order(step, true), NULL)                 \
-  X(in_top_k, in_top_k(step), NULL)                                        \
-  X(histogram, histogram(step), histogram_scratch)                         \
-  X(histogram_bin_edges, histogram_bin_edges(step), histogram_scratch)     \
-  X(histogram_fixed_width, histogram_fixed_width(step), histogram_scratch) \
-  X(bincount, bincount(step), bincount_scratch)                            \
-  X(confusion_matrix, confusion_matrix(step), confusion_scratch)
+#define OPS(X)                                                        \
+  X(searchsorted, searchsorted(step), NULL)                           \
+  X(digitize, digitize(step), verdict_scratch)                        \
+  X(is_non_decreasing, check_order(step, false), NULL)                \
+  X(is_strictly_increasing, check_order(step, true), NULL)            \
+  X(in_top_k, in_top_k(step), NULL)                                   \
+  X(histogram, histogram(step), bins_scratch)                         \
+  X(histogram_bin_edges, histogram_bin_edges(step), bins_scratch)     \
+  X(histogram_fixed_width, histogram_fixed_width(step), bins_scratch) \
+  X(bincount, bincount(step), bins_scratch)                           \
+  X(confusion_matrix, confusion_matrix(step), bins_scratch)
 #define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, scratch)
 OPS(DEFINE_KERNEL)
 

@@ -120,14 +120,14 @@ static nd4c_status flat_keys(const nd4c_cl_step *step, const nd4c_tensor *x, int
 static nd4c_status row_keys(const nd4c_cl_step *step, int32_t axis, const distinct *d) {
   const nd4c_tensor *x = &step->call->inputs[0];
   int64_t shape[ND4C_CL_MAX_RANK], strides[ND4C_CL_MAX_RANK];
-  const int64_t *walked[1] = {strides};
+  const int64_t *walked = strides;
   nd4c_cl_walk walk;
   for (int32_t i = 0; i < x->rank; i++) {
     int32_t from = i == 0 ? axis : i <= axis ? i - 1 : i;
     shape[i] = x->shape[from];
     strides[i] = x->strides[from];
   }
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, &walked));
   return ND4C_CL_STEP_TYPED(step, "places+keys", "make_row_keys", x->dtype, walk.size, ND4C_CL_IN(x),
                             ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(d->sorting.keys), ND4C_CL_VALUE(walk));
 }
@@ -206,10 +206,9 @@ static nd4c_status find_in_both(const nd4c_cl_step *step, distinct *d) {
 static nd4c_status take_either(const nd4c_cl_step *step, int64_t list, int64_t count) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *a = &call->inputs[0], *b = &call->inputs[1];
-  const int64_t *a_strides[1] = {a->strides}, *b_strides[1] = {b->strides};
   nd4c_cl_walk a_walk, b_walk;
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &a_walk, a->rank, a->shape, 1, a_strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &b_walk, b->rank, b->shape, 1, b_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &a_walk, a));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &b_walk, b));
   return ND4C_CL_STEP_UNITS(step, "places+move", "take_either", a->dtype, count, ND4C_CL_IN(a), ND4C_CL_IN(b),
                             ND4C_CL_OUT(&call->outputs[0]), ND4C_CL_SCRATCH(READ), ND4C_CL_LONG(list * 2),
                             ND4C_CL_VALUE(a_walk), ND4C_CL_VALUE(b_walk));
@@ -236,31 +235,28 @@ static nd4c_status set_operation(const nd4c_cl_step *step, int32_t wanted) {
 static nd4c_status isin(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *y = &call->outputs[0];
-  const int64_t *strides[1] = {y->strides};
   nd4c_cl_walk walk;
   distinct d;
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 1, strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_all(step, &walk, y));
   ND4C_BACKEND_TRY(find_in_both(step, &d));
-  return ND4C_CL_STEP_ORDER(
-      step, "write_membership", walk.size, ND4C_CL_LONG(d.group_of, d.last, d.count, call->inputs[0].size),
-      ND4C_CL_INT(call->attrs[ND4C_ATTR_isin_invert].as.i != 0), ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
+  return ND4C_CL_STEP_ORDER(step, "write_membership", walk.size,
+                            ND4C_CL_LONG(d.group_of, d.last, d.count, call->inputs[0].size),
+                            ND4C_CL_INT(ND4C_FLAG_OF(call, isin_invert)), ND4C_CL_OUT(y), ND4C_CL_VALUE(walk));
 }
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 
-#define OPS(X)                                                                                     \
-  X(unique_all, unique_of(step, -1, true, (outputs){1, 2, 3}), flat_scratch)                       \
-  X(unique_counts, unique_of(step, -1, true, (outputs){-1, -1, 1}), flat_scratch)                  \
-  X(unique_inverse, unique_of(step, -1, true, (outputs){-1, 1, -1}), flat_scratch)                 \
-  X(unique_values, unique_of(step, -1, true, (outputs){-1, -1, -1}), flat_scratch)                 \
-  X(unique,                                                                                        \
-    unique_of(step, unique_axis(step->call), step->call->attrs[ND4C_ATTR_unique_sorted].as.i != 0, \
-              (outputs){1, 2, 3}),                                                                 \
-    unique_scratch)                                                                                \
-  X(union1d, set_operation(step, 7), pair_scratch)                                                 \
-  X(intersect1d, set_operation(step, 4), pair_scratch)                                             \
-  X(setdiff1d, set_operation(step, 1), pair_scratch)                                               \
-  X(setxor1d, set_operation(step, 3), pair_scratch)                                                \
+#define OPS(X)                                                                                                     \
+  X(unique_all, unique_of(step, -1, true, (outputs){1, 2, 3}), flat_scratch)                                       \
+  X(unique_counts, unique_of(step, -1, true, (outputs){-1, -1, 1}), flat_scratch)                                  \
+  X(unique_inverse, unique_of(step, -1, true, (outputs){-1, 1, -1}), flat_scratch)                                 \
+  X(unique_values, unique_of(step, -1, true, (outputs){-1, -1, -1}), flat_scratch)                                 \
+  X(unique, unique_of(step, unique_axis(step->call), ND4C_FLAG_OF(step->call, unique_sorted), (outputs){1, 2, 3}), \
+    unique_scratch)                                                                                                \
+  X(union1d, set_operation(step, 7), pair_scratch)                                                                 \
+  X(intersect1d, set_operation(step, 4), pair_scratch)                                                             \
+  X(setdiff1d, set_operation(step, 1), pair_scratch)                                                               \
+  X(setxor1d, set_operation(step, 3), pair_scratch)                                                                \
   X(isin, isin(step), pair_scratch)
 #define DEFINE_KERNEL(op, what, scratch) ND4C_CL_STEP_KERNEL(op, ND4C_CL_ALL, what, scratch)
 OPS(DEFINE_KERNEL)

@@ -17,29 +17,26 @@ static nd4c_status make_plan(const nd4c_cl_step *step, plan *p) {
   static const double half = 0.5;
   const nd4c_tensor *x = &call->inputs[0];
   bool quantile = call->op->op == ND4C_OP_quantile, reduced[ND4C_CL_MAX_RANK];
-  bool keepdims = call->attrs[ND4C_ATTR_median_keepdims].as.i != 0;
-  int64_t shape[2][ND4C_CL_MAX_RANK], strides[2][2][ND4C_CL_MAX_RANK];
-  int32_t rank[2] = {0, 0}, place = 0;
+  bool keepdims = ND4C_FLAG_OF(call, median_keepdims);
+  int64_t y_strides[ND4C_CL_MAX_RANK];
+  const int64_t *const strides[] = {x->strides, y_strides};
+  int32_t place = 0;
   *p = (plan){.y = call->outputs[0], .q = &half, .count = 1, .method = ND4C_QUANTILE_METHOD_MIDPOINT};
   p->skip_nan = call->op->op == ND4C_OP_nanmedian;
   if (quantile) { /* the first axis counts q */
     p->q = call->attrs[ND4C_ATTR_quantile_q].as.floats;
     p->count = call->attrs[ND4C_ATTR_quantile_q].count;
-    p->method = (int32_t)call->attrs[ND4C_ATTR_quantile_method].as.i;
+    p->method = (int32_t)ND4C_INT_OF(call, quantile_method);
     p->y_step = p->y.strides[0];
     p->y.strides++;
   }
   nd4c_cl_reduced_axes(x->rank, &call->attrs[ND4C_ATTR_median_axes], reduced);
   for (int32_t axis = 0; axis < x->rank; axis++) {
-    int side = reduced[axis] ? 1 : 0;
-    shape[side][rank[side]] = x->shape[axis];
-    strides[side][0][rank[side]] = x->strides[axis];
-    strides[side][1][rank[side]++] = reduced[axis] ? 0 : p->y.strides[place];
+    y_strides[axis] = reduced[axis] ? 0 : p->y.strides[place];
     place += keepdims || !reduced[axis];
   }
-  const int64_t *const kept[] = {strides[0][0], strides[0][1]}, *const inner[] = {strides[1][0]};
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &p->kept, rank[0], shape[0], 2, kept));
-  return nd4c_cl_step_walk(step, &p->inner, rank[1], shape[1], 1, inner);
+  return nd4c_cl_step_walk_split(step, &p->kept, &p->inner, x->rank, x->shape, reduced, (const int32_t[]){2, 1},
+                                 strides);
 }
 
 /* Floats of up to 32 bits are compared as such, all else in double. */

@@ -1,32 +1,23 @@
 /* Running sums, products and extremes along an axis; differences. dispatch/choice.c asks these kernels for arrays on
  * OpenCL devices. */
+#include <string.h>
+
 #include "backends/opencl/support/reduction.h"
 
 enum { MOST_DIFFERENCES = 16 };
 
 /* Walk over all axes but one. */
 static nd4c_status lines_walk(const nd4c_cl_step *step, int32_t axis, nd4c_cl_walk *walk) {
-  const nd4c_call *call = step->call;
-  const nd4c_tensor *x = &call->inputs[0];
-  const nd4c_tensor *arrays[3] = {x, &call->outputs[0], call->output_count > 1 ? &call->outputs[1] : x};
-  int64_t shape[ND4C_CL_MAX_RANK], strides[3][ND4C_CL_MAX_RANK];
-  int32_t rank = 0;
-  for (int32_t i = 0; i < x->rank; i++) {
-    if (i == axis) {
-      continue;
-    }
-    shape[rank] = x->shape[i];
-    for (int k = 0; k < 3; k++) {
-      strides[k][rank] = arrays[k]->strides[i];
-    }
-    rank++;
-  }
-  const int64_t *const all[] = {strides[0], strides[1], strides[2]};
-  return nd4c_cl_step_walk(step, walk, rank, shape, 3, all);
+  const nd4c_tensor *x = &step->call->inputs[0], *y = step->call->outputs;
+  const int64_t *const strides[] = {x->strides, y->strides, y[step->call->output_count - 1].strides};
+  int64_t shape[ND4C_CL_MAX_RANK];
+  memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
+  shape[axis] = 1;
+  return nd4c_cl_step_walk(step, walk, x->rank, shape, 3, strides);
 }
 
 static int32_t scan_axis(const nd4c_call *call) {
-  return nd4c_axis(call->attrs[ND4C_ATTR_cumulative_sum_axis].as.i, call->inputs[0].rank);
+  return nd4c_axis(ND4C_INT_OF(call, cumulative_sum_axis), call->inputs[0].rank);
 }
 
 /* -- pieces -------------------------------------------------------------------------------------------------------- */
@@ -83,16 +74,14 @@ typedef struct along {
 static nd4c_status go_along(const along *a, const char *function, nd4c_cl_access access, int64_t items,
                             const nd4c_cl_given *list) {
   const nd4c_tensor *x = &a->call->inputs[0];
-  const nd4c_cl_given states = ND4C_CL_BUFFER(a->call->scratch_buffer, access);
-  const nd4c_cl_given no_states = ND4C_CL_BUFFER(x->buffer, ND4C_CL_READ); /* nothing looks at them without pieces */
+  bool in_pieces = a->cut.pieces > 1; /* without pieces nothing looks at their states */
+  const nd4c_cl_given reverse = ND4C_CL_INT(a->reverse), none = {0};
   nd4c_cl_launch launch;
   ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, a->call, a->source, function, &a->options));
   ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(a->walk), ND4C_CL_IN(x),
-               ND4C_CL_LONG(x->strides[scan_axis(a->call)], a->cut.length));
-  if (a->reverse >= 0) {
-    nd4c_cl_arg_int(&launch, a->reverse);
-  }
-  ND4C_CL_ARGS(&launch, ND4C_CL_LONG(a->cut.pieces), a->cut.pieces > 1 ? states : no_states);
+               ND4C_CL_LONG(x->strides[scan_axis(a->call)], a->cut.length), a->reverse >= 0 ? reverse : none);
+  ND4C_CL_ARGS(&launch, ND4C_CL_LONG(a->cut.pieces),
+               ND4C_CL_BUFFER(in_pieces ? a->call->scratch_buffer : x->buffer, in_pieces ? access : ND4C_CL_READ));
   nd4c_cl_launch_give(&launch, list);
   return nd4c_cl_launch_run(&launch, 1, &items, a->cut.group > 0 ? &a->cut.group : NULL);
 }
@@ -139,13 +128,12 @@ static nd4c_status cumulate(const nd4c_cl_step *step) {
     return nd4c_cl_step_call(step);
   }
   a.options = cumulative_options(call, cast);
-  a.reverse = call->attrs[ND4C_ATTR_cumulative_sum_reverse].as.i != 0;
+  a.reverse = ND4C_FLAG_OF(call, cumulative_sum_reverse);
   ND4C_BACKEND_TRY(prepare_pieces(&a, "gather_pieces", "chain_pieces"));
-  return go_along(
-      &a, "cumulate", ND4C_CL_READ, a.walk.size * a.cut.pieces,
-      ND4C_CL_GIVEN_LIST(ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[scan_axis(call)]),
-                         ND4C_CL_INT(call->attrs[ND4C_ATTR_cumulative_sum_exclusive].as.i != 0,
-                                     initial && call->attrs[ND4C_ATTR_cumulative_sum_include_initial].as.i != 0)));
+  return go_along(&a, "cumulate", ND4C_CL_READ, a.walk.size * a.cut.pieces,
+                  ND4C_CL_GIVEN_LIST(ND4C_CL_OUT(y), ND4C_CL_LONG(y->strides[scan_axis(call)]),
+                                     ND4C_CL_INT(ND4C_FLAG_OF(call, cumulative_sum_exclusive),
+                                                 initial && ND4C_FLAG_OF(call, cumulative_sum_include_initial))));
 }
 
 static nd4c_status running_best(const nd4c_cl_step *step) {
@@ -175,7 +163,7 @@ static nd4c_status diff(const nd4c_cl_step *step) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   const nd4c_tensor *arrays[3] = {x, nd4c_cl_input(call, ND4C_IN_diff_prepend),
                                   nd4c_cl_input(call, ND4C_IN_diff_append)};
-  const int32_t along_axis = nd4c_axis(call->attrs[ND4C_ATTR_diff_axis].as.i, x->rank);
+  const int32_t along_axis = nd4c_axis(ND4C_INT_OF(call, diff_axis), x->rank);
   int64_t strides[5][ND4C_CL_MAX_RANK], lengths[3], steps[3];
   const int64_t *const walked[] = {strides[3], strides[4]}, *const parts[] = {strides[0], strides[1], strides[2]};
   nd4c_cl_walk walk, pieces;
@@ -191,7 +179,7 @@ static nd4c_status diff(const nd4c_cl_step *step) {
     strides[3][axis] = y->strides[axis];
     strides[4][axis] = axis == along_axis;
   }
-  if (call->attrs[ND4C_ATTR_diff_order].as.i > MOST_DIFFERENCES) {
+  if (ND4C_INT_OF(call, diff_order) > MOST_DIFFERENCES) {
     return nd4c_cl_step_refuse(step, "differences of an order above %d", MOST_DIFFERENCES);
   }
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, y->rank, y->shape, 2, walked));
@@ -213,7 +201,7 @@ static nd4c_status diff(const nd4c_cl_step *step) {
                      ND4C_CL_VALUE(walk), ND4C_CL_VALUE(pieces), ND4C_CL_IN(arrays[0]),
                      ND4C_CL_LONG(steps[0], lengths[0]), ND4C_CL_IN(arrays[1]), ND4C_CL_LONG(steps[1], lengths[1]),
                      ND4C_CL_IN(arrays[2]), ND4C_CL_LONG(steps[2]), ND4C_CL_OUT(y),
-                     ND4C_CL_INT((int32_t)call->attrs[ND4C_ATTR_diff_order].as.i));
+                     ND4C_CL_INT((int32_t)ND4C_INT_OF(call, diff_order)));
 }
 
 #define OPS(X)                                                         \

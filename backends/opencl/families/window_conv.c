@@ -1,10 +1,11 @@
 /* Convolutions: by tiles if a group has enough outputs, else with one work item for each output. dispatch/choice.c asks
  * these kernels for arrays on OpenCL devices. */
-#include <stdio.h>
+#include <string.h>
 
+#include "backends/opencl/support/gemm.h"
 #include "backends/opencl/support/sweep.h"
 
-enum { DEEP = 16, FEW = 8 };
+enum { FEW = 8 };
 
 typedef struct conv {
   nd4c_cl_sweep sweep;
@@ -14,25 +15,12 @@ typedef struct conv {
   bool in_pairs, of_pairs, to_pairs; /* sums, x, y are pairs of floats (real.cl) */
 } conv;
 
-static int64_t side_of(const nd4c_call *call) {
-  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  int64_t side = 16;
-  while (side > 1 && (side * side > limits->group_size || 2 * DEEP * (4 * side + 1) * 8 > limits->local_bytes)) {
-    side /= 2;
-  }
-  return side;
-}
-
 static nd4c_cl_options conv_options(const nd4c_call *call, const conv *c, bool tiles, int64_t side) {
   const nd4c_dtype x = c->x->dtype;
   nd4c_cl_options options = {{0}};
   ND4C_CL_TYPES(&options, "ABCDY", x, c->w->dtype, nd4c_cl_dtype_of(c->bias, x), nd4c_cl_dtype_of(c->addend, x),
                 c->y->dtype);
-  if (c->in_pairs) {
-    nd4c_cl_define_pair(&options, call);
-  } else {
-    nd4c_cl_define_real(&options, call);
-  }
+  (c->in_pairs ? nd4c_cl_define_pair : nd4c_cl_define_real)(&options, call);
   nd4c_cl_define_if(&options, c->of_pairs, "OF_PAIRS");
   nd4c_cl_define_if(&options, c->to_pairs, "TO_PAIRS");
   nd4c_cl_define(&options, "ACC", "%s", c->sum);
@@ -44,31 +32,27 @@ static nd4c_cl_options conv_options(const nd4c_call *call, const conv *c, bool t
   return options;
 }
 
-/* The kernel; with tiles that of the largest side that it takes itself. */
-static nd4c_status conv_kernel(const nd4c_call *call, const conv *c, bool tiles, int64_t *side,
-                               nd4c_cl_kernel **kernel) {
-  for (*side = side_of(call);; *side /= 2) {
+/* Begins a launch; with tiles of the largest side that the kernel takes itself. */
+static nd4c_status begin_conv(const nd4c_call *call, const conv *c, bool tiles, int64_t *side, nd4c_cl_launch *launch) {
+  const char *source = c->in_pairs ? "wide+real+sweep+activate+conv" : "sweep+activate+conv";
+  for (*side = nd4c_cl_gemm_side(call, sizeof(double));; *side /= 2) {
     nd4c_cl_options options = conv_options(call, c, tiles, *side);
-    const char *source = c->in_pairs ? "wide+real+sweep+activate+conv" : "sweep+activate+conv";
-    nd4c_status status =
-        nd4c_cl_kernel_get(call->device, source, tiles ? "conv_tiles" : "conv_direct", &options, kernel);
-    if (status != ND4C_OK || !tiles || *side == 1 || *side * *side <= nd4c_cl_kernel_group_size(*kernel)) {
-      return status;
+    ND4C_BACKEND_TRY(nd4c_cl_begin(launch, call, source, tiles ? "conv_tiles" : "conv_direct", &options));
+    if (!tiles || nd4c_cl_kernel_fit(launch->kernel, *side * *side) == *side * *side) {
+      return ND4C_OK;
     }
   }
 }
 
 static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
   const nd4c_cl_sweep *s = &c->sweep;
-  nd4c_cl_kernel *kernel;
   nd4c_cl_launch launch;
   int64_t side = 0, outputs = nd4c_cl_sweep_outputs(s);
   bool tiles = s->outputs / s->groups >= FEW && !c->in_pairs;
   if (outputs == 0) {
     return ND4C_OK;
   }
-  ND4C_BACKEND_TRY(conv_kernel(call, c, tiles, &side, &kernel));
-  nd4c_cl_launch_begin(&launch, call, kernel);
+  ND4C_BACKEND_TRY(begin_conv(call, c, tiles, &side, &launch));
   ND4C_CL_ARGS(&launch, ND4C_CL_VALUE(*s), ND4C_CL_IN(c->x), ND4C_CL_IN(c->w), ND4C_CL_OUT(c->y), ND4C_CL_IN(c->bias),
                ND4C_CL_LONG(nd4c_cl_stride_of(c->bias, 0)), ND4C_CL_IN(c->addend),
                ND4C_CL_INT(c->bias != NULL, c->addend != NULL));
@@ -82,7 +66,8 @@ static nd4c_status conv_launch(const nd4c_call *call, const conv *c) {
 }
 
 /* Floats of up to 32 bits are summed in float, as the libraries do. */
-static nd4c_status conv_run(const nd4c_call *call) {
+static nd4c_status convolve(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
   const nd4c_cl_window_attrs at = {ND4C_ATTR_conv_strides, ND4C_ATTR_conv_pads, ND4C_ATTR_conv_dilations,
                                    ND4C_ATTR_conv_auto_pad};
   conv c = {.x = &call->inputs[ND4C_IN_conv_x],
@@ -91,25 +76,20 @@ static nd4c_status conv_run(const nd4c_call *call) {
             .bias = nd4c_cl_input(call, ND4C_IN_conv_bias),
             .addend = nd4c_cl_input(call, ND4C_IN_conv_addend),
             .sum = call->outputs[0].dtype == ND4C_FLOAT64 ? "double" : "float",
-            .activation = call->attrs[ND4C_ATTR_conv_activation].as.i};
-  nd4c_cl_sweep_window(call, at, c.w->shape + 2, &c.sweep);
-  c.sweep.groups = call->attrs[ND4C_ATTR_conv_groups].as.i;
-  nd4c_cl_sweep_strides(c.w, 2, c.sweep.w_strides);
-  if (c.addend != NULL) {
-    nd4c_cl_sweep_strides(c.addend, 2, c.sweep.z_strides);
-  }
-  return conv_launch(call, &c);
-}
-
-static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const nd4c_tensor *addend = nd4c_cl_input(call, ND4C_IN_conv_addend), *y = &call->outputs[0];
-  for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
-    if (addend->rank != y->rank || addend->shape[axis] != y->shape[axis]) {
-      (void)snprintf(reason, reason_size, "an addend that is broadcast");
-      return false;
+            .activation = ND4C_INT_OF(call, conv_activation)};
+  for (int32_t axis = 0; c.addend != NULL && axis < c.y->rank; axis++) {
+    if (c.addend->rank != c.y->rank || c.addend->shape[axis] != c.y->shape[axis]) {
+      return nd4c_cl_step_refuse(step, "an addend that is broadcast");
     }
   }
-  return nd4c_cl_call_usable(call, reason, reason_size);
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
+  nd4c_cl_sweep_window(call, at, c.w->shape + 2, &c.sweep);
+  c.sweep.groups = ND4C_INT_OF(call, conv_groups);
+  nd4c_cl_sweep_strides(c.w, 2, c.sweep.w_strides);
+  nd4c_cl_sweep_strides(c.addend, 2, c.sweep.z_strides);
+  return conv_launch(call, &c);
 }
 
 /* -- separable_conv2d: what is between stays unrounded in the scratch buffer -------------------------------------- */
@@ -144,12 +124,9 @@ static nd4c_status separable_run(const nd4c_call *call) {
   nd4c_cl_sweep_extents(call, &second.sweep);
   second.sweep.channels = middles;
   nd4c_cl_sweep_strides(second.w, 2, second.sweep.w_strides);
-  for (int i = 0; i < 5; i++) {
-    first.sweep.y_strides[i] = second.sweep.x_strides[i] = strides[i];
-  }
-  for (int i = 0; i < 3; i++) {
-    second.sweep.x[i] = second.sweep.y[i];
-  }
+  memcpy(first.sweep.y_strides, strides, sizeof strides);
+  memcpy(second.sweep.x_strides, strides, sizeof strides);
+  memcpy(second.sweep.x, second.sweep.y, sizeof second.sweep.x);
   nd4c_status status = first.sweep.groups > 0 ? conv_launch(call, &first) : ND4C_OK;
   return status == ND4C_OK ? conv_launch(call, &second) : status;
 }
@@ -176,7 +153,7 @@ static nd4c_status transposed_run(const nd4c_call *call) {
   nd4c_cl_options options = {{0}};
   nd4c_cl_sweep_extents(call, &s);
   nd4c_cl_sweep_strides(w, 2, s.w_strides);
-  s.groups = call->attrs[ND4C_ATTR_conv_transpose_groups].as.i;
+  s.groups = ND4C_INT_OF(call, conv_transpose_groups);
   for (int32_t own = 0; own < x->rank - 2; own++) {
     int32_t axis = 5 - x->rank + own;
     s.kernel[axis] = w->shape[own + 2];
@@ -199,16 +176,14 @@ static nd4c_status deformable_run(const nd4c_call *call) {
   const nd4c_tensor *offset = &call->inputs[ND4C_IN_deformable_conv_offset];
   const nd4c_tensor *bias = nd4c_cl_input(call, ND4C_IN_deformable_conv_bias);
   const nd4c_tensor *mask = nd4c_cl_input(call, ND4C_IN_deformable_conv_mask);
-  int64_t mask_strides[5] = {0};
+  int64_t mask_strides[5];
   nd4c_cl_sweep s;
   nd4c_cl_options options = {{0}};
   nd4c_cl_sweep_window(call, at, w->shape + 2, &s);
-  s.groups = call->attrs[ND4C_ATTR_deformable_conv_groups].as.i;
+  s.groups = ND4C_INT_OF(call, deformable_conv_groups);
   nd4c_cl_sweep_strides(w, 2, s.w_strides);
   nd4c_cl_sweep_strides(offset, 2, s.z_strides);
-  if (mask != NULL) {
-    nd4c_cl_sweep_strides(mask, 2, mask_strides);
-  }
+  nd4c_cl_sweep_strides(mask, 2, mask_strides);
   ND4C_CL_TYPES(&options, "ABCDEY", x->dtype, w->dtype, nd4c_cl_dtype_of(bias, x->dtype), offset->dtype,
                 nd4c_cl_dtype_of(mask, x->dtype), y->dtype);
   nd4c_cl_define_pair(&options, call);
@@ -217,7 +192,7 @@ static nd4c_status deformable_run(const nd4c_call *call) {
                      ND4C_CL_VALUE(s), ND4C_CL_IN(x), ND4C_CL_IN(w), ND4C_CL_OUT(y), ND4C_CL_IN(bias),
                      ND4C_CL_LONG(nd4c_cl_stride_of(bias, 0)), ND4C_CL_INT(bias != NULL), ND4C_CL_IN(offset),
                      ND4C_CL_IN(mask), ND4C_CL_INT(mask != NULL), ND4C_CL_LONGS(mask_strides, 5),
-                     ND4C_CL_LONG(call->attrs[ND4C_ATTR_deformable_conv_offset_groups].as.i), ND4C_CL_INT(x->rank - 2));
+                     ND4C_CL_LONG(ND4C_INT_OF(call, deformable_conv_offset_groups)), ND4C_CL_INT(x->rank - 2));
 }
 
 /* -- causal_conv_with_state --------------------------------------------------------------------------------------- */
@@ -237,11 +212,11 @@ static nd4c_status causal_run(const nd4c_call *call) {
                      ND4C_CL_LONG(w->strides[0], w->strides[2]), ND4C_CL_IN(bias),
                      ND4C_CL_LONG(nd4c_cl_stride_of(bias, 0)), ND4C_CL_INT(bias != NULL),
                      ND4C_CL_STRIDED(past != NULL ? past : x, READ),
-                     ND4C_CL_INT(past != NULL, call->attrs[ND4C_ATTR_causal_conv_with_state_silu].as.i != 0),
+                     ND4C_CL_INT(past != NULL, ND4C_FLAG_OF(call, causal_conv_with_state_silu)),
                      ND4C_CL_STRIDED(y, WRITE), ND4C_CL_STRIDED(state, WRITE));
 }
 
-ND4C_CL_KERNEL(conv, ND4C_CL_FLOATS, conv_usable, conv_run, NULL)
+ND4C_CL_STEP_KERNEL(conv, ND4C_CL_FLOATS, convolve(step), NULL)
 ND4C_CL_KERNEL(separable_conv2d, ND4C_CL_FLOATS, nd4c_cl_call_usable, separable_run, separable_scratch)
 ND4C_CL_KERNEL(conv_transpose, ND4C_CL_FLOATS, nd4c_cl_call_usable, transposed_run, NULL)
 ND4C_CL_KERNEL(causal_conv_with_state, ND4C_CL_FLOATS, nd4c_cl_call_usable, causal_run, NULL)

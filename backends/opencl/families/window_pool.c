@@ -32,46 +32,34 @@ static pool adaptive(const nd4c_call *call, const char *what) {
   return p;
 }
 
-static pool max_pool_plan(const nd4c_call *call) {
-  return windowed(call, "max");
-}
-
 static pool average_pool_plan(const nd4c_call *call) {
   pool p = windowed(call, "average");
-  p.include_pad = call->attrs[ND4C_ATTR_average_pool_count_include_pad].as.i != 0;
+  p.include_pad = ND4C_FLAG_OF(call, average_pool_count_include_pad);
   return p;
 }
 
 static pool lp_pool_plan(const nd4c_call *call) {
   pool p = windowed(call, "lp");
-  p.p = call->attrs[ND4C_ATTR_lp_pool_p].as.f;
+  p.p = ND4C_REAL_OF(call, lp_pool_p);
   return p;
 }
 
 static pool max_pool_with_indices_plan(const nd4c_call *call) {
   pool p = windowed(call, "max");
   p.indices = &call->outputs[1];
-  p.planar = call->attrs[ND4C_ATTR_max_pool_with_indices_planar].as.i != 0;
-  p.column_major = call->attrs[ND4C_ATTR_max_pool_with_indices_column_major].as.i != 0;
+  p.planar = ND4C_FLAG_OF(call, max_pool_with_indices_planar);
+  p.column_major = ND4C_FLAG_OF(call, max_pool_with_indices_column_major);
   nd4c_cl_sweep_strides(p.indices, 2, p.sweep.z_strides);
   return p;
 }
 
-static pool average_plan(const nd4c_call *call) {
-  return adaptive(call, "average");
-}
-
-static pool max_plan(const nd4c_call *call) {
-  return adaptive(call, "max");
-}
-
 static pool lp_plan(const nd4c_call *call) {
   pool p = adaptive(call, "lp");
-  p.p = call->attrs[ND4C_ATTR_global_lp_pool_p].as.f;
+  p.p = ND4C_REAL_OF(call, global_lp_pool_p);
   return p;
 }
 
-static pool morphology_plan(const nd4c_call *call, const char *what) {
+static pool morphology(const nd4c_call *call, const char *what) {
   const nd4c_cl_window_attrs at = {ND4C_ATTR_morphological_dilation_strides, ND4C_ATTR_morphological_dilation_pads,
                                    ND4C_ATTR_morphological_dilation_dilations,
                                    ND4C_ATTR_morphological_dilation_auto_pad};
@@ -79,14 +67,6 @@ static pool morphology_plan(const nd4c_call *call, const char *what) {
   nd4c_cl_sweep_window(call, at, p.w->shape + 1, &p.sweep);
   nd4c_cl_sweep_strides(p.w, 1, p.sweep.w_strides);
   return p;
-}
-
-static pool dilation_plan(const nd4c_call *call) {
-  return morphology_plan(call, "dilation");
-}
-
-static pool erosion_plan(const nd4c_call *call) {
-  return morphology_plan(call, "erosion");
 }
 
 /* The lowest number of an integer dtype. */
@@ -108,18 +88,14 @@ static const char *lowest(nd4c_dtype dtype) {
 static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0], *w = p->w != NULL ? p->w : x;
   const bool lp = strcmp(p->what, "lp") == 0, real = nd4c_cl_is_float(x->dtype);
-  const nd4c_cl_given in_pairs = ND4C_CL_PAIR(p->p), plain = ND4C_CL_REAL(p->p);
+  const nd4c_cl_given power = {.kind = lp ? ND4C_CL_GIVEN_PAIRS : ND4C_CL_GIVEN_REALS, .at = &p->p, .count = 1};
   const nd4c_cl_given indices = ND4C_CL_OUT(p->indices), none = {0};
   nd4c_cl_options options = {{0}};
   char name[32];
   (void)snprintf(name, sizeof name, "POOL_%s", p->what);
   nd4c_cl_define(&options, name, "1");
   ND4C_CL_TYPES(&options, "ABY", x->dtype, w->dtype, y->dtype);
-  if (lp) {
-    nd4c_cl_define_pair(&options, call);
-  } else {
-    nd4c_cl_define_real(&options, call);
-  }
+  (lp ? nd4c_cl_define_pair : nd4c_cl_define_real)(&options, call);
   nd4c_cl_define(&options, "VALUE", "%s", real ? "REAL" : "COMPUTE(A)");
   nd4c_cl_define(&options, "LOWEST", "%s", real ? "(-INFINITY)" : lowest(x->dtype));
   nd4c_cl_define_if(&options, !real, "WHOLE");
@@ -127,7 +103,7 @@ static nd4c_status pool_run(const nd4c_call *call, const pool *p) {
   nd4c_cl_define_if(&options, p->indices != NULL, "INDEXED");
   return ND4C_CL_RUN(call, lp ? ND4C_CL_BY_PAIRS(call, "sweep+pool") : "sweep+pool", "pool", options,
                      nd4c_cl_sweep_outputs(&p->sweep), ND4C_CL_VALUE(p->sweep), ND4C_CL_IN(x), ND4C_CL_IN(w),
-                     ND4C_CL_OUT(y), lp ? in_pairs : plain, ND4C_CL_INT(p->include_pad, p->planar, p->column_major),
+                     ND4C_CL_OUT(y), power, ND4C_CL_INT(p->include_pad, p->planar, p->column_major),
                      p->indices != NULL ? indices : none);
 }
 
@@ -152,31 +128,30 @@ static void unpool_sweep(const nd4c_call *call, nd4c_cl_sweep *s, int64_t *exten
   }
 }
 
-static bool max_unpool_usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  if (call->inputs[0].size >= INT32_MAX) {
-    (void)snprintf(reason, reason_size, "more elements than 32 bits count");
-    return false;
-  }
-  return nd4c_cl_call_usable(call, reason, reason_size);
-}
-
 static int64_t max_unpool_scratch(const nd4c_call *call) {
   return call->outputs[0].size * 4;
 }
 
-static nd4c_status max_unpool_run(const nd4c_call *call) {
+static nd4c_status max_unpool(const nd4c_cl_step *step) {
+  const nd4c_call *call = step->call;
   static const int32_t unmarked = 0;
   const nd4c_tensor *x = &call->inputs[0], *places = &call->inputs[1], *y = &call->outputs[0];
   nd4c_cl_sweep s;
   int64_t extents[3];
   nd4c_cl_options options = {{0}};
+  if (x->size >= INT32_MAX) {
+    return nd4c_cl_step_refuse(step, "more elements than 32 bits count");
+  }
+  if (nd4c_cl_is_dry(step)) {
+    return nd4c_cl_step_call(step);
+  }
   unpool_sweep(call, &s, extents);
   ND4C_CL_TYPES(&options, "ABY", x->dtype, places->dtype, y->dtype);
   ND4C_BACKEND_TRY(nd4c_cl_fill(call, call->scratch_buffer, 0, y->size * 4, &unmarked, 4));
   ND4C_BACKEND_TRY(ND4C_CL_RUN(call, "sweep+unpool", "unpool_mark", options, x->size, ND4C_CL_VALUE(s),
                                ND4C_CL_LONGS(extents, 3), ND4C_CL_IN(places),
-                               ND4C_CL_INT(call->attrs[ND4C_ATTR_max_unpool_planar].as.i != 0),
-                               ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_FAULT));
+                               ND4C_CL_INT(ND4C_FLAG_OF(call, max_unpool_planar)), ND4C_CL_SCRATCH(READ_WRITE),
+                               ND4C_CL_FAULT));
   return ND4C_CL_RUN(call, "sweep+unpool", "unpool_take", options, y->size, ND4C_CL_VALUE(s), ND4C_CL_IN(x),
                      ND4C_CL_OUT(y), ND4C_CL_SCRATCH(READ));
 }
@@ -184,26 +159,26 @@ static nd4c_status max_unpool_run(const nd4c_call *call) {
 /* -- list ---------------------------------------------------------------------------------------------------------- */
 
 /* X(op, dtypes, plan) */
-#define OPS(X)                                                        \
-  X(max_pool, ND4C_CL_REALS, max_pool_plan)                           \
-  X(average_pool, ND4C_CL_FLOATS, average_pool_plan)                  \
-  X(lp_pool, ND4C_CL_FLOATS, lp_pool_plan)                            \
-  X(max_pool_with_indices, ND4C_CL_REALS, max_pool_with_indices_plan) \
-  X(global_average_pool, ND4C_CL_FLOATS, average_plan)                \
-  X(global_max_pool, ND4C_CL_FLOATS, max_plan)                        \
-  X(global_lp_pool, ND4C_CL_FLOATS, lp_plan)                          \
-  X(adaptive_average_pool, ND4C_CL_FLOATS, average_plan)              \
-  X(adaptive_max_pool, ND4C_CL_FLOATS, max_plan)                      \
-  X(morphological_dilation, ND4C_CL_FLOATS, dilation_plan)            \
-  X(morphological_erosion, ND4C_CL_FLOATS, erosion_plan)
+#define OPS(X)                                                              \
+  X(max_pool, ND4C_CL_REALS, windowed(call, "max"))                         \
+  X(average_pool, ND4C_CL_FLOATS, average_pool_plan(call))                  \
+  X(lp_pool, ND4C_CL_FLOATS, lp_pool_plan(call))                            \
+  X(max_pool_with_indices, ND4C_CL_REALS, max_pool_with_indices_plan(call)) \
+  X(global_average_pool, ND4C_CL_FLOATS, adaptive(call, "average"))         \
+  X(global_max_pool, ND4C_CL_FLOATS, adaptive(call, "max"))                 \
+  X(global_lp_pool, ND4C_CL_FLOATS, lp_plan(call))                          \
+  X(adaptive_average_pool, ND4C_CL_FLOATS, adaptive(call, "average"))       \
+  X(adaptive_max_pool, ND4C_CL_FLOATS, adaptive(call, "max"))               \
+  X(morphological_dilation, ND4C_CL_FLOATS, morphology(call, "dilation"))   \
+  X(morphological_erosion, ND4C_CL_FLOATS, morphology(call, "erosion"))
 
 #define DEFINE(op, dtypes, plan)                       \
   static nd4c_status op##_run(const nd4c_call *call) { \
-    pool p = plan(call);                               \
+    pool p = plan;                                     \
     return pool_run(call, &p);                         \
   }                                                    \
   ND4C_CL_KERNEL(op, dtypes, nd4c_cl_call_usable, op##_run, NULL)
 OPS(DEFINE)
-ND4C_CL_KERNEL(max_unpool, ND4C_CL_REALS, max_unpool_usable, max_unpool_run, max_unpool_scratch)
+ND4C_CL_STEP_KERNEL(max_unpool, ND4C_CL_REALS, max_unpool(step), max_unpool_scratch)
 
 const nd4c_kernel *const nd4c_cl_window_pool_kernels[] = {&opencl_max_unpool, OPS(ND4C_CL_LISTED) NULL};

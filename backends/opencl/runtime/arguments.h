@@ -1,7 +1,7 @@
 /* Arguments of a kernel as a list, and launches in one call. Families use it by way of opencl.h.
  *
  *     ND4C_CL_ARGS(&launch, ND4C_CL_IN(x), ND4C_CL_LONG(x->strides[0], count), ND4C_CL_FAULT);
- *     return ND4C_CL_RUN(call, "pointwise", "lrn", &options, count, ND4C_CL_IN(x), ND4C_CL_OUT(y));
+ *     return ND4C_CL_RUN(call, "join", "join", options, count, ND4C_CL_IN(x), ND4C_CL_OUT(y));
  */
 #ifndef ND4C_BACKENDS_OPENCL_RUNTIME_ARGUMENTS_H
 #define ND4C_BACKENDS_OPENCL_RUNTIME_ARGUMENTS_H
@@ -39,8 +39,8 @@ typedef struct nd4c_cl_given {
    .at = (const type[]){__VA_ARGS__},               \
    .count = sizeof((const type[]){__VA_ARGS__}) / sizeof(type)}
 
-/* nd4c_cl_arg_tensor. A tensor that is NULL was left out: an operand of the call stands for it, for the kernel to
- * leave alone. */
+/* Two kernel arguments: "__global [const] STORAGE(X) *x, long x0": the buffer and the offset of element 0, in elements.
+ * A tensor that is NULL was left out: an operand of the call stands for it, for the kernel to leave alone. */
 #define ND4C_CL_TENSOR(tensor, how, by) {.kind = ND4C_CL_GIVEN_TENSOR, .access = (how), .at = (tensor), .shift = (by)}
 #define ND4C_CL_IN(tensor) ND4C_CL_TENSOR(tensor, ND4C_CL_READ, 0)
 #define ND4C_CL_OUT(tensor) ND4C_CL_TENSOR(tensor, ND4C_CL_WRITE, 0)
@@ -52,7 +52,8 @@ typedef struct nd4c_cl_given {
 /* A buffer; the call's scratch buffer with access READ, WRITE or READ_WRITE. */
 #define ND4C_CL_BUFFER(the_buffer, how) {.kind = ND4C_CL_GIVEN_BUFFER, .access = (how), .buffer = (the_buffer)}
 #define ND4C_CL_SCRATCH(how) {.kind = ND4C_CL_GIVEN_SCRATCH, .access = ND4C_CL_##how}
-/* Numbers, each an argument: nd4c_cl_arg_long and so on. */
+/* Numbers, each an argument. DOUBLE: only where the device has float64. REAL, PAIR: of the types that
+ * nd4c_cl_define_real and nd4c_cl_define_pair name. */
 #define ND4C_CL_LONG(...) ND4C_CL_GIVEN_NUMBERS(LONGS, int64_t, __VA_ARGS__)
 #define ND4C_CL_INT(...) ND4C_CL_GIVEN_NUMBERS(INTS, int32_t, __VA_ARGS__)
 #define ND4C_CL_DOUBLE(...) ND4C_CL_GIVEN_NUMBERS(DOUBLES, double, __VA_ARGS__)
@@ -66,6 +67,8 @@ typedef struct nd4c_cl_given {
 #define ND4C_CL_LOCAL(bytes) {.kind = ND4C_CL_GIVEN_LOCAL, .count = (bytes)}
 /* As many bytes for each work item of a group; for ND4C_CL_RUN_GROUPS. */
 #define ND4C_CL_LOCAL_EACH(bytes) {.kind = ND4C_CL_GIVEN_LOCAL, .at = "", .count = (bytes)}
+/* "__global int *fault": the kernel reports a value out of range here, with nd4c_fault_index (common.cl). The op's
+ * outputs are then poisoned, with status INDEX and a text that names op, index and extent. */
 #define ND4C_CL_FAULT {.kind = ND4C_CL_GIVEN_FAULT}
 
 /* Adds a list, which ends with GIVEN_END. */
@@ -84,10 +87,8 @@ nd4c_status nd4c_cl_run(const nd4c_call *call, const char *source, const char *f
 #define ND4C_CL_RUN(call, source, function, options, count, ...) \
   nd4c_cl_run((call), (source), (function), (options), (count), ND4C_CL_GIVEN_LIST(__VA_ARGS__))
 /* The same, and `count` is the kernel's last argument: launches are rounded up to whole groups. */
-nd4c_status nd4c_cl_run_items(const nd4c_call *call, const char *source, const char *function, nd4c_cl_options options,
-                              int64_t count, const nd4c_cl_given *list);
 #define ND4C_CL_RUN_ITEMS(call, source, function, options, count, ...) \
-  nd4c_cl_run_items((call), (source), (function), (options), (count), ND4C_CL_GIVEN_LIST(__VA_ARGS__))
+  ND4C_CL_RUN(call, source, function, options, count, __VA_ARGS__, ND4C_CL_LONG(count))
 /* The same over groups of `most` work items, a power of two, or of as many as the kernel takes. */
 nd4c_status nd4c_cl_run_groups(const nd4c_call *call, const char *source, const char *function, nd4c_cl_options options,
                                int64_t groups, int64_t most, const nd4c_cl_given *list);

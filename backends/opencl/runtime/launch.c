@@ -8,13 +8,8 @@
 /* Default work items of a group: one size for all launches, because drivers compile for each size. */
 enum { GROUP = 64, DIMS = 3 };
 
-void nd4c_cl_launch_begin(nd4c_cl_launch *launch, const nd4c_call *call, nd4c_cl_kernel *kernel) {
-  launch->call = call;
-  launch->kernel = kernel;
-  launch->count = 0;
-  launch->used = 0;
-  launch->overflow = false;
-}
+/* Arguments that are no bytes: local memory, and the fault buffer of the stream, which nd4c_cl_launch_run fills in. */
+enum { LOCAL = -1, FAULT = -2 };
 
 static struct nd4c_cl_arg *add(nd4c_cl_launch *launch) {
   static _Thread_local struct nd4c_cl_arg spare;
@@ -24,7 +19,7 @@ static struct nd4c_cl_arg *add(nd4c_cl_launch *launch) {
   return arg;
 }
 
-void nd4c_cl_arg_bytes(nd4c_cl_launch *launch, const void *value, size_t size) {
+static void add_bytes(nd4c_cl_launch *launch, const void *value, size_t size) {
   struct nd4c_cl_arg *arg = add(launch);
   size_t at = (launch->used + 7) / 8 * 8;
   if (size > sizeof launch->bytes || at > sizeof launch->bytes - size) {
@@ -37,51 +32,85 @@ void nd4c_cl_arg_bytes(nd4c_cl_launch *launch, const void *value, size_t size) {
   arg->at = (int32_t)at;
 }
 
-void nd4c_cl_arg_buffer(nd4c_cl_launch *launch, nd4c_buffer buffer, nd4c_cl_access access) {
+static void add_buffer(nd4c_cl_launch *launch, nd4c_buffer buffer, nd4c_cl_access access) {
   struct nd4c_cl_arg *arg = add(launch);
   arg->buffer = buffer;
   arg->access = access;
 }
 
-void nd4c_cl_arg_tensor(nd4c_cl_launch *launch, const nd4c_tensor *tensor, nd4c_cl_access access) {
-  nd4c_cl_arg_buffer(launch, tensor->buffer, access);
-  nd4c_cl_arg_long(launch, tensor->offset);
+static void add_tensor(nd4c_cl_launch *launch, const nd4c_cl_given *given) {
+  const nd4c_call *call = launch->call;
+  const nd4c_tensor *tensor = given->at != NULL               ? given->at
+                              : given->access == ND4C_CL_READ ? &call->inputs[0]
+                                                              : &call->outputs[0];
+  int64_t first = tensor->offset + given->shift;
+  add_buffer(launch, tensor->buffer, given->access);
+  add_bytes(launch, &first, sizeof first);
 }
 
-void nd4c_cl_arg_int(nd4c_cl_launch *launch, int32_t value) {
-  nd4c_cl_arg_bytes(launch, &value, sizeof value);
+static void add_number(nd4c_cl_launch *launch, const nd4c_cl_given *given, size_t i) {
+  const double *real = (const double *)given->at + i;
+  float parts[2];
+  if (given->kind == ND4C_CL_GIVEN_INTS) {
+    add_bytes(launch, (const int32_t *)given->at + i, sizeof(int32_t));
+  } else if (given->kind == ND4C_CL_GIVEN_LONGS) {
+    add_bytes(launch, (const int64_t *)given->at + i, sizeof(int64_t));
+  } else if (given->kind == ND4C_CL_GIVEN_DOUBLES || nd4c_cl_wide(launch->call)) {
+    add_bytes(launch, real, sizeof *real);
+  } else {
+    nd4c_cl_pair_of(*real, parts);
+    add_bytes(launch, parts, given->kind == ND4C_CL_GIVEN_PAIRS ? sizeof parts : sizeof parts[0]);
+  }
 }
 
-void nd4c_cl_arg_long(nd4c_cl_launch *launch, int64_t value) {
-  nd4c_cl_arg_bytes(launch, &value, sizeof value);
+static void give(nd4c_cl_launch *launch, const nd4c_cl_given *given) {
+  switch (given->kind) {
+    case ND4C_CL_GIVEN_TENSOR:
+      add_tensor(launch, given);
+      break;
+    case ND4C_CL_GIVEN_STRIDED:
+      add_tensor(launch, given);
+      for (int32_t i = 0; i < ((const nd4c_tensor *)given->at)->rank; i++) {
+        add_bytes(launch, &((const nd4c_tensor *)given->at)->strides[i], sizeof(int64_t));
+      }
+      break;
+    case ND4C_CL_GIVEN_BUFFER:
+      add_buffer(launch, given->buffer, given->access);
+      break;
+    case ND4C_CL_GIVEN_SCRATCH:
+      add_buffer(launch, launch->call->scratch_buffer, given->access);
+      break;
+    case ND4C_CL_GIVEN_BYTES:
+      add_bytes(launch, given->at, given->count);
+      break;
+    case ND4C_CL_GIVEN_LOCAL:
+      *add(launch) =
+          (struct nd4c_cl_arg){.at = LOCAL, .size = given->count * (given->at != NULL ? (size_t)launch->group : 1)};
+      break;
+    case ND4C_CL_GIVEN_FAULT:
+      *add(launch) = (struct nd4c_cl_arg){.at = FAULT};
+      break;
+    default:
+      for (size_t i = 0; i < given->count; i++) {
+        add_number(launch, given, i);
+      }
+  }
 }
 
-void nd4c_cl_arg_float(nd4c_cl_launch *launch, float value) {
-  nd4c_cl_arg_bytes(launch, &value, sizeof value);
+void nd4c_cl_launch_give(nd4c_cl_launch *launch, const nd4c_cl_given *list) {
+  for (; list->kind != ND4C_CL_GIVEN_END; list++) {
+    give(launch, list);
+  }
 }
 
-void nd4c_cl_arg_double(nd4c_cl_launch *launch, double value) {
-  nd4c_cl_arg_bytes(launch, &value, sizeof value);
-}
-
-void nd4c_cl_arg_local(nd4c_cl_launch *launch, size_t bytes) {
-  struct nd4c_cl_arg *arg = add(launch);
-  arg->size = bytes;
-  arg->at = -1;
-}
-
-/* An argument without size is the stream's fault buffer, which nd4c_cl_launch_run fills in. */
-void nd4c_cl_arg_fault(nd4c_cl_launch *launch) {
-  struct nd4c_cl_arg *arg = add(launch);
-  arg->at = -2;
-}
+/* -- launching ----------------------------------------------------------------------------------------------------- */
 
 /* Fills in the stream's fault buffer where an argument asks for it, and lists the buffers that the launch uses. */
 static nd4c_status resolve(nd4c_cl_launch *launch, int32_t *use_count, nd4c_cl_use *uses) {
   *use_count = 0;
   for (int32_t i = 0; i < launch->count; i++) {
     struct nd4c_cl_arg *arg = &launch->args[i];
-    if (arg->at == -2) {
+    if (arg->at == FAULT) {
       ND4C_BACKEND_TRY(nd4c_cl_stream_fault(launch->call->stream, &arg->buffer));
       arg->access = ND4C_CL_READ_WRITE;
     }
@@ -95,7 +124,7 @@ static nd4c_status resolve(nd4c_cl_launch *launch, int32_t *use_count, nd4c_cl_u
 /* The launch is not enqueued after all. */
 static void return_faults(const nd4c_cl_launch *launch) {
   for (int32_t i = 0; i < launch->count; i++) {
-    if (launch->args[i].at == -2 && launch->args[i].buffer != NULL) {
+    if (launch->args[i].at == FAULT && launch->args[i].buffer != NULL) {
       nd4c_cl_stream_return_fault(launch->call->stream, launch->args[i].buffer);
     }
   }
@@ -164,6 +193,38 @@ nd4c_status nd4c_cl_launch_run(nd4c_cl_launch *launch, int32_t dims, const int64
   }
   nd4c_cl_unlock(&kernel->lock);
   return status;
+}
+
+nd4c_status nd4c_cl_run(const nd4c_call *call, const char *source, const char *function, nd4c_cl_options options,
+                        int64_t count, const nd4c_cl_given *list) {
+  nd4c_cl_launch launch;
+  if (count <= 0) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source, function, &options));
+  nd4c_cl_launch_give(&launch, list);
+  return nd4c_cl_launch_run(&launch, 1, &count, NULL);
+}
+
+int64_t nd4c_cl_group_within(const nd4c_call *call, int64_t most, int64_t each) {
+  const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
+  while (most > 1 && (most > limits->group_size || most * each > limits->local_bytes)) {
+    most /= 2;
+  }
+  return most;
+}
+
+nd4c_status nd4c_cl_run_groups(const nd4c_call *call, const char *source, const char *function, nd4c_cl_options options,
+                               int64_t groups, int64_t most, const nd4c_cl_given *list) {
+  nd4c_cl_launch launch;
+  if (groups <= 0) {
+    return ND4C_OK;
+  }
+  ND4C_BACKEND_TRY(nd4c_cl_begin(&launch, call, source, function, &options));
+  launch.group = nd4c_cl_kernel_fit(launch.kernel, most);
+  nd4c_cl_launch_give(&launch, list);
+  int64_t global = groups * launch.group;
+  return nd4c_cl_launch_run(&launch, 1, &global, &launch.group);
 }
 
 nd4c_status nd4c_cl_read_back(const nd4c_call *call, nd4c_buffer buffer, int64_t offset, void *to, int64_t bytes) {

@@ -19,7 +19,7 @@ typedef struct nd4c_cl_kernel nd4c_cl_kernel;
 
 /* Properties of a device for families. */
 typedef struct nd4c_cl_limits {
-  bool has_fp64, has_fp16, has_int64_atomics, is_cpu;
+  bool has_fp64, is_cpu;
   int64_t group_size;  /* work items of a group at most */
   int64_t local_bytes; /* local memory of a group */
   int32_t compute_units;
@@ -63,7 +63,7 @@ typedef struct nd4c_cl_options {
 } nd4c_cl_options;
 /* Appends " -D NAME=VALUE", printed. A text too long makes nd4c_cl_kernel_get fail (INTERNAL). */
 void nd4c_cl_define(nd4c_cl_options *options, const char *name, const char *format, ...) ND4C_PRINTF(3, 4);
-/* Appends " -D TYPE_<operand>=<dtype's name>": common.cl then has LOAD_<operand>, SAVE_<operand>, STORAGE_<operand>. */
+/* Appends " -D TYPE_<operand>=<dtype's name>": common.cl then has LOAD, SAVE and STORAGE of it. */
 void nd4c_cl_define_type(nd4c_cl_options *options, char operand, nd4c_dtype dtype);
 /* Appends " -D NAME=1" where a condition holds. */
 void nd4c_cl_define_if(nd4c_cl_options *options, bool holds, const char *name);
@@ -81,8 +81,6 @@ void nd4c_cl_define_index(nd4c_cl_options *options, const nd4c_call *call);
  * log's first lines. */
 nd4c_status nd4c_cl_kernel_get(void *device, const char *source, const char *function, const nd4c_cl_options *options,
                                nd4c_cl_kernel **kernel);
-/* Work items that a group of this kernel may have. */
-int64_t nd4c_cl_kernel_group_size(const nd4c_cl_kernel *kernel);
 /* `group`, a power of two, halved until the kernel takes it: drivers grant kernels of many registers fewer work items
  * than the device's limits say. */
 int64_t nd4c_cl_kernel_fit(const nd4c_cl_kernel *kernel, int64_t group);
@@ -103,7 +101,7 @@ typedef struct nd4c_cl_launch {
   bool overflow; /* more than fits: run fails with INTERNAL */
   struct nd4c_cl_arg {
     size_t size;
-    int32_t at;         /* in bytes[]; -1: local memory of `size` bytes */
+    int32_t at;         /* in bytes[], or what else it is (launch.c) */
     nd4c_buffer buffer; /* not NULL: the buffer, with its access */
     nd4c_cl_access access;
   } args[ND4C_CL_ARGS];
@@ -111,24 +109,9 @@ typedef struct nd4c_cl_launch {
   _Alignas(8) unsigned char bytes[ND4C_CL_ARG_BYTES];
 } nd4c_cl_launch;
 
-void nd4c_cl_launch_begin(nd4c_cl_launch *launch, const nd4c_call *call, nd4c_cl_kernel *kernel);
-/* The same of the kernel that nd4c_cl_kernel_get gives; nothing has begun where it fails. */
+/* Begins a launch of the kernel that nd4c_cl_kernel_get gives; nothing has begun where it fails. */
 nd4c_status nd4c_cl_begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
                           const nd4c_cl_options *options);
-/* Two kernel arguments: "__global [const] STORAGE_X *x, long x0": the buffer and the offset of element 0, in elements.
- */
-void nd4c_cl_arg_tensor(nd4c_cl_launch *launch, const nd4c_tensor *tensor, nd4c_cl_access access);
-/* One argument: a buffer (call->scratch_buffer). */
-void nd4c_cl_arg_buffer(nd4c_cl_launch *launch, nd4c_buffer buffer, nd4c_cl_access access);
-void nd4c_cl_arg_int(nd4c_cl_launch *launch, int32_t value);
-void nd4c_cl_arg_long(nd4c_cl_launch *launch, int64_t value);
-void nd4c_cl_arg_float(nd4c_cl_launch *launch, float value);
-void nd4c_cl_arg_double(nd4c_cl_launch *launch, double value); /* only where has_fp64 */
-void nd4c_cl_arg_bytes(nd4c_cl_launch *launch, const void *value, size_t size);
-void nd4c_cl_arg_local(nd4c_cl_launch *launch, size_t bytes);
-/* "__global int *fault": the kernel reports a value out of range here, with nd4c_fault_index (common.cl). The op's
- * outputs are then poisoned, with status INDEX and a text that names op, index and extent. */
-void nd4c_cl_arg_fault(nd4c_cl_launch *launch);
 /* Enqueues on the call's stream. local NULL: any group size. In either case global is rounded up to whole groups:
  * kernels check their range. An extent of 0 enqueues nothing. */
 nd4c_status nd4c_cl_launch_run(nd4c_cl_launch *launch, int32_t dims, const int64_t *global, const int64_t *local);
@@ -146,18 +129,10 @@ nd4c_status nd4c_cl_fill(const nd4c_call *call, nd4c_buffer buffer, int64_t offs
 static inline bool nd4c_cl_wide(const nd4c_call *call) {
   return nd4c_cl_device_limits(call->device)->has_fp64;
 }
-/* -D REAL=double or float, and an argument of that type. */
+/* -D REAL=double or float. */
 static inline void nd4c_cl_define_real(nd4c_cl_options *options, const nd4c_call *call) {
   nd4c_cl_define(options, "REAL", "%s", nd4c_cl_wide(call) ? "double" : "float");
 }
-static inline void nd4c_cl_arg_real(nd4c_cl_launch *launch, double value) {
-  if (nd4c_cl_wide(launch->call)) {
-    nd4c_cl_arg_double(launch, value);
-  } else {
-    nd4c_cl_arg_float(launch, (float)value);
-  }
-}
-
 /* The same of kernels that are written in the names of real.cl: REAL is a pair of floats where there is no float64.
  * Their source begins with ND4C_CL_BY_PAIRS. */
 static inline void nd4c_cl_define_pair(nd4c_cl_options *options, const nd4c_call *call) {
@@ -172,44 +147,8 @@ static inline void nd4c_cl_pair_of(double value, float *parts) {
   parts[0] = (float)value;
   parts[1] = isfinite(parts[0]) ? (float)(value - (double)parts[0]) : 0;
 }
-static inline void nd4c_cl_arg_pair(nd4c_cl_launch *launch, double value) {
-  float parts[2];
-  nd4c_cl_pair_of(value, parts);
-  if (nd4c_cl_wide(launch->call)) {
-    nd4c_cl_arg_double(launch, value);
-  } else {
-    nd4c_cl_arg_bytes(launch, parts, sizeof parts);
-  }
-}
 
 #include "backends/opencl/runtime/arguments.h"
-
-/* -- walks over elements ------------------------------------------------------------------------------------------ */
-
-enum { ND4C_CL_RANK = 8, ND4C_CL_WALKED = 4 };
-
-/* C order over a shape and up to four operands' strides (elements) along it, axes merged where all operands allow it.
- * The same struct as nd4c_walk of common.cl; passed by nd4c_cl_arg_bytes. */
-typedef struct nd4c_cl_walk {
-  int64_t size;
-  int32_t rank, contiguous; /* contiguous: every operand's elements lie one behind the other in this order */
-  int64_t shape[ND4C_CL_RANK];
-  int64_t strides[ND4C_CL_WALKED][ND4C_CL_RANK];
-} nd4c_cl_walk;
-
-/* Walks `shape` along tensors broadcast to it by NumPy's rules (NULL: not there, strides 0). False, with the reason, if
- * more than ND4C_CL_RANK axes stay after merging. */
-bool nd4c_cl_walk_make(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
-                       const nd4c_tensor *const *tensors, char *reason, size_t reason_size);
-/* The same from plain strides, which need not be a tensor's. */
-bool nd4c_cl_walk_strides(nd4c_cl_walk *walk, int32_t rank, const int64_t *shape, int32_t count,
-                          const int64_t *const *strides, char *reason, size_t reason_size);
-
-/* Distance in memory between neighbours of a walk's first operand. */
-static inline int64_t nd4c_cl_walk_step(const nd4c_cl_walk *walk) {
-  int64_t step = walk->rank > 0 ? walk->strides[0][walk->rank - 1] : INT64_MAX;
-  return step < 0 ? -step : step;
-}
 
 /* -- kernels ------------------------------------------------------------------------------------------------------- */
 

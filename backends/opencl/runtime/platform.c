@@ -173,8 +173,6 @@ static nd4c_status read_extensions(nd4c_cl_device *device) {
     if (take_text("clGetDeviceInfo of CL_DEVICE_EXTENSIONS", code, given, raw, EXTENSION_BYTES, text,
                   EXTENSION_BYTES)) {
       device->limits.has_fp64 = has_word(text, "cl_khr_fp64");
-      device->limits.has_fp16 = has_word(text, "cl_khr_fp16");
-      device->limits.has_int64_atomics = has_word(text, "cl_khr_int64_base_atomics");
       device->has_priorities = has_word(text, "cl_khr_priority_hints");
       read_identity(device, text);
     }

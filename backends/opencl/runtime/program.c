@@ -333,16 +333,11 @@ nd4c_status nd4c_cl_kernel_get(void *handle, const char *source, const char *fun
 
 nd4c_status nd4c_cl_begin(nd4c_cl_launch *launch, const nd4c_call *call, const char *source, const char *function,
                           const nd4c_cl_options *options) {
-  nd4c_cl_kernel *kernel;
-  nd4c_status status = nd4c_cl_kernel_get(call->device, source, function, options, &kernel);
-  if (status == ND4C_OK) {
-    nd4c_cl_launch_begin(launch, call, kernel);
-  }
-  return status;
-}
-
-int64_t nd4c_cl_kernel_group_size(const nd4c_cl_kernel *kernel) {
-  return kernel->group_size;
+  launch->call = call;
+  launch->count = 0;
+  launch->used = 0;
+  launch->overflow = false;
+  return nd4c_cl_kernel_get(call->device, source, function, options, &launch->kernel);
 }
 
 int64_t nd4c_cl_kernel_fit(const nd4c_cl_kernel *kernel, int64_t group) {

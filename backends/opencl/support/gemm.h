@@ -3,7 +3,7 @@
 #ifndef ND4C_BACKENDS_OPENCL_SUPPORT_GEMM_H
 #define ND4C_BACKENDS_OPENCL_SUPPORT_GEMM_H
 
-#include "backends/opencl/runtime/opencl.h"
+#include "backends/opencl/support/moving.h"
 
 /* The same struct as in gemm.cl: extents, and strides in elements. */
 typedef struct nd4c_cl_matrices {
@@ -27,8 +27,10 @@ bool nd4c_cl_gemm_pays(int64_t m, int64_t n, int64_t k);
 /* Whether a work item computes a tile by itself, in vectors (DOWN and ACROSS of gemm.cl): sums in float, on processors.
  */
 bool nd4c_cl_gemm_by_vectors(const nd4c_call *call, const nd4c_cl_gemm *gemm);
-/* The products of a call of matmul. False, with the reason, if its batch has too many axes. */
-bool nd4c_cl_matmul_plan(const nd4c_call *call, nd4c_cl_gemm *gemm, char *reason, size_t reason_size);
-nd4c_status nd4c_cl_gemm_run(const nd4c_call *call, const nd4c_cl_gemm *gemm);
+/* Work items along the side of a tile's group: as many as the device takes with sums of so many bytes. */
+int64_t nd4c_cl_gemm_side(const nd4c_call *call, int64_t bytes);
+/* The products of a call of matmul; a step that is refused if its batch has too many axes. */
+nd4c_status nd4c_cl_matmul_plan(const nd4c_cl_step *step, nd4c_cl_gemm *gemm);
+nd4c_status nd4c_cl_gemm_run(const nd4c_cl_step *step, const nd4c_cl_gemm *gemm);
 
 #endif

@@ -20,6 +20,11 @@ typedef struct nd4c_cl_outlier {
   double value;
 } nd4c_cl_outlier;
 
+/* `scratch` of kernels that need it for nothing else. */
+static inline int64_t nd4c_cl_judge_scratch(const nd4c_call *call) {
+  (void)call;
+  return ND4C_CL_JUDGE_BYTES;
+}
 /* Refuses tensors that cannot be checked: they are read as float64, at most 2^31 elements of each. */
 nd4c_status nd4c_cl_judge_check(const nd4c_cl_step *step, int32_t count, const nd4c_tensor *const *tensors);
 /* Checks on the device, with the verdict in the scratch buffer's first bytes, and waits for it. */

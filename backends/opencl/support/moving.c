@@ -27,6 +27,10 @@ nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step) {
                                                                                   : ND4C_UNSUPPORTED;
 }
 
+nd4c_status nd4c_cl_step_dtype(const nd4c_cl_step *step, nd4c_dtype dtype) {
+  return nd4c_cl_dtype_usable(step->call->device, dtype, step->reason, step->reason_size) ? ND4C_OK : ND4C_UNSUPPORTED;
+}
+
 int32_t nd4c_cl_element_bytes(nd4c_dtype dtype) {
 #define ELEMENT_BYTES(NAME, name, number, build, kind, bits, ...) \
   [number] = (bits) < 8 || ND4C_KIND_##kind == ND4C_KIND_STRING ? 0 : (bits) / 8,
@@ -39,48 +43,25 @@ static bool is_movable(const nd4c_tensor *tensor) {
   return tensor->dtype == ND4C_DTYPE_NONE || nd4c_cl_element_bytes(tensor->dtype) > 0;
 }
 
-bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size) {
+bool nd4c_cl_step_dry(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size) {
   char room[256];
-  nd4c_cl_step step = {call, reason != NULL ? reason : room, reason != NULL ? reason_size : sizeof room};
-  for (int32_t i = 0; i < call->input_count + call->output_count; i++) {
-    const nd4c_tensor *tensor = i < call->input_count ? &call->inputs[i] : &call->outputs[i - call->input_count];
-    if (!is_movable(tensor)) {
-      (void)snprintf(step.reason, step.reason_size, "strings and dtypes of less than a byte stay with the CPU");
-      return false;
-    }
-    if (tensor->layout != ND4C_LAYOUT_STRIDED) {
-      (void)snprintf(step.reason, step.reason_size, "operand %d is not strided", (int)i);
-      return false;
-    }
-  }
+  const nd4c_cl_step step = {call, reason != NULL ? reason : room, reason != NULL ? reason_size : sizeof room};
   return function(&step) == ND4C_OK;
 }
 
-void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides) {
-  int32_t missing = rank - tensor->rank;
-  for (int32_t i = 0; i < rank; i++) {
-    bool own = i >= missing && tensor->shape[i - missing] == shape[i];
-    strides[i] = own ? tensor->strides[i - missing] : 0;
+bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size) {
+  for (int32_t i = 0; i < call->input_count + call->output_count; i++) {
+    const nd4c_tensor *tensor = i < call->input_count ? &call->inputs[i] : &call->outputs[i - call->input_count];
+    if (!is_movable(tensor)) {
+      (void)snprintf(reason, reason_size, "strings and dtypes of less than a byte stay with the CPU");
+      return false;
+    }
+    if (tensor->layout != ND4C_LAYOUT_STRIDED) {
+      (void)snprintf(reason, reason_size, "operand %d is not strided", (int)i);
+      return false;
+    }
   }
-}
-
-nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
-                              int32_t count, const int64_t *const *strides) {
-  char why[256] = "";
-  bool made = nd4c_cl_walk_strides(walk, rank, shape, count, strides, why, sizeof why);
-  return made ? ND4C_OK : nd4c_cl_step_refuse(step, "%s", why);
-}
-
-nd4c_status nd4c_cl_step_walk_tensors(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
-                                      int32_t count, const nd4c_tensor *const *tensors) {
-  char why[256] = "";
-  bool made = nd4c_cl_walk_make(walk, rank, shape, count, tensors, why, sizeof why);
-  return made ? ND4C_OK : nd4c_cl_step_refuse(step, "%s", why);
-}
-
-nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor) {
-  const int64_t *strides[1] = {tensor->strides};
-  return nd4c_cl_step_walk(step, walk, tensor->rank, tensor->shape, 1, strides);
+  return nd4c_cl_step_dry(call, function, reason, reason_size);
 }
 
 /* -- launches ------------------------------------------------------------------------------------------------------ */

@@ -29,39 +29,72 @@ nd4c_status nd4c_cl_step_refuse(const nd4c_cl_step *step, const char *format, ..
 /* Of a dry pass: nd4c_cl_call_usable, and nd4c_cl_fp64_usable before it. */
 nd4c_status nd4c_cl_step_call(const nd4c_cl_step *step);
 nd4c_status nd4c_cl_step_fp64(const nd4c_cl_step *step);
-/* A dry pass of a call whose operands can all be moved. */
+/* The same: nd4c_cl_dtype_usable. */
+nd4c_status nd4c_cl_step_dtype(const nd4c_cl_step *step, nd4c_dtype dtype);
+/* A dry pass; `reason` may be NULL. */
+bool nd4c_cl_step_dry(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size);
+/* The same of a call whose operands can all be moved. */
 bool nd4c_cl_step_usable(const nd4c_call *call, nd4c_cl_step_function function, char *reason, size_t reason_size);
 
-/* A kernel of what a step does: an expression of `step`, such as the call of a step function. `scratch`: how many bytes
- * a call works in, or NULL. */
-#define ND4C_CL_STEP_KERNEL(op_name, dtype_set, what, scratch)                            \
-  static nd4c_status op_name##_step(const nd4c_cl_step *step) {                           \
-    return what;                                                                          \
-  }                                                                                       \
-  static bool op_name##_usable(const nd4c_call *call, char *reason, size_t reason_size) { \
-    return nd4c_cl_step_usable(call, op_name##_step, reason, reason_size);                \
-  }                                                                                       \
-  static nd4c_status op_name##_run(const nd4c_call *call) {                               \
-    return op_name##_step(&(nd4c_cl_step){.call = call});                                 \
-  }                                                                                       \
+/* Functions <name>_usable and <name>_run of what a step does: an expression of `step`, such as the call of a step
+ * function. */
+#define ND4C_CL_STEP(name, what)                                                       \
+  static nd4c_status name##_step(const nd4c_cl_step *step) {                           \
+    return what;                                                                       \
+  }                                                                                    \
+  static bool name##_usable(const nd4c_call *call, char *reason, size_t reason_size) { \
+    return nd4c_cl_step_usable(call, name##_step, reason, reason_size);                \
+  }                                                                                    \
+  static nd4c_status name##_run(const nd4c_call *call) {                               \
+    return name##_step(&(nd4c_cl_step){.call = call});                                 \
+  }
+/* A kernel of them. `scratch`: how many bytes a call works in, or NULL. */
+#define ND4C_CL_STEP_KERNEL(op_name, dtype_set, what, scratch) \
+  ND4C_CL_STEP(op_name, what)                                  \
   ND4C_CL_KERNEL(op_name, dtype_set, op_name##_usable, op_name##_run, scratch)
 
+static inline bool nd4c_cl_is_float(nd4c_dtype dtype) {
+  return (ND4C_DTYPE_BIT(dtype) & ND4C_CL_FLOATS) != 0;
+}
 /* Bytes of an element; 0 for packed dtypes and strings. */
 int32_t nd4c_cl_element_bytes(nd4c_dtype dtype);
 
-/* Strides of a tensor broadcast to a shape by NumPy's rules. */
-void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides);
+/* -- walks over elements ------------------------------------------------------------------------------------------ */
 
-/* A walk along `count` operands' strides; a step that is refused if it has too many axes. */
+enum { ND4C_CL_RANK = 8, ND4C_CL_WALKED = 4 };
+
+/* C order over a shape and up to four operands' strides (elements) along it, axes merged where all operands allow it.
+ * The same struct as nd4c_walk of common.cl; passed by ND4C_CL_VALUE. */
+typedef struct nd4c_cl_walk {
+  int64_t size;
+  int32_t rank, unused;
+  int64_t shape[ND4C_CL_RANK];
+  int64_t strides[ND4C_CL_WALKED][ND4C_CL_RANK];
+} nd4c_cl_walk;
+
+/* Distance in memory between neighbours of a walk's first operand. */
+static inline int64_t nd4c_cl_walk_step(const nd4c_cl_walk *walk) {
+  int64_t step = walk->rank > 0 ? walk->strides[0][walk->rank - 1] : INT64_MAX;
+  return step < 0 ? -step : step;
+}
+
+/* Strides of a tensor broadcast to a shape by NumPy's rules; NULL: 0. */
+void nd4c_cl_broadcast_strides(const nd4c_tensor *tensor, int32_t rank, const int64_t *shape, int64_t *strides);
+/* A walk along `count` operands' strides; a step that is refused if more than ND4C_CL_RANK axes stay after merging. */
 nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
                               int32_t count, const int64_t *const *strides);
-
 /* The same along tensors that are broadcast to the shape; NULL: not there. */
 nd4c_status nd4c_cl_step_walk_tensors(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
                                       int32_t count, const nd4c_tensor *const *tensors);
-
 /* The same along all elements of one tensor. */
 nd4c_status nd4c_cl_step_walk_all(const nd4c_cl_step *step, nd4c_cl_walk *walk, const nd4c_tensor *tensor);
+/* The axes that are not `inner` as a walk along the first counts[0] operands' strides, and those that are as one along
+ * the first counts[1]. */
+nd4c_status nd4c_cl_step_walk_split(const nd4c_cl_step *step, nd4c_cl_walk *kept, nd4c_cl_walk *inner, int32_t rank,
+                                    const int64_t *shape, const bool *is_inner, const int32_t *counts,
+                                    const int64_t *const *strides);
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
 
 /* Options of a kernel on units as wide as `dtype`, or of a typed one (TYPE_A); `dtype` NONE: neither. */
 nd4c_cl_options nd4c_cl_unit_options(const nd4c_call *call, nd4c_dtype dtype);

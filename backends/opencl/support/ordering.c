@@ -23,6 +23,11 @@ int64_t nd4c_cl_sorting_make(nd4c_cl_sorting *sorting, int64_t begin, int64_t li
   return sorting->other_order + numbers + 1; /* a buffer even for no keys: kernels look into it */
 }
 
+int64_t nd4c_cl_sorting_bytes(int64_t count) {
+  nd4c_cl_sorting sorting;
+  return nd4c_cl_sorting_make(&sorting, 0, 1, count) * ND4C_CL_WORD;
+}
+
 nd4c_status nd4c_cl_sorting_check(const nd4c_cl_step *step, int64_t count, int64_t bytes) {
   if (count > ND4C_CL_MOST_SORTED) {
     return nd4c_cl_step_refuse(step, "%lld elements, more than the %lld that are ordered here", (long long)count,
@@ -47,12 +52,7 @@ nd4c_status nd4c_cl_sort(const nd4c_call *call, nd4c_cl_sorting *s) {
     ND4C_BACKEND_TRY(
         ND4C_CL_RUN_ORDER(call, "merge_runs", s->lines * pieces(s->length, PART),
                           ND4C_CL_LONG(s->keys, s->order, s->other_keys, s->other_order, s->length, width)));
-    nd4c_cl_sorting turned = *s;
-    turned.keys = s->other_keys;
-    turned.order = s->other_order;
-    turned.other_keys = s->keys;
-    turned.other_order = s->order;
-    *s = turned;
+    *s = (nd4c_cl_sorting){s->lines, s->length, s->other_keys, s->other_order, s->keys, s->order};
   }
   return ND4C_OK;
 }
@@ -73,7 +73,7 @@ nd4c_status nd4c_cl_sort_rows(const nd4c_call *call, nd4c_cl_sorting *s, int64_t
 nd4c_status nd4c_cl_make_keys(const nd4c_cl_step *step, const nd4c_tensor *x, int32_t axis, bool flip, bool by_order,
                               int64_t begin, const nd4c_cl_sorting *s) {
   int64_t shape[ND4C_CL_MAX_RANK], strides[ND4C_CL_MAX_RANK];
-  const int64_t *walked[1] = {strides};
+  const int64_t *walked = strides;
   int32_t rank = 0;
   for (int32_t i = 0; i < x->rank; i++) {
     int32_t place = i == axis ? x->rank - 1 : rank++;
@@ -81,7 +81,7 @@ nd4c_status nd4c_cl_make_keys(const nd4c_cl_step *step, const nd4c_tensor *x, in
     strides[place] = x->strides[i];
   }
   nd4c_cl_walk walk;
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, walked));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, x->rank, shape, 1, &walked));
   return ND4C_CL_STEP_TYPED(step, "places+keys", "make_keys", x->dtype, walk.size, ND4C_CL_IN(x),
                             ND4C_CL_SCRATCH(READ_WRITE), ND4C_CL_LONG(s->keys, s->order, begin), ND4C_CL_VALUE(walk),
                             ND4C_CL_LONG(s->length, flip ? -1 : 0), ND4C_CL_INT(by_order));
@@ -163,7 +163,7 @@ nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, 
   const nd4c_call *call = step->call;
   int64_t shape[ND4C_CL_MAX_RANK + 1], from[ND4C_CL_MAX_RANK + 1], to[ND4C_CL_MAX_RANK + 1];
   int64_t number[ND4C_CL_MAX_RANK + 1] = {0};
-  const int64_t *strides[3] = {from, to, number}, *place_strides[1] = {x->strides + axis};
+  const int64_t *strides[3] = {from, to, number}, *place_strides = x->strides + axis;
   nd4c_cl_walk walk, places;
   int32_t rank = x->rank - covered + 1;
   for (int32_t i = 0; i < rank; i++) {
@@ -174,7 +174,7 @@ nd4c_status nd4c_cl_take_slices(const nd4c_cl_step *step, const nd4c_tensor *x, 
   number[axis] = 1;
   nd4c_dense_strides(rank, shape, to);
   ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &walk, rank, shape, 3, strides));
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape + axis, 1, place_strides));
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, &places, covered, x->shape + axis, 1, &place_strides));
   if (nd4c_cl_is_dry(step)) {
     return ND4C_OK;
   }

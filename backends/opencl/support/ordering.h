@@ -23,6 +23,8 @@ typedef struct nd4c_cl_sorting {
 
 /* Lays the lists out from word `begin` on; returns the first word after them. */
 int64_t nd4c_cl_sorting_make(nd4c_cl_sorting *sorting, int64_t begin, int64_t lines, int64_t length);
+/* Bytes of scratch for sorting so many elements, in whatever lines. */
+int64_t nd4c_cl_sorting_bytes(int64_t count);
 /* Ascending, stable. */
 nd4c_status nd4c_cl_sort(const nd4c_call *call, nd4c_cl_sorting *sorting);
 /* The order of `length` rows of `columns` keys (at sorting->keys, which do not move). */

@@ -43,23 +43,6 @@ void nd4c_cl_reduction_over(nd4c_cl_reduction *reduction, bool keepdims) {
   }
 }
 
-static bool make_walks(const nd4c_cl_reduction *reduction, plan *p, char *reason, size_t reason_size) {
-  int64_t shape[2][ND4C_CL_AXES], strides[2][3][ND4C_CL_AXES];
-  int32_t rank[2] = {0, 0};
-  for (int32_t axis = 0; axis < reduction->rank; axis++) {
-    int side = reduction->reduced[axis] ? 1 : 0;
-    int32_t place = rank[side]++;
-    shape[side][place] = reduction->shape[axis];
-    strides[side][0][place] = reduction->a_strides[axis];
-    strides[side][1][place] = reduction->b_strides[axis];
-    strides[side][2][place] = reduction->y_strides[axis];
-  }
-  const int64_t *const kept[] = {strides[0][0], strides[0][1], strides[0][2]};
-  const int64_t *const inner[] = {strides[1][0], strides[1][1]};
-  return nd4c_cl_walk_strides(&p->kept, rank[0], shape[0], 3, kept, reason, reason_size) &&
-         nd4c_cl_walk_strides(&p->inner, rank[1], shape[1], 2, inner, reason, reason_size);
-}
-
 static int64_t power_of_two(int64_t least) {
   int64_t power = 1;
   while (power < least) {
@@ -78,12 +61,12 @@ static bool by_eight(const nd4c_call *call, const nd4c_cl_reduction *reduction, 
          inner->strides[0][0] == 1 && inner->size >= EIGHT_LEAST;
 }
 
-static bool make_plan(const nd4c_call *call, const nd4c_cl_reduction *reduction, plan *p, char *reason,
-                      size_t reason_size) {
+static nd4c_status make_plan(const nd4c_cl_step *step, const nd4c_cl_reduction *reduction, plan *p) {
+  const nd4c_call *call = step->call;
   const nd4c_cl_limits *limits = nd4c_cl_device_limits(call->device);
-  if (!make_walks(reduction, p, reason, reason_size)) {
-    return false;
-  }
+  const int64_t *const strides[] = {reduction->a_strides, reduction->b_strides, reduction->y_strides};
+  ND4C_BACKEND_TRY(nd4c_cl_step_walk_split(step, &p->kept, &p->inner, reduction->rank, reduction->shape,
+                                           reduction->reduced, (const int32_t[]){3, 2}, strides));
   p->group = nd4c_cl_group_within(call, GROUP, STATE_BYTES);
   p->eight = by_eight(call, reduction, &p->inner);
   p->group = p->eight ? 1 : p->group;
@@ -98,21 +81,14 @@ static bool make_plan(const nd4c_call *call, const nd4c_cl_reduction *reduction,
     p->pieces = pieces > PIECES ? PIECES : pieces;
   }
   p->piece = (p->inner.size + p->pieces - 1) / p->pieces;
-  return true;
-}
-
-bool nd4c_cl_reduction_usable(const nd4c_cl_reduction *reduction, char *reason, size_t reason_size) {
-  plan p;
-  return make_walks(reduction, &p, reason, reason_size);
+  return ND4C_OK;
 }
 
 int64_t nd4c_cl_reduction_scratch(const nd4c_call *call, const nd4c_cl_reduction *reduction) {
   char reason[64];
+  const nd4c_cl_step dry = {call, reason, sizeof reason};
   plan p;
-  if (!make_plan(call, reduction, &p, reason, sizeof reason) || p.pieces == 1) {
-    return 0;
-  }
-  return p.pieces * p.kept.size * STATE_BYTES;
+  return make_plan(&dry, reduction, &p) == ND4C_OK && p.pieces > 1 ? p.pieces * p.kept.size * STATE_BYTES : 0;
 }
 
 /* Elements are taken as numbers of the result's type. */
@@ -175,15 +151,13 @@ static nd4c_status in_pieces(const nd4c_call *call, const nd4c_cl_reduction *red
                             ND4C_CL_LOCAL_EACH(STATE_BYTES));
 }
 
-nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduction) {
-  char reason[128];
+nd4c_status nd4c_cl_reduce(const nd4c_cl_step *step, const nd4c_cl_reduction *reduction) {
+  const nd4c_call *call = step->call;
   plan p;
   nd4c_cl_launch launch;
-  if (!make_plan(call, reduction, &p, reason, sizeof reason)) {
-    return nd4c_cl_host->fail(ND4C_INTERNAL, "%s: %s", call->op->name, reason);
-  }
-  if (p.kept.size == 0) {
-    return ND4C_OK;
+  ND4C_BACKEND_TRY(make_plan(step, reduction, &p));
+  if (nd4c_cl_is_dry(step) || p.kept.size == 0) {
+    return nd4c_cl_is_dry(step) ? nd4c_cl_step_call(step) : ND4C_OK;
   }
   nd4c_cl_options options = options_of(call, reduction, &p);
   if (p.pieces > 1) {

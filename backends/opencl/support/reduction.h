@@ -25,15 +25,9 @@ void nd4c_cl_reduced_axes(int32_t rank, const nd4c_attr_value *axes, bool *reduc
 /* Over the axes of a, and of b of the same shape, whose flags are set. */
 void nd4c_cl_reduction_over(nd4c_cl_reduction *reduction, bool keepdims);
 
-/* False, with the reason, if it has too many axes. */
-bool nd4c_cl_reduction_usable(const nd4c_cl_reduction *reduction, char *reason, size_t reason_size);
-/* Bytes of call->scratch_buffer that nd4c_cl_reduce wants. */
+nd4c_status nd4c_cl_reduce(const nd4c_cl_step *step, const nd4c_cl_reduction *reduction);
+/* Bytes of call->scratch_buffer that it wants. */
 int64_t nd4c_cl_reduction_scratch(const nd4c_call *call, const nd4c_cl_reduction *reduction);
-nd4c_status nd4c_cl_reduce(const nd4c_call *call, const nd4c_cl_reduction *reduction);
-
-static inline bool nd4c_cl_is_float(nd4c_dtype dtype) {
-  return dtype == ND4C_FLOAT16 || dtype == ND4C_BFLOAT16 || dtype == ND4C_FLOAT32 || dtype == ND4C_FLOAT64;
-}
 
 /* Whether elements of x that become numbers of y, as the op cast says, lose something or change on the way: they must
  * be cast then (convert.cl), not merely converted to the type that y is computed in. */

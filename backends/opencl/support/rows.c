@@ -6,24 +6,17 @@
 
 enum { GROUP = 128, LONG_ROW = 256, ROWS_OF_EIGHT = 16 };
 
+/* Operands of a row's elements: x, y, scale, bias; of the rows: x, y, and scale and bias or the statistics. */
 static nd4c_status make_walks(const nd4c_cl_step *step, const nd4c_cl_rows *r, nd4c_cl_walk *kept,
                               nd4c_cl_walk *inner) {
-  int64_t shape[2][ND4C_CL_AXES], strides[2][4][ND4C_CL_AXES];
-  int32_t rank[2] = {0, 0};
-  bool statistics = r->extra == ND4C_CL_ROWS_STATISTICS;
+  int64_t strides[2][ND4C_CL_AXES];
+  const int64_t *const all[] = {r->x_strides, r->y_strides, strides[0], strides[1]};
   for (int32_t axis = 0; axis < r->rank; axis++) {
-    int side = r->inner[axis] ? 1 : 0;
-    int32_t place = rank[side]++;
-    shape[side][place] = r->shape[axis];
-    strides[side][0][place] = r->x_strides[axis];
-    strides[side][1][place] = r->y_strides[axis];
-    strides[side][2][place] = side == 0 && statistics ? r->statistics_strides[0][axis] : r->scale_strides[axis];
-    strides[side][3][place] = side == 0 && statistics ? r->statistics_strides[1][axis] : r->bias_strides[axis];
+    bool statistics = r->extra == ND4C_CL_ROWS_STATISTICS && !r->inner[axis];
+    strides[0][axis] = statistics ? r->statistics_strides[0][axis] : r->scale_strides[axis];
+    strides[1][axis] = statistics ? r->statistics_strides[1][axis] : r->bias_strides[axis];
   }
-  const int64_t *const outer_strides[] = {strides[0][0], strides[0][1], strides[0][2], strides[0][3]};
-  const int64_t *const inner_strides[] = {strides[1][0], strides[1][1], strides[1][2], strides[1][3]};
-  ND4C_BACKEND_TRY(nd4c_cl_step_walk(step, kept, rank[0], shape[0], 4, outer_strides));
-  return nd4c_cl_step_walk(step, inner, rank[1], shape[1], 4, inner_strides);
+  return nd4c_cl_step_walk_split(step, kept, inner, r->rank, r->shape, r->inner, (const int32_t[]){4, 4}, all);
 }
 
 /* What is compared and exponentials, which need no more than float where there is no float64. */
@@ -43,11 +36,7 @@ static nd4c_cl_options options_of(const nd4c_call *call, const nd4c_cl_rows *r, 
   char name[64];
   (void)snprintf(name, sizeof name, "ROW_%s", r->what);
   nd4c_cl_define(&options, name, "1");
-  if (is_plain(r)) {
-    nd4c_cl_define_real(&options, call);
-  } else {
-    nd4c_cl_define_pair(&options, call);
-  }
+  (is_plain(r) ? nd4c_cl_define_real : nd4c_cl_define_pair)(&options, call);
   nd4c_cl_define_type(&options, 'A', r->x->dtype);
   nd4c_cl_define_if(&options, r->of_pairs, "OF_PAIRS");
   ND4C_CL_TYPES(&options, "BCY", nd4c_cl_dtype_of(r->scale, r->x->dtype), nd4c_cl_dtype_of(r->bias, r->x->dtype),

@@ -3,15 +3,11 @@
 #include "backends/opencl/support/sweep.h"
 
 void nd4c_cl_sweep_strides(const nd4c_tensor *tensor, int32_t leading, int64_t *strides) {
-  int32_t spatial = tensor->rank - leading;
   for (int32_t i = 0; i < 5; i++) {
     strides[i] = 0;
   }
-  for (int32_t i = 0; i < leading; i++) {
-    strides[2 - leading + i] = tensor->strides[i];
-  }
-  for (int32_t i = 0; i < spatial; i++) {
-    strides[5 - spatial + i] = tensor->strides[leading + i];
+  for (int32_t i = 0; tensor != NULL && i < tensor->rank; i++) {
+    strides[i < leading ? 2 - leading + i : 5 - tensor->rank + i] = tensor->strides[i];
   }
 }
 

@@ -20,7 +20,8 @@ typedef struct nd4c_cl_window_attrs {
 void nd4c_cl_sweep_extents(const nd4c_call *call, nd4c_cl_sweep *sweep);
 /* The same with the window of the attributes and these kernel extents. */
 void nd4c_cl_sweep_window(const nd4c_call *call, nd4c_cl_window_attrs at, const int64_t *kernel, nd4c_cl_sweep *sweep);
-/* Strides of an operand [n, c, spatial...] of `spatial` spatial axes, or of [c, spatial...] with `leading` 1. */
+/* Strides of an operand [n, c, spatial...] of `spatial` spatial axes, or of [c, spatial...] with `leading` 1; NULL: 0.
+ */
 void nd4c_cl_sweep_strides(const nd4c_tensor *tensor, int32_t leading, int64_t *strides);
 /* Outputs, batch and channels and all. */
 int64_t nd4c_cl_sweep_outputs(const nd4c_cl_sweep *sweep);
