@@ -1,5 +1,5 @@
 /* Launches: a kernel's arguments, collected on the caller's stack, then set and enqueued under the kernel's lock. The
- * families and support/ launch every kernel here, mostly through arguments.c. */
+ * families and support/ launch every kernel here. */
 #include <stdio.h>
 #include <string.h>
 
