@@ -20,66 +20,18 @@
 #define PARAM_OUT(name, ...) , nd4c_array **name
 #define PARAM(op, kind, name, ...) PARAM_##kind(name, __VA_ARGS__)
 
-#define INPUT_IN(name) name,
-#define INPUT_OPT(name) name,
-#define INPUT_VAR(name) NULL,
-#define INPUT_INT(name)
-#define INPUT_BOOL(name)
-#define INPUT_FLOAT(name)
-#define INPUT_INTS(name)
-#define INPUT_FLOATS(name)
-#define INPUT_DTYPE(name)
-#define INPUT_STRING(name)
-#define INPUT_WORD(name)
-#define INPUT_WORDS(name)
-#define INPUT_OUT(name)
-#define INPUT(op, kind, name, ...) INPUT_##kind(name)
+#define TYPED_VALUE(op, name, preset) name
 
 #define COUNT_IN(name) +1
 #define COUNT_OPT(name) +1
 #define COUNT_VAR(name) +name##_count
-#define COUNT_INT(name)
-#define COUNT_BOOL(name)
-#define COUNT_FLOAT(name)
-#define COUNT_INTS(name)
-#define COUNT_FLOATS(name)
-#define COUNT_DTYPE(name)
-#define COUNT_STRING(name)
-#define COUNT_WORD(name)
-#define COUNT_WORDS(name)
-#define COUNT_OUT(name)
-#define COUNT(op, kind, name, ...) COUNT_##kind(name)
+#define COUNT(op, kind, name, ...) ND4C_FOR_INPUT(kind, COUNT_##kind)(name)
 
 /* A variadic op passes on its caller's list. */
 #define LIST_IN(name)
 #define LIST_OPT(name)
 #define LIST_VAR(name) list_ = name;
-#define LIST_INT(name)
-#define LIST_BOOL(name)
-#define LIST_FLOAT(name)
-#define LIST_INTS(name)
-#define LIST_FLOATS(name)
-#define LIST_DTYPE(name)
-#define LIST_STRING(name)
-#define LIST_WORD(name)
-#define LIST_WORDS(name)
-#define LIST_OUT(name)
-#define LIST(op, kind, name, ...) LIST_##kind(name)
-
-#define ATTR_IN(name)
-#define ATTR_OPT(name)
-#define ATTR_VAR(name)
-#define ATTR_INT(name) {ND4C_ATTR_INT, 0, {.i = name}},
-#define ATTR_BOOL(name) {ND4C_ATTR_BOOL, 0, {.i = name}},
-#define ATTR_FLOAT(name) {ND4C_ATTR_FLOAT, 0, {.f = name}},
-#define ATTR_INTS(name) {ND4C_ATTR_INTS, name##_count, {.ints = name}},
-#define ATTR_FLOATS(name) {ND4C_ATTR_FLOATS, name##_count, {.floats = name}},
-#define ATTR_DTYPE(name) {ND4C_ATTR_DTYPE, 0, {.i = name}},
-#define ATTR_STRING(name) {ND4C_ATTR_STRING, 0, {.string = name}},
-#define ATTR_WORD(name) {ND4C_ATTR_INT, 0, {.i = (int32_t)name}},
-#define ATTR_WORDS(name) ATTR_INTS(name)
-#define ATTR_OUT(name)
-#define ATTR(op, kind, name, ...) ATTR_##kind(name)
+#define LIST(op, kind, name, ...) ND4C_FOR_INPUT(kind, LIST_##kind)(name)
 
 nd4c_status nd4c_typed_call_several(nd4c_context *context, nd4c_op op, const nd4c_array *const *inputs,
                                     int32_t input_count, const nd4c_attr_value *attrs, nd4c_array **const *places,

@@ -7,62 +7,14 @@
 
 #define PARAM_IN(name) , const nd4c_array *name
 #define PARAM_OPT(name)
-#define PARAM_INT(name)
-#define PARAM_BOOL(name)
-#define PARAM_FLOAT(name)
-#define PARAM_INTS(name)
-#define PARAM_FLOATS(name)
-#define PARAM_DTYPE(name)
-#define PARAM_STRING(name)
-#define PARAM_WORD(name)
-#define PARAM_WORDS(name)
-#define PARAM_OUT(name)
-#define PARAM(op, kind, name, ...) PARAM_##kind(name)
+#define PARAM(op, kind, name, ...) ND4C_FOR_INPUT(kind, PARAM_##kind)(name)
 
-#define PLACE_IN(name)
-#define PLACE_OPT(name)
-#define PLACE_INT(name)
-#define PLACE_BOOL(name)
-#define PLACE_FLOAT(name)
-#define PLACE_INTS(name)
-#define PLACE_FLOATS(name)
-#define PLACE_DTYPE(name)
-#define PLACE_STRING(name)
-#define PLACE_WORD(name)
-#define PLACE_WORDS(name)
 #define PLACE_OUT(name) , nd4c_array **name
-#define PLACE(op, kind, name, ...) PLACE_##kind(name)
+#define PLACE(op, kind, name, ...) ND4C_FOR_OUTPUT(kind, PLACE_OUT)(name)
 
 /* A field of the caller's struct, or its default where the struct ends before the end of the field. */
-#define FIELD(op, field, preset) (size_ >= ND4C_OPTIONS_SIZE(nd4c_##op##_options, field) ? options->field : (preset))
-
-#define INPUT_IN(op, name) name,
-#define INPUT_OPT(op, name) FIELD(op, name, NULL),
-#define INPUT_INT(op, name)
-#define INPUT_BOOL(op, name)
-#define INPUT_FLOAT(op, name)
-#define INPUT_INTS(op, name)
-#define INPUT_FLOATS(op, name)
-#define INPUT_DTYPE(op, name)
-#define INPUT_STRING(op, name)
-#define INPUT_WORD(op, name)
-#define INPUT_WORDS(op, name)
-#define INPUT_OUT(op, name)
-#define INPUT(op, kind, name, ...) INPUT_##kind(op, name)
-
-#define ATTR_IN(op, name, preset)
-#define ATTR_OPT(op, name, preset)
-#define ATTR_INT(op, name, preset) {ND4C_ATTR_INT, 0, {.i = FIELD(op, name, preset)}},
-#define ATTR_BOOL(op, name, preset) {ND4C_ATTR_BOOL, 0, {.i = FIELD(op, name, preset)}},
-#define ATTR_FLOAT(op, name, preset) {ND4C_ATTR_FLOAT, 0, {.f = FIELD(op, name, preset)}},
-#define ATTR_INTS(op, name, preset) {ND4C_ATTR_INTS, FIELD(op, name##_count, 0), {.ints = FIELD(op, name, NULL)}},
-#define ATTR_FLOATS(op, name, preset) {ND4C_ATTR_FLOATS, FIELD(op, name##_count, 0), {.floats = FIELD(op, name, NULL)}},
-#define ATTR_DTYPE(op, name, preset) {ND4C_ATTR_DTYPE, 0, {.i = FIELD(op, name, preset)}},
-#define ATTR_STRING(op, name, preset) {ND4C_ATTR_STRING, 0, {.string = FIELD(op, name, preset)}},
-#define ATTR_WORD(op, name, type, preset) {ND4C_ATTR_INT, 0, {.i = (int32_t)FIELD(op, name, preset)}},
-#define ATTR_WORDS(op, name, type, preset) ATTR_INTS(op, name, preset)
-#define ATTR_OUT(op, name, preset)
-#define ATTR(op, kind, name, ...) ATTR_##kind(op, name, __VA_ARGS__)
+#define TYPED_VALUE(op, field, preset) \
+  (size_ >= ND4C_OPTIONS_SIZE(nd4c_##op##_options, field) ? options->field : (preset))
 
 /* Where each field ends, as an enumerator. BEYOND_<op> follows them: it is the size of the struct, plus 1. */
 #define END_IN(op, name)

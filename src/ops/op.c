@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "device/plugin_ops.h"
 #include "ops/infer/rules.h"
+#include "ops/signature.h"
 
 /* -- dtype sets: by kind, of the rows that this build has, narrow ones apart ------------------------------------ */
 
@@ -76,21 +77,8 @@
 #define INPUT_IN(name) {#name, false, false},
 #define INPUT_OPT(name) {#name, true, false},
 #define INPUT_VAR(name) {#name, false, true},
-#define INPUT_INT(name)
-#define INPUT_BOOL(name)
-#define INPUT_FLOAT(name)
-#define INPUT_INTS(name)
-#define INPUT_FLOATS(name)
-#define INPUT_DTYPE(name)
-#define INPUT_STRING(name)
-#define INPUT_WORD(name)
-#define INPUT_WORDS(name)
-#define INPUT_OUT(name)
-#define INPUT_ROW(op, kind, name, ...) INPUT_##kind(name)
+#define INPUT_ROW(op, kind, name, ...) ND4C_FOR_INPUT(kind, INPUT_##kind)(name)
 
-#define ATTR_IN(name, preset)
-#define ATTR_OPT(name, preset)
-#define ATTR_VAR(name, preset)
 #define ATTR_INT(name, preset) {#name, {ND4C_ATTR_INT, 0, {.i = (preset)}}},
 #define ATTR_BOOL(name, preset) {#name, {ND4C_ATTR_BOOL, 0, {.i = (preset)}}},
 #define ATTR_FLOAT(name, preset) {#name, {ND4C_ATTR_FLOAT, 0, {.f = (preset)}}},
@@ -100,23 +88,10 @@
 #define ATTR_STRING(name, preset) {#name, {ND4C_ATTR_STRING, 0, {.string = (preset)}}},
 #define ATTR_WORD(name, type, preset) {#name, {ND4C_ATTR_INT, 0, {.i = (preset)}}},
 #define ATTR_WORDS(name, type, preset) {#name, {ND4C_ATTR_INTS, 0, {.ints = NULL}}},
-#define ATTR_OUT(name, preset)
-#define ATTR_ROW(op, kind, name, ...) ATTR_##kind(name, __VA_ARGS__)
+#define ATTR_ROW(op, kind, name, ...) ND4C_FOR_ATTR(kind, ATTR_##kind)(name, __VA_ARGS__)
 
-#define OUTPUT_IN(name)
-#define OUTPUT_OPT(name)
-#define OUTPUT_VAR(name)
-#define OUTPUT_INT(name)
-#define OUTPUT_BOOL(name)
-#define OUTPUT_FLOAT(name)
-#define OUTPUT_INTS(name)
-#define OUTPUT_FLOATS(name)
-#define OUTPUT_DTYPE(name)
-#define OUTPUT_STRING(name)
-#define OUTPUT_WORD(name)
-#define OUTPUT_WORDS(name)
-#define OUTPUT_OUT(name) #name,
-#define OUTPUT_ROW(op, kind, name, ...) OUTPUT_##kind(name)
+#define OUTPUT_NAME(name) #name,
+#define OUTPUT_ROW(op, kind, name, ...) ND4C_FOR_OUTPUT(kind, OUTPUT_NAME)(name)
 
 /* A list of attributes may be empty, which C17 has no initialiser for: each ends in a row that is not counted. */
 #define SCHEMA(number, version, name, category, SIGNATURE, ...)                                  \
@@ -129,22 +104,10 @@ ND4C_OP_TABLE(SCHEMA)
 /* -- definitions ----------------------------------------------------------------------------------------------- */
 
 /* Whether results may be views: the family SHAPE, but for what always copies. */
-#define VIEW_UNARY(rule) NULL
-#define VIEW_BINARY(rule) NULL
-#define VIEW_TERNARY(rule) NULL
-#define VIEW_REDUCTION(rule) NULL
-#define VIEW_LINALG(rule) NULL
-#define VIEW_NN(rule) NULL
-#define VIEW_SHAPE(rule) nd4c_view_##rule
-#define VIEW_INDEXING(rule) NULL
-#define VIEW_SORTING(rule) NULL
-#define VIEW_CREATION(rule) NULL
-#define VIEW_RANDOM(rule) NULL
-#define VIEW_SIGNAL(rule) NULL
-#define VIEW_IMAGE(rule) NULL
-#define VIEW_QUANTIZATION(rule) NULL
-#define VIEW_TEXT(rule) NULL
-#define VIEW_LEARNING(rule) NULL
+#define VIEW_OF_SHAPE(rule) , nd4c_view_##rule
+#define VIEW(category, rule) VIEW_GIVEN(VIEW_OF_##category(rule), NULL, )
+#define VIEW_GIVEN(...) VIEW_SECOND(__VA_ARGS__)
+#define VIEW_SECOND(first, second, ...) second
 #define nd4c_view_concat NULL
 #define nd4c_view_gather NULL
 
@@ -186,7 +149,7 @@ enum { TRAIT_NONE, TRAIT_C_ORDER, TRAIT_INPUT_ORDER, TRAIT_FIRST_ORDER, TRAIT_RE
                .provider = ""},                                                             \
       .output_names = outputs_##name_,                                                      \
       .infer = nd4c_infer_##rule,                                                           \
-      .view = VIEW_##category_(rule),                                                       \
+      .view = VIEW(category_, rule),                                                        \
       .order = ORDER(category_, TRAIT(__VA_ARGS__)),                                        \
       .alias = ALIAS(category_, TRAIT(__VA_ARGS__)),                                        \
       .refuses_late = TRAIT(__VA_ARGS__) == TRAIT_REFUSES_LATE,                             \

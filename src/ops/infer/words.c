@@ -1,6 +1,7 @@
 /* The words for the values of attributes, from the op table. The generic call (resolve.c), which takes a word for a
  * number, and nd4c_op_attr_words (ops/words.c) look them up here. */
 #include "ops/op.h"
+#include "ops/signature.h"
 
 /* -- lists of words ---------------------------------------------------------------------------------------------- */
 
@@ -26,9 +27,6 @@ static const word_list word_lists[] = {ND4C_WORDS_TABLE(WORD_LIST)};
 
 /* -- the list of each attribute ----------------------------------------------------------------------------------- */
 
-#define LIST_IN(name, ...)
-#define LIST_OPT(name, ...)
-#define LIST_VAR(name, ...)
 #define LIST_INT(name, ...) NULL,
 #define LIST_BOOL(name, ...) NULL,
 #define LIST_FLOAT(name, ...) NULL,
@@ -38,8 +36,7 @@ static const word_list word_lists[] = {ND4C_WORDS_TABLE(WORD_LIST)};
 #define LIST_STRING(name, ...) NULL,
 #define LIST_WORD(name, type, preset) &word_lists[TYPE_##type],
 #define LIST_WORDS(name, type, preset) &word_lists[TYPE_##type],
-#define LIST_OUT(name, ...)
-#define LIST(op, kind, name, ...) LIST_##kind(name, __VA_ARGS__)
+#define LIST(op, kind, name, ...) ND4C_FOR_ATTR(kind, LIST_##kind)(name, __VA_ARGS__)
 
 /* By the position of the attribute; each ends in an entry that is not counted, since an op may have no attribute. */
 #define ATTR_LISTS(number, version, name, category, SIGNATURE, ...) \
