@@ -53,17 +53,24 @@ function(nd4c_add_builtin_provider name)
   set_property(GLOBAL APPEND PROPERTY ND4C_BUILTIN_PROVIDERS ${name})
 endfunction()
 
+# nd4c_gather(HEADER LIST MARK ROW FILES...): makes HEADER with the macro LIST of what the files define (gather.cmake). The
+# header is in the folder lists of the current build folder.
+function(nd4c_gather header list mark row)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/lists/${header})
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lists)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} "-DLIST=${list}" "-DMARK=${mark}" "-DROW=${row}" "-DFILES=${ARGN}"
+      -P ${PROJECT_SOURCE_DIR}/cmake/gather.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/gather.cmake COMMENT "Listing ${list}" VERBATIM)
+endfunction()
+
 # nd4c_list_families(PROVIDER PREFIX SOURCES...): makes families.h of a builtin provider, which lists the arrays
 # PREFIX_<family>_kernels of the sources.
 function(nd4c_list_families provider prefix)
-  set(header ${CMAKE_CURRENT_BINARY_DIR}/families/families.h)
-  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/families)
-  add_custom_command(OUTPUT ${header}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${header} -DPREFIX=${prefix} "-DFILES=${ARGN}" -P ${PROJECT_SOURCE_DIR}/cmake/families.cmake
-    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/families.cmake
-    COMMENT "Listing kernel families of ${provider}" VERBATIM)
-  target_sources(nd4c_backend_${provider} PRIVATE ${header})
-  target_include_directories(nd4c_backend_${provider} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/families)
+  nd4c_gather(families.h "ND4C_FAMILIES(X)" "^const nd4c_kernel [*]const ${prefix}_" "${prefix}_([a-z0-9_]+)_kernels[[]] ="
+    ${ARGN})
+  target_sources(nd4c_backend_${provider} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/lists/families.h)
+  target_include_directories(nd4c_backend_${provider} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/lists)
 endfunction()
 
 # nd4c_add_plugin_backend(NAME SOURCES...): a backend as a shared object that links no library of nd4c.

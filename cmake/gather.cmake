@@ -1,22 +1,25 @@
-# Writes OUTPUT, a header with the list LIST(X) of the entries that FILES define by a line MACRO(name, ...) or
-# MACRO(number, name, ...), sorted by number, else by name. Adding or removing an entry changes no other list.
+# Writes OUTPUT, a header with the macro LIST, as NAME(X) or NAME(X, more), of what FILES define: the first group of ROW in
+# each line that matches MARK, sorted by the numbers before the names, else by the names. Adding or removing an entry
+# changes no other list.
 set(found "")
 foreach(file ${FILES})
-  file(STRINGS ${file} lines REGEX "^${MACRO}\\(")
+  file(STRINGS ${file} lines REGEX "${MARK}")
   foreach(line ${lines})
-    string(REGEX MATCH "^${MACRO}\\((([0-9]+, )?[a-z0-9_]+)" ignored "${line}")
+    string(REGEX MATCH "${ROW}" ignored "${line}")
     if(NOT CMAKE_MATCH_1)
-      message(FATAL_ERROR "${file}: expected ${MACRO}(name, ...) or ${MACRO}(number, name, ...) in '${line}'")
+      message(FATAL_ERROR "${file}: expected '${ROW}' in '${line}'")
     endif()
     list(APPEND found "${CMAKE_MATCH_1}")
   endforeach()
 endforeach()
 if(NOT found)
-  message(FATAL_ERROR "No file has a line that begins with ${MACRO}(")
+  message(FATAL_ERROR "No file has a line that matches '${MARK}'")
 endif()
 list(SORT found COMPARE NATURAL)
+list(REMOVE_DUPLICATES found)
 list(TRANSFORM found REPLACE "^[0-9]+, " "")
-list(TRANSFORM found REPLACE "(.+)" "X(\\1)")
+string(REGEX MATCH "[(]X(.*)[)]" ignored "${LIST}")
+list(TRANSFORM found REPLACE "(.+)" "X(\\1${CMAKE_MATCH_1})")
 list(JOIN found " \\\n  " rows)
-file(WRITE ${OUTPUT}.new "/* Made by cmake/gather.cmake. */\n#define ${LIST}(X) \\\n  ${rows}\n")
+file(WRITE ${OUTPUT}.new "/* Made by cmake/gather.cmake. */\n#define ${LIST} \\\n  ${rows}\n")
 file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)

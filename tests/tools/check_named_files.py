@@ -22,9 +22,9 @@ PLAIN = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:c|h|cl|cc|py|sh|map)")
 OF_C = {name + ".h" for name in ("complex", "errno", "limits", "locale", "math", "setjmp", "signal", "stdatomic", "stdbool",
                                  "stddef", "stdint", "stdio", "stdlib", "string", "threads", "time")}
 
-# Headers of other projects that comments name, and the one that the build makes.
+# Headers of other projects that comments name, and those that the build makes.
 OF_OTHERS = {"dnnl_types.h", "clblast_c.h", "cblas.h", "turbojpeg.h", "png.h", "openjpeg.h", "pcre2.h", "cJSON.h", "ioapi.h",
-             "unzip.h", "families.h"}
+             "unzip.h", "families.h", "kernel_tables.h"}
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 IN_COMMENT = re.compile(r"(?<![\w./<*{}-])(?:[\w-]+/)*[\w-]+\.(?:c|h|cl|cc|py|sh)\b(?![\w(])")
 

@@ -6,22 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DECLARE_LEVEL_TABLE(family, level) extern const nd4c_##family##_table nd4c_##family##_table_##level;
-#define LEVEL_TABLE_base(family) DECLARE_LEVEL_TABLE(family, base)
-#define LEVEL_TABLE_avx2(family) DECLARE_LEVEL_TABLE(family, avx2)
-#define LEVEL_TABLE_avx512(family) DECLARE_LEVEL_TABLE(family, avx512)
-#define LEVEL_TABLE_neon(family) DECLARE_LEVEL_TABLE(family, neon)
-#define LEVEL_TABLE_dotprod(family) DECLARE_LEVEL_TABLE(family, dotprod)
-#define DECLARE_LEVEL(level) ND4C_SIMD_TABLES(LEVEL_TABLE_##level)
+#include "kernel_levels.h" /* ND4C_KERNEL_LEVELS(X), lowest first: made by the build */
+
+#define DECLARE_TABLE(part, level) extern const nd4c_##part##_table nd4c_##part##_table_##level;
+#define DECLARE_LEVEL(level) ND4C_KERNEL_TABLES(DECLARE_TABLE, level)
 ND4C_KERNEL_LEVELS(DECLARE_LEVEL)
 
-#define ENTRY(family, level) .family = &nd4c_##family##_table_##level,
-#define ENTRY_base(family) ENTRY(family, base)
-#define ENTRY_avx2(family) ENTRY(family, avx2)
-#define ENTRY_avx512(family) ENTRY(family, avx512)
-#define ENTRY_neon(family) ENTRY(family, neon)
-#define ENTRY_dotprod(family) ENTRY(family, dotprod)
-#define LEVEL_TABLES(level_name) {.level = #level_name, ND4C_SIMD_TABLES(ENTRY_##level_name)}
+#define ENTRY(part, level) .part = &nd4c_##part##_table_##level,
+#define LEVEL_TABLES(level_name) {.level = #level_name, ND4C_KERNEL_TABLES(ENTRY, level_name)}
 #define LISTED(level_name) LEVEL_TABLES(level_name),
 static const nd4c_simd_tables levels[] = {ND4C_KERNEL_LEVELS(LISTED)};
 

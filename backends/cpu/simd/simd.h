@@ -4,6 +4,7 @@
 #define ND4C_BACKENDS_CPU_SIMD_SIMD_H
 
 #include "backends/cpu/cpu.h"
+#include "kernel_tables.h"
 #include "kernels/cpu/contraction/gemm.h"
 #include "kernels/cpu/elementwise/binary.h"
 #include "kernels/cpu/elementwise/fast.h"
@@ -22,38 +23,15 @@
 #include "kernels/cpu/sorting/sort.h"
 #include "kernels/cpu/statistics/moments.h"
 #include "kernels/cpu/statistics/scan.h"
-#include "kernels/cpu/support/level_list.h"
 #include "kernels/cpu/window/depthwise.h"
 #include "kernels/cpu/window/pool.h"
 
-/* X(part): a file of kernels/cpu/<family>/ defines nd4c_<part>_table_<level> of type nd4c_<part>_table. */
-#define ND4C_SIMD_TABLES(X) \
-  X(binary)                 \
-  X(bytes)                  \
-  X(cast)                   \
-  X(depthwise)              \
-  X(fast)                   \
-  X(fft)                    \
-  X(moments)                \
-  X(gemm)                   \
-  X(move)                   \
-  X(normalization)          \
-  X(nonzero)                \
-  X(pick)                   \
-  X(pool)                   \
-  X(scales)                 \
-  X(random)                 \
-  X(recurrent)              \
-  X(reduction)              \
-  X(scan)                   \
-  X(sort)                   \
-  X(transpose)              \
-  X(unary)
-
+/* kernel_tables.h, made by the build: a file of kernels/cpu/<family>/ defines nd4c_<part>_table_<level> of type
+ * nd4c_<part>_table for each X(part, level). */
 typedef struct nd4c_simd_tables {
   const char *level;
-#define ND4C_SIMD_POINTER(family) const nd4c_##family##_table *family;
-  ND4C_SIMD_TABLES(ND4C_SIMD_POINTER)
+#define ND4C_SIMD_POINTER(part, level) const nd4c_##part##_table *part;
+  ND4C_KERNEL_TABLES(ND4C_SIMD_POINTER, )
 #undef ND4C_SIMD_POINTER
 } nd4c_simd_tables;
 
