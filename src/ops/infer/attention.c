@@ -3,13 +3,7 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(...) +1
-enum {
-  UPDATE_RULES = 0 ND4C_UPDATE_RULE_TABLE(COUNT_ROW),
-  SCORE_MODES = 0 ND4C_SCORES_MODE_TABLE(COUNT_ROW),
-  BAG_MODES = 0 ND4C_BAG_MODE_TABLE(COUNT_ROW),
-  KEY_AXES = 4
-};
+enum { KEY_AXES = 4 };
 
 /* Sizes of one of q, k, v. */
 typedef struct operand {
@@ -165,8 +159,7 @@ nd4c_status nd4c_infer_attention(nd4c_inference *inference) {
 /* Gives: y: as attention's; present_key [n, kv_heads, keys, head] in k's dtype and present_value [n, kv_heads, keys,
  * v_head] in v's, the past ones included; scores [n, heads, queries, keys] in q's dtype. */
 nd4c_status nd4c_infer_attention_with_cache(nd4c_inference *inference) {
-  ND4C_TRY(nd4c_rule_choice(inference, "scores_mode", inference->attrs[ND4C_ATTR_attention_with_cache_scores_mode].as.i,
-                            SCORE_MODES));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_attention_with_cache_scores_mode));
   return infer_attention(inference);
 }
 
@@ -293,8 +286,7 @@ nd4c_status nd4c_infer_linear_attention(nd4c_inference *inference) {
       ND4C_TRY(nd4c_rule_accepted_dtype(inference, i));
     }
   }
-  ND4C_TRY(
-      nd4c_rule_choice(inference, "update_rule", attrs[ND4C_ATTR_linear_attention_update_rule].as.i, UPDATE_RULES));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_linear_attention_update_rule));
   for (int32_t i = 0; i < 3; i++) {
     ND4C_TRY(nd4c_rule_expect_rank(inference, i, 3, "[n, t, heads * head]"));
   }
@@ -325,7 +317,7 @@ nd4c_status nd4c_infer_embedding_bag(nd4c_inference *inference) {
   const nd4c_tensor *offsets = nd4c_rule_input(inference, ND4C_IN_embedding_bag_offsets);
   const nd4c_tensor *weights = nd4c_rule_input(inference, ND4C_IN_embedding_bag_weights);
   int64_t mode = inference->attrs[ND4C_ATTR_embedding_bag_mode].as.i;
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, BAG_MODES));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_embedding_bag_mode));
   ND4C_TRY(nd4c_rule_integers(inference, ND4C_IN_embedding_bag_indices));
   ND4C_TRY(nd4c_rule_integers(inference, ND4C_IN_embedding_bag_offsets));
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_embedding_bag_weights));

@@ -4,9 +4,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(NAME, number, name) +1
-enum { ACTIVATION_COUNT = 0 ND4C_ACTIVATION_TABLE(COUNT_ROW) };
-
 static nd4c_status check_operand(const nd4c_inference *inference, int32_t position) {
   if (inference->inputs[position].rank > 0) {
     return ND4C_OK;
@@ -63,8 +60,7 @@ nd4c_status nd4c_infer_linear(nd4c_inference *inference) {
   for (int32_t i = ND4C_IN_linear_w; i < ND4C_IN_linear_count; i++) {
     ND4C_TRY(nd4c_rule_same_dtype(inference, i));
   }
-  ND4C_TRY(
-      nd4c_rule_choice(inference, "activation", inference->attrs[ND4C_ATTR_linear_activation].as.i, ACTIVATION_COUNT));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_linear_activation));
   ND4C_TRY(check_operand(inference, ND4C_IN_linear_x));
   bool transposed = inference->attrs[ND4C_ATTR_linear_transpose_w].as.i != 0;
   int64_t k = x->shape[x->rank - 1];

@@ -292,16 +292,13 @@ nd4c_status nd4c_infer_lstsq(nd4c_inference *inference) {
 
 /* -- norms ------------------------------------------------------------------------------------------------------ */
 
-#define COUNT_ROW(NAME, number, word) +1
-enum { ORDERS = 0 ND4C_MATRIX_NORM_ORDER_TABLE(COUNT_ROW) };
-
 /* Gives: x without its last two axes (keepdims: with 1 in their places), in x's dtype, or its real dtype if x is
  * complex. */
 nd4c_status nd4c_infer_matrix_norm(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const int64_t ord = inference->attrs[ND4C_ATTR_matrix_norm_ord].as.i;
   ND4C_TRY(check_matrix(inference, 0, false));
-  ND4C_TRY(nd4c_rule_choice(inference, "ord", ord, ORDERS));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_matrix_norm_ord));
   const bool least = ord == ND4C_MATRIX_NORM_ORDER_MINUS_ONE || ord == ND4C_MATRIX_NORM_ORDER_MINUS_TWO ||
                      ord == ND4C_MATRIX_NORM_ORDER_MINUS_INFINITE;
   if (extents_of(x).least == 0 && least) {

@@ -5,17 +5,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(NAME, number, name) +1
-enum {
-  INTERPOLATIONS = 0 ND4C_INTERPOLATION_TABLE(COUNT_ROW),
-  COORDINATES = 0 ND4C_RESIZE_COORDINATES_TABLE(COUNT_ROW),
-  NEARESTS = 0 ND4C_RESIZE_NEAREST_TABLE(COUNT_ROW),
-  ASPECTS = 0 ND4C_RESIZE_ASPECT_TABLE(COUNT_ROW),
-  PADDINGS = 0 ND4C_SAMPLE_PADDING_TABLE(COUNT_ROW),
-  PIXEL_FORMATS = 0 ND4C_PIXEL_FORMAT_TABLE(COUNT_ROW),
-  ROI_MODES = 0 ND4C_ROI_MODE_TABLE(COUNT_ROW)
-};
-
 static nd4c_status refuse_attr(const nd4c_inference *inference, const char *what) {
   return nd4c_fail(ND4C_ARGUMENT, "%s: %s", inference->op->name, what);
 }
@@ -64,10 +53,10 @@ static nd4c_status check_size(const nd4c_inference *inference, const nd4c_attr_v
 static nd4c_status check_resize_modes(const nd4c_inference *inference) {
   const nd4c_attr_value *attrs = inference->attrs;
   int64_t mode = attrs[ND4C_ATTR_resize_mode].as.i;
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, INTERPOLATIONS));
-  ND4C_TRY(nd4c_rule_choice(inference, "coordinates", attrs[ND4C_ATTR_resize_coordinates].as.i, COORDINATES));
-  ND4C_TRY(nd4c_rule_choice(inference, "nearest", attrs[ND4C_ATTR_resize_nearest].as.i, NEARESTS));
-  ND4C_TRY(nd4c_rule_choice(inference, "aspect", attrs[ND4C_ATTR_resize_aspect].as.i, ASPECTS));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_resize_mode));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_resize_coordinates));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_resize_nearest));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_resize_aspect));
   nd4c_dtype_kind kind = nd4c_dtype_get_info(inference->inputs[0].dtype)->kind;
   if (mode != ND4C_INTERPOLATION_NEAREST && (kind == ND4C_KIND_BOOL || kind == ND4C_KIND_COMPLEX)) {
     return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected a real dtype; mode nearest alone takes others");
@@ -172,8 +161,7 @@ nd4c_status nd4c_infer_resize(nd4c_inference *inference) {
 nd4c_status nd4c_infer_crop_and_resize(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *boxes = &inference->inputs[ND4C_IN_crop_and_resize_boxes];
   const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_crop_and_resize_size];
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", inference->attrs[ND4C_ATTR_crop_and_resize_mode].as.i,
-                            ND4C_INTERPOLATION_LINEAR + 1));
+  ND4C_TRY(nd4c_rule_choice_below(inference, ND4C_ATTR_crop_and_resize_mode, ND4C_INTERPOLATION_LINEAR + 1));
   ND4C_TRY(check_size(inference, size, 2));
   ND4C_TRY(check_floats(inference, 0, 4, "[b, h, w, c]"));
   ND4C_TRY(check_floats(inference, ND4C_IN_crop_and_resize_boxes, 2, "[boxes, 4]"));
@@ -191,10 +179,10 @@ nd4c_status nd4c_infer_crop_and_resize(nd4c_inference *inference) {
 
 /* -- sampling ---------------------------------------------------------------------------------------------------- */
 
-static nd4c_status check_sampling(const nd4c_inference *inference, int64_t mode, int64_t padding) {
+static nd4c_status check_sampling(const nd4c_inference *inference, int32_t mode, int32_t padding) {
   const nd4c_tensor *x = &inference->inputs[0];
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, INTERPOLATIONS));
-  ND4C_TRY(nd4c_rule_choice(inference, "padding", padding, PADDINGS));
+  ND4C_TRY(nd4c_rule_choice(inference, mode));
+  ND4C_TRY(nd4c_rule_choice(inference, padding));
   if (x->rank < 3 || x->rank > 5) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, c, ...] with 1 to 3 spatial axes");
   }
@@ -209,9 +197,7 @@ static nd4c_status check_sampling(const nd4c_inference *inference, int64_t mode,
 /* Gives: [n, c, ...] with the spatial axes of grid [n, ..., d], in x's dtype, for x [n, c, ...] with d spatial axes. */
 nd4c_status nd4c_infer_grid_sample(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *grid = &inference->inputs[ND4C_IN_grid_sample_grid];
-  const nd4c_attr_value *attrs = inference->attrs;
-  ND4C_TRY(
-      check_sampling(inference, attrs[ND4C_ATTR_grid_sample_mode].as.i, attrs[ND4C_ATTR_grid_sample_padding].as.i));
+  ND4C_TRY(check_sampling(inference, ND4C_ATTR_grid_sample_mode, ND4C_ATTR_grid_sample_padding));
   ND4C_TRY(check_floats(inference, ND4C_IN_grid_sample_grid, x->rank, "[n, ..., d], as many axes as x has"));
   if (grid->shape[0] != x->shape[0] || grid->shape[grid->rank - 1] != x->rank - 2) {
     return nd4c_rule_refuse(inference, ND4C_IN_grid_sample_grid, ND4C_SHAPE,
@@ -254,9 +240,8 @@ nd4c_status nd4c_infer_affine_grid(nd4c_inference *inference) {
 /* Gives: [n, c, ...size], in x's dtype, for x [n, c, ...]. */
 nd4c_status nd4c_infer_spatial_transformer(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
-  const nd4c_attr_value *attrs = inference->attrs, *size = &attrs[ND4C_ATTR_spatial_transformer_size];
-  ND4C_TRY(check_sampling(inference, attrs[ND4C_ATTR_spatial_transformer_mode].as.i,
-                          attrs[ND4C_ATTR_spatial_transformer_padding].as.i));
+  const nd4c_attr_value *size = &inference->attrs[ND4C_ATTR_spatial_transformer_size];
+  ND4C_TRY(check_sampling(inference, ND4C_ATTR_spatial_transformer_mode, ND4C_ATTR_spatial_transformer_padding));
   ND4C_TRY(check_size(inference, size, x->rank - 2));
   ND4C_TRY(check_theta(inference, ND4C_IN_spatial_transformer_theta, x->shape[0], x->rank - 2));
   int64_t shape[ND4C_MAX_RANK] = {x->shape[0], x->shape[1]};
@@ -318,7 +303,7 @@ nd4c_status nd4c_infer_roi_align(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *rois = &inference->inputs[ND4C_IN_roi_align_rois];
   const nd4c_attr_value *attrs = inference->attrs, *size = &attrs[ND4C_ATTR_roi_align_size];
   int64_t ratio = attrs[ND4C_ATTR_roi_align_sampling_ratio].as.i;
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", attrs[ND4C_ATTR_roi_align_mode].as.i, ROI_MODES));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_roi_align_mode));
   ND4C_TRY(check_size(inference, size, 2));
   ND4C_TRY(check_rois(inference, 4, attrs[ND4C_ATTR_roi_align_spatial_scale].as.f));
   ND4C_TRY(check_indices(inference, ND4C_IN_roi_align_batch_indices, rois->shape[0]));
@@ -346,7 +331,7 @@ nd4c_status nd4c_infer_max_roi_pool(nd4c_inference *inference) {
 nd4c_status nd4c_infer_decode_image(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t format = inference->attrs[ND4C_ATTR_decode_image_pixel_format].as.i;
-  ND4C_TRY(nd4c_rule_choice(inference, "pixel_format", format, PIXEL_FORMATS));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_decode_image_pixel_format));
   if (x->rank != 1) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1 axis, the bytes of a file");
   }

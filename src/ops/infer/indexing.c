@@ -45,7 +45,7 @@ nd4c_status nd4c_infer_take(nd4c_inference *inference) {
   int32_t axis = 0;
   ND4C_TRY(nd4c_rule_index_dtype(inference, ND4C_IN_take_indices));
   ND4C_TRY(axis_or_none(inference, &attrs[ND4C_ATTR_take_axes], &axis));
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", attrs[ND4C_ATTR_take_mode].as.i, ND4C_INDEX_MODE_CLIP + 1));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_take_mode));
   int64_t extent = axis < 0 ? x->size : x->shape[axis];
   if (extent == 0 && indices->size > 0 && attrs[ND4C_ATTR_take_mode].as.i != ND4C_INDEX_MODE_RAISE) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "nothing to take from, expected at least one element");
@@ -183,10 +183,11 @@ static nd4c_status exact_shape(const nd4c_inference *inference, int32_t position
 
 /* Which dtypes a reduction takes: strings and narrow floats only move, booleans have no difference, complex numbers no
  * order. */
-static nd4c_status check_reduction(const nd4c_inference *inference, int64_t reduction) {
+static nd4c_status check_reduction(const nd4c_inference *inference, int32_t attr) {
+  const int64_t reduction = inference->attrs[attr].as.i;
   const nd4c_dtype_info *info = nd4c_dtype_get_info(inference->inputs[0].dtype);
   nd4c_dtype_kind kind = info->kind;
-  ND4C_TRY(nd4c_rule_choice(inference, "reduction", reduction, ND4C_SCATTER_REDUCTION_DIVIDE + 1));
+  ND4C_TRY(nd4c_rule_choice(inference, attr));
   bool ordered = reduction == ND4C_SCATTER_REDUCTION_MAXIMUM || reduction == ND4C_SCATTER_REDUCTION_MINIMUM;
   bool refused = reduction != ND4C_SCATTER_REDUCTION_NONE &&
                  (kind == ND4C_KIND_STRING || (kind == ND4C_KIND_FLOAT && info->bits < 16) ||
@@ -195,12 +196,8 @@ static nd4c_status check_reduction(const nd4c_inference *inference, int64_t redu
   if (!refused) {
     return ND4C_OK;
   }
-  static const char *const names[] = {
-#define NAME_ROW(NAME, number, name) name,
-      ND4C_SCATTER_REDUCTION_TABLE(NAME_ROW)
-#undef NAME_ROW
-  };
-  return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected a dtype that has %s", names[reduction]);
+  return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "expected a dtype that has %s",
+                          nd4c_op_words(inference->op, attr, NULL)[reduction].word);
 }
 
 /* Gives: the shape and dtype of x. values has x's dtype and broadcasts to the places. */
@@ -227,7 +224,7 @@ nd4c_status nd4c_infer_scatter_elements(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_scatter_elements_updates));
   ND4C_TRY(within_axes(inference, inference->attrs[ND4C_ATTR_scatter_elements_axis].as.i));
   ND4C_TRY(exact_shape(inference, ND4C_IN_scatter_elements_updates, indices->rank, indices->shape));
-  ND4C_TRY(check_reduction(inference, inference->attrs[ND4C_ATTR_scatter_elements_reduction].as.i));
+  ND4C_TRY(check_reduction(inference, ND4C_ATTR_scatter_elements_reduction));
   output_like_x(inference);
   return ND4C_OK;
 }
@@ -241,7 +238,7 @@ nd4c_status nd4c_infer_scatter_nd(nd4c_inference *inference) {
   ND4C_TRY(position_length(inference, 0, &length));
   ND4C_TRY(replace_axes(inference, 0, length, indices->rank - 1, indices->shape));
   ND4C_TRY(exact_shape(inference, ND4C_IN_scatter_nd_updates, inference->outputs[0].rank, inference->outputs[0].shape));
-  ND4C_TRY(check_reduction(inference, inference->attrs[ND4C_ATTR_scatter_nd_reduction].as.i));
+  ND4C_TRY(check_reduction(inference, ND4C_ATTR_scatter_nd_reduction));
   output_like_x(inference);
   return ND4C_OK;
 }

@@ -71,7 +71,7 @@ nd4c_status nd4c_infer_pad(nd4c_inference *inference) {
   int32_t count = axes->count == 0 ? x->rank : axes->count, axis;
   bool chosen[ND4C_MAX_RANK];
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_pad_value));
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", inference->attrs[ND4C_ATTR_pad_mode].as.i, ND4C_PAD_MODE_SYMMETRIC + 1));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_pad_mode));
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, chosen));
   if (value != NULL && value->size != 1) {
     return nd4c_rule_refuse(inference, ND4C_IN_pad_value, ND4C_SHAPE, "expected one element");

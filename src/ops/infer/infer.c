@@ -412,12 +412,23 @@ nd4c_status nd4c_rule_axes(const nd4c_inference *inference, const char *attr, co
   return ND4C_OK;
 }
 
-nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, int64_t value, int64_t count) {
-  if (value >= 0 && value < count) {
-    return ND4C_OK;
+nd4c_status nd4c_rule_choice(const nd4c_inference *inference, int32_t attr) {
+  int32_t count = 0;
+  (void)nd4c_op_words(inference->op, attr, &count);
+  return nd4c_rule_choice_below(inference, attr, count);
+}
+
+nd4c_status nd4c_rule_choice_below(const nd4c_inference *inference, int32_t attr, int32_t count) {
+  const nd4c_attr_value *value = &inference->attrs[attr];
+  const bool list = value->kind == ND4C_ATTR_INTS;
+  for (int32_t i = 0; i < (list ? value->count : 1); i++) {
+    const int64_t number = list ? value->as.ints[i] : value->as.i;
+    if (number < 0 || number >= count) {
+      return nd4c_fail(ND4C_ARGUMENT, "%s: %s is %lld, expected 0 to %d", inference->op->name,
+                       inference->op->attrs[attr].name, (long long)number, (int)count - 1);
+    }
   }
-  return nd4c_fail(ND4C_ARGUMENT, "%s: %s is %lld, expected 0 to %lld", inference->op->name, attr, (long long)value,
-                   (long long)count - 1);
+  return ND4C_OK;
 }
 
 nd4c_status nd4c_rule_index_dtype(const nd4c_inference *inference, int32_t position) {

@@ -2,13 +2,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(NAME, number, name) +1
-enum {
-  AGGREGATES = 0 ND4C_TREE_AGGREGATE_TABLE(COUNT_ROW),
-  TRANSFORMS = 0 ND4C_POST_TRANSFORM_TABLE(COUNT_ROW),
-  KERNELS = 0 ND4C_KERNEL_FUNCTION_TABLE(COUNT_ROW)
-};
-
 /* Gives: int64, in x's shape. */
 nd4c_status nd4c_infer_label_index(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *keys = &inference->inputs[ND4C_IN_label_index_keys];
@@ -57,8 +50,7 @@ static nd4c_status check_nodes(const nd4c_inference *inference) {
 nd4c_status nd4c_infer_tree_ensemble(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t targets = inference->attrs[ND4C_ATTR_tree_ensemble_targets].as.i;
-  ND4C_TRY(
-      nd4c_rule_choice(inference, "aggregate", inference->attrs[ND4C_ATTR_tree_ensemble_aggregate].as.i, AGGREGATES));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_tree_ensemble_aggregate));
   if (targets < 1) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: targets is %lld, expected at least 1", inference->op->name,
                      (long long)targets);
@@ -82,8 +74,7 @@ nd4c_status nd4c_infer_tree_ensemble(nd4c_inference *inference) {
 /* Gives: the shape and dtype of x. */
 nd4c_status nd4c_infer_score_transform(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
-  ND4C_TRY(
-      nd4c_rule_choice(inference, "transform", inference->attrs[ND4C_ATTR_score_transform_transform].as.i, TRANSFORMS));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_score_transform_transform));
   if (x->rank < 1) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected at least 1 axis");
   }
@@ -94,7 +85,7 @@ nd4c_status nd4c_infer_score_transform(nd4c_inference *inference) {
 /* Gives: [n, number of vectors], in x's dtype, for x [n, features]. */
 nd4c_status nd4c_infer_svm_kernel(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0], *vectors = &inference->inputs[ND4C_IN_svm_kernel_vectors];
-  ND4C_TRY(nd4c_rule_choice(inference, "kernel", inference->attrs[ND4C_ATTR_svm_kernel_kernel].as.i, KERNELS));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_svm_kernel_kernel));
   ND4C_TRY(nd4c_rule_same_dtype(inference, ND4C_IN_svm_kernel_vectors));
   if (x->rank != 2) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, features]");

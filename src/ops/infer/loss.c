@@ -5,9 +5,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(...) +1
-enum { REDUCTIONS = 0 ND4C_LOSS_REDUCTION_TABLE(COUNT_ROW) };
-
 /* All losses begin with x, target, weights and with the attribute reduction. */
 _Static_assert((int)ND4C_ATTR_mse_loss_reduction == (int)ND4C_ATTR_nll_loss_reduction &&
                    (int)ND4C_ATTR_mse_loss_reduction == (int)ND4C_ATTR_cosine_distance_reduction &&
@@ -17,7 +14,7 @@ _Static_assert((int)ND4C_ATTR_mse_loss_reduction == (int)ND4C_ATTR_nll_loss_redu
 /* The loss: 0-d, or of the given shape without a reduction. */
 static nd4c_status loss_output(nd4c_inference *inference, int32_t rank, const int64_t *shape) {
   int64_t reduction = inference->attrs[ND4C_ATTR_mse_loss_reduction].as.i;
-  ND4C_TRY(nd4c_rule_choice(inference, "reduction", reduction, REDUCTIONS));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_mse_loss_reduction));
   nd4c_rule_output(inference, inference->inputs[0].dtype, reduction == ND4C_LOSS_REDUCTION_NONE ? rank : 0, shape);
   return ND4C_OK;
 }

@@ -3,9 +3,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(NAME, number, name) +1
-enum { ACTIVATION_COUNT = 0 ND4C_ACTIVATION_TABLE(COUNT_ROW) };
-
 /* x and what belongs to it share a dtype; inputs from `first` on are lists of one value a channel (axis 1). */
 static nd4c_status check_channel_norm(nd4c_inference *inference, int32_t first, int32_t count) {
   const nd4c_tensor *x = &inference->inputs[0];
@@ -127,8 +124,7 @@ nd4c_status nd4c_infer_bias_add(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int32_t axis;
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
-  ND4C_TRY(nd4c_rule_choice(inference, "activation", inference->attrs[ND4C_ATTR_bias_add_activation].as.i,
-                            ACTIVATION_COUNT));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_bias_add_activation));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_bias_add_axis].as.i, x->rank, &axis));
   ND4C_TRY(nd4c_rule_expect_shape(inference, 1, 1, &x->shape[axis], "one value a place of the axis"));
   return nd4c_infer_same(inference);

@@ -4,9 +4,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(NAME, number, name) +1
-enum { ROUNDING_COUNT = 0 ND4C_ROUNDING_TABLE(COUNT_ROW) };
-
 #define BIT(NAME) ND4C_DTYPE_BIT(ND4C_##NAME)
 static const nd4c_dtype_set floats = BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64);
 static const nd4c_dtype_set bytes = BIT(INT8) | BIT(UINT8);
@@ -40,8 +37,7 @@ nd4c_status nd4c_infer_cast_float8(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   int64_t number = inference->attrs[ND4C_ATTR_cast_float8_dtype].as.i;
   ND4C_TRY(check_target(inference, "dtype", number, float8s | BIT(FLOAT8_E8M0FNU), "a float8 dtype"));
-  ND4C_TRY(
-      nd4c_rule_choice(inference, "rounding", inference->attrs[ND4C_ATTR_cast_float8_rounding].as.i, ROUNDING_COUNT));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_cast_float8_rounding));
   nd4c_rule_output(inference, (nd4c_dtype)number, x->rank, x->shape);
   return ND4C_OK;
 }

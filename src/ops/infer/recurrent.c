@@ -2,12 +2,7 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(...) +1
-enum {
-  ACTIVATION_COUNT = 0 ND4C_RECURRENT_ACTIVATION_TABLE(COUNT_ROW),
-  DIRECTION_COUNT = 0 ND4C_DIRECTION_TABLE(COUNT_ROW),
-  WIDEST = 1 << 28 /* units of a layer: products with the number of gates stay small */
-};
+enum { WIDEST = 1 << 28 }; /* units of a layer: products with the number of gates stay small */
 
 /* What a layer consists of. */
 typedef struct layer {
@@ -31,9 +26,7 @@ static nd4c_status check_activations(const nd4c_inference *inference, const laye
     return nd4c_fail(ND4C_ARGUMENT, "%s: activations has %d values, expected %d or none", inference->op->name,
                      (int)list->count, (int)most);
   }
-  for (int32_t i = 0; i < list->count; i++) {
-    ND4C_TRY(nd4c_rule_choice(inference, "activations", list->as.ints[i], ACTIVATION_COUNT));
-  }
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_rnn_activations));
   for (int32_t i = ND4C_ATTR_rnn_alpha; i <= ND4C_ATTR_rnn_beta; i++) {
     int32_t count = inference->attrs[i].count;
     if (count != 0 && (count != most || list->count == 0)) {
@@ -67,7 +60,7 @@ static nd4c_status check_layer(nd4c_inference *inference, layer *l) {
   bool first = inference->attrs[ND4C_ATTR_rnn_batch_first].as.i != 0;
   int64_t direction = inference->attrs[ND4C_ATTR_rnn_direction].as.i;
   ND4C_TRY(check_floats(inference, ND4C_IN_rnn_sequence_lengths));
-  ND4C_TRY(nd4c_rule_choice(inference, "direction", direction, DIRECTION_COUNT));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_rnn_direction));
   ND4C_TRY(nd4c_rule_expect_rank(inference, 0, 3, first ? "[batch, steps, inputs]" : "[steps, batch, inputs]"));
   ND4C_TRY(nd4c_rule_expect_rank(inference, ND4C_IN_rnn_r, 3, "[directions, gates * hidden, hidden]"));
   l->steps = x->shape[first ? 1 : 0];
@@ -207,7 +200,7 @@ nd4c_status nd4c_infer_ctc_loss(nd4c_inference *inference) {
     ND4C_TRY(nd4c_rule_integers(inference, i));
   }
   ND4C_TRY(check_classes(inference, inference->attrs[ND4C_ATTR_ctc_loss_blank].as.i));
-  ND4C_TRY(nd4c_rule_choice(inference, "reduction", reduction, 3));
+  ND4C_TRY(nd4c_rule_choice_below(inference, ND4C_ATTR_ctc_loss_reduction, ND4C_LOSS_REDUCTION_MEAN + 1));
   int64_t batch = x->shape[1];
   if (targets->rank != 2 || targets->shape[0] != batch || targets->shape[1] > INT64_MAX / 4) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected (%lld, longest target)", (long long)batch);

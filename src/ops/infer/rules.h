@@ -113,7 +113,9 @@ nd4c_status nd4c_rule_shape_attr(nd4c_inference *inference, const nd4c_attr_valu
 /* Refuses a result of more axes than an array can have. */
 nd4c_status nd4c_rule_rank(const nd4c_inference *inference, int64_t rank);
 
-/* Refuses an INT attribute that is not among the values 0 .. count - 1 of the named table. */
-nd4c_status nd4c_rule_choice(const nd4c_inference *inference, const char *attr, int64_t value, int64_t count);
+/* Refuses an attribute with words, or a list of them, with a number that stands for no word. */
+nd4c_status nd4c_rule_choice(const nd4c_inference *inference, int32_t attr);
+/* The same for an op that takes only the first `count` words. */
+nd4c_status nd4c_rule_choice_below(const nd4c_inference *inference, int32_t attr, int32_t count);
 
 #endif

@@ -17,13 +17,6 @@ static nd4c_dtype real_of(nd4c_dtype dtype) {
   return complex_of(dtype) == ND4C_COMPLEX64 ? ND4C_FLOAT32 : ND4C_FLOAT64;
 }
 
-#define COUNT_ROW(NAME, number, word) +1
-enum { NORMS = 0 ND4C_FFT_NORM_TABLE(COUNT_ROW), MODES = 0 ND4C_CONVOLVE_MODE_TABLE(COUNT_ROW) };
-
-static nd4c_status check_norm(const nd4c_inference *inference, int32_t attr) {
-  return nd4c_rule_choice(inference, "norm", inference->attrs[attr].as.i, NORMS);
-}
-
 /* A length as given, or that of the axis. */
 static nd4c_status check_length(const nd4c_inference *inference, const char *attr, int64_t given, int64_t axis_length,
                                 int64_t *length) {
@@ -42,7 +35,7 @@ static nd4c_status check_length(const nd4c_inference *inference, const char *att
 
 static nd4c_status one_axis(nd4c_inference *inference, int32_t *axis) {
   const nd4c_tensor *x = &inference->inputs[0];
-  ND4C_TRY(check_norm(inference, ND4C_ATTR_fft_norm));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_fft_norm));
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_fft_axis].as.i, x->rank, axis));
   nd4c_rule_output(inference, complex_of(x->dtype), x->rank, x->shape);
   return ND4C_OK;
@@ -89,7 +82,7 @@ static nd4c_status several_axes(nd4c_inference *inference, transform_axes *t) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_attr_value *s = &inference->attrs[ND4C_ATTR_fftn_s], *axes = &inference->attrs[ND4C_ATTR_fftn_axes];
   bool chosen[ND4C_MAX_RANK];
-  ND4C_TRY(check_norm(inference, ND4C_ATTR_fftn_norm));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_fftn_norm));
   ND4C_TRY(nd4c_rule_axes(inference, "axes", axes, x->rank, chosen));
   t->count = axes->count > 0 ? axes->count : s->count > 0 ? s->count : x->rank;
   if (s->count > 0 && s->count != t->count) {
@@ -317,7 +310,7 @@ nd4c_status nd4c_infer_istft(nd4c_inference *inference) {
 nd4c_status nd4c_infer_convolve(nd4c_inference *inference) {
   const int64_t mode = inference->attrs[ND4C_ATTR_convolve_mode].as.i;
   nd4c_dtype dtype;
-  ND4C_TRY(nd4c_rule_choice(inference, "mode", mode, MODES));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_convolve_mode));
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
   ND4C_TRY(nd4c_rule_promote(inference, 0, 1, &dtype));
   for (int32_t i = 0; i < 2; i++) {

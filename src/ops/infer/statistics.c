@@ -72,15 +72,12 @@ nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
   return nd4c_infer_reduce_same(inference);
 }
 
-#define COUNT_ROW(NAME, number, word) +1
-enum { METHODS = 0 ND4C_QUANTILE_METHOD_TABLE(COUNT_ROW) };
-
 /* Gives: a first axis with a place for each q, then x without the reduced axes (keepdims: with 1 in their places), in
  * x's dtype, or float64 for integers. An empty axis cannot be reduced. */
 nd4c_status nd4c_infer_quantile(nd4c_inference *inference) {
   const nd4c_attr_value *q = &inference->attrs[ND4C_ATTR_quantile_q];
   nd4c_inferred *y = &inference->outputs[0];
-  ND4C_TRY(nd4c_rule_choice(inference, "method", inference->attrs[ND4C_ATTR_quantile_method].as.i, METHODS));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_quantile_method));
   for (int32_t i = 0; i < q->count; i++) {
     if (!(q->as.floats[i] >= 0 && q->as.floats[i] <= 1)) {
       return nd4c_fail(ND4C_ARGUMENT, "quantile: q[%d] is %g, expected 0 to 1", (int)i, q->as.floats[i]);

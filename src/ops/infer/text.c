@@ -5,9 +5,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(NAME, number, name) +1
-enum { CASES = 0 ND4C_LETTER_CASE_TABLE(COUNT_ROW), TFIDF_MODES = 0 ND4C_TFIDF_MODE_TABLE(COUNT_ROW) };
-
 /* Gives: utf8, in the shape that the inputs broadcast to. */
 nd4c_status nd4c_infer_string_concat(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
@@ -52,8 +49,7 @@ nd4c_status nd4c_infer_string_split(nd4c_inference *inference) {
 nd4c_status nd4c_infer_string_normalizer(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[0];
   const nd4c_tensor *stopwords = nd4c_rule_input(inference, ND4C_IN_string_normalizer_stopwords);
-  ND4C_TRY(nd4c_rule_choice(inference, "change_case", inference->attrs[ND4C_ATTR_string_normalizer_change_case].as.i,
-                            CASES));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_string_normalizer_change_case));
   if (x->rank != 1 && (x->rank != 2 || x->shape[0] != 1)) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [c] or [1, c]");
   }
@@ -90,7 +86,7 @@ static nd4c_status check_grams(const nd4c_inference *inference) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: max_skip_count is %lld, expected at least 0", inference->op->name,
                      (long long)skip);
   }
-  return nd4c_rule_choice(inference, "mode", attrs[ND4C_ATTR_tfidf_vectorizer_mode].as.i, TFIDF_MODES);
+  return nd4c_rule_choice(inference, ND4C_ATTR_tfidf_vectorizer_mode);
 }
 
 /* ngram_counts rise within the pool, and cut it into whole n-grams; as many indexes as there are n-grams. */

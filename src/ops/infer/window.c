@@ -210,7 +210,7 @@ static nd4c_status transposed_window(const nd4c_inference *inference, nd4c_windo
   const nd4c_tensor *x = &inference->inputs[0], *w = &inference->inputs[1];
   int64_t extra[SPATIAL_MOST], auto_pad = attrs[ND4C_ATTR_conv_transpose_auto_pad].as.i;
   int32_t spatial = window->spatial = x->rank - 2;
-  ND4C_TRY(nd4c_rule_choice(inference, "auto_pad", auto_pad, AUTO_PAD_COUNT));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_conv_transpose_auto_pad));
   ND4C_TRY(take_list(op, "strides", &attrs[ND4C_ATTR_conv_transpose_strides], spatial, 1, 1, window->stride));
   ND4C_TRY(take_list(op, "dilations", &attrs[ND4C_ATTR_conv_transpose_dilations], spatial, 1, 1, window->dilation));
   ND4C_TRY(take_list(op, "output_padding", &attrs[ND4C_ATTR_conv_transpose_output_padding], spatial, 0, 0, extra));

@@ -4,9 +4,6 @@
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
-#define COUNT_ROW(NAME, number, name) +1
-enum { ACTIVATION_COUNT = 0 ND4C_ACTIVATION_TABLE(COUNT_ROW) };
-
 /* A list of one value a channel; left out is fine. */
 static nd4c_status check_channel_list(const nd4c_inference *inference, int32_t position, int64_t channels) {
   const nd4c_tensor *list = nd4c_rule_input(inference, position);
@@ -63,7 +60,7 @@ nd4c_status nd4c_infer_conv(nd4c_inference *inference) {
   const nd4c_tensor *x = &inference->inputs[ND4C_IN_conv_x], *w = &inference->inputs[ND4C_IN_conv_w];
   const nd4c_attr_value *attrs = inference->attrs;
   ND4C_TRY(nd4c_rule_all_same_dtype(inference));
-  ND4C_TRY(nd4c_rule_choice(inference, "activation", attrs[ND4C_ATTR_conv_activation].as.i, ACTIVATION_COUNT));
+  ND4C_TRY(nd4c_rule_choice(inference, ND4C_ATTR_conv_activation));
   ND4C_TRY(check_spatial_rank(inference));
   ND4C_TRY(check_conv_weights(inference));
   ND4C_TRY(check_channel_list(inference, ND4C_IN_conv_bias, w->shape[0]));
