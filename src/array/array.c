@@ -134,6 +134,12 @@ nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t 
   return ND4C_OK;
 }
 
+bool nd4c_array_is_same_view(const nd4c_array *a, const nd4c_array *b) {
+  return a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype &&
+         nd4c_shape_equal(a->rank, a->shape, b->rank, b->shape) &&
+         memcmp(a->strides, b->strides, (size_t)a->rank * sizeof *a->strides) == 0;
+}
+
 nd4c_status nd4c_array_view_within(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
                                    int64_t offset, nd4c_array **out) {
   nd4c_array *view = NULL;

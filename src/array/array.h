@@ -51,6 +51,9 @@ nd4c_status nd4c_array_view(const nd4c_array *array, int32_t rank, const int64_t
 nd4c_status nd4c_array_view_within(const nd4c_array *array, int32_t rank, const int64_t *shape, const int64_t *strides,
                                    int64_t offset, nd4c_array **out);
 
+/* Whether two handles have the same elements of one storage in the same layout. */
+bool nd4c_array_is_same_view(const nd4c_array *a, const nd4c_array *b);
+
 /* NULL_ARGUMENT or HANDLE, with the argument's name in the text. Debug builds poison released handles and keep them for
  * a while, so that a use after release is detected. */
 nd4c_status nd4c_array_check(const nd4c_array *array, const char *what);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/status.h"
@@ -55,6 +56,10 @@ nd4c_status nd4c_shape_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shap
   ND4C_TRY(nd4c_shape_size(dtype, rank, shape, &size));
   *bytes = nd4c_dtype_bytes(dtype, size);
   return ND4C_OK;
+}
+
+bool nd4c_shape_equal(int32_t a_rank, const int64_t *a, int32_t b_rank, const int64_t *b) {
+  return a_rank == b_rank && (a_rank == 0 || memcmp(a, b, (size_t)a_rank * sizeof *a) == 0);
 }
 
 void nd4c_shape_strides(int32_t rank, const int64_t *shape, int64_t *strides) {

@@ -15,6 +15,8 @@
 nd4c_status nd4c_shape_size(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *size);
 /* Bytes of an array in C order. As nd4c_shape_size; DTYPE for a dtype that is unknown or not in this build. */
 nd4c_status nd4c_shape_bytes(nd4c_dtype dtype, int32_t rank, const int64_t *shape, int64_t *bytes);
+/* Whether two shapes have the same axes. */
+bool nd4c_shape_equal(int32_t a_rank, const int64_t *a, int32_t b_rank, const int64_t *b);
 /* C-order strides. */
 void nd4c_shape_strides(int32_t rank, const int64_t *shape, int64_t *strides);
 /* True for C order without gaps (axes of length 1 and empty arrays do not count). */

@@ -130,17 +130,11 @@ static nd4c_status check_given_output(const nd4c_pending *p, int32_t at) {
   return nd4c_pending_check_output(p->def, p->outputs, at, inferred->dtype, inferred->rank, inferred->shape);
 }
 
-static bool is_same_view(const nd4c_array *a, const nd4c_array *b) {
-  return a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype && a->rank == b->rank &&
-         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof(int64_t)) == 0 &&
-         memcmp(a->strides, b->strides, (size_t)a->rank * sizeof(int64_t)) == 0;
-}
-
 /* True if writing the output would disturb an input that is still to be read. */
 static bool disturbs_inputs(const nd4c_pending *p, const nd4c_array *output) {
   for (int32_t i = 0; i < p->input_count; i++) {
     const nd4c_array *input = p->inputs[i];
-    if (input != NULL && nd4c_array_overlaps(input, output) && !(may_alias(p->def, i) && is_same_view(input, output))) {
+    if (input != NULL && nd4c_array_overlaps(input, output) && !(may_alias(p->def, i) && nd4c_array_is_same_view(input, output))) {
       return true;
     }
   }

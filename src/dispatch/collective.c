@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "device/driver.h"
@@ -284,9 +285,8 @@ static nd4c_status find_result(const nd4c_group *group, collective kind, nd4c_dt
     return nd4c_fail(ND4C_DTYPE, "%s: result has dtype %s, expected %s", names[kind], nd4c_dtype_name((*result)->dtype),
                      nd4c_dtype_name(dtype));
   }
-  const bool same =
-      (*result)->rank == rank && (rank == 0 || memcmp((*result)->shape, shape, (size_t)rank * sizeof *shape) == 0);
-  return same ? ND4C_OK
+  return nd4c_shape_equal((*result)->rank, (*result)->shape, rank, shape)
+              ? ND4C_OK
               : nd4c_fail(ND4C_SHAPE, "%s: result has %d axes and %lld elements, which is not the shape of the result",
                           names[kind], (*result)->rank, (long long)(*result)->size);
 }

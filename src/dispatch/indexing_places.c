@@ -79,8 +79,7 @@ static nd4c_status add_mask(nd4c_index_places *places, const nd4c_index_plan *pl
 static nd4c_status spread(nd4c_index_places *places) {
   for (int32_t i = 0; i < places->count; i++) {
     nd4c_array *indices = places->indices[i], *whole = NULL;
-    size_t bytes = (size_t)places->rank * sizeof *places->shape;
-    if (indices->rank != places->rank || memcmp(indices->shape, places->shape, bytes) != 0) {
+    if (!nd4c_shape_equal(indices->rank, indices->shape, places->rank, places->shape)) {
       ND4C_TRY(nd4c_broadcast_to(indices, places->shape, places->rank, &whole));
       nd4c_array_release(indices);
       places->indices[i] = whole;

@@ -70,10 +70,6 @@ static nd4c_status fit_value(const nd4c_array *value, int32_t rank, const int64_
   return nd4c_array_view(value, rank, shape, strides, value->offset, fitted);
 }
 
-static bool is_shaped_alike(const nd4c_array *a, const nd4c_array *b) {
-  return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
-}
-
 /* *out = the value in the array's dtype, copied if it shares memory with the array. */
 static nd4c_status ready_value(const nd4c_array *array, const nd4c_array *value, nd4c_array **out) {
   if (value->dtype != array->dtype) {
@@ -111,7 +107,7 @@ static nd4c_status write_view(nd4c_array *view, const nd4c_array *value) {
 
 static nd4c_status assign(nd4c_array *view, const nd4c_array *value) {
   nd4c_array *fitted = NULL;
-  if (is_shaped_alike(view, value)) {
+  if (nd4c_shape_equal(view->rank, view->shape, value->rank, value->shape)) {
     return write_view(view, value);
   }
   ND4C_TRY(fit_value(value, view->rank, view->shape, &fitted));

@@ -20,8 +20,7 @@ static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd
     return nd4c_fail(ND4C_DTYPE, "plan: %s '%s' has dtype %s, expected %s", what, port->name,
                      nd4c_dtype_name(array->dtype), nd4c_dtype_name(value->dtype));
   }
-  size_t bytes = (size_t)value->rank * sizeof *value->shape;
-  if (array->rank != value->rank || (bytes > 0 && memcmp(array->shape, value->shape, bytes) != 0)) {
+  if (!nd4c_shape_equal(array->rank, array->shape, value->rank, value->shape)) {
     char given[256], expected[256];
     return nd4c_fail(ND4C_SHAPE, "plan: %s '%s' has shape %s, expected %s", what, port->name,
                      nd4c_shape_text(array->rank, array->shape, given, sizeof given),

@@ -103,21 +103,16 @@ static nd4c_status interpret(nd4c_model *model, nd4c_context *context, const nd4
 /* -- arrays --------------------------------------------------------------------------------------------------- */
 
 static nd4c_status check_place(const nd4c_model_port *port, const nd4c_array *place, const nd4c_array *result) {
-  bool fits = nd4c_array_dtype(place) == nd4c_array_dtype(result) && nd4c_array_rank(place) == nd4c_array_rank(result);
-  for (int32_t i = 0; fits && i < nd4c_array_rank(place); i++) {
-    fits = nd4c_array_shape(place)[i] == nd4c_array_shape(result)[i];
-  }
-  if (fits) {
+  const bool same_dtype = place->dtype == result->dtype;
+  if (same_dtype && nd4c_shape_equal(place->rank, place->shape, result->rank, result->shape)) {
     return ND4C_OK;
   }
   char given[256];
   char expected[256];
-  nd4c_shape_text(nd4c_array_rank(place), nd4c_array_shape(place), given, sizeof given);
-  nd4c_shape_text(nd4c_array_rank(result), nd4c_array_shape(result), expected, sizeof expected);
-  return nd4c_fail(nd4c_array_dtype(place) == nd4c_array_dtype(result) ? ND4C_SHAPE : ND4C_DTYPE,
-                   "output '%s': the array given is %s %s, expected %s %s", port->name,
-                   nd4c_dtype_name(nd4c_array_dtype(place)), given, nd4c_dtype_name(nd4c_array_dtype(result)),
-                   expected);
+  return nd4c_fail(same_dtype ? ND4C_SHAPE : ND4C_DTYPE, "output '%s': the array given is %s %s, expected %s %s",
+                   port->name, nd4c_dtype_name(place->dtype),
+                   nd4c_shape_text(place->rank, place->shape, given, sizeof given), nd4c_dtype_name(result->dtype),
+                   nd4c_shape_text(result->rank, result->shape, expected, sizeof expected));
 }
 
 /* Gives the results to the caller: copies them into given arrays, or returns them as they are. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "array/array.h"
 #include "base/alloc.h"
 #include "base/os.h"
 #include "base/os_lock.h"
@@ -33,17 +34,11 @@ static void watch_forks(void) {
   nd4c_os_on_fork(fork_in_child);
 }
 
-static bool same_view(const nd4c_array *a, const nd4c_array *b) {
-  const size_t bytes = (size_t)a->rank * sizeof *a->shape;
-  return a->storage == b->storage && a->offset == b->offset && a->dtype == b->dtype && a->rank == b->rank &&
-         memcmp(a->shape, b->shape, bytes) == 0 && memcmp(a->strides, b->strides, bytes) == 0;
-}
-
 static bool matches(const entry *e, const nd4c_derived_key *key) {
   const size_t bytes = (size_t)key->channels * sizeof(double);
   const double *shift = e->numbers + (e->scales ? e->channels : 0);
   return e->channels == key->channels && e->scales == (key->scale != NULL) && e->shifts == (key->shift != NULL) &&
-         same_view(e->from, key->from) && (!e->scales || memcmp(e->numbers, key->scale, bytes) == 0) &&
+         nd4c_array_is_same_view(e->from, key->from) && (!e->scales || memcmp(e->numbers, key->scale, bytes) == 0) &&
          (!e->shifts || memcmp(shift, key->shift, bytes) == 0);
 }
 

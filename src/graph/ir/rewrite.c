@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/shape.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include "graph/ir/graph_emitter.h"
@@ -156,8 +157,8 @@ static bool gives_same(const nd4c_rewrite *rewrite, const nd4c_graph_node *node,
   const nd4c_graph_value *output = &rewrite->graph->values[node->outputs[0]];
   return node->output_count == 1 && def->info.output_count == 1 &&
          nd4c_graph_infer(rewrite->graph, def, inputs, input_count, attrs, &inferred) == ND4C_OK &&
-         inferred.dtype == output->dtype && inferred.rank == output->rank &&
-         memcmp(inferred.shape, output->shape, (size_t)output->rank * sizeof *output->shape) == 0;
+         inferred.dtype == output->dtype &&
+         nd4c_shape_equal(inferred.rank, inferred.shape, output->rank, output->shape);
 }
 
 /* Removes the producers of a removed node's inputs if they have no reader left, so that use counts are correct for the
@@ -216,8 +217,8 @@ void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value)
 nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until) {
   nd4c_graph *graph = rewrite->graph;
   const nd4c_graph_value *before = &graph->values[old], *after = &graph->values[value];
-  if (before->dtype != after->dtype || before->rank != after->rank ||
-      memcmp(before->shape, after->shape, (size_t)before->rank * sizeof *before->shape) != 0) {
+  if (before->dtype != after->dtype ||
+      !nd4c_shape_equal(before->rank, before->shape, after->rank, after->shape)) {
     return nd4c_fail(ND4C_INTERNAL, "value %d has another dtype or shape than value %d, which it is to replace",
                      (int)value, (int)old);
   }

@@ -1,8 +1,7 @@
 /* Mode "arrays", the last row of mode.c: for all plans that no faster mode can run, also on several devices. Each step
  * is submitted to its context's stream through array handles, with their coherence and fences. The run returns when all
  * steps are submitted. */
-#include <string.h>
-
+#include "array/shape.h"
 #include "base/status.h"
 #include "device/trace/tracer.h"
 #include "dispatch/execute.h"
@@ -98,8 +97,8 @@ static nd4c_status make_outside(nd4c_plan *plan, int32_t index) {
   const nd4c_slot *root = &plan->slots[slot->root];
   nd4c_array *outside = (root->kind == ND4C_SLOT_INPUT ? plan->input_arrays : plan->output_arrays)[root->port];
   /* The output may be a view of what is computed: a step writes with its own shape. */
-  bool same = outside->dtype == slot->dtype && outside->rank == slot->rank &&
-              (slot->rank == 0 || memcmp(outside->shape, slot->shape, (size_t)slot->rank * sizeof *slot->shape) == 0);
+  bool same = outside->dtype == slot->dtype &&
+              nd4c_shape_equal(outside->rank, outside->shape, slot->rank, slot->shape);
   if (slot->root == index && same) {
     plan->slot_arrays[index] = nd4c_array_retain(outside);
     return ND4C_OK;

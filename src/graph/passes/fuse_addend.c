@@ -1,7 +1,6 @@
 /* Merges an add of two values of equal shape, as the addend, into the conv or linear that produces one of them.
  * passes.c runs it on every optimised plan. */
-#include <string.h>
-
+#include "array/shape.h"
 #include "base/status.h"
 #include "graph/passes.h"
 
@@ -23,14 +22,10 @@ static const nd4c_graph_node *find_host(const nd4c_rewrite *rewrite, nd4c_value 
   return fits ? node : NULL;
 }
 
-static bool is_alike(const nd4c_graph_value *a, const nd4c_graph_value *b) {
-  return a->dtype == b->dtype && a->rank == b->rank &&
-         memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
-}
-
 static nd4c_status fuse(nd4c_rewrite *rewrite, int32_t index) {
   const nd4c_graph_node *sum = &rewrite->graph->nodes[index];
-  if (!is_alike(&rewrite->graph->values[sum->inputs[0]], &rewrite->graph->values[sum->inputs[1]])) {
+  const nd4c_graph_value *a = &rewrite->graph->values[sum->inputs[0]], *b = &rewrite->graph->values[sum->inputs[1]];
+  if (a->dtype != b->dtype || !nd4c_shape_equal(a->rank, a->shape, b->rank, b->shape)) {
     return ND4C_OK;
   }
   const nd4c_graph_node *hosts[] = {find_host(rewrite, sum->inputs[0]), find_host(rewrite, sum->inputs[1])};

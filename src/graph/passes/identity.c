@@ -1,7 +1,6 @@
 /* Removes nodes that return their first input: copies, and shape ops and casts that change nothing. passes.c runs it on
  * every optimised plan. */
-#include <string.h>
-
+#include "array/shape.h"
 #include "base/status.h"
 #include "graph/passes.h"
 
@@ -33,8 +32,8 @@ static bool is_identity(const nd4c_graph *graph, const nd4c_graph_node *node) {
     return false;
   }
   const nd4c_graph_value *input = &graph->values[node->inputs[0]], *output = &graph->values[node->outputs[0]];
-  if (input->dtype != output->dtype || input->rank != output->rank ||
-      memcmp(input->shape, output->shape, (size_t)input->rank * sizeof *input->shape) != 0) {
+  if (input->dtype != output->dtype ||
+      !nd4c_shape_equal(input->rank, input->shape, output->rank, output->shape)) {
     return false;
   }
   switch (node->def->info.op) {

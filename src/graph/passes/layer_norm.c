@@ -1,7 +1,6 @@
 /* (x - m) / sqrt(mean((x - m)^2) + epsilon) * scale + bias with m = mean(x), composed of elementary ops, becomes
- * layer_norm. passes.c runs it on every optimised plan. */
-#include <string.h>
-
+ * layer_norm. */
+#include "array/shape.h"
 #include "base/status.h"
 #include "graph/passes.h"
 
@@ -111,8 +110,8 @@ static bool is_normalised(match *found, nd4c_value value, int32_t *axis) {
 static bool is_parameter(const match *found, nd4c_value value, int32_t axis) {
   const nd4c_graph_value *x = &found->rewrite->graph->values[found->x];
   const nd4c_graph_value *parameter = &found->rewrite->graph->values[value];
-  return parameter->rank == x->rank - axis && parameter->dtype == x->dtype &&
-         memcmp(parameter->shape, x->shape + axis, (size_t)parameter->rank * sizeof *x->shape) == 0;
+  return parameter->dtype == x->dtype &&
+         nd4c_shape_equal(parameter->rank, parameter->shape, x->rank - axis, x->shape + axis);
 }
 
 /* Tries both orders of the operands of the final add and of the multiply. */

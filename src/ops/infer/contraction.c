@@ -342,10 +342,7 @@ nd4c_status nd4c_infer_multi_dot(nd4c_inference *inference) {
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected %lld rows, as many as the one before has columns",
                               (long long)before->shape[before->rank - 1]);
     }
-    if (nd4c_dtype_promote(output->dtype, x->dtype, &output->dtype) != ND4C_OK) {
-      return nd4c_rule_refuse(inference, i, ND4C_DTYPE, "expected a dtype that mixes with %s of the others",
-                              nd4c_dtype_name(output->dtype));
-    }
+    ND4C_TRY(nd4c_rule_mix(inference, i, &output->dtype));
   }
   output->rank = 0;
   if (inference->inputs[0].rank == 2) {

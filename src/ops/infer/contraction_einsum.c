@@ -143,10 +143,7 @@ static nd4c_status einsum_dtype(const nd4c_inference *inference, nd4c_dtype *dty
   *dtype = inference->inputs[0].dtype;
   for (int32_t i = 1; i < inference->input_count; i++) {
     ND4C_TRY(nd4c_rule_accepted_dtype(inference, i));
-    if (nd4c_dtype_promote(*dtype, inference->inputs[i].dtype, dtype) != ND4C_OK) {
-      return nd4c_rule_refuse(inference, i, ND4C_DTYPE, "expected a dtype that mixes with %s of the others",
-                              nd4c_dtype_name(*dtype));
-    }
+    ND4C_TRY(nd4c_rule_mix(inference, i, dtype));
   }
   return ND4C_OK;
 }

@@ -259,7 +259,7 @@ nd4c_status nd4c_infer_lu_solve(nd4c_inference *inference) {
   if (pivots->dtype != ND4C_INT64) {
     return nd4c_rule_refuse(inference, ND4C_IN_lu_solve_pivots, ND4C_DTYPE, "expected int64");
   }
-  if (pivots->rank != lu->rank - 1 || memcmp(pivots->shape, lu->shape, (size_t)pivots->rank * sizeof *lu->shape) != 0) {
+  if (!nd4c_shape_equal(pivots->rank, pivots->shape, lu->rank - 1, lu->shape)) {
     char text[ND4C_RULE_TEXT_SIZE / 2];
     return nd4c_rule_refuse(inference, ND4C_IN_lu_solve_pivots, ND4C_SHAPE, "expected %s",
                             nd4c_shape_text(lu->rank - 1, lu->shape, text, sizeof text));

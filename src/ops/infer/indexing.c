@@ -169,11 +169,7 @@ static void output_like_x(nd4c_inference *inference) {
 /* Refuses an input that has not exactly this shape. */
 static nd4c_status exact_shape(const nd4c_inference *inference, int32_t position, int32_t rank, const int64_t *shape) {
   const nd4c_tensor *tensor = &inference->inputs[position];
-  bool same = tensor->rank == rank;
-  for (int32_t i = 0; same && i < rank; i++) {
-    same = tensor->shape[i] == shape[i];
-  }
-  if (same) {
+  if (nd4c_shape_equal(tensor->rank, tensor->shape, rank, shape)) {
     return ND4C_OK;
   }
   char text[ND4C_RULE_TEXT_SIZE / 2];

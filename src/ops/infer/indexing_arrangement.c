@@ -20,19 +20,12 @@ nd4c_status nd4c_infer_stack(nd4c_inference *inference) {
   ND4C_TRY(nd4c_rule_axis(inference, "axis", inference->attrs[ND4C_ATTR_stack_axis].as.i, first->rank + 1, &axis));
   for (int32_t i = 1; i < inference->input_count; i++) {
     const nd4c_tensor *x = &inference->inputs[i];
-    bool same = x->rank == first->rank;
-    for (int32_t k = 0; same && k < x->rank; k++) {
-      same = x->shape[k] == first->shape[k];
-    }
-    if (!same) {
+    if (!nd4c_shape_equal(x->rank, x->shape, first->rank, first->shape)) {
       char text[ND4C_RULE_TEXT_SIZE / 2];
       return nd4c_rule_refuse(inference, i, ND4C_SHAPE, "expected the first one's shape %s",
                               nd4c_shape_text(first->rank, first->shape, text, sizeof text));
     }
-    if (nd4c_dtype_promote(dtype, x->dtype, &dtype) != ND4C_OK) {
-      return nd4c_rule_refuse(inference, i, ND4C_DTYPE, "expected a dtype that mixes with %s of the others",
-                              nd4c_dtype_name(dtype));
-    }
+    ND4C_TRY(nd4c_rule_mix(inference, i, &dtype));
   }
   for (int32_t i = 0; i <= first->rank; i++) {
     shape[i] = i == axis ? inference->input_count : first->shape[i < axis ? i : i - 1];

@@ -196,7 +196,7 @@ static nd4c_status check_elementwise(const nd4c_inference *inference) {
   }
   for (int32_t i = 0; i < op->output_count && given > 0; i++) {
     const nd4c_inferred *output = &inference->outputs[i];
-    if (output->rank != rank || (rank > 0 && memcmp(output->shape, shape, (size_t)rank * sizeof *shape) != 0)) {
+    if (!nd4c_shape_equal(output->rank, output->shape, rank, shape)) {
       return nd4c_fail(ND4C_SHAPE,
                        "%s: its plug-in %s says that result %d is %s, but the op is elementwise and its "
                        "inputs broadcast to %s",
@@ -313,11 +313,7 @@ nd4c_status nd4c_rule_expect_rank(const nd4c_inference *inference, int32_t posit
 nd4c_status nd4c_rule_expect_shape(const nd4c_inference *inference, int32_t position, int32_t rank,
                                    const int64_t *shape, const char *what) {
   const nd4c_tensor *tensor = nd4c_rule_input(inference, position);
-  bool fits = tensor == NULL || tensor->rank == rank;
-  for (int32_t i = 0; tensor != NULL && fits && i < rank; i++) {
-    fits = tensor->shape[i] == shape[i];
-  }
-  if (fits) {
+  if (tensor == NULL || nd4c_shape_equal(tensor->rank, tensor->shape, rank, shape)) {
     return ND4C_OK;
   }
   char text[SHAPE_TEXT_SIZE];
@@ -374,6 +370,13 @@ nd4c_status nd4c_rule_promote(const nd4c_inference *inference, int32_t a, int32_
   return nd4c_rule_refuse(inference, b, status, "%sexpected a dtype that mixes with %s of input %s",
                           narrow ? "cast first, " : "", nd4c_dtype_name(first),
                           input_name(inference->op, a, name, sizeof name));
+}
+
+nd4c_status nd4c_rule_mix(const nd4c_inference *inference, int32_t position, nd4c_dtype *dtype) {
+  return nd4c_dtype_promote(*dtype, inference->inputs[position].dtype, dtype) == ND4C_OK
+             ? ND4C_OK
+             : nd4c_rule_refuse(inference, position, ND4C_DTYPE, "expected a dtype that mixes with %s of the others",
+                                nd4c_dtype_name(*dtype));
 }
 
 nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, int64_t axis, int32_t rank,

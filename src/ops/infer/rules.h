@@ -76,6 +76,9 @@ nd4c_status nd4c_rule_broadcast(nd4c_inference *inference, int32_t a, int32_t b,
 /* The dtype that two inputs share. */
 nd4c_status nd4c_rule_promote(const nd4c_inference *inference, int32_t a, int32_t b, nd4c_dtype *dtype);
 
+/* *dtype promoted with that of a further input. */
+nd4c_status nd4c_rule_mix(const nd4c_inference *inference, int32_t position, nd4c_dtype *dtype);
+
 /* An axis (an attribute's value) of the first input, or of an output of `rank` axes. */
 nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, int64_t axis, int32_t rank,
                            int32_t *normalized);

@@ -263,10 +263,7 @@ static nd4c_status concat_one(nd4c_inference *inference, int32_t input, int32_t 
   if (!nd4c_checked_add(output->shape[axis], x->shape[axis], &output->shape[axis])) {
     return nd4c_rule_refuse(inference, input, ND4C_OVERFLOW, "axis %d of the result exceeds 64 bits", (int)axis);
   }
-  if (nd4c_dtype_promote(output->dtype, x->dtype, &output->dtype) != ND4C_OK) {
-    return nd4c_rule_refuse(inference, input, ND4C_DTYPE, "expected a dtype that mixes with %s of the others",
-                            nd4c_dtype_name(output->dtype));
-  }
+  ND4C_TRY(nd4c_rule_mix(inference, input, &output->dtype));
   return ND4C_OK;
 }
 

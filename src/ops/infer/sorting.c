@@ -2,6 +2,7 @@
  * rule that an op's row names. */
 #include <math.h>
 
+#include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
@@ -230,11 +231,8 @@ static nd4c_status require_floating(const nd4c_inference *inference, int32_t pos
 /* Refuses an input of another shape than the first. Inputs left out pass. */
 static nd4c_status require_same_shape(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *x = &inference->inputs[0], *tensor = nd4c_rule_input(inference, position);
-  bool same = tensor == NULL || tensor->rank == x->rank;
-  for (int32_t i = 0; tensor != NULL && same && i < x->rank; i++) {
-    same = tensor->shape[i] == x->shape[i];
-  }
-  return same ? ND4C_OK
+  return tensor == NULL || nd4c_shape_equal(tensor->rank, tensor->shape, x->rank, x->shape)
+              ? ND4C_OK
               : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected the shape of input %s",
                                  inference->op->inputs[0].name);
 }

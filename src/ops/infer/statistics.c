@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -62,11 +63,7 @@ nd4c_status nd4c_infer_moments(nd4c_inference *inference) {
 nd4c_status nd4c_infer_distance(nd4c_inference *inference) {
   const nd4c_tensor *a = &inference->inputs[0], *b = &inference->inputs[1];
   ND4C_TRY(nd4c_rule_same_dtype(inference, 1));
-  bool same = a->rank == b->rank;
-  for (int32_t i = 0; same && i < a->rank; i++) {
-    same = a->shape[i] == b->shape[i];
-  }
-  if (!same) {
+  if (!nd4c_shape_equal(a->rank, a->shape, b->rank, b->shape)) {
     return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "expected the shape of input a");
   }
   return nd4c_infer_reduce_same(inference);
