@@ -179,10 +179,8 @@ nd4c_status nd4c_context_enter(nd4c_context *context, nd4c_context **previous) {
   if (context != NULL) {
     ND4C_TRY(nd4c_context_check(context, "nd4c_context_enter"));
   }
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   if (context == thread->own) {
     context = NULL; /* the context that nd4c_context_current returns before any was entered */
   }
@@ -243,10 +241,8 @@ nd4c_status nd4c_context_resolve(nd4c_context *context, nd4c_context **resolved)
     *resolved = context;
     return nd4c_context_check(context, "the given context");
   }
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   if (thread->entered == NULL) {
     uint32_t epoch = atomic_load_explicit(&nd4c_config_epoch, memory_order_acquire);
     if (thread->own == NULL || thread->own_epoch != epoch) {

@@ -55,10 +55,8 @@ nd4c_status nd4c_context_acquire(nd4c_device *device, nd4c_context **out) {
   } else {
     ND4C_TRY(nd4c_device_check(device, "nd4c_context_acquire"));
   }
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   nd4c_context *context = take_idle(device, thread);
   if (context == NULL) {
     ND4C_TRY(make_for(device, thread, &context));
@@ -143,10 +141,8 @@ nd4c_status nd4c_context_release(nd4c_context *context) {
   if (context == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_context_release: context is NULL");
   }
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   if (thread->scope != context) {
     return refuse(thread, context);
   }

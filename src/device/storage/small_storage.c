@@ -86,10 +86,8 @@ static inline nd4c_status hand_out(nd4c_thread *thread, nd4c_small_storage *stor
 
 /* For an empty list. A separate function, so that the common path saves no registers. */
 static ND4C_NOINLINE nd4c_status create_new(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **out) {
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   nd4c_small_storage *storage = make_small(host);
   return storage != NULL ? hand_out(thread, storage, host, dtype, bytes, out) : nd4c_error_code();
 }

@@ -106,10 +106,8 @@ nd4c_status nd4c_cancellation_check_scope(const nd4c_cancellation_scope *scope) 
 
 nd4c_status nd4c_cancellation_enter(nd4c_cancellation *cancellation) {
   ND4C_TRY(check_handle(cancellation, "nd4c_cancellation_enter"));
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   if (thread->cancellations == NULL) {
     thread->cancellations = nd4c_allocate_zeroed(1, sizeof *thread->cancellations);
     if (thread->cancellations == NULL) {

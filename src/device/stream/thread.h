@@ -70,6 +70,11 @@ static inline nd4c_thread *nd4c_thread_get(void) {
   return ND4C_LIKELY(thread != NULL) ? thread : nd4c_thread_make();
 }
 
+static inline nd4c_status nd4c_thread_find(nd4c_thread **thread) {
+  *thread = nd4c_thread_get();
+  return ND4C_LIKELY(*thread != NULL) ? ND4C_OK : ND4C_MEMORY;
+}
+
 /* Whether threads other than the calling one use nd4c. */
 bool nd4c_thread_has_others(void);
 

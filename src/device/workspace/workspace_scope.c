@@ -88,10 +88,8 @@ nd4c_status nd4c_workspace_named(const char *name, const nd4c_workspace_options 
     return nd4c_fail(ND4C_ARGUMENT, "struct_size is %u: set it to sizeof(nd4c_workspace_options)",
                      options->struct_size);
   }
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   const nd4c_device *device = options != NULL ? options->device : NULL;
   nd4c_workspace *found = thread->named_workspaces;
   while (found != NULL && (strcmp(found->name, name) != 0 || found->device != device)) {
@@ -138,10 +136,8 @@ nd4c_status nd4c_workspace_destroy(nd4c_workspace *workspace) {
     return ND4C_OK;
   }
   ND4C_TRY(check(workspace, "nd4c_workspace_destroy"));
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   nd4c_workspace_lock();
   int32_t depth = workspace->depth;
   nd4c_workspace_unlock();
@@ -166,10 +162,8 @@ nd4c_status nd4c_workspace_destroy(nd4c_workspace *workspace) {
 
 nd4c_status nd4c_workspace_enter(nd4c_workspace *workspace) {
   ND4C_TRY(check(workspace, "nd4c_workspace_enter"));
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   nd4c_workspace_lock();
   bool mine = workspace->owner == NULL || workspace->owner == thread;
   int32_t depth = workspace->depth;
@@ -253,10 +247,8 @@ static void close_scope(nd4c_thread *thread, nd4c_workspace *workspace) {
 
 nd4c_status nd4c_workspace_leave(nd4c_workspace *workspace) {
   ND4C_TRY(check(workspace, "nd4c_workspace_leave"));
-  nd4c_thread *thread = nd4c_thread_get();
-  if (thread == NULL) {
-    return ND4C_MEMORY;
-  }
+  nd4c_thread *thread = NULL;
+  ND4C_TRY(nd4c_thread_find(&thread));
   if (thread->workspace == NULL || thread->workspace->workspace != workspace) {
     bool inside = false;
     for (const nd4c_workspace_frame *frame = thread->workspace; frame != NULL; frame = frame->outer) {

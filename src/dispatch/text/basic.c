@@ -61,30 +61,10 @@ nd4c_status nd4c_host_string_concat(nd4c_pending *p) {
     nd4c_text_append(&list.bytes, a.bytes, (size_t)a.length);
     status = nd4c_string_list_add(&list, pair.b[nd4c_broadcast_number(p, 1, i)]);
   }
-  if (status == ND4C_OK) {
-    status = nd4c_string_list_take(&list, p, 0);
-  }
-  nd4c_string_list_free(&list);
-  return status;
+  return nd4c_string_list_finish(&list, p, status);
 }
 
 /* -- one operand -------------------------------------------------------------------------------------------------- */
-
-typedef nd4c_status (*string_change)(nd4c_string_list *list, nd4c_string string, nd4c_op op);
-
-static nd4c_status change_all(nd4c_pending *p, string_change change) {
-  nd4c_string *strings = NULL;
-  nd4c_string_list list = {.count = 0};
-  nd4c_status status = nd4c_strings_read(p, 0, &strings);
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; i++) {
-    status = change(&list, strings[i], p->def->info.op);
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_string_list_take(&list, p, 0);
-  }
-  nd4c_string_list_free(&list);
-  return status;
-}
 
 static nd4c_status change_case(nd4c_string_list *list, nd4c_string string, nd4c_op op) {
   nd4c_string_put_case(&list->bytes, string, op == ND4C_OP_string_upper);
@@ -92,7 +72,7 @@ static nd4c_status change_case(nd4c_string_list *list, nd4c_string string, nd4c_
 }
 
 nd4c_status nd4c_host_string_case(nd4c_pending *p) {
-  return change_all(p, change_case);
+  return nd4c_strings_change(p, change_case);
 }
 
 static nd4c_status strip(nd4c_string_list *list, nd4c_string string, nd4c_op op) {
@@ -111,7 +91,7 @@ static nd4c_status strip(nd4c_string_list *list, nd4c_string string, nd4c_op op)
 }
 
 nd4c_status nd4c_host_string_strip(nd4c_pending *p) {
-  return change_all(p, strip);
+  return nd4c_strings_change(p, strip);
 }
 
 nd4c_status nd4c_host_string_length(nd4c_pending *p) {

@@ -25,25 +25,12 @@ static nd4c_status cast_to_strings(nd4c_pending *p) {
       status = nd4c_string_list_end(&list);
     }
   }
-  if (status == ND4C_OK) {
-    status = nd4c_string_list_take(&list, p, 0);
-  }
-  nd4c_string_list_free(&list);
-  return status;
+  return nd4c_string_list_finish(&list, p, status);
 }
 
-static nd4c_status copy_strings(nd4c_pending *p) {
-  nd4c_string *strings = NULL;
-  nd4c_string_list list = {.count = 0};
-  nd4c_status status = nd4c_strings_read(p, 0, &strings);
-  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; i++) {
-    status = nd4c_string_list_add(&list, strings[i]);
-  }
-  if (status == ND4C_OK) {
-    status = nd4c_string_list_take(&list, p, 0);
-  }
-  nd4c_string_list_free(&list);
-  return status;
+static nd4c_status copy_string(nd4c_string_list *list, nd4c_string string, nd4c_op op) {
+  (void)op;
+  return nd4c_string_list_add(list, string);
 }
 
 /* -- strings to numbers ------------------------------------------------------------------------------------------- */
@@ -158,5 +145,5 @@ nd4c_status nd4c_host_cast(nd4c_pending *p) {
   if (p->inferred[0].dtype != ND4C_UTF8) {
     return cast_from_strings(p);
   }
-  return p->inputs[0]->dtype == ND4C_UTF8 ? copy_strings(p) : cast_to_strings(p);
+  return p->inputs[0]->dtype == ND4C_UTF8 ? nd4c_strings_change(p, copy_string) : cast_to_strings(p);
 }

@@ -125,6 +125,22 @@ void nd4c_string_list_free(nd4c_string_list *list) {
   nd4c_recycle_give(list->ends, (size_t)list->capacity * sizeof *list->ends);
 }
 
+nd4c_status nd4c_string_list_finish(nd4c_string_list *list, nd4c_pending *p, nd4c_status status) {
+  status = status == ND4C_OK ? nd4c_string_list_take(list, p, 0) : status;
+  nd4c_string_list_free(list);
+  return status;
+}
+
+nd4c_status nd4c_strings_change(nd4c_pending *p, nd4c_string_change change) {
+  nd4c_string *strings = NULL;
+  nd4c_string_list list = {.count = 0};
+  nd4c_status status = nd4c_strings_read(p, 0, &strings);
+  for (int64_t i = 0; status == ND4C_OK && i < p->inputs[0]->size; i++) {
+    status = change(&list, strings[i], p->def->info.op);
+  }
+  return nd4c_string_list_finish(&list, p, status);
+}
+
 nd4c_status nd4c_numbers_make(nd4c_pending *p, int32_t output, void **data) {
   const nd4c_inferred *inferred = &p->inferred[output];
   nd4c_device *host = NULL;

@@ -39,6 +39,12 @@ nd4c_status nd4c_string_list_add(nd4c_string_list *list, nd4c_string string);
 /* Makes target `output` of as many strings as its inferred shape has. */
 nd4c_status nd4c_string_list_take(const nd4c_string_list *list, nd4c_pending *p, int32_t output);
 void nd4c_string_list_free(nd4c_string_list *list);
+/* Frees the list, after output 0 was made of it if `status` is OK. */
+nd4c_status nd4c_string_list_finish(nd4c_string_list *list, nd4c_pending *p, nd4c_status status);
+
+/* Makes output 0 of the strings of input 0, each changed by a function that adds one string to the list. */
+typedef nd4c_status (*nd4c_string_change)(nd4c_string_list *list, nd4c_string string, nd4c_op op);
+nd4c_status nd4c_strings_change(nd4c_pending *p, nd4c_string_change change);
 
 /* Makes target `output` of numbers, of the inferred dtype and shape, and gives its elements to be written. */
 nd4c_status nd4c_numbers_make(nd4c_pending *p, int32_t output, void **data);
