@@ -98,6 +98,10 @@ static inline int32_t nd4c_cpu_dtype_bytes(nd4c_dtype dtype) {
   return bytes[dtype];
 }
 
+static inline bool nd4c_cpu_same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
+  return a->rank == b->rank && (a->rank == 0 || memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0);
+}
+
 /* parallel_for that stays in the caller, without a call through the host, when there is too little to share. */
 static inline void nd4c_cpu_parallel(int64_t count, int64_t grain, int32_t width, nd4c_range_function range,
                                      void *user) {

@@ -30,14 +30,6 @@ typedef struct job {
 
 /* -- what can be computed ----------------------------------------------------------------------------------------- */
 
-static bool is_complex(nd4c_dtype dtype) {
-  return dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
-}
-
-static bool is_single(nd4c_dtype dtype) {
-  return dtype == ND4C_COMPLEX64 || dtype == ND4C_FLOAT32;
-}
-
 static const char *refuse(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   nd4c_cpu_transform t = nd4c_cpu_transform_read(call);
@@ -64,16 +56,13 @@ static const char *refuse(const nd4c_call *call) {
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const char *why = refuse(call);
-  const nd4c_fftw *fftw = why == NULL ? nd4c_fftw_get(is_single(call->outputs[0].dtype)) : NULL;
+  const nd4c_fftw *fftw = why == NULL ? nd4c_fftw_get(nd4c_cpu_is_single(call->outputs[0].dtype)) : NULL;
   if (why == NULL && fftw == NULL) {
     why = "no memory for FFTW's table";
   } else if (why == NULL && !fftw->ready) {
     why = fftw->text;
   }
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-  }
-  return why == NULL;
+  return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
 /* -- the copy ----------------------------------------------------------------------------------------------------- */
@@ -124,7 +113,7 @@ static void copy_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const nd4c_tensor *x = &j->call->inputs[0];
   int32_t last = x->rank - 1;
   int64_t length = j->shape[last], most = length < x->shape[last] ? length : x->shape[last];
-  bool from_complex = is_complex(x->dtype), to_complex = j->kind != ND4C_FFTW_FROM_REAL;
+  bool from_complex = nd4c_cpu_is_complex(x->dtype), to_complex = j->kind != ND4C_FFTW_FROM_REAL;
   bool conjugate = j->t.conjugate && j->kind == ND4C_FFTW_TO_REAL;
   (void)worker;
   for (int64_t row = begin; row < end; row++) {
@@ -144,7 +133,7 @@ static void copy_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
 /* Whether plans may read x where it lies: TO_REAL destroys what it reads. */
 static bool reads_x(const job *j) {
   const nd4c_tensor *x = &j->call->inputs[0];
-  bool same = j->kind != ND4C_FFTW_TO_REAL && is_complex(x->dtype) == (j->kind == ND4C_FFTW_COMPLEX);
+  bool same = j->kind != ND4C_FFTW_TO_REAL && nd4c_cpu_is_complex(x->dtype) == (j->kind == ND4C_FFTW_COMPLEX);
   for (int32_t axis = 0; axis < x->rank; axis++) {
     same = same && j->shape[axis] == x->shape[axis] && (x->strides[axis] > 0 || x->shape[axis] == 1);
   }
@@ -293,7 +282,7 @@ static void scale_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
   const nd4c_tensor *y = &j->call->outputs[0];
   int32_t last = y->rank - 1;
-  bool complex_numbers = is_complex(y->dtype), conjugate = j->t.conjugate && j->t.real_in;
+  bool complex_numbers = nd4c_cpu_is_complex(y->dtype), conjugate = j->t.conjugate && j->t.real_in;
   double scale = j->t.scale / j->copied_scale;
   (void)worker;
   for (int64_t row = begin; row < end; row++) {
@@ -321,7 +310,7 @@ static void start(job *j, const nd4c_call *call) {
   j->call = call;
   j->t = nd4c_cpu_transform_read(call);
   j->kind = j->t.real_in ? ND4C_FFTW_FROM_REAL : j->t.real_out ? ND4C_FFTW_TO_REAL : ND4C_FFTW_COMPLEX;
-  j->single = is_single(call->outputs[0].dtype);
+  j->single = nd4c_cpu_is_single(call->outputs[0].dtype);
   j->in_bytes = (j->single ? 4 : 8) * (j->kind == ND4C_FFTW_FROM_REAL ? 1 : 2);
   j->out_bytes = nd4c_cpu_dtype_bytes(call->outputs[0].dtype);
   j->copied_scale = 1;
@@ -352,8 +341,5 @@ static nd4c_status run(const nd4c_call *call) {
   return atomic_load(&j.failed) ? nd4c_cpu_host->fail(ND4C_INTERNAL, "%s: FFTW made no plan", call->op->name) : ND4C_OK;
 }
 
-#define DTYPES                                                   \
-  (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64) | \
-   ((ND4C_DTYPE_BIT(ND4C_COMPLEX64) | ND4C_DTYPE_BIT(ND4C_COMPLEX128)) & ND4C_CPU_COMPLEXES))
-#define KERNEL(op) ND4C_CPU_KERNEL("fftw", op, #op, ND4C_CPU_PRIORITY_FFTW, DTYPES, usable, run),
+#define KERNEL(op) ND4C_CPU_KERNEL("fftw", op, #op, ND4C_CPU_PRIORITY_FFTW, ND4C_CPU_FFT_DTYPES, usable, run),
 const nd4c_kernel *const nd4c_cpu_fftw_signal_kernels[] = {ND4C_CPU_FFT_OPS(KERNEL) NULL};

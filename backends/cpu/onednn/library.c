@@ -95,30 +95,16 @@ const nd4c_onednn *nd4c_onednn_get(void) {
   return first;
 }
 
-const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size) {
-  const nd4c_onednn *dnn = nd4c_onednn_get();
-  if (dnn == NULL) {
-    snprintf(reason, reason_size, "no memory for oneDNN's table");
-    return NULL;
-  }
-  if (!dnn->ready) {
-    snprintf(reason, reason_size, "%s", dnn->text);
-    return NULL;
-  }
-  return dnn;
-}
-
 bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size) {
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-    return false;
+  const nd4c_onednn *dnn = why == NULL ? nd4c_onednn_get() : NULL;
+  if (why == NULL && dnn == NULL) {
+    why = "no memory for oneDNN's table";
+  } else if (why == NULL && !dnn->ready) {
+    why = dnn->text;
+  } else if (why == NULL && dtype == ND4C_BFLOAT16 && !dnn->bfloat16) {
+    why = "oneDNN has no bfloat16 on this processor (expected AVX-512 or AVX2 with VNNI_2)";
   }
-  const nd4c_onednn *dnn = nd4c_onednn_usable(reason, reason_size);
-  if (dnn != NULL && dtype == ND4C_BFLOAT16 && !dnn->bfloat16) {
-    snprintf(reason, reason_size, "oneDNN has no bfloat16 on this processor (expected AVX-512 or AVX2 with VNNI_2)");
-    return false;
-  }
-  return dnn != NULL;
+  return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
 }
 
 bool nd4c_onednn_channels_last(const nd4c_call *call, int32_t *axes) {

@@ -26,9 +26,6 @@ typedef struct nd4c_onednn {
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
 const nd4c_onednn *nd4c_onednn_get(void);
 
-/* For usable(): the library, or NULL with the reason written. */
-const nd4c_onednn *nd4c_onednn_usable(char *reason, size_t reason_size);
-
 /* The end of a kernel's usable(): writes `why` where it is not NULL, else asks for the library, and whether it has
  * primitives of that dtype on this processor. */
 bool nd4c_onednn_accept(const char *why, nd4c_dtype dtype, char *reason, size_t reason_size);

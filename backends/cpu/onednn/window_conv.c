@@ -19,39 +19,26 @@ static void channels_last(int32_t rank, const int64_t *shape, int64_t *strides) 
 
 /* -- may it ----------------------------------------------------------------------------------------------------- */
 
-static const char *refuse_tensor(const nd4c_tensor *tensor, nd4c_dtype dtype) {
-  if (tensor->dtype != dtype) {
-    return "operands of one dtype are expected";
+/* What x, w, bias, addend and y of either conv are refused for; NULL: nothing. */
+static const char *refuse_operands(const nd4c_call *call, const nd4c_tensor *bias) {
+  for (int32_t i = -1; i < call->input_count; i++) {
+    const nd4c_tensor *tensor = i < 0 ? &call->outputs[0] : nd4c_cpu_input(call, i);
+    if (tensor != NULL && tensor->size == 0) {
+      return "an operand is empty";
+    }
+    if (tensor != NULL && !nd4c_onednn_strides_fit(tensor->rank, tensor->shape, tensor->strides)) {
+      return "an operand's strides are zero, negative or overlapping";
+    }
   }
-  if (tensor->size == 0) {
-    return "an operand is empty";
-  }
-  if (!nd4c_onednn_strides_fit(tensor->rank, tensor->shape, tensor->strides)) {
-    return "an operand's strides are zero, negative or overlapping";
-  }
-  return NULL;
+  return bias != NULL && bias->size > 1 && bias->strides[0] != 1 ? "the bias is not contiguous" : NULL;
 }
 
 static const char *refuse(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *y = &call->outputs[0];
-  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   const nd4c_tensor *addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
-  const nd4c_tensor *all[] = {x, &call->inputs[ND4C_IN_conv_w], y, bias, addend};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    const char *why = all[i] != NULL ? refuse_tensor(all[i], x->dtype) : NULL;
-    if (why != NULL) {
-      return why;
-    }
-  }
-  if (bias != NULL && bias->size > 1 && bias->strides[0] != 1) {
-    return "the bias is not contiguous";
-  }
-  for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
-    if (addend->rank != y->rank || addend->shape[axis] != y->shape[axis]) {
-      return "the addend's shape is not the result's";
-    }
-  }
-  return NULL;
+  const char *why = refuse_operands(call, nd4c_cpu_input(call, ND4C_IN_conv_bias));
+  return why == NULL && addend != NULL && !nd4c_cpu_same_shape(addend, &call->outputs[0])
+             ? "the addend's shape is not the result's"
+             : why;
 }
 
 static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -187,17 +174,9 @@ static nd4c_status conv_prepare(const nd4c_call *call, void **state) {
 /* -- conv_transpose --------------------------------------------------------------------------------------------- */
 
 static const char *refuse_transposed(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_transpose_x];
-  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_transpose_bias);
-  const nd4c_tensor *all[] = {x, &call->inputs[ND4C_IN_conv_transpose_w], &call->outputs[0], bias};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    const char *why = all[i] != NULL ? refuse_tensor(all[i], x->dtype) : NULL;
-    if (why != NULL) {
-      return why;
-    }
-  }
-  if (bias != NULL && bias->size > 1 && bias->strides[0] != 1) {
-    return "the bias is not contiguous";
+  const char *why = refuse_operands(call, nd4c_cpu_input(call, ND4C_IN_conv_transpose_bias));
+  if (why != NULL) {
+    return why;
   }
   nd4c_ref_window window;
   nd4c_cpu_conv_transpose_window(call, &window);

@@ -92,14 +92,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   } else if (call->input_count < 2 || most < 1024) {
     why = "the operands are small";
   }
-  const nd4c_openblas *blas = why == NULL ? nd4c_openblas_get() : NULL;
-  if (why == NULL && (blas == NULL || !blas->ready)) {
-    why = blas == NULL ? "no memory for OpenBLAS's table" : blas->text;
-  }
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-  }
-  return why == NULL;
+  return nd4c_openblas_accept(why, reason, reason_size);
 }
 
 static nd4c_status run(const nd4c_call *call) {

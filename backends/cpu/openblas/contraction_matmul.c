@@ -38,17 +38,7 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const char *why = refuse(call);
-  const nd4c_openblas *blas = why == NULL ? nd4c_openblas_get() : NULL;
-  if (why == NULL && blas == NULL) {
-    why = "no memory for OpenBLAS's table";
-  } else if (why == NULL && !blas->ready) {
-    why = blas->text;
-  }
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-  }
-  return why == NULL;
+  return nd4c_openblas_accept(refuse(call), reason, reason_size);
 }
 
 /* -- one product ------------------------------------------------------------------------------------------------ */

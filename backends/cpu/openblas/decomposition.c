@@ -141,19 +141,10 @@ static const char *refuse(const nd4c_call *call) {
 }
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
-  const char *why = refuse(call);
-  const nd4c_openblas *blas = why == NULL ? nd4c_openblas_get() : NULL;
-  if (why == NULL && blas == NULL) {
-    why = "no memory for OpenBLAS's table";
-  } else if (why == NULL && !blas->ready) {
-    why = blas->text;
-  } else if (why == NULL && !blas->lapack.ready) {
-    why = blas->lapack.text;
+  if (!nd4c_openblas_accept(refuse(call), reason, reason_size)) {
+    return false;
   }
-  if (why != NULL) {
-    snprintf(reason, reason_size, "%s", why);
-  }
-  return why == NULL;
+  return lapack()->ready || nd4c_cpu_decline(reason, reason_size, "%s", lapack()->text);
 }
 
 static nd4c_status run(const nd4c_call *call, nd4c_cpu_dense_one op) {

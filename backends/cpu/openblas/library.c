@@ -205,6 +205,16 @@ const nd4c_openblas *nd4c_openblas_get(void) {
   return first;
 }
 
+bool nd4c_openblas_accept(const char *why, char *reason, size_t reason_size) {
+  const nd4c_openblas *blas = why == NULL ? nd4c_openblas_get() : NULL;
+  if (why == NULL && blas == NULL) {
+    why = "no memory for OpenBLAS's table";
+  } else if (why == NULL && !blas->ready) {
+    why = blas->text;
+  }
+  return why == NULL || nd4c_cpu_decline(reason, reason_size, "%s", why);
+}
+
 /* -- engine ----------------------------------------------------------------------------------------------------- */
 
 bool nd4c_openblas_state(bool verify, char *text, size_t text_size) {

@@ -59,6 +59,8 @@ typedef struct nd4c_openblas {
 
 /* Opens the library on the first call. NULL: no memory for the record (try again); else check `ready`. */
 const nd4c_openblas *nd4c_openblas_get(void);
+/* The end of a kernel's usable(): writes `why` where it is not NULL, else asks for the library. */
+bool nd4c_openblas_accept(const char *why, char *reason, size_t reason_size);
 
 /* The kernels of this folder: lists that end in NULL. */
 extern const nd4c_kernel *const nd4c_cpu_openblas_contraction_kernels[];

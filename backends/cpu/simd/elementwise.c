@@ -328,21 +328,27 @@ static void compute_where(const void *user, int64_t n, char *const *pointers, co
   (*loop)(n, (const uint8_t *)pointers[1], pointers[2], pointers[3], pointers[0]);
 }
 
-static nd4c_status run_where(const nd4c_call *call) {
-  const nd4c_tensor *y = &call->outputs[0], *x = call->inputs;
-  const nd4c_where_loop *loop = &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)];
-  if (is_small(call, ND4C_IN_where_count, 2)) {
-    (*loop)(y->size, x[ND4C_IN_where_condition].data, x[ND4C_IN_where_a].data, x[ND4C_IN_where_b].data, y->data);
-    return ND4C_OK;
-  }
+nd4c_status nd4c_simd_where(const nd4c_call *call, int32_t condition, int32_t a, int32_t b) {
+  const nd4c_tensor *y = &call->outputs[0];
   nd4c_nest nest;
   nd4c_nest_start(&nest, y);
-  for (int32_t i = 0; i < ND4C_IN_where_count; i++) {
-    nd4c_nest_add(&nest, &call->inputs[i], y);
-  }
+  nd4c_nest_add(&nest, &call->inputs[condition], y);
+  nd4c_nest_add(&nest, &call->inputs[a], y);
+  nd4c_nest_add(&nest, &call->inputs[b], y);
   nd4c_nest_finish(&nest);
-  nd4c_nest_run(&nest, call->width, 2, false, compute_where, NULL, loop);
+  nd4c_nest_run(&nest, call->width, 2, false, compute_where, NULL,
+                &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)]);
   return ND4C_OK;
+}
+
+static nd4c_status run_where(const nd4c_call *call) {
+  const nd4c_tensor *y = &call->outputs[0], *x = call->inputs;
+  if (is_small(call, ND4C_IN_where_count, 2)) {
+    nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)](y->size, x[ND4C_IN_where_condition].data,
+                                                          x[ND4C_IN_where_a].data, x[ND4C_IN_where_b].data, y->data);
+    return ND4C_OK;
+  }
+  return nd4c_simd_where(call, ND4C_IN_where_condition, ND4C_IN_where_a, ND4C_IN_where_b);
 }
 
 static bool usable_where(const nd4c_call *call, char *reason, size_t reason_size) {

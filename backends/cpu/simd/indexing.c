@@ -306,17 +306,13 @@ static bool is_inside(const nd4c_tensor *x, const nd4c_tensor *indices, int32_t 
   return true;
 }
 
-static bool same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
-  return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
-}
-
 static bool usable_pick(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *indices = &call->inputs[1], *y = &call->outputs[0];
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, gather_elements_axis), x->rank);
   ND4C_CPU_DECLINE_IF(x->rank == 0, "x has no axes");
   ND4C_CPU_DECLINE_IF(!are_indices_plain(indices), "indices are not contiguous int32 or int64");
   ND4C_CPU_DECLINE_IF(
-      (y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !same_shape(indices, y) || !is_inside(x, indices, axis),
+      (y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !nd4c_cpu_same_shape(indices, y) || !is_inside(x, indices, axis),
       "an operand is broadcast, or the output not contiguous");
   return true;
 }
@@ -345,12 +341,6 @@ static void begin_with_x(const nd4c_call *call) {
   }
 }
 
-static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
-  return reduction == ND4C_SCATTER_REDUCTION_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
-         : reduction == ND4C_SCATTER_REDUCTION_ADD ? nd4c_simd.pick->add[dtype]
-                                                   : NULL;
-}
-
 static void place_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
   const element_job *job = user;
   (void)worker;
@@ -363,9 +353,9 @@ static bool usable_scatter_elements(const nd4c_call *call, char *reason, size_t 
   const nd4c_tensor *indices = &call->inputs[1], *updates = &call->inputs[2];
   ND4C_CPU_DECLINE_IF(indices->rank == 0, "x has no axes");
   ND4C_CPU_DECLINE_IF(
-      !are_indices_plain(indices) || (updates->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !same_shape(indices, updates),
+      !are_indices_plain(indices) || (updates->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !nd4c_cpu_same_shape(indices, updates),
       "indices or updates are not contiguous");
-  ND4C_CPU_DECLINE_IF(place_of(call->outputs[0].dtype, ND4C_INT_OF(call, scatter_elements_reduction)) == NULL,
+  ND4C_CPU_DECLINE_IF(nd4c_simd_place(call->outputs[0].dtype, ND4C_INT_OF(call, scatter_elements_reduction)) == NULL,
                       "no loop for this reduction of this dtype");
   return true;
 }
@@ -382,7 +372,7 @@ static nd4c_status run_scatter_elements(const nd4c_call *call) {
   if (indices->size == 0) {
     return ND4C_OK;
   }
-  job.place = place_of(y->dtype, ND4C_INT_OF(call, scatter_elements_reduction));
+  job.place = nd4c_simd_place(y->dtype, ND4C_INT_OF(call, scatter_elements_reduction));
   if (axis < y->rank - 1) {
     run_across(call, &job, axis, indices->size, indices->shape);
   } else {
@@ -465,7 +455,7 @@ static nd4c_status scatter_slices(const nd4c_call *call, bool add) {
   if (job.outer * job.block * job.count == 0) {
     return ND4C_OK;
   }
-  nd4c_place_function place = place_of(y->dtype, add ? ND4C_SCATTER_REDUCTION_ADD : ND4C_SCATTER_REDUCTION_NONE);
+  nd4c_place_function place = nd4c_simd_place(y->dtype, add ? ND4C_SCATTER_REDUCTION_ADD : ND4C_SCATTER_REDUCTION_NONE);
   for (int64_t outer = 0; job.block == 1 && outer < job.outer; outer++) {
     place(job.count, &job.indices, job.part + outer * job.count * job.bytes,
           job.whole + outer * job.indices.extent * job.bytes, 1, 0);

@@ -373,13 +373,6 @@ static nd4c_status run_tile(const nd4c_call *call) {
 
 /* -- stack --------------------------------------------------------------------------------------------------------- */
 
-static bool usable_stack(const nd4c_call *call, char *reason, size_t reason_size) {
-  for (int32_t i = 0; i < call->input_count; i++) {
-    ND4C_CPU_DECLINE_IF(call->inputs[i].dtype != call->outputs[0].dtype, "operands of different dtypes");
-  }
-  return true;
-}
-
 typedef struct weave_job {
   const nd4c_call *call;
   int64_t bytes;
@@ -511,6 +504,6 @@ const nd4c_kernel *const nd4c_cpu_simd_indexing_arrangement_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(pad, ND4C_CPU_MOVABLE, usable_continued, run_pad),
     ND4C_CPU_SIMD_KERNEL(roll, ND4C_CPU_MOVABLE, usable_continued, run_roll),
     ND4C_CPU_SIMD_KERNEL(tile, ND4C_CPU_MOVABLE, usable_continued, run_tile),
-    ND4C_CPU_SIMD_KERNEL(stack, ND4C_CPU_MOVABLE, usable_stack, run_stack),
+    ND4C_CPU_SIMD_KERNEL(stack, ND4C_CPU_MOVABLE, nd4c_simd_joins, run_stack),
     ND4C_CPU_SIMD_KERNEL(one_hot, ND4C_CPU_INTS, usable_one_hot, run_one_hot),
     NULL};

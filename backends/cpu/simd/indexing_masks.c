@@ -93,9 +93,7 @@ static bool usable_mask(const nd4c_call *call, char *reason, size_t reason_size)
 
 static bool usable_masked_select(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1];
-  ND4C_CPU_DECLINE_IF(
-      x->rank != mask->rank || (x->rank > 0 && memcmp(x->shape, mask->shape, (size_t)x->rank * sizeof *x->shape) != 0),
-      "x or the mask is broadcast");
+  ND4C_CPU_DECLINE_IF(!nd4c_cpu_same_shape(x, mask), "x or the mask is broadcast");
   return usable_mask(call, reason, reason_size);
 }
 
@@ -118,13 +116,17 @@ static int64_t slice_size(const nd4c_tensor *x, int32_t first) {
   return size;
 }
 
-static nd4c_status run_boolean_mask(const nd4c_call *call) {
-  const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1];
-  int64_t count = move_where(call, mask->size, slice_size(x, mask->rank));
+static nd4c_status move_slices_where(const nd4c_call *call, int64_t size, int64_t block) {
+  int64_t count = move_where(call, size, block);
   for (int32_t i = 0; i < call->outputs[0].rank; i++) {
     call->true_shapes[0][i] = i == 0 ? count : call->outputs[0].shape[i];
   }
   return ND4C_OK;
+}
+
+static nd4c_status run_boolean_mask(const nd4c_call *call) {
+  const nd4c_tensor *x = &call->inputs[0], *mask = &call->inputs[1];
+  return move_slices_where(call, mask->size, slice_size(x, mask->rank));
 }
 
 static bool usable_compress(const nd4c_call *call, char *reason, size_t reason_size) {
@@ -137,32 +139,11 @@ static bool usable_compress(const nd4c_call *call, char *reason, size_t reason_s
 static nd4c_status run_compress(const nd4c_call *call) {
   const nd4c_tensor *x = &call->inputs[0];
   bool flat = call->attrs[ND4C_ATTR_compress_axes].count == 0;
-  int64_t count = move_where(call, call->inputs[1].size, flat ? 1 : slice_size(x, 1));
-  for (int32_t i = 0; i < call->outputs[0].rank; i++) {
-    call->true_shapes[0][i] = i == 0 ? count : call->outputs[0].shape[i];
-  }
-  return ND4C_OK;
-}
-
-/* -- masked_fill --------------------------------------------------------------------------------------------------- */
-
-static void compute_fill(const void *user, int64_t n, char *const *pointers, const bool *repeated) {
-  const nd4c_where_loop *loop = user;
-  (void)repeated;
-  (*loop)(n, (const uint8_t *)pointers[1], pointers[2], pointers[3], pointers[0]);
+  return move_slices_where(call, call->inputs[1].size, flat ? 1 : slice_size(x, 1));
 }
 
 static nd4c_status run_masked_fill(const nd4c_call *call) {
-  const nd4c_tensor *y = &call->outputs[0];
-  nd4c_nest nest;
-  nd4c_nest_start(&nest, y);
-  nd4c_nest_add(&nest, &call->inputs[ND4C_IN_masked_fill_mask], y);
-  nd4c_nest_add(&nest, &call->inputs[ND4C_IN_masked_fill_value], y);
-  nd4c_nest_add(&nest, &call->inputs[ND4C_IN_masked_fill_x], y);
-  nd4c_nest_finish(&nest);
-  nd4c_nest_run(&nest, call->width, 2, false, compute_fill, NULL,
-                &nd4c_simd.cast->where[nd4c_cpu_dtype_bytes(y->dtype)]);
-  return ND4C_OK;
+  return nd4c_simd_where(call, ND4C_IN_masked_fill_mask, ND4C_IN_masked_fill_value, ND4C_IN_masked_fill_x);
 }
 
 const nd4c_kernel *const nd4c_cpu_simd_indexing_masks_kernels[] = {

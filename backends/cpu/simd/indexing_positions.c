@@ -132,25 +132,19 @@ static nd4c_status run_gather_nd(const nd4c_call *call) {
 
 /* -- placing ------------------------------------------------------------------------------------------------------- */
 
-static nd4c_place_function place_of(nd4c_dtype dtype, int64_t reduction) {
-  return reduction == ND4C_SCATTER_REDUCTION_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
-         : reduction == ND4C_SCATTER_REDUCTION_ADD ? nd4c_simd.pick->add[dtype]
-                                                   : NULL;
-}
-
 static bool usable_scatter_nd(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *indices = &call->inputs[1], *updates = &call->inputs[2], *y = &call->outputs[0];
   ND4C_CPU_DECLINE_IF((y->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || updates->dtype != y->dtype,
                       "the output is not contiguous");
   ND4C_CPU_DECLINE_IF(indices->shape[indices->rank - 1] != y->rank, "blocks are placed");
-  ND4C_CPU_DECLINE_IF(place_of(y->dtype, ND4C_INT_OF(call, scatter_nd_reduction)) == NULL,
+  ND4C_CPU_DECLINE_IF(nd4c_simd_place(y->dtype, ND4C_INT_OF(call, scatter_nd_reduction)) == NULL,
                       "no loop for this reduction of this dtype");
   return usable_positions(call, updates, reason, reason_size);
 }
 
 static nd4c_status run_scatter_nd(const nd4c_call *call) {
   const nd4c_tensor *indices = &call->inputs[1], *x = &call->inputs[0], *y = &call->outputs[0];
-  nd4c_place_function place = place_of(y->dtype, ND4C_INT_OF(call, scatter_nd_reduction));
+  nd4c_place_function place = nd4c_simd_place(y->dtype, ND4C_INT_OF(call, scatter_nd_reduction));
   position_job job;
   job_make(&job, indices, y, &call->inputs[2]);
   int64_t count = indices->size / job.length, offsets[PIECE];

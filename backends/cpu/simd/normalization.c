@@ -58,14 +58,6 @@ static bool too_long(const nd4c_call *call, int64_t length) {
   return nd4c_cpu_dtype_bytes(call->outputs[0].dtype) == 2 && length > WIDE_ROW;
 }
 
-static bool one_dtype(const nd4c_call *call, char *reason, size_t reason_size) {
-  for (int32_t i = 0; i < call->input_count; i++) {
-    const nd4c_tensor *input = nd4c_cpu_input(call, i);
-    ND4C_CPU_DECLINE_IF(input != NULL && input->dtype != call->outputs[0].dtype, "operands of one dtype are expected");
-  }
-  return call->outputs[0].size > 0 || nd4c_cpu_decline(reason, reason_size, "the result is empty");
-}
-
 /* -- softmax ---------------------------------------------------------------------------------------------------- */
 
 /* Plans rows along the axis, or neighbouring columns along the last axis. False if both have gaps. */
@@ -90,9 +82,7 @@ static bool softmax_plan(const nd4c_call *call, job *j) {
 
 static bool softmax_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   job j = {.width = 0};
-  if (!one_dtype(call, reason, reason_size)) {
-    return false;
-  }
+  ND4C_CPU_DECLINE_IF(call->outputs[0].size == 0, "the result is empty");
   ND4C_CPU_DECLINE_IF(!softmax_plan(call, &j), "neither the axis nor the last one lies without gaps");
   return j.width > 0 || !too_long(call, j.length) ||
          nd4c_cpu_decline(reason, reason_size, "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
@@ -237,9 +227,7 @@ static bool layer_norm_plan(const nd4c_call *call, job *j) {
 
 static bool layer_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   job j = {.width = 0};
-  if (!one_dtype(call, reason, reason_size)) {
-    return false;
-  }
+  ND4C_CPU_DECLINE_IF(call->outputs[0].size == 0, "the result is empty");
   ND4C_CPU_DECLINE_IF(!layer_norm_plan(call, &j), "the normalised axes have gaps");
   ND4C_CPU_DECLINE_IF(too_long(call, j.length), "rows of 16-bit floats are at most %d", (int)WIDE_ROW);
   const nd4c_tensor *scale = nd4c_cpu_input(call, ND4C_IN_layer_norm_scale);
@@ -369,9 +357,7 @@ static void group_norm_range(void *user, int64_t begin, int64_t end, int32_t wor
 
 static bool group_norm_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
-  if (!one_dtype(call, reason, reason_size)) {
-    return false;
-  }
+  ND4C_CPU_DECLINE_IF(call->outputs[0].size == 0, "the result is empty");
   ND4C_CPU_DECLINE_IF(!contiguous(x, x->size) || !contiguous(y, y->size), "operands with gaps");
   for (int32_t i = 1; i < call->input_count; i++) {
     const nd4c_tensor *operand = nd4c_cpu_input(call, i);
@@ -427,9 +413,7 @@ static bool channel_plan(const nd4c_call *call, job *j) {
 
 static bool channel_usable(const nd4c_call *call, char *reason, size_t reason_size) {
   job j = {.width = 0};
-  if (!one_dtype(call, reason, reason_size)) {
-    return false;
-  }
+  ND4C_CPU_DECLINE_IF(call->outputs[0].size == 0, "the result is empty");
   return channel_plan(call, &j) ||
          nd4c_cpu_decline(reason, reason_size, "neither the channels nor the last axis lie without gaps");
 }

@@ -180,6 +180,13 @@ static int64_t scratch_bytes(const nd4c_call *call) {
 
 /* -- steps ------------------------------------------------------------------------------------------------------ */
 
+/* One piece of a step: some sequences, one block of units. */
+typedef struct piece {
+  int64_t row, rows, unit, units;
+  const float *r, *x, *before; /* r: packed; x: its part of the gates */
+  float *gates;
+} piece;
+
 /* One direction of a call. Sequences are batch_step apart in y, before and c. */
 typedef struct job {
   shape s;
@@ -193,6 +200,7 @@ typedef struct job {
   int64_t before_step, y_step, c_step;
   char *workers;
   int64_t worker_bytes;
+  void (*run_piece)(const struct job *j, const piece *p);
 } job;
 
 /* x's part of the gates of blocks [begin, end) of the steps ahead. */
@@ -222,13 +230,6 @@ static void project_range(void *user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-/* One piece of a step: some sequences, one block of units. */
-typedef struct piece {
-  int64_t row, rows, unit, units;
-  const float *r, *x, *before; /* r: packed; x: its part of the gates */
-  float *gates;
-} piece;
-
 static piece piece_of(const job *j, int64_t block, int64_t row, int32_t worker) {
   const shape *s = &j->s;
   piece p = {.row = row, .unit = block * s->lanes};
@@ -241,85 +242,76 @@ static piece piece_of(const job *j, int64_t block, int64_t row, int32_t worker) 
   return p;
 }
 
-static void lstm_range(void *user, int64_t begin, int64_t end, int32_t worker) {
+static void pieces_range(void *user, int64_t begin, int64_t end, int32_t worker) {
   const job *j = user;
-  const shape *s = &j->s;
   for (int64_t block = begin; block < end; block++) {
-    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
-      piece p = piece_of(j, block, row, worker);
-      nd4c_simd.recurrent->product(p.rows, 4, s->hidden, p.before, j->before_step, p.r, p.x, s->blocks * s->wide,
-                                   p.gates, s->wide);
-      nd4c_simd.recurrent->lstm(p.rows, p.units, p.gates, s->wide, j->c + row * j->c_step + p.unit, j->c_step,
-                                j->y + row * j->y_step + p.unit, j->y_step);
+    for (int64_t row = 0; row < j->s.batch; row += ROWS_TOGETHER) {
+      const piece p = piece_of(j, block, row, worker);
+      j->run_piece(j, &p);
     }
   }
 }
 
-/* The state's part of the hidden gate starts from its own bias; it is reset before x's part is added. */
-static void gru_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
+static void run_pieces(job *j, int64_t grain, int32_t width, void (*run_piece)(const job *, const piece *)) {
+  j->run_piece = run_piece;
+  nd4c_cpu_parallel(j->s.blocks, grain, width, pieces_range, j);
+}
+
+static void lstm_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
-  for (int64_t block = begin; block < end; block++) {
-    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
-      piece p = piece_of(j, block, row, worker);
-      const float *bias = j->r_bias + block * s->wide;
-      nd4c_simd.recurrent->product(p.rows, 3, s->hidden, p.before, j->before_step, p.r, bias, 0, p.gates, s->wide);
-      for (int64_t i = 0; i < p.rows; i++) {
-        float *gates = p.gates + i * s->wide;
-        const float *x = p.x + i * s->blocks * s->wide;
-        for (int64_t l = 0; l < 2 * s->lanes; l++) {
-          gates[l] += x[l];
-        }
-      }
-      nd4c_simd.recurrent->gru(p.rows, p.units, p.gates, s->wide, p.x + 2 * s->lanes, s->blocks * s->wide,
-                               p.before + p.unit, j->before_step, j->y + row * j->y_step + p.unit, j->y_step);
+  nd4c_simd.recurrent->product(p->rows, 4, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
+                               p->gates, s->wide);
+  nd4c_simd.recurrent->lstm(p->rows, p->units, p->gates, s->wide, j->c + p->row * j->c_step + p->unit, j->c_step,
+                            j->y + p->row * j->y_step + p->unit, j->y_step);
+}
+
+/* The state's part of the hidden gate starts at its bias, and is reset before x's is added. */
+static void gru_piece(const job *j, const piece *p) {
+  const shape *s = &j->s;
+  const float *bias = j->r_bias + p->unit / s->lanes * s->wide;
+  nd4c_simd.recurrent->product(p->rows, 3, s->hidden, p->before, j->before_step, p->r, bias, 0, p->gates, s->wide);
+  for (int64_t i = 0; i < p->rows; i++) {
+    float *gates = p->gates + i * s->wide;
+    const float *x = p->x + i * s->blocks * s->wide;
+    for (int64_t l = 0; l < 2 * s->lanes; l++) {
+      gates[l] += x[l];
     }
   }
+  nd4c_simd.recurrent->gru(p->rows, p->units, p->gates, s->wide, p->x + 2 * s->lanes, s->blocks * s->wide,
+                           p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit, j->y_step);
 }
 
 /* Resets the state before it is multiplied; the product needs the whole state, so this is a pass before it. */
-static void reset_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
+static void reset_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
-  int64_t stride = s->blocks * s->lanes;
-  for (int64_t block = begin; block < end; block++) {
-    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
-      piece p = piece_of(j, block, row, worker);
-      nd4c_simd.recurrent->product(p.rows, 2, s->hidden, p.before, j->before_step, p.r, p.x, s->blocks * s->wide,
-                                   p.gates, s->wide);
-      int64_t at = row * stride + p.unit;
-      nd4c_simd.recurrent->gru_reset(p.rows, p.units, p.gates, s->wide, p.before + p.unit, j->before_step, j->z + at,
-                                     j->reset + at, stride);
-    }
-  }
+  int64_t stride = s->blocks * s->lanes, at = p->row * stride + p->unit;
+  nd4c_simd.recurrent->product(p->rows, 2, s->hidden, p->before, j->before_step, p->r, p->x, s->blocks * s->wide,
+                               p->gates, s->wide);
+  nd4c_simd.recurrent->gru_reset(p->rows, p->units, p->gates, s->wide, p->before + p->unit, j->before_step, j->z + at,
+                                 j->reset + at, stride);
 }
 
-static void update_range(void *user, int64_t begin, int64_t end, int32_t worker) {
-  const job *j = user;
+static void update_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
   int64_t stride = s->blocks * s->lanes;
-  for (int64_t block = begin; block < end; block++) {
-    for (int64_t row = 0; row < s->batch; row += ROWS_TOGETHER) {
-      piece p = piece_of(j, block, row, worker);
-      nd4c_simd.recurrent->product(p.rows, 1, s->hidden, j->reset + row * stride, stride,
-                                   p.r + 2 * s->lanes * s->hidden, p.x + 2 * s->lanes, s->blocks * s->wide, p.gates,
-                                   s->wide);
-      nd4c_simd.recurrent->gru_update(p.rows, p.units, p.gates, s->wide, j->z + row * stride + p.unit, stride,
-                                      p.before + p.unit, j->before_step, j->y + row * j->y_step + p.unit, j->y_step);
-    }
-  }
+  nd4c_simd.recurrent->product(p->rows, 1, s->hidden, j->reset + p->row * stride, stride,
+                               p->r + 2 * s->lanes * s->hidden, p->x + 2 * s->lanes, s->blocks * s->wide, p->gates,
+                               s->wide);
+  nd4c_simd.recurrent->gru_update(p->rows, p->units, p->gates, s->wide, j->z + p->row * stride + p->unit, stride,
+                                  p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit,
+                                  j->y_step);
 }
 
 static void run_step(job *j, int32_t width) {
   const shape *s = &j->s;
   int64_t grain = 32768 / (s->batch * s->wide * s->hidden + 1) + 1;
   if (s->is_lstm) {
-    nd4c_cpu_parallel(s->blocks, grain, width, lstm_range, j);
+    run_pieces(j, grain, width, lstm_piece);
   } else if (s->before_reset) {
-    nd4c_cpu_parallel(s->blocks, grain, width, gru_range, j);
+    run_pieces(j, grain, width, gru_piece);
   } else {
-    nd4c_cpu_parallel(s->blocks, grain, width, reset_range, j);
-    nd4c_cpu_parallel(s->blocks, grain, width, update_range, j);
+    run_pieces(j, grain, width, reset_piece);
+    run_pieces(j, grain, width, update_piece);
   }
 }
 

@@ -36,7 +36,7 @@ static nd4c_status run_reshape(const nd4c_call *call) {
 
 /* -- concat --------------------------------------------------------------------------------------------------- */
 
-static bool usable_concat(const nd4c_call *call, char *reason, size_t reason_size) {
+bool nd4c_simd_joins(const nd4c_call *call, char *reason, size_t reason_size) {
   for (int32_t i = 0; i < call->input_count; i++) {
     ND4C_CPU_DECLINE_IF(call->inputs[i].dtype != call->outputs[0].dtype, "operands of different dtypes");
   }
@@ -240,7 +240,7 @@ const nd4c_kernel *const nd4c_cpu_simd_shape_kernels[] = {
     ND4C_CPU_SIMD_KERNEL(copy, ND4C_CPU_MOVABLE, NULL, run_copy),
     ND4C_CPU_SIMD_KERNEL(reshape, ND4C_CPU_MOVABLE, usable_reshape, run_reshape),
     ND4C_CPU_SIMD_KERNEL(flatten, ND4C_CPU_MOVABLE, usable_reshape, run_reshape),
-    ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, usable_concat, run_concat),
+    ND4C_CPU_SIMD_KERNEL(concat, ND4C_CPU_MOVABLE, nd4c_simd_joins, run_concat),
     ND4C_CPU_SIMD_KERNEL(depth_to_space, ND4C_CPU_MOVABLE, usable_blocks, run_depth_to_space),
     ND4C_CPU_SIMD_KERNEL(space_to_depth, ND4C_CPU_MOVABLE, usable_blocks, run_space_to_depth),
     ND4C_CPU_SIMD_KERNEL(tril, ND4C_CPU_MOVABLE, usable_band, run_tril),

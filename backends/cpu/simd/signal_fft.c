@@ -12,14 +12,6 @@ enum { FEW_LONG = 1 << 15 };
 
 /* -- what can be computed ------------------------------------------------------------------------------------------ */
 
-static bool is_complex(nd4c_dtype dtype) {
-  return dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
-}
-
-static bool is_single(nd4c_dtype dtype) {
-  return dtype == ND4C_COMPLEX64 || dtype == ND4C_FLOAT32;
-}
-
 /* Whether pass i is that of the real axis. */
 static bool is_real_pass(const nd4c_cpu_transform *t, int32_t i) {
   return (t->real_in && i == 0) || (t->real_out && i == t->count - 1);
@@ -37,7 +29,7 @@ static int64_t lines_along(const nd4c_tensor *y, int32_t axis) {
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
   nd4c_cpu_transform t = nd4c_cpu_transform_read(call);
-  const nd4c_fft_loops *loops = &nd4c_simd.fft->of[is_single(y->dtype)];
+  const nd4c_fft_loops *loops = &nd4c_simd.fft->of[nd4c_cpu_is_single(y->dtype)];
   for (int32_t i = 0; i < t.count; i++) {
     ND4C_CPU_DECLINE_IF(!nd4c_fft_length_fits(t.lengths[i], is_real_pass(&t, i)),
                         "a length with a prime factor above 5, or a real one that is odd");
@@ -52,7 +44,7 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
     return true;
   }
   ND4C_CPU_DECLINE_IF(!nd4c_fft_is_long(loops, points, lines), "fewer lines than half of a vector, and no long ones");
-  const nd4c_fftw *fftw = points < FEW_LONG ? nd4c_fftw_get(is_single(y->dtype)) : NULL;
+  const nd4c_fftw *fftw = points < FEW_LONG ? nd4c_fftw_get(nd4c_cpu_is_single(y->dtype)) : NULL;
   ND4C_CPU_DECLINE_IF(fftw != NULL && fftw->ready, "fewer lines than half of a vector, which FFTW computes");
   return true;
 }
@@ -78,7 +70,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   plans *p = nd4c_cpu_host->allocate(sizeof *p);
   bool made = p != NULL;
   for (int32_t i = 0; made && i < t.count; i++) {
-    made = nd4c_fft_lines_plan_make(&p->of[i], is_single(y->dtype), is_real_pass(&t, i), t.lengths[i],
+    made = nd4c_fft_lines_plan_make(&p->of[i], nd4c_cpu_is_single(y->dtype), is_real_pass(&t, i), t.lengths[i],
                                     lines_along(y, t.axes[i]));
     p->count += made;
   }
@@ -110,7 +102,7 @@ static bool start(transform_call *c) {
     return true;
   }
   int64_t step = 1;
-  c->between.dtype = is_single(y->dtype) ? ND4C_COMPLEX64 : ND4C_COMPLEX128;
+  c->between.dtype = nd4c_cpu_is_single(y->dtype) ? ND4C_COMPLEX64 : ND4C_COMPLEX128;
   for (int32_t axis = y->rank - 1; axis >= 0; axis--) {
     int64_t half = c->t.lengths[c->t.count - 1] / 2 + 1, given = x->shape[axis];
     bool real = axis == c->t.axes[c->t.count - 1];
@@ -120,14 +112,14 @@ static bool start(transform_call *c) {
   }
   c->between.shape = c->shape;
   c->between.strides = c->strides;
-  c->bytes = (size_t)step * (is_single(y->dtype) ? 8 : 16);
+  c->bytes = (size_t)step * (nd4c_cpu_is_single(y->dtype) ? 8 : 16);
   c->between.data = nd4c_cpu_host->allocate_pages(c->bytes);
   return c->between.data != NULL;
 }
 
 static void set_side(const nd4c_tensor *tensor, int32_t axis, int64_t given, nd4c_fft_side *side) {
   side->data = tensor->data;
-  side->is_complex = is_complex(tensor->dtype);
+  side->is_complex = nd4c_cpu_is_complex(tensor->dtype);
   side->stride = tensor->strides[axis];
   side->given = given;
   for (int32_t i = 0, k = 0; i < tensor->rank; i++) {
@@ -181,11 +173,8 @@ static nd4c_status run(const nd4c_call *call) {
   return done ? ND4C_OK : nd4c_cpu_host->fail(ND4C_MEMORY, "%s: no memory to transform in", call->op->name);
 }
 
-#define DTYPES                                                   \
-  (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64) | \
-   ((ND4C_DTYPE_BIT(ND4C_COMPLEX64) | ND4C_DTYPE_BIT(ND4C_COMPLEX128)) & ND4C_CPU_COMPLEXES))
 /* Asked before FFTW. */
 #define KERNEL(op)                                                                                      \
-  ND4C_CPU_KERNEL("simd", op, #op, ND4C_CPU_PRIORITY_FFTW + 1, DTYPES, usable, run, .prepare = prepare, \
+  ND4C_CPU_KERNEL("simd", op, #op, ND4C_CPU_PRIORITY_FFTW + 1, ND4C_CPU_FFT_DTYPES, usable, run, .prepare = prepare, \
                   .unprepare = unprepare),
 const nd4c_kernel *const nd4c_cpu_simd_signal_fft_kernels[] = {ND4C_CPU_FFT_OPS(KERNEL) NULL};

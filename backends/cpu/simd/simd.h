@@ -46,6 +46,18 @@ extern int64_t nd4c_simd_stream_bytes;
 #define ND4C_CPU_SIMD_KERNEL(op_name, dtype_set, usable_function, ...) \
   ND4C_CPU_KERNEL("simd", op_name, #op_name, ND4C_SIMD_PRIORITY, dtype_set, usable_function, __VA_ARGS__)
 
+/* What places updates by a reduction of the scatter family; NULL: there is none for the dtype. */
+static inline nd4c_place_function nd4c_simd_place(nd4c_dtype dtype, int64_t reduction) {
+  return reduction == ND4C_SCATTER_REDUCTION_NONE  ? nd4c_simd.pick->place[nd4c_cpu_dtype_bytes(dtype)]
+         : reduction == ND4C_SCATTER_REDUCTION_ADD ? nd4c_simd.pick->add[dtype]
+                                                   : NULL;
+}
+
+/* Elements of the inputs a or b, by the input condition, at these positions. */
+nd4c_status nd4c_simd_where(const nd4c_call *call, int32_t condition, int32_t a, int32_t b);
+/* For concat and stack, which only move: no operand has to be cast. */
+bool nd4c_simd_joins(const nd4c_call *call, char *reason, size_t reason_size);
+
 /* The loop that applies an activation of linear or conv; NULL for none. */
 nd4c_unary_loop nd4c_cpu_activation_loop(int64_t activation, nd4c_dtype dtype);
 

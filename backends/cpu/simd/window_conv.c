@@ -58,17 +58,11 @@ static bool conv_usable(const nd4c_call *call, char *reason, size_t reason_size)
   const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   const nd4c_tensor *addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
   ND4C_CPU_DECLINE_IF(x->size == 0 || w->size == 0 || y->size == 0, "an operand is empty");
-  ND4C_CPU_DECLINE_IF(w->dtype != x->dtype || (bias != NULL && bias->dtype != x->dtype) ||
-                          (addend != NULL && addend->dtype != x->dtype),
-                      "operands of one dtype are expected");
   int64_t run = 1;
   for (int32_t axis = w->rank - 1; axis >= 1; run *= w->shape[axis--]) {
     ND4C_CPU_DECLINE_IF(w->shape[axis] != 1 && w->strides[axis] != run, "the weights of an output channel have gaps");
   }
-  for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
-    ND4C_CPU_DECLINE_IF(addend->rank != y->rank || addend->shape[axis] != y->shape[axis],
-                        "the addend's shape is not the result's");
-  }
+  ND4C_CPU_DECLINE_IF(addend != NULL && !nd4c_cpu_same_shape(addend, y), "the addend's shape is not the result's");
   return bias == NULL || bias->size == 1 || bias->strides[0] == 1 ||
          nd4c_cpu_decline(reason, reason_size, "the bias is not contiguous");
 }

@@ -114,17 +114,10 @@ static const char *refuse_form(const nd4c_call *call) {
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_conv_x], *w = &call->inputs[ND4C_IN_conv_w], *y = &call->outputs[0];
-  const nd4c_tensor *bias = nd4c_cpu_input(call, ND4C_IN_conv_bias);
   const nd4c_tensor *addend = nd4c_cpu_input(call, ND4C_IN_conv_addend);
   const char *why = x->size == 0 || w->size == 0 || y->size == 0 ? "an operand is empty" : refuse_form(call);
   ND4C_CPU_DECLINE_IF(why != NULL, "%s", why);
-  ND4C_CPU_DECLINE_IF(w->dtype != x->dtype || (bias != NULL && bias->dtype != x->dtype) ||
-                          (addend != NULL && addend->dtype != x->dtype),
-                      "operands of one dtype are expected");
-  for (int32_t axis = 0; addend != NULL && axis < y->rank; axis++) {
-    ND4C_CPU_DECLINE_IF(addend->rank != y->rank || addend->shape[axis] != y->shape[axis],
-                        "the addend's shape is not the result's");
-  }
+  ND4C_CPU_DECLINE_IF(addend != NULL && !nd4c_cpu_same_shape(addend, y), "the addend's shape is not the result's");
   return true;
 }
 

@@ -64,10 +64,6 @@ static const char *read_vectors(const nd4c_call *call, nd4c_cpu_product *p) {
   return NULL;
 }
 
-static bool same_shape(const nd4c_tensor *a, const nd4c_tensor *b) {
-  return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
-}
-
 static const char *read_linear(const nd4c_call *call, nd4c_cpu_product *p) {
   const nd4c_tensor *x = &call->inputs[ND4C_IN_linear_x], *w = &call->inputs[ND4C_IN_linear_w];
   const nd4c_tensor *y = &call->outputs[0], *bias = nd4c_cpu_input(call, ND4C_IN_linear_bias);
@@ -82,7 +78,7 @@ static const char *read_linear(const nd4c_call *call, nd4c_cpu_product *p) {
   p->k = x->shape[x->rank - 1];
   p->n = w->shape[across];
   p->activation = ND4C_INT_OF(call, linear_activation);
-  if (bias != NULL && addend == NULL && same_shape(bias, y) && y->rank > 1) {
+  if (bias != NULL && addend == NULL && nd4c_cpu_same_shape(bias, y) && y->rank > 1) {
     addend = bias;
     bias = NULL;
   }
@@ -92,7 +88,7 @@ static const char *read_linear(const nd4c_call *call, nd4c_cpu_product *p) {
   if (!one_row) { /* a bias of one number may have no axis */
     return "the bias is not one contiguous row";
   }
-  if (addend != NULL && !same_shape(addend, y)) {
+  if (addend != NULL && !nd4c_cpu_same_shape(addend, y)) {
     return "the addend's shape is not the result's";
   }
   p->bias = bias;

@@ -21,6 +21,19 @@ nd4c_cpu_transform nd4c_cpu_transform_read(const nd4c_call *call);
  * zeros of such small signals with 0. */
 bool nd4c_cpu_transform_is_small(const nd4c_cpu_transform *t, int64_t results);
 
+static inline bool nd4c_cpu_is_complex(nd4c_dtype dtype) {
+  return dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
+}
+
+static inline bool nd4c_cpu_is_single(nd4c_dtype dtype) {
+  return dtype == ND4C_COMPLEX64 || dtype == ND4C_FLOAT32;
+}
+
+/* Of results in the precision of the operands. */
+#define ND4C_CPU_FFT_DTYPES                                      \
+  (ND4C_DTYPE_BIT(ND4C_FLOAT32) | ND4C_DTYPE_BIT(ND4C_FLOAT64) | \
+   ((ND4C_DTYPE_BIT(ND4C_COMPLEX64) | ND4C_DTYPE_BIT(ND4C_COMPLEX128)) & ND4C_CPU_COMPLEXES))
+
 /* X(op): the family. */
 #define ND4C_CPU_FFT_OPS(X) \
   X(fft)                    \
