@@ -56,10 +56,14 @@ int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const 
   return ND4C_OK;
 }
 
+int32_t nd4c_region_make(nd4c_region *region, int64_t count, size_t size, void *block) {
+  /* A negative count is larger than any memory as a size. */
+  return nd4c_region_claim(region, (size_t)count, size, "tables of a graph", block);
+}
+
 void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size) {
   void *items = NULL;
-  /* A negative count is larger than any memory as a size. */
-  return nd4c_region_claim(region, (size_t)count, size, "tables of a graph", &items) == ND4C_OK ? items : NULL;
+  return nd4c_region_make(region, count, size, &items) == ND4C_OK ? items : NULL;
 }
 
 void *nd4c_region_copy(nd4c_region *region, const void *items, int64_t count, size_t size) {

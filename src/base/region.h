@@ -18,7 +18,9 @@ typedef struct nd4c_region {
 /* `count` zeroed items of `size` bytes, aligned for any type, valid until nd4c_region_free. NULL after a failure, with
  * MEMORY or OVERFLOW in the thread's error. For count 0 a valid pointer to nothing. */
 void *nd4c_region_take(nd4c_region *region, int64_t count, size_t size);
-/* The same as a status, with `what` for the text: *block points to the items. MEMORY, OVERFLOW, or FORMAT beyond the
+/* The same as a status; *block points to the items. */
+int32_t nd4c_region_make(nd4c_region *region, int64_t count, size_t size, void *block);
+/* The same with `what` for the text: *block points to the items. MEMORY, OVERFLOW, or FORMAT beyond the
  * limit. */
 int32_t nd4c_region_claim(nd4c_region *region, size_t count, size_t size, const char *what, void *block);
 /* A copy of `count` items; for count 0 a valid pointer to nothing. */

@@ -125,14 +125,12 @@ static nd4c_status find_pieces(nd4c_plan *plan, const nd4c_graph *graph, bool op
 
 static nd4c_status write_piece(nd4c_plan *plan, int32_t number, nd4c_executables_writer *writer) {
   nd4c_plan_segment *piece = &plan->segments[number];
-  int32_t *nodes = nd4c_region_take(&plan->region, piece->node_count, sizeof *nodes), count = 0;
+  int32_t *nodes = NULL, count = 0;
   nd4c_segment segment;
   nd4c_value *inputs = NULL, *outputs = NULL;
   const nd4c_array *const *constants = NULL;
   nd4c_compile_room room;
-  if (nodes == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, piece->node_count, sizeof *nodes, &nodes));
   for (int32_t i = 0; i < plan->segmented_count; i++) {
     if (plan->segment_of[i] == number) {
       nodes[count++] = i;

@@ -5,13 +5,9 @@
 
 nd4c_status nd4c_plan_bind(nd4c_plan *plan) {
   int32_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
-  plan->input_staging = nd4c_region_take(&plan->region, inputs, sizeof(nd4c_array *));
-  plan->output_staging = nd4c_region_take(&plan->region, outputs, sizeof(nd4c_array *));
-  plan->input_arrays = nd4c_region_take(&plan->region, inputs, sizeof(nd4c_array *));
-  plan->output_arrays = nd4c_region_take(&plan->region, outputs, sizeof(nd4c_array *));
-  if (plan->input_staging == NULL || plan->output_staging == NULL || plan->input_arrays == NULL ||
-      plan->output_arrays == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, inputs, sizeof(nd4c_array *), &plan->input_staging));
+  ND4C_TRY(nd4c_region_make(&plan->region, outputs, sizeof(nd4c_array *), &plan->output_staging));
+  ND4C_TRY(nd4c_region_make(&plan->region, inputs, sizeof(nd4c_array *), &plan->input_arrays));
+  ND4C_TRY(nd4c_region_make(&plan->region, outputs, sizeof(nd4c_array *), &plan->output_arrays));
   return nd4c_plan_choose_mode(plan);
 }

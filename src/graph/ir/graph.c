@@ -172,10 +172,8 @@ static nd4c_status hold_array(nd4c_graph *graph, nd4c_array *array) {
 }
 
 static nd4c_status copy_strings(nd4c_graph *graph, nd4c_attr_value *value) {
-  const char **texts = nd4c_region_take(&graph->region, value->count, sizeof *texts);
-  if (texts == NULL) {
-    return nd4c_error_code();
-  }
+  const char **texts = NULL;
+  ND4C_TRY(nd4c_region_make(&graph->region, value->count, sizeof *texts, &texts));
   for (int32_t i = 0; i < value->count; i++) {
     texts[i] = nd4c_region_text(&graph->region, value->as.strings[i]);
     if (texts[i] == NULL && value->as.strings[i] != NULL) {

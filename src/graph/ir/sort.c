@@ -54,13 +54,10 @@ static nd4c_status visit(walk *w, int32_t root) {
 
 static nd4c_status sort(nd4c_graph *graph, nd4c_region *region) {
   walk w = {.graph = graph};
-  w.states = nd4c_region_take(region, graph->node_count, sizeof *w.states);
-  w.stack = nd4c_region_take(region, graph->node_count, sizeof *w.stack);
-  w.positions = nd4c_region_take(region, graph->node_count, sizeof *w.positions);
-  w.sorted = nd4c_region_take(region, graph->node_count, sizeof *w.sorted);
-  if (w.states == NULL || w.stack == NULL || w.positions == NULL || w.sorted == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(region, graph->node_count, sizeof *w.states, &w.states));
+  ND4C_TRY(nd4c_region_make(region, graph->node_count, sizeof *w.stack, &w.stack));
+  ND4C_TRY(nd4c_region_make(region, graph->node_count, sizeof *w.positions, &w.positions));
+  ND4C_TRY(nd4c_region_make(region, graph->node_count, sizeof *w.sorted, &w.sorted));
   for (int32_t i = 0; i < graph->node_count; i++) {
     if (w.states[i] == UNSEEN) {
       ND4C_TRY(visit(&w, i));

@@ -52,10 +52,7 @@ static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
 }
 
 static nd4c_status make_buffers(nd4c_plan *plan, nd4c_plan_place *place) {
-  place->buffers = nd4c_region_take(&plan->region, place->buffer_count, sizeof(nd4c_storage *));
-  if (place->buffers == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, place->buffer_count, sizeof(nd4c_storage *), &place->buffers));
   for (int32_t i = 0; i < place->buffer_count; i++) {
     nd4c_status status = nd4c_storage_create_own(place->device, NULL, ND4C_DTYPE_NONE, place->buffer_bytes[i],
                                                  "plan buffer", &place->buffers[i]);
@@ -72,12 +69,9 @@ static nd4c_status prepare(nd4c_plan *plan) {
     inputs = plan->steps[i].input_count > inputs ? plan->steps[i].input_count : inputs;
     outputs = plan->steps[i].output_count > outputs ? plan->steps[i].output_count : outputs;
   }
-  plan->step_inputs = nd4c_region_take(&plan->region, inputs, sizeof(nd4c_array *));
-  plan->step_outputs = nd4c_region_take(&plan->region, outputs, sizeof(nd4c_array *));
-  plan->slot_arrays = nd4c_region_take(&plan->region, plan->slot_count, sizeof(nd4c_array *));
-  if (plan->step_inputs == NULL || plan->step_outputs == NULL || plan->slot_arrays == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, inputs, sizeof(nd4c_array *), &plan->step_inputs));
+  ND4C_TRY(nd4c_region_make(&plan->region, outputs, sizeof(nd4c_array *), &plan->step_outputs));
+  ND4C_TRY(nd4c_region_make(&plan->region, plan->slot_count, sizeof(nd4c_array *), &plan->slot_arrays));
   for (int32_t i = 0; i < plan->place_count; i++) {
     if (plan->places[i].buffer_count > 0) {
       ND4C_TRY(make_buffers(plan, &plan->places[i]));

@@ -12,10 +12,7 @@ static const nd4c_plan_mode *const modes[] = {&nd4c_mode_direct, &nd4c_mode_capt
 enum { MODES = sizeof modes / sizeof *modes };
 
 nd4c_status nd4c_plan_choose_mode(nd4c_plan *plan) {
-  plan->mode_reasons = nd4c_region_take(&plan->region, MODES, sizeof *plan->mode_reasons);
-  if (plan->mode_reasons == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, MODES, sizeof *plan->mode_reasons, &plan->mode_reasons));
   char reason[256] = "";
   for (int32_t i = 0; i < MODES; i++) {
     if (modes[i]->usable(plan, reason, sizeof reason)) {

@@ -232,17 +232,12 @@ static nd4c_status bind(nd4c_plan *plan) {
 
 nd4c_status nd4c_stream_prepare(nd4c_plan *plan) {
   const int64_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
-  nd4c_plan_stream *stream = nd4c_region_take(&plan->region, 1, sizeof *stream);
-  if (stream == NULL) {
-    return nd4c_error_code();
-  }
+  nd4c_plan_stream *stream = NULL;
+  ND4C_TRY(nd4c_region_make(&plan->region, 1, sizeof *stream, &stream));
   *stream = (nd4c_plan_stream){.bound = NULL};
   plan->stream = stream;
-  stream->after = nd4c_region_take(&plan->region, inputs + 1, sizeof(nd4c_shared_fence *));
-  stream->known = nd4c_region_take(&plan->region, inputs + outputs, sizeof *stream->known);
-  if (stream->after == NULL || stream->known == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, inputs + 1, sizeof(nd4c_shared_fence *), &stream->after));
+  ND4C_TRY(nd4c_region_make(&plan->region, inputs + outputs, sizeof *stream->known, &stream->known));
   ND4C_TRY(nd4c_patches_make(plan));
   ND4C_TRY(nd4c_stream_find_parts(plan));
   return bind(plan);

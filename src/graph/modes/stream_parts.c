@@ -49,10 +49,7 @@ static void trace_step(const tracing *work, int32_t index, uint64_t *row) {
 static nd4c_status trace(tracing *work, nd4c_region *region) {
   const nd4c_plan *plan = work->plan;
   work->words = (plan->step_count + plan->graph->inputs.count) / 64 + 1;
-  work->rows = nd4c_region_take(region, ((int64_t)plan->slot_count + 1) * work->words, sizeof *work->rows);
-  if (work->rows == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(region, ((int64_t)plan->slot_count + 1) * work->words, sizeof *work->rows, &work->rows));
   for (int32_t i = 0; i < plan->slot_count; i++) {
     if (plan->slots[i].kind == ND4C_SLOT_INPUT) {
       set(row_of(work, i), plan->step_count + plan->slots[i].port);
@@ -81,10 +78,7 @@ static void note_part(const tracing *work, int32_t output) {
 nd4c_status nd4c_stream_find_parts(nd4c_plan *plan) {
   const int32_t inputs = plan->graph->inputs.count, outputs = plan->graph->outputs.count;
   nd4c_plan_stream *stream = plan->stream;
-  stream->needs = nd4c_region_take(&plan->region, (int64_t)inputs * outputs, sizeof *stream->needs);
-  if (stream->needs == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)inputs * outputs, sizeof *stream->needs, &stream->needs));
   ND4C_TRY(nd4c_fence_steps_make(plan->step_count, outputs, &stream->steps));
   for (int32_t i = 0; i < plan->step_count; i++) {
     char text[256];

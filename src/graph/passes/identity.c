@@ -58,10 +58,8 @@ static bool is_identity(const nd4c_graph *graph, const nd4c_graph_node *node) {
 static nd4c_status run(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
   nd4c_region region = {0};
-  nd4c_value *same_as = nd4c_region_take(&region, graph->value_count, sizeof *same_as);
-  if (same_as == NULL) {
-    return nd4c_error_code();
-  }
+  nd4c_value *same_as = NULL;
+  ND4C_TRY(nd4c_region_make(&region, graph->value_count, sizeof *same_as, &same_as));
   for (int32_t i = 0; i < graph->value_count; i++) {
     same_as[i] = i;
   }

@@ -21,10 +21,8 @@ static nd4c_status describe(layout *work, nd4c_value value, nd4c_tensor *tensor)
   if (value < 0) {
     return ND4C_OK;
   }
-  int64_t *strides = nd4c_region_take(&work->region, tensor->rank, sizeof *strides);
-  if (strides == NULL) {
-    return nd4c_error_code();
-  }
+  int64_t *strides = NULL;
+  ND4C_TRY(nd4c_region_make(&work->region, tensor->rank, sizeof *strides, &strides));
   if (graph->values[value].constant != NULL) {
     memcpy(strides, graph->values[value].constant->strides, (size_t)tensor->rank * sizeof *strides);
   } else {
@@ -130,10 +128,7 @@ static nd4c_status set_order(layout *work, const nd4c_graph_node *node) {
 
 static nd4c_status set_orders(layout *work) {
   const nd4c_graph *graph = work->rewrite->graph;
-  work->is_output = nd4c_region_take(&work->region, graph->value_count, sizeof *work->is_output);
-  if (work->is_output == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&work->region, graph->value_count, sizeof *work->is_output, &work->is_output));
   for (int32_t i = 0; i < graph->outputs.count; i++) {
     work->is_output[graph->outputs.items[i].value] = true;
   }

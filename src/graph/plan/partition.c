@@ -73,10 +73,8 @@ static int32_t find_levels(const partitioning *work) {
 /* -- answers ----------------------------------------------------------------------------------------------------- */
 
 static nd4c_status note_decline(nd4c_plan *plan, const nd4c_compiler *compiler, int32_t node, const char *reason) {
-  nd4c_plan_decline *decline = nd4c_region_take(&plan->region, 1, sizeof *decline);
-  if (decline == NULL) {
-    return nd4c_error_code();
-  }
+  nd4c_plan_decline *decline = NULL;
+  ND4C_TRY(nd4c_region_make(&plan->region, 1, sizeof *decline, &decline));
   *decline = (nd4c_plan_decline){.next = plan->declines, .node = node, .engine = compiler->engine};
   decline->reason = nd4c_region_text(&plan->region, reason);
   plan->declines = decline;
@@ -121,11 +119,9 @@ static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answe
   nd4c_plan *plan = work->plan;
   const int32_t count = answer->pieces[piece].node_count;
   nd4c_plan_segment *made = &plan->segments[plan->segment_count];
-  int32_t *nodes = nd4c_region_take(&plan->region, count, sizeof *nodes), found = 0;
+  int32_t *nodes = NULL, found = 0;
   bool declined = false;
-  if (nodes == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *nodes, &nodes));
   for (int32_t i = 0; i < answer->region->node_count; i++) {
     if (answer->piece_of[i] == piece) {
       nodes[found++] = work->nodes[i];
@@ -257,11 +253,8 @@ static nd4c_status ask_compiler(partitioning *work) {
 /* Marks values that segments read, and values that never leave a segment. */
 static nd4c_status mark_values(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
-  plan->fed = nd4c_region_take(&plan->region, graph->value_count, sizeof *plan->fed);
-  plan->hidden = nd4c_region_take(&plan->region, graph->value_count, sizeof *plan->hidden);
-  if (plan->fed == NULL || plan->hidden == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, graph->value_count, sizeof *plan->fed, &plan->fed));
+  ND4C_TRY(nd4c_region_make(&plan->region, graph->value_count, sizeof *plan->hidden, &plan->hidden));
   for (int32_t i = 0; i < graph->value_count; i++) {
     plan->hidden[i] = graph->values[i].producer >= 0 && plan->segment_of[graph->values[i].producer] >= 0;
   }
@@ -300,22 +293,15 @@ static nd4c_status allocate(partitioning *work) {
   for (int32_t i = 0; i < plan->graph->node_count; i++) {
     edges += plan->graph->nodes[i].input_count;
   }
-  plan->segment_of = nd4c_region_take(&plan->region, count, sizeof *plan->segment_of);
-  plan->segments = nd4c_region_take(&plan->region, count, sizeof *plan->segments);
-  work->level = nd4c_region_take(&plan->region, count, sizeof *work->level);
-  work->segment_level = nd4c_region_take(&plan->region, count, sizeof *work->segment_level);
-  work->nodes = nd4c_region_take(&plan->region, count, sizeof *work->nodes);
-  work->order = nd4c_region_take(&plan->region, count, sizeof *work->order);
-  work->moved_to = nd4c_region_take(&plan->region, count, sizeof *work->moved_to);
-  work->first_before = nd4c_region_take(&plan->region, count, sizeof *work->first_before);
-  work->before = nd4c_region_take(&plan->region, edges, sizeof *work->before);
-  bool have = plan->segment_of != NULL && plan->segments != NULL && work->level != NULL &&
-              work->segment_level != NULL && work->nodes != NULL && work->order != NULL && work->moved_to != NULL &&
-              work->first_before != NULL && work->before != NULL;
-  if (!have) {
-    plan->segment_of = NULL;
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *plan->segments, &plan->segments));
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *work->level, &work->level));
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *work->segment_level, &work->segment_level));
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *work->nodes, &work->nodes));
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *work->order, &work->order));
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *work->moved_to, &work->moved_to));
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *work->first_before, &work->first_before));
+  ND4C_TRY(nd4c_region_make(&plan->region, edges, sizeof *work->before, &work->before));
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *plan->segment_of, &plan->segment_of));
   plan->segmented_count = plan->graph->node_count;
   memset(plan->segment_of, -1, (size_t)count * sizeof *plan->segment_of);
   return ND4C_OK;

@@ -75,10 +75,8 @@ nd4c_status nd4c_plan_make_places(nd4c_plan *plan) {
     return ND4C_OK;
   }
   int32_t count = plan->graph->node_count;
-  int32_t *place_of = nd4c_region_take(&plan->region, count, sizeof *place_of);
-  if (place_of == NULL) {
-    return nd4c_error_code();
-  }
+  int32_t *place_of = NULL;
+  ND4C_TRY(nd4c_region_make(&plan->region, count, sizeof *place_of, &place_of));
   for (int32_t i = 0; i < count; i++) {
     nd4c_device *device = device_of(plan, i);
     ND4C_TRY(find_place(plan, device != NULL ? device : plan->device, &place_of[i]));

@@ -19,10 +19,8 @@ static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tens
     return ND4C_OK;
   }
   const nd4c_array *constant = plan->graph->values[value].constant;
-  int64_t *strides = nd4c_region_take(&plan->region, tensor->rank, sizeof *strides);
-  if (strides == NULL) {
-    return nd4c_error_code();
-  }
+  int64_t *strides = NULL;
+  ND4C_TRY(nd4c_region_make(&plan->region, tensor->rank, sizeof *strides, &strides));
   if (constant != NULL) {
     memcpy(strides, constant->strides, (size_t)tensor->rank * sizeof *strides);
     ND4C_TRY(nd4c_constant_bind(plan->context, &(nd4c_constant_input){constant, 0}, tensor));
@@ -39,11 +37,8 @@ static nd4c_status describe(nd4c_plan *plan, nd4c_value value, nd4c_tensor *tens
 
 static nd4c_status make_call(nd4c_plan *plan, int32_t index, nd4c_call *call) {
   const nd4c_graph_node *node = &plan->graph->nodes[index];
-  nd4c_tensor *tensors =
-      nd4c_region_take(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *tensors);
-  if (tensors == NULL) {
-    return nd4c_error_code();
-  }
+  nd4c_tensor *tensors = NULL;
+  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *tensors, &tensors));
   for (int32_t i = 0; i < node->input_count; i++) {
     ND4C_TRY(describe(plan, node->inputs[i], &tensors[i]));
   }
@@ -83,15 +78,11 @@ static nd4c_status allocate_assembly(assembly *work) {
     inputs += plan->graph->nodes[work->nodes[i]].input_count;
     outputs += plan->graph->nodes[work->nodes[i]].output_count;
   }
-  work->number_of = nd4c_region_take(&plan->region, plan->graph->value_count, sizeof *work->number_of);
-  work->leaves = nd4c_region_take(&plan->region, plan->graph->value_count, sizeof *work->leaves);
-  work->inputs = nd4c_region_take(&plan->region, inputs, sizeof *work->inputs);
-  work->outputs = nd4c_region_take(&plan->region, outputs, sizeof *work->outputs);
-  work->output_numbers = nd4c_region_take(&plan->region, outputs, sizeof *work->output_numbers);
-  if (work->number_of == NULL || work->leaves == NULL || work->inputs == NULL || work->outputs == NULL ||
-      work->output_numbers == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, plan->graph->value_count, sizeof *work->number_of, &work->number_of));
+  ND4C_TRY(nd4c_region_make(&plan->region, plan->graph->value_count, sizeof *work->leaves, &work->leaves));
+  ND4C_TRY(nd4c_region_make(&plan->region, inputs, sizeof *work->inputs, &work->inputs));
+  ND4C_TRY(nd4c_region_make(&plan->region, outputs, sizeof *work->outputs, &work->outputs));
+  ND4C_TRY(nd4c_region_make(&plan->region, outputs, sizeof *work->output_numbers, &work->output_numbers));
   memset(work->number_of, -1, (size_t)plan->graph->value_count * sizeof *work->number_of);
   return ND4C_OK;
 }
@@ -210,11 +201,7 @@ nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, in
 static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, nd4c_step *step) {
   step->input_count = segment->input_count;
   step->output_count = segment->output_count;
-  step->tensors =
-      nd4c_region_take(&plan->region, (int64_t)step->input_count + step->output_count, sizeof *step->tensors);
-  if (step->tensors == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)step->input_count + step->output_count, sizeof *step->tensors, &step->tensors));
   for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
     nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
     ND4C_TRY(describe(plan, value, &step->tensors[i]));
@@ -226,10 +213,8 @@ static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, n
 
 nd4c_status nd4c_plan_segment_constants(nd4c_plan *plan, const nd4c_value *inputs, int32_t count,
                                         const nd4c_array *const **constants) {
-  const nd4c_array **arrays = nd4c_region_take(&plan->region, (int64_t)count + 1, sizeof *arrays);
-  if (arrays == NULL) {
-    return nd4c_error_code();
-  }
+  const nd4c_array **arrays = NULL;
+  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)count + 1, sizeof *arrays, &arrays));
   for (int32_t i = 0; i < count; i++) {
     arrays[i] = plan->graph->values[inputs[i]].constant;
   }
@@ -277,12 +262,10 @@ nd4c_status nd4c_plan_compile_segment(nd4c_plan *plan, const int32_t *nodes, nd4
 
 nd4c_status nd4c_plan_make_segment(nd4c_plan *plan, int32_t node, nd4c_step *step) {
   nd4c_plan_segment *made = &plan->segments[plan->segment_of[node]];
-  int32_t *nodes = nd4c_region_take(&plan->region, made->node_count, sizeof *nodes);
+  int32_t *nodes = NULL;
   nd4c_segment segment;
   nd4c_value *inputs = NULL, *outputs = NULL;
-  if (nodes == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, made->node_count, sizeof *nodes, &nodes));
   made->first = node + 1 - made->node_count;
   for (int32_t i = 0; i < made->node_count; i++) {
     nodes[i] = made->first + i;

@@ -216,10 +216,7 @@ nd4c_status nd4c_plan_make_slots(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
   /* One more for each copy that an output may need, and for each node that becomes a copy to or of a view. */
   int64_t most = (int64_t)graph->value_count + graph->outputs.count + graph->node_count;
-  plan->slots = nd4c_region_take(&plan->region, most, sizeof *plan->slots);
-  if (plan->slots == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, most, sizeof *plan->slots, &plan->slots));
   int32_t nodes = graph->node_count;
   for (int32_t i = 0; i < graph->value_count; i++) {
     const nd4c_graph_value *value = &graph->values[i];

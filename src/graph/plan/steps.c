@@ -124,11 +124,7 @@ static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step)
   step->output_count = node->output_count;
   step->inputs = node->inputs;
   step->outputs = node->outputs;
-  step->tensors =
-      nd4c_region_take(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *step->tensors);
-  if (step->tensors == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *step->tensors, &step->tensors));
   describe_operands(plan, step);
   step->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
                            .flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,
@@ -160,10 +156,7 @@ static nd4c_status make_step(nd4c_plan *plan, int32_t index, nd4c_step *step) {
 
 nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
   const nd4c_graph *graph = plan->graph;
-  plan->steps = nd4c_region_take(&plan->region, graph->node_count, sizeof *plan->steps);
-  if (plan->steps == NULL) {
-    return nd4c_error_code();
-  }
+  ND4C_TRY(nd4c_region_make(&plan->region, graph->node_count, sizeof *plan->steps, &plan->steps));
   for (int32_t i = 0; i < graph->node_count; i++) {
     if (is_view(plan, &graph->nodes[i])) {
       continue;
