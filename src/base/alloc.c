@@ -57,6 +57,15 @@ int32_t nd4c_fail_memory(const char *what, size_t bytes) {
   return nd4c_fail(ND4C_MEMORY, "no memory for %s (%zu bytes)", what, bytes);
 }
 
+int32_t nd4c_allocate_or_fail(size_t count, size_t size, const char *what, void *items) {
+  void *made = nd4c_allocate_zeroed(count, size);
+  if (made == NULL) {
+    return nd4c_fail_memory(what, count * size);
+  }
+  memcpy(items, &made, sizeof made);
+  return ND4C_OK;
+}
+
 void *nd4c_allocate_aligned(size_t alignment, size_t bytes) {
   size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   return rounded < bytes || nd4c_allocation_should_fail() ? NULL : aligned_alloc(alignment, rounded);

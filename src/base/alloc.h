@@ -17,6 +17,10 @@ void nd4c_deallocate(void *memory);
 /* Copy of a text, or NULL. */
 char *nd4c_duplicate_text(const char *text);
 
+/* nd4c_allocate_zeroed as a status: *items points to the items. MEMORY, with `what` in the text: *items is unchanged.
+ */
+int32_t nd4c_allocate_or_fail(size_t count, size_t size, const char *what, void *items);
+
 /* Reports that allocating `bytes` of host memory for `what` failed. Returns ND4C_MEMORY. */
 int32_t nd4c_fail_memory(const char *what, size_t bytes);
 

@@ -122,10 +122,8 @@ nd4c_status nd4c_plugin_ops_contribute(const nd4c_plugin_op *const *ops, int32_t
   static const nd4c_engine reference = {.struct_size = ND4C_SIZE_OF(nd4c_engine), .name = "reference"};
   static const nd4c_engine *const engines[] = {&reference};
   const size_t bytes = sizeof(reference_kernels) + ((size_t)count + 1) * sizeof(void *);
-  reference_kernels *made = nd4c_allocate_zeroed(1, bytes);
-  if (made == NULL) {
-    return nd4c_fail_memory("the ops of a plug-in", bytes);
-  }
+  reference_kernels *made = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, bytes, "the ops of a plug-in", &made));
   for (int32_t i = 0; i < count; i++) {
     made->kernels[i] = ops[i]->reference;
   }

@@ -134,7 +134,8 @@ static nd4c_status check_given_output(const nd4c_pending *p, int32_t at) {
 static bool disturbs_inputs(const nd4c_pending *p, const nd4c_array *output) {
   for (int32_t i = 0; i < p->input_count; i++) {
     const nd4c_array *input = p->inputs[i];
-    if (input != NULL && nd4c_array_overlaps(input, output) && !(may_alias(p->def, i) && nd4c_array_is_same_view(input, output))) {
+    if (input != NULL && nd4c_array_overlaps(input, output) &&
+        !(may_alias(p->def, i) && nd4c_array_is_same_view(input, output))) {
       return true;
     }
   }

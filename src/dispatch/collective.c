@@ -66,10 +66,8 @@ nd4c_status nd4c_group_create(nd4c_context *context, const nd4c_collective_id *i
   const nd4c_device *device = context->device;
   ND4C_TRY(check_device(device, "nd4c_group_create"));
   ND4C_TRY(nd4c_device_admit(device));
-  nd4c_group *made = nd4c_allocate_zeroed(1, sizeof *made);
-  if (made == NULL) {
-    return nd4c_fail_memory("a group", sizeof *made);
-  }
+  nd4c_group *made = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made, "a group", &made));
   nd4c_error_expect();
   nd4c_status status = ops_of(device)->join(device->handle, id, rank, count, &made->member);
   status = nd4c_driver_handle(status, made->member, "collective.join");
@@ -286,9 +284,9 @@ static nd4c_status find_result(const nd4c_group *group, collective kind, nd4c_dt
                      nd4c_dtype_name(dtype));
   }
   return nd4c_shape_equal((*result)->rank, (*result)->shape, rank, shape)
-              ? ND4C_OK
-              : nd4c_fail(ND4C_SHAPE, "%s: result has %d axes and %lld elements, which is not the shape of the result",
-                          names[kind], (*result)->rank, (long long)(*result)->size);
+             ? ND4C_OK
+             : nd4c_fail(ND4C_SHAPE, "%s: result has %d axes and %lld elements, which is not the shape of the result",
+                         names[kind], (*result)->rank, (long long)(*result)->size);
 }
 
 /* Runs with an input in C order. Returns a fresh result only after success. */

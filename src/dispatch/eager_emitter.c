@@ -41,10 +41,8 @@ static nd4c_status emit(nd4c_emitter *emitter, const nd4c_op_def *def, const nd4
   const nd4c_eager_emitter *eager = (const nd4c_eager_emitter *)emitter;
   const int32_t output_count = def->info.output_count;
   const size_t room = (size_t)input_count + (size_t)output_count;
-  nd4c_array **arrays = nd4c_allocate_zeroed(room + 1, sizeof *arrays);
-  if (arrays == NULL) {
-    return nd4c_fail_memory("the operands of an op", room * sizeof *arrays);
-  }
+  nd4c_array **arrays = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(room + 1, sizeof *arrays, "the operands of an op", &arrays));
   for (int32_t i = 0; i < input_count; i++) {
     arrays[i] = nd4c_eager_emitter_array(eager, inputs[i]);
   }

@@ -58,10 +58,8 @@ void nd4c_plan_destroy(nd4c_plan *plan) {
 }
 
 nd4c_status nd4c_plan_allocate(nd4c_plan **plan) {
-  nd4c_plan *created = nd4c_allocate_zeroed(1, sizeof *created);
-  if (created == NULL) {
-    return nd4c_fail_memory("a plan", sizeof *created);
-  }
+  nd4c_plan *created = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *created, "a plan", &created));
   created->magic = ND4C_PLAN_ALIVE;
   *plan = created;
   return ND4C_OK;

@@ -124,10 +124,8 @@ nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_mo
   if (bytes == NULL || model == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_open_memory: %s is NULL", bytes == NULL ? "bytes" : "model");
   }
-  lent_bytes *lent = nd4c_allocate_zeroed(1, sizeof *lent);
-  if (lent == NULL) {
-    return nd4c_fail_memory("a model", sizeof *lent);
-  }
+  lent_bytes *lent = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *lent, "a model", &lent));
   *lent = (lent_bytes){release, user, false};
   nd4c_status status = nd4c_blob_wrap(bytes, size, release_lent, lent, &blob);
   if (status != ND4C_OK) {

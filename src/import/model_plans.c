@@ -65,10 +65,8 @@ static nd4c_status make_entry(const nd4c_context *context, int32_t count, const 
     numbers += 1 + (size_t)nd4c_array_rank(inputs[i]);
   }
   size_t bytes = sizeof(nd4c_model_plan) + numbers * sizeof(int64_t);
-  nd4c_model_plan *made = nd4c_allocate_zeroed(1, bytes);
-  if (made == NULL) {
-    return nd4c_fail_memory("a plan", bytes);
-  }
+  nd4c_model_plan *made = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, bytes, "a plan", &made));
   int64_t *number = (int64_t *)(made + 1);
   made->key = (nd4c_model_key){context->device, atomic_load(&nd4c_config_epoch), number};
   context_numbers(context, number);

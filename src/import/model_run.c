@@ -46,10 +46,8 @@ static nd4c_status own_datum(nd4c_context *context, const nd4c_datum *datum, nd4
     nd4c_array_release(copy);
     return status;
   }
-  nd4c_datum **items = nd4c_allocate_zeroed((size_t)count + 1, sizeof *items);
-  if (items == NULL) {
-    return nd4c_fail_memory("a sequence", ((size_t)count + 1) * sizeof *items);
-  }
+  nd4c_datum **items = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)count + 1, sizeof *items, "a sequence", &items));
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     status = own_datum(context, nd4c_datum_item(datum, i), &items[i]);
@@ -155,10 +153,8 @@ static nd4c_status interpret_arrays(nd4c_model *model, nd4c_context *context, co
 static nd4c_status run_interpreted(nd4c_model *model, nd4c_context *context, const nd4c_array *const *ordered,
                                    nd4c_array **outputs) {
   int32_t count = model->input_count + model->output_count;
-  nd4c_datum **data = nd4c_allocate_zeroed((size_t)count, sizeof *data);
-  if (data == NULL) {
-    return nd4c_fail_memory("the values of a model", (size_t)count * sizeof *data);
-  }
+  nd4c_datum **data = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)count, sizeof *data, "the values of a model", &data));
   nd4c_status status = interpret_arrays(model, context, ordered, outputs, data);
   release_data(data, count);
   nd4c_deallocate((void *)data);
@@ -212,10 +208,7 @@ nd4c_status nd4c_model_run(nd4c_model *model, nd4c_context *context, const char 
   }
   ND4C_TRY(nd4c_context_resolve(context, &context));
   if (model->input_count > FEW) {
-    ordered = nd4c_allocate_zeroed((size_t)model->input_count, sizeof *ordered);
-    if (ordered == NULL) {
-      return nd4c_fail_memory("the inputs of a model", (size_t)model->input_count * sizeof *ordered);
-    }
+    ND4C_TRY(nd4c_allocate_or_fail((size_t)model->input_count, sizeof *ordered, "the inputs of a model", &ordered));
   }
   nd4c_status status = nd4c_model_match(model, input_names, inputs, input_count, ordered);
   if (status == ND4C_OK) {

@@ -352,9 +352,9 @@ static void place_rows(void *user, int64_t begin, int64_t end, int32_t worker) {
 static bool usable_scatter_elements(const nd4c_call *call, char *reason, size_t reason_size) {
   const nd4c_tensor *indices = &call->inputs[1], *updates = &call->inputs[2];
   ND4C_CPU_DECLINE_IF(indices->rank == 0, "x has no axes");
-  ND4C_CPU_DECLINE_IF(
-      !are_indices_plain(indices) || (updates->flags & ND4C_TENSOR_CONTIGUOUS) == 0 || !nd4c_cpu_same_shape(indices, updates),
-      "indices or updates are not contiguous");
+  ND4C_CPU_DECLINE_IF(!are_indices_plain(indices) || (updates->flags & ND4C_TENSOR_CONTIGUOUS) == 0 ||
+                          !nd4c_cpu_same_shape(indices, updates),
+                      "indices or updates are not contiguous");
   ND4C_CPU_DECLINE_IF(nd4c_simd_place(call->outputs[0].dtype, ND4C_INT_OF(call, scatter_elements_reduction)) == NULL,
                       "no loop for this reduction of this dtype");
   return true;

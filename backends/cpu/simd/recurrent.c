@@ -298,8 +298,7 @@ static void update_piece(const job *j, const piece *p) {
                                p->r + 2 * s->lanes * s->hidden, p->x + 2 * s->lanes, s->blocks * s->wide, p->gates,
                                s->wide);
   nd4c_simd.recurrent->gru_update(p->rows, p->units, p->gates, s->wide, j->z + p->row * stride + p->unit, stride,
-                                  p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit,
-                                  j->y_step);
+                                  p->before + p->unit, j->before_step, j->y + p->row * j->y_step + p->unit, j->y_step);
 }
 
 static void run_step(job *j, int32_t width) {

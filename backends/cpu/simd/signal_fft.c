@@ -174,7 +174,7 @@ static nd4c_status run(const nd4c_call *call) {
 }
 
 /* Asked before FFTW. */
-#define KERNEL(op)                                                                                      \
+#define KERNEL(op)                                                                                                   \
   ND4C_CPU_KERNEL("simd", op, #op, ND4C_CPU_PRIORITY_FFTW + 1, ND4C_CPU_FFT_DTYPES, usable, run, .prepare = prepare, \
                   .unprepare = unprepare),
 const nd4c_kernel *const nd4c_cpu_simd_signal_fft_kernels[] = {ND4C_CPU_FFT_OPS(KERNEL) NULL};

@@ -146,10 +146,8 @@ nd4c_status nd4c_routing_create(const nd4c_routing_options *options, nd4c_routin
   if (devices.count == 0) {
     ND4C_TRY(fill_default_list(&devices));
   }
-  nd4c_routing *made = nd4c_allocate_zeroed(1, sizeof *made);
-  if (made == NULL) {
-    return nd4c_fail_memory("a routing object", sizeof *made);
-  }
+  nd4c_routing *made = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made, "a routing object", &made));
   made->number = atomic_fetch_add(&numbers, 1) + 1;
   atomic_init(&made->references, 1);
   made->policy = options->policy;

@@ -78,10 +78,8 @@ int64_t nd4c_memory_granted(int64_t bytes) {
 }
 
 nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_manager **out) {
-  struct nd4c_memory_manager *manager = nd4c_allocate_zeroed(1, sizeof *manager);
-  if (manager == NULL) {
-    return nd4c_fail_memory("a memory manager", sizeof *manager);
-  }
+  struct nd4c_memory_manager *manager = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *manager, "a memory manager", &manager));
   manager->device = device;
   manager->limit_epoch = UINT32_MAX;
   manager->cap_epoch = UINT32_MAX;
@@ -487,10 +485,8 @@ nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t b
   struct nd4c_memory_manager *manager = device->memory;
   void *address = NULL;
   ND4C_TRY(nd4c_driver_buffer_address(device, buffer, ND4C_MEMORY_KIND_DEVICE, &address));
-  nd4c_block_node *node = nd4c_allocate_zeroed(1, sizeof *node);
-  if (node == NULL) {
-    return nd4c_fail_memory("a block's record", sizeof *node);
-  }
+  nd4c_block_node *node = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *node, "a block's record", &node));
   *node = (nd4c_block_node){
       .buffer = buffer, .address = address, .bytes = bytes, .size_class = CLASS_ADOPTED, .origin = origin};
   nd4c_lock_acquire(&manager->lock);

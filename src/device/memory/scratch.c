@@ -21,10 +21,8 @@ struct nd4c_scratch_pool {
 
 nd4c_status nd4c_scratch_pool_make(nd4c_device *device, struct nd4c_scratch_pool **out) {
   (void)device;
-  struct nd4c_scratch_pool *pool = nd4c_allocate_zeroed(1, sizeof *pool);
-  if (pool == NULL) {
-    return nd4c_fail_memory("a pool of scratch", sizeof *pool);
-  }
+  struct nd4c_scratch_pool *pool = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *pool, "a pool of scratch", &pool));
   nd4c_lock_init(&pool->lock);
   nd4c_condition_init(&pool->returned);
   *out = pool;

@@ -27,10 +27,8 @@ nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **out) {
       !description->asynchronous || description->host_processor || description->unified_memory) {
     return ND4C_OK;
   }
-  struct nd4c_staging *staging = nd4c_allocate_zeroed(1, sizeof *staging);
-  if (staging == NULL) {
-    return nd4c_fail_memory("a pool of staging buffers", sizeof *staging);
-  }
+  struct nd4c_staging *staging = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *staging, "a pool of staging buffers", &staging));
   staging->device = device;
   nd4c_lock_init(&staging->lock);
   *out = staging;

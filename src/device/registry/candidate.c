@@ -89,10 +89,8 @@ static nd4c_status load_plugin(nd4c_candidate *candidate) {
 /* Copies the provider's tables, so that fields that it lacks are zero. */
 static nd4c_status copy_tables(nd4c_candidate *candidate, const nd4c_provider *provider) {
   const size_t count = (size_t)provider->contribution_count;
-  candidate->contributions = nd4c_allocate_zeroed(count + 1, sizeof *candidate->contributions);
-  if (candidate->contributions == NULL) {
-    return nd4c_fail_memory("the contributions of a plug-in", count * sizeof *candidate->contributions);
-  }
+  ND4C_TRY(nd4c_allocate_or_fail(count + 1, sizeof *candidate->contributions, "the contributions of a plug-in",
+                                 &candidate->contributions));
   for (size_t i = 0; i < count; i++) {
     const nd4c_contribution *contribution = provider->contributions[i];
     nd4c_provider_copy(&candidate->contributions[i], sizeof *contribution, contribution, contribution->struct_size);

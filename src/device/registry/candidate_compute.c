@@ -93,10 +93,8 @@ static nd4c_status gather(gathering *work, nd4c_compute **compute) {
   for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     work->room += nd4c_candidates_at(i)->provider.contribution_count + 1; /* its ops' reference kernels */
   }
-  work->sources = nd4c_allocate_zeroed((size_t)work->room + 1, sizeof *work->sources);
-  if (work->sources == NULL) {
-    return nd4c_fail_memory("the contributions to a backend", (size_t)work->room * sizeof *work->sources);
-  }
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)work->room + 1, sizeof *work->sources, "the contributions to a backend",
+                                 &work->sources));
   for (int32_t i = 0; i < nd4c_candidates_count(); i++) {
     nd4c_candidate *provider = nd4c_candidates_at(i);
     if (contributes(provider, work->target) && start(provider)) {

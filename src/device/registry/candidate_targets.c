@@ -54,10 +54,7 @@ static nd4c_status open_targets(nd4c_candidate *candidate) {
   int32_t count = 0;
   ND4C_TRY(nd4c_candidate_start(candidate));
   ND4C_TRY(count_targets(candidate, &count));
-  candidate->targets = nd4c_allocate_zeroed((size_t)count, sizeof *candidate->targets);
-  if (candidate->targets == NULL) {
-    return nd4c_fail_memory("targets", (size_t)count * sizeof *candidate->targets);
-  }
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)count, sizeof *candidate->targets, "targets", &candidate->targets));
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < count && status == ND4C_OK; i++) {
     status = open_target(candidate, i);

@@ -30,10 +30,8 @@ static nd4c_status make_encoding(nd4c_device *host, const nd4c_layout *layout, c
                                  nd4c_encoding **out) {
   const nd4c_memory_request request = {
       .bytes = layout->bytes, .origin = "quantised blocks", .usage = ND4C_BUFFER_ARRAY};
-  nd4c_encoding *encoding = nd4c_allocate_zeroed(1, sizeof *encoding);
-  if (encoding == NULL) {
-    return nd4c_fail_memory("an encoded array", sizeof *encoding);
-  }
+  nd4c_encoding *encoding = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *encoding, "an encoded array", &encoding));
   nd4c_status status = nd4c_memory_allocate(host, &request, &encoding->block);
   if (status != ND4C_OK) {
     nd4c_deallocate(encoding);

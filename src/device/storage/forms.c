@@ -212,10 +212,8 @@ nd4c_form *nd4c_form_find(const nd4c_form_request *request) {
 /* -- making ------------------------------------------------------------------------------------------------------- */
 
 nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out) {
-  nd4c_form *form = nd4c_allocate_zeroed(1, sizeof *form);
-  if (form == NULL) {
-    return nd4c_fail_memory("a packed constant's record", sizeof *form);
-  }
+  nd4c_form *form = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *form, "a packed constant's record", &form));
   const nd4c_memory_request memory = {
       .bytes = request->layout->bytes, .origin = "packed constant", .usage = ND4C_BUFFER_ARRAY};
   nd4c_status status = nd4c_memory_allocate(request->device, &memory, &form->block);

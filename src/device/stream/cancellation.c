@@ -30,10 +30,8 @@ nd4c_status nd4c_cancellation_create(nd4c_cancellation **cancellation) {
   if (cancellation == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_cancellation_create: cancellation is NULL");
   }
-  nd4c_cancellation *made = nd4c_allocate_zeroed(1, sizeof *made);
-  if (made == NULL) {
-    return nd4c_fail_memory("a cancellation", sizeof *made);
-  }
+  nd4c_cancellation *made = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *made, "a cancellation", &made));
   atomic_init(&made->magic, ALIVE);
   atomic_init(&made->references, 1);
   *cancellation = made;
@@ -109,10 +107,8 @@ nd4c_status nd4c_cancellation_enter(nd4c_cancellation *cancellation) {
   nd4c_thread *thread = NULL;
   ND4C_TRY(nd4c_thread_find(&thread));
   if (thread->cancellations == NULL) {
-    thread->cancellations = nd4c_allocate_zeroed(1, sizeof *thread->cancellations);
-    if (thread->cancellations == NULL) {
-      return nd4c_fail_memory("a thread's cancellations", sizeof *thread->cancellations);
-    }
+    ND4C_TRY(
+        nd4c_allocate_or_fail(1, sizeof *thread->cancellations, "a thread's cancellations", &thread->cancellations));
   }
   nd4c_cancellation_scope *scope = thread->cancellations;
   if (scope->count == ND4C_CANCELLATION_DEPTH) {

@@ -14,10 +14,8 @@ struct nd4c_capture {
 };
 
 nd4c_status nd4c_capture_make(nd4c_device *device, nd4c_capture **out) {
-  nd4c_capture *capture = nd4c_allocate_zeroed(1, sizeof *capture);
-  if (capture == NULL) {
-    return nd4c_fail_memory("recorded work", sizeof *capture);
-  }
+  nd4c_capture *capture = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *capture, "recorded work", &capture));
   capture->device = device;
   *out = capture;
   return ND4C_OK;

@@ -15,10 +15,8 @@ struct nd4c_fence_steps {
 };
 
 nd4c_status nd4c_fence_steps_make(int32_t step_count, int32_t part_count, nd4c_fence_steps **out) {
-  nd4c_fence_steps *steps = nd4c_allocate_zeroed(1, sizeof *steps);
-  if (steps == NULL) {
-    return nd4c_fail_memory("a table of steps", sizeof *steps);
-  }
+  nd4c_fence_steps *steps = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *steps, "a table of steps", &steps));
   steps->references = 1;
   steps->step_count = step_count;
   steps->words = step_count / 64 + 1;

@@ -169,10 +169,8 @@ static nd4c_status register_range(nd4c_device *device, void *pointer, int64_t by
                      pointer);
   }
   ND4C_TRY(nd4c_device_admit(device));
-  host_range *range = nd4c_allocate_zeroed(1, sizeof *range);
-  if (range == NULL) {
-    return nd4c_fail_memory("a registered range", sizeof *range);
-  }
+  host_range *range = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *range, "a registered range", &range));
   *range = (host_range){.device = device, .first = (uintptr_t)pointer, .bytes = bytes, .state = REGISTERING};
   if (!add(range)) {
     nd4c_deallocate(range);

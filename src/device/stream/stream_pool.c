@@ -27,10 +27,8 @@ nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool *
   if (!device->description.asynchronous) {
     return ND4C_OK;
   }
-  struct nd4c_stream_pool *pool = nd4c_allocate_zeroed(1, sizeof *pool);
-  if (pool == NULL) {
-    return nd4c_fail_memory("a pool of streams", sizeof *pool);
-  }
+  struct nd4c_stream_pool *pool = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *pool, "a pool of streams", &pool));
   pool->device = device;
   nd4c_lock_init(&pool->lock);
   *out = pool;

@@ -124,10 +124,7 @@ nd4c_status nd4c_trace_find_trips(const nd4c_trace_event *const *events, int64_t
   while (all.capacity < 2 * count) {
     all.capacity *= 2;
   }
-  all.rows = nd4c_allocate_zeroed((size_t)all.capacity, sizeof *all.rows);
-  if (all.rows == NULL) {
-    return nd4c_fail_memory("round trips of a trace", (size_t)all.capacity * sizeof *all.rows);
-  }
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)all.capacity, sizeof *all.rows, "round trips of a trace", &all.rows));
   bool done = true;
   for (int64_t i = 0; i < count && done; i++) {
     done = take_event(&all, events, i, trips, trip_count);

@@ -58,10 +58,8 @@ nd4c_status nd4c_workspace_create(const nd4c_workspace_options *options, nd4c_wo
   if (options != NULL && options->device != NULL) {
     ND4C_TRY(nd4c_device_check(options->device, "nd4c_workspace_create"));
   }
-  nd4c_workspace *workspace = nd4c_allocate_zeroed(1, sizeof *workspace);
-  if (workspace == NULL) {
-    return nd4c_fail_memory("a workspace", sizeof *workspace);
-  }
+  nd4c_workspace *workspace = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *workspace, "a workspace", &workspace));
   if (options != NULL) {
     workspace->outliving = options->outliving;
     workspace->device = options->device;

@@ -34,10 +34,8 @@ nd4c_status nd4c_graph_create(nd4c_graph **graph) {
   if (graph == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_graph_create: graph is NULL");
   }
-  nd4c_graph *created = nd4c_allocate_zeroed(1, sizeof *created);
-  if (created == NULL) {
-    return nd4c_fail_memory("a graph", sizeof *created);
-  }
+  nd4c_graph *created = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *created, "a graph", &created));
   created->magic = GRAPH_MAGIC;
   *graph = created;
   return ND4C_OK;

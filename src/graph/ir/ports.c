@@ -29,10 +29,8 @@ static nd4c_status grow_table(nd4c_graph_ports *ports) {
     return ND4C_OK;
   }
   int32_t size = ports->table_size == 0 ? 32 : ports->table_size * 2;
-  int32_t *table = nd4c_allocate_zeroed((size_t)size, sizeof *table);
-  if (table == NULL) {
-    return nd4c_fail_memory("names of a graph", (size_t)size * sizeof *table);
-  }
+  int32_t *table = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)size, sizeof *table, "names of a graph", &table));
   nd4c_deallocate(ports->table);
   ports->table = table;
   ports->table_size = size;

@@ -217,8 +217,7 @@ void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value)
 nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until) {
   nd4c_graph *graph = rewrite->graph;
   const nd4c_graph_value *before = &graph->values[old], *after = &graph->values[value];
-  if (before->dtype != after->dtype ||
-      !nd4c_shape_equal(before->rank, before->shape, after->rank, after->shape)) {
+  if (before->dtype != after->dtype || !nd4c_shape_equal(before->rank, before->shape, after->rank, after->shape)) {
     return nd4c_fail(ND4C_INTERNAL, "value %d has another dtype or shape than value %d, which it is to replace",
                      (int)value, (int)old);
   }

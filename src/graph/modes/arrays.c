@@ -91,8 +91,7 @@ static nd4c_status make_outside(nd4c_plan *plan, int32_t index) {
   const nd4c_slot *root = &plan->slots[slot->root];
   nd4c_array *outside = (root->kind == ND4C_SLOT_INPUT ? plan->input_arrays : plan->output_arrays)[root->port];
   /* The output may be a view of what is computed: a step writes with its own shape. */
-  bool same = outside->dtype == slot->dtype &&
-              nd4c_shape_equal(outside->rank, outside->shape, slot->rank, slot->shape);
+  bool same = outside->dtype == slot->dtype && nd4c_shape_equal(outside->rank, outside->shape, slot->rank, slot->shape);
   if (slot->root == index && same) {
     plan->slot_arrays[index] = nd4c_array_retain(outside);
     return ND4C_OK;

@@ -62,10 +62,8 @@ static nd4c_status hold_scratch(const nd4c_plan *plan, nd4c_stream_body *body, c
 
 static nd4c_status take_buffers(const nd4c_plan *plan, nd4c_stream_body *body) {
   const nd4c_plan_place *place = &plan->places[0];
-  body->blocks = nd4c_allocate_zeroed((size_t)place->buffer_count + 1, sizeof *body->blocks);
-  if (body->blocks == NULL) {
-    return nd4c_fail_memory("a plan's buffers", (size_t)place->buffer_count * sizeof *body->blocks);
-  }
+  ND4C_TRY(
+      nd4c_allocate_or_fail((size_t)place->buffer_count + 1, sizeof *body->blocks, "a plan's buffers", &body->blocks));
   for (int32_t i = 0; i < place->buffer_count; i++) {
     const nd4c_memory_request request = {.bytes = place->buffer_bytes[i],
                                          .origin = "plan buffer",
@@ -210,10 +208,7 @@ static nd4c_status bind(nd4c_plan *plan) {
   nd4c_plan_stream *stream = plan->stream;
   drop_body(stream);
   size_t size = sizeof *stream->body + (size_t)plan->step_count * sizeof stream->body->kept[0];
-  stream->body = nd4c_allocate_zeroed(1, size);
-  if (stream->body == NULL) {
-    return nd4c_fail_memory("a plan's run", size);
-  }
+  ND4C_TRY(nd4c_allocate_or_fail(1, size, "a plan's run", &stream->body));
   stream->bound = NULL;
   stream->recorded = false;
   ND4C_TRY(fill_body(plan, stream->body));

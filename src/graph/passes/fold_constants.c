@@ -23,10 +23,8 @@ static bool is_foldable(const nd4c_graph *graph, const nd4c_graph_node *node) {
 
 static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   nd4c_graph *graph = rewrite->graph;
-  const nd4c_array **inputs = nd4c_allocate_zeroed((size_t)node->input_count, sizeof *inputs);
-  if (inputs == NULL) {
-    return nd4c_fail_memory("folding constants", (size_t)node->input_count * sizeof *inputs);
-  }
+  const nd4c_array **inputs = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)node->input_count, sizeof *inputs, "folding constants", &inputs));
   for (int32_t i = 0; i < node->input_count; i++) {
     inputs[i] = node->inputs[i] < 0 ? NULL : graph->values[node->inputs[i]].constant;
   }

@@ -32,8 +32,7 @@ static bool is_identity(const nd4c_graph *graph, const nd4c_graph_node *node) {
     return false;
   }
   const nd4c_graph_value *input = &graph->values[node->inputs[0]], *output = &graph->values[node->outputs[0]];
-  if (input->dtype != output->dtype ||
-      !nd4c_shape_equal(input->rank, input->shape, output->rank, output->shape)) {
+  if (input->dtype != output->dtype || !nd4c_shape_equal(input->rank, input->shape, output->rank, output->shape)) {
     return false;
   }
   switch (node->def->info.op) {

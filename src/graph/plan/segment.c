@@ -201,7 +201,8 @@ nd4c_status nd4c_plan_describe_segment(nd4c_plan *plan, const int32_t *nodes, in
 static nd4c_status describe_step(nd4c_plan *plan, const nd4c_segment *segment, nd4c_step *step) {
   step->input_count = segment->input_count;
   step->output_count = segment->output_count;
-  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)step->input_count + step->output_count, sizeof *step->tensors, &step->tensors));
+  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)step->input_count + step->output_count, sizeof *step->tensors,
+                            &step->tensors));
   for (int32_t i = 0; i < step->input_count + step->output_count; i++) {
     nd4c_value value = i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count];
     ND4C_TRY(describe(plan, value, &step->tensors[i]));

@@ -124,7 +124,8 @@ static nd4c_status prepare_step(nd4c_plan *plan, int32_t index, nd4c_step *step)
   step->output_count = node->output_count;
   step->inputs = node->inputs;
   step->outputs = node->outputs;
-  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *step->tensors, &step->tensors));
+  ND4C_TRY(nd4c_region_make(&plan->region, (int64_t)node->input_count + node->output_count, sizeof *step->tensors,
+                            &step->tensors));
   describe_operands(plan, step);
   step->call = (nd4c_call){.struct_size = ND4C_SIZE_OF(nd4c_call),
                            .flags = plan->context->deterministic ? ND4C_CALL_DETERMINISTIC : 0,

@@ -232,9 +232,9 @@ static nd4c_status require_floating(const nd4c_inference *inference, int32_t pos
 static nd4c_status require_same_shape(const nd4c_inference *inference, int32_t position) {
   const nd4c_tensor *x = &inference->inputs[0], *tensor = nd4c_rule_input(inference, position);
   return tensor == NULL || nd4c_shape_equal(tensor->rank, tensor->shape, x->rank, x->shape)
-              ? ND4C_OK
-              : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected the shape of input %s",
-                                 inference->op->inputs[0].name);
+             ? ND4C_OK
+             : nd4c_rule_refuse(inference, position, ND4C_SHAPE, "expected the shape of input %s",
+                                inference->op->inputs[0].name);
 }
 
 /* Gives: int64, in the shape of values. values has x's dtype. */

@@ -167,10 +167,8 @@ nd4c_status nd4c_onnx_operand_of_datum(nd4c_onnx_importer *importer, const nd4c_
 }
 
 static nd4c_status datum_of_list(nd4c_onnx_importer *importer, const nd4c_onnx_operand_slot *slot, nd4c_datum **datum) {
-  nd4c_datum **items = nd4c_allocate_zeroed((size_t)slot->count + 1, sizeof *items);
-  if (items == NULL) {
-    return nd4c_fail_memory("a sequence", ((size_t)slot->count + 1) * sizeof *items);
-  }
+  nd4c_datum **items = NULL;
+  ND4C_TRY(nd4c_allocate_or_fail((size_t)slot->count + 1, sizeof *items, "a sequence", &items));
   nd4c_status status = ND4C_OK;
   for (int32_t i = 0; i < slot->count && status == ND4C_OK; i++) {
     status = nd4c_onnx_datum_of_operand(importer, slot->items[i], &items[i]);
