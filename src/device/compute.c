@@ -84,13 +84,10 @@ typedef struct omissions {
   nd4c_text *lines;
 } omissions;
 
-/* The text may contain the plug-in's texts, so it is sanitised and cut to one line. */
-static const char *add_line(omissions *left_out, const char *provider, const char *format, va_list arguments,
-                            char line[LINE_SIZE]) {
-  (void)vsnprintf(line, LINE_SIZE, format, arguments);
+/* The line may contain the plug-in's texts, so it is sanitised. */
+static void add_line(omissions *left_out, const char *provider, char line[LINE_SIZE]) {
   nd4c_text_clean(line, false);
   nd4c_text_print(left_out->lines, "%s: %s\n", provider, line);
-  return line;
 }
 
 static void leave_kernel_out(omissions *left_out, const char *provider, const char *format, ...) ND4C_PRINTF(3, 4);
@@ -98,20 +95,12 @@ static void leave_kernel_out(omissions *left_out, const char *provider, const ch
   char line[LINE_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  (void)add_line(left_out, provider, format, arguments, line);
+  (void)vsnprintf(line, LINE_SIZE, format, arguments);
   va_end(arguments);
+  add_line(left_out, provider, line);
   if (left_out->compute->dropped++ == 0) {
     (void)snprintf(left_out->compute->first_dropped, LINE_SIZE, "%s", line);
   }
-}
-
-static void leave_compiler_out(omissions *left_out, const char *provider, const char *format, ...) ND4C_PRINTF(3, 4);
-static void leave_compiler_out(omissions *left_out, const char *provider, const char *format, ...) {
-  char line[LINE_SIZE];
-  va_list arguments;
-  va_start(arguments, format);
-  (void)add_line(left_out, provider, format, arguments, line);
-  va_end(arguments);
 }
 
 /* Explanations, traces and reports print a kernel's name unchanged. */
@@ -175,7 +164,9 @@ static bool is_complete(const nd4c_compute_source *source, int32_t number, const
     complete = false;
   }
   if (!complete) {
-    leave_compiler_out(left_out, source->provider, "compiler %d: %s", number, problem);
+    char line[LINE_SIZE];
+    (void)snprintf(line, sizeof line, "compiler %d: %s", number, problem);
+    add_line(left_out, source->provider, line);
   }
   return complete;
 }

@@ -49,14 +49,16 @@ typedef struct summary {
   bool failed; /* no memory */
 } summary;
 
-/* Appends a zeroed row to a list; NULL if memory is exhausted. */
-static void *add_row(summary *s, void **rows, int32_t *count, size_t size) {
-  void *grown = nd4c_reallocate(*rows, ((size_t)*count + 1) * size);
+/* Appends a zeroed row to a list, whose pointer is at `rows`; NULL if memory is exhausted. */
+static void *add_row(summary *s, void *rows, int32_t *count, size_t size) {
+  void *grown = NULL;
+  memcpy(&grown, rows, sizeof grown);
+  grown = nd4c_reallocate(grown, ((size_t)*count + 1) * size);
   if (grown == NULL) {
     s->failed = true;
     return NULL;
   }
-  *rows = grown;
+  memcpy(rows, &grown, sizeof grown);
   void *row = (char *)grown + (size_t)*count * size;
   memset(row, 0, size);
   *count += 1;
@@ -70,9 +72,7 @@ static copy_row *find_pair(summary *s, copy_row **pairs, int32_t *count, const n
       return &(*pairs)[i];
     }
   }
-  void *rows = *pairs;
-  copy_row *row = add_row(s, &rows, count, sizeof *row);
-  *pairs = rows;
+  copy_row *row = add_row(s, pairs, count, sizeof *row);
   if (row != NULL) {
     row->from = event->from;
     row->to = event->to;
@@ -85,9 +85,7 @@ static thread_row *find_thread(summary *s, int32_t number) {
   if (s->thread_count > 0 && s->threads[s->thread_count - 1].number == number) {
     return &s->threads[s->thread_count - 1];
   }
-  void *rows = s->threads;
-  thread_row *row = add_row(s, &rows, &s->thread_count, sizeof *row);
-  s->threads = rows;
+  thread_row *row = add_row(s, &s->threads, &s->thread_count, sizeof *row);
   if (row != NULL) {
     row->number = number;
   }
@@ -100,9 +98,7 @@ static op_row *find_op(summary *s, const nd4c_device *device, const char *op) {
       return &s->ops[i];
     }
   }
-  void *rows = s->ops;
-  op_row *row = add_row(s, &rows, &s->op_count, sizeof *row);
-  s->ops = rows;
+  op_row *row = add_row(s, &s->ops, &s->op_count, sizeof *row);
   if (row != NULL) {
     row->device = device;
     row->op = op;
@@ -116,9 +112,7 @@ static memory_row *find_memory(summary *s, const nd4c_device *device) {
       return &s->memory[i];
     }
   }
-  void *rows = s->memory;
-  memory_row *row = add_row(s, &rows, &s->memory_count, sizeof *row);
-  s->memory = rows;
+  memory_row *row = add_row(s, &s->memory, &s->memory_count, sizeof *row);
   if (row != NULL) {
     row->device = device;
   }
