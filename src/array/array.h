@@ -36,6 +36,17 @@ struct nd4c_array {
 nd4c_status nd4c_array_make(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,
                             int64_t offset, nd4c_storage *storage, nd4c_array **out);
 
+/* As nd4c_array_make, but takes over the reference also if it fails. */
+static inline nd4c_status nd4c_array_make_of(nd4c_dtype dtype, int32_t rank, const int64_t *shape,
+                                             const int64_t *strides, int64_t offset, nd4c_storage *storage,
+                                             nd4c_array **out) {
+  const nd4c_status status = nd4c_array_make(dtype, rank, shape, strides, offset, storage, out);
+  if (status != ND4C_OK) {
+    nd4c_storage_release(storage);
+  }
+  return status;
+}
+
 /* As nd4c_array_make for a known layout: `size`, `contiguous` and `signature` are those of an earlier array with the
  * layout. */
 nd4c_status nd4c_array_make_again(nd4c_dtype dtype, int32_t rank, const int64_t *shape, const int64_t *strides,

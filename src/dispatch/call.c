@@ -153,11 +153,7 @@ static nd4c_status make_target(const nd4c_pending *p, int32_t at, nd4c_array **t
   if (status != ND4C_OK) {
     return nd4c_fail_prefix(status, "%s: output", p->def->info.name);
   }
-  status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, strides, 0, storage, target);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-  }
-  return status;
+  return nd4c_array_make_of(inferred->dtype, inferred->rank, inferred->shape, strides, 0, storage, target);
 }
 
 /* The arrays that the kernel writes: the caller's where that is safe, else fresh ones. */
@@ -235,14 +231,10 @@ static nd4c_status shrink_target(nd4c_pending *p, int32_t at) {
   nd4c_array *whole = p->targets[at], *part = NULL;
   const nd4c_inferred *inferred = &p->inferred[at];
   nd4c_storage *storage = nd4c_storage_retain(whole->storage);
-  nd4c_status status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, NULL, 0, storage, &part);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-    return status;
-  }
+  ND4C_TRY(nd4c_array_make_of(inferred->dtype, inferred->rank, inferred->shape, NULL, 0, storage, &part));
   if (part->size < whole->size / 2) {
     nd4c_array *copy = NULL;
-    status = nd4c_call_inside(p->context, ND4C_OP_copy, part, &copy);
+    nd4c_status status = nd4c_call_inside(p->context, ND4C_OP_copy, part, &copy);
     nd4c_array_release(part);
     ND4C_TRY(status);
     part = copy;
@@ -383,10 +375,7 @@ static nd4c_status copy_then_view(const nd4c_pending *p, const nd4c_inference *i
   const nd4c_inferred *inferred = &inference->outputs[0];
   ND4C_TRY(nd4c_call_inside(p->context, ND4C_OP_copy, p->inputs[0], &copy));
   nd4c_storage *storage = nd4c_storage_retain(copy->storage);
-  nd4c_status status = nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, NULL, 0, storage, view);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-  }
+  nd4c_status status = nd4c_array_make_of(inferred->dtype, inferred->rank, inferred->shape, NULL, 0, storage, view);
   nd4c_array_release(copy);
   return status;
 }

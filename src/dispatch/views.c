@@ -9,10 +9,6 @@ nd4c_status nd4c_view_make(const nd4c_op_def *def, const nd4c_inference *inferen
     return ND4C_OK;
   }
   nd4c_storage *storage = nd4c_storage_retain(input->storage);
-  nd4c_status status =
-      nd4c_array_make(inferred->dtype, inferred->rank, inferred->shape, strides, input->offset + offset, storage, out);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-  }
-  return status;
+  return nd4c_array_make_of(inferred->dtype, inferred->rank, inferred->shape, strides, input->offset + offset, storage,
+                            out);
 }

@@ -201,11 +201,7 @@ nd4c_status nd4c_array_wrap(nd4c_dtype dtype, int32_t rank, const int64_t *shape
   nd4c_storage *storage = NULL;
   ND4C_TRY(nd4c_storage_wrap(begin, dtype, bytes, read_only, NULL, NULL, &storage));
   int64_t offset = first == 0 ? 0 : -first / nd4c_dtype_size(dtype);
-  nd4c_status status = nd4c_array_make(dtype, rank, shape, strides, offset, storage, out);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-    return status;
-  }
+  ND4C_TRY(nd4c_array_make_of(dtype, rank, shape, strides, offset, storage, out));
   /* Set last, because the callback must not be called if wrapping fails. */
   nd4c_storage_set_release(storage, release, user);
   return ND4C_OK;

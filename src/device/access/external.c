@@ -133,11 +133,7 @@ static nd4c_status import_array(nd4c_device *device, nd4c_dtype dtype, int32_t r
   taken.user = NULL;
   nd4c_storage *storage = NULL;
   ND4C_TRY(nd4c_storage_import(device, dtype, &taken, &storage));
-  nd4c_status status = nd4c_array_make(dtype, rank, shape, strides, offset, storage, out);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-    return status;
-  }
+  ND4C_TRY(nd4c_array_make_of(dtype, rank, shape, strides, offset, storage, out));
   nd4c_storage_set_release(storage, external->release, external->user); /* set last, because release must not be called
                                                                            if importing fails */
   return ND4C_OK;

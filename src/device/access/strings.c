@@ -93,11 +93,7 @@ nd4c_status nd4c_array_from_strings(int32_t rank, const int64_t *shape, const ch
     memcpy(bytes + at, strings[i], (size_t)length);
     at += length;
   }
-  status = nd4c_array_make(ND4C_UTF8, rank, shape, NULL, 0, storage, out);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-  }
-  return status;
+  return nd4c_array_make_of(ND4C_UTF8, rank, shape, NULL, 0, storage, out);
 }
 
 nd4c_status nd4c_array_string(const nd4c_array *array, int64_t number, const char **text, int64_t *length) {

@@ -67,11 +67,7 @@ nd4c_status nd4c_array_from_blocks(const char *format, int32_t rank, const int64
   nd4c_storage *storage = NULL;
   ND4C_TRY(nd4c_layout_check(&layout, "nd4c_array_from_blocks"));
   ND4C_TRY(nd4c_encoded_create(&layout, blocks, &storage));
-  nd4c_status status = nd4c_array_make(ND4C_FLOAT32, rank, shape, NULL, 0, storage, out);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-  }
-  return status;
+  return nd4c_array_make_of(ND4C_FLOAT32, rank, shape, NULL, 0, storage, out);
 }
 
 const char *nd4c_array_block_format(const nd4c_array *array) {

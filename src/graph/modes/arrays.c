@@ -10,12 +10,8 @@
 /* -- binding ----------------------------------------------------------------------------------------------------- */
 
 static nd4c_status make_array(const nd4c_slot *slot, nd4c_storage *storage, int64_t offset, nd4c_array **array) {
-  nd4c_status status =
-      nd4c_array_make(slot->dtype, slot->rank, slot->shape, slot->strides, offset, nd4c_storage_retain(storage), array);
-  if (status != ND4C_OK) {
-    nd4c_storage_release(storage);
-  }
-  return status;
+  return nd4c_array_make_of(slot->dtype, slot->rank, slot->shape, slot->strides, offset, nd4c_storage_retain(storage),
+                            array);
 }
 
 static nd4c_status bind_array(nd4c_plan *plan, int32_t index) {
