@@ -1,4 +1,5 @@
-/* The three parts that rows of a signature of the op table belong to, for macros that need the rows of one part. */
+/* The three parts that rows of a signature of the op table belong to, for macros that need the rows of one part:
+ * op.c, words.c and dispatch/typed*.c expand the table with them. */
 #ifndef ND4C_OPS_SIGNATURE_H
 #define ND4C_OPS_SIGNATURE_H
 

@@ -265,7 +265,7 @@ static void lstm_piece(const job *j, const piece *p) {
                             j->y + p->row * j->y_step + p->unit, j->y_step);
 }
 
-/* The state's part of the hidden gate starts at its bias, and is reset before x's is added. */
+/* The state's part of the hidden gate starts from its own bias; it is reset before x's part is added. */
 static void gru_piece(const job *j, const piece *p) {
   const shape *s = &j->s;
   const float *bias = j->r_bias + p->unit / s->lanes * s->wide;

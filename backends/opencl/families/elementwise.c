@@ -415,7 +415,7 @@ static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call, const pla
   take_numbers(call, numbers);
   for (int32_t i = 0; i < NUMBERS && pairs; i++) {
     float parts[2];
-    /* What is finite stays so: it may meet a zero. */
+    /* Finite numbers stay finite, because they may be multiplied by 0. */
     bool beyond = isfinite(numbers[i]) && fabs(numbers[i]) > FLT_MAX;
     numbers[i] = beyond ? copysign(FLT_MAX, numbers[i]) : numbers[i];
     nd4c_cl_pair_of(numbers[i], parts);

@@ -1,4 +1,5 @@
-/* Steps of optimisers. */
+/* Steps of optimisers (sgd_step, adam_step and their kin): one kernel each, a row of the table below. dispatch/choice.c
+ * chooses these kernels, dispatch/call.c runs them. */
 #include "backends/opencl/support/reduction.h"
 
 typedef struct optimizer {
@@ -7,7 +8,8 @@ typedef struct optimizer {
   double alpha, beta, decay, epsilon, extra;
 } optimizer;
 
-/* x, the gradient, v, h, the rate and the step are read; x, v and h are written. What an optimiser has none of is x. */
+/* Reads x, the gradient, v, h, the rate and the step; writes x, v and h. An optimiser that lacks one of them passes x
+ * in its place. */
 static nd4c_status optimize(const nd4c_cl_step *step, const optimizer *by) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *next_x = &call->outputs[0];

@@ -303,7 +303,7 @@ static nd4c_status bias_add(const nd4c_cl_step *step) {
                     ND4C_CL_GIVEN_LIST(ND4C_CL_IN(bias)));
 }
 
-/* hardmax tells the place of the largest through REAL: a float counts to 2^24. */
+/* hardmax carries the index of the largest element in a REAL: a float32 holds whole numbers up to 2^24 exactly. */
 static nd4c_status places_fit(const nd4c_cl_step *step, const nd4c_cl_rows *r) {
   int64_t length = 1;
   for (int32_t axis = 0; axis < r->rank; axis++) {

@@ -1,5 +1,5 @@
-/* Walks: a shape and the strides of up to four operands along it, with as few axes as they allow. The files of families/
- * and support/ make one for each kernel that visits strided operands. */
+/* Walks: a shape and the strides of up to four operands along it, with as few axes as they allow. The files of
+ * families/ and support/ make one for each kernel that visits strided operands. */
 #include <string.h>
 
 #include "backends/opencl/support/moving.h"

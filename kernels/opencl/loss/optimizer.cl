@@ -1,5 +1,5 @@
-/* Element-wise parts of neural networks: a work item per element. Each op is compiled by its name, -D OP_<op>.
- * families/pointwise.c launches these. */
+/* Steps of optimisers: a work item per element. Each optimiser is compiled by its name, -D STEP_<name>.
+ * families/loss_optimizer.c launches it. */
 __kernel void optimize(nd4c_walk given, nd4c_walk next, __global const STORAGE(A) *x, long x0,
                        __global const STORAGE(B) *gradient, long gradient0, __global const STORAGE(C) *v, long v0,
                        __global const STORAGE(D) *h, long h0, __global const STORAGE(E) *rates, long rates0,

@@ -1,4 +1,5 @@
-/* Normalisation by given statistics, biases: a work item an element. Each op is compiled by its name, -D OP_<op>. */
+/* Normalisation by given statistics, and biases by channel: a work item per element. Each op is compiled by its name,
+ * -D OP_<op>. families/normalization.c launches it. */
 
 #if defined(OP_batch_norm)
 /* Operand 2 of the walk is the channel's number. */

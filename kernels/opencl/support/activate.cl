@@ -1,5 +1,5 @@
-/* The activation behind a product or a bias; -D ACTIVATION: the op table's number. gemm.cl, conv.cl and pointwise.cl
- * call it (support/gemm.c and the families window and pointwise put it before them). */
+/* The activation behind a product or a bias; -D ACTIVATION: the op table's number. gemm.cl, conv.cl and channel.cl
+ * call it (support/gemm.c and the families window and normalization put it before them). */
 static inline REAL activate(REAL x) {
 #if ACTIVATION == 1
   return x > 0 || isnan(x) ? x : (REAL)0;

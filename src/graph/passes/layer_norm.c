@@ -1,5 +1,5 @@
 /* (x - m) / sqrt(mean((x - m)^2) + epsilon) * scale + bias with m = mean(x), composed of elementary ops, becomes
- * layer_norm. */
+ * layer_norm. passes.c runs it on every optimised plan. */
 #include "array/shape.h"
 #include "base/status.h"
 #include "graph/passes.h"
