@@ -40,6 +40,10 @@ def plurals(stem):
         yield stem[:-1] + "ies"
     if stem.endswith(("s", "x", "z", "ch", "sh")):
         yield stem + "es"
+    if stem.endswith(("ex", "ix")):
+        yield stem[:-2] + "ices"
+    if stem.endswith("is"):
+        yield stem[:-2] + "es"
 
 
 def faults(root):
@@ -82,6 +86,7 @@ def check_itself():
         ({"src/step.c": 1, "src/steps.h": 1}, 1),
         ({"src/copy.c": 1, "src/copies.c": 1}, 1),
         ({"src/process.c": 1, "src/processes.c": 1}, 1),
+        ({"src/axis.c": 1, "src/axes.c": 1, "src/index.c": 1, "src/indices.h": 1}, 2),
         ({"src/step.c": 1, "src/step.h": 1, "src/a/steps.c": 1}, 0),
         ({"src/a.c": "#include <math.h>\n", "src/b.c": "/* See a.h. */\n", "src/c.c": "/* See a.h for b. */\n"}, 2),
     ]
