@@ -137,7 +137,8 @@ static void free_scratch(nd4c_scratch *scratch) {
 }
 
 /* Frees idle blocks that no work uses: blocks of `stream` with less than `below` bytes; stream NULL: of all streams.
- * Each is lent while its fence is queried, which calls the driver. */
+ * Each is held while its fence is queried, which calls the driver. A block that another thread borrows meanwhile
+ * stays: if it could not be borrowed, that thread would allocate one more. */
 static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
   struct nd4c_scratch_pool *pool = device->scratch;
   nd4c_scratch *looked = NULL;
@@ -148,7 +149,8 @@ static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
   for (nd4c_scratch *at = pool->list; at != NULL; at = at->next) {
     const bool meant = stream == NULL || (at->stream == stream && at->block.bytes < below);
     if (meant && !at->lent && at->holders == 0) {
-      at->lent = true;
+      ++at->holders;
+      at->seen = nd4c_fence_retain(at->last);
       at->looked = looked;
       looked = at;
     }
@@ -156,10 +158,13 @@ static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
   nd4c_lock_release(&pool->lock);
   for (nd4c_scratch *next; looked != NULL; looked = next) {
     next = looked->looked;
-    const bool ready = nd4c_fence_is_ready(looked->last);
+    nd4c_shared_fence *seen = looked->seen;
+    const bool ready = nd4c_fence_is_ready(seen);
     nd4c_lock_acquire(&pool->lock);
-    const bool out = put_back(pool, looked, ready);
+    --looked->holders;
+    const bool out = !looked->lent && put_back(pool, looked, ready && looked->last == seen);
     nd4c_lock_release(&pool->lock);
+    nd4c_fence_release(seen);
     if (out) {
       free_scratch(looked);
     }

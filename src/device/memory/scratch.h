@@ -23,6 +23,7 @@ typedef struct nd4c_scratch {
   bool lent, gone;         /* the stream has been destroyed */
   int32_t holders;
   struct nd4c_scratch *next, *looked;
+  nd4c_shared_fence *seen; /* the value of `last` that a thread which trims the pool queries; retained by that thread */
 } nd4c_scratch;
 
 nd4c_status nd4c_scratch_pool_make(nd4c_device *device, struct nd4c_scratch_pool **pool);

@@ -128,7 +128,7 @@ static void *square_often(void *argument) {
       *(int *)argument += 1;
     }
     nd4c_array_release(y);
-    if (i % 50 == 0) {
+    if (i % 4 == 0) {
       (void)nd4c_memory_trim(stub_device, 0);
     }
   }
