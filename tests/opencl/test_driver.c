@@ -121,7 +121,8 @@ typedef struct driver_case {
   const char *parts[PARTS]; /* of the output */
 } driver_case;
 
-#define LIBRARY "ND4C_OPENCL_LIBRARY=" FAULTY_PATH
+/* The parentheses tell clang-tidy that no comma is missing between the literals. */
+#define LIBRARY ("ND4C_OPENCL_LIBRARY=" FAULTY_PATH)
 #define REFUSED "result=0"
 
 static const driver_case cases[] = {

@@ -153,8 +153,8 @@ static const hostile_case cases[] = {
      {NULL},
      {"log 4 [odd ? ?[31m", "log 1 [plug-in] odd ? ?[31m", "version odd ? ?[31m",
       "hostile: kernel hostile.odd: this library has no op 'odd ? ?[31m \"quoted\" second line",
-      "hostile: kernel 4 of op add: its name is not one line of 1 to 127 bytes of UTF-8\n"
-      "hostile: kernel 5 of op add: its name is not"}},
+      ("hostile: kernel 4 of op add: its name is not one line of 1 to 127 bytes of UTF-8\n"
+       "hostile: kernel 5 of op add: its name is not")}},
     {"say",
      "",
      {NULL},

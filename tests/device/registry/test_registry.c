@@ -177,7 +177,8 @@ static int child(const char *command, const char *argument) {
 
 /* -- cases ------------------------------------------------------------------------------------------------------- */
 
-#define PLUGIN "ND4C_BACKEND_PLUGINS=" STUB_PATH
+/* The parentheses tell clang-tidy that no comma is missing between the literals. */
+#define PLUGIN ("ND4C_BACKEND_PLUGINS=" STUB_PATH)
 #define AS_CUDA "STUB_NAME=cuda", "STUB_TYPE=cuda", "STUB_PRIORITY=100"
 
 typedef struct registry_case {
@@ -385,12 +386,12 @@ static const registry_case cases[] = {
     {"named twice",
      "probe",
      "",
-     {PLUGIN "," STUB_PATH},
+     {"ND4C_BACKEND_PLUGINS=" STUB_PATH "," STUB_PATH},
      {"stub priority=-10 verdict=found", "!absent selected=0 devices=0 reason=plug-in"}},
     {"named twice, by two paths",
      "probe",
      "",
-     {PLUGIN ",/." STUB_PATH},
+     {"ND4C_BACKEND_PLUGINS=" STUB_PATH ",/." STUB_PATH},
      {"stub priority=-10 verdict=found", "!absent selected=0 devices=0 reason=plug-in"}},
     {"loaded again, by threads and by two paths",
      "again",
