@@ -140,23 +140,24 @@ nd4c_status nd4c_cl_command_end_and_wait(nd4c_cl_command *command, cl_int code);
 /* The first failure among the finished commands of a call; OK if there is none. */
 nd4c_status nd4c_cl_stream_outcome(nd4c_stream stream, int64_t point);
 /* A fault buffer for a launch (fault.c), which the caller enqueues next; otherwise it returns the buffer. */
-nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *fault);
-void nd4c_cl_stream_return_fault(nd4c_stream stream, nd4c_buffer fault);
+nd4c_status nd4c_cl_stream_fault(nd4c_stream stream, nd4c_buffer *buffer);
+void nd4c_cl_stream_return_fault(nd4c_stream stream, nd4c_buffer buffer);
 /* Drops the events of a buffer that is freed. */
 void nd4c_cl_buffer_forget(nd4c_cl_device *device, nd4c_buffer buffer);
 
+/* `handle`: the nd4c_cl_device, here and in fence.c. */
 nd4c_status nd4c_cl_stream_create(void *device, nd4c_stream *stream);
-nd4c_status nd4c_cl_stream_create_with(void *device, const nd4c_stream_options *options, nd4c_stream *stream);
-nd4c_status nd4c_cl_stream_wrap(void *device, void *native, nd4c_stream *stream);
-void nd4c_cl_stream_destroy(void *device, nd4c_stream stream);
-nd4c_status nd4c_cl_stream_wait_fence(void *device, nd4c_stream stream, nd4c_fence fence);
+nd4c_status nd4c_cl_stream_create_with(void *handle, const nd4c_stream_options *options, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_wrap(void *handle, void *native, nd4c_stream *stream);
+void nd4c_cl_stream_destroy(void *handle, nd4c_stream stream);
+nd4c_status nd4c_cl_stream_wait_fence(void *handle, nd4c_stream stream, nd4c_fence fence);
 void *nd4c_cl_stream_native(void *device, nd4c_stream stream);
-nd4c_status nd4c_cl_synchronize(void *device);
+nd4c_status nd4c_cl_synchronize(void *handle);
 
 extern const nd4c_timing_ops nd4c_cl_timing_ops; /* timing.c */
 
 /* fence.c */
-nd4c_status nd4c_cl_fence_record(void *device, nd4c_stream stream, nd4c_fence *fence);
+nd4c_status nd4c_cl_fence_record(void *handle, nd4c_stream stream, nd4c_fence *out);
 bool nd4c_cl_fence_query(void *device, nd4c_fence fence);
 nd4c_status nd4c_cl_fence_wait(void *device, nd4c_fence fence, nd4c_failed_range *failed);
 nd4c_status nd4c_cl_fence_failure(void *device, nd4c_fence fence, int32_t index, nd4c_failed_range *failed);
@@ -166,7 +167,7 @@ void nd4c_cl_fence_destroy(void *device, nd4c_fence fence);
 
 extern const nd4c_buffer_ops nd4c_cl_buffer_ops;
 /* For the backend's own use. */
-nd4c_status nd4c_cl_buffer_make(nd4c_cl_device *device, int64_t bytes, nd4c_buffer *buffer);
+nd4c_status nd4c_cl_buffer_make(nd4c_cl_device *device, int64_t bytes, nd4c_buffer *out);
 void nd4c_cl_buffer_end(nd4c_cl_device *device, nd4c_buffer buffer);
 nd4c_status nd4c_cl_copy_from_host(void *device, nd4c_stream stream, nd4c_buffer to, int64_t offset, const void *from,
                                    int64_t bytes);

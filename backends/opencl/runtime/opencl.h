@@ -75,11 +75,11 @@ void nd4c_cl_define_types(nd4c_cl_options *options, const char *operands, const 
  */
 void nd4c_cl_define_index(nd4c_cl_options *options, const nd4c_call *call);
 
-/* The kernel `function` of kernels/opencl/<source>.cl (behind common.cl), built for the device with `options`; `source`
- * may name several files, one put behind the other: "special+elementwise". From the process's cache, the disk's, or the
- * compiler. Borrowed, lives as long as the device. Any thread. DEVICE with the build
- * log's first lines. */
-nd4c_status nd4c_cl_kernel_get(void *device, const char *source, const char *function, const nd4c_cl_options *options,
+/* The kernel `function` of kernels/opencl/<source>.cl (behind common.cl), built for the device `handle` with
+ * `options`; `source` may name several files, one put behind the other: "special+elementwise". From the process's
+ * cache, the disk's, or the compiler. Borrowed, lives as long as the device. Any thread. DEVICE with the build log's
+ * first lines. */
+nd4c_status nd4c_cl_kernel_get(void *handle, const char *source, const char *function, const nd4c_cl_options *options,
                                nd4c_cl_kernel **kernel);
 /* `group`, a power of two, halved until the kernel takes it: drivers grant kernels of many registers fewer work items
  * than the device's limits say. */

@@ -99,7 +99,7 @@ nd4c_status nd4c_cl_entry_outcome(const nd4c_cl_device *device, const nd4c_cl_en
 void nd4c_cl_timing_note(nd4c_stream stream, cl_event event);
 
 /* A stream on a queue, of which it takes over one reference; not after a failure (MEMORY). queue.c */
-nd4c_status nd4c_cl_stream_adopt(nd4c_cl_device *device, cl_command_queue queue, nd4c_stream *stream);
+nd4c_status nd4c_cl_stream_adopt(nd4c_cl_device *device, cl_command_queue queue, nd4c_stream *out);
 
 /* -- fault.c ------------------------------------------------------------------------------------------------------ */
 

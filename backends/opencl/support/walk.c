@@ -39,16 +39,16 @@ static int32_t merge(int32_t rank, int64_t *shape, int32_t count, int64_t (*stri
 }
 
 nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int32_t rank, const int64_t *shape,
-                              int32_t count, const int64_t *const *given) {
-  int64_t extents[MOST], strides[ND4C_CL_WALKED][MOST], size = 1;
+                              int32_t count, const int64_t *const *strides) {
+  int64_t extents[MOST], merged[ND4C_CL_WALKED][MOST], size = 1;
   for (int32_t axis = 0; axis < rank; axis++) {
     extents[axis] = shape[axis];
     size *= shape[axis];
     for (int32_t k = 0; k < count; k++) {
-      strides[k][axis] = given[k][axis];
+      merged[k][axis] = strides[k][axis];
     }
   }
-  rank = size == 0 ? 0 : merge(rank, extents, count, strides);
+  rank = size == 0 ? 0 : merge(rank, extents, count, merged);
   if (rank > ND4C_CL_RANK) {
     return nd4c_cl_step_refuse(step, "%d axes that cannot be merged; the kernels walk at most %d", (int)rank,
                                (int)ND4C_CL_RANK);
@@ -57,7 +57,7 @@ nd4c_status nd4c_cl_step_walk(const nd4c_cl_step *step, nd4c_cl_walk *walk, int3
   for (int32_t axis = 0; axis < rank; axis++) {
     walk->shape[axis] = extents[axis];
     for (int32_t k = 0; k < count; k++) {
-      walk->strides[k][axis] = strides[k][axis];
+      walk->strides[k][axis] = merged[k][axis];
     }
   }
   return ND4C_OK;
