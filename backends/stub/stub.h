@@ -246,9 +246,9 @@ void *stub_buffer_address(const stub_buffer *buffer);
 int64_t stub_buffer_used(int32_t device);
 /* leaving: bytes that are used, and will be free when it is used. */
 nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t bytes, int64_t leaving,
-                               stub_buffer **buffer);
+                               stub_buffer **result);
 /* Makes a record like the one given, with a handle of its own. Takes over nothing if it fails. */
-nd4c_status stub_buffer_adopt(const stub_buffer *given, stub_buffer **buffer);
+nd4c_status stub_buffer_adopt(const stub_buffer *given, stub_buffer **result);
 /* The device's buffer in whose memory these bytes of its addresses lie, with one use added; NULL: there is none. */
 stub_buffer *stub_buffer_at(int32_t device, const void *address, int64_t bytes);
 /* The buffer behind a handle with one use added, or NULL (a violation) if the handle is stale. */
@@ -282,32 +282,32 @@ typedef struct stub_task {
   nd4c_status (*again)(const void *work, void **copy);
 } stub_task;
 
-nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **stream);
+nd4c_status stub_stream_create(int32_t device, int32_t priority, stub_stream **result);
 /* A handle of its own for a stream. ARGUMENT: it is none of the device's. */
-nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **stream);
-/* What stub_stream_wrap takes. */
-void *stub_stream_native(stub_stream *stream);
+nd4c_status stub_stream_wrap(int32_t device, void *native, stub_stream **result);
+/* What stub_stream_wrap takes. `handle`, here and below: a stream, or what stub_stream_wrap made for it. */
+void *stub_stream_native(stub_stream *handle);
 /* Waits for what is enqueued; the last handle ends the stream. */
-void stub_stream_destroy(stub_stream *stream);
-/* Takes over the work even when it fails. stream NULL: runs at once. */
-nd4c_status stub_stream_submit(stub_stream *stream, stub_task task);
+void stub_stream_destroy(stub_stream *handle);
+/* Takes over the work even when it fails. handle NULL: runs at once. */
+nd4c_status stub_stream_submit(stub_stream *handle, stub_task task);
 /* Submits all tasks or none, and adds `points` to their points. Takes over the work even if it fails. */
-nd4c_status stub_stream_submit_all(stub_stream *stream, const stub_task *tasks, int32_t count, int64_t points);
+nd4c_status stub_stream_submit_all(stub_stream *handle, const stub_task *tasks, int32_t count, int64_t points);
 /* From here on submissions go into a recording, until it is ended and handed over. INTERNAL (a violation): it is being
  * recorded already, or not at all. */
-nd4c_status stub_stream_begin_recording(stub_stream *stream);
-nd4c_status stub_stream_end_recording(stub_stream *stream, stub_recording **recording);
+nd4c_status stub_stream_begin_recording(stub_stream *handle);
+nd4c_status stub_stream_end_recording(stub_stream *handle, stub_recording **recording);
 /* Tasks that are submitted from here on belong to the timing, until it is taken off the stream, which gives it.
  * UNSUPPORTED: the stream is timed already, as by another handle for it. */
-nd4c_status stub_stream_begin_timing(stub_stream *stream, stub_timing *timing);
-stub_timing *stub_stream_end_timing(stub_stream *stream);
+nd4c_status stub_stream_begin_timing(stub_stream *handle, stub_timing *timing);
+stub_timing *stub_stream_end_timing(stub_stream *handle);
 /* device: the one whose stream recorded the fence, as the caller says. INTERNAL (a violation): another one did. */
-nd4c_status stub_stream_wait_fence(stub_stream *stream, stub_fence *fence, int32_t device);
-nd4c_status stub_fence_record(stub_stream *stream, stub_fence **fence);
+nd4c_status stub_stream_wait_fence(stub_stream *handle, stub_fence *fence, int32_t device);
+nd4c_status stub_fence_record(stub_stream *handle, stub_fence **result);
 /* Ends the buffer, of which the caller has a use, when the stream has passed this point. */
-void stub_stream_free(stub_stream *stream, stub_buffer *buffer);
+void stub_stream_free(stub_stream *handle, stub_buffer *buffer);
 /* Bytes that are on their way out on the stream. NULL: 0. */
-int64_t stub_stream_leaving(stub_stream *stream);
+int64_t stub_stream_leaving(stub_stream *handle);
 bool stub_fence_ready(stub_fence *fence);
 nd4c_status stub_fence_wait(stub_fence *fence, nd4c_failed_range *failed);
 /* See nd4c_device_ops.fence_failure. */
@@ -378,7 +378,7 @@ nd4c_status stub_operand_copy(const nd4c_tensor *tensor, stub_operand *operand);
 void stub_operand_loosen(stub_operand *operand);
 nd4c_status stub_operand_bind(stub_operand *operand);
 /* All elements in C order. */
-nd4c_status stub_operand_load(const stub_operand *operand, stub_value **values);
+nd4c_status stub_operand_load(const stub_operand *operand, stub_value **result);
 nd4c_status stub_operand_store(const stub_operand *operand, const stub_value *values);
 /* The same of float32, without widening. */
 nd4c_status stub_operand_floats(const stub_operand *operand, float **values);
@@ -422,13 +422,14 @@ typedef struct stub_work {
   stub_scratch scratch;
 } stub_work;
 
-nd4c_status stub_work_create(const nd4c_call *call, stub_work **work);
-void stub_work_destroy(void *work);
+nd4c_status stub_work_create(const nd4c_call *call, stub_work **result);
+/* `argument`, here and below: a stub_work. */
+void stub_work_destroy(void *argument);
 /* See stub_task. */
-void stub_work_loosen(void *work);
-nd4c_status stub_work_again(const void *work, void **copy);
+void stub_work_loosen(void *argument);
+nd4c_status stub_work_again(const void *argument, void **copy);
 /* Computes on the device's memory, in the calling thread. */
-nd4c_status stub_work_run(void *work);
+nd4c_status stub_work_run(void *argument);
 
 /* -- compute*.c: what the ops mean ------------------------------------------------------------------------------- */
 
@@ -494,12 +495,12 @@ typedef struct stub_executable {
 } stub_executable;
 
 /* One with room for its nodes and outputs, of which the counts are set; one reference. */
-nd4c_status stub_executable_create(const stub_executable *counts, stub_executable **executable);
+nd4c_status stub_executable_create(const stub_executable *counts, stub_executable **result);
 void stub_executable_release(stub_executable *executable);
 /* Functions of the compiler's table. */
 nd4c_status stub_fingerprint(void *data, void *device, const nd4c_compile_options *options, char *text, size_t size);
-nd4c_status stub_serialise(void *data, nd4c_executable executable, nd4c_sink *sink);
-nd4c_status stub_load(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *executable);
+nd4c_status stub_serialise(void *data, nd4c_executable handle, nd4c_sink *sink);
+nd4c_status stub_load(void *data, void *device, const void *bytes, int64_t size, nd4c_executable *result);
 
 /* -- kernels.c, compiler.c, device.c ------------------------------------------------------------------------------ */
 
