@@ -28,7 +28,7 @@ ND4C_OPENBLAS_METHODS(complex)
 ND4C_OPENBLAS_METHODS(real_single)
 ND4C_OPENBLAS_METHODS(complex_single)
 #undef ND4C_OPENBLAS_METHODS
-int64_t nd4c_openblas_real_eig(nd4c_cpu_space *space, int64_t n, void *a, double complex *w, double complex *v);
-int64_t nd4c_openblas_complex_eig(nd4c_cpu_space *space, int64_t n, void *a, double complex *w, double complex *v);
+int64_t nd4c_openblas_real_eig(nd4c_cpu_space *space, int64_t order, void *a, double complex *w, double complex *v);
+int64_t nd4c_openblas_complex_eig(nd4c_cpu_space *space, int64_t order, void *a, double complex *w, double complex *v);
 
 #endif

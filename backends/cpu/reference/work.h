@@ -43,16 +43,16 @@ double *nd4c_cpu_work_make(nd4c_cpu_work *work, int64_t count);
 int64_t *nd4c_cpu_work_make_integers(nd4c_cpu_work *work, int64_t count);
 /* Zeroed memory for an output; if the call succeeds, its numbers are rounded into the output at the end. NULL if the op
  * has no such output. An output without an address is computed and not stored. */
-double *nd4c_cpu_work_output(nd4c_cpu_work *work, int32_t output);
-int64_t *nd4c_cpu_work_output_integers(nd4c_cpu_work *work, int32_t output);
+double *nd4c_cpu_work_output(nd4c_cpu_work *work, int32_t index);
+int64_t *nd4c_cpu_work_output_integers(nd4c_cpu_work *work, int32_t index);
 /* The elements of an input, to change or to read, NULL if it was left out; broadcast to a shape. */
 double *nd4c_cpu_work_load(nd4c_cpu_work *work, int32_t input);
 double *nd4c_cpu_work_load_as(nd4c_cpu_work *work, int32_t input, int32_t rank, const int64_t *shape);
 int64_t *nd4c_cpu_work_load_integers(nd4c_cpu_work *work, int32_t input);
 /* Makes existing numbers the result of an output, to be stored at the end. */
-void nd4c_cpu_work_result(nd4c_cpu_work *work, int32_t output, const double *numbers);
+void nd4c_cpu_work_result(nd4c_cpu_work *work, int32_t index, const double *numbers);
 /* Rounds numbers into an output at once. */
-void nd4c_cpu_work_store(const nd4c_call *call, int32_t output, const double *numbers);
+void nd4c_cpu_work_store(const nd4c_call *call, int32_t index, const double *numbers);
 /* MEMORY if something was missing. */
 nd4c_status nd4c_cpu_work_check(const nd4c_cpu_work *work);
 /* Checks as above, then runs the range over `count` items, each of work_per_item. */

@@ -253,27 +253,27 @@ static bool overlaps(const nd4c_nest *nest) {
   return nest->data[0] == nest->data[1];
 }
 
-void nd4c_nest_copy(const nd4c_nest *made, int32_t width) {
-  int32_t last = made->rank - 1, bytes = made->bytes[0];
-  if (made->size == 0) {
+void nd4c_nest_copy(const nd4c_nest *nest, int32_t width) {
+  int32_t last = nest->rank - 1, bytes = nest->bytes[0];
+  if (nest->size == 0) {
     return;
   }
   copy_job job = {
-      .nest = *made,
-      .stream = made->size > nd4c_simd_stream_bytes / bytes && !overlaps(made) && !nd4c_nest_reads_little(made)};
-  if (made->strides[0][last] == 1 && made->strides[1][last] == 1) {
-    int64_t row = made->shape[last] * bytes;
+      .nest = *nest,
+      .stream = nest->size > nd4c_simd_stream_bytes / bytes && !overlaps(nest) && !nd4c_nest_reads_little(nest)};
+  if (nest->strides[0][last] == 1 && nest->strides[1][last] == 1) {
+    int64_t row = nest->shape[last] * bytes;
     job.stream = job.stream && row >= 8 * ND4C_CPU_CACHE_LINE;
-    if (last > 0 && row <= SHORT_ROW && !overlaps(made)) {
-      nd4c_cpu_parallel(made->size / made->shape[last], PIECE_BYTES / row + 1, width, copy_short_rows, &job);
+    if (last > 0 && row <= SHORT_ROW && !overlaps(nest)) {
+      nd4c_cpu_parallel(nest->size / nest->shape[last], PIECE_BYTES / row + 1, width, copy_short_rows, &job);
     } else {
-      nd4c_cpu_parallel(made->size, PIECE_BYTES / bytes, width, copy_rows, &job);
+      nd4c_cpu_parallel(nest->size, PIECE_BYTES / bytes, width, copy_rows, &job);
     }
     return;
   }
-  bool spread = made->strides[1][last] == 0 && made->shape[last] > 2 * ND4C_CPU_CACHE_LINE / bytes;
-  if (last == 0 || spread || made->strides[0][last] != 1 || overlaps(made) || !find_plane(&job.nest)) {
-    nd4c_nest_move(made, width);
+  bool spread = nest->strides[1][last] == 0 && nest->shape[last] > 2 * ND4C_CPU_CACHE_LINE / bytes;
+  if (last == 0 || spread || nest->strides[0][last] != 1 || overlaps(nest) || !find_plane(&job.nest)) {
+    nd4c_nest_move(nest, width);
     return;
   }
   choose_tiles(&job);

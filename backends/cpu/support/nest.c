@@ -494,32 +494,32 @@ static bool should_stream(const nd4c_nest *nest, bool joined) {
   return joined || nest->shape[last] * nest->bytes[0] >= 8 * ND4C_CPU_CACHE_LINE;
 }
 
-void nd4c_nest_run(const nd4c_nest *made, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
+void nd4c_nest_run(const nd4c_nest *nest, int32_t width, int32_t cost, bool may_repeat, nd4c_nest_function function,
                    nd4c_nest_stream stream, const void *user) {
-  if (made->size == 0) {
+  if (nest->size == 0) {
     return;
   }
-  job work = {.nest = made, .function = function, .stream_function = stream, .user = user, .may_repeat = may_repeat};
+  job work = {.nest = nest, .function = function, .stream_function = stream, .user = user, .may_repeat = may_repeat};
   int64_t grain = ND4C_NEST_PIECE_COST / cost;
-  work.joined = function != NULL && rows_can_join(made);
-  work.stream = should_stream(made, work.joined);
-  if (!work.joined && rows_are_direct(made, may_repeat)) {
-    nd4c_cpu_parallel(made->size, grain, width, run_rows, &work);
+  work.joined = function != NULL && rows_can_join(nest);
+  work.stream = should_stream(nest, work.joined);
+  if (!work.joined && rows_are_direct(nest, may_repeat)) {
+    nd4c_cpu_parallel(nest->size, grain, width, run_rows, &work);
     return;
   }
-  nd4c_nest nest = *made;
-  bool transposed = !work.joined && place_transposed_axis(&nest);
+  nd4c_nest local = *nest;
+  bool transposed = !work.joined && place_transposed_axis(&local);
   if (work.stream && stream != NULL && !transposed && !work.joined) {
-    nd4c_cpu_parallel(made->size, grain, width, run_rows, &work);
+    nd4c_cpu_parallel(nest->size, grain, width, run_rows, &work);
     return;
   }
-  work.nest = &nest;
+  work.nest = &local;
   choose_tiles(&work, transposed);
   work.outer = 1;
-  for (int32_t axis = 0; axis < nest.rank - 2; axis++) {
-    work.outer *= nest.shape[axis];
+  for (int32_t axis = 0; axis < local.rank - 2; axis++) {
+    work.outer *= local.shape[axis];
   }
-  work.outer_first = work.joined && repeats_along_outer(&nest);
+  work.outer_first = work.joined && repeats_along_outer(&local);
   int64_t tile = work.tile_rows * work.tile_columns;
   nd4c_cpu_parallel(work.outer * work.row_tiles * work.column_tiles, (grain + tile - 1) / tile, width, run_tiles,
                     &work);

@@ -19,14 +19,14 @@ void nd4c_ref_numbers_load(const nd4c_ref_tensor *x, int32_t rank, const int64_t
 }
 
 /* The same for the elements of a tensor as it is, forth and back. */
-#define WALK(name, constness, type, run, element)                                                  \
-  void name(const nd4c_ref_tensor *x, constness type *numbers) {                                   \
-    nd4c_ref_walk walk;                                                                            \
-    for (bool more = nd4c_ref_walk_start(&walk, x->rank, x->shape, 1, &x->strides); more;          \
-         more = nd4c_ref_walk_next(&walk)) {                                                       \
-      run(x->dtype, x->data, walk.at[0], walk.step[0], walk.length, (constness element *)numbers); \
-      numbers += walk.length;                                                                      \
-    }                                                                                              \
+#define WALK(name, constness, type, run, element)                                                            \
+  void name(const nd4c_ref_tensor *tensor, constness type *numbers) {                                        \
+    nd4c_ref_walk walk;                                                                                      \
+    for (bool more = nd4c_ref_walk_start(&walk, tensor->rank, tensor->shape, 1, &tensor->strides); more;     \
+         more = nd4c_ref_walk_next(&walk)) {                                                                 \
+      run(tensor->dtype, tensor->data, walk.at[0], walk.step[0], walk.length, (constness element *)numbers); \
+      numbers += walk.length;                                                                                \
+    }                                                                                                        \
   }
 WALK(nd4c_ref_numbers_store, const, double, nd4c_ref_write_doubles, double)
 WALK(nd4c_ref_integers_store, const, int64_t, nd4c_ref_write_words, uint64_t)

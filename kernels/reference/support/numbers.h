@@ -8,10 +8,10 @@
 /* Elements of a tensor of any real dtype or bool, broadcast to `shape`, in C order. */
 void nd4c_ref_numbers_load(const nd4c_ref_tensor *x, int32_t rank, const int64_t *shape, double *numbers);
 /* Stores C-order numbers, each rounded once; into integers whole numbers. */
-void nd4c_ref_numbers_store(const nd4c_ref_tensor *y, const double *numbers);
+void nd4c_ref_numbers_store(const nd4c_ref_tensor *tensor, const double *numbers);
 /* The same for integers; unsigned 64-bit ones beyond the range come out negative. */
-void nd4c_ref_integers_load(const nd4c_ref_tensor *x, int64_t *integers);
-void nd4c_ref_integers_store(const nd4c_ref_tensor *y, const int64_t *integers);
+void nd4c_ref_integers_load(const nd4c_ref_tensor *tensor, int64_t *numbers);
+void nd4c_ref_integers_store(const nd4c_ref_tensor *tensor, const int64_t *numbers);
 
 /* Sum of products. Eight sums side by side: none waits for the one before it. */
 static inline double nd4c_ref_dot(int64_t count, const double *a, const double *b) {
