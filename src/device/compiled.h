@@ -36,8 +36,8 @@ typedef struct nd4c_compile_source {
  * `source` NULL: nothing further is known. `info`: what runs on these extents need. One reference. FORMAT: the file's
  * executable is for another compiler or device. */
 nd4c_status nd4c_compiled_make(const nd4c_compiler *compiler, nd4c_device *device, const nd4c_segment *segment,
-                               const nd4c_compile_options *options, nd4c_compile_source *source,
-                               nd4c_compiled **compiled, nd4c_executable_info *info);
+                               const nd4c_compile_options *options, nd4c_compile_source *source, nd4c_compiled **out,
+                               nd4c_executable_info *info);
 nd4c_compiled *nd4c_compiled_retain(nd4c_compiled *compiled);
 /* Drops a reference. NULL is fine. All runs have ended, or another reference is held until they have. */
 void nd4c_compiled_release(nd4c_compiled *compiled);

@@ -19,7 +19,7 @@ typedef struct nd4c_compute_source {
 /* Merges the sources; `left_out` gets a line for each refused kernel and compiler. `before`: the one that it replaces,
  * which it refers to and which stays alive; NULL: none. */
 nd4c_status nd4c_compute_make(const nd4c_compute_source *sources, int32_t count, const nd4c_compute *before,
-                              nd4c_text *left_out, nd4c_compute **compute);
+                              nd4c_text *left_out, nd4c_compute **out);
 /* Frees one that no device uses yet. NULL is fine. */
 void nd4c_compute_free(nd4c_compute *compute);
 

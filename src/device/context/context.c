@@ -55,10 +55,11 @@ static nd4c_status make_on(nd4c_device *device, nd4c_stream stream, int32_t widt
   return ND4C_OK;
 }
 
-nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict, nd4c_context **out) {
+nd4c_status nd4c_context_make(nd4c_device *device, int32_t width, bool deterministic, bool strict,
+                              nd4c_context **context) {
   nd4c_stream stream = NULL;
   ND4C_TRY(nd4c_stream_open(device, 0, &stream));
-  return make_on(device, stream, width, deterministic, strict, out);
+  return make_on(device, stream, width, deterministic, strict, context);
 }
 
 nd4c_status nd4c_context_create(const nd4c_context_options *options, nd4c_context **context) {

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 
-nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_manager **manager);
+nd4c_status nd4c_memory_manager_make(nd4c_device *device, struct nd4c_memory_manager **out);
 /* Frees all cached blocks; no block may be live. NULL is fine. */
 void nd4c_memory_manager_free(struct nd4c_memory_manager *manager);
 

@@ -219,15 +219,15 @@ static nd4c_status make(nd4c_device *device, nd4c_stream stream, const nd4c_scra
 }
 
 nd4c_status nd4c_scratch_lend(nd4c_device *device, nd4c_stream stream, const nd4c_scratch_range *range, const char *who,
-                              nd4c_scratch **out) {
+                              nd4c_scratch **scratch) {
   const int64_t wanted = preferred(range);
   bool crowded = false;
-  *out = lend_idle(device->scratch, stream, wanted, &crowded);
-  if (*out == NULL) {
+  *scratch = lend_idle(device->scratch, stream, wanted, &crowded);
+  if (*scratch == NULL) {
     give_back(device, stream, wanted); /* a larger one takes their place */
-    ND4C_TRY(make(device, stream, range, wanted, who, out));
+    ND4C_TRY(make(device, stream, range, wanted, who, scratch));
   } else if (ND4C_UNLIKELY(crowded)) {
-    give_back(device, stream, (*out)->block.bytes);
+    give_back(device, stream, (*scratch)->block.bytes);
   }
   return ND4C_OK;
 }

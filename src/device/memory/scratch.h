@@ -26,7 +26,7 @@ typedef struct nd4c_scratch {
   nd4c_shared_fence *seen; /* the value of `last` that a thread which trims the pool queries; retained by that thread */
 } nd4c_scratch;
 
-nd4c_status nd4c_scratch_pool_make(nd4c_device *device, struct nd4c_scratch_pool **pool);
+nd4c_status nd4c_scratch_pool_make(nd4c_device *device, struct nd4c_scratch_pool **out);
 /* Destroys the pool; no stream has scratch any more. NULL is fine. */
 void nd4c_scratch_pool_free(struct nd4c_scratch_pool *pool);
 

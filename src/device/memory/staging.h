@@ -8,9 +8,9 @@
 /* Bytes of one buffer. */
 enum { ND4C_STAGING_BYTES = 1 << 20 };
 
-/* *staging is NULL if the backend offers no pinned memory, or if it would be useless because the device is the host's
+/* *out is NULL if the backend offers no pinned memory, or if it would be useless because the device is the host's
  * own processor or computes in the host's memory. */
-nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **staging);
+nd4c_status nd4c_staging_make(nd4c_device *device, struct nd4c_staging **out);
 void nd4c_staging_free(struct nd4c_staging *staging);
 
 /* Zeroed: none. */

@@ -23,8 +23,8 @@ typedef struct nd4c_executable_entry {
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Checks the bytes: FORMAT with the offset and what was expected. */
-nd4c_status nd4c_executables_check(const void *bytes, int64_t size);
+/* Checks the bytes of a file: FORMAT with the offset and what was expected. */
+nd4c_status nd4c_executables_check(const void *file, int64_t size);
 /* The entry at *position (first 0) of checked bytes; false after the last one. */
 bool nd4c_executables_next(const void *bytes, int64_t size, int64_t *position, nd4c_executable_entry *entry);
 

@@ -15,8 +15,8 @@ nd4c_candidate *nd4c_candidates_at(int32_t index);
 /* A candidate by name, without regard to case, because enums have names in capitals; NULL if there is none. */
 nd4c_candidate *nd4c_candidates_find(const char *name);
 /* Loads a plug-in. `requested`: the configuration names it, so it stays in the list even if it is refused, with the
- * reason. A plug-in with the name of an absent backend replaces it. *candidate is NULL if the file was loaded before:
+ * reason. A plug-in with the name of an absent backend replaces it. *out is NULL if the file was loaded before:
  * nothing changed. */
-nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidate **candidate);
+nd4c_status nd4c_candidates_load(const char *path, bool requested, nd4c_candidate **out);
 
 #endif

@@ -19,6 +19,6 @@ int64_t nd4c_cargo_held(const nd4c_cargo *cargo);
 nd4c_status nd4c_cargo_send(nd4c_cargo *cargo, nd4c_stream stream, const nd4c_block *to, const void *from,
                             int64_t bytes);
 /* Frees an nd4c_cargo; NULL is fine. */
-void nd4c_cargo_free(void *cargo);
+void nd4c_cargo_free(void *argument);
 
 #endif

@@ -30,7 +30,7 @@ nd4c_form *nd4c_form_find(const nd4c_form_request *request);
 
 /* A new form with undefined contents, one reference for the caller; other threads cannot find it yet. MEMORY,
  * MEMORY_CAP. */
-nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **form);
+nd4c_status nd4c_form_make(const nd4c_form_request *request, nd4c_form **out);
 /* Adds a filled form to the storage. If another thread has added an equal one meanwhile, returns that one and frees
  * this one. */
 nd4c_form *nd4c_form_publish(const nd4c_form_request *request, nd4c_form *form);

@@ -245,14 +245,14 @@ static nd4c_status copy_later(copy *c) {
   return status;
 }
 
-nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, nd4c_bring when) {
-  if (target->state != 'I') {
+nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *replica, nd4c_bring when) {
+  if (replica->state != 'I') {
     return ND4C_OK;
   }
   nd4c_replica *source = nd4c_storage_find_current(body);
   if (source == NULL && body->encoding != NULL) {
     ND4C_TRY(nd4c_encoded_decode(body));
-    if (target->state != 'I') {
+    if (replica->state != 'I') {
       return ND4C_OK;
     }
     source = nd4c_storage_find_current(body);
@@ -260,14 +260,14 @@ nd4c_status nd4c_replica_bring(nd4c_storage_body *body, nd4c_replica *target, nd
   if (source == NULL) {
     return nd4c_fail(ND4C_INTERNAL, "a storage without a current replica");
   }
-  copy c = {.body = body, .source = source, .target = target, .when = when};
-  c.carrier = when != ND4C_BRING_NOW && body->base.bytes > 0 ? find_carrier(source->device, target->device) : NULL;
+  copy c = {.body = body, .source = source, .target = replica, .when = when};
+  c.carrier = when != ND4C_BRING_NOW && body->base.bytes > 0 ? find_carrier(source->device, replica->device) : NULL;
   nd4c_status status = c.carrier != NULL ? copy_later(&c) : ND4C_UNSUPPORTED;
   if (status == ND4C_UNSUPPORTED && !nd4c_storage_is_put_off(body)) {
-    status = copy_now(body, source, target);
+    status = copy_now(body, source, replica);
   }
   ND4C_TRY(status);
-  source->state = target->state = 'S';
+  source->state = replica->state = 'S';
   nd4c_storage_update_address(body);
   return ND4C_OK;
 }

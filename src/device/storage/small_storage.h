@@ -15,7 +15,7 @@ typedef struct nd4c_small_storage {
 } nd4c_small_storage;
 
 /* A storage of up to ND4C_SMALL_STORAGE_BYTES on `host`, which is the host device. */
-nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **storage);
+nd4c_status nd4c_small_storage_create(nd4c_device *host, nd4c_dtype dtype, int64_t bytes, nd4c_storage **out);
 
 /* Frees the thread's list. */
 void nd4c_small_storage_trim(nd4c_thread *thread);

@@ -164,11 +164,10 @@ void nd4c_replica_use(nd4c_replica *replica);
 bool nd4c_replica_is_idle(nd4c_replica *replica);
 void nd4c_replica_release_fences(nd4c_replica *replica);
 /* Makes a stale replica on a device, with memory that can be allocated without waiting. */
-nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **replica);
+nd4c_status nd4c_replica_make(nd4c_storage_body *body, nd4c_device *device, nd4c_replica **out);
 /* The same with a block that the caller has allocated. If the storage has a replica with memory there by now, the block
  * is freed. */
-nd4c_status nd4c_replica_install(nd4c_storage_body *body, nd4c_device *device, nd4c_block *block,
-                                 nd4c_replica **replica);
+nd4c_status nd4c_replica_install(nd4c_storage_body *body, nd4c_device *device, nd4c_block *block, nd4c_replica **out);
 /* Frees replicas that were made for operations that then failed. */
 void nd4c_replica_drop_fresh(nd4c_storage_body *body);
 /* Frees the block of a replica that is idle, and the replica unless it is the first. */

@@ -18,7 +18,7 @@ static inline bool nd4c_capture_is_offered(const nd4c_device *device) {
   return device->description.asynchronous && device->ops->capture != NULL;
 }
 
-nd4c_status nd4c_capture_make(nd4c_device *device, nd4c_capture **capture);
+nd4c_status nd4c_capture_make(nd4c_device *device, nd4c_capture **out);
 /* Destroys a capture; none of its launches may be in flight. NULL is fine. */
 void nd4c_capture_free(nd4c_capture *capture);
 /* Begins a recording on a stream that no other work uses. *stream is for the calling thread until end or abandon. */

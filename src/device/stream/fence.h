@@ -27,20 +27,20 @@ typedef struct nd4c_fence_work {
  * waits for it, or at once for a run and for work without numbers. The fence fails if one of its calls fails: the text
  * names the op, or the first failed step of a run. With `steps` the inputs belong to its parts. One reference. A
  * failure means that there is no fence for the work. */
-nd4c_status nd4c_fence_submit(nd4c_timeline *timeline, const nd4c_fence_work *work, nd4c_shared_fence **fence);
+nd4c_status nd4c_fence_submit(nd4c_timeline *timeline, const nd4c_fence_work *work, nd4c_shared_fence **out);
 /* A fence of all work enqueued so far, without further work. One reference. */
-nd4c_status nd4c_fence_place(nd4c_timeline *timeline, const char *op, nd4c_shared_fence **fence);
+nd4c_status nd4c_fence_place(nd4c_timeline *timeline, const char *op, nd4c_shared_fence **out);
 /* For work without numbers on a stream with no other work in flight: records, at once, everything that was enqueued
  * there since the last record, so that the stream may be returned. One reference. Does not run release callbacks:
  * nd4c_fence_settle_earlier, which must follow, does. */
 nd4c_status nd4c_fence_record(nd4c_device *device, nd4c_stream stream, const char *op, nd4c_shared_fence *const *after,
-                              int32_t after_count, nd4c_shared_fence **fence);
+                              int32_t after_count, nd4c_shared_fence **out);
 /* Settles fences on the fence's stream that are known to have ended, and releases what their work needed. */
 void nd4c_fence_settle_earlier(const nd4c_shared_fence *fence);
 /* The fence of one result of a run: ready when `run` is, and failed if one of the calls on which the part depends, or
  * one of `after`, has failed. One reference; retains `run`. */
 nd4c_status nd4c_fence_make_part(nd4c_shared_fence *run, int32_t part, nd4c_shared_fence *const *after,
-                                 int32_t after_count, nd4c_shared_fence **fence);
+                                 int32_t after_count, nd4c_shared_fence **out);
 /* Attaches an object that the work needs, with `bytes` bytes of the device's memory. nd4c calls `release` with it when
  * the work is known to have ended, possibly before this returns, if another thread has drained the device. Once for
  * each fence. If `bytes` is not 0, records a vendor's fence, so that the end is known early. */

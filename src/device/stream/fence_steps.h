@@ -13,7 +13,7 @@ typedef struct nd4c_fence_steps nd4c_fence_steps;
 
 /* A table for calls with points 1 .. step_count and part_count parts, without dependencies and names. One reference.
  * MEMORY. */
-nd4c_status nd4c_fence_steps_make(int32_t step_count, int32_t part_count, nd4c_fence_steps **steps);
+nd4c_status nd4c_fence_steps_make(int32_t step_count, int32_t part_count, nd4c_fence_steps **out);
 /* Names a step for the text of a failure; copies the name. MEMORY. */
 nd4c_status nd4c_fence_steps_set_name(nd4c_fence_steps *steps, int32_t point, const char *name);
 /* Makes a part depend on a step. */

@@ -16,8 +16,8 @@ typedef struct nd4c_stream_hook {
 enum { ND4C_STREAM_HOOKS = 1 }; /* at most */
 ND4C_HOOK_LIST(stream_hooks, nd4c_stream_hook);
 
-/* *pool NULL on a synchronous device. */
-nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **pool);
+/* *out is NULL on a synchronous device. */
+nd4c_status nd4c_stream_pool_make(nd4c_device *device, struct nd4c_stream_pool **out);
 /* Destroys the pool and its idle streams. NULL is fine. */
 void nd4c_stream_pool_free(struct nd4c_stream_pool *pool);
 

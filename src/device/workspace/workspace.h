@@ -76,11 +76,11 @@ struct nd4c_workspace *nd4c_workspace_first(void);
 
 /* A storage in the thread's innermost scope; *taken false: its workspace is not for that device, nothing was done. */
 nd4c_status nd4c_workspace_allocate(nd4c_thread *thread, nd4c_device *device, nd4c_dtype dtype, int64_t bytes,
-                                    const char *origin, bool *taken, nd4c_storage **storage);
+                                    const char *origin, bool *taken, nd4c_storage **out);
 /* Moves a storage of a workspace to separate memory; leaves any other unchanged. */
-nd4c_status nd4c_workspace_move_out(nd4c_storage *storage);
+nd4c_status nd4c_workspace_move_out(nd4c_storage *base);
 /* Removes a storage from its workspace, if it is in one, after its contents have moved to other devices. */
-void nd4c_workspace_part(nd4c_storage *storage);
+void nd4c_workspace_part(nd4c_storage *base);
 /* A storage with references that was made in the innermost scope; NULL: there is none, and all pending work there has
  * been waited for. `claim`: keeps it until nd4c_workspace_move_claimed, which must follow. */
 nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *workspace, bool claim);
