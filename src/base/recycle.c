@@ -183,22 +183,22 @@ void *nd4c_recycle_grow(void *block, size_t used, size_t bytes, size_t wanted) {
   return larger;
 }
 
-void nd4c_recycle_give(void *memory, size_t bytes) {
-  if (memory == NULL) {
+void nd4c_recycle_give(void *block, size_t bytes) {
+  if (block == NULL) {
     return;
   }
   thread_lists *lists = NULL;
   if (!ND4C_RECYCLES || bytes > ND4C_RECYCLE_LARGEST || (lists = own != NULL ? own : make_own()) == NULL) {
-    nd4c_deallocate(memory);
+    nd4c_deallocate(block);
     return;
   }
   int class = class_of(bytes);
   if (ND4C_UNLIKELY(lists->count[class] >= kept_at_most(class))) {
     send_batch(lists, class);
   }
-  idle_block *block = memory;
-  block->next = lists->first[class];
-  lists->first[class] = block;
+  idle_block *idle = block;
+  idle->next = lists->first[class];
+  lists->first[class] = idle;
   lists->count[class]++;
 }
 

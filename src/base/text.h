@@ -23,9 +23,9 @@ void nd4c_text_free(nd4c_text *text);
  * is then freed. */
 nd4c_status nd4c_text_take(nd4c_text *text, char **result);
 
-/* Length of the character at `at`, in a NUL-terminated text; 0 if the bytes are not UTF-8 (RFC 3629: no overlong forms,
+/* Length of the first character of a NUL-terminated text; 0 if the bytes are not UTF-8 (RFC 3629: no overlong forms,
  * no surrogates), or for a control character or the terminating NUL. */
-size_t nd4c_text_character(const char *at);
+size_t nd4c_text_character(const char *text);
 /* Makes a text from outside nd4c safe to print and to put in JSON, in place: valid UTF-8 without control characters.
  * Newlines and tabs become spaces, other invalid bytes '?'; with `lines` newlines stay. A truncated character at the
  * end is removed. Returns the text. */

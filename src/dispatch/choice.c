@@ -506,8 +506,8 @@ static nd4c_status explain_search(search *s, nd4c_text *text, nd4c_choice *choic
   return ND4C_OK;
 }
 
-nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *anybody) {
-  *anybody = false;
+nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *taken) {
+  *taken = false;
   if (nd4c_device_admit(context->device) != ND4C_OK) {
     nd4c_text_print(text, "%s on %s: %s\n", call->op->name, context->device->name, nd4c_error_message());
     return ND4C_OK;
@@ -516,7 +516,7 @@ nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *ca
   nd4c_choice choice = {.references = 1, .device = context->device};
   nd4c_status status = search_begin(&s);
   if (status == ND4C_OK) {
-    status = explain_search(&s, text, &choice, anybody);
+    status = explain_search(&s, text, &choice, taken);
   }
   search_end(&s);
   if (choice.kernel != NULL && choice.kernel->unprepare != NULL && choice.state != NULL) {

@@ -49,7 +49,7 @@ typedef struct nd4c_constants {
  * strictness (STRICT: the forced engine cannot serve). UNSUPPORTED if nothing computes the call; the text has each
  * candidate's reason. `request`: for compilers; NULL: none. */
 nd4c_status nd4c_choice_make(const nd4c_context *context, const nd4c_call *call, const nd4c_constants *constants,
-                             const nd4c_compile_request *request, nd4c_choice **choice);
+                             const nd4c_compile_request *request, nd4c_choice **out);
 nd4c_choice *nd4c_choice_retain(nd4c_choice *choice);
 void nd4c_choice_release(nd4c_choice *choice);
 
@@ -67,7 +67,7 @@ bool nd4c_choice_is_possible(const nd4c_context *context, const nd4c_call *call,
 const char *nd4c_choice_engine(const nd4c_choice *choice);
 const char *nd4c_choice_name(const nd4c_choice *choice);
 
-/* One line for each candidate: taken, or why not. *anybody: whether one was taken. */
+/* One line for each candidate: taken, or why not. *taken: whether one was taken. */
 nd4c_status nd4c_choice_explain(const nd4c_context *context, const nd4c_call *call, nd4c_text *text, bool *taken);
 
 /* The memory order that the best usable kernel prefers for the outputs; false: no preference. */

@@ -339,14 +339,14 @@ static nd4c_config_row describe_pending(int32_t index) {
   return row;
 }
 
-nd4c_status nd4c_config_rows_get(int32_t index, nd4c_config_row *out) {
+nd4c_status nd4c_config_rows_get(int32_t index, nd4c_config_row *row) {
   enum { FIRST_SIZE = offsetof(nd4c_config_row, refused) }; /* the struct's size in version 0.1, up to `source` */
-  if (out == NULL) {
+  if (row == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "config_get_row: row is NULL");
   }
-  if (out->struct_size < FIRST_SIZE) {
+  if (row->struct_size < FIRST_SIZE) {
     return nd4c_fail(ND4C_ARGUMENT, "config_get_row: struct_size is %u, expected at least %d",
-                     (unsigned)out->struct_size, (int)FIRST_SIZE);
+                     (unsigned)row->struct_size, (int)FIRST_SIZE);
   }
   ND4C_TRY(values_use());
   nd4c_lock_acquire(&values_lock);
@@ -355,8 +355,8 @@ nd4c_status nd4c_config_rows_get(int32_t index, nd4c_config_row *out) {
   const bool found = key >= 0 || (waiting >= 0 && waiting < nd4c_config_pending_count());
   if (found) {
     nd4c_config_row filled = key >= 0 ? describe_key(key) : describe_pending(waiting);
-    filled.struct_size = out->struct_size;
-    memcpy(out, &filled, out->struct_size < sizeof filled ? out->struct_size : sizeof filled);
+    filled.struct_size = row->struct_size;
+    memcpy(row, &filled, row->struct_size < sizeof filled ? row->struct_size : sizeof filled);
   }
   nd4c_lock_release(&values_lock);
   return found ? ND4C_OK

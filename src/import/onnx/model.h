@@ -173,16 +173,16 @@ static inline nd4c_onnx_value *nd4c_onnx_graph_value(const nd4c_onnx_graph *grap
 nd4c_status nd4c_onnx_names_intern(nd4c_onnx_model *model, nd4c_onnx_graph *graph, nd4c_span name, int32_t *number);
 /* The number, or ND4C_ONNX_NONE. */
 int32_t nd4c_onnx_names_find(const nd4c_onnx_graph *graph, nd4c_span name);
-nd4c_status nd4c_onnx_graph_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
+nd4c_status nd4c_onnx_graph_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer,
                                   nd4c_onnx_graph *graph);
-nd4c_status nd4c_onnx_function_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field);
+nd4c_status nd4c_onnx_function_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer);
 /* An OperatorSetIdProto; the last entry for a domain is the valid one. */
-nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *field,
+nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire, const nd4c_wire_field *outer,
                                   nd4c_region_list *opsets);
 nd4c_status nd4c_onnx_node_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
                                  const nd4c_wire_field *field);
 nd4c_status nd4c_onnx_value_info_parse(nd4c_onnx_model *model, nd4c_onnx_graph *graph, const nd4c_wire *wire,
-                                       const nd4c_wire_field *field, nd4c_region_list *list);
+                                       const nd4c_wire_field *outer, nd4c_region_list *list);
 /* Checks definitions and order in every graph; finds captured values and last uses. */
 nd4c_status nd4c_onnx_model_check(nd4c_onnx_model *model);
 /* Sorts the functions by their keys; FORMAT if two have one key. */
