@@ -232,11 +232,31 @@ def enums_header(families, words):
     return "\n".join([*out, "#endif", ""])
 
 
-def main_header(families):
-    listed = "\n".join(f" *   {family + '.h':<18}{len(ops):>3} ops" for family, ops in families.items())
-    includes = "\n".join(f'#include "nd4c/ops/{family}.h"' for family in families)
-    total = sum(len(ops) for ops in families.values())
-    return HEAD.replace("@LISTED@", listed).replace("@INCLUDES@", includes).replace("@TOTAL@", str(total))
+def main_header(families, about):
+    lines = [f" *   {family + '.h':<18}{len(ops):>3} ops  {about[family]}" for family, ops in families.items()]
+    rows = [f'  X({family}, {family.upper()}, "{about[family]}")' for family in families]
+    for line in [*lines, *rows]:
+        if len(line) > WIDTH:
+            raise SystemExit(f"'{line}': longer than {WIDTH} columns: shorten the comment of the family's rows")
+    define = "#define ND4C_FAMILY_TABLE(X)"
+    width = max(len(row) for row in [define, *rows])
+    table = "\n".join([*(f"{row:<{width}} \\" for row in [define, *rows[:-1]]), rows[-1]])
+    fields = {"LISTED": "\n".join(lines), "TOTAL": str(sum(len(ops) for ops in families.values())), "FAMILIES": table,
+              "INCLUDES": "\n".join(f'#include "nd4c/ops/{family}.h"' for family in families)}
+    return re.sub(r"@(\w+)@", lambda field: fields[field.group(1)], HEAD)
+
+
+def read_about(source, families):
+    """What each family has, by the first sentence of its file in op_table/."""
+    about = {}
+    for family in families:
+        path = source / f"include/nd4c/op_table/{family}.h"
+        comment = path.read_text().split("*/", 1)[0].replace("\n *", "\n")
+        found = re.match(r"/\* Rows of the op table: (.*?)\. ", " ".join(comment.split()))
+        if found is None:
+            raise SystemExit(f"{path}: expected a comment 'Rows of the op table: what the family has. ...' at its top")
+        about[family] = found.group(1)
+    return about
 
 
 ENUMS_HEAD = """/* The enums of attributes whose values have words, made from the tables of words in
@@ -297,6 +317,9 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
 #include "nd4c/op_schema.h"
 @INCLUDES@
 
+/* X(family, FAMILY, what it has): the family's rows are ND4C_OPS_<FAMILY>(OP) of op_table.h. */
+@FAMILIES@
+
 #endif
 """
 
@@ -322,7 +345,7 @@ def main():
     check_names(source, families, words)
     functions = read_rules(source)
     of = statuses(source, functions)
-    files = {"ops.h": main_header(families), "ops/enums.h": enums_header(families, words)}
+    files = {"ops.h": main_header(families, read_about(source, families)), "ops/enums.h": enums_header(families, words)}
     for family, ops in families.items():
         files[f"ops/{family}.h"] = family_header(family, ops, functions, of)
     for name, text in files.items():

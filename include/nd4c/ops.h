@@ -2,29 +2,29 @@
  * nd4c_add_on on a given context (NULL: the current one). Made by scripts/ops_header.py (target ops-header) from the op
  * table: change op_table.h, not these files. The enums of attributes are in ops/enums.h. A header for each family:
  *
- *   activation.h       21 ops
- *   attention.h         6 ops
- *   binary.h           17 ops
- *   contraction.h      15 ops
- *   creation.h         13 ops
- *   decomposition.h    24 ops
- *   image.h            19 ops
- *   indexing.h         60 ops
- *   learning.h          5 ops
- *   loss.h             19 ops
- *   mathematics.h      71 ops
- *   normalization.h    17 ops
- *   quantization.h     12 ops
- *   random.h           17 ops
- *   recurrent.h        10 ops
- *   reduction.h         9 ops
- *   shape.h             9 ops
- *   signal.h           24 ops
- *   sorting.h          27 ops
- *   statistics.h       39 ops
- *   text.h              9 ops
- *   unary.h            24 ops
- *   window.h           17 ops
+ *   activation.h       21 ops  elu, selu, mish, swish, glu and others; relu, sigmoid, tanh and gelu are in unary.h
+ *   attention.h         6 ops  attention, linear attention, rotary embedding, embedding_bag
+ *   binary.h           17 ops  element-wise ops of two and three arrays (arithmetic, comparisons, logic, where)
+ *   contraction.h      15 ops  matrix products, linear layers, products of arrays summed over axes, diagonals
+ *   creation.h         13 ops  arrays from numbers (full, zeros, arange, linspace, eye)
+ *   decomposition.h    24 ops  factorisations of matrices, the equations that they solve, norms
+ *   image.h            19 ops  images (resizing, sampling, regions of interest, decoding, colours)
+ *   indexing.h         60 ops  picking, placing and moving elements (take, scatter, pad, tile, one_hot, segments)
+ *   learning.h          5 ops  classical machine learning (trees, support vector machines, labels)
+ *   loss.h             19 ops  losses, and steps of optimisers (SGD, momentum, Adagrad, RMSprop, Adam, AdamW)
+ *   mathematics.h      71 ops  further element-wise ops (elementary and special functions, bits, parts of numbers)
+ *   normalization.h    17 ops  normalisations, softmax, clipping by a norm, biases
+ *   quantization.h     12 ops  quantisation, casts to float8, products and convolutions of quantised numbers
+ *   random.h           17 ops  random numbers, permutations, dropout
+ *   recurrent.h        10 ops  recurrent layers and cells (RNN, LSTM, GRU, SRU), CTC losses and decoders
+ *   reduction.h         9 ops  reductions over axes (sum, mean, min, max, argmax)
+ *   shape.h             9 ops  reshape, transpose, squeeze, slice, concat, gather; a view where possible
+ *   signal.h           24 ops  Fourier transforms, windows, convolution of sequences
+ *   sorting.h          27 ops  sorting, searching, sets, histograms
+ *   statistics.h       39 ops  statistics over axes, cumulative ops along an axis, distances between vectors
+ *   text.h              9 ops  strings (joining, splitting, case, regular expressions, TF-IDF)
+ *   unary.h            24 ops  element-wise ops of one array (abs, exp, relu, sigmoid, tanh, gelu, clip, cast)
+ *   window.h           17 ops  convolutions, pools and morphology
  *
  * A comment says what the op computes, and then:
  *
@@ -91,5 +91,31 @@
 #include "nd4c/ops/text.h"
 #include "nd4c/ops/unary.h"
 #include "nd4c/ops/window.h"
+
+/* X(family, FAMILY, what it has): the family's rows are ND4C_OPS_<FAMILY>(OP) of op_table.h. */
+#define ND4C_FAMILY_TABLE(X)                                                                                         \
+  X(activation, ACTIVATION, "elu, selu, mish, swish, glu and others; relu, sigmoid, tanh and gelu are in unary.h")   \
+  X(attention, ATTENTION, "attention, linear attention, rotary embedding, embedding_bag")                            \
+  X(binary, BINARY, "element-wise ops of two and three arrays (arithmetic, comparisons, logic, where)")              \
+  X(contraction, CONTRACTION, "matrix products, linear layers, products of arrays summed over axes, diagonals")      \
+  X(creation, CREATION, "arrays from numbers (full, zeros, arange, linspace, eye)")                                  \
+  X(decomposition, DECOMPOSITION, "factorisations of matrices, the equations that they solve, norms")                \
+  X(image, IMAGE, "images (resizing, sampling, regions of interest, decoding, colours)")                             \
+  X(indexing, INDEXING, "picking, placing and moving elements (take, scatter, pad, tile, one_hot, segments)")        \
+  X(learning, LEARNING, "classical machine learning (trees, support vector machines, labels)")                       \
+  X(loss, LOSS, "losses, and steps of optimisers (SGD, momentum, Adagrad, RMSprop, Adam, AdamW)")                    \
+  X(mathematics, MATHEMATICS, "further element-wise ops (elementary and special functions, bits, parts of numbers)") \
+  X(normalization, NORMALIZATION, "normalisations, softmax, clipping by a norm, biases")                             \
+  X(quantization, QUANTIZATION, "quantisation, casts to float8, products and convolutions of quantised numbers")     \
+  X(random, RANDOM, "random numbers, permutations, dropout")                                                         \
+  X(recurrent, RECURRENT, "recurrent layers and cells (RNN, LSTM, GRU, SRU), CTC losses and decoders")               \
+  X(reduction, REDUCTION, "reductions over axes (sum, mean, min, max, argmax)")                                      \
+  X(shape, SHAPE, "reshape, transpose, squeeze, slice, concat, gather; a view where possible")                       \
+  X(signal, SIGNAL, "Fourier transforms, windows, convolution of sequences")                                         \
+  X(sorting, SORTING, "sorting, searching, sets, histograms")                                                        \
+  X(statistics, STATISTICS, "statistics over axes, cumulative ops along an axis, distances between vectors")         \
+  X(text, TEXT, "strings (joining, splitting, case, regular expressions, TF-IDF)")                                   \
+  X(unary, UNARY, "element-wise ops of one array (abs, exp, relu, sigmoid, tanh, gelu, clip, cast)")                 \
+  X(window, WINDOW, "convolutions, pools and morphology")
 
 #endif

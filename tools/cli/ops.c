@@ -1,4 +1,5 @@
 /* nd4c ops: the ops of this build, from their schemas. main.c calls cli_ops. */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -258,9 +259,10 @@ static void print_worded(int32_t position, const worded *row) {
 
 static void print_words(void) {
   (void)printf(
-      "\n## Values of attributes by name\n\nThe C functions take the numbers in parentheses, which `nd4c/op_schema.h` "
-      "has as "
-      "enums; Python takes the names.\n\n"
+      "\n## Values of attributes by name\n\nThe C functions take the numbers in parentheses. `nd4c/ops/enums.h` has "
+      "them "
+      "as enums:\n"
+      "`ND4C_AUTO_PAD_SAME_UPPER` is `same_upper`. Python takes the names.\n\n"
       "| attribute | values | ops |\n|---|---|---|\n");
   for (int32_t i = 0; i < nd4c_op_count(); i++) {
     worded row;
@@ -272,45 +274,91 @@ static void print_words(void) {
   }
 }
 
-static int print_markdown(const filter *f) {
+static void print_row(const nd4c_op_info *op) {
   char text[1024];
-  const char *category = "";
+  (void)printf("| `%s` | %" PRIu32 " | %" PRIu32 " | ", signature(op, text, sizeof text), op->op, op->version);
+  for (const char *c = op->doc; *c != '\0'; c++) { /* a bar would end the cell */
+    (void)printf(*c == '|' ? "\\%c" : "%c", *c);
+  }
+  (void)printf(" | %s | %s |", dtypes_text(op->dtypes, text, sizeof text), op->category_name);
+  const char *names = strcmp(op->names, "|||") == 0 ? "-|-|-|-" : op->names;
+  for (const char *c = names; *c != '\0'; c++) { /* the bars between names are those between cells */
+    (void)printf(*c == '|' ? " |" : c == names || c[-1] == '|' ? " %c" : "%c", *c);
+  }
+  (void)printf(" |\n");
+}
+
+/* The ops of one header of nd4c/ops. */
+typedef struct family {
+  const char *name;
+  const char *about;
+  const nd4c_op *ops;
+  size_t count;
+} family;
+
+#define OP_NUMBER(number, ...) number,
+#define FAMILY_OPS(name, NAME, about) static const nd4c_op ops_of_##name[] = {ND4C_OPS_##NAME(OP_NUMBER)};
+ND4C_FAMILY_TABLE(FAMILY_OPS)
+
+#define FAMILY_ROW(name, NAME, about) {#name, about, ops_of_##name, sizeof ops_of_##name / sizeof ops_of_##name[0]},
+static const family families[] = {ND4C_FAMILY_TABLE(FAMILY_ROW)};
+
+static void print_table_head(void) {
+  (void)printf(
+      "| op | number | version | meaning | dtypes of the first input | category | NumPy | PyTorch | ONNX | ND4J |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n");
+}
+
+/* The family's ops that match; nothing if none does. */
+static void print_family(const family *fam, const filter *f) {
+  bool begun = false;
+  for (size_t i = 0; i < fam->count; i++) {
+    const nd4c_op_info *op = nd4c_op_get(fam->ops[i]);
+    if (op == NULL || !matches(op, f)) {
+      continue;
+    }
+    if (!begun) {
+      (void)printf("\n## %c%s\n\n`nd4c/ops/%s.h`: %s.\n\n", toupper((unsigned char)fam->name[0]), fam->name + 1,
+                   fam->name, fam->about);
+      print_table_head();
+      begun = true;
+    }
+    print_row(op);
+  }
+}
+
+static void print_plugin_ops(const filter *f) {
+  bool begun = false;
+  for (int32_t i = 0; i < nd4c_op_count(); i++) {
+    const nd4c_op_info *op = nd4c_op_at(i);
+    if (op->provider[0] == '\0' || !matches(op, f)) {
+      continue;
+    }
+    if (!begun) {
+      (void)printf("\n## Plug-ins\n\n");
+      print_table_head();
+      begun = true;
+    }
+    print_row(op);
+  }
+}
+
+static int print_markdown(const filter *f) {
   (void)printf(
       "# Ops\n\n"
       "Made by `nd4c ops --markdown` from `include/nd4c/op_table.h`; a test keeps it current.\n\n"
-      "An input marked `?` may be left out, one marked `...` takes the rest of the inputs. Attributes stand after the\n"
-      "semicolon with their defaults, outputs behind the arrow. `nd4c_<name>` is the C function, its parameters in "
-      "this\n"
-      "order. Some attributes take one of few values, each with a name; a table at the end of this page lists them.\n"
-      "`int`, `uint`, `float`, `complex` stand for all dtypes of that kind that are computed with, `float8` and "
-      "`packed`\n"
-      "(int4, int2, float4) for those that are stored, moved, cast and quantised. The last four columns give the op's\n"
-      "names in NumPy or SciPy, PyTorch, ONNX and ND4J. A column is empty if that library has no function with "
-      "exactly\n"
-      "this meaning. All four have a dash if none of the libraries has one.\n");
-  for (int32_t i = 0; i < nd4c_op_count(); i++) {
-    const nd4c_op_info *op = nd4c_op_at(i);
-    if (!matches(op, f)) {
-      continue;
-    }
-    if (strcmp(category, op->category_name) != 0) {
-      category = op->category_name;
-      (void)printf(
-          "\n## %s\n\n| op | number | version | meaning | dtypes of the first input | NumPy | PyTorch | ONNX | ND4J |\n"
-          "|---|---|---|---|---|---|---|---|---|\n",
-          category);
-    }
-    (void)printf("| `%s` | %" PRIu32 " | %" PRIu32 " | ", signature(op, text, sizeof text), op->op, op->version);
-    for (const char *c = op->doc; *c != '\0'; c++) { /* a bar would end the cell */
-      (void)printf(*c == '|' ? "\\%c" : "%c", *c);
-    }
-    (void)printf(" | %s |", dtypes_text(op->dtypes, text, sizeof text));
-    const char *names = strcmp(op->names, "|||") == 0 ? "-|-|-|-" : op->names;
-    for (const char *c = names; *c != '\0'; c++) { /* the bars between names are those between cells */
-      (void)printf(*c == '|' ? " |" : c == names || c[-1] == '|' ? " %c" : "%c", *c);
-    }
-    (void)printf(" |\n");
+      "The ops stand by family; each family has a header in `nd4c/ops`. An input marked `?` may be left out, one\n"
+      "marked `...` takes the rest of the inputs. Attributes stand after the semicolon with their defaults, outputs\n"
+      "behind the arrow. `nd4c_<name>` is the C function, its parameters in this order. Some attributes take one of\n"
+      "few values, each with a name; a table at the end of this page lists them. `int`, `uint`, `float`, `complex`\n"
+      "stand for all dtypes of that kind that are computed with, `float8` and `packed` (int4, int2, float4) for those\n"
+      "that are stored, moved, cast and quantised. Routing and tracing group ops by category. The last four columns\n"
+      "give the op's names in NumPy or SciPy, PyTorch, ONNX and ND4J. A column is empty if that library has no\n"
+      "function with exactly this meaning. All four have a dash if none of the libraries has one.\n");
+  for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+    print_family(&families[i], f);
   }
+  print_plugin_ops(f);
   if (f->pattern == NULL) {
     print_words();
     print_composites();

@@ -1,4 +1,5 @@
-/* Rows of the op table: activations beyond relu, sigmoid, tanh and gelu (unary.h). op_table.h says how to read them. */
+/* Rows of the op table: elu, selu, mish, swish, glu and others; relu, sigmoid, tanh and gelu are in unary.h.
+ * op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_ACTIVATION_H
 #define ND4C_OP_TABLE_ACTIVATION_H
 

@@ -1,4 +1,5 @@
-/* Rows of the op table: attention and what goes with it. op_table.h says how to read them. */
+/* Rows of the op table: attention, linear attention, rotary embedding, embedding_bag. op_table.h says how to read
+ * them. */
 #ifndef ND4C_OP_TABLE_ATTENTION_H
 #define ND4C_OP_TABLE_ATTENTION_H
 

@@ -1,4 +1,5 @@
-/* Rows of the op table: element-wise ops of two and three arrays. op_table.h says how to read them. */
+/* Rows of the op table: element-wise ops of two and three arrays (arithmetic, comparisons, logic, where). op_table.h
+ * says how to read them. */
 #ifndef ND4C_OP_TABLE_BINARY_H
 #define ND4C_OP_TABLE_BINARY_H
 

@@ -1,5 +1,5 @@
-/* Rows of the op table: matrix products, products of arrays summed over axes, diagonals. op_table.h says how to read
- * them.
+/* Rows of the op table: matrix products, linear layers, products of arrays summed over axes, diagonals. op_table.h says
+ * how to read them.
  *
  * Sums are kept in double, double complex or 64 bits and rounded (or wrapped) once at the end, also where several
  * arrays are multiplied; BLAS computes large products of float32 and complex64, in single precision, as in matmul. */

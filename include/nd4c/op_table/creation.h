@@ -1,4 +1,4 @@
-/* Rows of the op table: arrays from numbers. op_table.h says how to read them. */
+/* Rows of the op table: arrays from numbers (full, zeros, arange, linspace, eye). op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_CREATION_H
 #define ND4C_OP_TABLE_CREATION_H
 

@@ -1,4 +1,5 @@
-/* Rows of the op table: images. op_table.h says how to read them. */
+/* Rows of the op table: images (resizing, sampling, regions of interest, decoding, colours). op_table.h says how to
+ * read them. */
 #ifndef ND4C_OP_TABLE_IMAGE_H
 #define ND4C_OP_TABLE_IMAGE_H
 

@@ -1,4 +1,5 @@
-/* Rows of the op table: picking, placing and moving elements. op_table.h says how to read them.
+/* Rows of the op table: picking, placing and moving elements (take, scatter, pad, tile, one_hot, segments). op_table.h
+ * says how to read them.
  *
  * Indices are int32 or int64; negative ones count from the end; an index out of range gives ND4C_INDEX, and nothing is
  * written. If several updates of a scatter go to one element, they are applied one after the other in C order of the

@@ -1,4 +1,5 @@
-/* Rows of the op table: classical machine learning. op_table.h says how to read them. */
+/* Rows of the op table: classical machine learning (trees, support vector machines, labels). op_table.h says how to
+ * read them. */
 #ifndef ND4C_OP_TABLE_LEARNING_H
 #define ND4C_OP_TABLE_LEARNING_H
 

@@ -1,4 +1,5 @@
-/* Rows of the op table: losses and steps of optimisers. op_table.h says how to read them. */
+/* Rows of the op table: losses, and steps of optimisers (SGD, momentum, Adagrad, RMSprop, Adam, AdamW). op_table.h
+ * says how to read them. */
 #ifndef ND4C_OP_TABLE_LOSS_H
 #define ND4C_OP_TABLE_LOSS_H
 

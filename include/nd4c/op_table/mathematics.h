@@ -1,5 +1,5 @@
-/* Rows of the op table: elementary functions that unary.h and binary.h do not have, special functions, and functions of
- * an integer's bits or a number's parts. op_table.h says how to read them. */
+/* Rows of the op table: further element-wise ops (elementary and special functions, bits, parts of numbers).
+ * op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_MATHEMATICS_H
 #define ND4C_OP_TABLE_MATHEMATICS_H
 

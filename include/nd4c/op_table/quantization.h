@@ -1,4 +1,5 @@
-/* Rows of the op table: quantisation, products of quantised numbers. op_table.h says how to read them. */
+/* Rows of the op table: quantisation, casts to float8, products and convolutions of quantised numbers. op_table.h
+ * says how to read them. */
 #ifndef ND4C_OP_TABLE_QUANTIZATION_H
 #define ND4C_OP_TABLE_QUANTIZATION_H
 

@@ -1,4 +1,4 @@
-/* Rows of the op table: random numbers. op_table.h says how to read them.
+/* Rows of the op table: random numbers, permutations, dropout. op_table.h says how to read them.
  *
  * The generator is Philox4x32 with 10 rounds, a function of a key and a counter. Its state is an array of int64 or
  * uint64: the key (the seed), the counter, and, if there is a third element, the counter's upper 64 bits. An op reads

@@ -1,5 +1,5 @@
-/* Rows of the op table: recurrent layers and cells, connectionist temporal classification. op_table.h says how to read
- * them. */
+/* Rows of the op table: recurrent layers and cells (RNN, LSTM, GRU, SRU), CTC losses and decoders. op_table.h says
+ * how to read them. */
 #ifndef ND4C_OP_TABLE_RECURRENT_H
 #define ND4C_OP_TABLE_RECURRENT_H
 

@@ -1,4 +1,4 @@
-/* Rows of the op table: reductions over axes. op_table.h says how to read them. */
+/* Rows of the op table: reductions over axes (sum, mean, min, max, argmax). op_table.h says how to read them. */
 #ifndef ND4C_OP_TABLE_REDUCTION_H
 #define ND4C_OP_TABLE_REDUCTION_H
 

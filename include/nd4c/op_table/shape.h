@@ -1,4 +1,5 @@
-/* Rows of the op table: ops that give a view where they can. op_table.h says how to read them. */
+/* Rows of the op table: reshape, transpose, squeeze, slice, concat, gather; a view where possible. op_table.h says
+ * how to read them. */
 #ifndef ND4C_OP_TABLE_SHAPE_H
 #define ND4C_OP_TABLE_SHAPE_H
 

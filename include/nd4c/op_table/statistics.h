@@ -1,4 +1,5 @@
-/* Rows of the op table: statistics over axes, and cumulative ops along an axis. op_table.h says how to read them. */
+/* Rows of the op table: statistics over axes, cumulative ops along an axis, distances between vectors. op_table.h
+ * says how to read them. */
 #ifndef ND4C_OP_TABLE_STATISTICS_H
 #define ND4C_OP_TABLE_STATISTICS_H
 

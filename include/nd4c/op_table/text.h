@@ -1,5 +1,5 @@
-/* Rows of the op table: strings. Strings live on the host; these ops run there, and only eagerly, not in plans.
- * op_table.h says how to read the rows. */
+/* Rows of the op table: strings (joining, splitting, case, regular expressions, TF-IDF). Strings live on the host;
+ * these ops run there, and only eagerly, not in plans. op_table.h says how to read the rows. */
 #ifndef ND4C_OP_TABLE_TEXT_H
 #define ND4C_OP_TABLE_TEXT_H
 

@@ -1,4 +1,5 @@
-/* Rows of the op table: element-wise ops of one array. op_table.h says how to read them. */
+/* Rows of the op table: element-wise ops of one array (abs, exp, relu, sigmoid, tanh, gelu, clip, cast). op_table.h
+ * says how to read them. */
 #ifndef ND4C_OP_TABLE_UNARY_H
 #define ND4C_OP_TABLE_UNARY_H
 
