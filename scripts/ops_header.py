@@ -223,7 +223,7 @@ def enums_header(families, words):
     out = [ENUMS_HEAD]
     for kind in words:
         where = "; ".join(f"{attr} of {', '.join(ops)}" for attr, ops in users[kind.type].items())
-        lines = [wrap(kind.comment, "/* ", " * ")] + ([wrap(f"Attribute {where}.", " * ", " *     ")] if where else [])
+        lines = [wrap(kind.comment, "/* ", " * ")] + ([wrap(f"Attribute {where}.", " * ", " * ")] if where else [])
         out += ["\n".join(lines) + " */", f"typedef enum nd4c_{kind.type} {{"]
         for i, (name, number, note) in enumerate(kind.constants):
             comma = "," if i + 1 < len(kind.constants) else ""

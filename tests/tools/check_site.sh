@@ -18,7 +18,7 @@ site() { "$python" "$source/tools/site/build_site.py" --quick "$@"; }
 site --source "$source" --build "$build" --output "$work/site" | tee "$work/said"
 # The required entries of the reference, counted in their sources.
 reference=$work/site/reference
-for header in "$source"/include/nd4c/*.h "$source"/include/nd4c/plugin/*.h; do
+for header in "$source"/include/nd4c/*.h "$source"/include/nd4c/ops/enums.h "$source"/include/nd4c/plugin/*.h; do
   page=${header#"$source"/include/nd4c/}
   [ -s "$reference/headers/${page%.h}.html" ] || { echo "no page about $page"; exit 1; }
 done
@@ -36,6 +36,13 @@ for word in POISONED float8_e4m3fn GroupNormalization nd4j.multibackend.trace "n
 done
 grep -q '"location":"reference/ops/window.html#conv"' "$work/site/search/search_index.json" ||
   { echo "the search does not know conv"; exit 1; }
+for word in strides_count ND4C_CONV_DEFAULTS 'options.pads_count = ' ND4C_AUTO_PAD_SAME_UPPER; do
+  grep -q "$word" <(sed 's/<[^>]*>//g' "$reference/ops/window.html") ||
+    { echo "the ops of windows are described without $word"; exit 1; }
+done
+listed() { grep -oE "$1how-to/[a-z+-]+\.md" "$2" | tr -d '"('; }
+[ "$(listed '"' "$work/site-sources/mkdocs.yml")" = "$(listed '\(' "$source/docs/index.md")" ] ||
+  { echo "the menu has the how-to guides in another order than docs/index.md"; exit 1; }
 
 # -- planted errors -------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
     PYTHONPATH=build/ci/python python tools/site/examples.py build/ci/bin/nd4c tools/cli/selftest.txt
 
-prints {op: Markdown} as JSON. ops.py puts them into the entries. build_site.py runs this in a process of its own,
+prints {op: {"text": Markdown, "attributes": {name: text}, "inputs": [given or not]}} as JSON; a written example has
+the text alone. ops.py puts them into the entries. build_site.py runs this in a process of its own,
 with the package out of the build folder. Numbers are shortened, and long inputs are ramps; where an op refuses these,
 its own numbers stand, and where they are too many to read, shapes stand for them.
 """
@@ -190,10 +191,14 @@ def example(op, schema, attributes, inputs):
 
 def main():
     known = schemas(sys.argv[1])
-    out = {op: markdown(code.split("\n"), run(code.split("\n"))) for op, code in WRITTEN.items()}
+    out = {op: {"text": markdown(code.split("\n"), run(code.split("\n")))} for op, code in WRITTEN.items()}
     for op, attributes, inputs in cases(sys.argv[2]):
         if op in known and op not in out:
-            out[op] = example(op, known[op], attributes, inputs)
+            out[op] = {
+                "text": example(op, known[op], attributes, inputs),
+                "attributes": attributes,
+                "inputs": [given is not None for given in inputs],
+            }
     missing = sorted(set(known) - set(out))
     if missing:
         raise SystemExit(

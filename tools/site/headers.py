@@ -240,8 +240,8 @@ def heading(names):
 
 
 def pages(include):
-    """{path below the reference: text} for include/nd4c/*.h and plugin/*.h, and a page that lists them."""
-    paths = sorted(include.glob("*.h")) + sorted((include / "plugin").glob("*.h"))
+    """{path below the reference: text} for include/nd4c/*.h, ops/enums.h and plugin/*.h, and a page that lists them."""
+    paths = sorted(include.glob("*.h")) + [include / "ops/enums.h"] + sorted((include / "plugin").glob("*.h"))
     tables = xtables.Tables(include)
     headers = {str(path.relative_to(include)): read(path, tables) for path in paths}
     place = {}
@@ -274,7 +274,8 @@ def index(headers):
         "# Headers",
         "",
         "One page for each public header, made from its comments. `nd4c/nd4c.h` includes the API for programs;",
-        "a plug-in includes `nd4c/plugin.h`. [Ops by family](../ops/index.md) describes the headers `nd4c/ops/*.h`.",
+        "a plug-in includes `nd4c/plugin.h`. [Ops by family](../ops/index.md) describes the other headers",
+        "of `nd4c/ops`.",
         "The headers `nd4c/op_table/*.h` hold the rows of [op_table.h](op_table.md) and declare nothing else.",
         "",
     ]

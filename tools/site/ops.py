@@ -9,9 +9,11 @@ import json
 import re
 import subprocess
 
+import c_calls
 import headers
+import xtables
 
-LABELS = ("In", "Attributes", "Out", "Statuses")
+LABELS = ("In", "Attributes", "Options", "Out", "Statuses")
 ELSEWHERE = ("NumPy or SciPy", "PyTorch", "ONNX", "ND4J")
 
 
@@ -32,9 +34,12 @@ def parts(comment):
     return out
 
 
-def entry(name, said, op, prototypes, example):
+def entry(name, said, op, prototype, options, example, enums):
+    """prototype: of nd4c_<op>; options: the struct that it takes and its defaults, or ""."""
+    declared = prototype + options
     meaning = said["Meaning"].split(": ", 1)[1]
-    out = ["## `%s` { #%s }" % (name, name), "", headers.escaped(meaning), "", "```c", prototypes, "```", ""]
+    out = ["## `%s` { #%s }" % (name, name), "", headers.escaped(meaning), "", "```c", prototype, "```", ""]
+    out += ["```c", options, "```", ""] if options else []
     rows = [
         (label, linked(said[label]) if label == "Statuses" else headers.escaped(said[label]))
         for label in LABELS
@@ -45,14 +50,21 @@ def entry(name, said, op, prototypes, example):
     )
     for attribute in op["attributes"]:
         if "values" in attribute:
-            values = ", ".join("`%s` (%d)" % pair for pair in sorted(attribute["values"].items(), key=lambda p: p[1]))
-            rows.append(("Values of `%s`" % attribute["name"], values))
+            enum = c_calls.enum_of(attribute["name"], declared, enums)
+            rows.append(("Values of `%s`" % attribute["name"], c_calls.values(attribute, enum)))
     names = [(where, text) for where, text in zip(ELSEWHERE, op["names"].split("|")) if text]
     if names:
         rows.append(("Elsewhere", "; ".join("%s `%s`" % pair for pair in names)))
     rows.append(("Number, version", "%d, %d" % (op["number"], op["version"])))
     out += ["| | |", "|---|---|"] + ["| %s | %s |" % row for row in rows] + [""]
-    return "\n".join(out + [example, ""])
+    out += [example["text"], ""]
+    if "attributes" in example or not op["attributes"]:
+        places = zip(op["inputs"], example.get("inputs", []))
+        present = [place["name"] for place, given in places if given]
+        given = example.get("attributes", {})
+        call = c_calls.call(name, op, said.get("Attributes", ""), declared, prototype, given, present, enums)
+        out += ["```c", call, "```", ""]
+    return "\n".join(out)
 
 
 def linked(statuses):
@@ -75,25 +87,30 @@ def with_links(table, families):
 
 
 def pages(include, program, examples):
-    """({path: text}, {op: its family}). examples: {op: Markdown}."""
+    """({path: text}, {op: its family}). examples: {op: what examples.py prints of it}."""
     known, out, families = listed(program), {}, []
+    enums = c_calls.enums(include)
+    about = {row[0]: row[2] for row in xtables.Tables(include).rows("ND4C_FAMILY_TABLE")}
     for path in sorted((include / "ops").glob("*.h")):
         _, entries = headers.read(path)
-        shown = []
+        shown, options = [], {}
         for one in entries:
             function = one.names[0] if one.names else ""
             name = function[len("nd4c_") :]
+            if name.endswith("_options"):
+                options[name[: -len("_options")]] = headers.code(one)
             if name in known:
-                shown.append(
-                    (name, entry(name, parts(one.comment), known.pop(name), headers.code(one, 1), examples[name]))
-                )
+                texts = headers.code(one, 1), options.get(name, "")
+                shown.append((name, entry(name, parts(one.comment), known.pop(name), *texts, examples[name], enums)))
         if not shown:
             continue
         title = path.stem.replace("_", " ").capitalize()
-        families.append((path.stem, title, [name for name, _ in shown]))
+        families.append((path.stem, title, about[path.stem], [name for name, _ in shown]))
         out["ops/%s.md" % path.stem] = "\n".join(
             [
                 "# Ops: %s" % title.lower(),
+                "",
+                sentence(about[path.stem]),
                 "",
                 "`#include <nd4c/ops/%s.h>`. [How to read an entry](index.md#how-to-read-an-entry)." % path.stem,
                 "",
@@ -103,7 +120,11 @@ def pages(include, program, examples):
     if known:
         raise SystemExit("tools/site: no header in include/nd4c/ops has these ops: " + ", ".join(sorted(known)))
     out["ops/index.md"] = index(families, include / "ops.h")
-    return out, {name: stem for stem, _, names in families for name in names}
+    return out, {name: stem for stem, *_, names in families for name in names}
+
+
+def sentence(about):
+    return headers.escaped(about[:1].upper() + about[1:] + ".")
 
 
 def index(families, header):
@@ -112,22 +133,24 @@ def index(families, header):
         next(text for kind, text in headers.pieces(header.read_text(encoding="utf-8")) if kind == "comment")
     )
     meaning = said[said.index("A comment says what the op computes") :]
-    count = sum(len(names) for _, _, names in families)
+    count = sum(len(names) for *_, names in families)
     out = [
         "# Ops by family",
         "",
         "%d ops. [One table of all ops](../ops.md) has their meanings in a line each." % count,
         "",
     ]
-    for stem, title, names in families:
-        out += ["## %s" % title, "", ", ".join("[`%s`](%s.md#%s)" % (name, stem, name) for name in names), ""]
+    for stem, title, about, names in families:
+        out += ["## %s" % title, "", sentence(about), ""]
+        out += [", ".join("[`%s`](%s.md#%s)" % (name, stem, name) for name in names), ""]
     return "\n".join(
         out
         + [
             "## How to read an entry",
             "",
             "Each `nd4c_<op>` has a form `nd4c_<op>_on`, which takes the context before the inputs. Examples are in",
-            "Python, where `xp` is the package `nd4c`; they were computed when this page was made.",
+            "Python, where `xp` is the package `nd4c`; they were computed when this page was made. The same call in C",
+            "follows. The [enums of attributes](../headers/ops/enums.md) have a page.",
             "",
             headers.prose(meaning),
         ]

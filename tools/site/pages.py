@@ -146,20 +146,23 @@ def collect(source):
 
 
 def navigation(pages):
-    """MkDocs' nav for pages {path: text}: the rooms in their order, in a room pages and folders by title."""
+    """MkDocs' nav for pages {path: text}: the rooms in their order, in a room the pages as index.md lists them, then
+    those that it does not list, by title."""
+    named = dict.fromkeys(link.partition("#")[0] for link in links(pages["index.md"]))
+    order = {path: place for place, path in enumerate(named)}
     nav = [{"Start": "index.md"}]
     for room, name in ROOMS:
         paths = {path for path in pages if path.startswith(room + "/")} | {
             p for p, r in TOP.items() if r == room and p in pages
         }
-        nav.append({name: level(paths, room, pages)})
+        nav.append({name: level(paths, room, pages, order)})
     tree = {path for path in pages if path.startswith(TREE + "/")}
     if tree:
         nav.append({"In the repository": sorted(({title(pages[p], p): p} for p in tree), key=by_title)})
     return nav
 
 
-def level(paths, folder, pages):
+def level(paths, folder, pages, order):
     """The entries of a folder. Its first page is index.md in it, or the page beside it that has its name."""
     here = [p for p in paths if os.path.dirname(p) in (folder, "")]
     below = sorted({p[len(folder) + 1 :].split("/")[0] for p in paths if os.path.dirname(p) not in (folder, "")})
@@ -172,11 +175,18 @@ def level(paths, folder, pages):
         head, index = inner + ".md", inner + "/index.md"
         if head in here:
             named = [{title(pages[index], index): index}] if index in inside else []
-            entries.append({title(pages[head], head): [head] + named + level(inside - {index}, inner, pages)})
+            entries.append({title(pages[head], head): [head] + named + level(inside - {index}, inner, pages, order)})
         else:
             label = title(pages[index], index) if index in inside else name.replace("-", " ").capitalize()
-            entries.append({label: level(inside, inner, pages)})
-    return first + sorted(entries, key=by_title)
+            entries.append({label: level(inside, inner, pages, order)})
+    return first + sorted(entries, key=lambda entry: (place(entry, order), by_title(entry)))
+
+
+def place(entry, order):
+    """Where index.md lists the entry's page; behind all others if it does not."""
+    pages = next(iter(entry.values()))
+    head = pages if isinstance(pages, str) else pages[0]
+    return order.get(head, len(order)) if isinstance(head, str) else len(order)
 
 
 def by_title(entry):

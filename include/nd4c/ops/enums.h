@@ -20,7 +20,7 @@ typedef enum nd4c_activation {
  * that the output has ceil(input / stride) cells; an odd cell is added at the end (UPPER) or at the beginning
  * (LOWER).
  * Attribute auto_pad of conv_integer, qlinear_conv, conv, max_pool, average_pool, conv_transpose,
- *     max_pool_with_indices, lp_pool, morphological_dilation, morphological_erosion, separable_conv2d. */
+ * max_pool_with_indices, lp_pool, morphological_dilation, morphological_erosion, separable_conv2d. */
 typedef enum nd4c_auto_pad {
   ND4C_AUTO_PAD_EXPLICIT = 0,
   ND4C_AUTO_PAD_SAME_UPPER = 1,
@@ -99,8 +99,7 @@ typedef enum nd4c_letter_case {
 /* How a loss combines its elements. MEAN divides by the number of elements, but in nll_loss and softmax_cross_entropy
  * by the sum of the weights. MEAN_BY_WEIGHT always divides by the sum of the weights.
  * Attribute reduction of nll_loss, softmax_cross_entropy, dense_cross_entropy, cosine_distance, mse_loss, l1_loss,
- *     huber_loss, smooth_l1_loss, hinge_loss, log_loss, sigmoid_cross_entropy, kl_divergence, poisson_nll_loss,
- *     ctc_loss. */
+ * huber_loss, smooth_l1_loss, hinge_loss, log_loss, sigmoid_cross_entropy, kl_divergence, poisson_nll_loss, ctc_loss. */
 typedef enum nd4c_loss_reduction {
   ND4C_LOSS_REDUCTION_NONE = 0,
   ND4C_LOSS_REDUCTION_SUM = 1,
