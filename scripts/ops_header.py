@@ -285,6 +285,7 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  *               default. An attribute whose values have words is an enum of ops/enums.h; a list of such values holds
  *               them as int64_t.
  *   Options     in place of Attributes: the fields of the struct that the function takes, with their defaults.
+ *               (NULL, 0): the list is left out, and the text says what the op takes in place of it.
  *   Out         the outputs in order, with their shape and dtype. "x with ..." and "x without ..." are x's shape with
  *               that change. An output whose pointer is NULL is not wanted; only an op of several outputs accepts that.
  *               A pointer to NULL receives a fresh array, which the caller releases; else the result is written into

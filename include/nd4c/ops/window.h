@@ -36,7 +36,8 @@ typedef struct nd4c_conv_options {
    ND4C_AUTO_PAD_EXPLICIT, ND4C_ACTIVATION_NONE}
 
 /* conv: y = activation(x * w + bias + addend), cross-correlation over 1 to 3 spatial axes: x [n, c, ...], w [o, c /
- * groups, ...], bias [o], addend like y; pads: all begins, then all ends.
+ * groups, ...], bias [o], addend like y; strides and dilations: one value for each spatial axis, left out: 1; pads:
+ * all begins, then all ends, left out: 0.
  * In: x (float), w.
  * Options: bias (NULL), addend (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), activation (ND4C_ACTIVATION_NONE).
@@ -67,7 +68,8 @@ typedef struct nd4c_max_pool_options {
   {ND4C_OPTIONS_SIZE(nd4c_max_pool_options, count_include_pad), NULL, 0, NULL, 0, NULL, 0, NULL, 0, \
    ND4C_AUTO_PAD_EXPLICIT, false, false}
 
-/* max_pool: largest in each window; padding never wins.
+/* max_pool: largest in each window; padding never wins; kernel: one value for each spatial axis, must be given;
+ * strides left out: 1 (PyTorch: kernel); pads and dilations as of conv; count_include_pad has no effect.
  * In: x (int, uint, float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
@@ -97,7 +99,7 @@ typedef struct nd4c_average_pool_options {
    ND4C_AUTO_PAD_EXPLICIT, false, false}
 
 /* average_pool: mean of the cells of x in each window; count_include_pad: of all cells in the window, padding
- * included.
+ * included; kernel, strides, pads and dilations as of max_pool.
  * In: x (float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), count_include_pad (false).
@@ -129,8 +131,8 @@ typedef struct nd4c_conv_transpose_options {
    ND4C_AUTO_PAD_EXPLICIT}
 
 /* conv_transpose: transpose of conv: each element of x, times w [c, o / groups, ...], is added to the cells of y from
- * which conv would have computed it; plus bias [o]; extent (x - 1) * stride + output_padding + dilation * (kernel -
- * 1) + 1 - pads, or output_shape, or x * stride (auto_pad same).
+ * which conv would have computed it; plus bias [o]; strides, pads and dilations as of conv; extent (x - 1) * stride +
+ * output_padding (left out: 0) + dilation * (kernel - 1) + 1 - pads, or output_shape, or x * stride (auto_pad same).
  * In: x (float), w.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), output_padding (NULL, 0),
  *     output_shape (NULL, 0), groups (1), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
@@ -159,9 +161,9 @@ typedef struct nd4c_deformable_conv_options {
 #define ND4C_DEFORMABLE_CONV_DEFAULTS \
   {ND4C_OPTIONS_SIZE(nd4c_deformable_conv_options, offset_groups), NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 1, 1}
 
-/* deformable_conv: conv in which tap k reads x at its usual position plus offset [n, groups * taps * axes, ...],
- * interpolated linearly between cells, 0 outside x, and multiplied by mask [n, groups * taps, ...]; arXiv 1703.06211
- * and 1811.11168.
+/* deformable_conv: conv in which tap k reads x at its usual position plus offset [n, offset_groups * taps * axes,
+ * ...], interpolated linearly between cells, 0 outside x, and multiplied by mask [n, offset_groups * taps, ...] (left
+ * out: 1); strides, pads and dilations as of conv; arXiv 1703.06211 and 1811.11168.
  * In: x (float), w, offset.
  * Options: bias (NULL), mask (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), groups (1),
  *     offset_groups (1).
@@ -210,7 +212,7 @@ typedef struct nd4c_max_pool_with_indices_options {
 
 /* max_pool_with_indices: largest element in each window and the int64 index of the first such cell, counted in all of
  * x or, if planar, in its [n, c] plane; column_major: counted with the first spatial axis fastest; -1 for a window of
- * padding alone.
+ * padding alone; kernel, strides, pads and dilations as of max_pool.
  * In: x (int, uint, float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), planar (false), column_major (false).
@@ -240,7 +242,7 @@ typedef struct nd4c_max_unpool_options {
 
 /* max_unpool: zeros, with each element of x at its index; if indices repeat, the last element wins; planar: an index
  * counts in the [n, c] plane of y; else it counts in all planes of the spatial extents (x - 1) * stride + kernel -
- * pads, even if output_shape is larger.
+ * pads, even if output_shape is larger; kernel and strides left out: 1; pads left out: 0.
  * In: x (int, uint, float), indices.
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), output_shape (NULL, 0), planar (false).
  * Out: y: [n, c, ...output_shape], in x's dtype, for x [n, c, ...]; without output_shape as large as the windows
@@ -270,7 +272,8 @@ typedef struct nd4c_lp_pool_options {
   {ND4C_OPTIONS_SIZE(nd4c_lp_pool_options, p), NULL, 0, NULL, 0, NULL, 0, NULL, 0, ND4C_AUTO_PAD_EXPLICIT, false, \
    2.0}
 
-/* lp_pool: y = (sum of |x|^p in each window)^(1 / p), padding counts as 0.
+/* lp_pool: y = (sum of |x|^p in each window)^(1 / p), padding counts as 0; kernel, strides, pads and dilations as of
+ * max_pool.
  * In: x (float).
  * Options: kernel (NULL, 0), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad
  *     (ND4C_AUTO_PAD_EXPLICIT), ceil_mode (false), p (2.0).
@@ -340,7 +343,8 @@ typedef struct nd4c_morphological_dilation_options {
   {ND4C_OPTIONS_SIZE(nd4c_morphological_dilation_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, \
    ND4C_AUTO_PAD_EXPLICIT}
 
-/* morphological_dilation: y = largest x + w in each window, w [c, ...]; padding never wins.
+/* morphological_dilation: y = largest x + w in each window, w [c, ...]; padding never wins; strides, pads and
+ * dilations as of conv.
  * In: x (float), w.
  * Options: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [c, ...].
@@ -365,7 +369,8 @@ typedef struct nd4c_morphological_erosion_options {
   {ND4C_OPTIONS_SIZE(nd4c_morphological_erosion_options, auto_pad), NULL, 0, NULL, 0, NULL, 0, \
    ND4C_AUTO_PAD_EXPLICIT}
 
-/* morphological_erosion: y = smallest x - w in each window, w [c, ...]; padding never wins.
+/* morphological_erosion: y = smallest x - w in each window, w [c, ...]; padding never wins; strides, pads and
+ * dilations as of conv.
  * In: x (float), w.
  * Options: strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y: [n, c, ...] with a cell for each window, in x's dtype, for x [n, c, ...] and w [c, ...].
@@ -392,7 +397,8 @@ typedef struct nd4c_separable_conv2d_options {
    ND4C_AUTO_PAD_EXPLICIT}
 
 /* separable_conv2d: conv of each channel of x [n, c, h, w] with its own filters, depthwise [c m, 1, kh, kw], then
- * conv with pointwise [o, c m, 1, 1], plus bias [o]; the intermediate result is not rounded to the dtype.
+ * conv with pointwise [o, c m, 1, 1], plus bias [o]; strides, pads and dilations, of the first conv, as of conv; the
+ * intermediate result is not rounded to the dtype.
  * In: x (float), depthwise, pointwise.
  * Options: bias (NULL), strides (NULL, 0), pads (NULL, 0), dilations (NULL, 0), auto_pad (ND4C_AUTO_PAD_EXPLICIT).
  * Out: y: [n, o, h, w] with a cell for each window, in x's dtype, for pointwise [o, ...].
