@@ -190,13 +190,15 @@ ND4C_API nd4c_status nd4c_shapes_broadcast(int32_t count, const int32_t *ranks, 
 
 /* -- printing ------------------------------------------------------------------------------------------------- */
 
+/* Set all members: 0 is a precision and a threshold like any other, not the default, and 0 edge_items or line_width are
+ * refused with ARGUMENT. The comments give the values that options NULL stands for. */
 typedef struct nd4c_print_options {
   uint32_t struct_size; /* sizeof(nd4c_print_options) */
-  int32_t precision;    /* digits after the point at most; default 8 */
-  int64_t threshold;    /* more elements than this are summarised; default 1000 */
-  int32_t edge_items;   /* items shown at each end when summarised; default 3 */
-  int32_t line_width;   /* default 75 */
-  bool repr;            /* true: array([...], dtype=...) as NumPy's repr; false: as str */
+  int32_t precision;    /* digits after the point at most, from 0 on; 8 */
+  int64_t threshold;    /* more elements than this are summarised, from 0 on; 1000 */
+  int32_t edge_items;   /* items shown at each end when summarised, from 1 on; 3 */
+  int32_t line_width;   /* from 1 on; 75 */
+  bool repr;            /* true: array([...], dtype=...) as NumPy's repr; false: as str; false */
 } nd4c_print_options;
 
 /* Text of the array as NumPy prints it, NUL-terminated, to be freed with nd4c_free. options NULL: str with defaults. */
