@@ -6,7 +6,7 @@ made=$(mktemp)
 trap 'rm -f "$made"' EXIT
 "$1" -W ignore "$3/tests/tools/make_selftest.py" "$2" >"$made"
 diff -q "$made" "$3/tools/cli/selftest.txt" >/dev/null || {
-  diff "$made" "$3/tools/cli/selftest.txt" | cut -c 1-160 | head -n 20
-  echo "tools/cli/selftest.txt is out of date: tests/tools/make_selftest.py build/release/bin/nd4c > tools/cli/selftest.txt"
+  diff "$made" "$3/tools/cli/selftest.txt" | cut -c 1-160 | head -n 20 || true
+  echo "tools/cli/selftest.txt is out of date: ninja generated, and commit"
   exit 1
 }
