@@ -29,8 +29,9 @@ typedef struct nd4c_model_options {
 } nd4c_model_options;
 
 /* Opens a model file and checks all of it: wire format, sizes, the order of the graph, ops and opsets. options NULL:
- * defaults. IO, FORMAT (with the byte offset), UNSUPPORTED (ops or opsets that nd4c lacks: the text lists them all),
- * MEMORY. External data is read only from the model file's directory. */
+ * defaults. ARGUMENT (the options' struct_size is too small), IO, FORMAT (with the byte offset), UNSUPPORTED (ops or
+ * opsets that nd4c lacks: the text lists them all), MEMORY. External data is read only from the model file's directory.
+ */
 ND4C_API nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options, nd4c_model **model);
 /* As nd4c_model_open, but from memory, which must stay valid and unchanged until nd4c calls `release` (if `release` is
  * NULL: until the model is closed and all arrays from it are released). */

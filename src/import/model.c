@@ -52,6 +52,14 @@ static nd4c_status keep_placement(nd4c_model *model, const nd4c_placement *place
   return ND4C_OK;
 }
 
+static nd4c_status check_options(const char *function, const nd4c_model_options *options) {
+  if (options != NULL && !ND4C_HAS_FIELD(options, no_optimization)) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: options.struct_size is %u, expected at least %u", function,
+                     options->struct_size, ND4C_SIZE_OF(nd4c_model_options));
+  }
+  return ND4C_OK;
+}
+
 /* Takes over the reference to `blob`. */
 static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_model_options *options,
                              nd4c_model **model) {
@@ -62,8 +70,8 @@ static nd4c_status open_blob(nd4c_blob *blob, const char *directory, const nd4c_
   }
   made->magic = MODEL_MAGIC;
   if (options != NULL) {
-    made->all_intermediates = ND4C_HAS_FIELD(options, all_intermediates) && options->all_intermediates;
-    made->no_optimization = ND4C_HAS_FIELD(options, no_optimization) && options->no_optimization;
+    made->all_intermediates = options->all_intermediates;
+    made->no_optimization = options->no_optimization;
   }
   nd4c_status status = nd4c_onnx_model_parse(blob, directory, &made->onnx);
   if (status == ND4C_OK && options != NULL && ND4C_HAS_FIELD(options, placement)) {
@@ -92,6 +100,7 @@ nd4c_status nd4c_model_open(const char *path, const nd4c_model_options *options,
   if (path == NULL || model == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_open: %s is NULL", path == NULL ? "path" : "model");
   }
+  ND4C_TRY(check_options("nd4c_model_open", options));
   ND4C_TRY(nd4c_blob_map(path, &blob));
   char *directory = nd4c_io_directory_of(path);
   if (directory == NULL) {
@@ -124,6 +133,7 @@ nd4c_status nd4c_model_open_memory(const void *bytes, size_t size, const nd4c_mo
   if (bytes == NULL || model == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_model_open_memory: %s is NULL", bytes == NULL ? "bytes" : "model");
   }
+  ND4C_TRY(check_options("nd4c_model_open_memory", options));
   lent_bytes *lent = NULL;
   ND4C_TRY(nd4c_allocate_or_fail(1, sizeof *lent, "a model", &lent));
   *lent = (lent_bytes){release, user, false};

@@ -80,6 +80,23 @@ static void lists_intermediates(void **state) {
   nd4c_model_close(model);
 }
 
+static void refuses_options_without_a_size(void **state) {
+  (void)state;
+  nd4c_model_options options = {.no_optimization = true};
+  nd4c_model *model = NULL;
+  const uint32_t wrong[] = {0, sizeof options.struct_size, offsetof(nd4c_model_options, no_optimization)};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    options.struct_size = wrong[i];
+    assert_int_equal(nd4c_model_open("/nowhere.onnx", &options, &model), ND4C_ARGUMENT);
+    assert_non_null(strstr(nd4c_error_message(), "nd4c_model_open: options.struct_size is "));
+    assert_int_equal(nd4c_model_open_memory("", 0, &options, NULL, NULL, &model), ND4C_ARGUMENT);
+    assert_non_null(strstr(nd4c_error_message(), "nd4c_model_open_memory: options.struct_size is "));
+    assert_null(model);
+  }
+  options.struct_size = offsetof(nd4c_model_options, placement); /* an older program's struct */
+  nd4c_model_close(open_example(&options));
+}
+
 /* One call, described by its arguments for x and b. */
 typedef struct run_case {
   const char *names[3];
@@ -333,6 +350,7 @@ static void refuses_misuse(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(describes),
                                      cmocka_unit_test(lists_intermediates),
+                                     cmocka_unit_test(refuses_options_without_a_size),
                                      cmocka_unit_test(matches_inputs),
                                      cmocka_unit_test(keeps_plans),
                                      cmocka_unit_test(contexts_share_plans),
