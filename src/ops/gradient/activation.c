@@ -31,5 +31,4 @@ ND4C_GRADIENT(rectifier) {
   return nd4c_emit_where(e, above, step->given, zero, gradient);
 }
 
-const nd4c_gradient_row nd4c_gradient_activation[] = {
-    {ND4C_OP_tanh, hyperbolic_tangent}, {ND4C_OP_sigmoid, sigmoid}, {ND4C_OP_relu, rectifier}, {ND4C_OP_NONE, NULL}};
+const nd4c_gradient_row nd4c_gradient_activation[] = {ND4C_GRADIENT_ACTIVATION(ROW){ND4C_OP_NONE, NULL}};

@@ -6,7 +6,7 @@
 
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op) {
   static const nd4c_gradient_row *const families[] = {nd4c_gradient_elementwise, nd4c_gradient_activation,
-                                                      nd4c_gradient_linalg};
+                                                      nd4c_gradient_contraction};
   for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
     for (const nd4c_gradient_row *row = families[i]; row->op != ND4C_OP_NONE; row++) {
       if (row->op == op) {

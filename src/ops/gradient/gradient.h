@@ -18,12 +18,32 @@ typedef struct nd4c_gradient_step {
 typedef nd4c_status (*nd4c_gradient_rule)(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index,
                                           nd4c_emitted *gradient);
 
+/* X(op, rule): the ops that have a rule, a list for each file of rules. The importer's row for Gradient names them. */
+#define ND4C_GRADIENT_ELEMENTWISE(X) \
+  X(copy, pass)                      \
+  X(add, pass)                       \
+  X(subtract, subtract)              \
+  X(multiply, multiply)              \
+  X(divide, divide)                  \
+  X(negative, negative)              \
+  X(exp, exponential)                \
+  X(log, logarithm)                  \
+  X(sqrt, square_root)               \
+  X(sin, sine)                       \
+  X(cos, cosine)
+#define ND4C_GRADIENT_ACTIVATION(X) \
+  X(tanh, hyperbolic_tangent)       \
+  X(sigmoid, sigmoid)               \
+  X(relu, rectifier)
+#define ND4C_GRADIENT_CONTRACTION(X) X(matmul, product)
+#define ND4C_GRADIENT_TABLE(X) ND4C_GRADIENT_ELEMENTWISE(X) ND4C_GRADIENT_ACTIVATION(X) ND4C_GRADIENT_CONTRACTION(X)
+
 /* A rule; each family of rules ends with NONE. */
 typedef struct nd4c_gradient_row {
   nd4c_op op;
   nd4c_gradient_rule rule;
 } nd4c_gradient_row;
-extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_linalg[];
+extern const nd4c_gradient_row nd4c_gradient_elementwise[], nd4c_gradient_activation[], nd4c_gradient_contraction[];
 
 /* The rule of an op; NULL if it has none. */
 nd4c_gradient_rule nd4c_gradient_find(nd4c_op op);
@@ -35,6 +55,7 @@ nd4c_status nd4c_gradient_emit(nd4c_emitter *e, nd4c_gradient_rule rule, const n
 /* For files of rules. */
 #define ND4C_GRADIENT(name) \
   static nd4c_status name(nd4c_emitter *e, const nd4c_gradient_step *step, int32_t index, nd4c_emitted *gradient)
+#define ROW(op, rule) {ND4C_OP_##op, rule},
 #define UNARY(op, x, y) ND4C_TRY(nd4c_emit_unary(e, ND4C_OP_##op, x, y))
 #define BINARY(op, a, b, y) ND4C_TRY(nd4c_emit_binary(e, ND4C_OP_##op, a, b, y))
 

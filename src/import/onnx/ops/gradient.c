@@ -13,7 +13,9 @@ static nd4c_status find_rule(const nd4c_onnx_node *node, nd4c_gradient_rule *rul
     op = same ? row->op : nd4c_span_is(node->op, "Identity") ? ND4C_OP_copy : ND4C_OP_NONE;
   }
   *rule = nd4c_gradient_find(op);
-  return *rule != NULL ? ND4C_OK : nd4c_fail(ND4C_UNSUPPORTED, "the gradient of %s", nd4c_span_show(node->op).text);
+  return *rule != NULL
+             ? ND4C_OK
+             : nd4c_fail(ND4C_UNSUPPORTED, "the gradient of %s is not supported", nd4c_span_show(node->op).text);
 }
 
 /* Adds the gradients that a node gives to those of its inputs that depend on an x. */
@@ -54,7 +56,7 @@ static nd4c_status find_values(nd4c_onnx_emission *emission, const char *attribu
     int32_t number = nd4c_onnx_names_find(graph, names[i]);
     if (number == ND4C_ONNX_NONE || first + i >= emission->node->input_count ||
         emission->node->inputs[first + i] != number) {
-      return nd4c_fail(ND4C_UNSUPPORTED, "the gradient at another value of %s than the graph's own",
+      return nd4c_fail(ND4C_UNSUPPORTED, "the gradient at another value of %s than the graph's own is not supported",
                        nd4c_span_show(names[i]).text);
     }
     marks[number] = true;
@@ -88,7 +90,7 @@ static nd4c_status is_on_the_way(const nd4c_onnx_node *node, const bool *is_x, c
       continue;
     }
     if (node->output_count > 1) {
-      return nd4c_fail(ND4C_UNSUPPORTED, "the gradient of %s, which has several outputs",
+      return nd4c_fail(ND4C_UNSUPPORTED, "the gradient of %s, which has several outputs, is not supported",
                        nd4c_span_show(node->op).text);
     }
     *on_the_way = true;
@@ -157,8 +159,10 @@ static nd4c_status emit_gradient(nd4c_onnx_emission *emission) {
 
 /* -- rows ------------------------------------------------------------------------------------------------------ */
 
+#define NAMED(op, rule) #op ", "
+#define DIFFERENTIABLE ND4C_GRADIENT_TABLE(NAMED)
 #define ROWS                                            \
   CHAIN(Gradient, 1, LAST, 1, ANY, ANY, gradient, NONE, \
-        "the gradients of all nodes between the inputs and y, as ops of this table")
+        "the gradients of the nodes between the inputs and y; a node may map to " DIFFERENTIABLE "and to no other op")
 
 ND4C_ONNX_FAMILY(gradient, "ai.onnx.preview.training", ROWS)
