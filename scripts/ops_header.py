@@ -285,7 +285,8 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  *               default. An attribute whose values have words is an enum of ops/enums.h; a list of such values holds
  *               them as int64_t.
  *   Options     in place of Attributes: the fields of the struct that the function takes, with their defaults.
- *               (NULL, 0): the list is left out, and the text says what the op takes in place of it.
+ *               (NULL, 0): the list is left out, and the text says what the op takes in place of it. A list that is
+ *               not NULL must have a count (nd4c/options.h).
  *   Out         the outputs in order, with their shape and dtype. "x with ..." and "x without ..." are x's shape with
  *               that change. An output whose pointer is NULL is not wanted; only an op of several outputs accepts that.
  *               A pointer to NULL receives a fresh array, which the caller releases; else the result is written into
@@ -302,8 +303,8 @@ HEAD = """/* The typed functions of all ops, two for each of the @TOTAL@: nd4c_a
  * Functions that would have more than eight parameters, outputs not counted, take an options struct (nd4c/options.h).
  * It has everything that a caller may leave out, attributes as well as optional inputs, so that a later version can add
  * either without another function. Inputs that the op requires stay parameters, even if there are many (tree_ensemble
- * has eleven). NULL stands for the defaults. ARGUMENT: a struct that was not initialised, or one of a newer nd4c that
- * asks for something which this library does not know.
+ * has eleven). NULL stands for the defaults. ARGUMENT: a struct that was not initialised, one with a list without its
+ * count, or one of a newer nd4c that asks for something which this library does not know.
  *
  *   nd4c_conv_options options = ND4C_CONV_DEFAULTS;
  *   options.bias = bias;

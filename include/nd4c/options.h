@@ -8,7 +8,10 @@
  * NULL stands for the defaults. Later versions of nd4c append fields, and no field moves: struct_size says which fields
  * the caller's header has. The library takes the defaults for fields beyond struct_size. If a struct is longer than the
  * library's own, the bytes that the library does not know must be zero: otherwise the caller asks for something that
- * the library cannot do, and gets ND4C_ARGUMENT. */
+ * the library cannot do, and gets ND4C_ARGUMENT.
+ *
+ * A list is a pointer and a count; NULL and 0 stand for its default. ND4C_ARGUMENT for a pointer that is not NULL with
+ * the count 0, except that nd4c_slice takes empty starts and stops: it then slices no axis. */
 #ifndef ND4C_OPTIONS_H
 #define ND4C_OPTIONS_H
 

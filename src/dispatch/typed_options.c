@@ -53,6 +53,25 @@ static nd4c_status check_options(const char *op, const void *options, uint32_t s
   return ND4C_OK;
 }
 
+/* ARGUMENT for a list whose count the caller forgot: it would count as left out. Slice alone gives empty lists a
+ * meaning: no axis is sliced. */
+static nd4c_status check_lists(nd4c_op op, const nd4c_attr_value *attrs) {
+  if (op == ND4C_OP_slice && attrs[ND4C_ATTR_slice_starts].count == 0 && attrs[ND4C_ATTR_slice_stops].count == 0) {
+    return ND4C_OK;
+  }
+  for (int32_t i = 0; attrs[i].kind != ND4C_ATTR_UNSET; i++) {
+    const bool empty = attrs[i].count == 0 && ((attrs[i].kind == ND4C_ATTR_INTS && attrs[i].as.ints != NULL) ||
+                                               (attrs[i].kind == ND4C_ATTR_FLOATS && attrs[i].as.floats != NULL));
+    if (empty) {
+      const nd4c_op_info *info = nd4c_op_get(op);
+      return nd4c_fail(ND4C_ARGUMENT,
+                       "%s: the options have a list %s, but %s_count is 0: set the count, or leave the list at NULL",
+                       info->name, info->attrs[i].name, info->attrs[i].name);
+    }
+  }
+  return ND4C_OK;
+}
+
 #define BODY(name, SIGNATURE, context)                                                                 \
   {                                                                                                    \
     const uint32_t known_ = BEYOND_##name - 1, size_ = options != NULL ? options->struct_size : 0;     \
@@ -61,6 +80,9 @@ static nd4c_status check_options(const char *op, const void *options, uint32_t s
     }                                                                                                  \
     const nd4c_array *const inputs_[] = {SIGNATURE(INPUT, name)};                                      \
     const nd4c_attr_value attrs_[] = {SIGNATURE(ATTR, name){ND4C_ATTR_UNSET, 0, {0}}};                 \
+    if (options != NULL) {                                                                             \
+      ND4C_TRY(check_lists(ND4C_OP_##name, attrs_));                                                   \
+    }                                                                                                  \
     nd4c_array **const outputs_[] = {SIGNATURE(OUTPUT, name)};                                         \
     return nd4c_typed_call(context, ND4C_OP_##name, inputs_, ND4C_IN_##name##_count, attrs_, outputs_, \
                            (int32_t)(sizeof outputs_ / sizeof *outputs_));                             \

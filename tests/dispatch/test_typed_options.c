@@ -246,11 +246,56 @@ static void a_struct_without_a_size_is_refused(void **state) {
   assert_int_equal(last.calls, calls);
 }
 
+static void a_list_without_a_count_is_refused(void **state) {
+  (void)state;
+  static const int64_t ints[] = {2, 2};
+  static const double floats[] = {0.5};
+  nd4c_array *y = NULL;
+  nd4c_conv_options conv = ND4C_CONV_DEFAULTS;
+  nd4c_resize_options resize = ND4C_RESIZE_DEFAULTS;
+  const int calls = last.calls;
+  conv.strides = ints;
+  assert_int_equal(nd4c_conv(array(0), array(1), &conv, &y), ND4C_ARGUMENT);
+  assert_string_equal(nd4c_error_message(),
+                      "conv: the options have a list strides, but strides_count is 0: set the "
+                      "count, or leave the list at NULL");
+  resize.scales = floats;
+  assert_int_equal(nd4c_resize(array(0), &resize, &y), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "scales_count is 0"));
+  assert_int_equal(last.calls, calls);
+  conv.strides_count = 2;
+  assert_int_equal(nd4c_conv(array(0), array(1), &conv, &y), ND4C_OK);
+  conv.strides = NULL;
+  conv.strides_count = 0;
+  assert_int_equal(nd4c_conv(array(0), array(1), &conv, &y), ND4C_OK);
+  conv.dilations = ints;
+  conv.struct_size = offsetof(nd4c_conv_options, dilations); /* the field is not the caller's */
+  assert_int_equal(nd4c_conv(array(0), array(1), &conv, &y), ND4C_OK);
+}
+
+/* Empty lists are no axes, if starts and stops are empty; an empty list beside others lacks its count. */
+static void a_slice_of_no_axis_has_empty_lists(void **state) {
+  (void)state;
+  static const int64_t ints[] = {1};
+  nd4c_array *y = NULL;
+  nd4c_slice_options options = ND4C_SLICE_DEFAULTS;
+  options.starts = options.stops = options.axes = options.steps = ints;
+  assert_int_equal(nd4c_slice(array(0), &options, &y), ND4C_OK);
+  assert_int_equal(last.attrs[ND4C_ATTR_slice_starts].count, 0);
+  options.stops_count = 1;
+  assert_int_equal(nd4c_slice(array(0), &options, &y), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "starts_count is 0"));
+  options.starts_count = options.axes_count = 1;
+  assert_int_equal(nd4c_slice(array(0), &options, &y), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "steps_count is 0"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_op_has_its_defaults),          cmocka_unit_test(fields_carry_kind_and_place),
       cmocka_unit_test(an_older_struct_ends_early),         cmocka_unit_test(a_newer_struct_may_not_ask_for_more),
-      cmocka_unit_test(a_struct_without_a_size_is_refused),
+      cmocka_unit_test(a_struct_without_a_size_is_refused), cmocka_unit_test(a_list_without_a_count_is_refused),
+      cmocka_unit_test(a_slice_of_no_axis_has_empty_lists),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
