@@ -12,8 +12,8 @@ TRAITS = "NONE|C_ORDER|INPUT_ORDER|FIRST_ORDER|REPLACES|REFUSES_LATE"
 
 
 class Op:
-    def __init__(self, version, name, category, rule, dtypes, doc, parameters, rest):
-        self.version, self.name, self.category, self.rule = version, name, category, rule
+    def __init__(self, number, version, name, category, rule, dtypes, doc, parameters, rest):
+        self.number, self.version, self.name, self.category, self.rule = number, version, name, category, rule
         self.dtypes, self.doc, self.parameters = dtypes, doc, parameters
         trait = re.search(r'",\s*(%s)\b' % TRAITS, rest)
         self.trait = trait.group(1) if trait else "NONE"
@@ -30,7 +30,7 @@ def read_table(compiler, source):
     text = ('#include "nd4c/op_table.h"\n'
             "#define PARAMETER(op, kind, name, ...) nd4c_parameter_ #kind #name (__VA_ARGS__)\n"
             "#define ROW(number, version, name, category, SIGNATURE, rule, dtypes, doc, ...) "
-            'nd4c_row_ #version #name #category #rule #dtypes nd4c_doc_ doc nd4c_rest_ __VA_ARGS__ nd4c_signature_ '
+            'nd4c_row_ #number #version #name #category #rule #dtypes nd4c_doc_ doc nd4c_rest_ __VA_ARGS__ nd4c_signature_ '
             "SIGNATURE(PARAMETER, name)\n")
     families = [path.stem for path in sorted((source / "include/nd4c/op_table").glob("*.h"))]
     for family in families:
@@ -57,7 +57,8 @@ def read_row(row):
         kind, name, values = re.fullmatch(r'\s*"(\w+)"\s*"(\w+)"\s*\((.*)\)\s*', parameter, re.S).groups()
         values = [" ".join(value.split()) for value in values.split(",")]
         parameters.append(Parameter(kind, name, values[-1], values[0] if len(values) > 1 else None))
-    return Op(*re.findall(r'"((?:[^"\\]|\\.)*)"', head), unquote(doc), parameters, rest.strip())
+    number, *words = re.findall(r'"((?:[^"\\]|\\.)*)"', head)
+    return Op(int(number), *words, unquote(doc), parameters, rest.strip())
 
 
 def read_words(source):

@@ -9,6 +9,7 @@ the build folder and compares.
 Usage: ops_header.py [--check] C_COMPILER SOURCE_DIR OUTPUT_DIR
 --check: the words for dtypes must be those of docs/reference/ops.md, too.
 """
+import difflib
 import re
 import sys
 import textwrap
@@ -180,6 +181,16 @@ def check_form(op):
         raise SystemExit(f"{op.name}: its function has {count} parameters, more than 8: give its row the form OPTIONS")
 
 
+def rule_comment(op, functions):
+    """The comment above the op's inference rule."""
+    name = f"nd4c_infer_{op.rule}"
+    if name not in functions:
+        near = difflib.get_close_matches(name, [known for known in functions if known.startswith("nd4c_infer_")], 1)
+        meant = f"; the nearest name is {near[0]}" if near else ""
+        raise SystemExit(f"{op.name}: its row names the rule {op.rule}, but src/ops/infer has no {name}{meant}")
+    return functions[name][0][1]
+
+
 def family_header(family, ops, functions, of):
     guard = f"ND4C_OPS_{family.upper()}_H"
     options_header = ["options"] if any(op.takes_options for op in ops) else []
@@ -192,7 +203,7 @@ def family_header(family, ops, functions, of):
            *(f'#include "nd4c/{name}.h"' for name in included), "",
            "ND4C_EXTERN_C_BEGIN", ""]
     for op in ops:
-        found = functions[f"nd4c_infer_{op.rule}"][0][1]
+        found = rule_comment(op, functions)
         if "Gives: " not in found:
             raise SystemExit(f"nd4c_infer_{op.rule}: the comment above it does not say what it gives: 'Gives: ...'")
         gives = found.split("Gives: ", 1)[1]
@@ -212,6 +223,20 @@ def check_names(source, families, words):
         if name in taken:
             raise SystemExit(f"{name}, of a table of words, is the name of something else, too: rename the table")
         taken.add(name)
+
+
+def check_numbers(families):
+    """Ends the run if two ops have the same number or the same name."""
+    ops = [op for family in families.values() for op in family]
+    by_number, by_name = {}, {}
+    for op in ops:
+        if op.name in by_name:
+            raise SystemExit(f"{op.name}: two rows of the op table have this name")
+        if op.number in by_number:
+            free = max(other.number for other in ops) + 1
+            raise SystemExit(f"{op.name}: its number {op.number} is that of {by_number[op.number]}; the next free number "
+                             f"is {free}")
+        by_name[op.name], by_number[op.number] = op, op.name
 
 
 def enums_header(families, words):
@@ -344,6 +369,7 @@ def main():
     source, output = Path(source), Path(output)
     families = read_table(compiler, source)
     words = read_words(source)
+    check_numbers(families)
     check_names(source, families, words)
     functions = read_rules(source)
     of = statuses(source, functions)
