@@ -6,7 +6,7 @@ for command in ops config; do
   page=$2/docs/reference/$command.md
   [ "$command" = config ] && page=$2/docs/reference/configuration.md
   if ! diff -u "$page" <("$1" $command --markdown) >&2; then
-    echo "$page is out of date: build/release/bin/nd4c $command --markdown > ${page#"$2"/}"
+    echo "${page#"$2"/} is out of date: ninja generated, and commit"
     failed=1
   fi
 done

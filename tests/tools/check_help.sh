@@ -28,6 +28,7 @@ helps scripts/fuzz
 helps scripts/array-api-tests
 helps scripts/pythons
 helps scripts/site
+helps scripts/generate
 if command -v python3 >/dev/null; then
   helps python3 -S bench/compare # -S: without installed packages
   if python3 -S bench/compare >"$work/out" 2>"$work/err" || grep -q Traceback "$work/err"; then
