@@ -47,7 +47,7 @@ nd4c_status nd4c_os_map_file(const char *path, nd4c_os_mapping *mapping) {
   /* O_NONBLOCK: a named pipe must not hang the opening; it is refused afterwards. */
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) {
-    return nd4c_fail(ND4C_IO, "%s: %s", path, strerror(errno));
+    return nd4c_fail(ND4C_IO, "%s: %s", path[0] != '\0' ? path : "an empty path", strerror(errno));
   }
   nd4c_status status = map_open_file(file, path, mapping);
   (void)close(file);

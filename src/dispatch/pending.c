@@ -20,8 +20,12 @@ nd4c_status nd4c_pending_check(nd4c_op op, const nd4c_op_def *def, const nd4c_ar
   if (input_count < 0 || input_count > INPUT_LIMIT) {
     return nd4c_fail(ND4C_ARGUMENT, "%s: %d inputs, expected 0 to %d", def->info.name, input_count, INPUT_LIMIT);
   }
-  if (outputs == NULL || (inputs == NULL && input_count > 0)) {
-    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL", def->info.name, outputs == NULL ? "outputs" : "inputs");
+  if (inputs == NULL && input_count > 0) {
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: inputs is NULL", def->info.name);
+  }
+  if (outputs == NULL) { /* the typed function of an op with one output passes on its parameter, which has that name */
+    return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL: expected where to put the result", def->info.name,
+                     def->info.output_count == 1 ? nd4c_op_output_name(op, 0) : "outputs");
   }
   return ND4C_OK;
 }

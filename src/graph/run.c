@@ -1,5 +1,6 @@
 /* nd4c_plan_run, which programs and import/model_run.c call: checks everything before it computes anything, copies
  * arrays whose layout the steps do not expect, and lets the plan's mode compute. */
+#include <stdio.h>
 #include <string.h>
 
 #include "array/shape.h"
@@ -11,9 +12,10 @@
 
 static nd4c_status check_array(const nd4c_plan *plan, const char *what, const nd4c_graph_port *port,
                                const nd4c_array *array) {
-  nd4c_status status = nd4c_array_check(array, port->name);
-  if (status != ND4C_OK) {
-    return nd4c_fail_prefix(status, "plan: %s '%s'", what, port->name);
+  if (nd4c_array_check(array, "array") != ND4C_OK) {
+    char name[256];
+    (void)snprintf(name, sizeof name, "plan: %s '%s'", what, port->name);
+    return nd4c_array_check(array, name);
   }
   const nd4c_graph_value *value = &plan->graph->values[port->value];
   if (array->dtype != value->dtype) {

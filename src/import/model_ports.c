@@ -1,6 +1,7 @@
 /* Inputs and outputs of a model: describes what is declared when model.c opens it, and checks the inputs that
  * model_run.c is given. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "array/array.h"
 #include "array/shape.h"
@@ -169,6 +170,13 @@ static nd4c_status find_input(const nd4c_model *model, const char *name, int32_t
   return fail_name(model, name);
 }
 
+enum { INPUT_TEXT = 256 };
+
+static const char *input_text(const char *name, char text[INPUT_TEXT]) {
+  (void)snprintf(text, INPUT_TEXT, "input '%s'", name);
+  return text;
+}
+
 static nd4c_status check_given(const char *const *names, const void *inputs, int32_t count) {
   if (count < 0 || (count > 0 && (names == NULL || inputs == NULL))) {
     return nd4c_fail(count < 0 ? ND4C_ARGUMENT : ND4C_NULL_ARGUMENT, "nd4c_model_run: %d inputs, %s", (int)count,
@@ -187,7 +195,10 @@ nd4c_status nd4c_model_match(const nd4c_model *model, const char *const *names, 
   ND4C_TRY(check_given(names, (const void *)inputs, count));
   for (int32_t i = 0; i < count; i++) {
     int32_t index = 0;
-    ND4C_TRY(nd4c_array_check(inputs[i], names[i]));
+    if (nd4c_array_check(inputs[i], "array") != ND4C_OK) {
+      char text[INPUT_TEXT];
+      return nd4c_array_check(inputs[i], input_text(names[i], text));
+    }
     ND4C_TRY(find_input(model, names[i], &index));
     if (ordered[index] != NULL) {
       return nd4c_fail(ND4C_NAME, "input '%s' is given twice", names[i]);
@@ -250,7 +261,10 @@ nd4c_status nd4c_model_match_data(const nd4c_model *model, const char *const *na
   ND4C_TRY(check_given(names, (const void *)inputs, count));
   for (int32_t i = 0; i < count; i++) {
     int32_t index = 0;
-    ND4C_TRY(nd4c_datum_check(inputs[i], names[i]));
+    if (nd4c_datum_check(inputs[i], "datum") != ND4C_OK) {
+      char text[INPUT_TEXT];
+      return nd4c_datum_check(inputs[i], input_text(names[i], text));
+    }
     ND4C_TRY(find_input(model, names[i], &index));
     if (ordered[index] != NULL) {
       return nd4c_fail(ND4C_NAME, "input '%s' is given twice", names[i]);

@@ -16,6 +16,9 @@ static void lists_without_values_are_refused(void **state) {
   assert_int_equal(nd4c_reshape(x, NULL, 2, &y), ND4C_ARGUMENT);
   assert_non_null(strstr(nd4c_error_message(), "reshape: attribute shape is a list of 2 without values"));
   assert_int_equal(nd4c_reshape(x, other, -1, &y), ND4C_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "reshape: attribute shape is a list whose count is -1, expected 0"));
+  assert_int_equal(nd4c_relu(x, NULL), ND4C_NULL_ARGUMENT);
+  assert_non_null(strstr(nd4c_error_message(), "relu: y is NULL"));
   /* sum is cached by its signature; the same count without values must not find that entry. */
   assert_int_equal(nd4c_sum(x, axes, 1, false, ND4C_DTYPE_NONE, &y), ND4C_OK);
   nd4c_array_release(y);

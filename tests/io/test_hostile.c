@@ -81,6 +81,10 @@ static void refuses_messages(void **state) {
   (void)state;
   wire_bytes graph = {0}, model = {0}, twice = {0}, bare = {0}, nameless = {0}, node = {0};
   expect_refusal("empty", &model, ND4C_FORMAT, "no graph in 0 bytes; expected an ONNX ModelProto");
+  static const char text[] = "# nd4c\n\nA page.\n";
+  wire_bytes page = {0};
+  wire_raw(&page, text, sizeof text - 1);
+  expect_refusal("a text", &page, ND4C_FORMAT, "not an ONNX model: byte ");
   build_nodes(&graph, "Relu x > y");
   build_value(&graph, 11, "x", 1, 2, two_three);
   build_model(&model, &graph, 13);

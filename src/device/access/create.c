@@ -33,7 +33,10 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %s is NULL", origin, out == NULL ? "out" : "shape");
   }
   int64_t bytes = 0;
-  ND4C_TRY(nd4c_shape_bytes(dtype, rank, shape, &bytes));
+  nd4c_status status = nd4c_shape_bytes(dtype, rank, shape, &bytes);
+  if (status != ND4C_OK) {
+    return nd4c_fail_prefix(status, "%s", origin);
+  }
   if (dtype == ND4C_UTF8) {
     const nd4c_device *asked = device;
     ND4C_TRY(nd4c_device_host(&device));
@@ -44,7 +47,7 @@ static nd4c_status make_empty(nd4c_dtype dtype, int32_t rank, const int64_t *sha
   }
   ND4C_TRY(resolve_device(bytes, &device));
   nd4c_storage *storage = NULL;
-  nd4c_status status = nd4c_storage_create(device, NULL, dtype, bytes, origin, &storage);
+  status = nd4c_storage_create(device, NULL, dtype, bytes, origin, &storage);
   if (status != ND4C_OK) {
     return nd4c_device_fail_prefix(status, device, "on", "%s", origin);
   }

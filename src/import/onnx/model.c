@@ -55,9 +55,8 @@ nd4c_status nd4c_onnx_opset_parse(nd4c_onnx_model *model, const nd4c_wire *wire,
   return add_opset(model, opsets, nd4c_onnx_domain(domain), version);
 }
 
-static nd4c_status parse_model(nd4c_onnx_model *model) {
+static nd4c_status parse_fields(nd4c_onnx_model *model, bool *has_graph) {
   nd4c_wire wire = nd4c_wire_open(model->files.blob->bytes, "ModelProto");
-  bool has_graph = false;
   while (nd4c_wire_more(&wire)) {
     nd4c_wire_field field;
     ND4C_TRY(nd4c_wire_next(&wire, &field));
@@ -68,13 +67,23 @@ static nd4c_status parse_model(nd4c_onnx_model *model) {
     } else if (field.number == MODEL_FUNCTION) {
       ND4C_TRY(nd4c_onnx_function_parse(model, &wire, &field));
     } else if (field.number == MODEL_GRAPH) {
-      if (has_graph) {
+      if (*has_graph) {
         return nd4c_fail(ND4C_FORMAT, "byte %" PRIu64 ": a second graph; expected one", field.offset);
       }
-      has_graph = true;
+      *has_graph = true;
       ND4C_TRY(nd4c_onnx_graph_parse(model, &wire, &field, &model->graph));
     }
   }
+  return ND4C_OK;
+}
+
+static nd4c_status parse_model(nd4c_onnx_model *model) {
+  bool has_graph = false;
+  nd4c_status status = parse_fields(model, &has_graph);
+  if (status == ND4C_FORMAT && model->ir_version == 0 && !has_graph) { /* writers put ir_version first */
+    return nd4c_fail_prefix(status, "not an ONNX model");
+  }
+  ND4C_TRY(status);
   if (!has_graph) {
     return nd4c_fail(ND4C_FORMAT, "no graph in %zu bytes; expected an ONNX ModelProto", model->files.blob->bytes.size);
   }

@@ -72,14 +72,18 @@ nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
   bool known = number > ND4C_DTYPE_NONE && number < ND4C_DTYPE_END;
   const nd4c_dtype_info *info = known ? nd4c_dtype_get_info((nd4c_dtype)number) : NULL;
   bool parsed = x->dtype == ND4C_UTF8, printed = number == ND4C_UTF8;
-  if (info == NULL || !info->available) {
-    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s (number %lld) is no target, expected bool or a number",
-                            info == NULL ? "?" : info->name, (long long)number);
+  if (info == NULL) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %lld is not known, expected bool or a number",
+                            (long long)number);
+  }
+  if (!info->available) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s is not in this build, expected bool or a number",
+                            info->name);
   }
   /* No casts between strings and complex numbers, float8 or packed elements. */
   nd4c_dtype other = parsed ? (nd4c_dtype)number : x->dtype;
   if (parsed != printed && (other > ND4C_COMPLEX128 || (parsed && info->kind == ND4C_KIND_COMPLEX))) {
-    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s is no target, expected %s", info->name,
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %s is no target of this cast, expected %s", info->name,
                             parsed ? "utf8, bool or a real number" : "a dtype of numbers");
   }
   nd4c_rule_output(inference, (nd4c_dtype)number, x->rank, x->shape);

@@ -17,10 +17,14 @@ nd4c_status nd4c_infer_bit_cast(nd4c_inference *inference) {
   bool known = number > ND4C_DTYPE_NONE && number < ND4C_DTYPE_END;
   const nd4c_dtype_info *from = nd4c_dtype_get_info(x->dtype);
   const nd4c_dtype_info *to = known ? nd4c_dtype_get_info((nd4c_dtype)number) : NULL;
-  if (to == NULL || !to->available || to->kind == ND4C_KIND_STRING || to->bits != from->bits) {
+  if (to == NULL) {
+    return nd4c_rule_refuse(inference, 0, ND4C_DTYPE, "dtype %lld is not known, expected a number or bool of %d bits",
+                            (long long)number, (int)from->bits);
+  }
+  if (!to->available || to->kind == ND4C_KIND_STRING || to->bits != from->bits) {
     return nd4c_rule_refuse(inference, 0, ND4C_DTYPE,
-                            "dtype %s (number %lld) is no target, expected a number or bool of %d bits",
-                            to == NULL ? "?" : to->name, (long long)number, (int)from->bits);
+                            "dtype %s is no target of this cast, expected a number or bool of %d bits", to->name,
+                            (int)from->bits);
   }
   nd4c_rule_output(inference, (nd4c_dtype)number, x->rank, x->shape);
   return ND4C_OK;

@@ -16,6 +16,23 @@ static const char *kind_name(nd4c_attr_kind kind) {
   return number < sizeof names / sizeof *names ? names[number] : "an unknown kind";
 }
 
+static nd4c_status check_list(const nd4c_op_info *op, const nd4c_op_attr *attr, const nd4c_attr_value *value) {
+  const bool floats = value->kind == ND4C_ATTR_FLOATS;
+  if (!floats && value->kind != ND4C_ATTR_INTS) {
+    return ND4C_OK;
+  }
+  if (value->count < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is a list whose count is %d, expected 0 or more", op->name,
+                     attr->name, (int)value->count);
+  }
+  const bool missing = floats ? value->as.floats == NULL : value->as.ints == NULL;
+  if (value->count > 0 && missing) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is a list of %d without values, expected %s", op->name,
+                     attr->name, (int)value->count, kind_name(value->kind));
+  }
+  return ND4C_OK;
+}
+
 nd4c_status nd4c_op_check_attr(const nd4c_op_info *op, int32_t position, const nd4c_attr_value *value) {
   const nd4c_op_attr *attr = &op->attrs[position];
   if (value->kind != attr->preset.kind) {
@@ -26,15 +43,7 @@ nd4c_status nd4c_op_check_attr(const nd4c_op_info *op, int32_t position, const n
     return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is %lld, expected 0 or 1", op->name, attr->name,
                      (long long)value->as.i);
   }
-  if (value->kind == ND4C_ATTR_FLOATS && (value->count < 0 || (value->count > 0 && value->as.floats == NULL))) {
-    return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is a list of %d without values, expected floats", op->name,
-                     attr->name, (int)value->count);
-  }
-  if (value->kind == ND4C_ATTR_INTS && (value->count < 0 || (value->count > 0 && value->as.ints == NULL))) {
-    return nd4c_fail(ND4C_ARGUMENT, "%s: attribute %s is a list of %d without values, expected ints", op->name,
-                     attr->name, (int)value->count);
-  }
-  return ND4C_OK;
+  return check_list(op, attr, value);
 }
 
 static int32_t attr_position(const nd4c_op_info *op, const char *name) {
@@ -107,7 +116,10 @@ static bool given_before(const nd4c_attr *attrs, int32_t i) {
 
 nd4c_status nd4c_op_resolve_attrs(const nd4c_op_info *op, const nd4c_attr *attrs, int32_t count,
                                   nd4c_attr_value *values) {
-  if (count < 0 || (count > 0 && attrs == NULL)) {
+  if (count < 0) {
+    return nd4c_fail(ND4C_ARGUMENT, "%s: %d attributes given, expected 0 or more", op->name, (int)count);
+  }
+  if (count > 0 && attrs == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "%s: %d attributes given without a list", op->name, (int)count);
   }
   for (int32_t i = 0; i < op->attr_count; i++) {
