@@ -93,8 +93,8 @@ typedef struct nd4c_plan_options {
 
 /* Optimises and freezes the graph for the context's device (NULL: current). The graph is not changed. The plan keeps
  * the context's settings and stream, even if the context is destroyed first, and the kernels chosen now: later changes
- * of configuration (forced or disabled engines, strictness) affect later plans only. UNSUPPORTED (no kernel computes a
- * node) and STRICT: the text names the node. */
+ * of configuration (forced or disabled engines, strictness) affect later plans only. ARGUMENT: the graph has no
+ * outputs. UNSUPPORTED (no kernel computes a node) and STRICT: the text names the node. */
 ND4C_API nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, const nd4c_plan_options *options,
                                       nd4c_plan **plan);
 /* Frees the plan. Outputs that it returned stay valid. */
@@ -111,10 +111,11 @@ ND4C_API nd4c_status nd4c_plan_run(nd4c_plan *plan, const nd4c_array *const *inp
 /* Compiles ahead of time: the compilers of `target` compile the nodes that they take, and nd4c writes the executables
  * into a file, which another process loads through nd4c_plan_options.compiled. target: a device's name ("tpu:0"); if
  * its backend's verdict is COMPILE_ONLY, this machine need not have the device. options: those of the plan that will
- * load the file, without placement and without `compiled` (ARGUMENT). The executables depend on the value that the
- * property nd4c.deterministic has now, but not on widths. *report (may be NULL) lists the compiled pieces, and for each
- * other node why no compiler took it; free with nd4c_free. Blocks; any thread. UNSUPPORTED: no compiler of the target
- * takes a node, or none can write its executables. IO. A refused call writes nothing. */
+ * load the file, without placement and without `compiled` (ARGUMENT, as for a graph without outputs). The executables
+ * depend on the value that the property nd4c.deterministic has now, but not on widths. *report (may be NULL) lists the
+ * compiled pieces, and for each other node why no compiler took it; free with nd4c_free. Blocks; any thread.
+ * UNSUPPORTED: no compiler of the target takes a node, or none can write its executables. IO. A refused call writes
+ * nothing. */
 ND4C_API nd4c_status nd4c_plan_compile(const nd4c_graph *graph, const char *target, const nd4c_plan_options *options,
                                        const char *path, char **report);
 

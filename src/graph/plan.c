@@ -65,6 +65,12 @@ nd4c_status nd4c_plan_allocate(nd4c_plan **plan) {
   return ND4C_OK;
 }
 
+nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *function) {
+  return graph->outputs.count > 0
+             ? ND4C_OK
+             : nd4c_fail(ND4C_ARGUMENT, "%s: the graph has no outputs: name them by nd4c_graph_output", function);
+}
+
 static nd4c_status build(nd4c_plan *plan, const nd4c_graph *graph, bool optimize) {
   ND4C_TRY(nd4c_graph_clone(graph, &plan->graph));
   plan->nodes_recorded = graph->node_count;
@@ -107,6 +113,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   if (plan == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_create: plan is NULL");
   }
+  ND4C_TRY(nd4c_plan_check_outputs(graph, "nd4c_plan_create"));
   if (options != NULL && !ND4C_HAS_FIELD(options, no_optimization)) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_create: options.struct_size is %u, expected at least %u",
                      options->struct_size, ND4C_SIZE_OF(nd4c_plan_options));

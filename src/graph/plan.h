@@ -155,7 +155,8 @@ struct nd4c_plan {
   nd4c_step *steps;
   int32_t step_count;
 
-  int64_t arena_bytes, tensor_bytes; /* bytes of all arenas; bytes that their tensors would take without sharing */
+  int64_t arena_bytes;                 /* of all arenas */
+  int64_t tensor_bytes, scratch_bytes; /* that the arenas' tensors and the steps' scratch would take without sharing */
 
   const nd4c_plan_mode *mode;                  /* modes/mode.h; NULL until it is chosen */
   const char **mode_reasons;                   /* for the rows before it, why they cannot run the
@@ -178,6 +179,8 @@ struct nd4c_plan {
 
 /* An empty plan, for nd4c_plan_destroy. */
 nd4c_status nd4c_plan_allocate(nd4c_plan **plan);
+/* ARGUMENT if the graph has no outputs. */
+nd4c_status nd4c_plan_check_outputs(const nd4c_graph *graph, const char *function);
 /* Reads the file of executables that the options name into plan->file. */
 nd4c_status nd4c_plan_read_compiled(nd4c_plan *plan, const char *path);
 void nd4c_plan_drop_compiled(nd4c_plan *plan);

@@ -195,8 +195,8 @@ static void print_memory(const nd4c_plan *plan, nd4c_text *text) {
   for (int32_t i = 0; i < plan->place_count; i++) {
     buffers += plan->places[i].buffer_count;
   }
-  nd4c_text_print(text, "arena: %lld bytes for tensors of %lld bytes together\n", (long long)plan->arena_bytes,
-                  (long long)plan->tensor_bytes);
+  nd4c_text_print(text, "arena: %lld bytes for tensors of %lld bytes together and scratch of %lld bytes\n",
+                  (long long)plan->arena_bytes, (long long)plan->tensor_bytes, (long long)plan->scratch_bytes);
   if (buffers > 0) {
     nd4c_text_print(text, "  in %d whole buffers: the device takes no parts of one\n", buffers);
   }

@@ -214,6 +214,35 @@ static void empty_and_scalar_values(void **state) {
   nd4c_graph_destroy(graph);
 }
 
+static void graphs_without_outputs_are_refused(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  (void)check_unary(graph, ND4C_OP_relu, check_input(graph, "x", 1, (int64_t[]){3}));
+  expect_refusal(nd4c_plan_create(graph, NULL, NULL, &plan), ND4C_ARGUMENT, "nd4c_plan_create", "no outputs");
+  assert_null(plan);
+  nd4c_graph_destroy(graph);
+}
+
+/* The pass `dead` counts the nodes that it removes. */
+static void report_counts_dead_nodes(void **state) {
+  (void)state;
+  nd4c_graph *graph = NULL;
+  nd4c_plan *plan = NULL;
+  char *text = NULL;
+  CHECK_OK(nd4c_graph_create(&graph));
+  nd4c_value x = check_input(graph, "x", 1, (int64_t[]){3});
+  (void)check_unary(graph, ND4C_OP_relu, check_unary(graph, ND4C_OP_negative, x));
+  CHECK_OK(nd4c_graph_output(graph, "y", check_unary(graph, ND4C_OP_abs, x)));
+  CHECK_OK(nd4c_plan_create(graph, NULL, NULL, &plan));
+  CHECK_OK(nd4c_plan_report(plan, &text));
+  assert_non_null(strstr(text, "3 ->     1 nodes,    2 changes"));
+  nd4c_free(text);
+  nd4c_plan_destroy(plan);
+  nd4c_graph_destroy(graph);
+}
+
 static void report_tells_passes_steps_and_memory(void **state) {
   fixture *f = *state;
   char *text = NULL;
@@ -359,6 +388,8 @@ int main(void) {
       cmocka_unit_test(outputs_that_nothing_computes),
       cmocka_unit_test(addends_survive_long_sums),
       cmocka_unit_test(empty_and_scalar_values),
+      cmocka_unit_test(graphs_without_outputs_are_refused),
+      cmocka_unit_test(report_counts_dead_nodes),
       cmocka_unit_test_setup_teardown(report_tells_passes_steps_and_memory, set_up, tear_down),
       cmocka_unit_test(forced_engines_are_reported_or_strict),
       cmocka_unit_test(failure_in_a_step_names_the_node),

@@ -88,17 +88,24 @@ void nd4c_rewrite_remove(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   node->def = NULL;
 }
 
+int32_t nd4c_rewrite_remove_unread(nd4c_rewrite *rewrite) {
+  int32_t removed = 0;
+  for (int32_t i = rewrite->graph->node_count - 1; i >= 0; i--) {
+    nd4c_graph_node *node = &rewrite->graph->nodes[i];
+    if (node->def != NULL && is_dead(rewrite, node)) {
+      nd4c_rewrite_remove(rewrite, node);
+      removed += 1;
+    }
+  }
+  return removed;
+}
+
 nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
   nd4c_graph *graph = rewrite->graph;
   if (rewrite->uses == NULL) {
     return ND4C_OK; /* nothing was begun */
   }
-  for (int32_t i = graph->node_count - 1; i >= 0; i--) {
-    nd4c_graph_node *node = &graph->nodes[i];
-    if (node->def != NULL && is_dead(rewrite, node)) {
-      nd4c_rewrite_remove(rewrite, node);
-    }
-  }
+  (void)nd4c_rewrite_remove_unread(rewrite);
   const bool added = graph->node_count > rewrite->existing;
   int32_t kept = 0;
   for (int32_t i = 0; i < graph->node_count; i++) {

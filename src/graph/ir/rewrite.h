@@ -52,6 +52,8 @@ void nd4c_rewrite_output(nd4c_rewrite *rewrite, int32_t index, nd4c_value value)
 nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_value value, int32_t until);
 /* Removes a node that is not needed any more; its outputs have no reader left or have become constants. */
 void nd4c_rewrite_remove(nd4c_rewrite *rewrite, nd4c_graph_node *node);
+/* Removes the nodes that neither a node nor an output of the graph reads; returns their number. */
+int32_t nd4c_rewrite_remove_unread(nd4c_rewrite *rewrite);
 /* Adds a constant, taking over the caller's reference; on failure it is released. */
 nd4c_status nd4c_rewrite_constant(nd4c_rewrite *rewrite, nd4c_array *array, nd4c_value *value);
 

@@ -247,6 +247,7 @@ static nd4c_status plan_blocks(planning *work) {
     const nd4c_choice *choice = plan->steps[i].choice;
     work->blocks[scratch + i] =
         (nd4c_plan_block){.bytes = choice == NULL ? 0 : choice->scratch_bytes, .first = i, .last = i};
+    plan->scratch_bytes += work->blocks[scratch + i].bytes;
   }
   ND4C_TRY(nd4c_plan_place_blocks(work->blocks, scratch + scratch_count, &place->arena_bytes));
   plan->arena_bytes += place->arena_bytes;
