@@ -97,43 +97,49 @@
   A(op, INT, beam_width, 100)    \
   A(op, INT, top_paths, 1) A(op, OUT, labels, 0) A(op, OUT, lengths, 0) A(op, OUT, log_probability, 0)
 
-#define ND4C_OPS_RECURRENT(OP)                                                                                         \
-  OP(640, 1, rnn, NN, ND4C_SIG_RNN, rnn, REAL_FLOATING,                                                                \
-     "h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, "     \
-     "2 h] of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0",                               \
-     "|nn.RNN|RNN|", NONE, OPTIONS)                                                                                    \
-  OP(641, 1, lstm, NN, ND4C_SIG_LSTM, lstm, REAL_FLOATING,                                                             \
-     "gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c); "   \
-     "input_forget: f = 1 - i; shapes as in rnn with 4 h",                                                             \
-     "|nn.LSTM|LSTM|lstmLayer", NONE, OPTIONS)                                                                         \
-  OP(642, 1, gru, NN, ND4C_SIG_GRU, gru, REAL_FLOATING,                                                                \
-     "gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h "       \
-     "r^T)); h = (1 - z) h' + z h; shapes as in rnn with 3 h",                                                         \
-     "|nn.GRU|GRU|gru", NONE, OPTIONS)                                                                                 \
-  OP(643, 1, rnn_cell, NN, ND4C_SIG_RNN_CELL, rnn_cell, REAL_FLOATING,                                                 \
-     "one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h]", "|nn.RNNCell||")                           \
-  OP(644, 1, lstm_cell, NN, ND4C_SIG_LSTM_CELL, lstm_cell, REAL_FLOATING,                                              \
-     "one step of lstm: x [n, i], h and c [n, h], w [4 h, i], r [4 h, h], bias [8 h], peepholes [3 h]; gates i, o, "   \
-     "f, c",                                                                                                           \
-     "|nn.LSTMCell||lstmCell")                                                                                         \
-  OP(645, 1, gru_cell, NN, ND4C_SIG_GRU_CELL, gru_cell, REAL_FLOATING,                                                 \
-     "one step of gru: x [n, i], h [n, h], w [3 h, i], r [3 h, h], bias [6 h]; gates z, r, h", "|nn.GRUCell||gruCell") \
-  OP(646, 1, sru, NN, ND4C_SIG_SRU, sru, REAL_FLOATING,                                                                \
-     "u, f, r = x w^T of x [t, n, h], w [3 h, h]; f, r through sigmoid with bias [2 h]; c = f c + (1 - f) u; y = r "   \
-     "tanh(c) + (1 - r) x; arXiv 1709.02755",                                                                          \
-     "|||sru, sruCell")                                                                                                \
-  OP(647, 1, ctc_loss, NN, ND4C_SIG_CTC_LOSS, ctc_loss, REAL_FLOATING,                                                 \
-     "-ln of the probability of targets [n, s] under log probabilities x [t, n, classes], summed over all "            \
-     "alignments; reduction 0 none, 1 sum, 2 mean of loss / target length",                                            \
-     "|nn.functional.ctc_loss||ctcLoss")                                                                               \
-  OP(648, 1, ctc_greedy_decode, NN, ND4C_SIG_CTC_GREEDY, ctc_decode, REAL_FLOATING,                                    \
-     "the most likely class of each step of x [t, n, classes], without blanks and repetitions: int64 labels [n, t], "  \
-     "filled up with -1, lengths [n], and as the score the sum of each step's largest x",                              \
-     "|||")                                                                                                            \
-  OP(649, 1, ctc_beam_decode, NN, ND4C_SIG_CTC_BEAM, ctc_beam_decode, REAL_FLOATING,                                   \
-     "the top_paths most likely labellings by prefix beam search over log probabilities x [t, n, classes]: int64 "     \
-     "labels [n, path, t], filled up with -1, lengths and log probabilities [n, path]; a missing path has length 0 "   \
-     "and log probability -infinity",                                                                                  \
+#define ND4C_OPS_RECURRENT(OP)                                                                                        \
+  OP(640, 1, rnn, NN, ND4C_SIG_RNN, rnn, REAL_FLOATING,                                                               \
+     "h = f(x w^T + h r^T + bias) at each step of x [t, n, i] (batch_first: [n, t, i]); f: activations; w [d, "       \
+     "hidden, i], r [d, hidden, hidden], bias [d, 2 hidden]: that of w, then that of r; d: directions; y is 0 "       \
+     "at steps past sequence_lengths",                                                                                \
+     "|nn.RNN|RNN|", NONE, OPTIONS)                                                                                   \
+  OP(641, 1, lstm, NN, ND4C_SIG_LSTM, lstm, REAL_FLOATING,                                                            \
+     "gates i, o, f, c, in this order in w, r and bias: s = x w^T + h r^T + bias; i = f1(s_i + p_i c), f = "          \
+     "f1(s_f + p_f c), new c = f c + i f2(s_c), o = f1(s_o + p_o c) with the new c, h = o f3(c); f1, f2, f3: "        \
+     "activations; p: peepholes [d, 3 hidden] of i, o, f; input_forget: f = 1 - i; shapes as in rnn with 4 "          \
+     "hidden",                                                                                                        \
+     "|nn.LSTM|LSTM|lstmLayer", NONE, OPTIONS)                                                                        \
+  OP(642, 1, gru, NN, ND4C_SIG_GRU, gru, REAL_FLOATING,                                                               \
+     "gates z (update), q (reset), g (candidate), in this order in w, r and bias: z and q = f1(x w^T + h r^T "        \
+     "+ bias), g = f2(x w^T + (q h) r^T + bias) or, linear_before_reset, f2(x w^T + q (h r^T + bias of r) + "         \
+     "bias of w); h = (1 - z) g + z h; f1, f2: activations; shapes as in rnn with 3 hidden",                          \
+     "|nn.GRU|GRU|gru", NONE, OPTIONS)                                                                                \
+  OP(643, 1, rnn_cell, NN, ND4C_SIG_RNN_CELL, rnn_cell, REAL_FLOATING,                                                \
+     "one step of rnn: x [n, i], h [n, hidden], w [hidden, i], r [hidden, hidden], bias [2 hidden]", "|nn.RNNCell||") \
+  OP(644, 1, lstm_cell, NN, ND4C_SIG_LSTM_CELL, lstm_cell, REAL_FLOATING,                                             \
+     "one step of lstm: x [n, i], h and c [n, hidden], w [4 hidden, i], r [4 hidden, hidden], bias [8 "               \
+     "hidden], peepholes [3 hidden]; gates in the order of lstm",                                                     \
+     "|nn.LSTMCell||lstmCell")                                                                                        \
+  OP(645, 1, gru_cell, NN, ND4C_SIG_GRU_CELL, gru_cell, REAL_FLOATING,                                                \
+     "one step of gru: x [n, i], h [n, hidden], w [3 hidden, i], r [3 hidden, hidden], bias [6 hidden]; gates "       \
+     "in the order of gru",                                                                                           \
+     "|nn.GRUCell||gruCell")                                                                                          \
+  OP(646, 1, sru, NN, ND4C_SIG_SRU, sru, REAL_FLOATING,                                                               \
+     "u, f, r = x w^T of x [t, n, hidden], w [3 hidden, hidden]; f, r through sigmoid with bias [2 hidden]; c "       \
+     "= f c + (1 - f) u; y = r tanh(c) + (1 - r) x; arXiv 1709.02755",                                                \
+     "|||sru, sruCell")                                                                                               \
+  OP(647, 1, ctc_loss, NN, ND4C_SIG_CTC_LOSS, ctc_loss, REAL_FLOATING,                                                \
+     "-ln of the probability of targets [n, s] under log probabilities x [t, n, classes], summed over all "           \
+     "alignments; reduction 0 none, 1 sum, 2 mean of loss / target length",                                           \
+     "|nn.functional.ctc_loss||ctcLoss")                                                                              \
+  OP(648, 1, ctc_greedy_decode, NN, ND4C_SIG_CTC_GREEDY, ctc_decode, REAL_FLOATING,                                   \
+     "the most likely class of each step of x [t, n, classes], without blanks and repetitions: int64 labels [n, t], " \
+     "filled up with -1, lengths [n], and as the score the sum of each step's largest x",                             \
+     "|||")                                                                                                           \
+  OP(649, 1, ctc_beam_decode, NN, ND4C_SIG_CTC_BEAM, ctc_beam_decode, REAL_FLOATING,                                  \
+     "the top_paths most likely labellings by prefix beam search over log probabilities x [t, n, classes]: int64 "    \
+     "labels [n, path, t], filled up with -1, lengths and log probabilities [n, path]; a missing path has length 0 "  \
+     "and log probability -infinity",                                                                                 \
      "|||ctcBeam")
 
 #endif

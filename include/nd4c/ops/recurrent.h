@@ -36,8 +36,9 @@ typedef struct nd4c_rnn_options {
   {ND4C_OPTIONS_SIZE(nd4c_rnn_options, batch_first), NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
    ND4C_DIRECTION_FORWARD, false}
 
-/* rnn: h = f(x w^T + h r^T + bias) along x [t, n, i] (batch_first: [n, t, i]); w [d, h, i], r [d, h, h], bias [d, 2
- * h] of w and r; y [t, d, n, h], h [d, n, h]; steps past sequence_lengths give 0.
+/* rnn: h = f(x w^T + h r^T + bias) at each step of x [t, n, i] (batch_first: [n, t, i]); f: activations; w [d,
+ * hidden, i], r [d, hidden, hidden], bias [d, 2 hidden]: that of w, then that of r; d: directions; y is 0 at steps
+ * past sequence_lengths.
  * In: x (float), w, r.
  * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), activations (NULL, 0; values of
  *     nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (ND4C_DIRECTION_FORWARD),
@@ -73,8 +74,9 @@ typedef struct nd4c_lstm_options {
   {ND4C_OPTIONS_SIZE(nd4c_lstm_options, input_forget), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
    ND4C_DIRECTION_FORWARD, false, false}
 
-/* lstm: gates i, o, f, c of x w^T + h r^T + bias, peepholes [d, 3 h] of c on i, o, f; c = f c + i g(c'), h = o h(c);
- * input_forget: f = 1 - i; shapes as in rnn with 4 h.
+/* lstm: gates i, o, f, c, in this order in w, r and bias: s = x w^T + h r^T + bias; i = f1(s_i + p_i c), f = f1(s_f +
+ * p_f c), new c = f c + i f2(s_c), o = f1(s_o + p_o c) with the new c, h = o f3(c); f1, f2, f3: activations; p:
+ * peepholes [d, 3 hidden] of i, o, f; input_forget: f = 1 - i; shapes as in rnn with 4 hidden.
  * In: x (float), w, r.
  * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), initial_c (NULL), peepholes (NULL), activations
  *     (NULL, 0; values of nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction
@@ -108,8 +110,9 @@ typedef struct nd4c_gru_options {
   {ND4C_OPTIONS_SIZE(nd4c_gru_options, linear_before_reset), NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0.0, \
    ND4C_DIRECTION_FORWARD, false, false}
 
-/* gru: gates z, r, h of x w^T + h r^T + bias; h' = g(x w^T + (r h) r^T) or, linear_before_reset, g(x w^T + r (h
- * r^T)); h = (1 - z) h' + z h; shapes as in rnn with 3 h.
+/* gru: gates z (update), q (reset), g (candidate), in this order in w, r and bias: z and q = f1(x w^T + h r^T +
+ * bias), g = f2(x w^T + (q h) r^T + bias) or, linear_before_reset, f2(x w^T + q (h r^T + bias of r) + bias of w); h =
+ * (1 - z) g + z h; f1, f2: activations; shapes as in rnn with 3 hidden.
  * In: x (float), w, r.
  * Options: bias (NULL), sequence_lengths (NULL), initial_h (NULL), activations (NULL, 0; values of
  *     nd4c_recurrent_activation), alpha (NULL, 0), beta (NULL, 0), clip (0.0), direction (ND4C_DIRECTION_FORWARD),
@@ -122,7 +125,7 @@ ND4C_API nd4c_status nd4c_gru(const nd4c_array *x, const nd4c_array *w, const nd
 ND4C_API nd4c_status nd4c_gru_on(nd4c_context *context, const nd4c_array *x, const nd4c_array *w, const nd4c_array *r,
                                  const nd4c_gru_options *options, nd4c_array **y, nd4c_array **h);
 
-/* rnn_cell: one step of rnn: x [n, i], h [n, h], w [h, i], r [h, h], bias [2 h].
+/* rnn_cell: one step of rnn: x [n, i], h [n, hidden], w [hidden, i], r [hidden, hidden], bias [2 hidden].
  * In: x (float), h, w, r, bias or NULL.
  * Out: next_h: the shape and dtype of h [n, hidden]. All inputs have one dtype.
  * Statuses: DTYPE, SHAPE. */
@@ -132,8 +135,8 @@ ND4C_API nd4c_status nd4c_rnn_cell_on(nd4c_context *context, const nd4c_array *x
                                       const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
                                       nd4c_array **next_h);
 
-/* lstm_cell: one step of lstm: x [n, i], h and c [n, h], w [4 h, i], r [4 h, h], bias [8 h], peepholes [3 h]; gates
- * i, o, f, c.
+/* lstm_cell: one step of lstm: x [n, i], h and c [n, hidden], w [4 hidden, i], r [4 hidden, hidden], bias [8 hidden],
+ * peepholes [3 hidden]; gates in the order of lstm.
  * In: x (float), h, c, w, r, bias or NULL, peepholes or NULL.
  * Out: next_h, next_c: each the shape and dtype of h [n, hidden]. All inputs have one dtype.
  * Statuses: DTYPE, SHAPE. */
@@ -145,7 +148,8 @@ ND4C_API nd4c_status nd4c_lstm_cell_on(nd4c_context *context, const nd4c_array *
                                        const nd4c_array *bias, const nd4c_array *peepholes, nd4c_array **next_h,
                                        nd4c_array **next_c);
 
-/* gru_cell: one step of gru: x [n, i], h [n, h], w [3 h, i], r [3 h, h], bias [6 h]; gates z, r, h.
+/* gru_cell: one step of gru: x [n, i], h [n, hidden], w [3 hidden, i], r [3 hidden, hidden], bias [6 hidden]; gates
+ * in the order of gru.
  * In: x (float), h, w, r, bias or NULL.
  * Attributes: linear_before_reset (false).
  * Out: next_h: the shape and dtype of h [n, hidden]. All inputs have one dtype.
@@ -156,8 +160,8 @@ ND4C_API nd4c_status nd4c_gru_cell_on(nd4c_context *context, const nd4c_array *x
                                       const nd4c_array *w, const nd4c_array *r, const nd4c_array *bias,
                                       bool linear_before_reset, nd4c_array **next_h);
 
-/* sru: u, f, r = x w^T of x [t, n, h], w [3 h, h]; f, r through sigmoid with bias [2 h]; c = f c + (1 - f) u; y = r
- * tanh(c) + (1 - r) x; arXiv 1709.02755.
+/* sru: u, f, r = x w^T of x [t, n, hidden], w [3 hidden, hidden]; f, r through sigmoid with bias [2 hidden]; c = f c
+ * + (1 - f) u; y = r tanh(c) + (1 - r) x; arXiv 1709.02755.
  * In: x (float), w, bias, initial_c or NULL.
  * Out: y: the shape of x [t, n, hidden], c: [n, hidden], in x's dtype.
  * Statuses: DTYPE, SHAPE, OVERFLOW. */
