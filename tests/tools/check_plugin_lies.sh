@@ -92,7 +92,7 @@ contributor_lie() {
 }
 contributor_lie nan values 'add of float32 .*, with infinities and NaN: element '
 contributor_lie shared threads 'of float32 .*, 4 threads at once: INTERNAL: element '
-contributor_lie rounding ops 'add of float32 .*: it leaves the thread with another rounding, or without denormal numbers$'
+contributor_lie rounding ops 'add of float32 .*: the kernel changed the rounding mode, or turned denormal numbers off$'
 contributor_lie rounds outputs 'add of float32 .*, with an extent of [0-9]+: something beside output 0 was written$'
 contributor_lie large values 'add of float32 .*, more than 100000 elements: element '
 
@@ -103,7 +103,7 @@ says out '^  acme.halves: [1-9][0-9]+ samples$'
 expect 0 "$nd4c" plugin-check --section own --ops 'nosuch,acme.halves' "$acme"
 lacks out scaled_add
 expect 1 "$nd4c" plugin-check --section ops --ops nosuch "$stub"
-says out '^  FAILED: nothing was checked: of the ops that it offers, none that --ops nosuch names has a case$'
+says out '^  FAILED: nothing was checked: no op that the plug-in offers and that --ops nosuch names has a case$'
 says out '^  FAILED: of all that it offers and --ops nosuch names nothing was computed$'
 acme_lie() {
   expect 1 env ACME_LIE="$1" "$nd4c" plugin-check --section "$2" "$acme"

@@ -175,7 +175,7 @@ static nd4c_status running_best(const nd4c_call *call, nd4c_ref_running kind) {
   return along_axis(call, &lines, best_range);
 }
 
-/* In the caller alone: the work row is one. */
+/* The calling thread computes all lines: the work space holds one line. */
 static nd4c_status diff(const nd4c_call *call, nd4c_cpu_work *work) {
   int32_t axis = nd4c_axis(ND4C_INT_OF(call, diff_axis), call->inputs[0].rank);
   int64_t order = ND4C_INT_OF(call, diff_order), room = 0;

@@ -5,8 +5,8 @@
 #include "backends/cpu/simd/simd.h"
 #include "backends/cpu/support/nest.h"
 
-/* Whether the calling thread computes the call in one piece: all operands are contiguous, of the output's size, and
- * small. cost: in the unit of nd4c_nest_run. */
+/* Whether the calling thread computes the call in one piece: all operands are contiguous and have as many elements as
+ * the output, which are few. cost: of one element, in the unit of nd4c_nest_run. */
 static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost) {
   const nd4c_tensor *y = &call->outputs[0];
   uint32_t flags = y->flags;
@@ -16,7 +16,7 @@ static inline bool is_small(const nd4c_call *call, int32_t inputs, int32_t cost)
       return false;
     }
   }
-  /* nor empty: data may then be NULL */
+  /* An empty output, whose data may be NULL, is not small: its size less 1 wraps. */
   return (flags & ND4C_TENSOR_CONTIGUOUS) && (uint64_t)y->size - 1 < (uint64_t)(ND4C_NEST_PIECE_COST / cost);
 }
 

@@ -2,8 +2,8 @@
  * the last place of a double. backends/cpu/reference/elementwise.c passes them to the map.
  *
  * Functions come in two widths: in double, which is plenty for results of at most 24 bits, and in long double, for
- * results of 53. Where long double is no wider than double (MSVC, Apple's arm64), float64 results are as good as the
- * platform's double functions are: a few units in the last place instead of one. */
+ * results of 53. Where long double is no wider than double, float64 results are as accurate as the C library's
+ * double functions: to a few units in the last place instead of one. */
 #ifndef ND4C_KERNELS_REFERENCE_ELEMENTWISE_MATHEMATICS_H
 #define ND4C_KERNELS_REFERENCE_ELEMENTWISE_MATHEMATICS_H
 
@@ -77,7 +77,7 @@ ND4C_VALUE_PARAMETRIC(ND4C_VALUE_DECLARE)
 #undef ND4C_VALUE_DECLARE_WIDE
 #undef ND4C_VALUE_DECLARE
 
-/* Of a real number. */
+/* Functions of a real number. */
 #define ND4C_REAL_DECLARE(name)      \
   double nd4c_real_##name(double x); \
   long double nd4c_real_##name##_wide(long double x);
@@ -94,7 +94,7 @@ ND4C_REAL_DECLARE(gelu_tanh)
 ND4C_REAL_DECLARE(softplus)
 #undef ND4C_REAL_DECLARE
 
-/* Of several real numbers, in the order of the ops' inputs. */
+/* Functions of several real numbers, in the order of the ops' inputs. */
 long double nd4c_real_igamma(long double a, long double x);
 long double nd4c_real_igammac(long double a, long double x);
 long double nd4c_real_betainc(long double a, long double b, long double x);
@@ -104,11 +104,11 @@ long double nd4c_real_polygamma(long double n, long double x);
 long double nd4c_real_lgamma_step(long double a, long double b);
 
 /* Of a complex number, with the special values of C's Annex G and the Array API. */
-double complex nd4c_complex_expm1(double complex z);
-double complex nd4c_complex_log1p(double complex z);
-double complex nd4c_complex_log2(double complex z);
-double complex nd4c_complex_log10(double complex z);
-double complex nd4c_complex_exp2(double complex z);
-double complex nd4c_complex_sign(double complex z);
+double complex nd4c_complex_expm1(double complex x);
+double complex nd4c_complex_log1p(double complex x);
+double complex nd4c_complex_log2(double complex x);
+double complex nd4c_complex_log10(double complex x);
+double complex nd4c_complex_exp2(double complex x);
+double complex nd4c_complex_sign(double complex x);
 
 #endif

@@ -1,4 +1,4 @@
-/* Equal elements, places in sorted rows and bins (sets.h). Engine reference calls these, engine simd those of bins. */
+/* Implements sets.h. Engine reference calls these functions; engine simd calls those of bins. */
 #include "kernels/reference/sorting/sets.h"
 
 #include <math.h>
@@ -13,8 +13,9 @@ static bool same_row(const nd4c_ref_distinct *d, int64_t a, int64_t b) {
   return true;
 }
 
-/* NaN sort as equals, and a row with one is equal to none: it must not part others that are equal, which it cannot, as
- * whatever compares alike but for NaN has one in the same place. */
+/* Gives each group of equal rows a number, in sorted order. A row with a NaN equals no row, so it is a group by itself.
+ * It never stands between equal rows: the sort takes all NaN as equal, and puts a row with a NaN next to rows that have
+ * a NaN in the same column. */
 static void number_groups(nd4c_ref_distinct *d) {
   d->group_count = 0;
   for (int64_t i = 0; i < d->count; i++) {
@@ -28,7 +29,7 @@ static void number_groups(nd4c_ref_distinct *d) {
   }
 }
 
-/* New numbers by first places; work: 2 * count words. */
+/* Numbers the groups anew, in the order of their first rows. work: room for 2 * count numbers. */
 static void renumber(nd4c_ref_distinct *d, int64_t *work) {
   int64_t *group_at = work, *number = work + d->count, next = 0;
   for (int64_t i = 0; i < d->count; i++) {
@@ -49,7 +50,7 @@ static void renumber(nd4c_ref_distinct *d, int64_t *work) {
   for (int64_t i = 0; i < d->count; i++) {
     d->groups[i] = number[d->groups[i]];
   }
-  for (int64_t i = d->count - 1; i >= 0; i--) { /* the first of a group is written last */
+  for (int64_t i = d->count - 1; i >= 0; i--) { /* from the end, so that the first row of a group is written last */
     d->first[d->groups[i]] = d->order[i];
   }
 }
@@ -138,7 +139,7 @@ int64_t nd4c_ref_bin(const double *edges, int64_t bins, double x) {
   }
   double part = (x - edges[0]) / (edges[bins] - edges[0]) * (double)bins;
   int64_t guess = part > 0 && part < (double)bins ? (int64_t)part : 0, low = 0, high = bins - 1;
-  /* Equal bins: next to the guess. Others: by halves. */
+  /* The guess is right for most x if the bins are equally wide; else a binary search finds the bin. */
   if (x >= edges[guess] && (guess == bins - 1 || x < edges[guess + 1])) {
     return guess;
   }

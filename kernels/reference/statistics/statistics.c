@@ -84,7 +84,7 @@ double nd4c_ref_quantile(const double *sorted, int64_t count, double q, nd4c_ref
     default:
       break;
   }
-  if (a == b || part == 0) { /* infinities, too */
+  if (a == b || part == 0) { /* equal infinities would give NaN below */
     return a;
   }
   return part < 0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
@@ -92,7 +92,8 @@ double nd4c_ref_quantile(const double *sorted, int64_t count, double q, nd4c_ref
 
 /* -- sums and products along an axis ------------------------------------------------------------------------------ */
 
-/* State of one line: the value so far, or for logsumexp the largest and the sum of exponentials relative to it. */
+/* State of one line. Sums: the sum and its compensation; products: the product; logsumexp: the largest element and the
+ * sum of the exponentials relative to it. */
 typedef struct running {
   double value, rest;
 } running;
@@ -105,16 +106,16 @@ static double step(nd4c_ref_running kind, running *r, double x) {
   if (kind == ND4C_REF_RUNNING_SUM) {
     double next = r->value + x;
     double lost = fabs(r->value) < fabs(x) ? (x - next) + r->value : (r->value - next) + x;
-    r->rest += next - next == 0 ? lost : 0; /* an infinity, given or reached, has nothing to compensate */
+    r->rest += next - next == 0 ? lost : 0; /* once the sum is infinite, there is nothing to compensate */
     r->value = next;
     return r->value + r->rest;
   }
-  if (x == r->value) { /* infinities, too */
+  if (x == r->value) { /* also for equal infinities, whose difference is NaN */
     r->rest += 1;
   } else if (x > r->value || x != x) {
     r->rest = r->value == -INFINITY ? 1 : r->rest * exp(r->value - x) + 1;
     r->value = x;
-  } else if (r->value != INFINITY) { /* of NaN it makes NaN */
+  } else if (r->value != INFINITY) { /* a NaN in r->value gives NaN */
     r->rest += exp(x - r->value);
   }
   return isinf(r->value) ? r->value : r->value + log(r->rest);
@@ -126,7 +127,7 @@ static running initial(nd4c_ref_running kind) {
   return r;
 }
 
-/* Where the lines of x and y begin in the direction of the sum, and the steps. */
+/* The first elements of a line of x and of y in the direction of the sum, and the steps to the next ones. */
 typedef struct direction {
   int64_t x, y, x_step, y_step;
 } direction;
@@ -185,7 +186,7 @@ static void accumulate_words(const nd4c_ref_lines *lines, direction d) {
   }
 }
 
-/* As the op cast would: rounded to y's dtype before anything is added. */
+/* The element as the op cast would round it to y's dtype. */
 static nd4c_value cast_element(const nd4c_ref_lines *lines, nd4c_dtype_kind from, nd4c_value x) {
   char element[16];
   if (lines->x_dtype == lines->y_dtype) {
@@ -195,7 +196,7 @@ static nd4c_value cast_element(const nd4c_ref_lines *lines, nd4c_dtype_kind from
   return nd4c_value_load(lines->y_dtype, element, 0);
 }
 
-/* Elements of a kind that y does not have are cast one by one; complex ones, too, go this way. */
+/* One element at a time, for elements whose kind differs from y's and for complex ones. */
 static void accumulate_values(const nd4c_ref_lines *lines, direction d) {
   nd4c_dtype_kind from = nd4c_reference_kind(lines->x_dtype), to = nd4c_reference_kind(lines->y_dtype);
   bool sums = lines->kind == ND4C_REF_RUNNING_SUM;

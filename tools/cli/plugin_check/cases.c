@@ -1,5 +1,5 @@
-/* Cases of `nd4c selftest` on the plug-in's devices and engines, in layouts that those do not have. Most sections that
- * compute call plugin_cases_each and compare with the reference here. */
+/* Runs the cases of `nd4c selftest` on the plug-in's devices and engines, also in layouts that `nd4c selftest` does not
+ * use, and compares the results with the reference. Most sections that compute call plugin_cases_each. */
 #include <fenv.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ bool plugin_declined(nd4c_status status) {
 
 /* -- layouts ------------------------------------------------------------------------------------------------------- */
 
-/* How the elements of a shape lie in a larger array of one axis. */
+/* Where the elements of an array lie in a larger array of one axis. */
 typedef struct arrangement {
   int64_t elements, offset;
   int64_t strides[SELFTEST_RANK];
@@ -57,7 +57,7 @@ static arrangement arrange(plugin_layout layout, int32_t rank, const int64_t *sh
   return a;
 }
 
-/* Bytes of `from`, which lies in C order, put where the arrangement wants them. */
+/* Copies elements of `width` bytes from C order to their places in the arrangement. */
 static void scatter(const arrangement *a, int32_t rank, const int64_t *shape, size_t width, const char *from,
                     char *to) {
   int64_t index[SELFTEST_RANK] = {0}, size = 1;
@@ -76,7 +76,7 @@ static void scatter(const arrangement *a, int32_t rank, const int64_t *shape, si
   }
 }
 
-/* A view of the same values in a larger array on the device. */
+/* *view: a view with the layout and the values of `plain`, into a larger array on the device. */
 static nd4c_status lay_out(const nd4c_array *plain, plugin_layout layout, nd4c_device *device, nd4c_array **view) {
   const int32_t rank = nd4c_array_rank(plain);
   const int64_t *shape = nd4c_array_shape(plain);
@@ -184,7 +184,8 @@ static int32_t position_of(const nd4c_op_info *op) {
   return -1;
 }
 
-/* How the thread rounds, and whether it keeps denormal numbers: nd4c's own kernels compute on the same thread. */
+/* A number for the thread's rounding mode and for whether it keeps denormal numbers. A kernel must not change them:
+ * nd4c's kernels compute on the same thread. */
 static int float_state(void) {
   volatile float tiny = 1e-38f, product = tiny * 0.01f;
   return 2 * fegetround() + (product != 0);
@@ -192,18 +193,18 @@ static int float_state(void) {
 
 static void check_float_state(const plugin_round *round, const plugin_case *p, int before) {
   if (!plugin_check_that(round->check, float_state() == before,
-                         "%s: it leaves the thread with another rounding, or without denormal numbers", p->label)) {
+                         "%s: the kernel changed the rounding mode, or turned denormal numbers off", p->label)) {
     (void)fesetenv(FE_DFL_ENV);
   }
 }
 
-/* One case of one dtype on the round's target. Returns whether it was one. */
+/* Runs one case in one dtype on the round's target. Returns false if the reference refuses the dtype. */
 static bool run_case(plugin_round *round, const selftest_case *c, nd4c_dtype dtype, plugin_case_function function) {
   char target[2 * PLUGIN_NAME + 16];
   plugin_case p = {.c = c, .dtype = dtype};
   (void)snprintf(p.label, sizeof p.label, "%s of %s on %s", c->op->name, nd4c_dtype_name(dtype),
                  plugin_target_text(round->target, target, sizeof target));
-  /* Where the reference refuses, the elements make no sense in this dtype. */
+  /* If the reference refuses, the case has elements that this dtype does not allow. */
   bool computes = plugin_case_wanted(&p, round->host) == ND4C_OK && nd4c_array_size(p.wanted[0]) > 0;
   if (computes && plugin_check_status(round->check, force_engine(round->target->engine), "%s", p.label)) {
     plugin_check_at("%s", p.label);
@@ -215,7 +216,7 @@ static bool run_case(plugin_round *round, const selftest_case *c, nd4c_dtype dty
   return computes;
 }
 
-/* One target's cases as they are run. */
+/* State of run_target, for run_dtypes. */
 typedef struct progress {
   plugin_round *round;
   const plugin_targets *targets;
@@ -223,7 +224,7 @@ typedef struct progress {
   int32_t limit, done;
 } progress;
 
-/* The case in each dtype that the plug-in offers. */
+/* Runs the case in each dtype that the plug-in offers; returns whether any was run. */
 static bool run_dtypes(void *user, const selftest_case *c) {
   progress *of = user;
   const int32_t index = position_of(c->op), before = of->done;
@@ -237,7 +238,8 @@ static bool run_dtypes(void *user, const selftest_case *c) {
   return of->done > before;
 }
 
-/* All cases on one target: those of ops of the plug-in's own are made from their schemas. Returns how many were run. */
+/* Runs all cases on one target, and returns how many were run. Cases of the plug-in's ops are made from their schemas.
+ */
 static int32_t run_target(plugin_round *round, const plugin_targets *targets, int32_t limit,
                           plugin_case_function function) {
   progress of = {.round = round, .targets = targets, .function = function, .limit = limit};
@@ -290,11 +292,11 @@ bool plugin_cases_each(plugin_check *check, plugin_scope scope, int32_t limit, p
   }
   if (check->pattern != NULL && targets.count > 0) {
     (void)plugin_check_that(check, done > 0,
-                            "nothing was checked: of the ops that it offers, none that --ops %s names has a case",
+                            "nothing was checked: no op that the plug-in offers and that --ops %s names has a case",
                             check->pattern);
   }
   if (done == 0 && targets.count > 0 && check->pattern == NULL) {
-    plugin_check_skip("of what it offers no case is one that this section calls");
+    plugin_check_skip("no case of the ops that the plug-in offers is one that this section calls");
   }
   plugin_targets_free(&targets);
   return targets.compiles;
