@@ -19,14 +19,14 @@ static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   return stub_compute_usable(call, reason, reason_size);
 }
 
-/* The call that prepare saw: runs must get the same. */
+/* What `prepare` notes of its call; each run checks that its call is the same. */
 typedef struct prepared {
   int32_t layouts[STUB_INPUTS];
 } prepared;
 
 static nd4c_status prepare(const nd4c_call *call, void **state) {
   nd4c_status status = stub_attempt(STUB_CALL_prepare);
-  if (stub_lies("holds") || stub_lies("selfish")) { /* memory of the first device that stays */
+  if (stub_lies("holds") || stub_lies("selfish")) { /* memory of the first device, which the kernel keeps */
     (void)stub_held_control(stub_lies("holds") ? "give_way own" : "give_way none");
     (void)stub_held_control("hold 64");
   }

@@ -102,7 +102,7 @@ nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t by
     return stub_host->fail(ND4C_MEMORY, "stub: no memory for a buffer of %lld bytes", (long long)bytes);
   }
   memset(memory, 0xc7, bytes > 0 ? (size_t)bytes : 1);
-  /* The host reads and writes the other kinds where they are. */
+  /* Buffers of the other kinds are not scrambled: the host reads and writes them in place. */
   const bool apart = kind == ND4C_MEMORY_KIND_DEVICE || stub_lies("unmanaged");
   const stub_buffer like = {
       .bytes = memory, .size = bytes, .device = device, .kind = kind, .scramble = apart ? SCRAMBLE : 0};
@@ -114,7 +114,8 @@ nd4c_status stub_buffer_create(int32_t device, nd4c_memory_kind kind, int64_t by
 }
 
 void *stub_buffer_address(const stub_buffer *buffer) {
-  /* Bits 52 to 55, which no processor of today translates; 4 GiB for each of 65536 buffers. */
+  /* Addresses with bits 52 to 55 set, which no processor translates, so that the host faults if it uses one; 4 GiB for
+   * each of 65536 buffers. */
   uintptr_t number = (uintptr_t)buffer->handle ^ handle_mask;
   uintptr_t address = ((uintptr_t)0xf0 << 48) + ((number & 0xffff) << 32);
   void *pointer = buffer->kind != ND4C_MEMORY_KIND_DEVICE ? buffer->bytes : buffer->address;

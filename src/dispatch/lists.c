@@ -64,7 +64,7 @@ nd4c_status nd4c_unstack(const nd4c_array *x, int64_t axis, nd4c_array **outputs
   return finish(status, outputs, made);
 }
 
-/* The part that begins at `start`. */
+/* *output: a view of `length` elements of the axis from `start` on. */
 static nd4c_status cut(const nd4c_array *x, int64_t axis, int64_t start, int64_t length, nd4c_array **output) {
   int64_t stop = start + length;
   nd4c_slice_options options = ND4C_SLICE_DEFAULTS;
@@ -125,7 +125,7 @@ nd4c_status nd4c_broadcast_arrays(const nd4c_array *const *xs, nd4c_array **outp
   return finish(status, outputs, made);
 }
 
-/* One array along its axis of the grid. */
+/* *output: a view of the grid's shape that repeats x along all axes but `axis`. */
 static nd4c_status spread(const nd4c_array *x, int32_t axis, int32_t rank, const int64_t *shape, nd4c_array **output) {
   int64_t own[ND4C_MAX_RANK];
   nd4c_array *column = NULL;

@@ -391,7 +391,8 @@ static int run(int argc, char **argv) {
     char *table = NULL;
     int recorded = CLI_OK;
     result = result == CLI_OK ? run_traced(&options, &s, &table, &recorded) : result;
-    result = result == CLI_OK ? tell(&options, &s, table) : result; /* what was computed, also without a trace */
+    result =
+        result == CLI_OK ? tell(&options, &s, table) : result; /* reports the runs even if the trace was not written */
     result = result == CLI_OK ? recorded : result;
     nd4c_free(table);
   }

@@ -16,7 +16,7 @@ enum { TEXT_SIZE = 512, PART_LIMIT = 8, NAME_SIZE = 64 };
 static const nd4c_dtype tested[] = {ND4C_FLOAT32, ND4C_FLOAT64, ND4C_INT32, ND4C_INT64, ND4C_UINT8, ND4C_BOOL};
 enum { TESTED = sizeof tested / sizeof tested[0] };
 
-/* How a pair of op and dtype fared; of several cases the worst counts. */
+/* The result of a pair of op and dtype: the worst of its cases. */
 typedef enum pair_state { NO_CASE, COMPUTED, DECLINED, WRONG } pair_state;
 static const char *const state_names[] = {"no case", "computed", "declined", "wrong"};
 
@@ -27,23 +27,24 @@ typedef struct pair {
 
 /* One run against one device. */
 typedef struct selftest {
-  const char *pattern; /* of ops, NULL: all */
+  const char *pattern; /* of names of ops; NULL: all ops */
   nd4c_device *device, *host;
   nd4c_context *context, *reference;
-  const nd4c_op_info *op; /* at work */
+  const nd4c_op_info *op; /* whose cases run now */
   pair pairs[TESTED];
   selftest_totals totals;
   int32_t op_count;
-  cJSON *report; /* pairs */
+  cJSON *report; /* the list of pairs */
   cli_progress progress;
-  char at_work[PART_LIMIT][NAME_SIZE]; /* ops of the parts */
-  int32_t ended;                       /* parts */
+  char at_work[PART_LIMIT][NAME_SIZE]; /* by part: the op whose cases run now */
+  int32_t ended;                       /* number of parts that have ended */
 } selftest;
 
-/* The command's options, and the part that this process runs: parts take ops by turns, and each writes for the process
- * that started it "op NAME", a pair as JSON, and "end" at the end. */
+/* The command's options, and the part that this process runs. Parts are processes that share the ops: part i takes
+ * every parts-th op from the i-th on. Each writes lines for the process that started it: "op NAME" when it begins an
+ * op, each pair as JSON, and "end". */
 static struct request {
-  int part, parts; /* parts 0: all of it */
+  int part, parts; /* parts 0: this process runs all ops */
   int argc;
   char **argv;
 } request;
@@ -100,8 +101,8 @@ static void note(pair *p, pair_state state, const char *text) {
   }
 }
 
-/* Why a call was declined. Of a text with one reason a line the last is the candidate's of the lowest priority, which
- * was to serve; behind it may stand what the library advises, which is no reason. */
+/* Why a call was declined: the last line of reasons in `text`, which the candidate with the lowest priority gave. The
+ * library's advice, which may follow, is left out. */
 static const char *find_reason(const char *text, char *buffer, size_t size) {
   const char *end = strstr(text, "\nWhat to do: ");
   end = end != NULL ? end : text + strlen(text);
@@ -334,7 +335,7 @@ static bool run_parts(selftest *t, const char *device, int count) {
   return sound && t->ended == count;
 }
 
-/* Prints the table; returns how many pairs are wrong: one if there was nothing to look at. */
+/* Prints the table; returns the number of wrong pairs, or 1 if no pair was tested. */
 static int32_t print_totals(const selftest *t, cJSON *device) {
   (void)printf("pairs of op and dtype (of");
   for (int32_t i = 0; i < TESTED; i++) {
@@ -378,7 +379,7 @@ static int count_ops(const selftest *t) {
   return count;
 }
 
-/* *wrong grows by the pairs that are. */
+/* Adds the number of wrong pairs to *wrong. */
 static nd4c_status test_device(nd4c_device *device, const char *pattern, cJSON *devices, int32_t *wrong) {
   static selftest t;
   nd4c_device_info info = {.struct_size = sizeof info};
@@ -432,7 +433,7 @@ static nd4c_status test_backends(const char *backend, const char *pattern, cJSON
     if (status == ND4C_OK && row.verdict == ND4C_VERDICT_VERIFIED) {
       status = nd4c_device_find(row.name, &device);
       status = status == ND4C_OK ? test_device(device, pattern, devices, wrong) : status;
-      if (status != ND4C_OK) { /* the others are tested all the same */
+      if (status != ND4C_OK) { /* the other backends are tested nevertheless */
         (void)printf("WRONG: %s: %s\n", row.name, nd4c_error_message());
         (*wrong)++;
         status = ND4C_OK;
@@ -442,7 +443,8 @@ static nd4c_status test_backends(const char *backend, const char *pattern, cJSON
   return status;
 }
 
-/* backend.type asks in vain, which tests that need no default device would not notice. */
+/* Fails if the backend that backend.type names cannot be used: the tests do not need the default device, so they would
+ * not fail. */
 static nd4c_status check_request(void) {
   const char *type = "";
   nd4c_device *device = NULL;
@@ -450,7 +452,7 @@ static nd4c_status check_request(void) {
   return status != ND4C_OK || type[0] == '\0' ? status : nd4c_device_default(&device);
 }
 
-/* When, by which library, on which machine. */
+/* Writes the time, the library's version and build, and the processor into the report. */
 static void describe_run(cJSON *report) {
   char text[32] = "";
   const time_t now = time(NULL);

@@ -3,7 +3,7 @@
 #include "backends/cpu/onednn/onednn.h"
 #include "backends/cpu/support/quantization_product.h"
 
-enum { SMALL = 16384 }; /* fewer multiplications: engine simd, and the library stays closed */
+enum { SMALL = 16384 }; /* multiplications; smaller products are left to engine simd, without loading oneDNN */
 
 static bool usable(const nd4c_call *call, char *reason, size_t reason_size) {
   nd4c_bytes_call c;
@@ -27,7 +27,7 @@ typedef struct node {
   nd4c_bytes_call c;
   int32_t width;
   nd4c_onednn_step step;
-  void *packed; /* CONSTANT weights as the primitive needs them, then the sums of their columns; in `held` */
+  void *packed; /* CONSTANT weights in the layout of the primitive, then the sums of their columns; part of `held` */
   nd4c_cpu_held held;
   int32_t *packed_sums;
   int64_t products, flipped, sums, zeros, rows, factors, bytes; /* offsets in scratch */
@@ -148,7 +148,7 @@ static nd4c_status prepare(const nd4c_call *call, void **state) {
   }
   s->dnn = dnn;
   s->width = call->width;
-  nd4c_bytes_read(call, &s->c); /* usable has seen that it can be read */
+  nd4c_bytes_read(call, &s->c); /* cannot fail: `usable` checked the call */
   const nd4c_tensor *b = &call->inputs[s->c.at.b];
   bool constant = s->c.batch == 1 && is_constant(b);
   const struct dnnl_memory_desc *weights = NULL;

@@ -104,7 +104,7 @@ static nd4c_status svm_probabilities(const nd4c_call *call, nd4c_cpu_work *work)
   return nd4c_cpu_work_parallel(work, args.y.shape[0], 64 * room, probability_range, &args);
 }
 
-/* The kernels count modes as the op table does. */
+/* The kernels take the numbers of modes from the op table. */
 _Static_assert(ND4C_TREE_AGGREGATE_AVERAGE == 0 && ND4C_TREE_AGGREGATE_SUM == 1 && ND4C_TREE_AGGREGATE_MIN == 2 &&
                    ND4C_TREE_AGGREGATE_MAX == 3 && ND4C_TREE_MODE_LEQ == 0 && ND4C_TREE_MODE_MEMBER == 6 &&
                    ND4C_POST_TRANSFORM_SOFTMAX == 1 && ND4C_POST_TRANSFORM_PROBIT == 4 &&

@@ -37,17 +37,18 @@ static nd4c_status sort_alone(const nd4c_words *job, uint32_t *special) {
 
 /* -- several ---------------------------------------------------------------------------------------------------- */
 
-/* Words are counted and scattered into buckets between limits, chunk by chunk, then buckets are sorted. */
+/* A sort by several threads: they scatter the words, chunk by chunk, into the buckets that `limits` separate, then sort
+ * the buckets. */
 typedef struct sharing {
   const nd4c_words *job;
   const nd4c_sort_words *loops;
   int32_t limit_count, chunks;
   int64_t chunk;                            /* words */
   _Alignas(64) uint64_t limits[LIMITS + 1]; /* of 32 bits, or of 64 */
-  int64_t (*places)[LIMITS + 1];            /* of each chunk: counts at first */
+  int64_t (*places)[LIMITS + 1];            /* for each chunk; counts until find_places */
   int64_t starts[LIMITS + 2];               /* of the buckets */
   char *work;
-  size_t work_bytes; /* of a worker */
+  size_t work_bytes; /* for each worker */
   _Atomic int32_t next;
   _Atomic uint32_t special;
 } sharing;

@@ -5,7 +5,7 @@
 #include "backends/cpu/support/contraction_product.h"
 #include "backends/cpu/support/window.h"
 
-/* Output positions of a tile, and bytes of copied cells that a tile may take. */
+/* Limits of a tile: output positions, and bytes of copied cells. */
 enum { TILE_POSITIONS = 192, TILE_BYTES = 1 << 20 };
 
 typedef struct job {
@@ -14,7 +14,7 @@ typedef struct job {
   nd4c_unary_loop activate;
   nd4c_ref_window window;
   const nd4c_tensor *x, *w, *y, *bias, *addend;
-  int64_t bytes, groups, channels, outputs; /* channels and outputs of a group */
+  int64_t bytes, groups, channels, outputs; /* of one group: input channels, output channels */
   int64_t cells, depth;                     /* cells of a window; cells times channels */
   int64_t positions, image_positions, tile, tiles;
   char *scratch;
@@ -82,7 +82,7 @@ static int64_t locate(const job *j, int64_t flat, int64_t *output) {
   return flat;
 }
 
-/* One value from each channel, `step` apart, or zeros, to every cells-th place. */
+/* Copies one value of each channel: from every `step`-th element (NULL: zeros) to every cells-th. */
 static void copy_cell(const job *j, const char *from, int64_t step, char *to) {
   if (j->bytes == 4) {
     const float *x = (const void *)from;
@@ -119,7 +119,7 @@ static void copy_window(const job *j, int64_t flat, int64_t group, char *to) {
   }
 }
 
-/* Brings a tile's results [position, output channel] to y, with addend and activation. */
+/* Adds the addend to a tile's results [position, output channel], applies the activation and writes them to y. */
 static void store_tile(const job *j, int64_t first, int64_t count, int64_t group, char *tile) {
   const nd4c_unary_parameters none = {.alpha = 0};
   for (int64_t p = 0; p < count; p++) {

@@ -13,20 +13,21 @@ enum { MOST_INPUTS = 3, NUMBERS = 3, MOST_RANK = 32 };
 typedef enum mode {
   PROMOTED = 1, /* the output's dtype */
   OWN,          /* the first input's */
-  COMPARED,     /* a dtype that holds both without loss, else float64 */
-  TRUTHS,       /* its own: only whether it is 0 matters */
-  CHOSEN,       /* where: a truth, then the output's dtype */
+  COMPARED,     /* a dtype that holds all values of both; float64 if there is none */
+  TRUTHS,       /* each input's own: the function tests only whether it is 0 */
+  CHOSEN,       /* where: a bool, then two values of the output's dtype */
   SCALED,       /* ldexp: a number and an integer */
-  CARRIED       /* bits as they are */
+  CARRIED       /* none: the bits are copied */
 } mode;
 
-/* Where float32 is computed: by OpenCL's own float functions, whose bounds are the specification's; in double where the
- * device has it, because the function is made of several; or in double always. */
+/* The precision in which float32 is computed. FLOAT: float, by one function of OpenCL, whose error the specification
+ * bounds. DOUBLE: double if the device has it, because the errors of several functions add up. ONLY_DOUBLE: double. */
 typedef enum width { FLOAT, DOUBLE, ONLY_DOUBLE } width;
 
-/* Whether numbers of two parts are needed: never, and BUILTIN: OpenCL has the function itself; pairs of floats for
- * float32 where there is no float64, and for WIDE pairs of doubles for float64 (precise.cl; the function's name then
- * ends with _wide); pairs of doubles always (special.cl); always, with incomplete.cl behind it. */
+/* Whether a function computes with pairs of numbers whose sum has twice the precision. PLAIN: no. BUILTIN: no, and the
+ * function is OpenCL's. PAIRED: with pairs of floats for float32 on devices without float64. WIDE: as PAIRED, and with
+ * pairs of doubles for float64. Both use precise.cl, and the function's name then ends with _wide. SPECIAL: always, by
+ * special.cl. INCOMPLETE: always, by special.cl and incomplete.cl. */
 typedef enum accuracy { PLAIN, BUILTIN, PAIRED, WIDE, SPECIAL, INCOMPLETE } accuracy;
 
 typedef struct row {
@@ -198,7 +199,7 @@ static bool is_wide_integer(nd4c_dtype dtype) {
   return dtype == ND4C_INT64 || dtype == ND4C_UINT64;
 }
 
-/* An integer that carries the bits of an element. */
+/* The unsigned dtype with as many bits as an element. */
 static nd4c_dtype carrier_of(nd4c_dtype dtype) {
   static const nd4c_dtype carriers[] = {[1] = ND4C_UINT8, [2] = ND4C_UINT16, [4] = ND4C_UINT32, [8] = ND4C_UINT64};
   return carriers[nd4c_cl_element_bytes(dtype)];
@@ -221,18 +222,18 @@ static nd4c_dtype compared_as(nd4c_dtype a, nd4c_dtype b, int *signs) {
 
 /* -- the call, resolved ---------------------------------------------------------------------------------- */
 
-/* What is to be launched: inputs with what each is taken as, and what the function computes in. */
+/* A launch: the inputs, the dtype that each is converted to, and the dtype of the computation. */
 typedef struct plan {
   const row *row;
   const char *function;
   int32_t count;
   nd4c_tensor inputs[MOST_INPUTS], output;
-  nd4c_dtype as[MOST_INPUTS], computed; /* computed: the dtype whose kind the function sees */
-  bool in_double, own_a, own_b;         /* own: the operand keeps its type */
+  nd4c_dtype as[MOST_INPUTS], computed; /* computed: the dtype that the function takes */
+  bool in_double, own_a, own_b;         /* own_a, own_b: the operand is not converted */
   int signs;
   nd4c_cl_walk walk;
   int64_t half_shape[MOST_RANK];
-  int32_t half; /* which half of the output, where an op is launched twice */
+  int32_t half; /* 0 or 1: half of the output, if the op takes two launches */
 } plan;
 
 /* The first or second half of a tensor along an axis. */
@@ -296,7 +297,7 @@ static void take_dtypes(plan *p) {
   }
 }
 
-/* Everything but the launch. */
+/* Fills in all that the launch needs. */
 static nd4c_status make_plan(const nd4c_cl_step *step, int32_t half, plan *p) {
   const nd4c_call *call = step->call;
   memset(p, 0, offsetof(plan, walk));
@@ -346,10 +347,12 @@ static void define_numbers(nd4c_cl_options *options, const nd4c_call *call, cons
   nd4c_cl_define(options, "NUMBER", "%s", nd4c_cl_wide(call) ? "double" : "float");
 }
 
-/* In pairs of floats, of doubles. */
+/* The function computes with pairs of floats. */
 static bool in_pairs(const nd4c_call *call, const plan *p) {
   return (p->row->accuracy == PAIRED || p->row->accuracy == WIDE) && p->computed == ND4C_FLOAT32 && !nd4c_cl_wide(call);
 }
+
+/* The function computes with pairs of doubles. */
 static bool in_wide_pairs(const plan *p) {
   return p->row->accuracy == WIDE && p->computed == ND4C_FLOAT64;
 }
@@ -408,7 +411,7 @@ static void take_numbers(const nd4c_call *call, double *numbers) {
   }
 }
 
-/* In pairs: the second parts behind the first. */
+/* Passes the attributes. For pairs, the second numbers of the pairs follow all first ones. */
 static void add_numbers(nd4c_cl_launch *launch, const nd4c_call *call, const plan *p) {
   bool pairs = in_pairs(call, p);
   double numbers[2 * NUMBERS] = {0};

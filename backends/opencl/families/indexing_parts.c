@@ -30,7 +30,8 @@ static nd4c_status matrix_band_part(const nd4c_cl_step *step) {
   return band(step, lower < 0 ? INT64_MIN : -lower, upper < 0 ? INT64_MAX : upper);
 }
 
-/* Diagonal k of the axes a and b of a tensor, as a view whose last axis it is and whose element 0 lies `shift` on. */
+/* Diagonal k of the axes a and b of a tensor, as the last axis of a view, which begins `shift` elements behind the
+ * tensor. */
 typedef struct diagonal {
   int32_t rank;
   int64_t shape[ND4C_CL_MAX_RANK], strides[ND4C_CL_MAX_RANK], shift;
@@ -100,7 +101,8 @@ static bool bits_of_one(nd4c_dtype dtype, uint64_t bits[2]) {
   return !is_narrow;
 }
 
-/* y = on where place d of an axis is before the index, or is it; `index_strides` for y's axes. */
+/* y = 1 (or values[1]) where the position on `axis` equals the index, or with `before` is less; 0 (or values[0])
+ * elsewhere. index_strides: of the indices, for y's axes. */
 static nd4c_status mark(const nd4c_cl_step *step, int32_t axis, const int64_t *index_strides, const nd4c_tensor *values,
                         bool before) {
   const nd4c_call *call = step->call;
@@ -119,7 +121,7 @@ static nd4c_status mark(const nd4c_cl_step *step, int32_t axis, const int64_t *i
                             ND4C_CL_INT(indices->dtype == ND4C_INT64), ND4C_CL_OUT(y), ND4C_CL_IN(values),
                             ND4C_CL_LONG(values != NULL ? values->strides[0] : 0), ND4C_CL_INT(values != NULL),
                             ND4C_CL_BYTES(off, bytes),
-                            /* little-endian: the first bytes are the number's */ ND4C_CL_BYTES(on, bytes),
+                            /* little-endian: the first bytes hold the number */ ND4C_CL_BYTES(on, bytes),
                             ND4C_CL_LONG(y->shape[axis]), ND4C_CL_INT(before), ND4C_CL_VALUE(walk));
 }
 
@@ -144,7 +146,7 @@ static int64_t invert_scratch(const nd4c_call *call) {
   return (call->inputs[0].size + 1) * (int64_t)sizeof(int32_t);
 }
 
-/* Inverts through a table, so that a number that comes twice is found. */
+/* Writes the inverse into a table first, where a number that occurs twice is detected. */
 static nd4c_status invert_permutation(const nd4c_cl_step *step) {
   const nd4c_call *call = step->call;
   const nd4c_tensor *x = &call->inputs[0], *y = &call->outputs[0];
@@ -198,14 +200,15 @@ static nd4c_status ravel_multi_index(const nd4c_cl_step *step) {
 
 /* -- partitions and segments --------------------------------------------------------------------------------------- */
 
-enum { FAULT_WORDS = 3 }; /* words before the lists: five 32-bit numbers of a fault that the call reads itself */
+enum { FAULT_WORDS = 3 }; /* words of scratch before the lists, for the five 32-bit numbers of a fault */
 
 static int64_t group_scratch(const nd4c_call *call) {
   nd4c_cl_sorting sorting;
   return nd4c_cl_sorting_make(&sorting, FAULT_WORDS, 1, call->inputs[1].size) * ND4C_CL_WORD;
 }
 
-/* The numbers of groups (input 1) sorted: which rows each group has. */
+/* Sorts the rows by the number of their group (input 1). at_once: a fault is written to the
+ * beginning of scratch, for a call that waits. */
 static nd4c_status group(const nd4c_cl_step *step, int64_t count, bool at_once, nd4c_cl_sorting *sorting) {
   const nd4c_tensor *groups = &step->call->inputs[1];
   const nd4c_cl_target target = {
@@ -255,7 +258,7 @@ static nd4c_status dynamic_partition(const nd4c_cl_step *step) {
 
 typedef enum segment_op { SUM, MEAN, MAX, MIN, PROD, SQRT_N } segment_op;
 
-/* For a kernel of sums.cl of a dtype: what it adds up in is the widest number of its kind. */
+/* Options of a kernel of sums.cl, which adds up in the widest type of the dtype's kind. */
 static nd4c_cl_options sums_options(const nd4c_call *call, nd4c_dtype dtype, const char *join) {
   const char *kind = nd4c_cl_kind(dtype), *wide = nd4c_cl_wide(call) ? "double" : "float";
   nd4c_cl_options options = {""};
@@ -272,7 +275,7 @@ static nd4c_cl_options sums_options(const nd4c_call *call, nd4c_dtype dtype, con
   return options;
 }
 
-/* The result for no elements, as bytes of the kernel's type ACC; returns their number. */
+/* Writes the result for no elements in the kernel's type ACC; returns the size of ACC. */
 static size_t identity_of(const nd4c_call *call, segment_op op, nd4c_dtype dtype, void *bytes) {
   const char kind = nd4c_cl_kind(dtype)[0];
   const int64_t bits = 8 * nd4c_cl_element_bytes(dtype), highest = INT64_MAX >> (64 - bits);
@@ -289,7 +292,7 @@ static nd4c_status read_word(const nd4c_call *call, int64_t word, uint64_t *valu
   return nd4c_cl_read_back(call, call->scratch_buffer, word * ND4C_CL_WORD, value, (int64_t)sizeof *value);
 }
 
-/* Numbers out of range were sorted to the end, in their order: fails with the first one. */
+/* Fails with the first number that is out of range. The sort has put all of those at the end, in their order. */
 static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t count) {
   const nd4c_tensor *groups = &call->inputs[1];
   int64_t low = 0, high = sorting->length - 1, bytes = nd4c_cl_element_bytes(groups->dtype), wide = 0;
@@ -314,7 +317,7 @@ static nd4c_status fail_at_first(const nd4c_call *call, const nd4c_cl_sorting *s
 
 /* The number of groups: one more than the largest number. */
 static nd4c_status count_segments(const nd4c_call *call, const nd4c_cl_sorting *sorting, int64_t *count) {
-  uint64_t largest = nd4c_cl_place_key(-1); /* of no rows */
+  uint64_t largest = nd4c_cl_place_key(-1); /* if there are no rows */
   if (sorting->length > 0) {
     ND4C_BACKEND_TRY(read_word(call, sorting->keys + sorting->length - 1, &largest));
   }

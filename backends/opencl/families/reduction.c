@@ -9,7 +9,7 @@ typedef struct row {
   int32_t parameter; /* position of the attribute, -1: none */
 } row;
 
-/* X(op, dtypes, GATHER_, least, without NaN, two operands, one axis, position of the parameter) */
+/* X(op, dtypes, then the members of `row` in their order) */
 #define REDUCTIONS(X)                                                                           \
   X(sum, ND4C_CL_ALL, sum, false, false, false, false, -1)                                      \
   X(prod, ND4C_CL_ALL, prod, false, false, false, false, -1)                                    \
@@ -64,7 +64,7 @@ static const row *row_of(const nd4c_call *call) {
   return NULL;
 }
 
-/* Axes are the attribute at `axes`, or one axis; keepdims is the attribute at `keepdims`. */
+/* The reduction that the row and the attributes of the op describe. */
 static nd4c_cl_reduction reduction_of(const nd4c_call *call) {
   const row *r = row_of(call);
   nd4c_cl_reduction reduction = {.gather = r->gather,
@@ -119,10 +119,10 @@ static nd4c_status moments(const nd4c_cl_step *step) {
   return nd4c_cl_reduce(step, &variance);
 }
 
-/* -- matrix_norm: those that no singular values are for ----------------------------------------------------------- */
+/* -- matrix_norm: the norms that need no singular values ----------------------------------------------------------- */
 
 typedef struct matrix_norm {
-  nd4c_cl_reduction first, last; /* sums of magnitudes in the scratch buffer, then their extreme; or `first` alone */
+  nd4c_cl_reduction first, last; /* sums of magnitudes into scratch, then their least or largest; or `first` alone */
   nd4c_tensor sums;
   bool two;
   int64_t sums_bytes;

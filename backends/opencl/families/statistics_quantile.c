@@ -39,7 +39,7 @@ static nd4c_status make_plan(const nd4c_cl_step *step, plan *p) {
                                  strides);
 }
 
-/* Floats of up to 32 bits are compared as such, all else in double. */
+/* Floats of up to 32 bits are compared as floats, all other numbers as doubles. */
 static bool is_narrow(nd4c_dtype dtype) {
   return nd4c_cl_is_float(dtype) && dtype != ND4C_FLOAT64;
 }

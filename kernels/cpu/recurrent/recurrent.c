@@ -11,7 +11,7 @@
 
 extern const nd4c_recurrent_table ND4C_LEVEL_NAME(nd4c_recurrent_table);
 
-/* Rows of a tile: sums of three vectors a row stay in registers. */
+/* Rows of a tile: the sums, of three vectors for each row, stay in registers. */
 enum { LANES = VECTOR_BYTES / sizeof(float), ROWS = VECTOR_BYTES == 64 ? 8 : 4 };
 
 static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_t gate_stride, int64_t row_stride,
@@ -32,7 +32,7 @@ static void pack(int64_t gates, int64_t units, int64_t k, const float *w, int64_
   }
 }
 
-/* Weights are asked for so many bytes ahead: those of a state stay in the second cache from step to step. */
+/* Bytes by which weights are prefetched. The weights of the state stay in the second-level cache between steps. */
 enum { AHEAD = 2048 };
 
 ND4C_INLINED void ask_ahead(int vectors, const float *packed) {
@@ -42,7 +42,7 @@ ND4C_INLINED void ask_ahead(int vectors, const float *packed) {
   }
 }
 
-/* One tile: `rows` rows of `vectors` vectors, both known when this is compiled. */
+/* One tile: `rows` rows of `vectors` vectors; callers pass constants for both. */
 ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t a_stride, const float *packed,
                        const float *start, int64_t start_stride, float *to, int64_t to_stride) {
   vector_float32 sum[ROWS][3];
@@ -79,7 +79,7 @@ ND4C_INLINED void tile(int rows, int vectors, int64_t k, const float *a, int64_t
   }
 }
 
-/* One row: the sums of four neighbouring terms of k wait for each other less than one sum would. */
+/* One row, in four independent sums, because one sum would wait for each multiplication. */
 ND4C_INLINED void single(int vectors, int64_t k, const float *a, const float *packed, const float *start, float *to) {
   vector_float32 sum[4][3];
 #pragma GCC unroll 4
@@ -117,7 +117,7 @@ ND4C_INLINED void single(int vectors, int64_t k, const float *a, const float *pa
   }
 }
 
-/* All rows with `k` terms, whose weights stay in the first cache. */
+/* All rows, with `k` terms, whose weights stay in the first-level cache. */
 ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, int64_t a_stride, const float *packed,
                           const float *start, int64_t start_stride, float *to, int64_t to_stride) {
   for (; rows >= ROWS; rows -= ROWS) {
@@ -137,7 +137,7 @@ ND4C_INLINED void rows_of(int vectors, int64_t rows, int64_t k, const float *a, 
   }
 }
 
-/* Bytes of weights at a time, where there are several tiles of rows to multiply with them. */
+/* Bytes of weights that are multiplied at a time if there are several tiles of rows. */
 enum { WEIGHT_BYTES = 24 << 10 };
 
 #define OF_VECTORS(vectors)                                                                                      \
@@ -176,7 +176,7 @@ static void product(int64_t rows, int64_t gates, int64_t k, const float *a, int6
 
 /* -- gates ------------------------------------------------------------------------------------------------------ */
 
-/* Whole blocks are vectorised with a length known when this is compiled. */
+/* The compiler vectorises whole blocks, whose length is a constant. */
 #define FOR_UNITS(body)                   \
   if (units == LANES) {                   \
     ND4C_INDEPENDENT                      \
@@ -189,9 +189,9 @@ static void product(int64_t rows, int64_t gates, int64_t k, const float *a, int6
     }                                     \
   }
 
-/* The functions of one gate of a block, all its lanes. */
+/* Apply a gate's function to all lanes of a block. */
 #if defined(__AVX512F__)
-/* Within two units in the last place: from 0.6 on (1 - e) / (1 + e), where 1 - e has lost nothing that matters. */
+/* The error is at most two units in the last place. From 0.6 on it is (1 - e) / (1 + e), where 1 - e cancels little. */
 ND4C_INLINED __m512 tanh_sixteen(__m512 x) {
   const __m512 sign = _mm512_set1_ps(-0.0F), one = _mm512_set1_ps(1), a = _mm512_andnot_ps(sign, x);
   __m512 z = _mm512_mul_ps(x, x), q = _mm512_set1_ps(2.179462928e-03F); /* as nd4c_tanh_float32 */

@@ -10,10 +10,10 @@
 #include "device/memory/host.h"
 #include "device/storage/storage.h"
 
-/* Reads the elements that a summary shows from their device, run by run along the last axis. */
+/* State of `gather`, which reads only the elements that a summary shows, run by run along the last axis. */
 typedef struct gathering {
   const nd4c_array *array;
-  int64_t element; /* bytes of one */
+  int64_t element; /* bytes */
   int64_t counts[ND4C_MAX_RANK];
   char *to;
 } gathering;
@@ -22,7 +22,7 @@ static bool is_cut(const gathering *g, int32_t axis) {
   return g->counts[axis] < g->array->shape[axis];
 }
 
-/* Elements of the last axis that are read at once. */
+/* The number of elements that one read takes from the last axis. */
 static int64_t run_length(const gathering *g) {
   int32_t last = g->array->rank - 1;
   return g->array->strides[last] != 1 ? 1 : is_cut(g, last) ? g->counts[last] / 2 : g->counts[last];
@@ -45,7 +45,8 @@ static nd4c_status gather(gathering *g, int32_t axis, int64_t offset) {
   return ND4C_OK;
 }
 
-/* *done: there is a text, or a failure. False: nothing is summarised, or copying the whole storage is as cheap. */
+/* Formats the array from its shown elements alone. *done: false if the caller must copy the whole storage, because all
+ * elements are shown or because that is as cheap. */
 static nd4c_status format_gathered(const nd4c_array *array, const nd4c_print_options *options, char **text,
                                    bool *done) {
   gathering g = {.array = array, .element = nd4c_dtype_size(array->dtype)};
@@ -59,7 +60,7 @@ static nd4c_status format_gathered(const nd4c_array *array, const nd4c_print_opt
   int64_t shown = 1;
   for (int32_t axis = 0; axis < array->rank; axis++) {
     if (!nd4c_checked_multiply(shown, g.counts[axis], &shown) || shown > array->storage->bytes) {
-      return ND4C_OK; /* a broadcast view, which repeats elements of the storage */
+      return ND4C_OK; /* a broadcast view, which shows elements of the storage repeatedly */
     }
   }
   int64_t bytes = shown * g.element;

@@ -23,7 +23,9 @@ static nd4c_status locate(const nd4c_plan *plan, const nd4c_array *array, nd4c_a
     return ND4C_OK;
   }
   bool whole = nd4c_dtype_bytes(array->dtype, array->size) == array->storage->bytes;
-  access = access == ND4C_ACCESS_WRITE && !whole ? ND4C_ACCESS_READ_WRITE : access; /* the rest of it stays */
+  access = access == ND4C_ACCESS_WRITE && !whole
+               ? ND4C_ACCESS_READ_WRITE
+               : access; /* the view covers a part of the storage, whose rest must stay valid */
   nd4c_transfer transfer =
       plan->context->transfer == ND4C_TRANSFER_EAGER ? ND4C_TRANSFER_ON_DEMAND : plan->context->transfer;
   nd4c_replica_view view;

@@ -54,7 +54,7 @@ static nd4c_status check_match(const nd4c_inference *inference, const operand *q
   return ND4C_OK;
 }
 
-/* Both or none, [n, heads, past, head] each, of the dtypes of k and v. */
+/* past_key and past_value: both are given or none; each is [n, heads, past, head] in the dtype of k or v. */
 static nd4c_status check_past(const nd4c_inference *inference, const operand *k, const operand *v, int64_t *total) {
   const nd4c_tensor *key = nd4c_rule_input(inference, ND4C_IN_attention_past_key);
   const nd4c_tensor *value = nd4c_rule_input(inference, ND4C_IN_attention_past_value);
@@ -249,7 +249,7 @@ nd4c_status nd4c_infer_rotary_embedding(nd4c_inference *inference) {
 
 /* -- linear_attention --------------------------------------------------------------------------------------------- */
 
-/* decay and beta belong to some rules and to no others. */
+/* Some update rules require decay or beta; the others refuse it. */
 static nd4c_status check_gates(const nd4c_inference *inference, const operand *k) {
   int64_t rule = inference->attrs[ND4C_ATTR_linear_attention_update_rule].as.i;
   bool gated = rule == ND4C_UPDATE_RULE_GATED || rule == ND4C_UPDATE_RULE_GATED_DELTA;

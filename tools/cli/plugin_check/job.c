@@ -67,7 +67,7 @@ static bool set_attrs(plugin_job *j) {
   return known;
 }
 
-/* False: the case cannot be put so. */
+/* False if the case cannot be given to a kernel directly. */
 bool plugin_job_make(plugin_job *j) {
   const selftest_case *c = j->p->c;
   bool differs = false, possible = set_attrs(j);
@@ -92,7 +92,8 @@ bool plugin_job_make(plugin_job *j) {
   return possible;
 }
 
-/* An op whose result's shape depends on data is none for graphs, and is called in another way. */
+/* False if the shape of the op's result depends on data: graphs refuse such ops, and kernels are called in another
+ * way. */
 bool plugin_case_is_fixed(const plugin_case *p) {
   nd4c_graph *graph = NULL;
   nd4c_value values[SELFTEST_INPUTS], results[SELFTEST_OUTPUTS];
@@ -122,7 +123,7 @@ bool plugin_job_read(plugin_job *j, char *text, size_t size, const char **differ
   for (int32_t i = 0; i < j->call.output_count && good; i++) {
     nd4c_array *got = NULL;
     const nd4c_tensor *y = &j->call.outputs[i];
-    void *bytes = calloc(1, (size_t)bytes_of(y)); /* as long as the process: a copy may be late */
+    void *bytes = calloc(1, (size_t)bytes_of(y)); /* never freed: the device may still copy after a failure */
     good = plugin_check_that(d->check, bytes != NULL, "no memory") &&
            plugin_direct_status(d, d->ops->copy_to_host(d->device, j->stream, bytes, y->buffer, 0, bytes_of(y)),
                                 "copy_to_host") &&
