@@ -84,7 +84,7 @@ void bench_op_row_run(const bench_op_row *row) {
     memory.read += bytes_of(row->inputs[state.input_count++]);
   }
   while (state.attr_count < BENCH_ROW_ATTRS && row->attrs[state.attr_count].name != NULL) {
-    ++state.attr_count;
+    state.attr_count++;
   }
   /* The first call makes the outputs. Their sizes give the bytes written, and later calls write into them. */
   bench_op_row once = *row;

@@ -121,7 +121,7 @@ static inline float nd4c_double_to_odd_float(double x) {
   uint32_t bits = nd4c_float_bits(near);
   double magnitude = x < 0 ? -x : x;
   if ((double)nd4c_float_from_bits(bits & 0x7fffffff) > magnitude) {
-    bits -= 1;
+    bits--;
   }
   return nd4c_float_from_bits(bits | 1);
 }

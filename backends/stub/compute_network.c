@@ -62,7 +62,7 @@ static void run_layer(const linear_layer *layer, int64_t activation) {
 /* All but the last axis. */
 static stub_operand rows_of(const stub_operand *operand) {
   stub_operand rows = *operand;
-  rows.rank -= 1;
+  rows.rank--;
   rows.size = 1;
   for (int32_t i = 0; i < rows.rank; i++) {
     rows.size *= rows.shape[i];

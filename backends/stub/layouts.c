@@ -26,7 +26,7 @@ static void describe(const nd4c_tensor *b, nd4c_layout *layout) {
   layout->strides[last] = stride;
   layout->bytes = layout->padded[last] / BLOCK * stride * stub_size_of(b->dtype);
   if (strcmp(stub_settings.lie, "layout") == 0) {
-    layout->bytes -= 1;
+    layout->bytes--;
   }
 }
 

@@ -70,7 +70,7 @@ static void close_unit(walk *w, int32_t unit) {
     w->order[w->written++] = node;
   }
   w->state[unit] = DONE;
-  --w->depth;
+  w->depth--;
 }
 
 /* The open group that the visit has met again; it is further up the stack. */

@@ -77,7 +77,7 @@ nd4c_status nd4c_fail(nd4c_status code, const char *format, ...) {
   length = length < size ? length : size - 1;
   length = length + 1 < size ? length : nd4c_text_whole(text, length); /* it may have been cut */
   while (length > 0 && text[length - 1] == '\n') {
-    --length; /* texts that end in a list of lines */
+    length--; /* texts that end in a list of lines */
   }
   memcpy(thread_text, text, length);
   thread_text[length] = '\0';

@@ -129,7 +129,7 @@ size_t nd4c_text_character(const char *text) {
 size_t nd4c_text_whole(const char *text, size_t length) {
   size_t begin = length;
   while (begin > 0 && length - begin < 3 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80) {
-    --begin;
+    begin--;
   }
   const bool begun = begin > 0 && bytes_of((unsigned char)text[begin - 1]) > length - begin + 1;
   return begun ? begin - 1 : length;
@@ -154,7 +154,7 @@ static char small_letter(char c) {
 bool nd4c_text_begins_any_case(const char *text, const char *start, size_t length) {
   size_t i = 0;
   while (i < length && text[i] != '\0' && small_letter(text[i]) == small_letter(start[i])) {
-    ++i;
+    i++;
   }
   return i == length;
 }

@@ -15,7 +15,7 @@ enum { MATH_LEVELS = sizeof math_names / sizeof *math_names };
 static bool is_key(const char *key) {
   size_t length = 0;
   while (key[length] > ' ' && key[length] <= '~' && key[length] != '=' && length < ND4C_COMPILE_KEY_SIZE) {
-    ++length;
+    length++;
   }
   return length > 0 && length < ND4C_COMPILE_KEY_SIZE && key[length] == '\0';
 }
@@ -23,7 +23,7 @@ static bool is_key(const char *key) {
 static bool is_value(const char *value) {
   size_t length = 0;
   while ((unsigned char)value[length] >= ' ' && value[length] != '\x7f' && length < ND4C_COMPILE_VALUE_SIZE) {
-    ++length;
+    length++;
   }
   return length < ND4C_COMPILE_VALUE_SIZE && value[length] == '\0';
 }

@@ -184,7 +184,7 @@ static counts count_all(const nd4c_compute_source *sources, int32_t count) {
     all.compilers += contribution->compiler_count;
     for (int32_t f = 0; f < contribution->family_count; f++) {
       for (const nd4c_kernel *const *kernel = contribution->families[f]; *kernel != NULL; kernel++) {
-        ++all.kernels;
+        all.kernels++;
       }
     }
   }
@@ -230,7 +230,7 @@ static void find_ops(nd4c_compute *compute, const nd4c_compute_source *sources, 
       for (const nd4c_kernel *const *kernel = sources[s].contribution->families[f]; *kernel != NULL; kernel++) {
         ops[number] = op_of(&sources[s], number - first, *kernel, left_out);
         compute->begin[place_of(ops[number]) + 1] += ops[number] != ND4C_OP_NONE;
-        ++number;
+        number++;
       }
     }
   }

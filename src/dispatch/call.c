@@ -507,7 +507,7 @@ static inline bool call_decided(nd4c_context *context, nd4c_cached_call *entry, 
     return false;
   }
   bool done = false;
-  entry->uses -= 1;
+  entry->uses--;
   *status = call_cached(entry, route, inputs, outputs, &done);
   if (ND4C_UNLIKELY(*status != ND4C_OK)) {
     entry->uses = 0;

@@ -190,7 +190,7 @@ bool nd4c_call_cache_decide(uint64_t key, const nd4c_device *device, uint32_t ro
 static void drop(call_cache *cache, nd4c_cached_call **link) {
   nd4c_cached_call *entry = *link;
   *link = entry->next;
-  cache->count -= 1;
+  cache->count--;
   nd4c_choice_release(entry->choice);
   nd4c_recycle_give(entry, entry->block_bytes);
 }
@@ -378,5 +378,5 @@ void nd4c_call_cache_add(uint64_t key, const nd4c_context *context, const nd4c_o
   nd4c_cached_call **chain = make_place(cache, key, entry->epoch);
   entry->next = *chain;
   *chain = entry;
-  cache->count += 1;
+  cache->count++;
 }

@@ -268,7 +268,7 @@ void nd4c_report_difference(const char *op, const char *requested, const char *a
     told = d->count++ > 0;
     (void)snprintf(d->reason, sizeof d->reason, "%s", reason);
   } else {
-    ++overflow_count;
+    overflow_count++;
   }
   nd4c_lock_release(&lock);
   if (!told) {

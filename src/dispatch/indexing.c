@@ -42,10 +42,10 @@ static inline nd4c_status count_axes(const nd4c_index *item, int32_t number, con
   switch (item->kind) {
     case ND4C_INDEX_INTEGER:
     case ND4C_INDEX_SLICE:
-      *axes += 1;
+      (*axes)++;
       return ND4C_OK;
     case ND4C_INDEX_ELLIPSIS:
-      *ellipses += 1;
+      (*ellipses)++;
       return ND4C_OK;
     case ND4C_INDEX_NEW_AXIS:
       return ND4C_OK;

@@ -411,7 +411,7 @@ nd4c_status nd4c_call_routed(nd4c_context *context, const nd4c_eager_call *call)
   nd4c_decision *known = key != 0 ? nd4c_decisions_find(key, routing->number) : NULL;
   if (ND4C_LIKELY(known != NULL)) {
     nd4c_device *device = known->device;
-    known->uses -= 1;
+    known->uses--;
     nd4c_status status = run_on(context, device, def, call);
     if (ND4C_UNLIKELY(is_failure(status) || status == ND4C_UNSUPPORTED)) {
       nd4c_decisions_forget(key, routing->number);

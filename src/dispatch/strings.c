@@ -66,7 +66,7 @@ static nd4c_status find_text(const string_move *m, int64_t number, const char **
     *length = 0;
     return ND4C_OK;
   }
-  number -= 1;
+  number--;
   for (int32_t i = 0; i < p->input_count; i++) {
     int64_t size = is_strings(p->inputs[i]) ? p->inputs[i]->size : 0;
     if (number < size) {

@@ -42,7 +42,7 @@ static nd4c_status run_pass(nd4c_plan *plan, const nd4c_pass *row, nd4c_context 
   }
   record->after = plan->graph->node_count;
   record->changes = rewrite.changes;
-  plan->pass_count += 1;
+  plan->pass_count++;
   return ND4C_OK;
 }
 

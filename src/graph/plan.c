@@ -113,7 +113,6 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   if (plan == NULL) {
     return nd4c_fail(ND4C_NULL_ARGUMENT, "nd4c_plan_create: plan is NULL");
   }
-  ND4C_TRY(nd4c_plan_check_outputs(graph, "nd4c_plan_create"));
   if (options != NULL && !ND4C_HAS_FIELD(options, no_optimization)) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_plan_create: options.struct_size is %u, expected at least %u",
                      options->struct_size, ND4C_SIZE_OF(nd4c_plan_options));
@@ -124,6 +123,7 @@ nd4c_status nd4c_plan_create(const nd4c_graph *graph, nd4c_context *context, con
   }
   nd4c_context *resolved = NULL;
   ND4C_TRY(nd4c_context_resolve(context, &resolved));
+  ND4C_TRY(nd4c_plan_check_outputs(graph, "nd4c_plan_create"));
   ND4C_TRY(nd4c_device_admit(resolved->device)); /* compiling calls the driver */
   nd4c_plan *created = NULL;
   ND4C_TRY(nd4c_plan_allocate(&created));

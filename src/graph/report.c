@@ -167,7 +167,7 @@ static void print_lost_options(const nd4c_plan *plan, int32_t *count, nd4c_text 
     if (!reaches(plan, i)) {
       nd4c_text_print(text, "%s  compile option %s: no compiler here takes it\n",
                       *count == 0 ? "requested but not applied:\n" : "", plan->compile->options[i].key);
-      *count += 1;
+      (*count)++;
     }
   }
 }
@@ -177,7 +177,7 @@ static void print_missing(const nd4c_plan *plan, int32_t *count, nd4c_text *text
   if (plan->unused_file != NULL) {
     nd4c_text_print(text, "%s  executables of %s: no compiler takes part in the plan\n",
                     *count == 0 ? "requested but not applied:\n" : "", plan->unused_file);
-    *count += 1;
+    (*count)++;
   }
   for (int32_t i = 0; i < plan->segment_count; i++) {
     const nd4c_plan_segment *segment = &plan->segments[i];
@@ -185,7 +185,7 @@ static void print_missing(const nd4c_plan *plan, int32_t *count, nd4c_text *text
       nd4c_text_print(text, "%s  segment of %d nodes by %s: compiled now: %s has no executable for it\n",
                       *count == 0 ? "requested but not applied:\n" : "", segment->node_count, segment->compiler->engine,
                       segment->missing_from);
-      *count += 1;
+      (*count)++;
     }
   }
 }
@@ -210,7 +210,7 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
   if (nd4c_engine_next_refusal(&plan->rules, &position, &refusal)) {
     nd4c_text_print(text, "requested but not applied:\n");
     nd4c_engine_print_refusals(&plan->rules, text);
-    differences += 1;
+    differences++;
   }
   for (int32_t i = 0; i < plan->step_count; i++) {
     const nd4c_step *step = &plan->steps[i];
@@ -219,7 +219,7 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
       nd4c_text_print(text, "%s  %s: %s is used: %s\n", differences == 0 ? "requested but not applied:\n" : "",
                       nd4c_plan_node_text(plan, step->node, node, sizeof node), plan->places[step->place].device->name,
                       step->declined);
-      differences += 1;
+      differences++;
     }
     const char *engine = step->choice != NULL ? nd4c_choice_engine(step->choice) : step->segment->compiler->engine;
     if (plan->rules.forced[0] == '\0' || nd4c_engine_is_forced(&plan->rules, engine)) {
@@ -230,7 +230,7 @@ static void print_differences(const nd4c_plan *plan, nd4c_text *text) {
                     differences == 0 ? "requested but not applied:\n" : "",
                     nd4c_plan_node_text(plan, step->node, name, sizeof name), plan->rules.forced, engine,
                     nd4c_engine_forced_reason(&plan->rules, reason, sizeof reason));
-    differences += 1;
+    differences++;
   }
   print_lost_options(plan, &differences, text);
   print_missing(plan, &differences, text);

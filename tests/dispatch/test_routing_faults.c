@@ -130,11 +130,11 @@ static void no_memory_is_survived(void **state) {
     }
     if (status == ND4C_OK) {
       assert_float_equal(buffer[COUNT - 1], 4, 0);
-      served += 1;
+      served++;
     } else {
       assert_int_equal(status, ND4C_MEMORY);
       assert_null(sum);
-      refused += 1;
+      refused++;
     }
     assert_int_equal(nd4c_array_read(a, buffer, sizeof buffer), ND4C_OK);
     assert_float_equal(buffer[COUNT - 1], 2, 0);

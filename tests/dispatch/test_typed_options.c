@@ -33,7 +33,7 @@ nd4c_status recorded_call_several(nd4c_context *context, nd4c_op op, const nd4c_
   last.output_count = count;
   memcpy(last.inputs, inputs, (size_t)input_count * sizeof *inputs);
   memcpy(last.attrs, attrs, (size_t)nd4c_op_get(op)->attr_count * sizeof *attrs);
-  ++last.calls;
+  last.calls++;
   return ND4C_OK;
 }
 
@@ -144,7 +144,7 @@ static int checked;
       check_defaults(ND4C_OP_##name,                                                                       \
                      nd4c_##name(TYPED_REST(_ SIGNATURE(GIVEN, name)), given[i] SIGNATURE(WANTED, name))); \
     }                                                                                                      \
-    ++checked;                                                                                             \
+    checked++;                                                                                             \
   }
 #define CHECK(number, version, name, category, SIGNATURE, rule, dtypes, doc, ...) \
   TYPED_JOIN(CHECK_, TYPED_FORM(__VA_ARGS__))(name, SIGNATURE)

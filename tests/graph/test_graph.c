@@ -135,7 +135,7 @@ static void any_failing_allocation_is_survived(void **state) {
       break;
     }
     assert_int_equal(nd4c_error_code(), ND4C_MEMORY);
-    failures += 1;
+    failures++;
   }
   assert_in_range(failures, 5, 500);
 }

@@ -94,7 +94,7 @@ static void alternating_nodes_copy_what_is_needed(void **state) {
 static nd4c_device *by_op(void *user, const nd4c_plan_node *node) {
   assert_true(node->index >= 0 && node->index < node->node_count);
   int32_t *asked = user;
-  *asked += 1;
+  (*asked)++;
   return node->op->op == ND4C_OP_matmul ? stub_device : node->op->op == ND4C_OP_tanh ? second : NULL;
 }
 

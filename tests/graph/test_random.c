@@ -138,7 +138,7 @@ static void make_graph(maker *work) {
     nd4c_value value = adders[pick(work, sizeof adders / sizeof adders[0])](work);
     if (value >= 0 && work->graph->values[value].size < 20000) {
       work->values[work->count] = value;
-      work->count += 1;
+      work->count++;
     }
   }
   int32_t outputs = 1 + pick(work, 3);

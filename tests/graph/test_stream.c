@@ -32,7 +32,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     void *symbol = dlsym(RTLD_NEXT, "pthread_mutex_lock");
     memcpy(&real, &symbol, sizeof real);
   }
-  lock_count += 1;
+  lock_count++;
   return real(mutex);
 }
 #endif

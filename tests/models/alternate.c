@@ -80,7 +80,7 @@ static long long planned(const char *report, const char *what) {
   }
   const char *begin = end;
   while (begin > line && ((begin[-1] >= '0' && begin[-1] <= '9') || (begin == end && begin[-1] == ' '))) {
-    --begin;
+    begin--;
   }
   return strtoll(begin, NULL, 10);
 }

@@ -76,7 +76,7 @@ static inline int record_tensor(const char *text, nd4c_tensor *tensor, int64_t *
     step *= (uint64_t)(shape[i] > 0 ? shape[i] : 1);
   }
   if (*text == '[') {
-    ++text;
+    text++;
     return record_numbers(&text, strides) == tensor->rank && *text == ']';
   }
   return *text == '\0';
@@ -102,7 +102,7 @@ static inline int record_attr(record *self, const char *text) {
     } else {
       attr->value.as.i = strtoll(text, NULL, 10);
     }
-    ++self->attr_count;
+    self->attr_count++;
     return attr->value.count >= 0;
   }
   return 0;

@@ -147,7 +147,7 @@ static void nothing_crashes(void **state) {
       assert_true(nd4c_error_message()[0] != '\0');
       continue;
     }
-    ++accepted;
+    accepted++;
     views += def->view != NULL;
     if (!sound(&outputs[0]) || (def->view != NULL && !view_inside(def, &self, &inference))) {
       report(op, seed, round);

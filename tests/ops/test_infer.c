@@ -87,12 +87,12 @@ static void check_file(const char *name, int least) {
   assert_non_null(file);
   int number = 0, records = 0, wrong = 0;
   while (fgets(line, sizeof line, file) != NULL) {
-    ++number;
+    number++;
     line[strcspn(line, "\n")] = '\0';
     if (line[0] == '#' || line[0] == '\0') {
       continue;
     }
-    ++records;
+    records++;
     if (strcmp(name, "lite.txt") == 0 || !names_missing_dtype(line)) {
       wrong += !check_line(name, number, line);
     }

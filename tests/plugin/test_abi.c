@@ -528,7 +528,7 @@ static void has_field_follows_struct_size(void **state) {
   nd4c_kernel kernel = {.struct_size = (uint32_t)offsetof(nd4c_kernel, preferred_order)};
   assert_true(ND4C_HAS_FIELD(&kernel, run));
   assert_false(ND4C_HAS_FIELD(&kernel, preferred_order));
-  kernel.struct_size += 1; /* half a pointer is not a pointer */
+  kernel.struct_size++; /* half a pointer is not a pointer */
   assert_false(ND4C_HAS_FIELD(&kernel, preferred_order));
   kernel.struct_size = ND4C_SIZE_OF(nd4c_kernel);
   assert_true(ND4C_HAS_FIELD(&kernel, preferred_order));

@@ -78,7 +78,7 @@ static const char *preset_text(const nd4c_attr_value *preset, char *buffer, size
       (void)snprintf(buffer, size, "%g", preset->as.f);
       break;
     case ND4C_ATTR_DTYPE:
-      (void)snprintf(buffer, size, "%s", preset->as.i != 0 ? nd4c_dtype_name((nd4c_dtype)preset->as.i) : "required");
+      (void)snprintf(buffer, size, "%s", preset->as.i != 0 ? nd4c_dtype_name((nd4c_dtype)preset->as.i) : "none");
       break;
     case ND4C_ATTR_STRING:
       if (preset->as.string == NULL) {

@@ -94,7 +94,7 @@ static int find_devices(char *list, nd4c_device **devices, int32_t *count) {
     if (status != ND4C_OK) {
       return cli_fail_status(&cli_run, status);
     }
-    *count += 1;
+    (*count)++;
   }
   return CLI_OK;
 }

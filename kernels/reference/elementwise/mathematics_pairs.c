@@ -51,7 +51,7 @@ static double floor_quotient(double a, double b) {
   }
   double rest = fmod(a, b), quotient = (a - rest) / b;
   if (rest != 0 && (rest < 0) != (b < 0)) {
-    quotient -= 1;
+    quotient--;
   }
   if (quotient == 0) {
     return copysign(0, a / b);
@@ -66,7 +66,7 @@ VALUE_FUNCTION(floor_divide) {
     return (nd4c_value){.f = floor_quotient(a.f, b.f)};
   }
   if (b.u != 0 && must_floor(kinds[0], rest_of(kinds[0], a, b), b)) {
-    truncated.u -= 1;
+    truncated.u--;
   }
   return truncated;
 }

@@ -153,7 +153,7 @@ void nd4c_ref_move_positions(const nd4c_ref_positions *args) {
 static bool are_positions_in_range(const nd4c_ref_positions *args) {
   nd4c_ref_tensor column = args->indices;
   int64_t bytes = column.dtype == ND4C_INT64 ? 8 : 4;
-  column.rank -= 1;
+  column.rank--;
   for (int32_t k = 0; k < args->length; k++) {
     column.data = args->indices.data + k * args->indices.strides[column.rank] * bytes;
     if (!nd4c_ref_all_in_range(&column, args->whole.shape[args->batch + k])) {

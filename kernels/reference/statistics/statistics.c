@@ -111,7 +111,7 @@ static double step(nd4c_ref_running kind, running *r, double x) {
     return r->value + r->rest;
   }
   if (x == r->value) { /* also for equal infinities, whose difference is NaN */
-    r->rest += 1;
+    r->rest++;
   } else if (x > r->value || x != x) {
     r->rest = r->value == -INFINITY ? 1 : r->rest * exp(r->value - x) + 1;
     r->value = x;

@@ -52,7 +52,7 @@ static size_t granted(size_t bytes) {
 static void *take_out(int32_t index) {
   void *memory = kept[index].memory;
   kept_bytes -= kept[index].bytes;
-  --kept_count;
+  kept_count--;
   memmove(&kept[index], &kept[index + 1], (size_t)(kept_count - index) * sizeof *kept);
   return memory;
 }

@@ -207,7 +207,7 @@ nd4c_status nd4c_routing_list_op(nd4c_routing *routing, nd4c_op op, nd4c_device 
   ND4C_TRY(check_change(routing, "nd4c_routing_set_op"));
   int32_t at = 0;
   while (at < routing->op_count && routing->ops[at] != op) {
-    ++at;
+    at++;
   }
   if (at == ND4C_ROUTING_OPS) {
     return nd4c_fail(ND4C_ARGUMENT, "nd4c_routing_set_op: more than %d ops have lists of their own", ND4C_ROUTING_OPS);

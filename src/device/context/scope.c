@@ -93,7 +93,7 @@ static nd4c_status refuse(const nd4c_thread *thread, const nd4c_context *context
                        "%s, must be released first",
                        inside, context->device->name, thread->scope->device->name);
     }
-    ++inside;
+    inside++;
   }
   nd4c_lock_acquire(&made_lock);
   const nd4c_context *known = made;

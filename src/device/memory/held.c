@@ -229,7 +229,7 @@ bool nd4c_held_give_way(nd4c_device *device, int64_t bytes) {
   }
   asking = true;
   given_within = false;
-  ++rounds;
+  rounds++;
   while (!waits && before - nd4c_memory_held(device) < bytes && (memory = next_to_ask(device)) != NULL) {
     ask(memory, bytes);
   }

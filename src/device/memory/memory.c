@@ -314,7 +314,7 @@ static nd4c_block_node *take_cached(struct nd4c_memory_manager *manager, int32_t
     list_remove(&manager->cached, node);
     manager->cached_bytes -= node->bytes;
     manager->live_bytes += node->bytes;
-    ++manager->cache_hits;
+    manager->cache_hits++;
     note_peak(manager);
   }
   nd4c_lock_release(&manager->lock);
@@ -403,8 +403,8 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
     ND4C_TRY(allocate_node(manager, size_class, granted, request, &node));
   }
   nd4c_lock_acquire(&manager->lock);
-  ++manager->total_count;
-  ++manager->live_count;
+  manager->total_count++;
+  manager->live_count++;
   note_peak(manager);
   node->origin = request->origin;
   list_push(&manager->alive, node);
@@ -419,7 +419,7 @@ nd4c_status nd4c_memory_allocate(nd4c_device *device, const nd4c_memory_request 
 /* Under the lock. */
 static void count_out(struct nd4c_memory_manager *manager, nd4c_block_node *node) {
   list_remove(&manager->alive, node);
-  --manager->live_count;
+  manager->live_count--;
   manager->live_bytes -= node->bytes;
   node->origin = NULL;
 }
@@ -473,7 +473,7 @@ void nd4c_memory_free_on(nd4c_device *device, nd4c_block *block, nd4c_stream str
   }
   nd4c_lock_acquire(&manager->lock);
   list_remove(&manager->alive, node);
-  --manager->live_count;
+  manager->live_count--;
   manager->live_bytes -= node->bytes;
   nd4c_lock_release(&manager->lock);
   nd4c_driver_buffer_free_on(device, node->buffer, stream);
@@ -490,8 +490,8 @@ nd4c_status nd4c_memory_adopt(nd4c_device *device, nd4c_buffer buffer, int64_t b
   *node = (nd4c_block_node){
       .buffer = buffer, .address = address, .bytes = bytes, .size_class = CLASS_ADOPTED, .origin = origin};
   nd4c_lock_acquire(&manager->lock);
-  ++manager->total_count;
-  ++manager->live_count;
+  manager->total_count++;
+  manager->live_count++;
   manager->live_bytes += bytes;
   note_peak(manager);
   list_push(&manager->alive, node);
@@ -510,8 +510,8 @@ bool nd4c_memory_is_adopted(const nd4c_block *block) {
 void nd4c_memory_take_over(nd4c_device *device, const nd4c_block *block, const char *origin) {
   struct nd4c_memory_manager *manager = device->memory;
   nd4c_lock_acquire(&manager->lock);
-  ++manager->total_count;
-  ++manager->cache_hits;
+  manager->total_count++;
+  manager->cache_hits++;
   block->node->origin = origin;
   nd4c_lock_release(&manager->lock);
   if (nd4c_tracer_is_on()) {

@@ -101,7 +101,7 @@ static int64_t count_bin(const pending_bin *bin) {
   int64_t count = 0;
   nd4c_lock_acquire(&lock);
   for (const pending_block *at = bin->oldest; at != NULL; at = at->next) {
-    ++count;
+    count++;
   }
   nd4c_lock_release(&lock);
   return count;

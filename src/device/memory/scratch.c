@@ -149,7 +149,7 @@ static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
   for (nd4c_scratch *at = pool->list; at != NULL; at = at->next) {
     const bool meant = stream == NULL || (at->stream == stream && at->block.bytes < below);
     if (meant && !at->lent && at->holders == 0) {
-      ++at->holders;
+      at->holders++;
       at->seen = nd4c_fence_retain(at->last);
       at->looked = looked;
       looked = at;
@@ -161,7 +161,7 @@ static void give_back(nd4c_device *device, nd4c_stream stream, int64_t below) {
     nd4c_shared_fence *seen = looked->seen;
     const bool ready = nd4c_fence_is_ready(seen);
     nd4c_lock_acquire(&pool->lock);
-    --looked->holders;
+    looked->holders--;
     const bool out = !looked->lent && put_back(pool, looked, ready && looked->last == seen);
     nd4c_lock_release(&pool->lock);
     nd4c_fence_release(seen);
@@ -250,7 +250,7 @@ void nd4c_scratch_return(nd4c_scratch *scratch, nd4c_shared_fence *fence) {
 
 void nd4c_scratch_hold(nd4c_scratch *scratch) {
   nd4c_lock_acquire(&scratch->device->scratch->lock);
-  ++scratch->holders;
+  scratch->holders++;
   nd4c_lock_release(&scratch->device->scratch->lock);
 }
 
@@ -270,7 +270,7 @@ void nd4c_scratch_drop(nd4c_scratch *scratch) {
     return; /* a thread of the parent may have held the lock */
   }
   nd4c_lock_acquire(&pool->lock);
-  --scratch->holders;
+  scratch->holders--;
   const bool out = !scratch->lent && put_back(pool, scratch, false);
   nd4c_lock_release(&pool->lock);
   if (out) {

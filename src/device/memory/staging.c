@@ -121,7 +121,7 @@ static bool reserve_spare(struct nd4c_staging *staging) {
 
 static void unreserve_spare(struct nd4c_staging *staging) {
   nd4c_lock_acquire(&staging->lock);
-  staging->spared -= 1;
+  staging->spared--;
   nd4c_lock_release(&staging->lock);
 }
 

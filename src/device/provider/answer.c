@@ -50,7 +50,7 @@ static nd4c_status take(nd4c_partition *partition, const int32_t *nodes, int32_t
   }
   answer->pieces[piece] = (nd4c_answer_piece){
       .node_count = node_count, .nanoseconds = nanoseconds < 0 ? ND4C_COST_UNKNOWN : nanoseconds, .flags = flags};
-  answer->piece_count += 1;
+  answer->piece_count++;
   return ND4C_OK;
 }
 

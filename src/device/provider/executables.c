@@ -218,7 +218,7 @@ nd4c_status nd4c_executables_add(nd4c_executables_writer *writer, const nd4c_dig
   const size_t before = writer->text.length;
   const nd4c_status status = write_entry(writer, identity, compiler, fingerprint, executable);
   if (status == ND4C_OK) {
-    writer->count += 1;
+    writer->count++;
   } else if (!writer->text.failed) {
     writer->text.length = before;
   }

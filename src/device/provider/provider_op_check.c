@@ -29,7 +29,7 @@ static bool is_word(const char *word) {
     return false;
   }
   while (length < ND4C_PLUGIN_WORD_SIZE && is_of_word(word[length])) {
-    ++length;
+    length++;
   }
   return length < ND4C_PLUGIN_WORD_SIZE && word[length] == '\0';
 }

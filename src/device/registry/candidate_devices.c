@@ -142,7 +142,7 @@ static int32_t print_unusable(const nd4c_candidate *candidate, const char *betwe
       used += used < size ? (size_t)snprintf(text + used, size - used, "%s%s", count > 0 ? between : "",
                                              candidate->openings[i].reason)
                           : 0;
-      ++count;
+      count++;
     }
   }
   nd4c_text_clean(text, true); /* it may have been cut */

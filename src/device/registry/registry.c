@@ -318,7 +318,7 @@ static int32_t count_listed(bool devices) {
   int32_t count = 0;
   acquire_lock();
   while (nd4c_candidates_probe() == ND4C_OK && listed_at(devices, count) != NULL) {
-    ++count;
+    count++;
   }
   release_lock();
   return count;

@@ -29,7 +29,7 @@ void nd4c_storage_update_address(nd4c_storage_body *body) {
   for (nd4c_replica *replica = &body->first; replica != NULL; replica = replica->next) {
     if (replica->state != 'I') {
       only = replica;
-      ++current;
+      current++;
     }
   }
   bool direct = current == 1 && body->poison == ND4C_OK && nd4c_device_is_immediate(only->device) &&

@@ -310,7 +310,7 @@ void nd4c_form_release(nd4c_form *form) {
     return;
   }
   nd4c_lock_acquire(&forms_lock);
-  form->users -= 1;
+  form->users--;
   const bool gone = form->users == 0 && (form->body == NULL || form->doubtful || is_mark(form));
   if (gone) {
     unlink_from_storage(form);

@@ -296,9 +296,9 @@ static void release_kept(void) {
   while (settling == 0 && unreleased != NULL) {
     nd4c_shared_fence *fence = unreleased;
     unreleased = fence->next_release;
-    releasing += 1;
+    releasing++;
     fence->release_kept(fence->kept);
-    releasing -= 1;
+    releasing--;
     atomic_fetch_sub(&unreleased_count, 1);
     nd4c_fence_release(fence);
   }
@@ -351,11 +351,11 @@ static void end_fence(nd4c_shared_fence *fence) {
  * needed. While it holds a fence's lock, it takes only locks of fences that were recorded before. */
 static void settle(nd4c_shared_fence *fence) {
   nd4c_lock_acquire(&fence->lock);
-  settling += 1;
+  settling++;
   if (!atomic_load(&fence->done)) {
     end_fence(fence);
   }
-  settling -= 1;
+  settling--;
   nd4c_lock_release(&fence->lock);
   release_kept();
 }

@@ -44,7 +44,7 @@ static void forget_ready_first(nd4c_readers *readers, bool ask) {
   nd4c_shared_fence **fences = fences_of(readers);
   int32_t ready = 0;
   while (ready < readers->count && (ask ? nd4c_fence_is_ready(fences[ready]) : nd4c_fence_is_known(fences[ready]))) {
-    ++ready;
+    ready++;
   }
   if (ready > 0) {
     forget_first(readers, ready);

@@ -13,10 +13,10 @@
 extern ND4C_FAST_THREAD_LOCAL int32_t nd4c_shared_locks_entered;
 
 static inline void nd4c_shared_locks_enter(void) {
-  nd4c_shared_locks_entered += 1;
+  nd4c_shared_locks_entered++;
 }
 static inline void nd4c_shared_locks_leave(void) {
-  nd4c_shared_locks_entered -= 1;
+  nd4c_shared_locks_entered--;
 }
 /* Whether the thread may wait for submitted work. */
 static inline bool nd4c_shared_locks_allow_wait(void) {

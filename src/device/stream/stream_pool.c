@@ -41,7 +41,7 @@ static nd4c_stream take_idle(struct nd4c_stream_pool *pool) {
   if (pool->count > 0) {
     stream = pool->idle[pool->oldest];
     pool->oldest = (pool->oldest + 1) % ROOM;
-    --pool->count;
+    pool->count--;
   }
   nd4c_lock_release(&pool->lock);
   return stream;

@@ -196,7 +196,7 @@ nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *e
   int64_t wait_for = 0;
   nd4c_lock_acquire(&timeline->lock);
   nd4c_timeline_absorb(timeline, timeline->end);
-  timeline->end += 1;
+  timeline->end++;
   if (now || is_exact(timeline)) {
     status = nd4c_timeline_record(timeline);
   } else if (timeline->end - timeline->marked >= CADENCE) {
@@ -206,7 +206,7 @@ nd4c_status nd4c_timeline_append(nd4c_timeline *timeline, nd4c_timeline_entry *e
     list_entry(timeline, entry, timeline->end);
     atomic_fetch_sub_explicit(&timeline->open, count, memory_order_relaxed);
   } else {
-    timeline->end -= 1;
+    timeline->end--;
   }
   if (timeline->end - atomic_load(&timeline->ended) > AHEAD && timeline->first != NULL) {
     wait_for = timeline->first->position;

@@ -379,7 +379,7 @@ bool nd4c_timeline_is_idle(nd4c_device *device, nd4c_stream stream) {
 
 void nd4c_timeline_wait_all(nd4c_timeline *timeline) {
   nd4c_lock_acquire(&timeline->lock);
-  timeline->end += 1; /* for work that was enqueued but not submitted */
+  timeline->end++; /* for work that was enqueued but not submitted */
   wait_until(timeline, timeline->end);
   nd4c_lock_release(&timeline->lock);
 }

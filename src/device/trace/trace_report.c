@@ -61,7 +61,7 @@ static void *add_row(summary *s, void *rows, int32_t *count, size_t size) {
   memcpy(rows, &grown, sizeof grown);
   void *row = (char *)grown + (size_t)*count * size;
   memset(row, 0, size);
-  *count += 1;
+  (*count)++;
   return row;
 }
 
@@ -141,11 +141,11 @@ static void add_to_thread(thread_row *row, const nd4c_trace_event *event) {
   row->transitions += event->kind == ND4C_TRACE_TRANSITION;
   row->frees += event->kind == ND4C_TRACE_FREE;
   if (event->kind == ND4C_TRACE_COPY) {
-    row->copies += 1;
+    row->copies++;
     row->copied_bytes += event->bytes;
     row->copy_nanoseconds += event->nanoseconds;
   } else if (event->kind == ND4C_TRACE_ALLOCATE) {
-    row->allocations += 1;
+    row->allocations++;
     row->allocated_bytes += event->bytes;
   }
 }
@@ -153,7 +153,7 @@ static void add_to_thread(thread_row *row, const nd4c_trace_event *event) {
 static void add_execution(summary *s, const nd4c_trace_event *event) {
   op_row *row = find_op(s, event->to, event->op);
   if (row != NULL) {
-    row->count += 1;
+    row->count++;
     row->nanoseconds += event->nanoseconds;
     row->told += event->time == ND4C_TRACE_DEVICE_TIME;
     row->device_nanoseconds += event->time == ND4C_TRACE_DEVICE_TIME ? event->device_nanoseconds : 0;
@@ -163,7 +163,7 @@ static void add_execution(summary *s, const nd4c_trace_event *event) {
 static void add_pair(summary *s, copy_row **pairs, int32_t *count, const nd4c_trace_event *event) {
   copy_row *row = find_pair(s, pairs, count, event);
   if (row != NULL) {
-    row->count += 1;
+    row->count++;
     row->bytes += event->bytes;
     row->nanoseconds += event->nanoseconds;
   }
@@ -172,10 +172,10 @@ static void add_pair(summary *s, copy_row **pairs, int32_t *count, const nd4c_tr
 static void add_memory(summary *s, const nd4c_trace_event *event) {
   memory_row *row = find_memory(s, event->to);
   if (row != NULL && event->kind == ND4C_TRACE_ALLOCATE) {
-    row->allocations += 1;
+    row->allocations++;
     row->bytes += event->bytes;
   } else if (row != NULL) {
-    row->frees += 1;
+    row->frees++;
   }
 }
 

@@ -36,7 +36,7 @@ static void drop_oldest(nd4c_trace_times *times) {
     device->ops->timing->destroy(device->handle, times->items[times->first].timing);
   }
   times->first = (times->first + 1) % ND4C_TRACE_TIMES;
-  times->count -= 1;
+  times->count--;
 }
 
 /* The device's clock differs from the host's: the time at which the first command was enqueued relates the two. */

@@ -45,7 +45,7 @@ static bool add_trip(nd4c_round_trip **trips, int32_t *count, const visit *trip,
     if (known->home == trip->home && known->away == trip->away && same_text(known->kind, trip->kind) &&
         same_text(known->op, trip->op)) {
       known->bytes += bytes;
-      known->count += 1;
+      known->count++;
       return true;
     }
   }
@@ -56,7 +56,7 @@ static bool add_trip(nd4c_round_trip **trips, int32_t *count, const visit *trip,
   grown[*count] = (nd4c_round_trip){
       .kind = trip->kind, .op = trip->op, .home = trip->home, .away = trip->away, .bytes = bytes, .count = 1};
   *trips = grown;
-  *count += 1;
+  (*count)++;
   return true;
 }
 

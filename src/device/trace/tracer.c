@@ -156,7 +156,7 @@ static nd4c_trace_event *record(thread_trace *trace, const nd4c_trace_event *eve
   }
   nd4c_trace_event *kept = &trace->last->events[count];
   *kept = *event;
-  trace->total += 1;
+  trace->total++;
   atomic_store_explicit(&trace->last->count, count + 1, memory_order_release);
   return kept;
 }
@@ -167,7 +167,7 @@ int64_t nd4c_tracer_begin(const char *op, const nd4c_context *context) {
   thread_trace *trace = get_trace();
   if (trace != NULL) {
     trace->op = op;
-    trace->call += 1;
+    trace->call++;
     nd4c_trace_times_begin(&trace->times, context);
   }
   return nd4c_os_nanoseconds();

@@ -52,7 +52,7 @@ static void free_block(nd4c_device *device, nd4c_block *block) {
 /* Notes that its block is no longer part of an arena. Under the lock. */
 static void leave_arena(nd4c_workspace_storage *storage) {
   if (storage->arena != NULL) {
-    --storage->arena->pieces;
+    storage->arena->pieces--;
     storage->arena = NULL;
   }
 }
@@ -161,7 +161,7 @@ nd4c_workspace_storage *nd4c_workspace_find_survivor(struct nd4c_workspace *work
     nd4c_condition_wait(&stage_changed, &lists_lock); /* another thread is handling it */
   }
   if (found != NULL && claim) {
-    ++found->movers;
+    found->movers++;
   }
   nd4c_workspace_unlock();
   return found;
@@ -281,7 +281,7 @@ static nd4c_status place_outside(nd4c_workspace_arena *arena, nd4c_storage_body 
   }
   ND4C_TRY(status);
   nd4c_replica_list(body, &body->first);
-  ++arena->spilled_count;
+  arena->spilled_count++;
   arena->spilled_bytes += body->base.bytes;
   return ND4C_OK;
 }
@@ -335,9 +335,9 @@ nd4c_status nd4c_workspace_allocate(nd4c_thread *thread, nd4c_device *device, nd
   storage->workspace = workspace;
   link_alive(workspace, storage);
   if (storage->arena != NULL) {
-    ++arena->pieces;
+    arena->pieces++;
   }
-  ++workspace->storages;
+  workspace->storages++;
   nd4c_workspace_unlock();
   *out = &storage->body.base;
   return ND4C_OK;

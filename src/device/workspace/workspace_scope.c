@@ -234,11 +234,11 @@ static void close_scope(nd4c_thread *thread, nd4c_workspace *workspace) {
     arena->marks[workspace->depth - 1] = 0;
   }
   if (workspace->depth == 1) {
-    ++workspace->cycles;
+    workspace->cycles++;
     nd4c_workspace_grow(workspace);
   }
   nd4c_workspace_lock();
-  --workspace->depth;
+  workspace->depth--;
   workspace->owner = workspace->depth > 0 ? thread : NULL;
   nd4c_workspace_unlock();
 }

@@ -122,7 +122,7 @@ typedef struct pnm_layout {
 static bool pnm_sample(nd4c_picture_bytes file, pnm_layout *layout, uint32_t *sample) {
   if (layout->kind == 1) { /* digits, 1 for black, possibly without white space between them */
     while (layout->at < file.size && is_space(file.data[layout->at])) {
-      ++layout->at;
+      layout->at++;
     }
     uint8_t digit = layout->at < file.size ? file.data[layout->at++] : 0;
     *sample = digit == '0';

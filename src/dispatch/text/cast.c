@@ -39,10 +39,10 @@ static nd4c_status copy_string(nd4c_string_list *list, nd4c_string string, nd4c_
 static bool make_word(nd4c_string string, char *word) {
   int64_t begin = 0, end = string.length;
   while (begin < end && nd4c_code_is_space((unsigned char)string.bytes[begin])) {
-    ++begin;
+    begin++;
   }
   while (end > begin && nd4c_code_is_space((unsigned char)string.bytes[end - 1])) {
-    --end;
+    end--;
   }
   if (end - begin >= WORD_SIZE || memchr(string.bytes + begin, '\0', (size_t)(end - begin)) != NULL) {
     return false;

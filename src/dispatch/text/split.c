@@ -89,7 +89,7 @@ static nd4c_status count_parts(nd4c_pending *p, const nd4c_string *strings, int6
     nd4c_string part;
     counts[i] = 0;
     while (cut(&c, &part)) {
-      ++counts[i];
+      counts[i]++;
     }
     *most = counts[i] > *most ? counts[i] : *most;
   }

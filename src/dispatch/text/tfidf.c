@@ -119,7 +119,7 @@ static void count_grams(const vectorizer *v, const int64_t *row, int64_t length,
     }
     const gram *found = bsearch(&wanted, v->grams + begin, (size_t)count, sizeof *v->grams, compare_grams);
     if (found != NULL) {
-      y[found->column] += 1;
+      y[found->column]++;
     }
   }
 }

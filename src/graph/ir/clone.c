@@ -28,7 +28,7 @@ static nd4c_status clone_nodes(const nd4c_graph *from, nd4c_graph *to) {
     }
     ND4C_TRY(nd4c_graph_copy_attrs(to, node.def->info.attr_count, from->nodes[i].attrs, &node.attrs));
     to->nodes[i] = node;
-    to->node_count += 1;
+    to->node_count++;
   }
   return ND4C_OK;
 }

@@ -50,7 +50,7 @@ nd4c_array *nd4c_derived_find(const nd4c_derived_key *key) {
   }
   nd4c_array *array = e != NULL ? nd4c_array_retain(e->array) : NULL;
   if (e != NULL) {
-    e->uses += 1;
+    e->uses++;
   }
   nd4c_lock_release(&entries_lock);
   if (array != NULL && !nd4c_mark_holds(e->mark, e->from)) { /* our use keeps the entry */

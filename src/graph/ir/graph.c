@@ -77,7 +77,7 @@ nd4c_status nd4c_graph_add_value(nd4c_graph *graph, nd4c_dtype dtype, int32_t ra
   graph->values[graph->value_count] =
       (nd4c_graph_value){.dtype = dtype, .rank = rank, .size = size, .shape = copy, .input = -1, .producer = -1};
   *value = graph->value_count;
-  graph->value_count += 1;
+  graph->value_count++;
   return ND4C_OK;
 }
 
@@ -98,7 +98,7 @@ nd4c_status nd4c_graph_input(nd4c_graph *graph, const char *name, nd4c_dtype dty
   }
   status = nd4c_ports_add(&graph->inputs, &graph->region, "input", name, added);
   if (status != ND4C_OK) {
-    graph->value_count -= 1;
+    graph->value_count--;
     return status;
   }
   graph->values[added].input = graph->inputs.count - 1;
@@ -165,7 +165,7 @@ static nd4c_status hold_array(nd4c_graph *graph, nd4c_array *array) {
   ND4C_TRY(nd4c_grow(&graph->held, &graph->held_capacity, graph->held_count + 1, sizeof *graph->held,
                      "attributes of a graph"));
   graph->held[graph->held_count] = nd4c_array_retain(array);
-  graph->held_count += 1;
+  graph->held_count++;
   return ND4C_OK;
 }
 
@@ -252,7 +252,7 @@ static nd4c_status add_node(nd4c_graph *graph, nd4c_graph_node node, const nd4c_
   ND4C_TRY(nd4c_graph_copy_attrs(graph, node.def->info.attr_count, attrs, &node.attrs));
   ND4C_TRY(add_outputs(graph, inferred, node.output_count, node.outputs));
   graph->nodes[graph->node_count] = node;
-  graph->node_count += 1;
+  graph->node_count++;
   return ND4C_OK;
 }
 

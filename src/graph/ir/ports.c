@@ -59,7 +59,7 @@ nd4c_status nd4c_ports_add(nd4c_graph_ports *ports, nd4c_region *region, const c
     return nd4c_error_code();
   }
   ports->items[ports->count] = (nd4c_graph_port){.name = copy, .value = value};
-  ports->count += 1;
+  ports->count++;
   *cell = ports->count;
   return ND4C_OK;
 }

@@ -94,7 +94,7 @@ int32_t nd4c_rewrite_remove_unread(nd4c_rewrite *rewrite) {
     nd4c_graph_node *node = &rewrite->graph->nodes[i];
     if (node->def != NULL && is_dead(rewrite, node)) {
       nd4c_rewrite_remove(rewrite, node);
-      removed += 1;
+      removed++;
     }
   }
   return removed;
@@ -116,7 +116,7 @@ nd4c_status nd4c_rewrite_end(nd4c_rewrite *rewrite) {
     for (int32_t k = 0; k < graph->nodes[kept].output_count; k++) {
       graph->values[graph->nodes[kept].outputs[k]].producer = kept;
     }
-    kept += 1;
+    kept++;
   }
   graph->node_count = kept;
   for (int32_t i = 0; i < graph->value_count; i++) {
@@ -204,7 +204,7 @@ nd4c_status nd4c_rewrite_node(nd4c_rewrite *rewrite, int32_t index, nd4c_op op, 
   nd4c_rewrite_remove(rewrite, &graph->nodes[index]);
   graph->nodes[index] = made;
   remove_unread(rewrite, &replaced);
-  rewrite->changes += 1;
+  rewrite->changes++;
   return ND4C_OK;
 }
 
@@ -241,7 +241,7 @@ nd4c_status nd4c_rewrite_replace(nd4c_rewrite *rewrite, nd4c_value old, nd4c_val
       nd4c_rewrite_output(rewrite, i, value);
     }
   }
-  rewrite->changes += 1;
+  rewrite->changes++;
   return ND4C_OK;
 }
 

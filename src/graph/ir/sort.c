@@ -40,7 +40,7 @@ static nd4c_status visit(walk *w, int32_t root) {
     if (before < 0) {
       w->states[index] = DONE;
       w->sorted[w->count++] = w->graph->nodes[index];
-      w->depth -= 1;
+      w->depth--;
     } else if (w->states[before] == OPEN) {
       return nd4c_fail(ND4C_INTERNAL, "%s and %s read each other", w->graph->nodes[index].def->info.name,
                        w->graph->nodes[before].def->info.name);

@@ -87,7 +87,7 @@ static nd4c_status launch(nd4c_plan *plan) {
     nd4c_submission_settle(plan->context, status);
     return nd4c_fail_prefix(status, "plan on %s: launching %d recorded steps", plan->device->name, plan->step_count);
   }
-  plan->stream->launches += 1;
+  plan->stream->launches++;
   return ND4C_OK;
 }
 
@@ -111,14 +111,14 @@ static nd4c_status enqueue(nd4c_plan *plan) {
       give_up(plan);
       return nd4c_stream_enqueue(plan);
     }
-    own->recordings += 1;
+    own->recordings++;
     own->recorded = true;
   }
   return launch(plan);
 }
 
 static nd4c_status run(nd4c_plan *plan) {
-  plan->stream->runs += 1;
+  plan->stream->runs++;
   return nd4c_stream_run(plan, enqueue);
 }
 

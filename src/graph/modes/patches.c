@@ -53,7 +53,7 @@ static void each_operand(nd4c_plan *plan, bool fill) {
       if (list != NULL && fill) {
         add(plan, list, operand(step, k), &step->tensors[k]);
       } else if (list != NULL) {
-        list->count += 1;
+        list->count++;
       }
     }
   }

@@ -37,7 +37,7 @@ static nd4c_status fold(nd4c_rewrite *rewrite, nd4c_graph_node *node) {
   value->constant = output;
   value->producer = -1;
   nd4c_rewrite_remove(rewrite, node);
-  rewrite->changes += 1;
+  rewrite->changes++;
   return ND4C_OK;
 }
 

@@ -22,7 +22,7 @@ static int32_t collect_factors(const nd4c_rewrite *rewrite, const nd4c_graph_nod
       count = collect_factors(rewrite, inner, factors, count);
     } else if (count < FACTORS) {
       factors[count] = value;
-      count += 1;
+      count++;
     } else {
       return -1;
     }

@@ -71,7 +71,7 @@ static nd4c_status run(nd4c_rewrite *rewrite) {
     }
     if (is_identity(graph, node)) {
       same_as[node->outputs[0]] = node->inputs[0];
-      rewrite->changes += 1;
+      rewrite->changes++;
     }
   }
   for (int32_t i = 0; i < graph->outputs.count; i++) {

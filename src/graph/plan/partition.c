@@ -95,7 +95,7 @@ static bool is_worth_a_segment(const partitioning *work, const nd4c_answer *answ
   }
   int32_t node = 0;
   while (answer->piece_of[node] != piece) {
-    ++node;
+    node++;
   }
   return !has_kernels(work, work->nodes[node]);
 }
@@ -140,7 +140,7 @@ static nd4c_status take_piece(const partitioning *work, const nd4c_answer *answe
   for (int32_t i = 0; i < count; i++) {
     plan->segment_of[nodes[i]] = plan->segment_count;
   }
-  plan->segment_count += 1;
+  plan->segment_count++;
   return ND4C_OK;
 }
 

@@ -43,7 +43,7 @@ static void insert_by_offset(nd4c_plan_block **placed, int32_t count, nd4c_plan_
   int32_t at = count;
   while (at > 0 && placed[at - 1]->offset > block->offset) {
     placed[at] = placed[at - 1];
-    --at;
+    at--;
   }
   placed[at] = block;
 }
@@ -80,7 +80,7 @@ nd4c_status nd4c_plan_place_blocks(nd4c_plan_block *blocks, int32_t count, int64
   for (int32_t i = 0; i < count && order[i]->bytes > 0; i++) {
     place_block(placed, placed_count, order[i]);
     insert_by_offset(placed, placed_count, order[i]);
-    placed_count += 1;
+    placed_count++;
     int64_t end = order[i]->offset + order[i]->bytes;
     *bytes = end > *bytes ? end : *bytes;
   }
@@ -94,7 +94,7 @@ int32_t nd4c_plan_share_buffers(nd4c_plan_block *blocks, int32_t count, int64_t 
     nd4c_plan_block *block = &blocks[i];
     int32_t at = 0;
     while (at < buffers && (buffer_bytes[at] != block->bytes || buffer_last[at] >= block->first)) {
-      at += 1;
+      at++;
     }
     block->buffer = block->bytes == 0 ? -1 : at;
     if (block->bytes > 0) {
@@ -200,7 +200,7 @@ static void add_output(planning *work, int32_t index, nd4c_value value) {
   work->block_of[root] = work->block_count;
   work->blocks[work->block_count] =
       (nd4c_plan_block){.bytes = slot->bytes, .first = index, .last = work->last_use[root]};
-  work->block_count += 1;
+  work->block_count++;
 }
 
 /* The buffers of a device that takes only whole ones. Scratch is not among them: calls have it separately. */

@@ -93,7 +93,7 @@ static void find_leaving(const assembly *work) {
   int32_t inside = 0;
   for (int32_t i = 0; i < graph->node_count; i++) {
     if (inside < work->count && work->nodes[inside] == i) {
-      ++inside;
+      inside++;
       continue;
     }
     for (int32_t k = 0; k < graph->nodes[i].input_count; k++) {
@@ -123,7 +123,7 @@ static void number_values(assembly *work) {
       if (value >= 0 && work->number_of[value] == -1) {
         work->inputs[work->input_count] = value;
         work->number_of[value] = work->input_count;
-        work->input_count += 1;
+        work->input_count++;
       }
     }
   }
@@ -136,9 +136,9 @@ static void number_values(assembly *work) {
       if (work->leaves[value]) {
         work->outputs[work->output_count] = value;
         work->output_numbers[work->output_count] = work->value_count;
-        work->output_count += 1;
+        work->output_count++;
       }
-      work->value_count += 1;
+      work->value_count++;
     }
   }
 }

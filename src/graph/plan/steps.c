@@ -172,7 +172,7 @@ nd4c_status nd4c_plan_make_steps(nd4c_plan *plan) {
       char text[256];
       return nd4c_fail_prefix(status, "%s", nd4c_plan_node_text(plan, i, text, sizeof text));
     }
-    plan->step_count += 1;
+    plan->step_count++;
   }
   return ND4C_OK;
 }

@@ -57,7 +57,7 @@ static nd4c_status moved_axes(const nd4c_inference *inference, int32_t *from) {
   for (int32_t i = 0, next = 0; i < rank; i++) {
     if (!taken[i]) {
       while (moved[next]) {
-        ++next;
+        next++;
       }
       from[i] = next++;
     }

@@ -185,7 +185,7 @@ static nd4c_status check_elementwise(const nd4c_inference *inference) {
     if (input->dtype == ND4C_DTYPE_NONE) {
       continue;
     }
-    given += 1;
+    given++;
     if (nd4c_shape_broadcast(rank, shape, input->rank, input->shape, &rank, shape) != ND4C_OK) {
       return nd4c_fail(ND4C_SHAPE,
                        "%s: its plug-in %s says that result 0 is %s, but the op is elementwise and its "

@@ -108,7 +108,7 @@ nd4c_status nd4c_infer_svm_probabilities(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected [n, pairs]");
   }
   while (classes <= MOST_CLASSES && classes * (classes - 1) / 2 < x->shape[1]) {
-    ++classes;
+    classes++;
   }
   if (classes > MOST_CLASSES || classes * (classes - 1) / 2 != x->shape[1]) {
     return nd4c_rule_refuse(inference, 0, ND4C_SHAPE, "expected 1, 3, 6, ... pairs of at most %d classes",

@@ -73,7 +73,7 @@ static nd4c_status resolve_explicit(const nd4c_op_info *op, nd4c_window *window,
   int64_t slack = padded - reach, steps = slack / stride;
   /* A last, partial window counts if it starts inside the input or the padding before it. */
   if (ceil_mode && slack % stride != 0 && steps + 1 <= (input + window->pad_begin[axis] - 1) / stride) {
-    ++steps;
+    steps++;
   }
   if (!nd4c_checked_add(steps, 1, &window->output[axis])) {
     return too_large(op, axis);

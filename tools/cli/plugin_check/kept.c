@@ -79,7 +79,7 @@ static void load_refused(plugin_round *round, const plugin_case *p) {
     if (!hit) {
       break;
     }
-    *total += 1;
+    (*total)++;
     (void)plugin_check_that(round->check, status == ND4C_OK || nd4c_error_message()[0] != '\0',
                             "%s: a failure without a text with allocation %d refused", p->label, (int)place);
   }
