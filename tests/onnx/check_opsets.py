@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that docs/reference/opsets.md agrees with the importer's tables about opsets and operators, and covers ONNX.
 
-    check_opsets.py SOURCE_DIR            the test onnx.opsets
-    check_opsets.py SOURCE_DIR --print    the table for the page
+    check_opsets.py SOURCE_DIR             the test onnx.opsets
+    check_opsets.py SOURCE_DIR --update    writes the table of the page anew (scripts/generate; without the package onnx)
 
 Reads the rows of src/import/onnx/ops/*.c and the newest opsets in mapping.c and model.h, and compares them with every
 operator and opset that the package onnx knows. An operator that ONNX has at an opset and no row covers must be in the
@@ -12,8 +12,6 @@ import collections
 import pathlib
 import re
 import sys
-
-from onnx import defs
 
 FAMILY = re.compile(r'ND4C_ONNX_FAMILY\(\w+, "([^"]*)", (\w+)\)')
 ROW = re.compile(r"\b(?:OP|MAP|READ|CHAIN|ND4C_ONNX_ROW)\((\w+),\s*(\d+),\s*(\w+),")
@@ -42,6 +40,7 @@ def rows(source, newest):
 
 def uncovered(found, newest):
     """(domain, operator, opset) of all operators of ONNX that no row reads."""
+    from onnx import defs
     history = collections.defaultdict(dict)
     for schema in defs.get_all_schemas_with_history():
         history[schema.domain, schema.name][schema.since_version] = schema.deprecated
@@ -66,10 +65,16 @@ def main():
     source = pathlib.Path(sys.argv[1])
     newest = newest_opsets(source)
     found = rows(source, newest)
-    if "--print" in sys.argv:
-        print("\n".join(table(found, newest)))
+    path = source / "docs/reference/opsets.md"
+    page = path.read_text()
+    if "--update" in sys.argv:
+        head = "\n".join(table(found, newest)[:2]) + "\n"
+        if page.count(head) != 1:
+            sys.exit("docs/reference/opsets.md: expected one table that begins with\n" + head)
+        new = re.sub(re.escape(head) + r"(\|.*\n)*", lambda _: "\n".join(table(found, newest)) + "\n", page)
+        print("docs/reference/opsets.md: " + ("as before" if new == page else "renewed"))
+        path.write_text(new)
         return 0
-    page = (source / "docs/reference/opsets.md").read_text()
     failed = 0
     for line in table(found, newest):
         if line not in page.splitlines():
