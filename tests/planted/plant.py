@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Plants one error at a time in the kernels and checks that the conformance records catch it.
 
-    tests/planted/plant.py [--seed N] [--family NAME] [--kinds bound,constant,...] [--records DIR] [--table FILE]
+    tests/planted/plant.py [--seed N] [--room NAME] [--kinds bound,constant,...] [--records DIR] [--table FILE]
 
 Works in a copy of the checkout (build/planted/tree), so the checkout stays as it is. The copy is built by the preset debug in
 a folder at the same relative path as build/debug in the checkout, so that the compiler cache has most objects. --records:
 recorded cases that are made already (build/debug/tests/records).
 
-For every family and every kind of error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and runs
-the family's ops. The case that catches an error must pass after the error is removed. The table lists the place of each error
+For every room and every kind of error it picks a place by the seed, rewrites that place, rebuilds nd4c_conformance and runs
+the room's ops. The case that catches an error must pass after the error is removed. The table lists the place of each error
 and the case that caught it; the exit code is 1 if one was not caught. A rewrite that does not compile does not count: the next
 place is tried.
 """
@@ -25,20 +25,13 @@ import time
 root = pathlib.Path(__file__).resolve().parents[2]
 tree = root / "build/planted/tree"
 build = tree / "build/debug"
-chosen = root / "build/planted/records"  # a folder a family: the files that hold cases of its ops
+chosen = root / "build/planted/records"  # a folder a room: the files that hold cases of its ops
 TARGETS = ["nd4c_conformance", "test_kernels_simd", "test_kernels_reduction"]
 
-# A family's places are kernels/reference/<family>/ and backends/cpu/reference/<family>*.c; of engine simd, kernels/cpu/<family>/.
-# Four families share the folders `elementwise`: FILES names theirs, FILE#SECTION for the part that begins with the comment
-# "/* -- SECTION". BESIDE: further files that compute a family's ops, or parts of them.
-FILES = {
-    "unary": {"reference": ["kernels/reference/elementwise/elementwise.c#one operand"],
-              "simd": ["kernels/cpu/elementwise/unary.c", "kernels/cpu/elementwise/cast.c"]},
-    "binary": {"reference": [f"kernels/reference/elementwise/elementwise.c#{part}" for part in ("arithmetic", "order", "logic")],
-               "simd": ["kernels/cpu/elementwise/binary.c"]},
-    "mathematics": {"reference": ["kernels/reference/elementwise/mathematics*.c", "backends/cpu/reference/elementwise_mathematics.c"]},
-    "activation": {"reference": ["kernels/reference/elementwise/activation.c"]},
-}
+# A room is a family that has files of its own; families without any share the room `elementwise`. Places of a room are
+# kernels/reference/<room>/ and backends/cpu/reference/<room>*.c; of engine simd, kernels/cpu/<room>/. BESIDE: further files that
+# compute ops of the room, or parts of them.
+SHARED = "elementwise"
 BESIDE = {
     "contraction": ["backends/cpu/support/contraction.c", "backends/labels.h"],
     "creation": ["kernels/reference/indexing/parts.c"],
@@ -69,28 +62,24 @@ def run(command, **options):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
 
-def found_files(patterns):
-    """The files of patterns, with the sections that these name."""
-    files = []
-    for pattern in patterns:
-        pattern, mark, section = pattern.partition("#")
-        files += [str(path.relative_to(tree)) + mark + section for path in sorted(tree.glob(pattern))]
-    return files
+def files_of(room):
+    """[(engine, files)] of a room."""
+    patterns = {
+        "reference": [f"kernels/reference/{room}/*.[ch]", f"backends/cpu/reference/{room}.c",
+                      f"backends/cpu/reference/{room}_*.c", *BESIDE.get(room, [])],
+        "simd": [f"kernels/cpu/{room}/*.[ch]"]}
+    found = [(engine, [str(path.relative_to(tree)) for pattern in names for path in sorted(tree.glob(pattern))])
+             for engine, names in patterns.items()]
+    return [(engine, files) for engine, files in found if files]
 
 
-def families():
+def rooms():
     """Name: (ops, [(engine, files)]) from the op table and the folders."""
-    found = {}
+    ops = {}
     for header in sorted((tree / "include/nd4c/op_table").glob("*.h")):
-        ops = re.findall(r"\bOP\(\s*\d+, \d+, (\w+),", header.read_text())
-        family = header.stem
-        places = FILES.get(family) or {
-            "reference": [f"kernels/reference/{family}/*.[ch]", f"backends/cpu/reference/{family}.c",
-                          f"backends/cpu/reference/{family}_*.c", *BESIDE.get(family, [])],
-            "simd": [f"kernels/cpu/{family}/*.[ch]"]}
-        rows = [(engine, found_files(patterns)) for engine, patterns in places.items()]
-        found[family] = (ops, [(engine, files) for engine, files in rows if files])
-    return found
+        room = header.stem if files_of(header.stem) else SHARED
+        ops.setdefault(room, []).extend(re.findall(r"\bOP\(\s*\d+, \d+, (\w+),", header.read_text()))
+    return {room: (names, files_of(room)) for room, names in sorted(ops.items())}
 
 
 def is_code(line):
@@ -102,12 +91,8 @@ def places(files, kind):
     """(file, line number, start, end, new text) of every place where an error of this kind can be planted."""
     found = []
     for name in files:
-        name, _, section = name.partition("#")
-        inside = not section
         for number, line in enumerate((tree / name).read_text().splitlines()):
-            if section and line.startswith("/* -- "):
-                inside = line.startswith(f"/* -- {section}")
-            for pattern, replacement in KINDS[kind] if inside and is_code(line) else ():
+            for pattern, replacement in KINDS[kind] if is_code(line) else ():
                 for match in re.finditer(pattern, line):
                     new = replacement(match) if callable(replacement) else match.expand(replacement)
                     found.append((name, number, match.start(), match.end(), new))
@@ -143,11 +128,11 @@ def choose_records(records):
     shutil.rmtree(chosen, ignore_errors=True)
     head = re.compile(rb"[CR][\x01-\x7f]\0\0\0([a-z][a-z0-9_]*)")  # of a case: its kind, the length of a text, the text
     files = {path: set(head.findall(path.read_bytes())) for path in sorted(records.glob("*.rec"))}
-    for family, (ops, _) in families().items():
-        (chosen / family).mkdir(parents=True)
+    for room, (ops, _) in rooms().items():
+        (chosen / room).mkdir(parents=True)
         for path, names in files.items():
             if any(op.encode() in names for op in ops):
-                (chosen / family / path.name).symlink_to(path)
+                (chosen / room / path.name).symlink_to(path)
 
 
 # Most errors show in the first; all cases take twenty times as long.
@@ -164,13 +149,13 @@ def runs(engine):
     return found
 
 
-def conformance(family, ops, engine):
+def conformance(room, ops, engine):
     """The case that caught the error: (text, a function that repeats it), or None if everything passed."""
     for more, environment in runs(engine):
         for op in ops:
-            failure = judge(family, op, engine, environment, more)
+            failure = judge(room, op, engine, environment, more)
             if failure is not None:
-                return failure, lambda: judge(family, op, engine, environment, more)
+                return failure, lambda: judge(room, op, engine, environment, more)
     for test in ("test_kernels_simd", "test_kernels_reduction") if engine == "simd" else ():
         failure = judge_kernels(test)
         if failure is not None:
@@ -183,9 +168,9 @@ def judge_kernels(test):
     return next((x for x in done.stdout.splitlines() if "FAILED" in x or "!=" in x), test) if done.returncode else None
 
 
-def judge(family, op, engine, environment, more):
+def judge(room, op, engine, environment, more):
     command = [str(build / "tests/bin/nd4c_conformance"), "--engine", engine, "--op", op, "--records",
-               str(chosen / family), *more]
+               str(chosen / room), *more]
     try:
         done = run(command, timeout=600, env=environment)
     except subprocess.TimeoutExpired:
@@ -197,7 +182,7 @@ def judge(family, op, engine, environment, more):
     return line.replace("nd4c_conformance --backend cpu ", "")
 
 
-def plant(family, ops, engine, files, kind, rng):
+def plant(room, ops, engine, files, kind, rng):
     """A row of the table, or None if the kind has no place here."""
     candidates = places(files, kind)
     rng.shuffle(candidates)
@@ -210,21 +195,21 @@ def plant(family, ops, engine, files, kind, rng):
         try:
             if run(["ninja", "-C", str(build), *TARGETS]).returncode:
                 continue
-            caught = conformance(family, ops, engine)
+            caught = conformance(room, ops, engine)
         finally:
             target.write_text(original)
         if caught is not None:
             caught, repeat = caught
             if run(["ninja", "-C", str(build), *TARGETS]).returncode or repeat() is not None:
-                sys.exit(f"{family} fails with no error planted: {repeat()}")
+                sys.exit(f"{room} fails with no error planted: {repeat()}")
         before, after = original.splitlines()[number].strip(), lines[number].strip()
-        return family, engine, kind, f"{name}:{number + 1}", before, after, caught
+        return room, engine, kind, f"{name}:{number + 1}", before, after, caught
     return None
 
 
 def write_table(path, rows):
     cell = lambda text: "`" + str(text).replace("|", "\\|")[:110] + "`"
-    head = "| family | engine | kind | place | was | became | caught by |\n|---|---|---|---|---|---|---|\n"
+    head = "| room | engine | kind | place | was | became | caught by |\n|---|---|---|---|---|---|---|\n"
     path.write_text(head + "".join(
         f"| {f} | {e} | {k} | {p} | {cell(b)} | {cell(a)} | {cell(c) if c else '**missed**'} |\n"
         for f, e, k, p, b, a, c in rows))
@@ -233,35 +218,35 @@ def write_table(path, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--family", action="append")
-    parser.add_argument("--kinds", default="", help="one of them a family by default, picked by the seed")
+    parser.add_argument("--room", action="append")
+    parser.add_argument("--kinds", default="", help="one of them a room by default, picked by the seed")
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--records", type=pathlib.Path)
     options = parser.parse_args()
     choose_records(prepare(options.records))
     rows, missed = [], 0
-    for family, (ops, engines) in families().items():
-        if options.family and family not in options.family:
+    for room, (ops, engines) in rooms().items():
+        if options.room and room not in options.room:
             continue
         for engine, files in engines:
-            rng = random.Random(f"{options.seed} {family} {engine}")
+            rng = random.Random(f"{options.seed} {room} {engine}")
             kinds = options.kinds.split(",") if options.kinds else rng.sample(sorted(KINDS), len(KINDS))
             for kind in kinds:
                 begin = time.monotonic()
-                row = plant(family, ops, engine, files, kind, rng)
+                row = plant(room, ops, engine, files, kind, rng)
                 if row is None:
                     continue
                 rows.append(row)
                 missed += row[-1] is None
                 if options.table:
                     write_table(options.table, rows)
-                print(f"{family:16} {engine:10} {kind:9} {row[3]:44} "
+                print(f"{room:16} {engine:10} {kind:9} {row[3]:44} "
                       f"{'CAUGHT' if row[-1] else 'MISSED: ' + row[5]}  ({time.monotonic() - begin:.0f} s)", flush=True)
                 if not options.kinds:
                     break
-            if not any(row[:2] == (family, engine) for row in rows):
+            if not any(row[:2] == (room, engine) for row in rows):
                 missed += 1
-                print(f"{family:16} {engine:10} NO PLACE: name the family's kernels in BESIDE", flush=True)
+                print(f"{room:16} {engine:10} NO PLACE: name the room's kernels in BESIDE", flush=True)
     caught = sum(row[-1] is not None for row in rows)
     print(f"{caught} passed, {missed} failed")
     return 1 if missed else 0
