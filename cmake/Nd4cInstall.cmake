@@ -8,17 +8,38 @@ install(TARGETS nd4c EXPORT nd4cTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nd4c DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The pages, in the same folders as in docs/, so that links between them work. Pages of backends are links to the
-# backends' folders.
-file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/docs/*.md
+# The pages and the files of the repository that they link to, in the repository's folders, so that links work. Pages of
+# backends are links to the backends' folders.
+file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/*.md
   ${PROJECT_SOURCE_DIR}/docs/*.svg)
+set(linked "")
 foreach(page ${pages})
   get_filename_component(folder ${page} DIRECTORY)
   get_filename_component(name ${page} NAME)
-  get_filename_component(file ${PROJECT_SOURCE_DIR}/docs/${page} REALPATH)
+  get_filename_component(file ${PROJECT_SOURCE_DIR}/${page} REALPATH)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} RENAME ${name})
+  file(READ ${file} text)
+  string(REGEX MATCHALL "\\(\\.\\./[^):# ]+" links "${text}")
+  foreach(link ${links})
+    string(SUBSTRING ${link} 1 -1 link)
+    get_filename_component(target ${PROJECT_SOURCE_DIR}/${folder}/${link} ABSOLUTE)
+    file(RELATIVE_PATH target ${PROJECT_SOURCE_DIR} ${target})
+    if(NOT target MATCHES "^(docs|\\.\\.)/" AND EXISTS ${PROJECT_SOURCE_DIR}/${target})
+      list(APPEND linked ${target})
+    endif()
+  endforeach()
 endforeach()
-# The source files that how-to/writing-a-backend.md names, at the same places relative to the pages.
+list(REMOVE_DUPLICATES linked)
+foreach(target ${linked})
+  get_filename_component(folder ${target} DIRECTORY)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${target})
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${target} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder}
+      PATTERN "__pycache__" EXCLUDE)
+  else()
+    install(FILES ${PROJECT_SOURCE_DIR}/${target} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+  endif()
+endforeach()
+# The source files that how-to/writing-a-backend.md names.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/backends/stub DESTINATION ${CMAKE_INSTALL_DOCDIR}/backends
   FILES_MATCHING PATTERN "*.[ch]" PATTERN "README.md")
 install(FILES ${PROJECT_SOURCE_DIR}/tests/plugin/contributor.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests/plugin)
