@@ -134,7 +134,7 @@ static inline void nd4c_cpu_reduced_axes(int32_t rank, const nd4c_attr_value *ax
     reduced[axis] = axes->as.ints == NULL;
   }
   for (int32_t i = 0; i < axes->count; i++) {
-    reduced[axes->as.ints[i] < 0 ? axes->as.ints[i] + rank : axes->as.ints[i]] = true;
+    reduced[nd4c_axis(axes->as.ints[i], rank)] = true;
   }
 }
 

@@ -305,7 +305,7 @@ nd4c_status nd4c_axis_normalize(int64_t axis, int32_t rank, const char *what, in
     }
     return nd4c_fail(ND4C_INDEX, "%s %lld: expected %d to %d", what, (long long)axis, -(int)rank, (int)rank - 1);
   }
-  *normalized = (int32_t)(axis < 0 ? axis + rank : axis);
+  *normalized = nd4c_axis_index(axis, rank);
   return ND4C_OK;
 }
 

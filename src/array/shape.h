@@ -48,6 +48,10 @@ void nd4c_shape_strides_like(int32_t rank, const int64_t *shape, int32_t count, 
 void nd4c_slice_axis(int64_t length, int64_t start, int64_t stop, int64_t step, int64_t *first, int64_t *count);
 /* Maps -rank..rank-1 to 0..rank-1. INDEX with `what` in the text. */
 nd4c_status nd4c_axis_normalize(int64_t axis, int32_t rank, const char *what, int32_t *normalized);
+/* The same of an axis that was checked. */
+static inline int32_t nd4c_axis_index(int64_t axis, int32_t rank) {
+  return (int32_t)(axis < 0 ? axis + rank : axis);
+}
 /* "(2, 3)" into a buffer, cut with ... if too long; returns the buffer. */
 const char *nd4c_shape_text(int32_t rank, const int64_t *shape, char *buffer, size_t size);
 

@@ -7,8 +7,7 @@
 static bool permutes_nothing(const nd4c_graph_node *node, const nd4c_graph_value *input) {
   const nd4c_attr_value *axes = &node->attrs[ND4C_ATTR_transpose_axes];
   for (int32_t i = 0; i < input->rank; i++) {
-    int64_t axis = axes->count == 0 ? input->rank - 1 - i : axes->as.ints[i];
-    axis = axis < 0 ? axis + input->rank : axis;
+    int32_t axis = axes->count == 0 ? input->rank - 1 - i : nd4c_axis_index(axes->as.ints[i], input->rank);
     if (axis != i && input->rank > 1) {
       return false;
     }

@@ -26,9 +26,9 @@ static int32_t reduced_from(const match *found, const nd4c_graph_node *mean) {
     return -1;
   }
   for (int32_t i = 0; i < axes->count; i++) {
-    int64_t axis = axes->as.ints[i] < 0 ? axes->as.ints[i] + rank : axes->as.ints[i];
+    int32_t axis = nd4c_axis_index(axes->as.ints[i], rank);
     reduced[axis] = true;
-    first = axis < first ? (int32_t)axis : first;
+    first = axis < first ? axis : first;
   }
   for (int32_t i = first; i < rank; i++) {
     if (!reduced[i]) {

@@ -291,7 +291,7 @@ nd4c_status nd4c_infer_tensordot(nd4c_inference *inference) {
   }
   for (int32_t i = 0; i < of_a->count; i++) {
     int64_t p = of_a->as.ints[i], q = of_b->as.ints[i];
-    int64_t left = a->shape[p < 0 ? p + a->rank : p], right = b->shape[q < 0 ? q + b->rank : q];
+    int64_t left = a->shape[nd4c_axis_index(p, a->rank)], right = b->shape[nd4c_axis_index(q, b->rank)];
     if (left != right) {
       return nd4c_rule_refuse(inference, 1, ND4C_SHAPE, "axis %lld: expected the extent %lld of a's axis %lld",
                               (long long)q, (long long)left, (long long)p);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -114,7 +115,7 @@ static nd4c_status resize_axes(const nd4c_inference *inference, int32_t *axes, i
   ND4C_TRY(nd4c_rule_axes(inference, "axes", given, rank, chosen));
   *count = given->count > 0 ? given->count : rank;
   for (int32_t i = 0; i < *count; i++) {
-    axes[i] = given->count == 0 ? i : (int32_t)(given->as.ints[i] < 0 ? given->as.ints[i] + rank : given->as.ints[i]);
+    axes[i] = given->count == 0 ? i : nd4c_axis_index(given->as.ints[i], rank);
   }
   return ND4C_OK;
 }

@@ -1,6 +1,7 @@
 /* Inference rules and view functions of the views that are more than a reshape: reversed, exchanged, chosen and
  * overlapping axes. nd4c_op_infer (infer.c) calls the rules; dispatch and plans call the view functions of op
  * definitions. */
+#include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
@@ -63,8 +64,7 @@ static nd4c_status moved_axes(const nd4c_inference *inference, int32_t *from) {
     }
   }
   for (int32_t k = 0; k < source->count; k++) {
-    int64_t to = destination->as.ints[k], axis = source->as.ints[k];
-    from[to < 0 ? to + rank : to] = (int32_t)(axis < 0 ? axis + rank : axis);
+    from[nd4c_axis_index(destination->as.ints[k], rank)] = nd4c_axis_index(source->as.ints[k], rank);
   }
   return ND4C_OK;
 }

@@ -382,7 +382,7 @@ nd4c_status nd4c_rule_mix(const nd4c_inference *inference, int32_t position, nd4
 nd4c_status nd4c_rule_axis(const nd4c_inference *inference, const char *attr, int64_t axis, int32_t rank,
                            int32_t *normalized) {
   if (axis >= -rank && axis < rank) {
-    *normalized = (int32_t)(axis < 0 ? axis + rank : axis);
+    *normalized = nd4c_axis_index(axis, rank);
     return ND4C_OK;
   }
   if (rank == 0) {

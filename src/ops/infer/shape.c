@@ -116,7 +116,7 @@ nd4c_status nd4c_infer_flatten(nd4c_inference *inference) {
     return nd4c_rule_refuse(inference, 0, ND4C_INDEX, "axis %lld is out of range, expected %d to %d", (long long)axis,
                             (int)-x->rank, (int)x->rank);
   }
-  int32_t split = (int32_t)(axis < 0 ? axis + x->rank : axis);
+  int32_t split = nd4c_axis_index(axis, x->rank);
   if (!extents_product(x->shape, 0, split, &shape[0]) || !extents_product(x->shape, split, x->rank, &shape[1])) {
     return nd4c_rule_refuse(inference, 0, ND4C_OVERFLOW, "an extent of the result exceeds 64 bits");
   }
@@ -132,11 +132,7 @@ bool nd4c_view_flatten(const nd4c_inference *inference, int64_t *strides, int64_
 
 /* Axis of x that becomes axis i; the axes were checked. */
 static int32_t transpose_source(const nd4c_attr_value *axes, int32_t rank, int32_t i) {
-  if (axes->count == 0) {
-    return rank - 1 - i;
-  }
-  int64_t axis = axes->as.ints[i];
-  return (int32_t)(axis < 0 ? axis + rank : axis);
+  return axes->count == 0 ? rank - 1 - i : nd4c_axis_index(axes->as.ints[i], rank);
 }
 
 /* Gives: x with its axes in the order of axes (none: reversed), in x's dtype. */

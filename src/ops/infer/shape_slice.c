@@ -1,5 +1,6 @@
 /* Inference rule and view function of slice, with Python's meaning of start:stop:step. nd4c_op_infer (infer.c) calls
  * the rule; dispatch and plans call the view function. */
+#include "array/shape.h"
 #include "base/checked.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
@@ -73,7 +74,7 @@ static nd4c_status resolve_cuts(const nd4c_inference *inference, cut *cuts) {
   for (int32_t i = 0; i < attrs[ND4C_ATTR_slice_starts].count; i++) {
     int32_t axis = i;
     if (axes->count > 0) {
-      axis = (int32_t)(axes->as.ints[i] < 0 ? axes->as.ints[i] + x->rank : axes->as.ints[i]);
+      axis = nd4c_axis_index(axes->as.ints[i], x->rank);
     }
     int64_t step = steps->count > 0 ? steps->as.ints[i] : 1;
     if (step == 0) {

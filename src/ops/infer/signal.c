@@ -1,5 +1,6 @@
 /* Inference rules of Fourier transforms, windows and convolution of sequences (op_table/signal.h). nd4c_op_infer
  * (infer.c) calls the rule that an op's row names. */
+#include "array/shape.h"
 #include "base/status.h"
 #include "ops/infer/rules.h"
 
@@ -94,8 +95,7 @@ static nd4c_status several_axes(nd4c_inference *inference, transform_axes *t) {
                             (int)(t->count > 0 ? t->count : 1), t->count > 1 ? "es" : "is");
   }
   for (int32_t i = 0; i < t->count; i++) {
-    int64_t axis = axes->count > 0 ? axes->as.ints[i] : x->rank - t->count + i;
-    t->axes[i] = (int32_t)(axis < 0 ? axis + x->rank : axis);
+    t->axes[i] = axes->count > 0 ? nd4c_axis_index(axes->as.ints[i], x->rank) : x->rank - t->count + i;
     t->lengths[i] = s->count > 0 ? s->as.ints[i] : -1;
   }
   nd4c_rule_output(inference, complex_of(x->dtype), x->rank, x->shape);
