@@ -19,7 +19,8 @@ ND4C_EXTERN_C_BEGIN
 #define ND4C_SIZE_OF(type) ((uint32_t)sizeof(type))
 /* True if a struct that the other side filled includes `field`. */
 #define ND4C_HAS_FIELD(pointer, field) \
-  ((pointer)->struct_size >= (const char *)&(pointer)->field - (const char *)(pointer) + sizeof((pointer)->field))
+  ((pointer)->struct_size >=           \
+   (size_t)((const char *)&(pointer)->field - (const char *)(pointer)) + sizeof((pointer)->field))
 
 /* Handles that the backend defines; nd4c only stores them. */
 typedef struct nd4c_buffer_handle *nd4c_buffer;
