@@ -104,11 +104,11 @@ long double nd4c_real_polygamma(long double n, long double x);
 long double nd4c_real_lgamma_step(long double a, long double b);
 
 /* Of a complex number, with the special values of C's Annex G and the Array API. */
-double complex nd4c_complex_expm1(double complex x);
-double complex nd4c_complex_log1p(double complex x);
-double complex nd4c_complex_log2(double complex x);
-double complex nd4c_complex_log10(double complex x);
-double complex nd4c_complex_exp2(double complex x);
-double complex nd4c_complex_sign(double complex x);
+double complex nd4c_complex_expm1(double complex z);
+double complex nd4c_complex_log1p(double complex z);
+double complex nd4c_complex_log2(double complex z);
+double complex nd4c_complex_log10(double complex z);
+double complex nd4c_complex_exp2(double complex z);
+double complex nd4c_complex_sign(double complex z);
 
 #endif
