@@ -36,6 +36,9 @@
 nd4c_status nd4c_onnx_emit_direct(nd4c_onnx_emission *emission);
 nd4c_status nd4c_onnx_emit_direct_legacy(nd4c_onnx_emission *emission);
 nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission);
+/* What a node with any number of inputs must fulfil: none is left out, and, where the operator says so, all have one
+ * dtype. */
+nd4c_status nd4c_onnx_check_variadic(nd4c_onnx_emission *emission);
 /* Of rows made with MAP. */
 nd4c_status nd4c_onnx_emit_mapped(nd4c_onnx_emission *emission);
 /* Refuses inputs whose dtype is not that of the first: ONNX promotes nothing. */

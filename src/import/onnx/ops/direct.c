@@ -74,14 +74,18 @@ nd4c_status nd4c_onnx_emit_direct_legacy(nd4c_onnx_emission *emission) {
                           &emission->outputs[0]);
 }
 
-nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission) {
+nd4c_status nd4c_onnx_check_variadic(nd4c_onnx_emission *emission) {
   nd4c_onnx_ignore(emission, "consumed_inputs");
   for (int32_t i = 0; i < emission->input_count; i++) {
     if (emission->inputs[i] == ND4C_ONNX_OPERAND_NONE) {
       return nd4c_fail(ND4C_FORMAT, "input %d is left out", (int)i);
     }
   }
-  ND4C_TRY(check_one_type(emission));
+  return check_one_type(emission);
+}
+
+nd4c_status nd4c_onnx_emit_variadic(nd4c_onnx_emission *emission) {
+  ND4C_TRY(nd4c_onnx_check_variadic(emission));
   return nd4c_compose_fold(&emission->emitter, emission->node->mapping->op, emission->inputs, emission->input_count,
                            &emission->outputs[0]);
 }

@@ -5,6 +5,7 @@
 #include "array/narrow.h"
 #include "base/status.h"
 #include "import/onnx/family.h"
+#include "ops/compose/compose.h"
 
 /* ONNX gives the result the dtype of the base, where nd4c promotes. */
 static nd4c_status emit_power(nd4c_onnx_emission *emission) {
@@ -19,10 +20,8 @@ static nd4c_status emit_power(nd4c_onnx_emission *emission) {
 }
 
 static nd4c_status emit_mean(nd4c_onnx_emission *emission) {
-  ND4C_TRY(nd4c_onnx_emit_variadic(emission));
-  return emission->input_count == 1 ? ND4C_OK
-                                    : nd4c_emit_with_scalar(&emission->emitter, ND4C_OP_divide, emission->outputs[0],
-                                                            emission->input_count, &emission->outputs[0]);
+  ND4C_TRY(nd4c_onnx_check_variadic(emission));
+  return nd4c_compose_mean(&emission->emitter, emission->inputs, emission->input_count, &emission->outputs[0]);
 }
 
 static nd4c_status emit_identity(nd4c_onnx_emission *emission) {
