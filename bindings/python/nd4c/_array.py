@@ -40,15 +40,15 @@ _CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "u
 
 def _elements(array):
     dtype = array.dtype
-    if dtype.kind == "string":
+    if dtype.kind == "U":
         return _memory.strings(array)
     code = _CODES.get(dtype.name)
     if code is None:
-        wide = _dtypes.by_name["float32" if dtype.kind == "float" else "int32"]
+        wide = _dtypes.by_name["float32" if dtype.kind == "f" else "int32"]
         return _elements(calls[NUMBERS["cast"]](array, wide.number))
     cell, count = _memory.read(array)
     values = struct.unpack_from("%d%s" % (count // struct.calcsize(code), code), cell)
-    if dtype.kind == "complex":
+    if dtype.kind == "c":
         return [complex(*pair) for pair in zip(values[::2], values[1::2])]
     return list(values)
 
@@ -79,9 +79,9 @@ def _mixed(number, a, b):
     other operands."""
     a, b = (x if type(x) is Array else _creation.asarray(x) for x in (a, b))
     kinds = a.dtype.kind, b.dtype.kind
-    if kinds.count("bool") != 1 or "string" in kinds:
+    if kinds.count("b") != 1 or "U" in kinds:
         return None
-    if kinds[0] == "bool":
+    if kinds[0] == "b":
         a = calls[NUMBERS["cast"]](a, b.dtype.number)
     else:
         b = calls[NUMBERS["cast"]](b, a.dtype.number)
@@ -149,7 +149,7 @@ def _numpy(self, dtype=None, copy=None):
     """A NumPy array over the same memory, or a copy where dtype or NumPy's lack of the dtype asks for one."""
     import numpy
     own = self.dtype
-    if own.kind == "string":
+    if own.kind == "U":
         result = numpy.array(_memory.strings(self), dtype=dtype or numpy.str_).reshape(self.shape)
         return result
     if own.name == "bfloat16" or own.numpy_type == "|V1":
@@ -188,11 +188,11 @@ def _deepcopy(self, memo):
 
 def _restore(name, shape, data):
     dtype = _dtypes.by_name[name]
-    return _memory.from_strings(data, shape) if dtype.kind == "string" else core.from_data(data, shape, dtype)
+    return _memory.from_strings(data, shape) if dtype.kind == "U" else core.from_data(data, shape, dtype)
 
 
 def _reduce(self, protocol):
-    if self.dtype.kind == "string":
+    if self.dtype.kind == "U":
         return _restore, ("utf8", self.shape, _memory.strings(self))
     cell, count = _memory.read(self)
     return _restore, (self.dtype.name, self.shape, cell.raw[:count])
@@ -214,7 +214,7 @@ def attach():
         "__buffer__": _memory.buffer, "T": property(_transposed, doc="The transposed matrix, a view."),
         "mT": property(_matrix_transposed, doc="The matrices of the last two axes transposed, a view."),
         "nbytes": property(lambda self: self.size * self.dtype.itemsize, doc="Bytes of all elements."),
-        "strides": property(_memory.strides, doc="Elements from one index to the next, an axis each."),
+        "strides": property(_memory.byte_strides, doc="Bytes from one index to the next, an axis each."),
         "__array_interface__": property(_interface),
     }
     kept = set(getattr(core, "OWN_METHODS", ()))

@@ -210,7 +210,7 @@ def _packed(flat, shape, kinds, wanted):
         if wanted is None and hasattr(scalar, "dtype"):
             wanted = _common(kinds) if len(kinds) > 1 else _dtypes.of(scalar.dtype)
     if str in kinds:
-        if kinds != {str} or (wanted is not None and wanted.kind != "string"):
+        if kinds != {str} or (wanted is not None and wanted.kind != "U"):
             raise TypeError("asarray: texts do not mix with numbers")
         return _memory.from_strings(flat, shape)
     dtype = wanted or _widened(flat, _common(kinds))
@@ -232,7 +232,7 @@ def _widened(flat, dtype):
 
 def _from_numbers(flat, shape, kinds, dtype):
     code = _PACK.get(dtype.name)
-    if dtype.kind == "complex":
+    if dtype.kind == "c":
         numbers = [complex(value) for value in flat]
         data = struct.pack("%dd" % (2 * len(numbers)), *[part for z in numbers for part in (z.real, z.imag)])
         array = core.from_data(data, shape, _dtypes.by_name["complex128"])
@@ -244,7 +244,7 @@ def _from_numbers(flat, shape, kinds, dtype):
         return calls[_cast](array, dtype.number)
     if dtype.name == "bool":
         flat = [bool(value) for value in flat]
-    elif dtype.kind in ("int", "uint") and float in kinds:
+    elif dtype.kind in "iu" and float in kinds:
         flat = [int(value) for value in flat]
     try:
         return core.from_data(struct.pack("%d%s" % (len(flat), code), *flat), shape, dtype)
@@ -264,7 +264,7 @@ def _beyond(value, dtype):
 
 
 def _fits(value, dtype):
-    if dtype.kind == "float":
+    if dtype.kind == "f":
         return abs(value) < 2 ** 1024
-    low = -2 ** (dtype.bits - 1) if dtype.kind == "int" else 0
+    low = -2 ** (dtype.bits - 1) if dtype.kind == "i" else 0
     return low <= value < low + 2 ** dtype.bits

@@ -114,7 +114,7 @@ def from_scalar(value, dtype, device=None):
     if pack is None or (dtype.name == "float32" and type(value) is not bool):
         return _rounded(value, dtype, device)
     try:
-        if dtype.kind == "complex":
+        if dtype.kind == "c":
             value = complex(value)
             data = pack(value.real, value.imag)
         else:
@@ -342,7 +342,7 @@ def _choice(key, kept):
         if type(key) is not bool and not isinstance(key, list) and not hasattr(key, "dtype"):
             return _integer(key)
         key = _registered["asarray"](key)
-        if _size(key) == 0 and _by_number[_dtype(key)].kind == "float":
+        if _size(key) == 0 and _by_number[_dtype(key)].kind == "f":
             key = _registered["asarray"](key, dtype=_dtypes.by_name["int64"])
     kept.append(key)
     return _MASK if _dtype(key) == 1 else _ARRAY, 0, 0, 0, _handle_of(key)
@@ -453,16 +453,16 @@ class Array(c_void_p):
         return bool(_scalar(self, "bool"))
 
     def __int__(self):
-        return int(_scalar(self, "int", "complex"))
+        return int(_scalar(self, "int", "c"))
 
     def __float__(self):
-        return float(_scalar(self, "float", "complex"))
+        return float(_scalar(self, "float", "c"))
 
     def __complex__(self):
         return complex(_scalar(self, "complex"))
 
     def __index__(self):
-        if _by_number[_dtype(self)].kind not in ("int", "uint"):
+        if _by_number[_dtype(self)].kind not in "iu":
             raise TypeError("only integer arrays of one element can be an index, not %s"
                             % _by_number[_dtype(self)].name)
         return _scalar(self, "index")
@@ -492,7 +492,7 @@ def _scalar(array, wanted, refused=None):
         raise TypeError("only arrays of no axes can be converted to a Python %s; this one has the shape %s"
                         % (wanted, array.shape))
     dtype = _by_number[_dtype(array)]
-    if dtype.kind == refused or dtype.kind == "string":
+    if dtype.kind == refused or dtype.kind == "U":
         raise TypeError("a %s array cannot be converted to a Python %s" % (dtype.name, wanted))
     return item(array)
 

@@ -108,7 +108,7 @@ def to_capsule(self, /, *, stream=None, max_version=None, dl_device=None, copy=N
             raise BufferError("__dlpack__: the array is on %s %s and cannot be given on %s"
                               % (self.device, self.__dlpack_device__(), tuple(dl_device)))
         self = self.to_device("cpu:0")
-    if self.dtype.kind == "string":
+    if self.dtype.kind == "U":
         raise BufferError("__dlpack__: DLPack has no strings")
     versioned = max_version is not None and max_version[0] >= 1
     if not versioned and not copy and is_read_only(self):

@@ -8,9 +8,16 @@ from nd4c._library import bind
 
 
 class DType:
-    """An element type: nd4c.float32. There is one object of each, so `is` and `==` are the same.
+    """An element type, such as nd4c.float32. There is one object of each, so that `is` compares them.
 
-    numpy.dtype(nd4c.float32) is NumPy's dtype of that name, where NumPy has one."""
+    It equals its name, its type string, the Python type and the NumPy dtype of the same elements. Called with a value, it makes an
+    array of this type. `kind` is NumPy's letter: b bool, i and u integers, f floats, c complex numbers, U texts.
+
+    >>> nd4c.float32(1.5)
+    array(1.5, dtype=float32)
+    >>> nd4c.zeros(2).dtype == "float64"
+    True
+    """
 
     __slots__ = ("number", "name", "kind", "bits", "numpy_type")
 
@@ -21,10 +28,64 @@ class DType:
     def __setattr__(self, key, value):
         raise AttributeError("dtypes do not change: %s.%s cannot be set" % (self.name, key))
 
+    def __call__(self, value=0):
+        from nd4c import _creation
+        return _creation.asarray(value, dtype=self, copy=True if hasattr(value, "dtype") else None)
+
+    def __instancecheck__(self, instance):
+        return getattr(instance, "dtype", None) is self and not instance.ndim
+
+    def __eq__(self, other):
+        if type(other) is DType or other is None:
+            return self is other
+        try:
+            return self is of(other)
+        except (TypeError, ValueError):
+            return False
+
+    def __hash__(self):
+        return hash(self.name)
+
     @property
     def itemsize(self):
         """Bytes an element takes; 0 where several share one."""
         return self.bits // 8
+
+    @property
+    def alignment(self):
+        """Bytes to which the library aligns an element."""
+        return max(1, self.itemsize // 2 if self.kind == "c" else min(self.itemsize, 8))
+
+    @property
+    def type(self):
+        """The dtype itself, which makes arrays when called, as NumPy's scalar types do."""
+        return self
+
+    @property
+    def str(self):
+        """NumPy's type string, such as "<f4"."""
+        return self.numpy_type
+
+    @property
+    def char(self):
+        """NumPy's letter of the type, such as "f" for float32; "V" where NumPy has none."""
+        return _CHARS.get(self.name, "V")
+
+    byteorder = property(lambda self: "|" if self.itemsize <= 1 or self.kind == "U" else "=", doc="Always the machine's order.")
+    isnative = property(lambda self: True, doc="True: elements have the machine's byte order.")
+    hasobject = property(lambda self: False, doc="False: no element is a Python object.")
+    names = fields = subdtype = property(lambda self: None, doc="None: no dtype has fields.")
+    shape = property(lambda self: (), doc="(): no dtype has axes.")
+    ndim = property(lambda self: 0, doc="0: no dtype has axes.")
+    base = property(lambda self: self, doc="The dtype itself.")
+
+    def newbyteorder(self, new_order="S", /):
+        """The dtype itself, for the machine's byte order ("=", "|"), the only one.
+
+        Errors: ValueError for another order."""
+        if new_order not in ("=", "|", "N", "native", "I", sys.byteorder, "<" if sys.byteorder == "little" else ">"):
+            raise ValueError("newbyteorder: %r is not the machine's byte order, in which all elements are" % (new_order,))
+        return self
 
     @property
     def dtype(self):
@@ -49,12 +110,15 @@ class DType:
         return of, (self.name,)
 
 
+_KINDS = {"BOOL": "b", "INT": "i", "UINT": "u", "FLOAT": "f", "COMPLEX": "c", "STRING": "U"}
+
+
 def _rows():
     info = bind("nd4c_dtype_get_info", keeps_gil=True)
     info.restype = ctypes.POINTER(_abi.dtype_info)
     for _, name, number, _, kind, bits, _, _, _, numpy_type in _abi.TABLES["DTYPE"]:
         if info(number).contents.available:
-            yield DType(number, name, kind.lower(), bits, numpy_type)
+            yield DType(number, name, _KINDS[kind], bits, numpy_type)
 
 
 by_number = {dtype.number: dtype for dtype in _rows()}
@@ -64,11 +128,23 @@ globals().update({name if name != "bool" else "bool_": dtype for name, dtype in 
 # The dtype of a Python number if no array or argument decides it.
 DEFAULTS = {bool: by_name["bool"], int: by_name["int64"], float: by_name["float64"],
             complex: by_name.get("complex128")}
-_ALIASES = {"double": "float64", "float": "float64", "half": "float16", "str": "utf8"}
+# NumPy's letters, and its other names on the 64-bit machines that nd4c runs on.
+_CHARS = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "l", "uint8": "B", "uint16": "H", "uint32": "I",
+          "uint64": "L", "float16": "e", "float32": "f", "float64": "d", "complex64": "F", "complex128": "D", "utf8": "U"}
+_ALIASES = {"double": "float64", "float": "float64", "float_": "float64", "half": "float16", "single": "float32", "str": "utf8",
+            "bool_": "bool", "b1": "bool", "int": "int64", "int_": "int64", "intp": "int64", "long": "int64", "longlong": "int64",
+            "intc": "int32", "short": "int16", "byte": "int8", "uint": "uint64", "uintp": "uint64", "ulong": "uint64",
+            "ulonglong": "uint64", "uintc": "uint32", "ushort": "uint16", "ubyte": "uint8", "complex": "complex128",
+            "csingle": "complex64", "cdouble": "complex128", "q": "int64", "Q": "uint64", "p": "int64", "P": "uint64",
+            "object": None, "O": None}
+_ALIASES.update({char: name for name, char in _CHARS.items()})
+_ALIASES.update({dtype.numpy_type[1:]: dtype.name for dtype in by_number.values()
+                 if "V" not in dtype.numpy_type and "O" not in dtype.numpy_type})
 
 
 def of(value):
-    """The DType that a value names: a DType, its name, a Python type, or a dtype of NumPy, ml_dtypes or PyTorch."""
+    """The DType that a value names: a DType, its name, NumPy's letter or type string, a Python type, or a dtype of NumPy,
+    ml_dtypes or PyTorch."""
     if type(value) is DType:
         return value
     if isinstance(value, type):
@@ -77,7 +153,7 @@ def of(value):
         if value is str:
             return by_name["utf8"]
     name = value if isinstance(value, str) else _foreign_name(value)
-    found = by_name.get(name) or by_name.get(_ALIASES.get(name))
+    found = by_name.get(name) or by_name.get(_alias(name))
     if found is None and isinstance(value, str):
         number = ctypes.c_int32()
         check(_find(value.encode(), ctypes.byref(number)))
@@ -87,6 +163,13 @@ def of(value):
     return found
 
 
+def _alias(name):
+    """The name of a dtype that an alias or a type string in the machine's byte order stands for."""
+    if name is not None and name[:1] in ("=", "|", "<" if sys.byteorder == "little" else ">"):
+        name = name[1:]
+    return _ALIASES.get(name)
+
+
 def _foreign_name(value):
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, (numpy.dtype, type)):
@@ -94,16 +177,16 @@ def _foreign_name(value):
             dtype = numpy.dtype(value)
         except TypeError:
             return None
+        if dtype.kind == "U":
+            return "utf8"
         return dtype.name if dtype.isnative and dtype.fields is None else None
     text = str(value)
     return text[6:] if text.startswith("torch.") else None
 
 
-
 def dtype_or_none(value):
     """The number that an op's dtype attribute takes; 0 for None."""
     return 0 if value is None else of(value).number
-
 
 
 _find = bind("nd4c_dtype_find", keeps_gil=True)
@@ -135,11 +218,11 @@ def weak(kind, dtype):
     """The dtype of a Python number of type `kind` beside an array of `dtype`: the array's own, unless the number is of a
     kind that it cannot hold."""
     own = dtype.kind
-    if own == "string":
+    if own == "U":
         raise TypeError("a Python %s does not mix with an array of strings" % kind.__name__)
-    if kind is bool or own == "complex" or (kind is int and own != "bool") or (kind is float and own == "float"):
+    if kind is bool or own == "c" or (kind is int and own != "b") or (kind is float and own == "f"):
         return dtype
-    if kind is complex and own == "float" and dtype.bits <= 32 and "complex64" in by_name:
+    if kind is complex and own == "f" and dtype.bits <= 32 and "complex64" in by_name:
         return by_name["complex64"]
     return default(kind)
 

@@ -23,8 +23,7 @@ class __array_namespace_info__:
     def dtypes(self, /, *, device=None, kind=None):
         """The standard's dtypes by name, all or those of a kind."""
         kinds = (kind,) if isinstance(kind, str) else kind
-        wanted = sum((_DTYPE_KINDS[one] for one in kinds), ()) if kinds is not None else (
-            "bool", "int", "uint", "float", "complex")
+        wanted = "biufc" if kinds is None else "".join(_DTYPE_KINDS[one] for one in kinds)
         return {name: dtype for name, dtype in _dtypes.by_name.items() if dtype.kind in wanted and name in _STANDARD}
 
     def devices(self):

@@ -62,6 +62,12 @@ def int64(values):
     return (c_int64 * len(values))(*values)
 
 
+def byte_strides(array):
+    """Bytes from one index to the next, an axis each, as NumPy counts. 0 for dtypes of which several elements share a byte."""
+    size = array.dtype.itemsize
+    return tuple(stride * size for stride in strides(array))
+
+
 def strides(array):
     """Elements from one index to the next, an axis each."""
     return tuple(_strides(handle(array))[:array.ndim])
@@ -134,11 +140,11 @@ def block_format(array: Array) -> Optional[str]:
 def interface(array):
     """__array_interface__, from which NumPy makes an array over the same memory."""
     dtype = array.dtype
-    if dtype.kind == "string" or dtype.bits < 8 or "V" in dtype.numpy_type:
+    if dtype.kind == "U" or dtype.bits < 8 or "V" in dtype.numpy_type:
         raise AttributeError("%s arrays have no array interface" % dtype.name)
     read_only = is_read_only(array)
     return {"version": 3, "typestr": dtype.numpy_type, "shape": array.shape,
-            "strides": tuple(stride * dtype.itemsize for stride in strides(array)),
+            "strides": byte_strides(array),
             "data": (address(array), read_only)}
 
 
@@ -151,8 +157,7 @@ class Interface:
 
 
 def _raw(array):
-    size = array.dtype.itemsize
-    return {"version": 3, "shape": array.shape, "strides": tuple(stride * size for stride in strides(array)),
+    return {"version": 3, "shape": array.shape, "strides": byte_strides(array),
             "data": (address(array), is_read_only(array))}
 
 
@@ -174,11 +179,11 @@ def from_interface(owner, described):
 
 
 def _alignment(dtype):
-    return min(dtype.itemsize, 8) if dtype.kind != "complex" else dtype.itemsize // 2
+    return min(dtype.itemsize, 8) if dtype.kind != "c" else dtype.itemsize // 2
 
 
 _BY_TYPESTR = {dtype.numpy_type: dtype for dtype in _dtypes.by_number.values()
-               if "V" not in dtype.numpy_type and dtype.kind != "string"}
+               if "V" not in dtype.numpy_type and dtype.kind != "U"}
 
 
 def _by_typestr(owner, typestr):

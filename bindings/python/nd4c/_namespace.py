@@ -71,7 +71,7 @@ def _one_float(call):
 
 def _floating(x):
     """x as the default floating dtype if it holds integers or bools, as in NumPy."""
-    if type(x) is Array and x.dtype.kind in ("int", "uint", "bool"):
+    if type(x) is Array and x.dtype.kind in "biu":
         return astype(x, _dtypes.DEFAULTS[float])
     raise
 
@@ -120,11 +120,11 @@ def _bound(x, value, name):
         return None
     if type(value) is not Array:
         kind = type(value)
-        if kind is float and x.dtype.kind in ("int", "uint") and value == value and _builtins.abs(value) != inf:
+        if kind is float and x.dtype.kind in "iu" and value == value and _builtins.abs(value) != inf:
             value = int(_ceil(value)) if name == "min" else int(value // 1)
-        elif kind is float and x.dtype.kind in ("int", "uint"):
+        elif kind is float and x.dtype.kind in "iu":
             return None
-        if type(value) is int and x.dtype.kind in ("int", "uint"):
+        if type(value) is int and x.dtype.kind in "iu":
             limits = iinfo(x.dtype)
             value = limits.min if value < limits.min else limits.max if value > limits.max else value
         return asarray(value, dtype=x.dtype)
@@ -161,7 +161,7 @@ def full(shape, fill_value, *, dtype=None, device=None):
             fill_value = astype(fill_value, dtype)
         return _made_on(device, lambda: _op("copy")(broadcast_to(fill_value, _shape_of(shape))))
     wanted = _dtypes.of(type(fill_value) if dtype is None else dtype)
-    if type(fill_value) is float and wanted.kind == "float":
+    if type(fill_value) is float and wanted.kind == "f":
         return _core.full(_shape_of(shape), fill_value, wanted, _devices.handle_or_none(device))
     return _made_on(device, lambda: _op("full")(asarray(fill_value, dtype=wanted), _shape_of(shape)))
 
@@ -208,13 +208,13 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
         count = _builtins.max(0, int(_ceil((stop - start) / step)))
     if count >= 2 ** 63:
         raise OverflowError("arange: about %.3g elements are more than an array can have" % count)
-    if dtype.kind in ("int", "uint") and float(start).is_integer() and float(step).is_integer():
+    if dtype.kind in "iu" and float(start).is_integer() and float(step).is_integer():
         return _made_on(device, _integers, int(start), int(step), count, dtype)
     between = start + (count - 0.5) * step  # midway between the last number and the next, if floats tell them apart
-    if device is not None and dtype.kind == "float" and count and _ceil((between - start) / step) == count:
+    if device is not None and dtype.kind == "f" and count and _ceil((between - start) / step) == count:
         return _made_on(device, _op("arange"), start, between, step, dtype.number)
     out = _ctypes.c_void_p()
-    target = dtype if dtype.kind != "bool" else _dtypes.DEFAULTS[int]
+    target = dtype if dtype.kind != "b" else _dtypes.DEFAULTS[int]
     _check(_arange(target.number, float(start), float(step), count, _devices.handle_or_none(device),
                    _ctypes.byref(out)))
     return _from_handle(out.value)
@@ -242,7 +242,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     num = _index(num)
     if num < 0:
         raise ValueError("linspace: num is %d, it counts the numbers" % num)
-    if dtype.kind == "complex":
+    if dtype.kind == "c":
         start, stop = complex(start), complex(stop)
         half = "float32" if dtype.bits == 64 else "float64"
         real_part = linspace(start.real, stop.real, num, dtype=half, endpoint=endpoint)
@@ -318,25 +318,24 @@ iinfo_object = namedtuple("iinfo", "bits max min dtype")
 def finfo(type, /):
     """Limits of a floating dtype: bits, eps, max, min, smallest_normal, smallest_subnormal, dtype."""
     dtype = type.dtype if isinstance(type, Array) else _dtypes.of(type)
-    if dtype.kind not in ("float", "complex"):
+    if dtype.kind not in "fc":
         raise TypeError("finfo: %s is no floating dtype; iinfo() is for integers" % dtype.name)
     row = _dtypes.limits(dtype)
-    part = dtype if dtype.kind == "float" else _dtypes.by_name["float32" if dtype.bits == 64 else "float64"]
+    part = dtype if dtype.kind == "f" else _dtypes.by_name["float32" if dtype.bits == 64 else "float64"]
     return finfo_object(row.bits, row.epsilon, row.max, row.min, row.smallest_normal, part, row.smallest_subnormal)
 
 
 def iinfo(type, /):
     """Limits of an integer dtype: bits, max, min, dtype."""
     dtype = type.dtype if isinstance(type, Array) else _dtypes.of(type)
-    if dtype.kind not in ("int", "uint"):
+    if dtype.kind not in "iu":
         raise TypeError("iinfo: %s is no integer dtype; finfo() is for floats" % dtype.name)
     row = _dtypes.limits(dtype)
     return iinfo_object(row.bits, row.integer_max, row.integer_min, dtype)
 
 
-_DTYPE_KINDS = {"bool": ("bool",), "signed integer": ("int",), "unsigned integer": ("uint",), "integral": ("int", "uint"),
-                "real floating": ("float",), "complex floating": ("complex",),
-                "numeric": ("int", "uint", "float", "complex")}
+_DTYPE_KINDS = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f",
+                "complex floating": "c", "numeric": "iufc"}
 
 
 def isdtype(dtype, kind):

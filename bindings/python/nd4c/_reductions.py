@@ -126,7 +126,7 @@ def _whole(indices, where):
         indices = asarray(indices)
     if indices.dtype.name in ("int32", "int64"):
         return indices
-    if indices.dtype.kind not in ("int", "uint"):
+    if indices.dtype.kind not in "iu":
         raise TypeError("%s: indices are integers, not %s" % (where, indices.dtype.name))
     return _op("cast")(indices, _dtypes.DEFAULTS[int].number)
 
@@ -150,7 +150,7 @@ def mean(x, /, *, axis=None, keepdims=False):
 
 
 def _averaged(x):
-    return astype(x, _dtypes.DEFAULTS[float]) if _array(x, "mean").dtype.kind in ("bool", "int", "uint") else x
+    return astype(x, _dtypes.DEFAULTS[float]) if _array(x, "mean").dtype.kind in "biu" else x
 
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):

@@ -112,7 +112,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     axis = _axes(axis)
     if axis == ():
         from nd4c._namespace import abs
-        return abs(x) if ord != 0 else astype(x != 0, x.dtype if x.dtype.kind == "float" else abs(x).dtype)
+        return abs(x) if ord != 0 else astype(x != 0, x.dtype if x.dtype.kind == "f" else abs(x).dtype)
     return _op("norm_p")(x, axis, keepdims, float(ord))
 
 

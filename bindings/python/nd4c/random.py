@@ -149,7 +149,7 @@ def _of(dtype, kind):
 
 def _real(value):
     array = asarray(value)
-    return array if array.dtype.kind == "float" else _calls[_N["cast"]](array, _dtypes.DEFAULTS[float].number)
+    return array if array.dtype.kind == "f" else _calls[_N["cast"]](array, _dtypes.DEFAULTS[float].number)
 
 
 def _like(shape):
