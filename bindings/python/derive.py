@@ -508,8 +508,9 @@ def stub_functions(found):
 
 def package_stubs(folder, schema, tables):
     """Stubs of the package and of its modules linalg and fft, by file name."""
-    namespace = signatures(os.path.join(folder, "_namespace.py"))
-    namespace.update(signatures(os.path.join(folder, "_reductions.py")))
+    namespace = {}
+    for name in ("creation_functions", "dtype_functions", "elementwise", "manipulation", "products", "reductions", "sorting"):
+        namespace.update(signatures(os.path.join(folder, "_%s.py" % name)))
     linalg, fft = (signatures(os.path.join(folder, name)) for name in ("linalg.py", "fft.py"))
     with open(os.path.join(folder, "_creation.py"), encoding="utf-8") as file:
         creation = next(node for node in ast.parse(file.read()).body if getattr(node, "name", None) == "asarray")
@@ -522,7 +523,7 @@ def package_stubs(folder, schema, tables):
     dtypes = "".join("%s: DType\n" % row[1] for row in tables["DTYPE"])
     main = STUB_HEAD + """
 from nd4c import errors as errors, fft as fft, image as image, linalg as linalg, memory as memory, nn as nn, onnx as onnx
-from nd4c import ops as ops, plugins as plugins, random as random
+from nd4c import numpy as numpy, ops as ops, plugins as plugins, random as random
 from nd4c._cancellation import cancellation as cancellation
 from nd4c._config import config as config
 from nd4c._devices import Device as Device, current_device as current_device, device as device

@@ -14,27 +14,38 @@ from nd4c._errors import Error
 from nd4c import _methods as _methods, _placement as _placement
 from nd4c._array import set_print_options
 from nd4c._library import version as __version__
-from nd4c._namespace import (
-    abs, acos, acosh, add, arange, asarray, asin, asinh, astype, atan, atan2, atanh, bitwise_and, bitwise_invert,
-    bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, broadcast_arrays, broadcast_shapes,
-    broadcast_to, can_cast, ceil, clip, concat, conj, copysign, cos, cosh, divide, e, empty, empty_like, equal, exp,
-    expand_dims, expm1, eye, finfo, flip, floor, floor_divide, from_dlpack, full, full_like, greater, greater_equal,
-    hypot, iinfo, imag, inf, isdtype, isfinite, isinf, isnan, less, less_equal, linspace, log, log10, log1p, log2,
-    logaddexp, logical_and, logical_not, logical_or, logical_xor, maximum, meshgrid, minimum, moveaxis, multiply,
-    nan, negative, newaxis, nextafter, not_equal, ones, ones_like, permute_dims, pi, positive, pow, real,
-    reciprocal, remainder, repeat, reshape, result_type, roll, round, sign, signbit, sin, sinh, sqrt, square,
-    squeeze, stack, subtract, tan, tanh, tile, tril, triu, trunc, unstack, zeros, zeros_like)
-from nd4c._reductions import (
-    all, any, argmax, argmin, argsort, count_nonzero, cumulative_prod, cumulative_sum, diff, isin, matmul,
-    matrix_transpose, max, mean, min, nonzero, prod, searchsorted, sort, std, sum, take, take_along_axis, tensordot,
-    unique_all, unique_counts, unique_inverse, unique_values, var, vecdot, where)
+from nd4c._creation import asarray
+from nd4c._creation_functions import (
+    arange, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril, triu, zeros, zeros_like)
+from nd4c._dlpack import from_dlpack
+from nd4c._dtype_functions import astype, can_cast, finfo, iinfo, isdtype, result_type
+from nd4c._elementwise import (
+    abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or,
+    bitwise_right_shift, bitwise_xor, ceil, clip, conj, copysign, cos, cosh, divide, equal, exp, expm1, floor, floor_divide,
+    greater, greater_equal, hypot, imag, isfinite, isinf, isnan, less, less_equal, log, log10, log1p, log2, logaddexp,
+    logical_and, logical_not, logical_or, logical_xor, maximum, minimum, multiply, negative, nextafter, not_equal, positive,
+    pow, real, reciprocal, remainder, round, sign, signbit, sin, sinh, sqrt, square, subtract, tan, tanh, trunc)
+from nd4c._manipulation import (
+    broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape, roll,
+    squeeze, stack, tile, unstack)
+from nd4c._products import matmul, matrix_transpose, tensordot, vecdot
+from nd4c._reductions import all, any, cumulative_prod, cumulative_sum, diff, max, mean, min, prod, std, sum, var
+from nd4c._sorting import (
+    argmax, argmin, argsort, count_nonzero, isin, nonzero, searchsorted, sort, take, take_along_axis, unique_all, unique_counts,
+    unique_inverse, unique_values, where)
+
+e = 2.718281828459045
+inf = float("inf")
+nan = float("nan")
+newaxis = None
+pi = 3.141592653589793
 
 __array_api_version__ = "2025.12"
 ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
 
-_MODULES = ("linalg", "fft", "random", "nn", "image", "onnx", "ops", "errors", "memory", "plugins")
+_MODULES = ("linalg", "fft", "random", "nn", "image", "numpy", "onnx", "ops", "errors", "memory", "plugins")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
          "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",

@@ -3,7 +3,7 @@ from operator import index as _index
 
 from nd4c import _creation, _dtypes
 from nd4c._arguments import TABLES as _TABLES, axes as _axes, enum_name as _enum_name
-from nd4c._namespace import _array, _op
+from nd4c._support import array as _array, op as _op
 
 
 def _along(name, doc):

@@ -2,8 +2,11 @@
 from collections import namedtuple
 
 from nd4c._arguments import TABLES as _TABLES, axes as _axes, enum_name as _enum_name
-from nd4c._namespace import _array, _define_in, _one, _op, _two, asarray, astype
-from nd4c._reductions import matmul, matrix_transpose, sum, tensordot, vecdot
+from nd4c._creation import asarray
+from nd4c._dtype_functions import astype
+from nd4c._products import matmul, matrix_transpose, tensordot, vecdot
+from nd4c._reductions import sum
+from nd4c._support import array as _array, define_in as _define_in, one as _one, op as _op, two as _two
 
 EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
@@ -60,7 +63,8 @@ def matrix_rank(x, /, *, rtol=None):
     if rtol is None or isinstance(rtol, (int, float)):
         return _op("matrix_rank")(x, -1.0 if rtol is None else float(rtol))
     values = svdvals(x)
-    from nd4c._reductions import count_nonzero, max
+    from nd4c._reductions import max
+    from nd4c._sorting import count_nonzero
     limit = max(values, axis=-1, keepdims=True) * asarray(rtol)[..., None]
     return count_nonzero(values > limit, axis=-1)
 
@@ -77,8 +81,9 @@ def pinv(x, /, *, rtol=None):
     """Pseudo-inverse; singular values up to rtol times the largest count as 0."""
     if rtol is None or isinstance(rtol, (int, float)):
         return _op("pinv")(x, -1.0 if rtol is None else float(rtol))
-    from nd4c._namespace import conj
-    from nd4c._reductions import max, where
+    from nd4c._elementwise import conj
+    from nd4c._reductions import max
+    from nd4c._sorting import where
     u, s, vh = svd(x, full_matrices=False)
     limit = max(s, axis=-1, keepdims=True) * asarray(rtol)[..., None]
     inverse = where(s > limit, 1.0 / where(s > limit, s, 1.0), 0.0)
@@ -111,7 +116,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """Norm of vectors along axes (None: of all elements)."""
     axis = _axes(axis)
     if axis == ():
-        from nd4c._namespace import abs
+        from nd4c._elementwise import abs
         return abs(x) if ord != 0 else astype(x != 0, x.dtype if x.dtype.kind == "f" else abs(x).dtype)
     return _op("norm_p")(x, axis, keepdims, float(ord))
 

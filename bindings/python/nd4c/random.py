@@ -14,7 +14,7 @@ from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array
 from nd4c._core import calls as _calls
 from nd4c._creation import asarray, made_on, to_device
-from nd4c._namespace import ones as _ones
+from nd4c._creation_functions import ones as _ones
 
 _local = threading.local()
 

@@ -1,0 +1,2 @@
+"""Functions of bits: packing and counting."""
+__all__ = []

@@ -1,0 +1,2 @@
+"""Arrays from values, shapes, other arrays and functions."""
+__all__ = []

@@ -1,0 +1,2 @@
+"""Arrays in files and texts."""
+__all__ = []

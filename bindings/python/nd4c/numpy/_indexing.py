@@ -1,0 +1,2 @@
+"""Indices: taking, putting, choosing, grids of indices, diagonals, iterators."""
+__all__ = []

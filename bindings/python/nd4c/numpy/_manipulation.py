@@ -1,0 +1,2 @@
+"""Shapes, axes, joining, splitting, repeating, padding, inserting and deleting."""
+__all__ = []

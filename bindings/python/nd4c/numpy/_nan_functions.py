@@ -1,0 +1,2 @@
+"""Reductions that leave out elements that are not numbers."""
+__all__ = []

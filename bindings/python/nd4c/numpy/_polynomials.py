@@ -1,0 +1,2 @@
+"""Polynomials by their coefficients."""
+__all__ = []

@@ -1,0 +1,2 @@
+"""Arrays as texts."""
+__all__ = []

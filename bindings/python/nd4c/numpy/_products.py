@@ -1,0 +1,2 @@
+"""Products of arrays: dot, inner, outer, kron, einsum."""
+__all__ = []

@@ -1,0 +1,2 @@
+"""Distinct elements and operations on sets."""
+__all__ = []

@@ -1,0 +1,2 @@
+"""Sorting, partitioning, searching."""
+__all__ = []

@@ -1,0 +1,2 @@
+"""Averages, quantiles, histograms, correlation, sums along axes, differences and integrals."""
+__all__ = []

@@ -1,0 +1,2 @@
+"""Views by strides and broadcasting."""
+__all__ = []

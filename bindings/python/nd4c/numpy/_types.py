@@ -1,0 +1,2 @@
+"""Names of dtypes, scalar types and their hierarchy, promotion, limits."""
+__all__ = []
