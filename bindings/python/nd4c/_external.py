@@ -15,7 +15,7 @@ from nd4c._library import bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Optional, Sequence, Tuple, Union
+    from typing import Any, NoReturn, Optional, Sequence, Union
 
     from nd4c import Array, DType
 
@@ -76,7 +76,17 @@ def from_external(kind: str, place: int, shape: Union[int, Sequence[int]], dtype
     return from_handle(out.value)
 
 
-class External:
+class _Owned:
+    """The base of objects that hold memory of this process: they can be neither copied nor pickled."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("%s objects can be neither copied nor pickled: they hold memory of this process; pass the object itself"
+                        % type(self).__name__)
+
+
+class External(_Owned):
     """Memory of an array, for other libraries: place is its address, descriptor or handle, by kind. The array lives, and a
     descriptor is open, until release(), which the end of a `with` block calls, too."""
 
@@ -134,7 +144,7 @@ def to_external(x: Array, kind: str, device: Union[Device, str, None] = None) ->
     return External(memory, start.value)
 
 
-class Registered:
+class Registered(_Owned):
     """Host memory that a device copies directly, until unregister(), which the end of a `with` block calls, too."""
 
     __slots__ = ("_device", "_cells")

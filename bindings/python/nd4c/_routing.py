@@ -7,6 +7,7 @@ from nd4c import _abi
 from nd4c._arguments import enum_name, integer, op_number
 from nd4c._devices import Blocks, current_device, find, follow_default, settings_of_block
 from nd4c._errors import check
+from nd4c._handles import Owner
 from nd4c._library import bind
 
 TYPE_CHECKING = False
@@ -17,13 +18,12 @@ if TYPE_CHECKING:
 
     _Devices = Sequence[Union[Device, str]]
 
-_destroy = bind("nd4c_routing_destroy")
 _CREATION = {row[2]: row[1] for row in _abi.TABLES["ROUTING_CREATION"]}
 # X(NAME, number), as enum_name wants it: names are those of nd4c.ops.CATEGORIES in either case.
 _CATEGORIES = tuple((row[0], row[1], row[0].lower()) for row in _abi.TABLES["CATEGORY"])
 
 
-class routing:
+class routing(Owner):
     """Chooses the device of ops: of this thread's ops in a with block, of all threads' ops by set_default_routing(). The
     object does not change and serves many blocks. The surrounding block keeps its device, transfer, strict and deterministic,
     but not its fallback: the routing decides where ops run.
@@ -35,7 +35,7 @@ class routing:
     another device computes calls that fail in flight; otherwise reading the result raises the failure. categories and ops:
     devices by category ("nn", "linalg", ...) and by op (its name or function); only these are tried."""
 
-    _handle = None
+    _destroy = "nd4c_routing_destroy"
 
     def __init__(self, policy: str = "vote", devices: Optional[_Devices] = None, *, transfer: bool = True,
                  small_bytes: Optional[int] = None, creation: Union[Device, str, None] = None,
@@ -61,6 +61,10 @@ class routing:
         for function, given in (ops or {}).items():
             self._set("nd4c_routing_set_op", "routing: ops", op_number("routing: ops", function), given)
         self._blocks = Blocks()
+        self._made = (policy, _named(devices), dict(transfer=transfer, small_bytes=small_bytes, wait=wait,
+                      creation=creation if routed or creation is None else str(creation),
+                      categories={name: _named(given) for name, given in (categories or {}).items()},
+                      ops={function: _named(given) for function, given in (ops or {}).items()}))
 
     def _set(self, setter, where, number, devices):
         handles = _handles(where, devices)
@@ -69,16 +73,24 @@ class routing:
     def __repr__(self):
         return "nd4c.routing(%r)" % self.policy
 
-    def __del__(self, destroy=_destroy):
-        if self._handle:
-            destroy(self._handle)
+    def _remade(self):
+        """A copy is a routing of its own with the same settings."""
+        return _remake, self._made
 
     def __enter__(self) -> routing:
-        self._blocks.enter(current_device().handle, self._handle, settings_of_block())
+        self._blocks.enter(current_device().handle, self._open(), settings_of_block())
         return self
 
     def __exit__(self, *_: object) -> None:
         self._blocks.leave(self)
+
+
+def _remake(policy, devices, settings):
+    return routing(policy, devices, **settings)
+
+
+def _named(devices):
+    return None if devices is None else [str(device) for device in devices]
 
 
 def _handles(where, devices):
@@ -92,5 +104,5 @@ def set_default_routing(chosen: Optional[routing], /) -> None:
     """Routes the ops of all threads outside of blocks; None: by the properties nd4c.routing and those that begin so."""
     if chosen is not None and type(chosen) is not routing:
         raise TypeError("set_default_routing: expected an nd4c.routing or None, got %s" % type(chosen).__name__)
-    check(bind("nd4c_routing_set_default")(None if chosen is None else chosen._handle))
+    check(bind("nd4c_routing_set_default")(None if chosen is None else chosen._open()))
     follow_default(chosen is not None)

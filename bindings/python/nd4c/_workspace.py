@@ -8,6 +8,7 @@ from nd4c import _abi
 from nd4c._arguments import enum_name, integer
 from nd4c._devices import find
 from nd4c._errors import check
+from nd4c._handles import Owner
 from nd4c._library import bind, facts
 
 TYPE_CHECKING = False
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from typing import Dict, Optional, Union
 
     from nd4c import Device
-
-_destroy = bind("nd4c_workspace_destroy")
 
 
 class _Scopes(threading.local):
@@ -31,7 +30,7 @@ class _Scopes(threading.local):
 _scopes = _Scopes()
 
 
-class workspace:
+class workspace(Owner):
     """Memory that the arrays of a repeated step take and release together: results in `with nd4c.workspace("step"):` lie in an
     arena on each device. In the first cycle they have separate memory; from the second on nothing is allocated.
 
@@ -40,7 +39,7 @@ class workspace:
     "refused" raises ValueError at its end, and the scope stays open until leave() succeeds. device: only allocations on this
     device. initial_bytes: the size of each arena in the first cycle."""
 
-    _handle = None
+    _destroy = "nd4c_workspace_destroy"
 
     def __init__(self, name: Optional[str] = None, *, outliving: str = "moved_out", device: Union[Device, str, None] = None,
                  initial_bytes: int = 0) -> None:
@@ -51,6 +50,7 @@ class workspace:
             outliving=enum_name("workspace: outliving", outliving, _abi.TABLES["OUTLIVING"]),
             device=None if device is None else find(device).handle,
             initial_bytes=integer("workspace: initial_bytes", initial_bytes))
+        self._made = name, outliving, None if device is None else str(device), initial_bytes
         if name is None:
             out = ctypes.c_void_p()
             check(bind("nd4c_workspace_create")(ctypes.byref(self._options), ctypes.byref(out)))
@@ -61,14 +61,22 @@ class workspace:
     def __repr__(self):
         return "nd4c.workspace(%s)" % ("" if self.name is None else repr(self.name))
 
-    def __del__(self, destroy=_destroy):
-        if self._handle:
-            destroy(self._handle)
+    def close(self) -> None:
+        """Frees the arenas; for a name, those of the calling thread, whose next block begins with new ones. ValueError while the
+        workspace is entered."""
+        if self._name is None:
+            super().close()
+        else:
+            check(self._destroy_function(self._find()))
+
+    def _remade(self):
+        """A copy is a workspace of its own with the same settings; of a name, the calling thread's."""
+        return _remake, self._made
 
     def _find(self):
         """The nd4c_workspace *; one with a name is the calling thread's."""
         if self._name is None:
-            return self._handle
+            return self._open()
         out = ctypes.c_void_p()
         check(bind("nd4c_workspace_named")(self._name, ctypes.byref(self._options), ctypes.byref(out)))
         return out.value
@@ -110,3 +118,7 @@ class workspace:
         check(bind("nd4c_workspace_get_info")(self._find(), None if device is None else find(device).handle,
                                               ctypes.byref(row)))
         return facts(row)
+
+
+def _remake(name, outliving, device, initial_bytes):
+    return workspace(name, outliving=outliving, device=device, initial_bytes=initial_bytes)

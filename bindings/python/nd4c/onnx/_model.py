@@ -1,4 +1,4 @@
-"""ONNX models: model = nd4c.onnx.load("model.onnx"); outputs = model.run({"x": x})."""
+"""Models from ONNX files: load() and the class Model."""
 from __future__ import annotations
 
 import ctypes
@@ -13,6 +13,7 @@ from nd4c._core import Array, from_handle, handle
 from nd4c._creation import asarray
 from nd4c._devices import Device, find, on
 from nd4c._errors import Error, check, error
+from nd4c._handles import Owner
 from nd4c._library import bind, take_text
 
 TYPE_CHECKING = False
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     _Device = Union[Device, str]
 
-_open, _open_memory = bind("nd4c_model_open"), bind("nd4c_model_open_memory")
-_close, _run, _report = bind("nd4c_model_close"), bind("nd4c_model_run_data"), bind("nd4c_model_report")
+_open, _open_memory, _close = (bind("nd4c_model_" + name) for name in ("open", "open_memory", "close"))
+_run, _report = bind("nd4c_model_run_data"), bind("nd4c_model_report")
 _release, _retain = bind("nd4c_datum_release"), bind("nd4c_array_retain", keeps_gil=True)
 _ARRAY, _SEQUENCE, _OPTIONAL = 1, 2, 3
 _NO_DEVICE = 1  # an address of no device
@@ -47,9 +48,11 @@ def load(model: Union[str, os.PathLike[str], bytes, bytearray, memoryview], /, *
     of the run, which is nd4c.current_device(). For compilers of the device: math ("exact", "reorder", "fast", "reduced"), the
     device's memory in bytes that a compiled part may take beside operands (0: no limit), options by key ("LEVEL", or
     "engine.LEVEL" for one compiler alone). compiled: a file of Model.compile, from which executables are loaded."""
-    request = _request(math, compile_memory, compile_options)
-    compiled = None if compiled is None else os.fsencode(compiled)
-    return Model(model, all_intermediates, optimize, progress, devices, device, request, compiled)
+    return Model(model, _Settings(all_intermediates, optimize, progress, devices, device, math, compile_memory,
+                                  compile_options, compiled))
+
+
+_Settings = namedtuple("_Settings", "all_intermediates optimize progress devices device math compile_memory compile_options compiled")
 
 
 _MATH = {row[2]: row[1] for row in _abi.TABLES["MATH"]}
@@ -124,45 +127,70 @@ def _check_callable(function):
                         % (getattr(function, "__name__", function), taken)) from None
 
 
-class Model:
-    """An ONNX model. `inputs` and `outputs` describe what it takes and gives. Runs by several threads wait for each other."""
+class Model(Owner):
+    """An ONNX model. `inputs` and `outputs` describe what it takes and gives. Runs by several threads wait for each other.
 
-    def __init__(self, model, all_intermediates, optimize, progress, devices, device, request=None, compiled=None):
-        self._handle, self._placed = None, None
-        if device is not None and devices is not None:
+    close(), which the end of a `with` block calls, too, releases the weights. A copy is opened anew from the same bytes or
+    file. Pickling stores the bytes of the file; the path where the weights are in files beside it."""
+
+    _destroy = "nd4c_model_close"
+
+    def __init__(self, model, settings):
+        self._settings, self._placed = settings, None
+        if settings.device is not None and settings.devices is not None:
             raise TypeError("onnx.load: device is for the whole model, devices for its nodes; give one of them")
-        self._device = None if device is None else Device(device)
-        devices = devices if device is None else [self._device]
-        options = _abi.model_options(ctypes.sizeof(_abi.model_options), all_intermediates, not optimize)
+        self._device = None if settings.device is None else Device(settings.device)
+        devices = settings.devices if self._device is None else [self._device]
+        request = _request(settings.math, settings.compile_memory, settings.compile_options)
+        options = _abi.model_options(ctypes.sizeof(_abi.model_options), settings.all_intermediates, not settings.optimize)
         placement = None if devices is None else self._placement(devices)
         options.placement = None if placement is None else ctypes.addressof(placement)
         options.compile = None if request is None else ctypes.addressof(request)
-        options.compiled = compiled
-        out = c_void_p()
-        if isinstance(model, (bytes, bytearray, memoryview)):
-            self._bytes = bytes(model)
-            self.name = "<bytes>"
-            released = _abi.release_callback()
-            check(_open_memory(self._bytes, len(self._bytes), byref(options), released, None, byref(out)))
-        else:
-            self.name = os.fspath(model)
-            check(_open(os.fsencode(self.name), byref(options), byref(out)))
-        self._handle = out.value
+        options.compiled = None if settings.compiled is None else os.fsencode(settings.compiled)
+        self._bytes = bytes(model) if isinstance(model, (bytes, bytearray, memoryview)) else None
+        self.name = "<bytes>" if self._bytes is not None else os.fspath(model)
+        self._handle = _opened(self.name if self._bytes is None else self._bytes, options)
+        progress = settings.progress
         self.inputs = self._values("nd4c_model_input")
         self.outputs = self._values("nd4c_model_output")
         if progress is not None:
             self._progress = _abi.progress_callback(
                 lambda user, what, done, total: progress(what.decode(), done, total))
-            bind("nd4c_model_set_progress")(self._handle, self._progress, None)
+            bind("nd4c_model_set_progress")(self._open(), self._progress, None)
 
     def __repr__(self):
         return "nd4c.onnx.Model(%r)\n  inputs: %s\n  outputs: %s" % (
             self.name, *("\n          ".join("%s: %s %s%s" % (v.name, v.kind, v.dtype, v.shape) for v in values)
                          for values in (self.inputs, self.outputs)))
 
-    def __del__(self, close=_close):
-        if getattr(self, "_handle", None):
-            close(self._handle)
+    def __enter__(self) -> Model:
+        self._open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __copy__(self):
+        return Model(self.name if self._bytes is None else self._bytes, self._settings)
+
+    def _remade(self):
+        settings = self._settings._replace(
+            device=None if self._device is None else self._device.name,
+            devices=[str(device) for device in self._settings.devices] if isinstance(self._settings.devices, (list, tuple))
+            else self._settings.devices)
+        return Model, (self._source(), settings)
+
+    def _source(self):
+        """What a pickle stores of the model: bytes, or the absolute path of a file whose weights are in further files."""
+        if self._bytes is not None:
+            return self._bytes
+        with open(self.name, "rb") as file:
+            data = file.read()
+        try:
+            _close(_opened(data, _abi.model_options(struct_size=ctypes.sizeof(_abi.model_options))))
+        except Error:
+            return os.path.abspath(self.name)
+        return data
 
     def _placement(self, devices):
         row = _abi.placement(struct_size=ctypes.sizeof(_abi.placement))
@@ -180,14 +208,17 @@ class Model:
 
     def _values(self, name):
         get, rows = bind(name), []
-        for index in range(bind(name + "_count")(self._handle)):
+        for index in range(bind(name + "_count")(self._open())):
             row = _abi.model_value(struct_size=ctypes.sizeof(_abi.model_value))
-            check(get(self._handle, index, byref(row)))
+            check(get(self._open(), index, byref(row)))
             rows.append(_described(row))
         return tuple(rows)
 
     def run(self, inputs: Optional[Mapping[str, Any]] = None, /, **named: Any) -> Dict[str, Any]:
         """Outputs by name. inputs: arrays (or what asarray takes) by name; a sequence is a list, an empty optional None."""
+        if inputs is not None and not hasattr(inputs, "keys"):
+            raise TypeError("run: inputs is a dict of arrays by name, {%r: x}, not %s; model(x) takes inputs in order"
+                            % (self.inputs[0].name if self.inputs else "x", type(inputs).__name__))
         given = dict(inputs or {}, **named)
         for name in given:
             if not isinstance(name, str):
@@ -210,7 +241,7 @@ class Model:
 
     def _run(self, arguments, outs):
         """Converts the outputs to Python objects before the surrounding block ends, because its end may raise."""
-        status = _run(self._handle, None, *arguments)
+        status = _run(self._open(), None, *arguments)
         if status:
             failure = error(status)
             raise failure if self._placed is None else self._placed.instead_of(failure)
@@ -229,6 +260,7 @@ class Model:
         """Compiles the model ahead of time for a device by name ("tpu:0"), which need not be present if its backend is
         compile-only, and writes the file for onnx.load(compiled=...). shapes by input; shapes that the model declares
         completely may be left out. Returns a text that lists the compiled pieces."""
+        opened = self._open()
         known = {value.name: value.shape for value in self.inputs}
         unknown = set(shapes or ()) - set(known)
         if unknown:
@@ -241,14 +273,24 @@ class Model:
         ranks = (ctypes.c_int32 * len(rows))(*map(len, rows))
         pointers = (c_void_p * len(rows))(*map(ctypes.addressof, rows))
         out = c_void_p()
-        check(bind("nd4c_model_compile")(self._handle, target.encode(), ranks, pointers, os.fsencode(path), byref(out)))
+        check(bind("nd4c_model_compile")(opened, target.encode(), ranks, pointers, os.fsencode(path), byref(out)))
         return take_text(out)
 
     def report(self) -> str:
         """The report of the previous run: passes, kernels, or the node that kept the model from being a graph."""
         out = c_void_p()
-        check(_report(self._handle, byref(out)))
+        check(_report(self._open(), byref(out)))
         return take_text(out)
+
+
+def _opened(model, options):
+    """The nd4c_model * of a file's path or of bytes, which the caller keeps as long as the model."""
+    out = c_void_p()
+    if isinstance(model, bytes):
+        check(_open_memory(model, len(model), byref(options), _abi.release_callback(), None, byref(out)))
+    else:
+        check(_open(os.fsencode(model), byref(options), byref(out)))
+    return out.value
 
 
 def _described(row):

@@ -1,0 +1,48 @@
+"""The base of classes whose objects own one handle of the C library: closing, `with`, and what copying and pickling do."""
+from nd4c._errors import check
+from nd4c._library import bind
+
+
+class Owner:
+    """Owns `_handle`, which `_destroy` (the name of a C function) releases once: by close(), or with the last reference.
+
+    A class whose objects can be made again defines `_remade()`: a callable and its arguments. It makes the copies and what
+    pickling restores. Objects of other classes can be neither copied nor pickled."""
+
+    _handle = None
+    _destroy = ""
+
+    def __init_subclass__(cls, **named):
+        super().__init_subclass__(**named)
+        cls._destroy_function = staticmethod(bind(cls._destroy))
+
+    def close(self) -> None:
+        """Releases what the object holds in the library; a second call does nothing. Later uses raise ValueError."""
+        if self._handle is not None:
+            check(self._destroy_function(self._handle))
+            self._handle = None
+
+    def __del__(self):
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self._destroy_function(handle)
+
+    def _open(self):
+        """The handle, for a call of the library."""
+        if self._handle is None:
+            raise ValueError("%s: it is closed" % type(self).__name__)
+        return self._handle
+
+    def _remade(self):
+        raise TypeError("an nd4c %s can be neither copied nor pickled: it belongs to this process; pass the object itself"
+                        % type(self).__name__)
+
+    def __copy__(self):
+        make, arguments = self._remade()
+        return make(*arguments)
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce_ex__(self, protocol):
+        return self._remade()

@@ -1,0 +1,198 @@
+"""InferenceSession: models by the names and manners of ONNX Runtime, for programs that were written for it."""
+import contextlib
+import threading
+import time
+
+from nd4c import _devices
+from nd4c.onnx import _metadata, _providers
+from nd4c.onnx._model import load
+from nd4c.onnx._options import GraphOptimizationLevel, SessionOptions
+from nd4c.onnx._values import IOBinding, NodeArg, OrtValue, to_numpy
+
+
+class InferenceSession:
+    """A model that runs as with ONNX Runtime: session.run(None, {"image": x})[0].
+
+    providers select the device: "CUDAExecutionProvider" is nd4c's backend cuda. The host computes what the device cannot. Results
+    of run() are NumPy arrays; run_with_ort_values() leaves them on their device. Several threads may call run(). close(), which the end of a
+    `with` block calls, too, releases the model.
+
+    Errors: FileNotFoundError, ValueError for what is no model, NotImplementedError for ops that nd4c lacks.
+
+    >>> session = nd4c.onnx.InferenceSession("digits/digits.onnx", providers=["CPUExecutionProvider"])
+    >>> session.get_inputs()[0].name, session.get_inputs()[0].shape
+    ('image', ['batch', 1, 8, 8])
+    >>> session.run(["logits"], {"image": nd4c.zeros((2, 1, 8, 8), dtype="float32")})[0].shape
+    (2, 10)
+    """
+
+    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
+        unknown = set(kwargs) - {"disabled_optimizers", "enable_fallback"}
+        if unknown:
+            raise TypeError("InferenceSession: no argument %r" % unknown.pop())
+        if kwargs.get("disabled_optimizers"):
+            raise NotImplementedError("InferenceSession: disabled_optimizers names passes of ONNX Runtime; "
+                                      "graph_optimization_level turns all of nd4c's off")
+        self._options = SessionOptions() if sess_options is None else sess_options
+        self._source = path_or_bytes
+        self._profile = None
+        self.set_providers(providers, provider_options)
+        if self._options.enable_profiling:
+            self._begin_profile()
+
+    # -- facts ------------------------------------------------------------------------------------------------------------
+
+    def get_inputs(self):
+        """The inputs, a list of NodeArg."""
+        return [NodeArg(value, self._options.free_dimensions) for value in self._model.inputs]
+
+    def get_outputs(self):
+        """The outputs, a list of NodeArg."""
+        return [NodeArg(value, self._options.free_dimensions) for value in self._model.outputs]
+
+    def get_overridable_initializers(self):
+        """[]: nd4c treats initialisers as constants."""
+        return []
+
+    def get_modelmeta(self):
+        """Producer, names and texts of the file, a ModelMetadata."""
+        source = self._source
+        return _metadata.read(bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else source)
+
+    def get_session_options(self):
+        """The SessionOptions."""
+        return self._options
+
+    def get_providers(self):
+        """Names of the providers that the session uses, the first one first."""
+        return [name for name, _ in self._used]
+
+    def get_provider_options(self):
+        """The options of each provider, by its name."""
+        return {name: {key: str(value) for key, value in settings.items()} for name, settings in self._used}
+
+    def set_providers(self, providers=None, provider_options=None):
+        """Opens the model on the device that the providers select; None: nd4c's default device."""
+        device, used = _providers.chosen(providers, provider_options)
+        optimize = self._options.graph_optimization_level != GraphOptimizationLevel.ORT_DISABLE_ALL
+        model = load(self._source, optimize=optimize, device=device)
+        self._model, self._used = model, used
+
+    def enable_fallback(self):
+        """Nothing to do: the host computes what the device cannot."""
+
+    def disable_fallback(self):
+        """Not supported: NotImplementedError. A block `with nd4c.device(name, fallback=False)` around nd4c.onnx.load is."""
+        raise NotImplementedError("InferenceSession.disable_fallback: run nd4c.onnx.load(...) in a block "
+                                  "`with nd4c.device(name, fallback=False)` instead")
+
+    # -- running ----------------------------------------------------------------------------------------------------------
+
+    def run(self, output_names, input_feed, run_options=None):
+        """Outputs as NumPy arrays, in the order of output_names (None or []: all).
+
+        input_feed: arrays of NumPy or nd4c by input name; a sequence is a list, an empty optional None.
+        Errors: ValueError for a missing or unknown name or another shape, TypeError for another dtype."""
+        results = self._results(output_names, input_feed, run_options)
+        return [to_numpy(value) for value in results.values()]
+
+    def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
+        """As run(), but with OrtValues, whose arrays stay on their devices."""
+        feed = {name: value.array for name, value in input_dict_ort_values.items()}
+        return [OrtValue(value) for value in self._results(output_names, feed, run_options).values()]
+
+    def run_with_iobinding(self, iobinding, run_options=None):
+        """Runs with the inputs and outputs of an IOBinding."""
+        iobinding.take(self._results(list(iobinding.outputs), iobinding.inputs, run_options))
+
+    def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
+        """Runs on another thread, which then calls callback(results, user_data, error): results as run() gives them and "", or [] and
+        the error's text."""
+        def work():
+            try:
+                results, failure = self.run(output_names, input_feed, run_options), ""
+            except Exception as error:
+                results, failure = [], str(error)
+            callback(results, user_data, failure)
+        threading.Thread(target=work, name="nd4c run_async").start()
+
+    def io_binding(self):
+        """A new IOBinding for this session."""
+        return IOBinding(self)
+
+    def _results(self, names, feed, run_options):
+        known = [value.name for value in self._model.outputs]
+        names = known if not names else list(names)
+        for name in names:
+            if name not in known:
+                raise ValueError("run: the model has no output %r; it has %s" % (name, ", ".join(known)))
+        self._check_overrides(feed)
+        with contextlib.ExitStack() as blocks:
+            if run_options is not None:
+                blocks.enter_context(run_options.cancellation)
+            if self._options.intra_op_num_threads or self._options.use_deterministic_compute:
+                blocks.enter_context(_Settings(self._options))
+            results = self._model.run(feed)
+        return {name: results[name] for name in names}
+
+    def _check_overrides(self, feed):
+        for value in self._model.inputs if self._options.free_dimensions else ():
+            shape = getattr(feed.get(value.name), "shape", None)
+            for axis, symbol in enumerate(value.shape or ()):
+                wanted = self._options.free_dimensions.get(symbol)
+                if wanted is not None and shape is not None and len(shape) == len(value.shape) and shape[axis] != wanted:
+                    raise ValueError("run: input %r: axis %d is %s, which the session's options fix at %d; it is %d"
+                                     % (value.name, axis, symbol, wanted, shape[axis]))
+
+    # -- profiles and the end -----------------------------------------------------------------------------------------------
+
+    def _begin_profile(self):
+        from nd4c._tracing import tracing
+        self._profile = tracing("%s_%s.json" % (self._options.profile_file_prefix, time.strftime("%Y-%m-%d_%H-%M-%S")))
+        self._profile.__enter__()
+
+    def end_profiling(self):
+        """Ends the record that enable_profiling began, and returns the name of its file, which chrome://tracing and Perfetto
+        show."""
+        if self._profile is None:
+            raise RuntimeError("end_profiling: the session records nothing; set SessionOptions.enable_profiling before")
+        profile, self._profile = self._profile, None
+        profile.__exit__()
+        return profile.path
+
+    def close(self):
+        """Releases the model; later runs raise ValueError."""
+        if self._profile is not None:
+            self.end_profiling()
+        self._model.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __copy__(self):
+        raise TypeError("an InferenceSession can be neither copied nor pickled; nd4c.onnx.load gives a Model, which can")
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce_ex__(self, protocol):
+        return self.__copy__()
+
+
+class _Settings:
+    """A block with a session's number of threads and determinism, on the device of the surrounding block."""
+
+    def __init__(self, options):
+        self._settings = {"width": options.intra_op_num_threads, "deterministic": bool(options.use_deterministic_compute)}
+        self._blocks = _devices.Blocks()
+
+    def __enter__(self):
+        settings = dict(_devices.settings_of_block() or {}, **self._settings)
+        self._blocks.enter(_devices.current_device().handle, None, settings)
+
+    def __exit__(self, *_):
+        self._blocks.leave(self)
+

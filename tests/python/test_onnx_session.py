@@ -1,0 +1,150 @@
+"""nd4c.onnx.InferenceSession: ONNX Runtime's names and manners."""
+import os
+import pathlib
+import threading
+
+import numpy as np
+import pytest
+
+import nd4c
+from nd4c import onnx
+
+ROOT = pathlib.Path(os.environ.get("ND4C_TEST_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
+DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
+CPU = ["CPUExecutionProvider"]
+
+
+def images(count):
+    return np.linspace(0, 1, count * 64, dtype=np.float32).reshape(count, 1, 8, 8)
+
+
+@pytest.fixture(scope="module")
+def session():
+    return onnx.InferenceSession(DIGITS, providers=CPU)
+
+
+def test_facts(session):
+    (given,), (made,) = session.get_inputs(), session.get_outputs()
+    assert (given.name, given.type, given.shape) == ("image", "tensor(float)", ["batch", 1, 8, 8])
+    assert (made.name, made.type) == ("logits", "tensor(float)") and session.get_overridable_initializers() == []
+    meta = session.get_modelmeta()
+    assert (meta.graph_name, meta.producer_name, meta.custom_metadata_map) == ("digits", "nd4c examples/digits", {})
+    assert meta == onnx.InferenceSession(DIGITS.read_bytes()).get_modelmeta()
+    assert session.get_providers() == CPU and session.get_provider_options() == {CPU[0]: {}}
+    assert CPU[0] in onnx.get_available_providers() and set(onnx.get_available_providers()) <= set(onnx.get_all_providers())
+
+
+def test_metadata_of_a_model_that_has_all():
+    def field(number, data):
+        data = data if isinstance(data, bytes) else data.encode()
+        return bytes([number << 3 | 2, len(data)]) + data
+    value = field(1, "x") + field(2, field(1, bytes([8, 1]) + field(2, b"")))
+    graph = field(1, field(1, "x") + field(2, "y") + field(4, "Relu")) + field(2, "net") + field(10, "a text") + field(11, value) + field(
+        12, value.replace(b"x", b"y"))
+    model = (bytes([8, 8]) + field(2, "me") + field(4, "org") + bytes([40, 7]) + field(6, "words") + field(7, graph)
+             + field(8, bytes([16, 17])) + field(14, field(1, "k") + field(2, "v")))
+    meta = onnx.InferenceSession(model).get_modelmeta()
+    assert meta == onnx.ModelMetadata({"k": "v"}, "words", "org", "a text", "net", "me", 7)
+
+
+def test_run(session):
+    x = images(3)
+    expected = np.asarray(nd4c.onnx.load(DIGITS)(x))
+    for names in (None, [], ["logits"]):
+        (result,) = session.run(names, {"image": x})
+        assert type(result) is np.ndarray and result.dtype == np.float32
+        np.testing.assert_allclose(result, expected, rtol=1e-5)
+    (value,) = session.run_with_ort_values(["logits"], {"image": onnx.OrtValue.ortvalue_from_numpy(x)})
+    assert type(value.array) is nd4c.Array and value.shape() == [3, 10] and value.data_type() == "tensor(float)"
+    np.testing.assert_allclose(value.numpy(), expected, rtol=1e-5)
+    done, got = threading.Event(), []
+    session.run_async(None, {"image": x}, lambda results, data, failure: (got.append((results, data, failure)), done.set()), 42)
+    assert done.wait(60) and got[0][1:] == (42, "")
+    np.testing.assert_allclose(got[0][0][0], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("call, kind, words", [
+    (lambda s: s.run(None, {}), ValueError, "image"),
+    (lambda s: s.run(["x"], {"image": images(1)}), ValueError, "no output 'x'; it has logits"),
+    (lambda s: s.run(None, {"image": images(1).astype("f8")}), TypeError, "image"),
+    (lambda s: s.run(None, {"image": images(1), "b": images(1)}), ValueError, "b"),
+    (lambda s: s.run(None, images(1)), TypeError, "dict of arrays by name"),
+    (lambda s: onnx.InferenceSession("/nonexistent.onnx"), FileNotFoundError, "nonexistent"),
+    (lambda s: onnx.InferenceSession(b"abc"), ValueError, "byte"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers=["GPU"]), ValueError, "no provider; this machine has"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers="CPUExecutionProvider"), TypeError, "list of names"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers=CPU, provider_options=[]), ValueError, "0 entries, providers has 1"),
+    (lambda s: onnx.InferenceSession(DIGITS, providers=[(CPU[0], {"device_id": 9})]), ValueError, "no device_id 9"),
+    (lambda s: onnx.InferenceSession(DIGITS, threads=3), TypeError, "'threads'"),
+    (lambda s: setattr(onnx.SessionOptions(), "intra_op_threads", 1), AttributeError, "intra_op_num_threads"),
+    (lambda s: setattr(onnx.SessionOptions(), "optimized_model_filepath", "x"), NotImplementedError, "compile"),
+    (lambda s: s.end_profiling(), RuntimeError, "enable_profiling"),
+    (lambda s: s.io_binding().bind_output("x"), ValueError, "no output 'x'"),
+])
+def test_errors(session, call, kind, words):
+    with pytest.raises(kind, match=words):
+        call(session)
+
+
+def test_a_provider_without_a_device_is_left_out_with_a_warning():
+    if "CUDAExecutionProvider" in onnx.get_available_providers():
+        return
+    with pytest.warns(UserWarning, match="CUDAExecutionProvider has no device") as caught:
+        session = onnx.InferenceSession(DIGITS, providers=["CUDAExecutionProvider"] + CPU)
+    assert session.get_providers() == CPU and caught[0].filename == __file__
+
+
+def test_options(tmp_path):
+    options = onnx.SessionOptions()
+    options.intra_op_num_threads, options.use_deterministic_compute = 1, True
+    options.graph_optimization_level = onnx.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.enable_profiling, options.profile_file_prefix = True, str(tmp_path / "profile")
+    options.add_free_dimension_override_by_name("batch", 2)
+    with onnx.InferenceSession(str(DIGITS), options) as session:
+        assert session.get_inputs()[0].shape == [2, 1, 8, 8]
+        assert session.run(None, {"image": images(2)})[0].shape == (2, 10)
+        with pytest.raises(ValueError, match="axis 0 is batch, which the session's options fix at 2; it is 3"):
+            session.run(None, {"image": images(3)})
+        path = session.end_profiling()
+    assert os.path.dirname(path) == str(tmp_path) and "traceEvents" in open(path).read(4096)
+    with pytest.raises(ValueError, match="closed"):
+        session.run(None, {"image": images(2)})
+
+
+def test_terminate(session):
+    options = onnx.RunOptions()
+    options.terminate = True
+    with pytest.raises(nd4c.errors.CancelledError):
+        session.run(None, {"image": images(1)}, options)
+    options.terminate = False
+    assert session.run(None, {"image": images(1)}, options)[0].shape == (1, 10)
+
+
+def test_binding(session):
+    x, y = images(2), np.empty((2, 10), np.float32)
+    binding = session.io_binding()
+    binding.bind_cpu_input("image", x)
+    binding.bind_output("logits")
+    session.run_with_iobinding(binding)
+    expected = session.run(None, {"image": x})[0]
+    np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], expected)
+    binding.clear_binding_inputs()
+    binding.clear_binding_outputs()
+    binding.bind_input("image", "cpu", 0, np.float32, x.shape, x.ctypes.data)
+    binding.bind_output("logits", "cpu", 0, np.float32, y.shape, y.ctypes.data)
+    session.run_with_iobinding(binding)
+    np.testing.assert_array_equal(y, expected)
+    assert binding.get_outputs()[0].data_ptr() == y.ctypes.data
+
+
+def test_values():
+    value = onnx.OrtValue.ortvalue_from_shape_and_type([2, 3], 7)
+    assert value.data_type() == "tensor(int64)" and value.element_type() == 7 and value.tensor_size_in_bytes() == 48
+    value.update_inplace(np.arange(6).reshape(2, 3))
+    np.testing.assert_array_equal(value.numpy(), np.arange(6).reshape(2, 3))
+    np.testing.assert_array_equal(np.from_dlpack(value), np.arange(6).reshape(2, 3))
+    assert value.device_name() == "cpu" and value.has_value() and value.is_tensor() and not value.is_tensor_sequence()
+    assert onnx.OrtValue.from_dlpack(np.arange(3)).shape() == [3]
+    assert onnx.OrtValue([nd4c.ones(2)]).data_type() == "seq(tensor(double))"
+    with pytest.raises(ValueError, match="no array but a list"):
+        onnx.OrtValue([nd4c.ones(2)]).shape()
