@@ -164,3 +164,32 @@ def test_iteration():
     with pytest.raises(TypeError):
         len(x[0, 0])
     assert sys.getsizeof(x) < 100
+
+
+def test_ops_write_into_given_arrays():
+    exp, add, total, qr, unique = (core.function(_core_number(name)) for name in ("exp", "add", "sum", "qr", "unique_counts"))
+    x, out = nd4c.asarray([[1.0, 2.0], [3.0, 5.0]]), nd4c.zeros((2, 4))[:, ::2]
+    assert exp(x, out) is out and out.tolist() == nd4c.exp(x).tolist()
+    assert add(x, 1, out) is out and out.tolist() == [[2.0, 3.0], [4.0, 6.0]]
+    assert add(x, x, x) is x and x.tolist() == [[2.0, 4.0], [6.0, 10.0]]
+    assert add(x, 1, None).tolist() == [[3.0, 5.0], [7.0, 11.0]]
+    sums = nd4c.zeros((2,))
+    assert total(x, (0,), False, 0, sums) is sums and sums.tolist() == [8.0, 14.0]
+    pair = nd4c.zeros((2, 2)), nd4c.zeros((2, 2))
+    assert qr(x, False, pair) == pair and nd4c.all(nd4c.abs(pair[0] @ pair[1] - x) < 1e-9)
+    for call, arguments in ((exp, (x, 3)), (add, (x, 1, [0.0])), (total, (x, None, False, 0, "out")), (qr, (x, False, out)),
+                            (qr, (x, False, (out,))), (unique, (x, (1, 2)))):
+        with pytest.raises(TypeError, match="out: expected"):
+            call(*arguments)
+    with pytest.raises(ValueError, match="output given has shape"):
+        add(x, 1, sums)
+    with pytest.raises(TypeError, match="output given is float32"):
+        add(x, 1, nd4c.zeros((2, 2), dtype="float32"))
+    assert _core_number("im2col") in _abi.WITH_OPTIONS
+    columns, image = core.function(_core_number("im2col")), nd4c.ones((1, 1, 4, 4))
+    arguments = image, (2, 2), (1, 1), None, None
+    made = columns(*arguments)
+    out = nd4c.zeros(made.shape)
+    assert columns(*arguments, out) is out and bool(nd4c.all(out == made))
+    with pytest.raises(TypeError, match="out: expected"):
+        columns(*arguments, 3)

@@ -1,6 +1,6 @@
 /* function(number): one callable per op. It takes the inputs and then the attributes in the schema's order, all given,
- * converts each by its kind, and calls the op once. nd4c/_core.py asks for each callable once; the table in creation.c
- * lists native_function. */
+ * and where the caller has them the arrays to write into; it converts each by its kind, and calls the op once.
+ * nd4c/_core.py asks for each callable once; the table in creation.c lists native_function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,41 +312,69 @@ static PyObject *wrap_outputs(nd4c_array **outputs, int32_t count) {
   return tuple;
 }
 
+/* The arrays that the op writes into, one or a tuple of as many as it has results. None: it makes new ones. */
+static bool take_outputs(const nd4c_op_info *info, PyObject *out, nd4c_array **outputs) {
+  if (out == Py_None) {
+    return true;
+  }
+  if (is_array(out) && info->output_count == 1) {
+    outputs[0] = handle_of(out);
+    return true;
+  }
+  bool right = PyTuple_CheckExact(out) && PyTuple_Size(out) == info->output_count;
+  for (int32_t i = 0; right && i < info->output_count; i++) {
+    PyObject *array = PyTuple_GetItem(out, i);
+    right = is_array(array);
+    outputs[i] = right ? handle_of(array) : NULL;
+  }
+  if (!right) {
+    PyErr_Format(PyExc_TypeError, "%s: out: expected %s, got %R", info->name,
+                 info->output_count == 1 ? "an nd4c.Array" : "a tuple with an nd4c.Array for each result", out);
+  }
+  return right;
+}
+
 static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t count) {
   op_call c;
   nd4c_array *outputs[MOST_OUTPUTS] = {NULL};
   c.plan = PyCapsule_GetPointer(capsule, capsule_name);
   const nd4c_op_info *info = c.plan->info;
-  if (count != info->input_count + info->attr_count) {
-    PyErr_Format(PyExc_TypeError, "%s: expected %d arguments, got %zd", info->name,
-                 (int)(info->input_count + info->attr_count), count);
+  const Py_ssize_t taken = info->input_count + info->attr_count;
+  if (count != taken && count != taken + 1) {
+    PyErr_Format(PyExc_TypeError, "%s: expected %zd arguments, got %zd", info->name, taken, count);
     return NULL;
   }
+  PyObject *out = count > taken ? values[taken] : Py_None;
   c.values = values;
   c.inputs = c.inline_inputs;
   c.operand_count = c.kept_count = c.number_count = c.block_count = 0;
-  bool ready = take_inputs(&c) && take_attrs(&c, values + info->input_count);
+  bool ready =
+      take_outputs(info, out, outputs) && take_inputs(&c) && take_attrs(&c, values + info->input_count);
   nd4c_status status = ready ? run(&c, outputs) : ND4C_OK;
   call_clear(&c);
   if (!ready) {
     return NULL;
   }
+  if (status == ND4C_OK && out != Py_None) {
+    Py_INCREF(out);
+    return out;
+  }
   if (status == ND4C_OK) {
     return wrap_outputs(outputs, info->output_count);
   }
-  bool pair = info->input_count == 2 && info->attr_count == 0 && info->output_count == 1;
+  bool pair = info->input_count == 2 && info->attr_count == 0 && info->output_count == 1 && out == Py_None;
   return pair ? native_fail_mixed(status, info->op, values[0], values[1]) : native_fail(status);
 }
 
 /* One array, nothing else: most ops. */
-static PyObject *call_unary(PyObject *capsule, PyObject *x) {
-  if (!is_array(x)) {
-    return call(capsule, &x, 1);
+static PyObject *call_unary(PyObject *capsule, PyObject *const *values, Py_ssize_t count) {
+  if (count != 1 || !is_array(values[0])) {
+    return call(capsule, values, count);
   }
   const op_plan *plan = PyCapsule_GetPointer(capsule, capsule_name);
   op_call c = {.plan = plan, .inputs = c.inline_inputs, .input_count = 1};
   nd4c_array *out = NULL;
-  c.inline_inputs[0] = handle_of(x);
+  c.inline_inputs[0] = handle_of(values[0]);
   nd4c_status status = run(&c, &out);
   return native_array_result(status, out);
 }
@@ -392,8 +420,8 @@ PyObject *native_function(PyObject *module, PyObject *number) {
   plan->info = info;
   plan->elementwise = is_elementwise(info);
   plan->method.ml_name = info->name;
-  plan->method.ml_meth = unary ? call_unary : NATIVE_METHOD(call);
-  plan->method.ml_flags = unary ? METH_O : METH_FASTCALL;
+  plan->method.ml_meth = unary ? NATIVE_METHOD(call_unary) : NATIVE_METHOD(call);
+  plan->method.ml_flags = METH_FASTCALL;
   plan->method.ml_doc = info->doc;
   PyObject *capsule = PyCapsule_New(plan, capsule_name, free_plan);
   if (capsule == NULL) {

@@ -179,10 +179,10 @@ def _unary(name):
     """A function of one array, which serves as an operator, too."""
     call = releasing["nd4c_" + name]
 
-    def op(x):
+    def op(x, out=None):
         if type(x) is not Array:
             _argument(x, (), name)
-        out = _new()
+        out = _new() if out is None else written(name, out)
         status = call(x, byref(out))
         if status:
             raise _error(status)
@@ -195,7 +195,7 @@ def _binary(name, operand):
     call = releasing["nd4c_" + name]
     number = _abi.NUMBERS[name]
 
-    def op(a, b):
+    def op(a, b, out=None):
         if type(a) is not Array:
             a = operand(a, b)
             if a is NotImplemented:
@@ -204,12 +204,28 @@ def _binary(name, operand):
             b = operand(b, a)
             if b is NotImplemented:
                 return b
-        out = _new()
-        status = call(a, b, byref(out))
-        if status:
+        made = _new() if out is None else written(name, out)
+        status = call(a, b, byref(made))
+        if status and out is None:
             return _mixed(status, number, a, b)
-        return out
+        if status:
+            raise _error(status)
+        return made
     return op
+
+
+def written(name, out):
+    """An array that an op writes into: the library finds it where it would write the handle of a new one."""
+    if type(out) is not Array:
+        raise TypeError("%s: out: expected an nd4c.Array, got %r" % (name, out))
+    return out
+
+
+def all_written(name, out, outputs):
+    """The arrays that an op with several results writes into."""
+    if type(out) is not tuple or len(out) != outputs:
+        raise TypeError("%s: out: expected a tuple with an nd4c.Array for each result, got %r" % (name, out))
+    return [written(name, one) for one in out]
 
 
 def _mixed(status, number, a, b):
@@ -240,9 +256,12 @@ def _general(name, inputs, attrs, outputs, where_condition):
         return values[where_condition:arrays_end]
 
     def op(*values):
+        into = None
+        if len(values) == len(kinds) + 1:
+            *values, into = values
         if len(values) != len(kinds):
             raise TypeError("%s: expected %d arguments, got %d" % (name, len(kinds), len(values)))
-        arguments = []
+        arguments, kept = [], []
         for place, (kind, value) in enumerate(zip(kinds, values)):
             if kind == "i" or kind == "o":
                 if type(value) is not Array and (value is not None or kind == "i"):
@@ -250,11 +269,14 @@ def _general(name, inputs, attrs, outputs, where_condition):
                 arguments.append(value)
             elif kind == "v":
                 value = [a if type(a) is Array else _argument(a, value, name) for a in value]
-                values += (value,)
+                kept.append(value)
                 arguments += (handles(value), len(value))
             else:
                 arguments += _convert(name, names[place], kind, value)
-        outs = [_new() for _ in range(outputs)]
+        if into is None:
+            outs = [_new() for _ in range(outputs)]
+        else:
+            outs = [written(name, into)] if outputs == 1 else all_written(name, into, outputs)
         arguments += map(byref, outs)
         status = call(*arguments)
         if status:
@@ -264,7 +286,8 @@ def _general(name, inputs, attrs, outputs, where_condition):
 
 
 def function(number):
-    """The callable of an op: inputs, then attributes in the schema's order, all given; an Array or a tuple of them."""
+    """The callable of an op: inputs, then attributes in the schema's order, all given, and the array or the tuple of arrays to
+    write into where the caller has them. Returns an Array or a tuple of them."""
     if number not in _abi.OPS or number in _abi.WITH_OPTIONS:
         return import_module("nd4c._positional").function(number)
     name, inputs, attrs, outputs = _abi.OPS[number]

@@ -42,6 +42,24 @@ class MissingFileError(classes[102], FileNotFoundError):
     __module__ = "nd4c.errors"
 
 
+class AxisError(ValueError, IndexError):
+    """An axis that an array does not have, as numpy.exceptions.AxisError: made of a text, or of an axis, the number of axes and
+    the name of what refuses it."""
+
+    __module__ = "nd4c.numpy.exceptions"
+
+    def __init__(self, axis, ndim=None, msg_prefix=None):
+        self.axis, self.ndim, text = (None, None, axis) if ndim is None else (axis, ndim, None)
+        if text is None:
+            text = "axis %d is out of bounds for array of dimension %d" % (axis, ndim)
+            text = text if msg_prefix is None else "%s: %s" % (msg_prefix, text)
+        super().__init__(text)
+        self._arguments = axis, ndim, msg_prefix
+
+    def __reduce__(self):
+        return AxisError, self._arguments
+
+
 _message = bind("nd4c_error_message", keeps_gil=True)
 _ABSENT = os.strerror(errno.ENOENT)
 

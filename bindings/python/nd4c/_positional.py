@@ -6,7 +6,7 @@ from ctypes import byref, c_int32, c_void_p
 from nd4c import _abi, _schema
 from nd4c._arguments import signature
 from nd4c._attributes import convert
-from nd4c._ctypes import Array, _argument, _handle_of, from_handle
+from nd4c._ctypes import Array, _argument, _handle_of, all_written, from_handle, written
 from nd4c._errors import error
 from nd4c._library import releasing
 
@@ -29,18 +29,24 @@ def function(number):
                 for place, value in enumerate(given)]
 
     def op(*values):
+        into = None
+        if len(values) == count + len(attrs) + 1:
+            *values, into = values
         if len(values) != count + len(attrs):
             raise TypeError("%s: expected %d arguments, got %d" % (name, count + len(attrs), len(values)))
         arrays = arrays_of(values)
         rows = (_abi.attr_value * len(attrs))()
         kept = [_fill(row, kind, convert(name, word, kind, value))
                 for row, (kind, word), value in zip(rows, attrs, values[count:])]
-        made = (c_void_p * outputs)()
+        written_into = () if into is None else [written(name, into)] if outputs == 1 else all_written(name, into, outputs)
+        made = (c_void_p * outputs)(*map(_handle_of, written_into))
         pointers = (c_void_p * len(arrays))(*[None if array is None else _handle_of(array) for array in arrays])
         status = _call(None, number, pointers, len(arrays), byref(rows), byref(made))
         del kept
         if status:
             raise error(status)
+        if into is not None:
+            return into
         arrays = [from_handle(pointer) for pointer in made]
         return arrays[0] if outputs == 1 else tuple(arrays)
     op.__name__ = op.__qualname__ = name
