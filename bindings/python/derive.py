@@ -484,9 +484,9 @@ def signatures(path):
     return found
 
 
-def stub_parameters(args):
+def stub_parameters(args, types=PARAMETER_TYPES):
     def one(arg, has_default):
-        return "%s: %s%s" % (arg.arg, PARAMETER_TYPES.get(arg.arg, "Any"), " = ..." if has_default else "")
+        return "%s: %s%s" % (arg.arg, types.get(arg.arg, "Any"), " = ..." if has_default else "")
 
     positional = args.posonlyargs + args.args
     optional = len(positional) - len(args.defaults)
@@ -556,7 +556,7 @@ __array_api_version__: str
     image = reexports(by_category["IMAGE"]) + (
         "def load(path: Any, *, pixel_format: str = ..., device: Optional[_DeviceLike] = ...) -> Array: ...\n")
     return {"__init__.pyi": main, "linalg.pyi": small + stub_functions(linalg), "fft.pyi": small + stub_functions(fft),
-            "random.pyi": small + random_stub(os.path.join(folder, "random.py")), "image.pyi": small + image,
+            os.path.join("random", "__init__.pyi"): small + random_stub(os.path.join(folder, "random")), "image.pyi": small + image,
             "nn.pyi": small + reexports(set(by_category["NN"]) | (set(nn) & names)), "errors.pyi": errors_stub(tables)}
 
 
@@ -579,21 +579,54 @@ def reexports(names):
     return "from nd4c.ops import (\n    %s)\n\n" % wrapped(", ".join("%s as %s" % (n, n) for n in sorted(names)), "    ")
 
 
-def random_stub(path):
+RANDOM_TYPES = {
+    "size": "Optional[_Shape]", "dtype": "Optional[_DTypeLike]", "device": "Optional[_DeviceLike]", "out": "Optional[Array]",
+    "axis": "_Axis", "endpoint": "_bool", "replace": "_bool", "shuffle": "_bool", "replacement": "_bool", "logarithms": "_bool",
+    "method": "str", "check_valid": "str", "tol": "float", "length": "int", "n_children": "int", "samples": "int",
+}
+RANDOM_RESULTS = {"dropout": "Tuple[Array, Array]", "bytes": "builtins.bytes", "shuffle": "None", "spawn": "List[Generator]"}
+RANDOM_CLASSES = """class BitGenerator:
+    @property
+    def state(self) -> Dict[str, Any]: ...
+    @state.setter
+    def state(self, value: Dict[str, Any]) -> None: ...
+    def advance(self, delta: int) -> BitGenerator: ...
+    def random_raw(self, size: Optional[_Shape] = ..., output: _bool = ...) -> Any: ...
+    def spawn(self, n_children: int) -> List[BitGenerator]: ...
+
+class Generator:
+    state: Array
+    @property
+    def bit_generator(self) -> BitGenerator: ...
+    def __init__(self, seed: Any = ..., *, device: Optional[_DeviceLike] = ...) -> None: ..."""
+
+
+def random_methods(folder):
+    """Public methods of the classes that Generator inherits: name -> parameters as a stub has them."""
+    found = {}
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".py"):
+            with open(os.path.join(folder, file), encoding="utf-8") as opened:
+                classes = [node for node in ast.parse(opened.read()).body if isinstance(node, ast.ClassDef)]
+            for cls in classes:
+                if cls.name not in ("BitGenerator", "Draws"):
+                    found.update({node.name: stub_parameters(node.args, RANDOM_TYPES) for node in cls.body
+                                  if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+                                  and not node.decorator_list})
+    return found
+
+
+def random_stub(folder):
     """The class Generator, and its methods as functions of the module."""
-    with open(path, encoding="utf-8") as file:
-        cls = next(node for node in ast.parse(file.read()).body if isinstance(node, ast.ClassDef))
-    methods = {node.name: stub_parameters(node.args) for node in cls.body
-               if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
-    rows = ["class Generator:", "    state: Array",
-            "    def __init__(self, seed: Optional[int] = ..., *, device: Optional[_DeviceLike] = ...) -> None: ..."]
+    methods = random_methods(folder)
+    rows = [RANDOM_CLASSES]
     for name, text in methods.items():
-        rows.append("    def %s(%s) -> %s: ..." % (
-            name, text.replace("self: Any", "self"), "Tuple[Array, Array]" if name == "dropout" else "Array"))
-    rows += ["", "def default_generator() -> Generator: ...", "def seed(value: int) -> None: ..."]
+        rows.append("    def %s(%s) -> %s: ..." % (name, text.replace("self: Any", "self"), RANDOM_RESULTS.get(name, "Array")))
+    rows += ["", "def default_generator() -> Generator: ...", "def seed(seed: Any = ...) -> None: ...",
+             "def default_rng(seed: Any = ..., *, device: Optional[_DeviceLike] = ...) -> Generator: ..."]
     for name, text in methods.items():
         rows.append("def %s(%s) -> %s: ..." % (
-            name, text.replace("self: Any, ", ""), "Tuple[Array, Array]" if name == "dropout" else "Array"))
+            name, text.replace("self: Any, ", ""), RANDOM_RESULTS.get(name, "Array")))
     return "\n".join(rows) + "\n"
 
 
@@ -625,6 +658,7 @@ def main():
     write(os.path.join(arguments.output, "ops.pyi"), stub_text(schema, tables))
     modules = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c")
     for name, text in package_stubs(modules, schema, tables).items():
+        os.makedirs(os.path.dirname(os.path.join(arguments.output, name)), exist_ok=True)
         write(os.path.join(arguments.output, name), text)
 
 
