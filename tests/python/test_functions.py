@@ -282,8 +282,7 @@ def test_take():
         check(nd4c.take_along_axis(nd4c.asarray(a), nd4c.asarray(order), axis=axis), np.take_along_axis(a, order, axis))
     with pytest.raises(IndexError):
         nd4c.take(nd4c.asarray(a), nd4c.asarray([5]), axis=0)
-    with pytest.raises(ValueError, match="axis"):
-        nd4c.take(nd4c.asarray(a), nd4c.asarray([0]))
+    check(nd4c.take(nd4c.asarray(a), nd4c.asarray([59, 0])), np.take(a, [59, 0]))  # NumPy's: of a flattened
 
 
 # -- reductions -------------------------------------------------------------------------------------------------------

@@ -1,73 +1,435 @@
-"""Sums, means, extrema and their like over axes, and running sums."""
+"""Sums, means, extrema and their like over axes, and running sums: the standard's reductions with NumPy's arguments.
+
+Each function tries the op at once where its arguments are an Array and axes. What the op refuses (lists, masks of elements,
+axes out of range, dtypes without an order in C) takes the longer way, which computes it or raises NumPy's error."""
+import builtins as _builtins
+
 from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
-from nd4c._dtype_functions import astype
-from nd4c._support import array as _array, number as _number, op as _op
+from nd4c._core import Array
+from nd4c._creation import asarray
+from nd4c._dtype_functions import astype, result_type
+from nd4c._manipulation import broadcast_to
+from nd4c._support import as_array as _as_array, finish as _finish, normalize_axis as _normalize_axis, number as _number, op as _op
+
+_float64, _bool = _dtypes.DEFAULTS[float], _dtypes.DEFAULTS[bool]
+_REFUSED = (IndexError, TypeError)  # what an op raises for arguments that the longer way may take
 
 
-def _reduced(name):
-    def function(x, /, *, axis=None, keepdims=False):
-        return _op(name)(x, _axes(axis), keepdims)
+# -- what the reductions share ------------------------------------------------------------------------------------------
+
+def axes_of(axis, ndim, where):
+    """The axes to reduce, counted from the front; None names all. A 0-d array has the axes 0 and -1 here, as in NumPy."""
+    if axis is None:
+        return tuple(range(ndim))
+    try:
+        axes = _axes(axis)
+    except TypeError:
+        raise TypeError("%s: axis is an integer, a tuple of integers or None, not %r" % (where, axis)) from None
+    if not ndim and axes in ((0,), (-1,)):
+        return ()
+    axes = tuple([_normalize_axis(one, ndim, where) for one in axes])
+    if len(set(axes)) < len(axes):
+        raise ValueError("%s: axis is %r, which names an axis twice" % (where, axis))
+    return axes
+
+
+def mask_of(where, shape, name):
+    """The argument `where` as booleans of x's shape."""
+    mask = _as_array(where, name)
+    mask = mask if mask.dtype is _bool else astype(mask, _bool)
+    if mask.ndim > len(shape):
+        raise ValueError("%s: where has %d axes, the array only %d" % (name, mask.ndim, len(shape)))
+    return broadcast_to(mask, shape)
+
+
+def _of_dtype(value, dtype, name):
+    """A number or array such as `initial` in the dtype of the result."""
+    value = _as_array(value, name)
+    if value.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError("%s: initial is complex, the result is %s" % (name, dtype.name))
+    return value if value.dtype is dtype else astype(value, dtype)
+
+
+def masked(x, where, fill, name):
+    """x where the mask holds, elsewhere the number `fill` in x's dtype."""
+    return _op("where")(mask_of(where, x.shape, name), x, _of_dtype(fill, x.dtype, name))
+
+
+def _count(x, axes):
+    """How many elements each result has."""
+    count = 1
+    for axis in axes:
+        count *= x.shape[axis]
+    return count
+
+
+def last_axis(x, axes, keepdims=False):
+    """x with the reduced axes (counted from the front) as one last axis, and the shape of the result."""
+    kept = [axis for axis in range(x.ndim) if axis not in axes]
+    order = tuple(kept) + tuple(axes)
+    moved = x if order == tuple(range(x.ndim)) else _op("transpose")(x, order)
+    rest = tuple([x.shape[axis] for axis in kept])
+    rows = moved if len(axes) == 1 else _op("reshape")(moved, rest + (_count(x, axes),))
+    return rows, tuple([1 if axis in axes else n for axis, n in enumerate(x.shape)]) if keepdims else rest
+
+
+# -- sums and products --------------------------------------------------------------------------------------------------
+
+def _total(name, identity, combine, doc):
+    call = _op(name)
+
+    def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+        if type(a) is Array and out is None and initial is None and where is True:
+            try:
+                return call(a, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
+            except _REFUSED:
+                pass
+        x = _as_array(a, name)
+        if dtype is None and out is not None and x.dtype.kind != "c":
+            dtype = out.dtype
+        if where is not True:
+            x = masked(x, where, identity, name)
+        result = call(x, axes_of(axis, x.ndim, name), keepdims, _number(dtype))
+        if initial is not None:
+            result = _op(combine)(result, _of_dtype(initial, result.dtype, name))
+        return _finish(result, out)
+    return _named(function, name, doc)
+
+
+def _named(function, name, doc):
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "The reduction %s over axes (None: all)." % name
+    function.__doc__ = doc
     return function
 
 
-max, min, all, any = _reduced("max"), _reduced("min"), _reduced("all"), _reduced("any")
+sum = _total("sum", 0, "add", """Sum over axes (None: all).
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
+    Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element is cast to it first.
+    The sum starts with initial. Elements where the mask `where` is False do not count.
+    Errors: AxisError (a ValueError and IndexError) if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.sum(nd4c.asarray([[1, 2], [3, 4]]), axis=0)
+    array([4, 6])
+    >>> nd4c.sum([1, 2, 3], initial=10, where=[True, False, True])
+    array(14)
+    """)
+prod = _total("prod", 1, "multiply", """Product over axes (None: all).
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
+    Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each element is cast to it first.
+    The product starts with initial. Elements where the mask `where` is False do not count.
+    Errors: AxisError if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.prod([[1, 2], [3, 4]], axis=1)
+    array([ 2, 12])
+    """)
 
 
-def mean(x, /, *, axis=None, keepdims=False):
-    """Arithmetic mean over axes (None: all)."""
-    return _op("mean")(_averaged(x), _axes(axis), keepdims)
+# -- extrema ------------------------------------------------------------------------------------------------------------
+
+def _extreme(name, doc):
+    call = _op(name)
+
+    def function(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+        if type(a) is Array and out is None and initial is None and where is True:
+            try:
+                return call(a, None if axis is None else _axes(axis), keepdims)
+            except _REFUSED:
+                pass
+        x = _as_array(a, name)
+        axes = axes_of(axis, x.ndim, name)
+        if where is not True:
+            if initial is None:
+                raise ValueError("%s: a reduction with where needs initial, because it may be left with no element" % name)
+            x = masked(x, where, initial, name)
+        if initial is None:
+            return _finish(_ordered(call, x, axes, keepdims), out)
+        rows, shape = last_axis(x, axes, keepdims)
+        initial = broadcast_to(_of_dtype(initial, x.dtype, name), shape)
+        if rows.shape[-1]:
+            initial = _ordered(call, _op("stack")([_ordered(call, x, axes, keepdims), initial], 0), (0,), False)
+        return _finish(_op("copy")(initial), out)
+    return _named(function, name, doc)
 
 
-def _averaged(x):
-    return astype(x, _dtypes.DEFAULTS[float]) if _array(x, "mean").dtype.kind in "biu" else x
+def _ordered(call, x, axes, keepdims):
+    """The op on dtypes that C does not order, too: bools count as 0 and 1, complex numbers order by real and then imaginary
+    part; NaN wins."""
+    if x.dtype.kind == "b":
+        return astype(call(astype(x, "uint8"), axes, keepdims), _bool)
+    if x.dtype.kind != "c":
+        return call(x, axes, keepdims)
+    rows, shape = last_axis(x, axes, keepdims)
+    if not rows.shape[-1]:
+        raise ValueError("%s: the reduced axes have no element, and there is no identity" % call.__name__)
+    rows = _op("sort")(rows, -1, False)
+    first, last = rows[..., 0], rows[..., -1]
+    if call is _op("min"):
+        last = _op("where")(_op("is_nan")(last), last, first)
+    return _op("reshape")(last, shape)
 
 
-def var(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """Variance over axes (None: all), divided by their number minus correction."""
-    return _op("var")(_averaged(x), _axes(axis), keepdims, correction)
+max = _extreme("max", """Largest element over axes (None: all).
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
+    Dtypes: that of a; complex numbers order by real, then imaginary part; NaN wins.
+    initial: the least result, and what an empty axis gives; where needs it.
+    Errors: ValueError for an empty axis without initial; AxisError if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.max(nd4c.asarray([[1, 5], [3, 4]]), axis=0)
+    array([3, 5])
+    """)
+min = _extreme("min", """Smallest element over axes (None: all).
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
+    Dtypes: that of a; complex numbers order by real, then imaginary part; NaN wins.
+    initial: the largest result, and what an empty axis gives; where needs it.
+    Errors: ValueError for an empty axis without initial; AxisError if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.min(nd4c.asarray([[1, 5], [3, 4]]), axis=1)
+    array([1, 3])
+    """)
 
 
-def std(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """Standard deviation over axes (None: all)."""
-    return _op("std")(_averaged(x), _axes(axis), keepdims, correction)
+# -- truth --------------------------------------------------------------------------------------------------------------
+
+def _truth(name, identity, doc):
+    call = _op(name)
+
+    def function(a, axis=None, out=None, keepdims=False, *, where=True):
+        if type(a) is Array and out is None and where is True:
+            try:
+                return call(a, None if axis is None else _axes(axis), keepdims)
+            except _REFUSED:
+                pass
+        x = _as_array(a, name)
+        if where is not True:
+            x = masked(x, where, identity, name)
+        return _finish(call(x, axes_of(axis, x.ndim, name), keepdims), out, "unsafe")
+    return _named(function, name, doc)
 
 
-_sum, _prod = _op("sum"), _op("prod")
+all = _truth("all", True, """Whether all elements over axes (None: all) are other than 0.
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
+    Dtypes: numbers and bool; the result is bool, True for no element. Elements where the mask `where` is False do not count.
+    Errors: AxisError if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.all([[True, False], [True, True]], axis=1)
+    array([False,  True])
+    """)
+any = _truth("any", False, """Whether any element over axes (None: all) is other than 0.
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
+    Dtypes: numbers and bool; the result is bool, False for no element. Elements where the mask `where` is False do not count.
+    Errors: AxisError if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.any([[0, 0], [0, 2]], axis=1)
+    array([False,  True])
+    """)
 
 
-def sum(x, /, *, axis=None, dtype=None, keepdims=False):
-    """Sum over axes (None: all); small integers become (u)int64."""
-    return _sum(x, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
+# -- means and variances ------------------------------------------------------------------------------------------------
+
+_mean, _var, _std = _op("mean"), _op("var"), _op("std")
 
 
-def prod(x, /, *, axis=None, dtype=None, keepdims=False):
-    """Product over axes (None: all); small integers become (u)int64."""
-    return _prod(x, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
+def _averaged(x, dtype):
+    """x in the dtype that its mean is computed in: integers and bools become float64 where no other is asked for."""
+    if dtype is None:
+        return astype(x, _float64) if x.dtype.kind in "biu" else x
+    dtype = _dtypes.of(dtype)
+    if dtype.kind in "biu":
+        return astype(x, _float64)
+    return x if x.dtype is dtype else astype(x, dtype)
 
 
-def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Sums of the first elements along an axis, which arrays of one axis need not name."""
-    return _cumulative("cumulative_sum", x, axis, dtype, include_initial)
+def _in_dtype(result, dtype):
+    """A result in the dtype asked for, which integer dtypes are not computed in."""
+    return result if dtype is None or result.dtype is _dtypes.of(dtype) else astype(result, _dtypes.of(dtype))
 
 
-def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Products of the first elements along an axis, which arrays of one axis need not name."""
-    return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
+def _mean_of_chosen(x, axes, keepdims, where, name):
+    """The mean of the elements that a mask chooses; NaN for none."""
+    wide = astype(x, "float32") if x.dtype.kind == "f" and x.dtype.bits < 32 else x
+    total = _op("sum")(masked(wide, where, 0, name), axes, keepdims, 0)
+    count = _op("sum")(mask_of(where, x.shape, name), axes, keepdims, 0)
+    return astype(_op("true_divide")(total, astype(count, total.dtype)), x.dtype, copy=False)
 
 
-def _cumulative(name, x, axis, dtype, include_initial):
-    if axis is None:
-        if _array(x, name).ndim > 1:
-            raise ValueError("%s: an array of the shape %s needs an axis" % (name, x.shape))
-        axis = 0
-        if not x.ndim:
-            x = _op("reshape")(x, (1,))
-    return _op(name)(x, axis, False, False, include_initial, _number(dtype))
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """Arithmetic mean over axes (None: all).
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
+    Dtypes: numbers; integers and bool give float64, others their own; dtype: each element is cast to it first.
+    The mean of no element is NaN, without a warning. Elements where the mask `where` is False do not count.
+    Errors: AxisError if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.mean(nd4c.asarray([[1, 2], [3, 5]]), axis=0)
+    array([2. , 3.5])
+    """
+    if type(a) is Array and dtype is None and out is None and where is True:
+        try:
+            return _mean(a if a.dtype.kind in "fc" else astype(a, _float64), None if axis is None else _axes(axis), keepdims)
+        except _REFUSED:
+            pass
+    x = _averaged(_as_array(a, "mean"), dtype)
+    axes = axes_of(axis, x.ndim, "mean")
+    result = _mean(x, axes, keepdims) if where is True else _mean_of_chosen(x, axes, keepdims, where, "mean")
+    return _finish(_in_dtype(result, dtype), out, "unsafe")
 
 
-def diff(x, /, n=1, *, axis=-1, prepend=None, append=None):
-    """Differences of neighbours along an axis, n times."""
-    return _op("diff")(x, prepend, append, axis, n)
+def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, correction):
+    """var and std, in the general case."""
+    if correction is not None:
+        if ddof != 0:
+            raise ValueError("%s: ddof and correction are two names of one argument: give one" % name)
+        ddof = correction
+    x = _averaged(_as_array(a, name), dtype)
+    axes = axes_of(axis, x.ndim, name)
+    if where is True and given is None:
+        return _finish(_in_dtype(call(x, axes, keepdims, float(ddof)), dtype), out, "unsafe")
+    wide = astype(x, "float32") if x.dtype.kind == "f" and x.dtype.bits < 32 else x
+    if given is None:
+        given = _mean_of_chosen(wide, axes, True, where, name)
+    distance = _op("subtract")(wide, _as_array(given, name))
+    if distance.dtype.kind == "c":
+        distance = _op("abs")(distance)
+    square = _op("square")(distance)
+    count = _count(x, axes)
+    if where is not True:
+        square = masked(square, where, 0, name)
+        count = _op("sum")(mask_of(where, x.shape, name), axes, keepdims, 0)
+    total = _op("sum")(square, axes, keepdims, 0)
+    divisor = _op("maximum")(astype(asarray(count), total.dtype) - ddof, asarray(0, dtype=total.dtype))
+    result = _op("true_divide")(total, divisor)
+    result = astype(_op("sqrt")(result) if name == "std" else result,
+                    x.dtype if x.dtype.kind == "f" else result.dtype, copy=False)
+    return _finish(_in_dtype(result, dtype), out, "unsafe")
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """Variance over axes (None: all): the mean of |a - mean|**2, divided by the number of elements minus ddof.
+
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a; a mean that
+    the caller already has is given with its axes kept. correction is the standard's name of ddof.
+    Dtypes: numbers; integers and bool give float64, complex numbers the floats of their parts, others their own.
+    Where the divisor is 0 the result is NaN (infinite if the sum is not 0).
+    Errors: ValueError for both ddof and correction; AxisError if an axis is out of range; TypeError for strings.
+
+    >>> nd4c.var([1, 2, 3, 4])
+    array(1.25)
+    >>> nd4c.var([1.0, 2.0, 4.0], ddof=1)
+    array(2.33333333)
+    """
+    if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
+            correction is None or ddof == 0):
+        try:
+            return _var(a if a.dtype.kind in "fc" else astype(a, _float64), None if axis is None else _axes(axis), keepdims,
+                        float(ddof if correction is None else correction))
+        except _REFUSED:
+            pass
+    return _variance("var", _var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """Standard deviation over axes (None: all): the square root of the variance.
+
+    Shapes, dtypes, errors: those of nd4c.var.
+
+    >>> nd4c.std([1, 2, 3, 4])
+    array(1.11803399)
+    >>> nd4c.std([[1.0, 3.0], [2.0, 2.0]], axis=1, ddof=1)
+    array([1.41421356, 0.        ])
+    """
+    if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
+            correction is None or ddof == 0):
+        try:
+            return _std(a if a.dtype.kind in "fc" else astype(a, _float64), None if axis is None else _axes(axis), keepdims,
+                        float(ddof if correction is None else correction))
+        except _REFUSED:
+            pass
+    return _variance("std", _std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+# -- running sums and differences ---------------------------------------------------------------------------------------
+
+def _running(name, doc):
+    call = _op(name)
+
+    def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        x = _as_array(x, name)
+        if axis is None:
+            if x.ndim > 1:
+                raise ValueError("%s: an array of the shape %s needs an axis" % (name, x.shape))
+            axis = 0
+            if not x.ndim:
+                x = _op("reshape")(x, (1,))
+        elif not 0 <= axis < x.ndim:
+            axis = _normalize_axis(axis, x.ndim, name)
+        if dtype is None and out is not None and x.dtype.kind != "c":
+            dtype = out.dtype
+        return _finish(call(x, axis, False, False, include_initial, _number(dtype)), out)
+    return _named(function, name, doc)
+
+
+cumulative_sum = _running("cumulative_sum", """Sums of the elements up to each one along an axis.
+
+    Shapes: that of x; an array of one axis need not name it; include_initial: one element longer, a 0 first.
+    Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element is cast to it first.
+    Errors: ValueError if x has several axes and none is named; AxisError if the axis is out of range; TypeError for strings.
+    NumPy's cumsum flattens x instead.
+
+    >>> nd4c.cumulative_sum([1, 2, 3])
+    array([1, 3, 6])
+    >>> nd4c.cumulative_sum([1, 2, 3], include_initial=True)
+    array([0, 1, 3, 6])
+    """)
+cumulative_prod = _running("cumulative_prod", """Products of the elements up to each one along an axis.
+
+    Shapes: that of x; an array of one axis need not name it; include_initial: one element longer, a 1 first.
+    Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each element is cast to it first.
+    Errors: ValueError if x has several axes and none is named; AxisError if the axis is out of range; TypeError for strings.
+    NumPy's cumprod flattens x instead.
+
+    >>> nd4c.cumulative_prod([1, 2, 3])
+    array([1, 2, 6])
+    """)
+
+
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """Differences of neighbours along an axis, n times.
+
+    Shapes: a of at least one axis; the axis becomes n shorter, but not shorter than 0. prepend and append are joined to
+    a first: numbers, or arrays of a's other extents.
+    Dtypes: numbers; bools give whether neighbours differ; unsigned integers wrap.
+    Errors: ValueError for n < 0 or a 0-d array; AxisError if the axis is out of range; TypeError for strings.
+
+    >>> nd4c.diff([1, 2, 4, 7])
+    array([1, 2, 3])
+    >>> nd4c.diff([1, 2, 4, 7], n=2)
+    array([1, 1])
+    """
+    x = _as_array(a, "diff")
+    if n < 0:
+        raise ValueError("diff: n is %d; it counts how often differences are taken" % n)
+    if not x.ndim:
+        raise ValueError("diff: an array without axes has no neighbours; it needs at least one axis")
+    axis = _normalize_axis(axis, x.ndim, "diff")
+    if n == 0:
+        return x
+    joined = [_as_array(edge, "diff") for edge in (prepend, append) if edge is not None]
+    if joined:
+        edge_shape = x.shape[:axis] + (1,) + x.shape[axis + 1:]
+        dtype = result_type(x, *joined)
+        edges = [edge if edge.ndim else broadcast_to(edge, edge_shape) for edge in joined]
+        parts = edges[:1] * (prepend is not None) + [x] + edges[-1:] * (append is not None)
+        x = _op("concat")([astype(part, dtype, copy=False) for part in parts], axis)
+    if x.dtype.kind != "b":
+        return _op("diff")(x, None, None, axis, n)
+    for _ in range(_builtins.min(n, x.shape[axis])):
+        before = (slice(None),) * axis
+        x = _op("not_equal")(x[before + (slice(1, None),)], x[before + (slice(None, -1),)])
+    return x

@@ -1,2 +1,184 @@
-"""Distinct elements and operations on sets."""
-__all__ = []
+"""Distinct elements and operations on sets: NumPy's unique, and what its neighbours compute of two arrays."""
+import builtins as _builtins
+
+from nd4c._dtype_functions import astype, result_type
+from nd4c._reductions import diff
+from nd4c._sorting import flattened, isin
+from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+
+__all__ = ["ediff1d", "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique"]
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
+    """The distinct elements in order, or the distinct slices along an axis; if asked for, also where each occurs first, the
+    number of the value of each element of ar, and how often each occurs.
+
+    Shapes: the values have one axis (or ar's, with the axis given shorter); return_inverse has ar's shape (or one axis).
+    Dtypes: numbers and bool; the other results are int64. All NaN are one value, unless equal_nan is False or an axis is given.
+    sorted=False allows any order; the result is sorted all the same.
+    Errors: AxisError if the axis is out of range; TypeError for strings.
+
+    >>> np.unique([3, 1, 3])
+    array([1, 3])
+    >>> np.unique([3, 1, 3], return_counts=True)
+    (array([1, 3]), array([1, 2]))
+    """
+    x = _as_array(ar, "unique")
+    if axis is None:
+        found = _distinct(x, equal_nan)
+        inverse = found[2] if found[2].shape == x.shape else _op("reshape")(found[2], x.shape)
+        found = (found[0], found[1], inverse, found[3])
+    else:
+        found = _distinct_slices(x, _normalize_axis(axis, x.ndim, "unique"))
+    chosen = [one for one, wanted in zip(found, (True, return_index, return_inverse, return_counts)) if wanted]
+    return chosen[0] if len(chosen) == 1 else tuple(chosen)
+
+
+def _distinct(x, equal_nan=True):
+    """The op's values, first indices, inverse and counts of x flattened, with one NaN where the op has each by itself."""
+    values, index, inverse, counts = _op("unique")(flattened(x), None, True)
+    if not (equal_nan and values.dtype.kind in "fc" and values.size > 1 and _is_nan(values[-1])):
+        return values, index, inverse, counts
+    first = values.size - int(_op("count_nonzero")(_op("is_nan")(values), None, False))
+    kept = slice(0, first + 1)
+    most = _op("sum")(counts[first:], None, True, 0)
+    least = _op("min")(index[first:], None, True)
+    return (values[kept], _op("concat")([index[:first], least], 0),
+            _op("minimum")(inverse, _of(first, inverse)), _op("concat")([counts[:first], most], 0))
+
+
+def _is_nan(x):
+    return _builtins.bool(_op("is_nan")(x))
+
+
+def _of(number, like):
+    """A number as an array of the dtype of another."""
+    return _op("full")(astype(_as_array(number, "unique"), like.dtype), ())
+
+
+def _distinct_slices(x, axis):
+    """As _distinct, of the slices along an axis; slices without elements are all equal."""
+    if x.size or not x.shape[axis]:
+        return _op("unique")(x, (axis,), True) if x.size else _no_slices(x)
+    first = x[(slice(None),) * axis + (slice(0, 1),)]
+    places = _op("zeros")((x.shape[axis],), _as_array(0, "unique").dtype.number)
+    return first, places[:1], places, _as_array([x.shape[axis]], "unique")
+
+
+def _no_slices(x):
+    none = _op("zeros")((0,), _as_array(0, "unique").dtype.number)
+    return x, none, none, none
+
+
+def _two(a, b, name):
+    """Both flattened, in the dtype that they share."""
+    x, y = flattened(_as_array(a, name)), flattened(_as_array(b, name))
+    if x.dtype is not y.dtype:
+        dtype = result_type(x, y)
+        x, y = astype(x, dtype, copy=False), astype(y, dtype, copy=False)
+    return x, y
+
+
+def union1d(ar1, ar2):
+    """The distinct elements of either array, in order.
+
+    Shapes: of any shape; the result has one axis. Dtypes: numbers and bool; the result has the dtype that both share.
+    Errors: TypeError for strings.
+
+    >>> np.union1d([3, 1], [2, 3])
+    array([1, 2, 3])
+    """
+    return _distinct(_op("concat")(list(_two(ar1, ar2, "union1d")), 0))[0]
+
+
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """The distinct elements that both arrays have, in order; return_indices: also where each occurs first in them.
+
+    Shapes: of any shape; the results have one axis. Dtypes: numbers and bool, compared in the dtype that both share.
+    assume_unique: both are known to hold no element twice.
+    Errors: TypeError for strings.
+
+    >>> np.intersect1d([3, 1, 3], [2, 3])
+    array([3])
+    >>> np.intersect1d([3, 1, 3], [2, 3], return_indices=True)
+    (array([3]), array([0]), array([1]))
+    """
+    x, y = _two(ar1, ar2, "intersect1d")
+    first = second = None
+    if not assume_unique:
+        (x, first, _, _), (y, second, _, _) = _distinct(x), _distinct(y)
+    both = _op("concat")([x, y], 0)
+    order = _op("argsort")(both, 0, False)
+    ranked = both[order]
+    pairs = _op("nonzero")(_op("equal")(ranked[1:], ranked[:-1]))
+    pairs = _op("reshape")(pairs, (pairs.size,))
+    values = ranked[pairs]
+    if not return_indices:
+        return values
+    places, others = order[pairs], order[pairs + 1] - x.size
+    if first is not None:
+        places, others = first[places], second[others]
+    return values, places, others
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """The distinct elements of the first array that the second has not, in order.
+
+    Shapes: of any shape; the result has one axis. Dtypes: numbers and bool; the result has the first one's dtype.
+    assume_unique: neither array holds an element twice; the result then has the first one's order.
+    Errors: TypeError for strings.
+
+    >>> np.setdiff1d([3, 1, 2, 3], [2])
+    array([1, 3])
+    """
+    x = _as_array(ar1, "setdiff1d")
+    x = flattened(x) if assume_unique else _distinct(x)[0]
+    other = _as_array(ar2, "setdiff1d")
+    return x[isin(x, other if assume_unique else _distinct(other)[0], invert=True)]
+
+
+def setxor1d(ar1, ar2, assume_unique=False):
+    """The distinct elements that exactly one of both arrays has, in order.
+
+    Shapes: of any shape; the result has one axis. Dtypes: numbers and bool; the result has the dtype that both share.
+    assume_unique: neither array holds an element twice.
+    Errors: TypeError for strings.
+
+    >>> np.setxor1d([3, 1, 2], [2, 4])
+    array([1, 3, 4])
+    """
+    x, y = _two(ar1, ar2, "setxor1d")
+    if not assume_unique:
+        x, y = _distinct(x)[0], _distinct(y)[0]
+    ranked = _op("sort")(_op("concat")([x, y], 0), 0, False)
+    if not ranked.size:
+        return ranked
+    edge = _as_array([True], "setxor1d")
+    differs = _op("concat")([edge, _op("not_equal")(ranked[1:], ranked[:-1]), edge], 0)
+    return ranked[_op("logical_and")(differs[1:], differs[:-1])]
+
+
+def ediff1d(ary, to_end=None, to_begin=None):
+    """Differences of neighbours in an array flattened, with numbers put before and behind them.
+
+    Shapes: of any shape; the result has one axis. Dtypes: numbers; to_end and to_begin are cast to ary's dtype.
+    Errors: TypeError if to_end or to_begin does not fit ary's dtype by NumPy's rule "same_kind".
+
+    >>> np.ediff1d([1, 2, 4], to_begin=-9)
+    array([-9,  1,  2])
+    """
+    x = flattened(_as_array(ary, "ediff1d"))
+    parts = [_edge(to_begin, x.dtype, "to_begin"), diff(x), _edge(to_end, x.dtype, "to_end")]
+    parts = [part for part in parts if part is not None]
+    return parts[0] if len(parts) == 1 else _op("concat")(parts, 0)
+
+
+def _edge(edge, dtype, name):
+    """to_begin or to_end as an array of one axis of the differences' dtype."""
+    if edge is None:
+        return None
+    edge = flattened(_as_array(edge, "ediff1d"))
+    order = "buifc"
+    if order.index(edge.dtype.kind) > order.index(dtype.kind):
+        raise TypeError("ediff1d: %s is %s, which does not become %s, the dtype of the array" % (name, edge.dtype.name, dtype.name))
+    return astype(edge, dtype, copy=False)
