@@ -8,11 +8,13 @@ from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._dtype_functions import astype, result_type
+from nd4c._dtype_functions import result_type
 from nd4c._manipulation import broadcast_to
-from nd4c._support import as_array as _as_array, finish as _finish, normalize_axis as _normalize_axis, number as _number, op as _op
+from nd4c._support import (
+    as_array as _as_array, cast as _cast, finish as _finish, normalize_axes as _normalize_axes,
+    normalize_axis as _normalize_axis, number as _number, op as _op, output as _output)
 
-_float64, _bool = _dtypes.DEFAULTS[float], _dtypes.DEFAULTS[bool]
+_bool, _uint8, _float32, _float64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "float32", "float64")]
 _REFUSED = (IndexError, TypeError)  # what an op raises for arguments that the longer way may take
 
 
@@ -20,24 +22,13 @@ _REFUSED = (IndexError, TypeError)  # what an op raises for arguments that the l
 
 def axes_of(axis, ndim, where):
     """The axes to reduce, counted from the front; None names all. A 0-d array has the axes 0 and -1 here, as in NumPy."""
-    if axis is None:
-        return tuple(range(ndim))
-    try:
-        axes = _axes(axis)
-    except TypeError:
-        raise TypeError("%s: axis is an integer, a tuple of integers or None, not %r" % (where, axis)) from None
-    if not ndim and axes in ((0,), (-1,)):
-        return ()
-    axes = tuple([_normalize_axis(one, ndim, where) for one in axes])
-    if len(set(axes)) < len(axes):
-        raise ValueError("%s: axis is %r, which names an axis twice" % (where, axis))
-    return axes
+    return () if not ndim and axis in (0, -1) else _normalize_axes(axis, ndim, where)
 
 
 def mask_of(where, shape, name):
     """The argument `where` as booleans of x's shape."""
     mask = _as_array(where, name)
-    mask = mask if mask.dtype is _bool else astype(mask, _bool)
+    mask = _cast(mask, _bool)
     if mask.ndim > len(shape):
         raise ValueError("%s: where has %d axes, the array only %d" % (name, mask.ndim, len(shape)))
     return broadcast_to(mask, shape)
@@ -48,7 +39,7 @@ def _of_dtype(value, dtype, name):
     value = _as_array(value, name)
     if value.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError("%s: initial is complex, the result is %s" % (name, dtype.name))
-    return value if value.dtype is dtype else astype(value, dtype)
+    return _cast(value, dtype)
 
 
 def masked(x, where, fill, name):
@@ -87,13 +78,13 @@ def _total(name, identity, combine, doc):
                 pass
         x = _as_array(a, name)
         if dtype is None and out is not None and x.dtype.kind != "c":
-            dtype = out.dtype
+            dtype = _output(out, name).dtype
         if where is not True:
             x = masked(x, where, identity, name)
         result = call(x, axes_of(axis, x.ndim, name), keepdims, _number(dtype))
         if initial is not None:
             result = _op(combine)(result, _of_dtype(initial, result.dtype, name))
-        return _finish(result, out)
+        return _finish(result, out, where=name)
     return _named(function, name, doc)
 
 
@@ -145,12 +136,12 @@ def _extreme(name, doc):
                 raise ValueError("%s: a reduction with where needs initial, because it may be left with no element" % name)
             x = masked(x, where, initial, name)
         if initial is None:
-            return _finish(_ordered(call, x, axes, keepdims), out)
+            return _finish(_ordered(call, x, axes, keepdims), out, where=name)
         rows, shape = last_axis(x, axes, keepdims)
         initial = broadcast_to(_of_dtype(initial, x.dtype, name), shape)
         if rows.shape[-1]:
             initial = _ordered(call, _op("stack")([_ordered(call, x, axes, keepdims), initial], 0), (0,), False)
-        return _finish(_op("copy")(initial), out)
+        return _finish(_op("copy")(initial), out, where=name)
     return _named(function, name, doc)
 
 
@@ -158,7 +149,7 @@ def _ordered(call, x, axes, keepdims):
     """The op on dtypes that C does not order, too: bools count as 0 and 1, complex numbers order by real and then imaginary
     part; NaN wins."""
     if x.dtype.kind == "b":
-        return astype(call(astype(x, "uint8"), axes, keepdims), _bool)
+        return _cast(call(_cast(x, _uint8), axes, keepdims), _bool)
     if x.dtype.kind != "c":
         return call(x, axes, keepdims)
     rows, shape = last_axis(x, axes, keepdims)
@@ -207,7 +198,7 @@ def _truth(name, identity, doc):
         x = _as_array(a, name)
         if where is not True:
             x = masked(x, where, identity, name)
-        return _finish(call(x, axes_of(axis, x.ndim, name), keepdims), out, "unsafe")
+        return _finish(call(x, axes_of(axis, x.ndim, name), keepdims), out, "unsafe", name)
     return _named(function, name, doc)
 
 
@@ -239,24 +230,24 @@ _mean, _var, _std = _op("mean"), _op("var"), _op("std")
 def _averaged(x, dtype):
     """x in the dtype that its mean is computed in: integers and bools become float64 where no other is asked for."""
     if dtype is None:
-        return astype(x, _float64) if x.dtype.kind in "biu" else x
+        return _cast(x, _float64) if x.dtype.kind in "biu" else x
     dtype = _dtypes.of(dtype)
     if dtype.kind in "biu":
-        return astype(x, _float64)
-    return x if x.dtype is dtype else astype(x, dtype)
+        return _cast(x, _float64)
+    return _cast(x, dtype)
 
 
 def _in_dtype(result, dtype):
     """A result in the dtype asked for, which integer dtypes are not computed in."""
-    return result if dtype is None or result.dtype is _dtypes.of(dtype) else astype(result, _dtypes.of(dtype))
+    return result if dtype is None else _cast(result, _dtypes.of(dtype))
 
 
 def _mean_of_chosen(x, axes, keepdims, where, name):
     """The mean of the elements that a mask chooses; NaN for none."""
-    wide = astype(x, "float32") if x.dtype.kind == "f" and x.dtype.bits < 32 else x
+    wide = _cast(x, _float32) if x.dtype.kind == "f" and x.dtype.bits < 32 else x
     total = _op("sum")(masked(wide, where, 0, name), axes, keepdims, 0)
     count = _op("sum")(mask_of(where, x.shape, name), axes, keepdims, 0)
-    return astype(_op("true_divide")(total, astype(count, total.dtype)), x.dtype, copy=False)
+    return _cast(_op("true_divide")(total, _cast(count, total.dtype)), x.dtype)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
@@ -272,13 +263,13 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """
     if type(a) is Array and dtype is None and out is None and where is True:
         try:
-            return _mean(a if a.dtype.kind in "fc" else astype(a, _float64), None if axis is None else _axes(axis), keepdims)
+            return _mean(a if a.dtype.kind in "fc" else _cast(a, _float64), None if axis is None else _axes(axis), keepdims)
         except _REFUSED:
             pass
     x = _averaged(_as_array(a, "mean"), dtype)
     axes = axes_of(axis, x.ndim, "mean")
     result = _mean(x, axes, keepdims) if where is True else _mean_of_chosen(x, axes, keepdims, where, "mean")
-    return _finish(_in_dtype(result, dtype), out, "unsafe")
+    return _finish(_in_dtype(result, dtype), out, "unsafe", "mean")
 
 
 def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, correction):
@@ -290,8 +281,8 @@ def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, cor
     x = _averaged(_as_array(a, name), dtype)
     axes = axes_of(axis, x.ndim, name)
     if where is True and given is None:
-        return _finish(_in_dtype(call(x, axes, keepdims, float(ddof)), dtype), out, "unsafe")
-    wide = astype(x, "float32") if x.dtype.kind == "f" and x.dtype.bits < 32 else x
+        return _finish(_in_dtype(call(x, axes, keepdims, float(ddof)), dtype), out, "unsafe", name)
+    wide = _cast(x, _float32) if x.dtype.kind == "f" and x.dtype.bits < 32 else x
     if given is None:
         given = _mean_of_chosen(wide, axes, True, where, name)
     distance = _op("subtract")(wide, _as_array(given, name))
@@ -303,11 +294,11 @@ def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, cor
         square = masked(square, where, 0, name)
         count = _op("sum")(mask_of(where, x.shape, name), axes, keepdims, 0)
     total = _op("sum")(square, axes, keepdims, 0)
-    divisor = _op("maximum")(astype(asarray(count), total.dtype) - ddof, asarray(0, dtype=total.dtype))
+    divisor = _op("maximum")(_cast(asarray(count), total.dtype) - ddof, asarray(0, dtype=total.dtype))
     result = _op("true_divide")(total, divisor)
-    result = astype(_op("sqrt")(result) if name == "std" else result,
-                    x.dtype if x.dtype.kind == "f" else result.dtype, copy=False)
-    return _finish(_in_dtype(result, dtype), out, "unsafe")
+    result = _op("sqrt")(result) if name == "std" else result
+    result = _cast(result, x.dtype) if x.dtype.kind == "f" else result
+    return _finish(_in_dtype(result, dtype), out, "unsafe", name)
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
@@ -327,7 +318,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
-            return _var(a if a.dtype.kind in "fc" else astype(a, _float64), None if axis is None else _axes(axis), keepdims,
+            return _var(a if a.dtype.kind in "fc" else _cast(a, _float64), None if axis is None else _axes(axis), keepdims,
                         float(ddof if correction is None else correction))
         except _REFUSED:
             pass
@@ -347,7 +338,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
-            return _std(a if a.dtype.kind in "fc" else astype(a, _float64), None if axis is None else _axes(axis), keepdims,
+            return _std(a if a.dtype.kind in "fc" else _cast(a, _float64), None if axis is None else _axes(axis), keepdims,
                         float(ddof if correction is None else correction))
         except _REFUSED:
             pass
@@ -370,8 +361,8 @@ def _running(name, doc):
         elif not 0 <= axis < x.ndim:
             axis = _normalize_axis(axis, x.ndim, name)
         if dtype is None and out is not None and x.dtype.kind != "c":
-            dtype = out.dtype
-        return _finish(call(x, axis, False, False, include_initial, _number(dtype)), out)
+            dtype = _output(out, name).dtype
+        return _finish(call(x, axis, False, False, include_initial, _number(dtype)), out, where=name)
     return _named(function, name, doc)
 
 
@@ -426,7 +417,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
         dtype = result_type(x, *joined)
         edges = [edge if edge.ndim else broadcast_to(edge, edge_shape) for edge in joined]
         parts = edges[:1] * (prepend is not None) + [x] + edges[-1:] * (append is not None)
-        x = _op("concat")([astype(part, dtype, copy=False) for part in parts], axis)
+        x = _op("concat")([_cast(part, dtype) for part in parts], axis)
     if x.dtype.kind != "b":
         return _op("diff")(x, None, None, axis, n)
     for _ in range(_builtins.min(n, x.shape[axis])):

@@ -7,12 +7,12 @@ from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
 from nd4c._core import Array
 from nd4c._creation import asarray
-from nd4c._dtype_functions import astype, result_type
+from nd4c._dtype_functions import result_type
 from nd4c._manipulation import unstack
 from nd4c._reductions import axes_of as _axes_of
-from nd4c._support import as_array as _as_array, finish as _finish, normalize_axis as _normalize_axis, op as _op
+from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op
 
-_int64 = _dtypes.DEFAULTS[int]
+_bool, _uint8, _int64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "int64")]
 _REFUSED = (IndexError, TypeError)  # what an op raises for arguments that the longer way may take
 
 
@@ -43,7 +43,7 @@ def _arg(name, largest, doc):
             result = _op("reshape")(result, (1,) * x.ndim)
         elif not x.ndim:
             result = _op("reshape")(result, ())
-        return _finish(result, out)
+        return _finish(result, out, where=name)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -61,14 +61,14 @@ def _whole_axis(axis, ndim, name):
 def _place_of_extreme(call, x, axis, keepdims, largest):
     """The op on dtypes that C does not order, too: the first place in the sorted order, NaN before all others."""
     if x.dtype.kind == "b":
-        x = astype(x, "uint8")
+        x = _cast(x, _uint8)
     if x.dtype.kind != "c" or not x.shape[axis]:
         return call(x, axis, keepdims)
     order = _op("argsort")(x, axis, largest)
     first = (slice(None),) * axis + (slice(0, 1) if keepdims else 0,)
     if largest:
         return order[first]
-    unknown = astype(_op("is_nan")(x), "uint8")
+    unknown = _cast(_op("is_nan")(x), _uint8)
     return _op("where")(_op("any")(unknown, (axis,), keepdims), _op("argmax")(unknown, axis, keepdims), order[first])
 
 
@@ -160,7 +160,7 @@ def searchsorted(a, v, side="left", sorter=None):
     if x.dtype.kind == "c":
         return _search_complex(x if order is None else x[order], values, side)
     if x.dtype.kind == "b":
-        x, values = astype(x, "uint8"), astype(values, "uint8")
+        x, values = _cast(x, _uint8), _cast(values, _uint8)
     return _op("searchsorted")(x, values, order, side == "right")
 
 
@@ -171,7 +171,7 @@ def _search_complex(x, values, side):
     order = _op("argsort")(_op("concat")(both, 0), 0, False)
     first = wanted.size if side == "left" else x.size
     is_wanted = _op("less" if side == "left" else "greater_equal")(order, asarray(first))
-    before = _op("cumulative_sum")(astype(_op("logical_not")(is_wanted), _int64), 0, False, False, False, 0)
+    before = _op("cumulative_sum")(_cast(_op("logical_not")(is_wanted), _int64), 0, False, False, False, 0)
     places = order[is_wanted] if side == "left" else order[is_wanted] - first
     return _op("reshape")(before[is_wanted][_op("argsort")(places, 0, False)], values.shape)
 
@@ -182,7 +182,7 @@ def _shared_dtype(a, b, name):
     if type(plain[0]) is not Array and type(plain[1]) is not Array:
         plain = [asarray(x) for x in plain]
     dtype = result_type(*plain)
-    return tuple([astype(x, dtype, copy=False) if type(x) is Array else asarray(x, dtype=dtype) for x in plain])
+    return tuple([_cast(x, dtype) if type(x) is Array else asarray(x, dtype=dtype) for x in plain])
 
 
 def where(condition, x=None, y=None, /):
@@ -200,7 +200,7 @@ def where(condition, x=None, y=None, /):
             raise ValueError("where: either both or neither of x and y are to be given")
         return nonzero(condition)
     if type(condition) is not Array or condition.dtype.kind != "b":
-        condition = astype(_as_array(condition, "where"), "bool", copy=False)
+        condition = _cast(_as_array(condition, "where"), _bool)
     if type(x) is Array and type(y) is Array and x.dtype is y.dtype:
         return _op("where")(condition, x, y)
     return _op("where")(condition, *_shared_dtype(x, y, "where"))
@@ -362,7 +362,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     places = _whole(indices, "take")
     if mode != "raise":
         places = _brought_in(places, x.shape[axis], mode)
-    return _finish(_op("take")(x, places, (axis,), 0), out)
+    return _finish(_op("take")(x, places, (axis,), 0), out, where="take")
 
 
 def _brought_in(places, extent, mode):
@@ -412,4 +412,4 @@ def _whole(indices, where, name="indices"):
         return indices
     if indices.dtype.kind not in "iu" and indices.size:
         raise TypeError("%s: %s are integers, not %s" % (where, name, indices.dtype.name))
-    return _op("cast")(indices, _int64.number)
+    return _cast(indices, _int64)

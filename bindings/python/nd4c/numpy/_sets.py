@@ -1,12 +1,16 @@
 """Distinct elements and operations on sets: NumPy's unique, and what its neighbours compute of two arrays."""
 import builtins as _builtins
 
-from nd4c._dtype_functions import astype, result_type
+from nd4c import _dtypes
+from nd4c._creation import asarray
+from nd4c._dtype_functions import result_type
 from nd4c._reductions import diff
 from nd4c._sorting import flattened, isin
-from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+from nd4c._support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["ediff1d", "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique"]
+
+_INT = _dtypes.DEFAULTS[int].number
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
@@ -44,16 +48,11 @@ def _distinct(x, equal_nan=True):
     most = _op("sum")(counts[first:], None, True, 0)
     least = _op("min")(index[first:], None, True)
     return (values[kept], _op("concat")([index[:first], least], 0),
-            _op("minimum")(inverse, _of(first, inverse)), _op("concat")([counts[:first], most], 0))
+            _op("minimum")(inverse, asarray(first)), _op("concat")([counts[:first], most], 0))
 
 
 def _is_nan(x):
     return _builtins.bool(_op("is_nan")(x))
-
-
-def _of(number, like):
-    """A number as an array of the dtype of another."""
-    return _op("full")(astype(_as_array(number, "unique"), like.dtype), ())
 
 
 def _distinct_slices(x, axis):
@@ -61,12 +60,12 @@ def _distinct_slices(x, axis):
     if x.size or not x.shape[axis]:
         return _op("unique")(x, (axis,), True) if x.size else _no_slices(x)
     first = x[(slice(None),) * axis + (slice(0, 1),)]
-    places = _op("zeros")((x.shape[axis],), _as_array(0, "unique").dtype.number)
-    return first, places[:1], places, _as_array([x.shape[axis]], "unique")
+    places = _op("zeros")((x.shape[axis],), _INT)
+    return first, places[:1], places, asarray([x.shape[axis]])
 
 
 def _no_slices(x):
-    none = _op("zeros")((0,), _as_array(0, "unique").dtype.number)
+    none = _op("zeros")((0,), _INT)
     return x, none, none, none
 
 
@@ -75,7 +74,7 @@ def _two(a, b, name):
     x, y = flattened(_as_array(a, name)), flattened(_as_array(b, name))
     if x.dtype is not y.dtype:
         dtype = result_type(x, y)
-        x, y = astype(x, dtype, copy=False), astype(y, dtype, copy=False)
+        x, y = _cast(x, dtype), _cast(y, dtype)
     return x, y
 
 
@@ -153,7 +152,7 @@ def setxor1d(ar1, ar2, assume_unique=False):
     ranked = _op("sort")(_op("concat")([x, y], 0), 0, False)
     if not ranked.size:
         return ranked
-    edge = _as_array([True], "setxor1d")
+    edge = asarray([True])
     differs = _op("concat")([edge, _op("not_equal")(ranked[1:], ranked[:-1]), edge], 0)
     return ranked[_op("logical_and")(differs[1:], differs[:-1])]
 
@@ -181,4 +180,4 @@ def _edge(edge, dtype, name):
     order = "buifc"
     if order.index(edge.dtype.kind) > order.index(dtype.kind):
         raise TypeError("ediff1d: %s is %s, which does not become %s, the dtype of the array" % (name, edge.dtype.name, dtype.name))
-    return astype(edge, dtype, copy=False)
+    return _cast(edge, dtype)

@@ -1,8 +1,8 @@
 """Partial sorts, sorts by several keys, and indices of what is not 0: NumPy's functions beyond the standard's."""
+from nd4c import _dtypes
 from nd4c._creation import asarray
-from nd4c._dtype_functions import astype
 from nd4c._sorting import argsort, check_sorting, flattened, sort
-from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
+from nd4c._support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 __all__ = ["argpartition", "argwhere", "flatnonzero", "lexsort", "partition", "sort_complex", "top_k"]
 
@@ -97,7 +97,7 @@ def sort_complex(a):
     if x.dtype.kind == "c":
         return x
     small = x.dtype.name in ("int8", "uint8", "int16", "uint16", "float32")
-    return astype(x, "complex64" if small else "complex128")
+    return _cast(x, _dtypes.by_name["complex64" if small else "complex128"])
 
 
 def flatnonzero(a):
