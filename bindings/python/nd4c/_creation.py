@@ -18,23 +18,85 @@ _DEEP = {list, tuple, range}
 _to_device = bind("nd4c_array_to_device")
 _wait = bind("nd4c_array_wait")
 _from_nested = getattr(core, "from_nested", None)
-_copy, _cast, _stack = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["stack"]
+_copy, _cast, _stack, _transpose = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["stack"], NUMBERS["transpose"]
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """An array of numbers, nested lists, buffers, or other libraries' arrays, whose memory is shared where that is possible.
 
-    copy: True always copies, False never does (ValueError), None copies only if sharing is impossible."""
+    Shapes: of the nesting; all lists of one depth have the same length.
+    Dtypes: of the numbers, int64, float64, complex128 or bool, unless `dtype` names one; arrays keep theirs.
+    copy: True always copies, False never does, None copies only where sharing is impossible.
+    order: "C" and "F" lay the elements out row by row or column by column; None, "K" and "A" keep the order that `a` has.
+    Errors: ValueError for ragged lists, and for copy=False where only a copy is possible; TypeError for objects of which no array
+    can be made; OverflowError for an integer that the dtype does not hold.
+
+    >>> nd4c.asarray([[1, 2], [3, 4.5]])
+    array([[1. , 2. ],
+           [3. , 4.5]])
+    >>> nd4c.asarray([1, 2], "float32")
+    array([1., 2.], dtype=float32)
+    """
     wanted = None if dtype is None else _dtypes.of(dtype)
-    if type(obj) is Array:
-        return _finish(obj, wanted, device, copy, shared=True)
-    if device is None and copy is None and type(obj) in _PYTHON:
-        return from_python(obj, wanted)
-    if isinstance(obj, (bool, int, float, complex, str, list, tuple, range)) and not hasattr(obj, "dtype"):
+    if like is not None:
+        check_like(like, "asarray")
+    if order is not None:
+        return ordered(asarray(a, wanted, device=device, copy=copy), order, copy, "asarray")
+    if type(a) is Array:
+        return _finish(a, wanted, device, copy, shared=True)
+    if device is None and copy is None and type(a) in _PYTHON:
+        return from_python(a, wanted)
+    if isinstance(a, (bool, int, float, complex, str, list, tuple, range)) and not hasattr(a, "dtype"):
         if copy is False:
             raise ValueError("asarray: Python numbers and lists cannot be taken without a copy; leave copy=False out")
-        return _finish(from_python(obj, wanted), wanted, device, None, shared=False)
-    return _finish(_foreign(obj), wanted, device, copy, shared=True)
+        return _finish(from_python(a, wanted), wanted, device, None, shared=False)
+    return _finish(_foreign(a, wanted), wanted, device, copy, shared=True)
+
+
+def check_like(like, where):
+    """Refuses a `like` that is no array of a library with NumPy's protocol: results are nd4c's whatever it is."""
+    if not hasattr(like, "__array_function__"):
+        raise TypeError("%s: like is a %s; it may be an nd4c.Array or None" % (where, type(like).__name__))
+
+
+# -- layouts ---------------------------------------------------------------------------------------------------------
+
+def check_order(order, where, permitted="CFAK"):
+    """NumPy's letter of a layout, in upper case; None: the first one permitted."""
+    if order is None:
+        return permitted[0]
+    if not isinstance(order, str):
+        raise TypeError("%s: order is %r; it may be %s" % (where, order, ", ".join(map(repr, permitted))))
+    if order.upper() not in tuple(permitted):
+        raise ValueError("%s: order must be one of %s (got %r)" % (where, ", ".join(map(repr, permitted)), order))
+    return order.upper()
+
+
+def is_fortran(array):
+    """Whether the elements lie column by column, the first index fastest."""
+    return _memory.is_contiguous(calls[_transpose](array, None))
+
+
+def fortran_copy(array):
+    """A copy whose elements lie column by column: a transposed view of the transposed copy."""
+    return calls[_transpose](copied(calls[_transpose](array, None)), None)
+
+
+def copied_in(array, order):
+    """A copy in the layout that order names; K and A keep an F-contiguous array so."""
+    if order == "F" or (order in "KA" and not _memory.is_contiguous(array) and is_fortran(array)):
+        return fortran_copy(array)
+    return copied(array)
+
+
+def ordered(array, order, copy, where):
+    """The array in the layout that order names; a copy only where the layout asks for one."""
+    order = check_order(order, where)
+    if order in "KA" or (_memory.is_contiguous if order == "C" else is_fortran)(array):
+        return array
+    if copy is False:
+        raise ValueError("%s: the array is not in order %r and copy=False forbids a copy; leave copy=False out" % (where, order))
+    return copied_in(array, order)
 
 
 def _finish(array, wanted, device, copy, shared):
@@ -85,7 +147,7 @@ def to_device(array, device):
 
 # -- other libraries' objects ----------------------------------------------------------------------------------------
 
-def _foreign(obj):
+def _foreign(obj, wanted):
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(obj, numpy.generic):
         obj = numpy.asarray(obj)
@@ -105,11 +167,11 @@ def _foreign(obj):
         converted = obj.__array__()
         return _from_numpy(converted, converted.__array_interface__)
     if hasattr(obj, "__len__") and hasattr(obj, "__getitem__") and not hasattr(obj, "keys"):
-        return from_python(list(obj), None)
+        return from_python(list(obj), wanted)
     for base in (int, float, complex):
         method = {int: "__index__", float: "__float__", complex: "__complex__"}[base]
         if hasattr(obj, method):
-            return from_python(base(obj), None)
+            return from_python(base(obj), wanted)
     raise TypeError("asarray: no array can be made of %s; pass numbers, nested lists, a buffer, or an object with "
                     "__dlpack__ or __array_interface__" % type(obj).__name__)
 
@@ -143,7 +205,7 @@ def from_python(obj, wanted):
     if kinds and kinds <= _NUMBERS:
         return _packed(obj, (len(obj),), kinds, wanted)
     if not kinds <= _DEEP and any(type(item) is Array or hasattr(item, "__dlpack__") for item in obj):
-        return _stacked(obj)
+        return _stacked(obj, wanted)
     shape = []
     level = obj
     while isinstance(level, (list, tuple, range)):
@@ -155,16 +217,22 @@ def from_python(obj, wanted):
             break
         level = level[0]
     if level is not obj and hasattr(level, "ndim"):
-        return _stacked(obj)
+        return _stacked(obj, wanted)
     flat = []
     _flatten(obj, shape, 0, (), flat)
     kinds = set(map(type, flat))
     return _packed(flat, tuple(shape), {kind if kind in _KINDS else None for kind in kinds}, wanted)
 
 
-def _stacked(items):
+def _stacked(items, wanted):
     """Lists of arrays: joined along a new axis, as NumPy does."""
-    return calls[_stack]([asarray(item) for item in items], 0)
+    arrays = [asarray(item, wanted) for item in items]
+    shape = arrays[0].shape
+    for number, array in enumerate(arrays):
+        if array.shape != shape:
+            raise ValueError("asarray: the list is ragged: the item [%d] has the shape %s, those before it have %s"
+                             % (number, array.shape, shape))
+    return calls[_stack](arrays, 0)
 
 
 def _flatten(obj, shape, depth, position, flat):

@@ -1,36 +1,75 @@
 """Functions that change shapes and join arrays."""
 import builtins as _builtins
 import ctypes as _ctypes
+from operator import index as _index
 
-from nd4c import _creation
+from nd4c import _creation, _dtypes
 from nd4c._abi import MAX_RANK as _MAX_RANK
 from nd4c._arguments import axes as _axes, shape as _shape_of
 from nd4c._core import Array, from_handle as _from_handle, handle as _handle
 from nd4c._errors import check as _check
 from nd4c._library import bind as _bind
-from nd4c._support import array as _array, op as _op
+from nd4c._memory import is_contiguous as _is_contiguous
+from nd4c._support import (
+    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis, op as _op,
+    output as _output)
 
 _broadcast_arrays, _unstack = _bind("nd4c_broadcast_arrays"), _bind("nd4c_unstack")
 
 
 def list_call(call, arrays, where, *middle):
-    handles = (_ctypes.c_void_p * len(arrays))(*[_handle(_array(a, where)) for a in arrays])
+    handles = (_ctypes.c_void_p * len(arrays))(*[_handle(a) for a in arrays])
     outs = (_ctypes.c_void_p * len(arrays))()
     _check(call(handles, *middle, outs, len(arrays)))
     return tuple(_from_handle(out) for out in outs)
 
 
-def broadcast_arrays(*arrays):
-    """All arrays seen with the one shape that they broadcast to."""
+def list_of(arrays, where):
+    """The arrays of an argument that is a list of them, or one array whose slices are meant."""
+    if type(arrays) is Array:
+        return unstack(arrays)
+    if not hasattr(arrays, "__len__") or not hasattr(arrays, "__getitem__"):
+        raise TypeError("%s: arrays is a %s; pass a list or tuple of arrays" % (where, type(arrays).__name__))
+    return [a if type(a) is Array else _as_array(a, where) for a in arrays]
+
+
+def normal_axes(axis, ndim, where, argument="", repeated=False):
+    """A tuple of axes counted from the front; ValueError for one that is named twice, unless repeated ones may be."""
+    axes = tuple([_normalize_axis(one, ndim, where) for one in _axes(axis)])
+    if not repeated and len(set(axes)) < len(axes):
+        raise ValueError("%s: repeated axis%s: %s" % (where, argument and " in `%s` argument" % argument, axis))
+    return axes
+
+
+def broadcast_arrays(*args, subok=False):
+    """All arrays seen with the one shape that they broadcast to.
+
+    Shapes: those of the arrays broadcast. The results are views, a tuple. Dtypes: each array's own.
+    Errors: ValueError for shapes that do not broadcast.
+
+    >>> nd4c.broadcast_arrays([1, 2], [[3], [4]])[1]
+    array([[3, 3],
+           [4, 4]])
+    """
+    arrays = [_as_array(a, "broadcast_arrays") for a in args]
     return list_call(_broadcast_arrays, arrays, "broadcast_arrays") if arrays else ()
 
 
 _shapes_broadcast = _bind("nd4c_shapes_broadcast", keeps_gil=True)
 
 
-def broadcast_shapes(*shapes):
-    """The one shape that several broadcast to."""
-    shapes = [_shape_of(shape) for shape in shapes]
+def broadcast_shapes(*args):
+    """The one shape that several broadcast to.
+
+    Shapes: tuples or single numbers; the result is a tuple. Errors: ValueError for shapes that do not broadcast.
+
+    >>> nd4c.broadcast_shapes((3, 1), (1, 4), 4)
+    (3, 4)
+    """
+    shapes = [_shape_of(shape) for shape in args]
+    for shape in shapes:
+        if _builtins.any(extent < 0 for extent in shape):
+            raise ValueError("broadcast_shapes: the shape %s has a negative extent" % (shape,))
     count = len(shapes)
     lists = [(_ctypes.c_int64 * len(shape))(*shape) for shape in shapes]
     ranks = (_ctypes.c_int32 * count)(*map(len, shapes))
@@ -40,104 +79,316 @@ def broadcast_shapes(*shapes):
     return tuple(extents[:rank.value])
 
 
-def broadcast_to(x, /, shape):
-    """x repeated to a shape: a view."""
-    return _op("broadcast_to")(x, _shape_of(shape))
+def broadcast_to(array, shape, subok=False):
+    """An array repeated to a shape: a view.
+
+    Shapes: shape, to which array's broadcasts. Dtypes: any. Writing into the view writes into all places that share an element.
+    Errors: ValueError if the shape does not fit.
+
+    >>> nd4c.broadcast_to([1, 2, 3], (2, 3))
+    array([[1, 2, 3],
+           [1, 2, 3]])
+    """
+    return _op("broadcast_to")(array if type(array) is Array else _as_array(array, "broadcast_to"), _shape_of(shape))
 
 
-def concat(arrays, /, *, axis=0):
-    """Arrays joined along an axis; None: of all flattened."""
-    arrays = [_array(a, "concat") for a in arrays]
+def concat(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """Arrays joined along an axis; None: of all flattened.
+
+    Shapes: equal but for the axis. Dtypes: promoted, unless dtype or out says another, to which casting allows to go.
+    Errors: ValueError for no array, an array without axes and shapes that do not fit; AxisError; TypeError if casting forbids it.
+
+    >>> nd4c.concat([[1, 2], [3]])
+    array([1, 2, 3])
+    >>> nd4c.concat([nd4c.ones((1, 2)), nd4c.zeros((1, 2))], axis=1)
+    array([[1., 1., 0., 0.]])
+    """
+    arrays = list_of(arrays, "concat")
+    if not arrays:
+        raise ValueError("concat: the list of arrays is empty; at least one is needed")
     if axis is None:
-        arrays, axis = [_op("reshape")(a, (-1,)) if a.size else _op("reshape")(a, (0,)) for a in arrays], 0
-    return _op("concat")(arrays, axis)
+        arrays, axis = [ravel(a) for a in arrays], 0
+    ndim = arrays[0].ndim
+    if not ndim:
+        raise ValueError("concat: arrays without axes cannot be joined; stack() makes an axis of them")
+    if axis != 0:
+        axis = _normalize_axis(axis, ndim, "concat")
+    return _joined("concat", arrays, axis, out, dtype, casting)
 
 
-def expand_dims(x, /, axis):
-    """x with axes of length 1 at the given places of the result."""
-    return _op("expand_dims")(x, _axes(axis))
+def _joined(name, arrays, axis, out, dtype, casting):
+    if dtype is None and out is None:
+        return _op(name)(arrays, axis)
+    if dtype is not None and out is not None:
+        raise TypeError("%s: dtype and out are given; the result has out's dtype, leave dtype out" % name)
+    wanted = _dtypes.of(dtype) if out is None else _output(out, name).dtype
+    for a in arrays:
+        if not _castable(a.dtype, wanted, casting):
+            raise TypeError("%s: Cannot cast array data from %r to %r according to the rule %r; casting='unsafe' allows it"
+                            % (name, a.dtype, wanted, casting))
+    return _finish(_op(name)([_cast(a, wanted) for a in arrays], axis), out, "unsafe", name)
 
 
-def flip(x, /, *, axis=None):
-    """x with the order along axes (None: all) reversed."""
-    return _op("flip")(x, _axes(axis))
+def expand_dims(a, axis):
+    """An array with axes of length 1 at the given places of the result: a view.
+
+    Shapes: axis, one number or several. Dtypes: any. Errors: AxisError for a place outside; ValueError for one named twice.
+
+    >>> nd4c.expand_dims([1, 2], 0)
+    array([[1, 2]])
+    """
+    a = _as_array(a, "expand_dims")
+    axes = _axes(axis)
+    return _op("expand_dims")(a, normal_axes(axes, a.ndim + len(axes), "expand_dims"))
 
 
-def moveaxis(x, source, destination, /):
-    """x with axes moved to other places."""
-    return _op("moveaxis")(x, _axes(source), _axes(destination))
+def flip(m, axis=None):
+    """An array with the order along axes (None: all) reversed: a view.
+
+    Shapes: any. Dtypes: any. Errors: AxisError for an axis outside.
+
+    >>> nd4c.flip([[1, 2], [3, 4]], 1)
+    array([[2, 1],
+           [4, 3]])
+    """
+    m = _as_array(m, "flip")
+    return _op("flip")(m, None if axis is None else normal_axes(axis, m.ndim, "flip"))
 
 
-def permute_dims(x, /, axes):
-    """x with its axes in another order."""
-    axes = tuple(axes)
-    if not axes:
-        if _array(x, "permute_dims").ndim:
-            raise ValueError("permute_dims: axes are (), the array has %d" % x.ndim)
-        return x
-    return _op("transpose")(x, axes)
+def moveaxis(a, source, destination):
+    """An array with axes moved to other places, the others in their order: a view.
+
+    Shapes: source and destination name as many axes. Dtypes: any.
+    Errors: AxisError for an axis outside; ValueError for different numbers of axes and for one named twice.
+
+    >>> nd4c.moveaxis(nd4c.zeros((3, 4, 5)), 0, -1).shape
+    (4, 5, 3)
+    """
+    a = _as_array(a, "moveaxis")
+    source = normal_axes(source, a.ndim, "moveaxis", "source")
+    destination = normal_axes(destination, a.ndim, "moveaxis", "destination")
+    if len(source) != len(destination):
+        raise ValueError("moveaxis: `source` and `destination` arguments must have the same number of elements, not %d and %d"
+                         % (len(source), len(destination)))
+    return _op("moveaxis")(a, source, destination)
 
 
-def repeat(x, repeats, /, *, axis=None):
-    """Each element repeated along an axis; None: of x flattened."""
-    axes = None if axis is None else (axis,)
-    if type(repeats) is not Array:
-        return _op("repeat")(x, None, _axes(repeats), axes, -1)
-    if not repeats.ndim:
-        return _op("repeat")(x, None, (int(repeats),), axes, -1)
-    extent = _array(x, "repeat").size if axis is None else x.shape[axis]
-    if repeats.size == 1 and extent != 1:
-        return _op("repeat")(x, None, (int(repeats[0]),), axes, -1)
-    return _op("repeat")(x, None, repeats.tolist(), axes, -1) if repeats.size else _op("copy")(
-        x if axis is not None else _op("reshape")(x, (-1,) if x.size else (0,)))
+def permute_dims(a, axes=None):
+    """An array with its axes in another order; None: reversed. A view.
+
+    Shapes: axes names each axis once. Dtypes: any. Errors: AxisError for an axis outside; ValueError for too few or repeated ones.
+
+    >>> nd4c.permute_dims(nd4c.zeros((3, 4, 5)), (2, 0, 1)).shape
+    (5, 3, 4)
+    """
+    a = _as_array(a, "transpose")
+    if axes is None:
+        return _op("transpose")(a, None)
+    axes = _axes(axes)
+    if len(axes) != a.ndim:
+        raise ValueError("transpose: axes don't match array: axes are %s, the array has %d" % (axes, a.ndim))
+    return _op("transpose")(a, normal_axes(axes, a.ndim, "transpose")) if axes else a
 
 
-def reshape(x, /, shape, *, copy=None):
-    """x in another shape of as many elements; one extent may be -1. A view where the strides allow it."""
-    result = _op("reshape")(x, _shape_of(shape))
+def ravel(a, order="C"):
+    """All elements along one axis: a view where the strides allow it.
+
+    order: "C" row by row, "F" column by column, "A" by columns if the array lies so, "K" as "A".
+
+    >>> nd4c.numpy.ravel([[1, 2], [3, 4]], order="F")
+    array([1, 3, 2, 4])
+    """
+    a = _as_array(a, "ravel")
+    if order != "C":
+        order = _creation.check_order(order, "ravel")
+        if order == "F" or (order in "AK" and not _is_contiguous(a) and _creation.is_fortran(a)):
+            a = _op("transpose")(a, None)
+    return _op("reshape")(a, (a.size,))
+
+
+def repeat(a, repeats, axis=None):
+    """Each slice along an axis repeated; None: each element of the array flattened.
+
+    Shapes: repeats, one number for all slices or one for each. Dtypes: any; repeats are integers.
+    Errors: AxisError; ValueError for negative repeats or a wrong number of them; TypeError for repeats that are no integers.
+
+    >>> nd4c.repeat([3, 4], 2)
+    array([3, 3, 4, 4])
+    >>> nd4c.repeat([[1, 2], [3, 4]], [1, 2], axis=0)
+    array([[1, 2],
+           [3, 4],
+           [3, 4]])
+    """
+    a = _as_array(a, "repeat")
+    axes = None if axis is None else (_normalize_axis(axis, a.ndim, "repeat"),)
+    if axes is not None and not a.ndim:
+        a = _op("reshape")(a, (1,))
+    if type(repeats) is int:
+        return _op("repeat")(a, None, (repeats,), axes, -1)
+    counts = _as_array(repeats, "repeat")
+    if counts.dtype.kind not in "biu" and counts.size:
+        raise TypeError("repeat: repeats are integers, not %s" % counts.dtype.name)
+    if counts.ndim > 1:
+        raise ValueError("repeat: repeats have the shape %s; they are one number or a list" % (counts.shape,))
+    counts = [int(count) for count in ravel(counts).tolist()]
+    extent = a.size if axes is None else a.shape[axes[0]]
+    if len(counts) not in (1, extent):
+        raise ValueError("repeat: operands could not be broadcast: %d repeats for %d slices" % (len(counts), extent))
+    if not counts:
+        return _op("copy")(a if axes is not None else ravel(a))
+    return _op("repeat")(a, None, tuple(counts), axes, -1)
+
+
+def reshape(a, /, shape, order="C", *, copy=None):
+    """An array in another shape of as many elements; one extent may be -1. A view where the strides allow it.
+
+    order: "C" takes and places elements row by row, "F" column by column, "A" as "F" if the array lies by columns, else as "C".
+    copy: True always copies, False never does. Dtypes: any.
+    Errors: ValueError for another number of elements, and for copy=False where only a copy is possible.
+
+    >>> nd4c.reshape([1, 2, 3, 4], (2, -1), order="F")
+    array([[1, 3],
+           [2, 4]])
+    """
+    x = a if type(a) is Array else _as_array(a, "reshape")
+    shape = _shape_of(shape)
+    if order == "C":
+        result = _op("reshape")(x, shape)
+    else:
+        result = _reshaped_in(x, shape, order)
     if copy is None:
         return result
     shared = _overlaps(_handle(x), _handle(result)) or not x.size
     if copy:
         return _creation.copied(result) if shared else result
     if not shared:
-        raise ValueError("reshape: %s cannot become %s without a copy; leave copy=False out" % (x.shape, tuple(shape)))
+        raise ValueError("reshape: %s cannot become %s without a copy; leave copy=False out" % (x.shape, shape))
     return result
 
 
 _overlaps = _bind("nd4c_array_overlaps", keeps_gil=True)
 
 
-def roll(x, /, shift, *, axis=None):
-    """x shifted along axes; elements that leave at one end enter at the other; None: of x flattened."""
-    shifts, axes = _axes(shift), _axes(axis)
-    if axes is not None and len(shifts) != len(axes):
+def _reshaped_in(x, shape, order):
+    """Column by column, elements are taken from the transposed array and placed in the reversed shape's transpose."""
+    order = _creation.check_order(order, "reshape", "CFA")
+    if order == "C" or (order == "A" and (_is_contiguous(x) or not _creation.is_fortran(x))):
+        return _op("reshape")(x, shape)
+    return _op("transpose")(_op("reshape")(_op("transpose")(x, None), shape[::-1]), None)
+
+
+def roll(a, shift, axis=None):
+    """An array shifted along axes; elements that leave at one end enter at the other; None: of the array flattened.
+
+    Shapes: shift and axis, one number or several, which are broadcast. Dtypes: any. Errors: AxisError; ValueError.
+
+    >>> nd4c.roll([1, 2, 3, 4], 1)
+    array([4, 1, 2, 3])
+    >>> nd4c.roll([[1, 2], [3, 4]], 1, axis=0)
+    array([[3, 4],
+           [1, 2]])
+    """
+    a = _as_array(a, "roll")
+    shifts = _whole_numbers(shift, "roll: shift")
+    if axis is None:
+        return _op("roll")(a, (_builtins.sum(shifts),), None)
+    axes = normal_axes(axis, a.ndim, "roll", repeated=True)
+    if len(shifts) != len(axes):
+        if 1 not in (len(shifts), len(axes)):
+            raise ValueError("roll: 'shift' and 'axis' should be scalars or 1D sequences of one length, not %d and %d numbers"
+                             % (len(shifts), len(axes)))
         shifts = shifts * len(axes) if len(shifts) == 1 else shifts
         axes = axes * len(shifts) if len(axes) == 1 else axes
-    return _op("roll")(x, shifts, axes)
+    if not shifts:
+        return _op("copy")(a)
+    sums = {}
+    for place, number in zip(axes, shifts):
+        sums[place] = sums.get(place, 0) + number
+    # The op counts in 64 bits; a shift by more elements than the axis has is the same as one by the remainder.
+    return _op("roll")(a, tuple(number % _builtins.max(a.shape[place], 1) for place, number in sums.items()), tuple(sums))
 
 
-def squeeze(x, /, axis):
-    """x without the given axes, which are of length 1."""
-    return _op("squeeze")(x, _axes(axis))
+def _whole_numbers(values, where):
+    """A tuple of Python integers of one number, a list of them or an array."""
+    if type(values) is int:
+        return (values,)
+    if type(values) is Array:
+        values = values.tolist()
+    try:
+        return (_index(values),)
+    except TypeError:
+        pass
+    try:
+        return tuple(_index(value) for value in values)
+    except TypeError:
+        raise TypeError("%s: expected an integer or several, got %r" % (where, values)) from None
 
 
-def stack(arrays, /, *, axis=0):
-    """Arrays of one shape joined along a new axis."""
-    return _op("stack")([_array(a, "stack") for a in arrays], axis)
+def squeeze(a, axis=None):
+    """An array without axes of length 1: the given ones, or all. A view.
+
+    Dtypes: any. Errors: AxisError for an axis outside; ValueError for one of another length.
+
+    >>> nd4c.squeeze(nd4c.zeros((1, 3, 1))).shape
+    (3,)
+    >>> nd4c.squeeze(nd4c.zeros((1, 3, 1)), axis=0).shape
+    (3, 1)
+    """
+    a = _as_array(a, "squeeze")
+    if axis is None:
+        axes = tuple(place for place, extent in enumerate(a.shape) if extent == 1)
+    else:
+        axes = normal_axes(axis, a.ndim, "squeeze") if a.ndim or axis not in (0, -1) else ()
+    return _op("squeeze")(a, axes) if axes else _op("reshape")(a, a.shape)
 
 
-def tile(x, repetitions, /):
-    """x repeated as a whole."""
-    return _op("tile")(x, _shape_of(repetitions))
+def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    """Arrays of one shape joined along a new axis.
+
+    Shapes: all equal; axis is a place of the result. Dtypes: promoted, unless dtype or out says another, to which casting allows to
+    go. Errors: ValueError for no array and shapes that differ; AxisError; TypeError if casting forbids it.
+
+    >>> nd4c.stack([[1, 2], [3, 4]], axis=1)
+    array([[1, 3],
+           [2, 4]])
+    """
+    arrays = list_of(arrays, "stack")
+    if not arrays:
+        raise ValueError("stack: need at least one array to stack; the list is empty")
+    if len({a.shape for a in arrays}) > 1:
+        raise ValueError("stack: all input arrays must have the same shape, not %s" % ", ".join(str(a.shape) for a in arrays))
+    if axis != 0:
+        axis = _normalize_axis(axis, arrays[0].ndim + 1, "stack")
+    return _joined("stack", arrays, axis, out, dtype, casting)
+
+
+def tile(A, reps):
+    """An array repeated as a whole.
+
+    Shapes: reps, one number or one an axis; the shorter of reps and A's shape is filled up with ones in front. Dtypes: any.
+    Errors: ValueError for a negative number.
+
+    >>> nd4c.tile([1, 2], 2)
+    array([1, 2, 1, 2])
+    >>> nd4c.tile([1, 2], (2, 1))
+    array([[1, 2],
+           [1, 2]])
+    """
+    return _op("tile")(_as_array(A, "tile"), _whole_numbers(reps, "tile: reps"))
 
 
 def unstack(x, /, *, axis=0):
-    """The slices of x along an axis."""
-    if not _array(x, "unstack").ndim:
+    """The slices of an array along an axis, a tuple of views.
+
+    Dtypes: any. Errors: ValueError for an array without axes; AxisError for an axis outside.
+
+    >>> nd4c.unstack([[1, 2], [3, 4]])
+    (array([1, 2]), array([3, 4]))
+    """
+    x = _as_array(x, "unstack")
+    if not x.ndim:
         raise ValueError("unstack: an array without axes has no slices")
-    place = axis + x.ndim if axis < 0 else axis
-    count = x.shape[place] if 0 <= place < x.ndim else 0
+    count = x.shape[_normalize_axis(axis, x.ndim, "unstack")]
     outs = (_ctypes.c_void_p * _builtins.max(count, 1))()
     _check(_unstack(_handle(x), axis, outs, count))
     return tuple(_from_handle(outs[i]) for i in range(count))

@@ -5,7 +5,7 @@ import ctypes
 from ctypes import byref, c_int64, c_void_p
 
 from nd4c import _abi, _dtypes
-from nd4c._core import from_handle, handle
+from nd4c._core import core, from_handle, handle
 from nd4c._errors import check
 from nd4c._library import bind
 
@@ -236,6 +236,16 @@ def from_buffer(owner):
     if any(stride % view.itemsize for stride in view.strides) or (held.buffer.buf or 0) % _alignment(dtype):
         raise ValueError("asarray: the buffer is not aligned for %s; copy it first" % dtype.name)
     return wrap(held.buffer.buf, view.shape, steps, dtype, view.readonly, held)
+
+
+def over_bytes(view, dtype):
+    """An array of one axis over a contiguous memoryview of bytes, which are elements of dtype. Memory that is not aligned for the
+    dtype is copied."""
+    held = _Held(view)
+    count, place = view.nbytes // dtype.itemsize, held.buffer.buf
+    if place % _alignment(dtype):
+        return core.from_data(bytes(view), (count,), dtype)
+    return wrap(place, (count,), None, dtype, view.readonly, held)
 
 
 def buffer(array, flags=0):
