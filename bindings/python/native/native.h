@@ -17,6 +17,8 @@
 
 /* All functions of nd4c that the extension calls, with the types of the headers. */
 #define NATIVE_SYMBOLS(X) \
+  X(array_arange)         \
+  X(array_data)           \
   X(array_data_mutable)   \
   X(array_device)         \
   X(array_dtype)          \
@@ -37,6 +39,7 @@
   X(array_to_dlpack)      \
   X(array_wrap)           \
   X(array_zeros)          \
+  X(config_get)           \
   X(context_current)      \
   X(context_device)       \
   X(device_get_info)      \
@@ -144,6 +147,14 @@ void native_operand_drop(native_operand *operand);
 /* The 0-d array of a Python number on a device (NULL: the context decides); NULL with an exception set. */
 nd4c_array *native_number_array(PyObject *number, native_kind kind, nd4c_dtype dtype, nd4c_device *device);
 
+/* Whether a device is the host, on which a call is done when it returns. */
+bool native_is_host(const nd4c_device *device);
+
+/* An array over the memory of a numpy.ndarray; NULL without an exception for all other objects and layouts. */
+PyObject *native_from_numpy(PyObject *object);
+/* Lists of Python's numbers of a contiguous array with axes; NULL without an exception if Python has no such number. */
+PyObject *native_nested_lists(const nd4c_array *array, const void *data);
+
 /* The first element as a Python object. */
 PyObject *native_array_value(PyObject *self);
 
@@ -156,6 +167,10 @@ PyObject *native_array_complex(PyObject *self, PyObject *unused);
 /* -- functions of the module -------------------------------------------------------------------------------------- */
 
 PyObject *native_function(PyObject *module, PyObject *number);
+/* The text of a property, or the status of the failure. */
+PyObject *native_config_value(PyObject *module, PyObject *name);
+PyObject *native_fast_function(PyObject *module, PyObject *const *args, Py_ssize_t count);
+PyObject *native_fast_method(PyObject *module, PyObject *const *args, Py_ssize_t count);
 PyObject *native_from_nested(PyObject *module, PyObject *const *args, Py_ssize_t count);
 bool native_dtype_number(PyObject *object, nd4c_dtype *dtype);
 extern PyMethodDef native_creation_methods[];

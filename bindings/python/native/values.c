@@ -101,7 +101,7 @@ typedef struct lent_array {
 /* The host's device, on which a call is done when it returns; NULL until it is known. */
 static const nd4c_device *plain_device;
 
-static bool is_plain(const nd4c_device *device) {
+bool native_is_host(const nd4c_device *device) {
   nd4c_device_info info = {.struct_size = sizeof info};
   if (device != NULL && device == plain_device) {
     return true;
@@ -194,7 +194,7 @@ native_state native_operand_lend(PyObject *value, const nd4c_array *beside, nati
   nd4c_dtype dtype = lib.array_dtype(beside);
   double real = 0;
   if (!kind_of(value, false, &kind) || lib.array_size(beside) > NATIVE_SHORT || registry.weak[kind][dtype] == 0 ||
-      !is_plain(lib.context_device(lib.context_current())) || lib.array_device(beside) != plain_device) {
+      !native_is_host(lib.context_device(lib.context_current())) || lib.array_device(beside) != plain_device) {
     return native_operand_take(value, beside, operand);
   }
   lent_array *l = lend(registry.weak[kind][dtype]);

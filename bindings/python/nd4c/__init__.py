@@ -44,6 +44,7 @@ __array_api_version__ = "2025.12"
 ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
+from nd4c import _fast as _fast  # noqa: E402 - last: it wraps the functions above
 
 _MODULES = ("linalg", "fft", "random", "nn", "image", "numpy", "onnx", "ops", "errors", "memory", "plugins")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",

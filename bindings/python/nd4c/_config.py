@@ -3,13 +3,24 @@ import ctypes
 from collections.abc import MutableMapping
 
 from nd4c import _abi
-from nd4c._errors import check
+from nd4c._core import core
+from nd4c._errors import check, error
 from nd4c._library import bind
 
 _count, _row = bind("nd4c_config_count"), bind("nd4c_config_get_row")
 _get, _set = bind("nd4c_config_get"), bind("nd4c_config_set")
 _NAME_STATUS = 206
 _SOURCES = ("default", "environment", "set")
+_kinds = {}  # property -> the type of its values; plug-ins may add properties, which the next miss finds
+
+
+def _value_by_ctypes(name):
+    """The text of a property, or the status of the failure."""
+    value = ctypes.c_char_p()
+    return _get(name.encode(), ctypes.byref(value)) or (value.value or b"").decode()
+
+
+_value = getattr(core, "config_value", _value_by_ctypes)
 
 
 class Config(MutableMapping):
@@ -17,12 +28,14 @@ class Config(MutableMapping):
     values it is a context that restores them: `with nd4c.config({"nd4c.threads": 1}): ...`."""
 
     def __getitem__(self, name):
-        value = ctypes.c_char_p()
-        status = _get(_text(name), ctypes.byref(value))
-        if status == _NAME_STATUS:
-            raise _missing(status)
-        check(status)
-        return _parsed(value.value.decode() if value.value is not None else "", _types().get(name, "string"))
+        text = _value(name) if type(name) is str else _text(name)
+        if type(text) is int:
+            raise _missing(text) if text == _NAME_STATUS else error(text)
+        kind = _kinds.get(name)
+        if kind is None:
+            _kinds.update((row.property.decode(), row.type.decode()) for row in _rows())
+            kind = _kinds.setdefault(name, "string")
+        return text if kind == "string" else _parsed(text, kind)
 
     def __setitem__(self, name, value):
         status = _set(_text(name), None if value is None else _written(value).encode())
@@ -83,7 +96,6 @@ class _Changed:
 
 
 def _missing(status):
-    from nd4c._errors import error
     return KeyError(str(error(status)))
 
 
@@ -98,10 +110,6 @@ def _rows():
         row = _abi.config_row(struct_size=ctypes.sizeof(_abi.config_row))
         check(_row(index, ctypes.byref(row)))
         yield row
-
-
-def _types():
-    return {row.property.decode(): row.type.decode() for row in _rows()}
 
 
 def _parsed(text, kind):

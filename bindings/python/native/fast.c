@@ -1,0 +1,250 @@
+/* The plain forms of functions and methods that programs call most, such as asarray(x), zeros(3) and x.copy(). Every other
+ * form goes to the Python function of the same name, which defines the signature and the errors. nd4c/_fast.py puts
+ * fast_function() and fast_method() around those functions when the package is imported; creation.c lists both. */
+#include <string.h>
+
+#include "native.h"
+
+/* A form that takes the function's positional arguments; NULL without an exception: the Python function shall take
+ * the call. */
+typedef PyObject *(*plain_form)(PyObject *const *args, Py_ssize_t count);
+
+typedef struct fast_entry {
+  const char *name;
+  plain_form plain;
+  PyObject *slow; /* the Python function */
+  PyMethodDef method;
+} fast_entry;
+
+/* -- forms -------------------------------------------------------------------------------------------------------- */
+
+static PyObject *plain_asarray(PyObject *const *args, Py_ssize_t count) {
+  if (count != 1) {
+    return NULL;
+  }
+  if (is_array(args[0])) {
+    Py_INCREF(args[0]);
+    return args[0];
+  }
+  if (PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0])) {
+    PyObject *nested[] = {args[0], Py_None};
+    PyObject *array = native_from_nested(NULL, nested, 2);
+    if (array == Py_None) {
+      Py_DECREF(array);
+      array = NULL;
+    }
+    return array;
+  }
+  return native_from_numpy(args[0]);
+}
+
+/* A shape that is one length, or a tuple of lengths; false for all that the Python function has to judge. */
+static bool plain_shape(PyObject *object, int64_t *shape, int32_t *rank) {
+  if (!PyTuple_CheckExact(object)) {
+    *rank = 1;
+    shape[0] = PyLong_CheckExact(object) ? PyLong_AsLongLong(object) : -1;
+  } else {
+    const Py_ssize_t count = PyTuple_Size(object);
+    *rank = count <= ND4C_MAX_RANK ? (int32_t)count : 0;
+    for (Py_ssize_t i = 0; i < count && i < ND4C_MAX_RANK; i++) {
+      PyObject *extent = PyTuple_GetItem(object, i);
+      shape[i] = PyLong_CheckExact(extent) ? PyLong_AsLongLong(extent) : -1;
+    }
+    if (count > ND4C_MAX_RANK) {
+      return false;
+    }
+  }
+  PyErr_Clear(); /* a number beyond 64 bits reads as -1 */
+  for (int32_t i = 0; i < *rank; i++) {
+    if (shape[i] < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static PyObject *plain_make(nd4c_status (*make)(nd4c_dtype, int32_t, const int64_t *, nd4c_device *, nd4c_array **),
+                            PyObject *const *args, Py_ssize_t count) {
+  int64_t shape[ND4C_MAX_RANK];
+  int32_t rank;
+  nd4c_array *out = NULL;
+  if (count != 1 || !plain_shape(args[0], shape, &rank)) {
+    return NULL;
+  }
+  nd4c_status status = make(ND4C_FLOAT64, rank, shape, NULL, &out);
+  return native_array_result(status, out);
+}
+
+static PyObject *plain_zeros(PyObject *const *args, Py_ssize_t count) {
+  return plain_make(lib.array_zeros, args, count);
+}
+
+static PyObject *plain_empty(PyObject *const *args, Py_ssize_t count) {
+  return plain_make(lib.array_empty, args, count);
+}
+
+/* arange(stop). Its numbers go through double, which is exact below 2^53. */
+static PyObject *plain_arange(PyObject *const *args, Py_ssize_t count) {
+  const int64_t most = INT64_C(1) << 53;
+  nd4c_array *out = NULL;
+  if (count != 1 || !PyLong_CheckExact(args[0])) {
+    return NULL;
+  }
+  int64_t stop = PyLong_AsLongLong(args[0]);
+  if (stop < 0 || stop > most) {
+    PyErr_Clear();
+    return NULL;
+  }
+  nd4c_status status = lib.array_arange(ND4C_INT64, 0, 1, stop, NULL, &out);
+  return native_array_result(status, out);
+}
+
+/* The address of a contiguous array's elements; NULL if they are elsewhere than on the host, or not in order. */
+static const void *plain_data(PyObject *array) {
+  const void *data = NULL;
+  nd4c_array *handle = handle_of(array);
+  if (!lib.array_is_contiguous(handle) || !native_is_host(lib.array_device(handle)) ||
+      lib.array_data(handle, &data) != ND4C_OK) {
+    return NULL; /* the Python function meets the failure again, and reports it */
+  }
+  return data;
+}
+
+static PyObject *plain_copy(PyObject *const *args, Py_ssize_t count) {
+  nd4c_array *from = handle_of(args[0]), *out = NULL;
+  const nd4c_dtype dtype = lib.array_dtype(from);
+  const void *data = count == 1 && dtype <= ND4C_COMPLEX128 ? plain_data(args[0]) : NULL;
+  if (data == NULL) {
+    return NULL;
+  }
+  PyThreadState *state = is_long(from) ? PyEval_SaveThread() : NULL;
+  nd4c_status status =
+      lib.array_from_data(dtype, lib.array_rank(from), lib.array_shape(from), data, lib.array_device(from), &out);
+  if (state != NULL) {
+    PyEval_RestoreThread(state);
+  }
+  return native_array_result(status, out);
+}
+
+static PyObject *plain_tolist(PyObject *const *args, Py_ssize_t count) {
+  const nd4c_array *array = handle_of(args[0]);
+  const void *data = count == 1 && lib.array_rank(array) > 0 ? plain_data(args[0]) : NULL;
+  return data != NULL ? native_nested_lists(array, data) : NULL;
+}
+
+static PyObject *plain_item(PyObject *const *args, Py_ssize_t count) {
+  return count == 1 && lib.array_size(handle_of(args[0])) == 1 ? native_array_value(args[0]) : NULL;
+}
+
+static fast_entry functions[] = {{.name = "asarray", .plain = plain_asarray},
+                                 {.name = "arange", .plain = plain_arange},
+                                 {.name = "empty", .plain = plain_empty},
+                                 {.name = "zeros", .plain = plain_zeros},
+                                 {.name = NULL}};
+static fast_entry methods[] = {{.name = "copy", .plain = plain_copy},
+                               {.name = "item", .plain = plain_item},
+                               {.name = "tolist", .plain = plain_tolist},
+                               {.name = NULL}};
+
+/* -- calls -------------------------------------------------------------------------------------------------------- */
+
+/* Calls the Python function with arguments as METH_FASTCALL | METH_KEYWORDS passes them. */
+static PyObject *call_slow(PyObject *slow, PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  const Py_ssize_t first = self != NULL ? 1 : 0, named = names != NULL ? PyTuple_Size(names) : 0;
+  PyObject *tuple = PyTuple_New(first + count), *result = NULL;
+  PyObject *dict = named > 0 ? PyDict_New() : NULL;
+  bool ready = tuple != NULL && (named == 0 || dict != NULL);
+  if (ready && self != NULL) {
+    Py_INCREF(self);
+    PyTuple_SetItem(tuple, 0, self);
+  }
+  for (Py_ssize_t i = 0; ready && i < count; i++) {
+    Py_INCREF(args[i]);
+    PyTuple_SetItem(tuple, first + i, args[i]);
+  }
+  for (Py_ssize_t i = 0; ready && i < named; i++) {
+    ready = PyDict_SetItem(dict, PyTuple_GetItem(names, i), args[count + i]) == 0;
+  }
+  if (ready) {
+    result = PyObject_Call(slow, tuple, dict);
+  }
+  Py_XDECREF(tuple);
+  Py_XDECREF(dict);
+  return result;
+}
+
+static PyObject *call_function(const fast_entry *entry, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  if (names == NULL) {
+    PyObject *result = entry->plain(args, count);
+    if (result != NULL || PyErr_Occurred() != NULL) {
+      return result;
+    }
+  }
+  return call_slow(entry->slow, NULL, args, count, names);
+}
+
+static PyObject *call_method(const fast_entry *entry, PyObject *self, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names) {
+  if (names == NULL && count == 0) {
+    PyObject *result = entry->plain(&self, 1);
+    if (result != NULL || PyErr_Occurred() != NULL) {
+      return result;
+    }
+  }
+  return call_slow(entry->slow, self, args, count, names);
+}
+
+/* Python passes a function no data of its own, so each entry has a C function. */
+#define FAST_FUNCTIONS(X) X(0) X(1) X(2) X(3)
+#define FAST_METHODS(X) X(0) X(1) X(2)
+#define DEFINE_FUNCTION(i)                                                                                             \
+  static PyObject *function_##i(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {            \
+    (void)self;                                                                                                        \
+    return call_function(&functions[i], args, count, names);                                                           \
+  }
+#define DEFINE_METHOD(i)                                                                                               \
+  static PyObject *method_##i(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {              \
+    return call_method(&methods[i], self, args, count, names);                                                         \
+  }
+FAST_FUNCTIONS(DEFINE_FUNCTION)
+FAST_METHODS(DEFINE_METHOD)
+#define LIST_FUNCTION(i) NATIVE_METHOD(function_##i),
+#define LIST_METHOD(i) NATIVE_METHOD(method_##i),
+static const PyCFunction function_calls[] = {FAST_FUNCTIONS(LIST_FUNCTION)};
+static const PyCFunction method_calls[] = {FAST_METHODS(LIST_METHOD)};
+
+/* -- entries ------------------------------------------------------------------------------------------------------ */
+
+/* The entry of a name, with the Python function and its text: "name(signature)\n--\n\ndocumentation". Function and text
+ * live as long as the process. */
+static fast_entry *prepare(fast_entry *entries, const PyCFunction *calls, PyObject *const *args, Py_ssize_t count) {
+  const bool fits = count == 3 && PyBytes_Check(args[0]) && PyBytes_Check(args[2]);
+  for (int i = 0; fits && entries[i].name != NULL; i++) {
+    fast_entry *entry = &entries[i];
+    if (entry->slow == NULL && strcmp(entry->name, PyBytes_AsString(args[0])) == 0) {
+      Py_INCREF(args[1]);
+      Py_INCREF(args[2]);
+      entry->slow = args[1];
+      entry->method = (PyMethodDef){entry->name, calls[i], METH_FASTCALL | METH_KEYWORDS, PyBytes_AsString(args[2])};
+      return entry;
+    }
+  }
+  PyErr_SetString(PyExc_ValueError, "nd4c: expected the name of a fast form that has no function yet, its Python function, "
+                                    "and its text, name and text as bytes");
+  return NULL;
+}
+
+PyObject *native_fast_function(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+  (void)module;
+  fast_entry *entry = prepare(functions, function_calls, args, count);
+  PyObject *name = entry != NULL ? PyUnicode_FromString("nd4c") : NULL;
+  PyObject *function = name != NULL ? PyCFunction_NewEx(&entry->method, NULL, name) : NULL;
+  Py_XDECREF(name);
+  return function;
+}
+
+PyObject *native_fast_method(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+  (void)module;
+  fast_entry *entry = prepare(methods, method_calls, args, count);
+  return entry != NULL ? PyDescr_NewMethod(native_array_type, &entry->method) : NULL;
+}
