@@ -14,7 +14,9 @@ import subprocess
 import sys
 import timeit
 
-# name: statement. x, y: 8 float32 numbers; m: 8 by 8; i: 8 integers; big: 10^7; z: zeros; ns: the library.
+# name: statement. x, y: 8 float32 numbers; m: 8 by 8; i: 8 integers; big: 10^7; z: zeros; ns: the library. t: 10 float64
+# numbers, l: 10^4; tm, lm: masks that choose half of them; nt, nl: NumPy's arrays of the same. NumPy's asarray() of its own
+# array makes nothing, so its cases make a view, which is what sharing memory costs.
 CASES = {
     "x + y": "x + y",
     "x + 1.0": "x + 1.0",
@@ -38,6 +40,20 @@ CASES = {
     "reshape(x, (2, 4))": "ns.reshape(x, (2, 4))",
     "zeros((8,))": "ns.zeros((8,))",
     "asarray([1.0, 2.0])": "ns.asarray([1.0, 2.0])",
+    "tolist 10": "t.tolist()",
+    "tolist 10^4": "l.tolist()",
+    "copy 10": "copy(t)",
+    "copy 10^4": "copy(l)",
+    "arange 10": "ns.arange(10)",
+    "arange 10^4": "ns.arange(10000)",
+    "asarray(ndarray) 10": "share(nt)",
+    "asarray(ndarray) 10^4": "share(nl)",
+    "asarray(x) 10": "ns.asarray(t)",
+    "x[mask] 10": "t[tm]",
+    "x[mask] 10^4": "l[lm]",
+    "zeros 10": "ns.zeros(10)",
+    "zeros 10^4": "ns.zeros(10000)",
+    "read of a setting": "setting()",
     "big + big": "big + big",
     "sum(big)": "ns.sum(big)",
 }
@@ -48,6 +64,17 @@ m = ns.reshape(ns.arange(64), (8, 8)) * ns.asarray(0.125, dtype=ns.float32)
 i = ns.arange(8)
 mask = x > 0
 big = ns.ones((10_000_000,), dtype=ns.float32)
+t, l = ns.arange(10) * 1.0, ns.arange(10_000) * 1.0
+tm, lm = t >= 5, l >= 5000
+copy = lambda x: x.clone() if hasattr(x, "clone") else x.copy()
+try:
+    import numpy
+    nt, nl = numpy.arange(10) * 1.0, numpy.arange(10_000) * 1.0
+except ImportError:
+    pass
+share = (lambda x: x.view()) if ns.__name__ == "numpy" else ns.asarray
+setting = ns.get_printoptions if ns.__name__ == "numpy" else ns.get_default_dtype if hasattr(ns, "get_default_dtype") else (
+    lambda: ns.config["nd4c.device.transfer"])
 """
 
 

@@ -645,7 +645,10 @@ def main():
     parser.add_argument("--include", default=os.path.join(os.path.dirname(__file__), "..", "..", "include"))
     parser.add_argument("--library", required=True)
     parser.add_argument("--output", required=True, help="the package's folder nd4c")
+    parser.add_argument("--link-modules", action="store_true", help="link the modules beside this file into the package")
+    parser.add_argument("--link-libraries", metavar="FOLDER", help="link the folder of libnd4c.so into the package")
     arguments = parser.parse_args()
+    modules = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c")
     texts = read_headers(arguments.include)
     tables = read_tables(texts)
     abi = abi_text(texts, tables)
@@ -656,10 +659,38 @@ def main():
     write(os.path.join(arguments.output, "_abi.py"), abi + "\n" + ops_table(schema, texts))
     write(os.path.join(arguments.output, "ops.py"), ops_text(schema, tables))
     write(os.path.join(arguments.output, "ops.pyi"), stub_text(schema, tables))
-    modules = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c")
     for name, text in package_stubs(modules, schema, tables).items():
         os.makedirs(os.path.dirname(os.path.join(arguments.output, name)), exist_ok=True)
         write(os.path.join(arguments.output, name), text)
+    if arguments.link_modules:
+        link_modules(modules, arguments.output)
+    if arguments.link_libraries:
+        link(arguments.link_libraries, os.path.join(arguments.output, "lib"))
+
+
+def link_modules(source, package):
+    """Links every module of a folder and of those inside it, and removes links of modules that are gone."""
+    for folder, folders, files in os.walk(package):
+        for name in folders + files:
+            path = os.path.join(folder, name)
+            if os.path.islink(path) and not os.path.exists(path):
+                os.remove(path)
+    for folder, folders, files in os.walk(source):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        target = os.path.join(package, os.path.relpath(folder, source))
+        if os.path.islink(target):
+            os.remove(target)
+        os.makedirs(target, exist_ok=True)
+        for name in files:
+            link(os.path.join(folder, name), os.path.join(target, name))
+
+
+def link(source, place):
+    if os.path.islink(place) and os.readlink(place) == source:
+        return
+    if os.path.lexists(place):
+        os.remove(place)
+    os.symlink(source, place)
 
 
 if __name__ == "__main__":

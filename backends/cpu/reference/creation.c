@@ -21,7 +21,7 @@ static nd4c_status fill_given(const nd4c_call *call) {
 
 /* -- ranges: each worker computes its part from the numbers ------------------------------------------------------- */
 
-enum { GRAIN = 4096 };
+enum { GRAIN = 1 << 15 };
 
 ND4C_CPU_RANGE(arange_range, nd4c_ref_arange)
 ND4C_CPU_RANGE(integer_range_range, nd4c_ref_integer_range)

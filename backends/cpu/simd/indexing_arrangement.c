@@ -9,7 +9,7 @@
 #include "kernels/reference/indexing/parts.h"
 
 enum {
-  WORTH_BYTES = 65536,  /* what is worth another thread */
+  WORTH_BYTES = 1 << 18,  /* what is worth another thread */
   BUFFER_BYTES = 16384, /* rows that are streamed are made there */
   RUNS = 8,             /* of a row that are found once for all rows */
   WEAVE_BUFFER = 32768, /* pieces of arrays that are woven ... */

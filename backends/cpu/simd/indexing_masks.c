@@ -6,8 +6,9 @@
 #include "backends/cpu/support/moving.h"
 #include "backends/cpu/support/nest.h"
 
-/* Parts of the mask; one worker counts, then moves each part. Fewer if there is little to do. */
-enum { PARTS = 64, PART_ELEMENTS = 8192 };
+/* Parts of the mask; one worker counts, then moves each part. Fewer if there is little to do. WORTH_ELEMENTS are worth
+ * another worker. */
+enum { PARTS = 64, PART_ELEMENTS = 8192, WORTH_ELEMENTS = 1 << 16 };
 
 /* x seen as [size of the mask, block]. */
 typedef struct mask_job {
@@ -79,7 +80,7 @@ static int64_t move_where(const nd4c_call *call, int64_t size, int64_t block) {
   for (int64_t part = 0; part < parts; part++) {
     job.counts[part + 1] += job.counts[part];
   }
-  nd4c_cpu_parallel(parts, PART_ELEMENTS / (job.part * block) + 1, call->width, move_parts, &job);
+  nd4c_cpu_parallel(parts, WORTH_ELEMENTS / (job.part * block) + 1, call->width, move_parts, &job);
   return job.counts[parts];
 }
 

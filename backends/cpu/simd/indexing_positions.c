@@ -10,7 +10,7 @@
 enum {
   PIECE = 512,         /* positions that become offsets at a time */
   MOST_NUMBERS = 8,    /* of a position */
-  WORTH_BYTES = 65536, /* what is worth another thread */
+  WORTH_BYTES = 1 << 18, /* what is worth another thread */
   WORTH_NUMBERS = 32768
 };
 

@@ -5,7 +5,7 @@
 #include "backends/cpu/support/nest.h"
 
 enum {
-  WORTH_BYTES = 65536, /* what is worth another thread */
+  WORTH_BYTES = 1 << 18, /* what is worth another thread */
   COUNTED_PARTS = 64   /* parts of an axis that is repeated by counts; workers share them */
 };
 

@@ -95,7 +95,7 @@ static void concat_short_rows(void *user, int64_t begin, int64_t end, int32_t wo
 }
 
 static bool concat_rows(const nd4c_call *call, int32_t axis) {
-  enum { WORTH_BYTES = 65536, STREAMED = 512, SHORT_ROW = 4096 };
+  enum { WORTH_BYTES = 1 << 18, STREAMED = 512, SHORT_ROW = 4096 };
   const nd4c_tensor *y = &call->outputs[0];
   int64_t bytes = nd4c_cpu_dtype_bytes(y->dtype);
   concat_job job = {.call = call, .axis = axis, .inner = bytes};
@@ -207,7 +207,7 @@ static bool usable_band(const nd4c_call *call, char *reason, size_t reason_size)
 }
 
 static nd4c_status run_band(const nd4c_call *call, int64_t lower, int64_t upper) {
-  enum { WORTH_BYTES = 65536 };
+  enum { WORTH_BYTES = 1 << 18 };
   const nd4c_tensor *y = &call->outputs[0];
   int64_t rows = y->shape[y->rank - 2], columns = y->shape[y->rank - 1];
   band_job job = {.x = call->inputs[0].data, .y = y->data, .rows = rows, .bytes = nd4c_cpu_dtype_bytes(y->dtype)};

@@ -348,8 +348,7 @@ static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t cou
   c.values = values;
   c.inputs = c.inline_inputs;
   c.operand_count = c.kept_count = c.number_count = c.block_count = 0;
-  bool ready =
-      take_outputs(info, out, outputs) && take_inputs(&c) && take_attrs(&c, values + info->input_count);
+  bool ready = take_outputs(info, out, outputs) && take_inputs(&c) && take_attrs(&c, values + info->input_count);
   nd4c_status status = ready ? run(&c, outputs) : ND4C_OK;
   call_clear(&c);
   if (!ready) {

@@ -1,13 +1,13 @@
-/* The plain forms of functions and methods that programs call most, such as asarray(x), zeros(3) and x.copy(). Every other
- * form goes to the Python function of the same name, which defines the signature and the errors. nd4c/_fast.py puts
- * fast_function() and fast_method() around those functions when the package is imported; creation.c lists both. */
+/* The plain forms of functions and methods that programs call most, such as asarray(x), zeros(3) and x.copy(). Every
+ * other form goes to the Python function of the same name, which defines the signature and the errors. nd4c/_fast.py
+ * puts fast_function() and fast_method() around those functions when the package is imported; creation.c lists both. */
 #include <string.h>
 
 #include "native.h"
 
-/* A form that takes the function's positional arguments; NULL without an exception: the Python function shall take
- * the call. */
-typedef PyObject *(*plain_form)(PyObject *const *args, Py_ssize_t count);
+/* A form that takes the function's positional arguments, and the DType given as dtype= (NONE: not given). NULL without
+ * an exception: the Python function shall take the call. */
+typedef PyObject *(*plain_form)(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype);
 
 typedef struct fast_entry {
   const char *name;
@@ -18,8 +18,8 @@ typedef struct fast_entry {
 
 /* -- forms -------------------------------------------------------------------------------------------------------- */
 
-static PyObject *plain_asarray(PyObject *const *args, Py_ssize_t count) {
-  if (count != 1) {
+static PyObject *plain_asarray(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  if (count != 1 || dtype != ND4C_DTYPE_NONE) {
     return NULL;
   }
   if (is_array(args[0])) {
@@ -64,30 +64,32 @@ static bool plain_shape(PyObject *object, int64_t *shape, int32_t *rank) {
 }
 
 static PyObject *plain_make(nd4c_status (*make)(nd4c_dtype, int32_t, const int64_t *, nd4c_device *, nd4c_array **),
-                            PyObject *const *args, Py_ssize_t count) {
+                            PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
   int64_t shape[ND4C_MAX_RANK];
   int32_t rank;
   nd4c_array *out = NULL;
   if (count != 1 || !plain_shape(args[0], shape, &rank)) {
     return NULL;
   }
-  nd4c_status status = make(ND4C_FLOAT64, rank, shape, NULL, &out);
+  nd4c_status status = make(dtype == ND4C_DTYPE_NONE ? ND4C_FLOAT64 : dtype, rank, shape, NULL, &out);
   return native_array_result(status, out);
 }
 
-static PyObject *plain_zeros(PyObject *const *args, Py_ssize_t count) {
-  return plain_make(lib.array_zeros, args, count);
+static PyObject *plain_zeros(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  return plain_make(lib.array_zeros, args, count, dtype);
 }
 
-static PyObject *plain_empty(PyObject *const *args, Py_ssize_t count) {
-  return plain_make(lib.array_empty, args, count);
+static PyObject *plain_empty(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  return plain_make(lib.array_empty, args, count, dtype);
 }
 
-/* arange(stop). Its numbers go through double, which is exact below 2^53. */
-static PyObject *plain_arange(PyObject *const *args, Py_ssize_t count) {
+/* arange(stop) of the default integers and of floats. Its numbers go through double, which is exact below 2^53. */
+static PyObject *plain_arange(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
   const int64_t most = INT64_C(1) << 53;
   nd4c_array *out = NULL;
-  if (count != 1 || !PyLong_CheckExact(args[0])) {
+  dtype = dtype == ND4C_DTYPE_NONE ? ND4C_INT64 : dtype;
+  if (count != 1 || !PyLong_CheckExact(args[0]) ||
+      (dtype != ND4C_INT64 && dtype != ND4C_FLOAT64 && dtype != ND4C_FLOAT32)) {
     return NULL;
   }
   int64_t stop = PyLong_AsLongLong(args[0]);
@@ -95,7 +97,7 @@ static PyObject *plain_arange(PyObject *const *args, Py_ssize_t count) {
     PyErr_Clear();
     return NULL;
   }
-  nd4c_status status = lib.array_arange(ND4C_INT64, 0, 1, stop, NULL, &out);
+  nd4c_status status = lib.array_arange(dtype, 0, 1, stop, NULL, &out);
   return native_array_result(status, out);
 }
 
@@ -110,9 +112,9 @@ static const void *plain_data(PyObject *array) {
   return data;
 }
 
-static PyObject *plain_copy(PyObject *const *args, Py_ssize_t count) {
+static PyObject *plain_copy(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
   nd4c_array *from = handle_of(args[0]), *out = NULL;
-  const nd4c_dtype dtype = lib.array_dtype(from);
+  dtype = lib.array_dtype(from);
   const void *data = count == 1 && dtype <= ND4C_COMPLEX128 ? plain_data(args[0]) : NULL;
   if (data == NULL) {
     return NULL;
@@ -126,13 +128,15 @@ static PyObject *plain_copy(PyObject *const *args, Py_ssize_t count) {
   return native_array_result(status, out);
 }
 
-static PyObject *plain_tolist(PyObject *const *args, Py_ssize_t count) {
+static PyObject *plain_tolist(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  (void)dtype;
   const nd4c_array *array = handle_of(args[0]);
   const void *data = count == 1 && lib.array_rank(array) > 0 ? plain_data(args[0]) : NULL;
   return data != NULL ? native_nested_lists(array, data) : NULL;
 }
 
-static PyObject *plain_item(PyObject *const *args, Py_ssize_t count) {
+static PyObject *plain_item(PyObject *const *args, Py_ssize_t count, nd4c_dtype dtype) {
+  (void)dtype;
   return count == 1 && lib.array_size(handle_of(args[0])) == 1 ? native_array_value(args[0]) : NULL;
 }
 
@@ -173,9 +177,28 @@ static PyObject *call_slow(PyObject *slow, PyObject *self, PyObject *const *args
   return result;
 }
 
-static PyObject *call_function(const fast_entry *entry, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+/* Whether the arguments by name are none, or dtype= with a DType. */
+static bool plain_names(PyObject *names, PyObject *const *values, nd4c_dtype *dtype) {
+  *dtype = ND4C_DTYPE_NONE;
   if (names == NULL) {
-    PyObject *result = entry->plain(args, count);
+    return true;
+  }
+  if (PyTuple_Size(names) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "dtype") != 0) {
+    return false;
+  }
+  for (int i = 1; i < NATIVE_DTYPES; i++) {
+    if (registry.dtypes[i] == values[0]) {
+      *dtype = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+static PyObject *call_function(const fast_entry *entry, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  nd4c_dtype dtype;
+  if (plain_names(names, args + count, &dtype)) {
+    PyObject *result = entry->plain(args, count, dtype);
     if (result != NULL || PyErr_Occurred() != NULL) {
       return result;
     }
@@ -186,7 +209,7 @@ static PyObject *call_function(const fast_entry *entry, PyObject *const *args, P
 static PyObject *call_method(const fast_entry *entry, PyObject *self, PyObject *const *args, Py_ssize_t count,
                              PyObject *names) {
   if (names == NULL && count == 0) {
-    PyObject *result = entry->plain(&self, 1);
+    PyObject *result = entry->plain(&self, 1, ND4C_DTYPE_NONE);
     if (result != NULL || PyErr_Occurred() != NULL) {
       return result;
     }
@@ -197,14 +220,14 @@ static PyObject *call_method(const fast_entry *entry, PyObject *self, PyObject *
 /* Python passes a function no data of its own, so each entry has a C function. */
 #define FAST_FUNCTIONS(X) X(0) X(1) X(2) X(3)
 #define FAST_METHODS(X) X(0) X(1) X(2)
-#define DEFINE_FUNCTION(i)                                                                                             \
-  static PyObject *function_##i(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {            \
-    (void)self;                                                                                                        \
-    return call_function(&functions[i], args, count, names);                                                           \
+#define DEFINE_FUNCTION(i)                                                                                  \
+  static PyObject *function_##i(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) { \
+    (void)self;                                                                                             \
+    return call_function(&functions[i], args, count, names);                                                \
   }
-#define DEFINE_METHOD(i)                                                                                               \
-  static PyObject *method_##i(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {              \
-    return call_method(&methods[i], self, args, count, names);                                                         \
+#define DEFINE_METHOD(i)                                                                                  \
+  static PyObject *method_##i(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) { \
+    return call_method(&methods[i], self, args, count, names);                                            \
   }
 FAST_FUNCTIONS(DEFINE_FUNCTION)
 FAST_METHODS(DEFINE_METHOD)
@@ -229,8 +252,9 @@ static fast_entry *prepare(fast_entry *entries, const PyCFunction *calls, PyObje
       return entry;
     }
   }
-  PyErr_SetString(PyExc_ValueError, "nd4c: expected the name of a fast form that has no function yet, its Python function, "
-                                    "and its text, name and text as bytes");
+  PyErr_SetString(PyExc_ValueError,
+                  "nd4c: expected the name of a fast form that has no function yet, its Python function, "
+                  "and its text, name and text as bytes");
   return NULL;
 }
 

@@ -32,9 +32,9 @@ static nd4c_dtype dtype_of(char kind, int size) {
   static const struct {
     char kind;
     signed char size, dtype;
-  } rows[] = {{'f', 8, ND4C_FLOAT64}, {'f', 4, ND4C_FLOAT32},  {'i', 8, ND4C_INT64},   {'i', 4, ND4C_INT32},
-              {'b', 1, ND4C_BOOL},    {'u', 1, ND4C_UINT8},    {'i', 1, ND4C_INT8},    {'i', 2, ND4C_INT16},
-              {'u', 2, ND4C_UINT16},  {'u', 4, ND4C_UINT32},   {'u', 8, ND4C_UINT64},  {'f', 2, ND4C_FLOAT16},
+  } rows[] = {{'f', 8, ND4C_FLOAT64},   {'f', 4, ND4C_FLOAT32},    {'i', 8, ND4C_INT64},  {'i', 4, ND4C_INT32},
+              {'b', 1, ND4C_BOOL},      {'u', 1, ND4C_UINT8},      {'i', 1, ND4C_INT8},   {'i', 2, ND4C_INT16},
+              {'u', 2, ND4C_UINT16},    {'u', 4, ND4C_UINT32},     {'u', 8, ND4C_UINT64}, {'f', 2, ND4C_FLOAT16},
               {'c', 8, ND4C_COMPLEX64}, {'c', 16, ND4C_COMPLEX128}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     if (rows[i].kind == kind && rows[i].size == size) {
@@ -76,8 +76,8 @@ static PyObject *wrap(PyObject *owner, const array_interface *from) {
     return NULL;
   }
   Py_INCREF(owner);
-  nd4c_status status = lib.array_wrap(dtype, from->nd, shape, strides, from->data, (from->flags & WRITEABLE) == 0,
-                                      release, owner, &out);
+  nd4c_status status =
+      lib.array_wrap(dtype, from->nd, shape, strides, from->data, (from->flags & WRITEABLE) == 0, release, owner, &out);
   if (status != ND4C_OK) {
     Py_DECREF(owner);
     return NULL; /* _creation.py meets the failure again, and reports it */

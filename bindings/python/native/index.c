@@ -1,5 +1,7 @@
 /* x[key] and x[key] = value: keys into items, then one call. Python calls these through the slots of the type Array
  * (array.c). */
+#include <string.h>
+
 #include "native.h"
 
 enum { MOST_ITEMS = 64 };
@@ -139,9 +141,46 @@ static bool is_long_way(const key_items *k, const nd4c_array *array) {
   return moves && is_long(array);
 }
 
+enum { FEW = NATIVE_SHORT, LARGEST = 16 };
+
+static bool has_plain_data(const nd4c_array *array, const void **data) {
+  return lib.array_is_contiguous(array) && native_is_host(lib.array_device(array)) &&
+         lib.array_data(array, data) == ND4C_OK;
+}
+
+/* x[mask] of few elements on the host: copied here, because choosing a kernel would take longer than the copy. NULL
+ * without an exception: the library takes the call. */
+static PyObject *few_of_mask(const nd4c_array *x, const nd4c_array *mask) {
+  const int64_t size = lib.array_size(x);
+  const nd4c_dtype dtype = lib.array_dtype(x);
+  const size_t bytes = dtype <= ND4C_COMPLEX128 ? (size_t)lib.dtype_size(dtype) : 0;
+  const void *from = NULL, *chosen = NULL;
+  if (size > FEW || bytes == 0 || lib.array_rank(x) != 1 || lib.array_rank(mask) != 1 || lib.array_size(mask) != size ||
+      !native_is_host(lib.context_device(lib.context_current())) || !has_plain_data(x, &from) ||
+      !has_plain_data(mask, &chosen)) {
+    return NULL;
+  }
+  char copied[FEW * LARGEST];
+  char *to = copied;
+  for (int64_t i = 0; i < size; i++) {
+    memcpy(to, (const char *)from + (size_t)i * bytes, bytes);
+    to += ((const bool *)chosen)[i] ? bytes : 0;
+  }
+  const int64_t count = (to - copied) / (int64_t)bytes;
+  nd4c_array *out = NULL;
+  nd4c_status status = lib.array_from_data(dtype, 1, &count, copied, lib.array_device(x), &out);
+  return native_array_result(status, out);
+}
+
 PyObject *native_array_getitem(PyObject *self, PyObject *key) {
   key_items k;
   nd4c_array *out = NULL;
+  if (is_array(key) && lib.array_dtype(handle_of(key)) == ND4C_BOOL) {
+    PyObject *few = few_of_mask(handle_of(self), handle_of(key));
+    if (few != NULL || PyErr_Occurred() != NULL) {
+      return few;
+    }
+  }
   if (!take_items(key, &k)) {
     drop_items(&k);
     return NULL;

@@ -3,52 +3,51 @@
 
 #include "native.h"
 
-typedef PyObject *(*make_number)(const void *element);
+/* A list of `count` elements that follow each other. */
+typedef PyObject *(*list_row)(const char *elements, Py_ssize_t count);
 
-/* X(dtype, C type, value of an element v as a Python object) */
-#define ELEMENTS(X)                                       \
-  X(BOOL, bool, PyBool_FromLong(v))                       \
-  X(INT8, int8_t, PyLong_FromLong(v))                     \
-  X(INT16, int16_t, PyLong_FromLong(v))                   \
-  X(INT32, int32_t, PyLong_FromLong(v))                   \
-  X(INT64, int64_t, PyLong_FromLongLong(v))               \
-  X(UINT8, uint8_t, PyLong_FromLong(v))                   \
-  X(UINT16, uint16_t, PyLong_FromLong(v))                 \
-  X(UINT32, uint32_t, PyLong_FromLongLong(v))             \
-  X(UINT64, uint64_t, PyLong_FromUnsignedLongLong(v))     \
-  X(FLOAT32, float, PyFloat_FromDouble((double)v))        \
-  X(FLOAT64, double, PyFloat_FromDouble(v))
+/* X(dtype, C type, numbers an element, element v as a Python object) */
+#define ELEMENTS(X)                                                         \
+  X(BOOL, bool, 1, PyBool_FromLong(v[0]))                                   \
+  X(INT8, int8_t, 1, PyLong_FromLong(v[0]))                                 \
+  X(INT16, int16_t, 1, PyLong_FromLong(v[0]))                               \
+  X(INT32, int32_t, 1, PyLong_FromLong(v[0]))                               \
+  X(INT64, int64_t, 1, PyLong_FromLongLong(v[0]))                           \
+  X(UINT8, uint8_t, 1, PyLong_FromLong(v[0]))                               \
+  X(UINT16, uint16_t, 1, PyLong_FromLong(v[0]))                             \
+  X(UINT32, uint32_t, 1, PyLong_FromLongLong(v[0]))                         \
+  X(UINT64, uint64_t, 1, PyLong_FromUnsignedLongLong(v[0]))                 \
+  X(FLOAT32, float, 1, PyFloat_FromDouble((double)v[0]))                    \
+  X(FLOAT64, double, 1, PyFloat_FromDouble(v[0]))                           \
+  X(COMPLEX64, float, 2, PyComplex_FromDoubles((double)v[0], (double)v[1])) \
+  X(COMPLEX128, double, 2, PyComplex_FromDoubles(v[0], v[1]))
 
-#define DEFINE(NAME, type, made)                       \
-  static PyObject *make_##NAME(const void *element) {  \
-    type v;                                            \
-    memcpy(&v, element, sizeof v);                     \
-    return made;                                       \
+#define DEFINE(NAME, type, numbers, made)                               \
+  static PyObject *row_##NAME(const char *elements, Py_ssize_t count) { \
+    PyObject *list = PyList_New(count);                                 \
+    for (Py_ssize_t i = 0; list != NULL && i < count; i++) {            \
+      type v[numbers];                                                  \
+      memcpy(v, elements + i * (Py_ssize_t)sizeof v, sizeof v);         \
+      PyObject *item = made;                                            \
+      if (item == NULL) {                                               \
+        Py_CLEAR(list);                                                 \
+      } else {                                                          \
+        PyList_SetItem(list, i, item);                                  \
+      }                                                                 \
+    }                                                                   \
+    return list;                                                        \
   }
 ELEMENTS(DEFINE)
 
-static PyObject *make_complex64(const void *element) {
-  float parts[2];
-  memcpy(parts, element, sizeof parts);
-  return PyComplex_FromDoubles((double)parts[0], (double)parts[1]);
-}
-
-static PyObject *make_complex128(const void *element) {
-  double parts[2];
-  memcpy(parts, element, sizeof parts);
-  return PyComplex_FromDoubles(parts[0], parts[1]);
-}
-
-static make_number maker_of(nd4c_dtype dtype) {
-#define ROW(NAME, type, made) [ND4C_##NAME] = make_##NAME,
-  static const make_number makers[ND4C_COMPLEX128 + 1] = {
-      ELEMENTS(ROW)[ND4C_COMPLEX64] = make_complex64, [ND4C_COMPLEX128] = make_complex128};
-  return dtype <= ND4C_COMPLEX128 ? makers[dtype] : NULL;
+static list_row row_of(nd4c_dtype dtype) {
+#define ROW(NAME, type, numbers, made) [ND4C_##NAME] = row_##NAME,
+  static const list_row rows[ND4C_COMPLEX128 + 1] = {ELEMENTS(ROW)};
+  return dtype <= ND4C_COMPLEX128 ? rows[dtype] : NULL;
 }
 
 /* What the lists of one array share: `next` is the first element that no list has taken. */
 typedef struct listing {
-  make_number make;
+  list_row row;
   const char *next;
   int64_t bytes;
   const int64_t *shape;
@@ -56,15 +55,19 @@ typedef struct listing {
 } listing;
 
 static PyObject *list_of(listing *l, int32_t axis) {
-  PyObject *list = PyList_New((Py_ssize_t)l->shape[axis]);
-  const bool innermost = axis + 1 == l->rank;
-  for (int64_t i = 0; list != NULL && i < l->shape[axis]; i++) {
-    PyObject *item = innermost ? l->make(l->next) : list_of(l, axis + 1);
-    l->next += innermost ? l->bytes : 0;
+  const Py_ssize_t count = (Py_ssize_t)l->shape[axis];
+  if (axis + 1 == l->rank) {
+    const char *elements = l->next;
+    l->next += count * l->bytes;
+    return l->row(elements, count);
+  }
+  PyObject *list = PyList_New(count);
+  for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
+    PyObject *item = list_of(l, axis + 1);
     if (item == NULL) {
       Py_CLEAR(list);
     } else {
-      PyList_SetItem(list, (Py_ssize_t)i, item);
+      PyList_SetItem(list, i, item);
     }
   }
   return list;
@@ -72,8 +75,8 @@ static PyObject *list_of(listing *l, int32_t axis) {
 
 PyObject *native_nested_lists(const nd4c_array *array, const void *data) {
   const nd4c_dtype dtype = lib.array_dtype(array);
-  listing l = {.make = maker_of(dtype), .next = data, .shape = lib.array_shape(array), .rank = lib.array_rank(array)};
-  if (l.make == NULL) {
+  listing l = {.row = row_of(dtype), .next = data, .shape = lib.array_shape(array), .rank = lib.array_rank(array)};
+  if (l.row == NULL) {
     return NULL;
   }
   l.bytes = (int64_t)lib.dtype_size(dtype);

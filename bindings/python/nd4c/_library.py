@@ -13,6 +13,22 @@ _NAMES = {"darwin": ("libnd4c.0.dylib", "libnd4c.dylib"), "win32": ("nd4c.dll",)
     sys.platform, ("libnd4c.so.0", "libnd4c.so"))
 
 
+def _check_interpreter():
+    """ImportError in an interpreter that the package does not serve: a subinterpreter, whose objects would replace those of the
+    main one in the extension and in callbacks of the C library, and a Python that runs without the GIL."""
+    identify = ctypes.pythonapi.PyInterpreterState_GetID
+    identify.restype, identify.argtypes = ctypes.c_int64, (ctypes.c_void_p,)
+    current = ctypes.pythonapi.PyInterpreterState_Get
+    current.restype, current.argtypes = ctypes.c_void_p, ()
+    if identify(current()) != 0:
+        raise ImportError("nd4c serves the main interpreter only, and this is a subinterpreter. With mod_wsgi, set "
+                          "WSGIApplicationGroup %{GLOBAL}, so that the application runs in the main one; other programs start a "
+                          "process of its own for nd4c.")
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise ImportError("nd4c needs the GIL, and this Python runs without it. Start it with PYTHON_GIL=1 or -X gil=1, or use "
+                          "the standard build of Python.")
+
+
 def _candidates():
     explicit = os.environ.get("ND4C_LIBRARY")
     if explicit:
@@ -71,6 +87,7 @@ def _check(library, path):
     return version
 
 
+_check_interpreter()
 releasing, path = _open()
 version = _check(releasing, path)
 holding = ctypes.PyDLL(path, handle=releasing._handle)

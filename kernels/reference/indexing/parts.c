@@ -17,7 +17,42 @@ static void store_double(const nd4c_ref_tensor *y, int64_t i, double number) {
   nd4c_value_store(y->dtype, y->data, i * y->strides[0], value);
 }
 
+/* Stores of the usual dtypes into contiguous memory, as loops that compilers vectorise; false for all others. */
+#define STORE_CASE(NAME, type, number)      \
+  case ND4C_##NAME: {                       \
+    type *to = (type *)y->data;             \
+    for (int64_t i = begin; i < end; i++) { \
+      to[i] = (type)(number);               \
+    }                                       \
+    return true;                            \
+  }
+
+static bool store_reals(const nd4c_ref_range *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *y = &args->y;
+  const double start = args->start, step = args->step;
+  switch (y->strides[0] == 1 ? y->dtype : ND4C_DTYPE_NONE) {
+    STORE_CASE(FLOAT32, float, start + (double)i * step)
+    STORE_CASE(FLOAT64, double, start + (double)i * step)
+    default:
+      return false;
+  }
+}
+
+static bool store_integers(const nd4c_ref_range *args, int64_t begin, int64_t end) {
+  const nd4c_ref_tensor *y = &args->y;
+  const uint64_t first = (uint64_t)args->first, stride = (uint64_t)args->stride;
+  switch (y->strides[0] == 1 ? y->dtype : ND4C_DTYPE_NONE) {
+    STORE_CASE(INT32, int32_t, first + (uint64_t)i * stride)
+    STORE_CASE(INT64, int64_t, first + (uint64_t)i * stride)
+    default:
+      return false;
+  }
+}
+
 void nd4c_ref_arange(const nd4c_ref_range *args, int64_t begin, int64_t end) {
+  if (store_reals(args, begin, end)) {
+    return;
+  }
   for (int64_t i = begin; i < end; i++) {
     store_double(&args->y, i, args->start + (double)i * args->step);
   }
@@ -25,6 +60,9 @@ void nd4c_ref_arange(const nd4c_ref_range *args, int64_t begin, int64_t end) {
 
 void nd4c_ref_integer_range(const nd4c_ref_range *args, int64_t begin, int64_t end) {
   const nd4c_ref_tensor *y = &args->y;
+  if (store_integers(args, begin, end)) {
+    return;
+  }
   for (int64_t i = begin; i < end; i++) {
     nd4c_value value = {.u = (uint64_t)args->first + (uint64_t)i * (uint64_t)args->stride};
     nd4c_value_store(y->dtype, y->data, i * y->strides[0], nd4c_value_cast(ND4C_KIND_INT, value, y->dtype));

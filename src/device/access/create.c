@@ -1,5 +1,6 @@
 /* Creates arrays: nd4c_array_empty, _zeros, _full, _wrap and the others of nd4c/array.h. Programs call them; dispatch,
  * import and io create their arrays here, too. */
+#include <math.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -142,6 +143,30 @@ nd4c_status nd4c_array_scalar(nd4c_dtype dtype, double value, nd4c_device *devic
   return nd4c_array_full(dtype, 0, NULL, value, device, out);
 }
 
+/* Elements 0 to count - 1 of a range. The loops of the usual dtypes are simple, so that compilers vectorise them. */
+static void fill_range(nd4c_dtype dtype, char *host, double start, double step, int64_t count) {
+  const double last = start + (double)(count - 1) * step;
+  const bool whole = start == floor(start) && step == floor(step) && fabs(start) < 0x1p53 && fabs(last) < 0x1p53;
+  if (dtype == ND4C_INT64 && whole) {
+    const int64_t first = (int64_t)start, stride = (int64_t)step;
+    for (int64_t i = 0; i < count; i++) {
+      ((int64_t *)(void *)host)[i] = first + i * stride;
+    }
+  } else if (dtype == ND4C_FLOAT64) {
+    for (int64_t i = 0; i < count; i++) {
+      ((double *)(void *)host)[i] = start + (double)i * step;
+    }
+  } else if (dtype == ND4C_FLOAT32) {
+    for (int64_t i = 0; i < count; i++) {
+      ((float *)(void *)host)[i] = (float)(start + (double)i * step);
+    }
+  } else {
+    for (int64_t i = 0; i < count; i++) {
+      nd4c_element_set(dtype, host, i, start + (double)i * step);
+    }
+  }
+}
+
 nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64_t count, nd4c_device *device,
                               nd4c_array **out) {
   if (dtype == ND4C_UTF8 || dtype == ND4C_BOOL) {
@@ -158,9 +183,7 @@ nd4c_status nd4c_array_arange(nd4c_dtype dtype, double start, double step, int64
   if (bytes > 0) {
     host[bytes - 1] = 0; /* the last byte of a packed array may have unused bits */
   }
-  for (int64_t i = 0; i < count; i++) {
-    nd4c_element_set(dtype, host, i, start + (double)i * step);
-  }
+  fill_range(dtype, host, start, step, count);
   nd4c_status status = direct ? ND4C_OK : nd4c_array_write_contiguous(array, host, bytes);
   if (!direct) {
     nd4c_host_table()->free_pages(host, (size_t)bytes);
