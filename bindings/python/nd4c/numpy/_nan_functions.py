@@ -1,2 +1,263 @@
-"""Reductions that leave out elements that are not numbers."""
-__all__ = []
+"""NumPy's reductions that leave NaN out. What they reduce is ordinary: the sums of an array with 0 where it is NaN, the extrema
+with an infinity there. Nothing warns: what has no element but NaN gives NaN."""
+from nd4c import _dtypes
+from nd4c._arguments import axes as _axes
+from nd4c._core import Array
+from nd4c._creation import asarray
+from nd4c._reductions import (
+    axes_of, cumulative_prod, cumulative_sum, mask_of, max as _max, mean as _mean, min as _min, prod, std, sum as _sum, var)
+from nd4c._sorting import argmax, argmin
+from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c.numpy._quantiles import median_of, quantiles
+from nd4c.numpy._running import running
+
+__all__ = ["nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
+           "nanprod", "nanquantile", "nanstd", "nansum", "nanvar"]
+
+_float64 = _dtypes.DEFAULTS[float]
+
+
+def _replaced(x, number):
+    """x with a number where it is NaN."""
+    if x.dtype.kind not in "fc":
+        return x
+    return _op("where")(_op("is_nan")(x), asarray(number, dtype=x.dtype), x)
+
+
+def _plain(name, a, axis, keepdims, where, *others):
+    """The op of this name at once, where the arguments are what it takes; else None."""
+    if type(a) is Array and a.dtype.kind == "f" and where is True and all(one is None for one in others):
+        try:
+            return _op(name)(a, _axes(axis), keepdims)
+        except (IndexError, TypeError):
+            pass
+    return None
+
+
+# -- sums ---------------------------------------------------------------------------------------------------------------
+
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """Sum over axes (None: all) in which NaN counts as 0.
+
+    Shapes, dtypes, arguments, errors: those of nd4c.sum.
+
+    >>> np.nansum([1, np.nan, 2])
+    array(3.)
+    """
+    result = _plain("nansum", a, axis, keepdims, where, dtype, out, initial)
+    return result if result is not None else _sum(_replaced(_as_array(a, "nansum"), 0), axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """Product over axes (None: all) in which NaN counts as 1.
+
+    Shapes, dtypes, arguments, errors: those of nd4c.prod.
+
+    >>> np.nanprod([3, np.nan, 2])
+    array(6.)
+    """
+    result = _plain("nanprod", a, axis, keepdims, where, dtype, out, initial)
+    return result if result is not None else prod(_replaced(_as_array(a, "nanprod"), 1), axis, dtype, out, keepdims, initial, where)
+
+
+def nancumsum(a, axis=None, dtype=None, out=None):
+    """Sums of the elements up to each one along an axis (None: of a flattened), in which NaN counts as 0.
+
+    Shapes, dtypes, errors: those of np.cumsum.
+
+    >>> np.nancumsum([1, np.nan, 2])
+    array([1., 1., 3.])
+    """
+    return running(cumulative_sum, "nancumsum", _replaced(_as_array(a, "nancumsum"), 0), axis, dtype, out)
+
+
+def nancumprod(a, axis=None, dtype=None, out=None):
+    """Products of the elements up to each one along an axis (None: of a flattened), in which NaN counts as 1.
+
+    Shapes, dtypes, errors: those of np.cumprod.
+
+    >>> np.nancumprod([3, np.nan, 2])
+    array([3., 3., 6.])
+    """
+    return running(cumulative_prod, "nancumprod", _replaced(_as_array(a, "nancumprod"), 1), axis, dtype, out)
+
+
+# -- extrema ------------------------------------------------------------------------------------------------------------
+
+def _extreme(name, reduce, beyond, a, axis, out, keepdims, initial, where):
+    """nanmax and nanmin: `beyond` is the infinity that never wins."""
+    result = _plain(name, a, axis, keepdims, where, out, initial)
+    if result is not None:
+        return result
+    x = _as_array(a, name)
+    if x.dtype.kind not in "fc":
+        return reduce(x, axis, out, keepdims, initial, where)
+    unknown = _op("is_nan")(x)
+    result = reduce(_replaced(x, beyond), axis, None, keepdims, initial, where)
+    lost = _op("all")(unknown if where is True else _op("logical_or")(unknown, _op("logical_not")(mask_of(where, x.shape, name))),
+                      axes_of(axis, x.ndim, name), keepdims)
+    if initial is None:
+        result = _op("where")(lost, asarray(float("nan"), dtype=result.dtype), result)
+    return _finish(result, out, where=name)
+
+
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    """Largest element over axes (None: all) that is not NaN; NaN if there is no other.
+
+    Shapes, dtypes, arguments, errors: those of nd4c.max.
+
+    >>> np.nanmax([[1, np.nan], [3, 2]], axis=0)
+    array([3., 2.])
+    """
+    return _extreme("nanmax", _max, float("-inf"), a, axis, out, keepdims, initial, where)
+
+
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    """Smallest element over axes (None: all) that is not NaN; NaN if there is no other.
+
+    Shapes, dtypes, arguments, errors: those of nd4c.min.
+
+    >>> np.nanmin([[1, np.nan], [3, 2]], axis=0)
+    array([1., 2.])
+    """
+    return _extreme("nanmin", _min, float("inf"), a, axis, out, keepdims, initial, where)
+
+
+def _place(name, find, beyond, a, axis, out, keepdims):
+    """nanargmax and nanargmin: `beyond` is the infinity that wins only over NaN, which is refused."""
+    x = _as_array(a, name)
+    if x.dtype.kind in "fc":
+        unknown = _op("is_nan")(x)
+        axes = axes_of(axis, x.ndim, name)
+        if x.size and _op("any")(_op("all")(unknown, axes, False), None, False):
+            raise ValueError("%s: All-NaN slice encountered; it has no %s" % (name, name[6:]))
+        x = _op("where")(unknown, asarray(beyond, dtype=x.dtype), x)
+    return find(x, axis, out, keepdims=keepdims)
+
+
+def nanargmax(a, axis=None, out=None, *, keepdims=False):
+    """Index of the first largest element along an axis (None: in a flattened) that is not NaN.
+
+    Shapes, dtypes: those of nd4c.argmax. Errors: those of nd4c.argmax; ValueError where all elements are NaN.
+
+    >>> np.nanargmax([1, np.nan, 2])
+    array(2)
+    """
+    return _place("nanargmax", argmax, float("-inf"), a, axis, out, keepdims)
+
+
+def nanargmin(a, axis=None, out=None, *, keepdims=False):
+    """Index of the first smallest element along an axis (None: in a flattened) that is not NaN.
+
+    Shapes, dtypes: those of nd4c.argmin. Errors: those of nd4c.argmin; ValueError where all elements are NaN.
+
+    >>> np.nanargmin([np.nan, 3, 2])
+    array(2)
+    """
+    return _place("nanargmin", argmin, float("inf"), a, axis, out, keepdims)
+
+
+# -- means --------------------------------------------------------------------------------------------------------------
+
+def _known(x, where, name):
+    """The mask of the elements that count."""
+    known = _op("logical_not")(_op("is_nan")(x))
+    return known if where is True else _op("logical_and")(known, mask_of(where, x.shape, name))
+
+
+def _check_dtypes(name, x, dtype, out):
+    """Means of numbers with NaN have no integer dtype, as in NumPy."""
+    if x.dtype.kind not in "fc":
+        return
+    if dtype is not None and _dtypes.of(dtype).kind not in "fc":
+        raise TypeError("%s: dtype must be inexact for an array of %s, not %s" % (name, x.dtype.name, _dtypes.of(dtype).name))
+    if out is not None and _dtypes.of(out.dtype).kind not in "fc":
+        raise TypeError("%s: out must be inexact for an array of %s, not %s" % (name, x.dtype.name, _dtypes.of(out.dtype).name))
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """Arithmetic mean over axes (None: all) of the elements that are not NaN; NaN if there are none.
+
+    Shapes, dtypes, arguments: those of nd4c.mean. Errors: those of nd4c.mean; TypeError for an integer dtype or out of floats.
+
+    >>> np.nanmean([[1, np.nan], [3, 2]], axis=1)
+    array([1. , 2.5])
+    """
+    result = _plain("nanmean", a, axis, keepdims, where, dtype, out)
+    if result is not None:
+        return result
+    x = _as_array(a, "nanmean")
+    _check_dtypes("nanmean", x, dtype, out)
+    if x.dtype.kind in "fc":
+        where = _known(x, where, "nanmean")
+    return _mean(x, axis, dtype, out, keepdims, where=where)
+
+
+def _spread(name, reduce, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
+    """nanvar and nanstd; as NumPy says, a divisor that is not positive gives NaN."""
+    x = _as_array(a, name)
+    _check_dtypes(name, x, dtype, out)
+    if x.dtype.kind not in "fc":
+        return reduce(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    known = _known(x, where, name)
+    result = reduce(x, axis, dtype, None, ddof, keepdims, where=known, mean=mean, correction=correction)
+    count = _op("count_nonzero")(known, axes_of(axis, x.ndim, name), keepdims)
+    few = _op("less_equal")(_cast(count, _float64), asarray(float(ddof if correction is None else correction)))
+    return _finish(_op("where")(few, asarray(float("nan"), dtype=result.dtype), result), out, "unsafe", name)
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """Variance over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
+
+    Shapes, dtypes, arguments: those of nd4c.var. Errors: those of nd4c.var; TypeError for an integer dtype or out of floats.
+
+    >>> np.nanvar([1, np.nan, 3])
+    array(1.)
+    """
+    return _spread("nanvar", var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+    """Standard deviation over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
+
+    Shapes, dtypes, arguments: those of nd4c.std. Errors: those of nd4c.std; TypeError for an integer dtype or out of floats.
+
+    >>> np.nanstd([1, np.nan, 3])
+    array(1.)
+    """
+    return _spread("nanstd", std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+# -- middles ------------------------------------------------------------------------------------------------------------
+
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """Median over axes (None: all) of the elements that are not NaN; NaN if there are none.
+
+    Shapes, dtypes, arguments, errors: those of np.median.
+
+    >>> np.nanmedian([[10, np.nan, 4], [3, 2, 1]], axis=1)
+    array([7., 2.])
+    """
+    return median_of("nanmedian", a, axis, out, keepdims)
+
+
+def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """Quantiles over axes (None: all) of the elements that are not NaN; NaN if there are none.
+
+    Shapes, dtypes, methods, weights, errors: those of np.quantile.
+
+    >>> np.nanquantile([10, np.nan, 4, 7], 0.5)
+    array(7.)
+    """
+    return quantiles("nanquantile", a, q, 1, axis, out, method, keepdims, weights, True)
+
+
+def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    """Percentiles over axes (None: all) of the elements that are not NaN; NaN if there are none.
+
+    Shapes, dtypes, methods, weights, errors: those of np.quantile; q counts to 100.
+
+    >>> np.nanpercentile([10, np.nan, 4, 7], 50)
+    array(7.)
+    """
+    return quantiles("nanpercentile", a, q, 100, axis, out, method, keepdims, weights, True)
