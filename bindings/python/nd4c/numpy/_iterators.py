@@ -1,0 +1,101 @@
+"""Iterators over indices and elements: ndindex, ndenumerate, broadcast."""
+from itertools import product
+
+from nd4c._manipulation import broadcast_arrays, broadcast_shapes
+from nd4c._support import as_array as _as_array
+from operator import index as _index
+
+
+class ndindex:
+    """The indices of all elements of a shape in C order, tuples.
+
+    Errors: ValueError for a negative extent; TypeError for one that is no integer.
+
+    >>> list(np.ndindex(2, 2))
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+
+    def __init__(self, *shape):
+        if len(shape) == 1 and isinstance(shape[0], tuple):
+            shape = shape[0]
+        shape = tuple(_index(extent) for extent in shape)
+        if any(extent < 0 for extent in shape):
+            raise ValueError("ndindex: negative dimensions are not allowed: %s" % (shape,))
+        self._places = product(*map(range, shape))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._places)
+
+
+class ndenumerate:
+    """Pairs of index and element, a 0-d array, of an array in C order.
+
+    >>> for place, value in np.ndenumerate([[1, 2], [3, 4]]):
+    ...     print(place, value)
+    (0, 0) 1
+    (0, 1) 2
+    (1, 0) 3
+    (1, 1) 4
+    """
+
+    def __init__(self, arr):
+        self._array = _as_array(arr, "ndenumerate")
+        self._places = ndindex(self._array.shape)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        place = next(self._places)
+        return place, self._array[place]
+
+
+class broadcast:
+    """What several arrays broadcast to: its shape, and tuples of elements in C order.
+
+    Errors: ValueError for shapes that do not broadcast.
+
+    >>> b = np.broadcast([1, 2, 3], [[4], [5]])
+    >>> b.shape, b.size, b.numiter
+    ((2, 3), 6, 2)
+    """
+
+    def __init__(self, *arrays):
+        held = []
+        for one in arrays:
+            held.extend(one._arrays if isinstance(one, broadcast) else [_as_array(one, "broadcast")])
+        self._arrays = held
+        try:
+            self.shape = broadcast_shapes(*[array.shape for array in held])
+        except ValueError as error:
+            raise ValueError("broadcast: shape mismatch: objects cannot be broadcast to a single shape: %s" % error) from None
+        self.ndim = self.nd = len(self.shape)
+        self.numiter = len(held)
+        self.size = 1
+        for extent in self.shape:
+            self.size *= extent
+        self.reset()
+
+    def reset(self):
+        """Starts the iteration anew."""
+        self.index = 0
+        self._places = ndindex(self.shape)
+        self._spread = None
+
+    @property
+    def iters(self):
+        """An iterator over the elements of each array, in the order of the broadcast shape."""
+        return tuple(iter(array[place] for place in ndindex(self.shape)) for array in broadcast_arrays(*self._arrays))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        place = next(self._places)
+        self.index += 1
+        if self._spread is None:
+            self._spread = broadcast_arrays(*self._arrays)
+        return tuple(array[place] for array in self._spread)
