@@ -2,7 +2,7 @@
 _poly1d.py."""
 from nd4c import _dtypes
 from nd4c._arguments import TABLES, enum_name
-from nd4c._core import Array
+from nd4c._creation_functions import arange
 from nd4c._matrices import inexact
 from nd4c._solving import inv, lstsq
 from nd4c._support import as_array, cast, op
@@ -145,7 +145,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
                         % (y.shape, x.size))
     if rcond is None:
         rcond = x.size * _dtypes.limits(x.dtype).epsilon
-    powers = op("power")(x[:, None], op("integer_range")(order - 1, -1, order, _dtypes.DEFAULTS[int].number))
+    powers = op("power")(x[:, None], arange(order - 1, -1, -1))
     if w is not None:
         w = inexact(w, "polyfit")
         if w.ndim != 1 or w.shape[0] != x.shape[0]:
@@ -258,8 +258,7 @@ def polyint(p, m=1, k=None):
         raise ValueError("polyint: k has %d numbers; k must be a scalar or a rank-1 array of length 1 or >m=%d" % (k.size, m))
     y = coefficients(p, "polyint")
     for number in range(m):
-        divided = op("true_divide")(y, _counted(y.size, 1)) if y.dtype.kind in "fc" else op("true_divide")(
-            inexact(y, "polyint"), _counted(y.size, 1))
+        divided = inexact(y, "polyint") / arange(y.size, 0, -1)
         y = op("concat")([divided, cast(k[number:number + 1], _dtypes.promote(divided.dtype, k.dtype))], 0)
     return _like((p,), y)
 
@@ -278,22 +277,13 @@ def polyder(p, m=1):
         raise ValueError("polyder: m is %d (order of derivative must be positive, see polyint)" % m)
     y = coefficients(p, "polyder")
     for _ in range(m):
-        y = op("multiply")(y[:-1], _counted(max(y.size - 1, 0), 1))
+        y = y[:-1] * arange(y.size - 1, 0, -1)
     return _like((p,), y)
-
-
-def _counted(count, last):
-    """count, count - 1, ..., last as integers."""
-    return op("integer_range")(count - 1 + last, -1, count, _dtypes.DEFAULTS[int].number)
 
 
 def is_number(x):
     """Whether x is a number, or an array without axes."""
     return isinstance(x, (int, float, complex)) or (hasattr(x, "dtype") and not getattr(x, "ndim", 1))
-
-
-def is_array(x):
-    return type(x) is Array
 
 
 from nd4c.numpy._poly1d import poly1d  # noqa: E402 (the class is made of the functions above, which return it)
