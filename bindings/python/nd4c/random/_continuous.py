@@ -2,7 +2,7 @@
 
 Numbers are computed in float64 and rounded to the dtype asked for, except where one op draws in that dtype. Formulas get
 parameters as arrays; inverse distribution functions are written in exponential numbers, whose logarithm never is of 0."""
-from math import copysign, isfinite, pi
+from math import copysign, inf, isfinite, pi
 
 from nd4c._arguments import shape as shape_of
 from nd4c.random._parameters import ANY, NOT_NEGATIVE, POSITIVE, check, floating, op, real, write
@@ -109,7 +109,7 @@ class Continuous:
         >>> nd4c.random.default_rng(7).uniform(-1, 1, size=3)
         """
         if type(low) in _PLAIN and type(high) in _PLAIN:
-            if not 0 <= high - low < 2.0 ** 1024:
+            if not 0 <= high - low < inf:
                 _check_range(low, high)
             return self._draw("random_uniform", (
                 () if size is None else shape_of(size), floating("uniform", dtype), low, high), device)

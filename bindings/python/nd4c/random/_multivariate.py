@@ -20,17 +20,21 @@ def _vector(where, value, kind="one axis"):
 def _split(counts, weights, share):
     """Counts of categories: from one count of all, share(counts, left, right) of it goes to the left half of the categories,
     whose weights sum to left, and so on down to single ones. counts has a last axis of length 1."""
-    levels, categories = [weights], weights.shape[-1]
+    levels = [weights]
     while levels[-1].shape[-1] > 1:
-        last = levels[-1]
-        if last.shape[-1] % 2:
-            last = levels[-1] = op("concat")([last, last[..., :1] * 0.0], -1)
+        last = _even(levels[-1])
         levels.append(last[..., 0::2] + last[..., 1::2])
     for level in levels[-2::-1]:
-        taken = share(counts, level[..., 0::2], level[..., 1::2])
+        paired = _even(level)
+        taken = share(counts, paired[..., 0::2], paired[..., 1::2])
         pairs = op("stack")([taken, counts - taken], -1)
-        counts = op("reshape")(pairs, pairs.shape[:-2] + (pairs.shape[-2] * 2,))[..., :level.shape[-1]]
-    return counts[..., :categories]
+        counts = op("reshape")(pairs, pairs.shape[:-2] + (paired.shape[-1],))[..., :level.shape[-1]]
+    return counts
+
+
+def _even(level):
+    """Weights with one of 0 behind an odd number of them."""
+    return op("concat")([level, level[..., :1] * 0.0], -1) if level.shape[-1] % 2 else level
 
 
 class Multivariate:
