@@ -34,7 +34,7 @@ def arrays():
     assert xp.arange(2 ** 64 - 3, 2 ** 64, dtype=xp.uint64).tolist() == [2 ** 64 - 3, 2 ** 64 - 2, 2 ** 64 - 1]
     assert xp.linalg.solve(xp.eye(2) * 2, xp.ones(2)).tolist() == [0.5, 0.5]
     assert abs(xp.fft.ifft(xp.fft.fft(xp.asarray([1j, 2.0])))[0] - 1j) < 1e-12
-    assert xp.random.normal((3,)).shape == (3,) and xp.nn.softmax(xp.zeros((1, 4))).tolist() == [[0.25] * 4]
+    assert xp.random.normal(size=3).shape == (3,) and xp.nn.softmax(xp.zeros((1, 4))).tolist() == [[0.25] * 4]
 
 
 def sharing():

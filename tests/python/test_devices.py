@@ -635,16 +635,20 @@ def test_opencl():
         assert y.tolist() == [2.0] * 5000 and y.states == {"cpu:0": "S", there: "S"}
         generator = xp.random.Generator(7)
         with xp.tracing() as trace:  # computed there: the generator's state is all that is sent
-            made = generator.uniform((5000,), dtype="float32", device=there)
+            made = generator.random(5000, dtype="float32", device=there)
             grid, row = xp.indices(shape=(50, 60), device=there), xp.arange(0.0, 9.0, 0.25, dtype="float32", device=there)
         assert made.device == grid.device == there and generator.state.states == {"cpu:0": "M"}
         assert row.tolist() == xp.arange(0.0, 9.0, 0.25, dtype="float32").tolist()
         assert trace.totals()["copied_bytes"] == 16 and grid.tolist() == xp.indices(shape=(50, 60)).tolist()
-        assert made.tolist() == xp.random.Generator(7).uniform((5000,), dtype="float32").tolist()
+        assert made.tolist() == xp.random.Generator(7).random(5000, dtype="float32").tolist()
         generator = xp.random.Generator(7, device=there)  # numbers and lists do not draw what it makes to the host
-        for name, *arguments in (("uniform", 3), ("normal", 3), ("log_normal", 3), ("truncated_normal", 3),
-                ("exponential", 3), ("integers", 0, 9, 3), ("bits", 3), ("bernoulli", 0.5, 3), ("binomial", 9, 0.5, 3),
-                ("binomial", [9] * 50, [0.5] * 50), ("gamma", 2.0, 3), ("poisson", 2.0, 3), ("poisson", [2.0] * 50),
+        for name, *arguments in (("uniform", -1, 2, 3), ("normal", 5, 2, 3), ("lognormal", 0, 1, 3), ("truncated_normal", 0, 1, -2, 2, 3),
+                ("exponential", 2, 3), ("beta", 2, 5, 3), ("geometric", 0.3, 3), ("hypergeometric", 15, 10, 8, 3),
+                ("vonmises", 0, 4, 300), ("wald", 3, 2, 3), ("zipf", 1.5, 300), ("multinomial", 9, [0.2, 0.3, 0.5], 3),
+                ("dirichlet", [1.0, 2.0], 3), ("multivariate_normal", [0, 1], [[1, 0], [0, 1]], 3), ("normal", [0, 1], 1),
+                ("integers", [0, 5], [3, 9]), ("permuted", [[1, 2], [3, 4]]), ("multivariate_hypergeometric", [3, 4], 5, 2),
+                ("integers", 0, 9, 3), ("bits", 3), ("bernoulli", 0.5, 3), ("binomial", 9, 0.5, 3),
+                ("binomial", [9] * 50, [0.5] * 50), ("gamma", 2.0, 1.0, 3), ("poisson", 2.0, 3), ("poisson", [2.0] * 50),
                 ("categorical", [[0.5, 0.5]], 3), ("permutation", 5), ("shuffled", [1.0] * 50), ("choice", 5, 3),
                 ("choice", 50, 3), ("dropout", [1.0] * 50)):
             made = getattr(generator, name)(*arguments)

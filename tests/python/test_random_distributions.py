@@ -79,14 +79,14 @@ DISCRETE = [
     ("negative_binomial", (3, 0.25), stats.nbinom(3, 0.25)),
     ("negative_binomial", (0.4, 0.05), stats.nbinom(0.4, 0.05)),
     ("hypergeometric", (15, 10, 8), stats.hypergeom(25, 15, 8)),
-    ("hypergeometric", (1, 1, 1), stats.hypergeom(2, 1, 1)),
+    ("hypergeometric", (2, 3, 1), stats.hypergeom(5, 2, 1)),
     ("hypergeometric", (3, 1000, 900), stats.hypergeom(1003, 3, 900)),
     ("hypergeometric", (500, 700, 600), stats.hypergeom(1200, 500, 600)),
     ("hypergeometric", (10 ** 6, 10 ** 6, 400), stats.hypergeom(2 * 10 ** 6, 10 ** 6, 400)),
     ("logseries", (0.1,), stats.logser(0.1)),
     ("logseries", (0.75,), stats.logser(0.75)),
     ("logseries", (0.999,), stats.logser(0.999)),
-    ("zipf", (1.2,), stats.zipf(1.2)),
+    ("zipf", (1.5,), stats.zipf(1.5)),
     ("zipf", (2.5,), stats.zipf(2.5)),
     ("zipf", (20,), stats.zipf(20)),
     ("bernoulli", (0.3,), stats.bernoulli(0.3)),
@@ -113,14 +113,20 @@ def chi_square(values, law):
     return stats.chisquare(observed, expected).pvalue if len(expected) > 1 else float(observed[0] == len(values))
 
 
+def check_mean(values, law):
+    """Where the mean of so many numbers is nearly normal."""
+    mean, variance, excess = law.stats("mvk")
+    if np.isfinite(mean) and np.isfinite(variance) and excess < 100:
+        assert abs(values.mean() - mean) < 4.5 * math.sqrt(variance / COUNT)
+
+
 @pytest.mark.parametrize("name, arguments, law", CONTINUOUS, ids=lambda value: str(value) if type(value) is tuple else None)
 def test_continuous(name, arguments, law):
     values = sample(name, arguments)
     assert values.dtype == np.float64 and np.isfinite(values).all()
     assert stats.kstest(values, law.cdf).pvalue > LEAST
-    mean, variance = law.stats("mv")
-    if np.isfinite(mean) and np.isfinite(variance) and law.stats("k") < 100:
-        assert abs(values.mean() - mean) < 4.5 * math.sqrt(variance / COUNT)
+    if name != "vonmises":  # of which SciPy computes moments by slow integrals
+        check_mean(values, law)
 
 
 @pytest.mark.parametrize("name, arguments, law", DISCRETE, ids=lambda value: str(value) if type(value) is tuple else None)
@@ -130,9 +136,7 @@ def test_discrete(name, arguments, law):
         values = values - np.int64(-2 ** 63)
     assert values.dtype == (bool if name == "bernoulli" else np.int64)
     assert chi_square(values, law) > LEAST
-    mean, variance = law.stats("mv")
-    if np.isfinite(mean) and np.isfinite(variance) and law.stats("k") < 100:
-        assert abs(values.mean() - mean) < 4.5 * math.sqrt(variance / COUNT)
+    check_mean(values, law)
 
 
 def test_a_wrong_law_would_be_seen():

@@ -26,6 +26,7 @@ def default_rng(seed=None, *, device=None):
     Errors: ValueError for negative seeds, TypeError for other objects.
 
     >>> nd4c.random.default_rng(7).integers(0, 10, 8)
+    array([7, 7, 0, 2, 9, 3, 4, 4])
     """
     return seed if isinstance(seed, Generator) and device is None else Generator(seed, device=device)
 
@@ -34,6 +35,7 @@ def default_generator():
     """The calling thread's generator, from which the module's functions draw.
 
     >>> nd4c.random.default_generator() is nd4c.random.default_generator()
+    True
     """
     if getattr(_local, "process", None) != os.getpid():
         _local.generator, _local.process = Generator(), os.getpid()
@@ -44,6 +46,7 @@ def seed(seed=None):
     """Restarts the calling thread's numbers from a seed; None: the system's randomness.
 
     >>> nd4c.random.seed(3); nd4c.random.uniform(size=2)
+    array([0.11682557, 0.76523065])
     """
     _local.generator, _local.process = Generator(seed), os.getpid()
 

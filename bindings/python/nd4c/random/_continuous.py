@@ -92,10 +92,12 @@ class Continuous:
     def random(self, size=None, dtype=None, out=None, *, device=None):
         """Numbers 0 <= u < 1, equally likely.
 
-        Shapes: size, or out's. Dtypes: a floating one, float64 if None; u has as many random bits as its significand.
+        Shapes: size, or out's.
+        Dtypes: a floating one, float64 if None; u has as many random bits as its significand.
         Errors: TypeError for other dtypes; ValueError if size is not out's shape.
 
         >>> nd4c.random.default_rng(7).random(3)
+        array([0.75015222, 0.08565787, 0.79528404])
         """
         return write("random", out, size, dtype, lambda shape, dtype: self._draw(
             "random_uniform", (shape, floating("random", dtype), 0.0, 1.0), device))
@@ -103,10 +105,12 @@ class Continuous:
     def uniform(self, low=0.0, high=1.0, size=None, *, dtype=None, device=None):
         """Numbers from low up to high, high left out (rounding may give it).
 
-        Shapes: size, or None that to which low and high broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which low and high broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if high < low; OverflowError if high - low is not finite.
 
         >>> nd4c.random.default_rng(7).uniform(-1, 1, size=3)
+        array([ 0.50030444, -0.82868427,  0.59056807])
         """
         if type(low) in _PLAIN and type(high) in _PLAIN:
             if not 0 <= high - low < inf:
@@ -120,10 +124,12 @@ class Continuous:
     def standard_normal(self, size=None, dtype=None, out=None, *, device=None):
         """Normally distributed numbers of mean 0 and standard deviation 1.
 
-        Shapes: size, or out's. Dtypes: a floating one, float64 if None.
+        Shapes: size, or out's.
+        Dtypes: a floating one, float64 if None.
         Errors: TypeError for other dtypes; ValueError if size is not out's shape.
 
         >>> nd4c.random.default_rng(7).standard_normal(3)
+        array([ 0.31843865, -1.71876119,  0.25945521])
         """
         return write("standard_normal", out, size, dtype, lambda shape, dtype: self._draw(
             "random_normal", (shape, floating("standard_normal", dtype), 0.0, 1.0), device))
@@ -132,12 +138,15 @@ class Continuous:
         """Normally distributed numbers of mean loc and standard deviation scale.
 
         Shapes: size, or None that to which loc and scale broadcast: a 0-d array for two numbers.
-        Dtypes: a floating one, float64 if None. Errors: ValueError if scale < 0 or the shapes do not fit.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if scale < 0 or the shapes do not fit.
 
         >>> nd4c.random.default_rng(7).normal(5, 2, size=3)
+        array([5.63687731, 1.56247762, 5.51891042])
         >>> nd4c.random.default_rng(7).normal(5, 2)
+        array(5.63687731)
         """
-        if type(loc) in _PLAIN and type(scale) in _PLAIN and copysign(1, scale) > 0:
+        if type(loc) in _PLAIN and type(scale) in _PLAIN and _taken_by_op(loc, scale):
             return self._draw("random_normal", (
                 () if size is None else shape_of(size), floating("normal", dtype), loc, scale), device)
         return self._made("normal", lambda draw, loc, scale: loc + scale * draw.normal(),
@@ -146,10 +155,13 @@ class Continuous:
     def standard_exponential(self, size=None, dtype=None, method="zig", out=None, *, device=None):
         """Exponentially distributed numbers of mean 1.
 
-        Shapes: size, or out's. Dtypes: a floating one, float64 if None. method is "zig" or "inv", as in NumPy; nd4c inverts the
-        distribution function for both. Errors: ValueError for another method.
+        Shapes: size, or out's.
+        Dtypes: a floating one, float64 if None. method is "zig" or "inv", as in NumPy; nd4c inverts the
+        distribution function for both.
+        Errors: ValueError for another method.
 
         >>> nd4c.random.default_rng(7).standard_exponential(3)
+        array([0.28747913, 2.45739423, 0.22905595])
         """
         if method not in ("zig", "inv"):
             raise ValueError("standard_exponential: method is %r, expected 'zig' or 'inv'" % (method,))
@@ -159,11 +171,14 @@ class Continuous:
     def exponential(self, scale=1.0, size=None, *, dtype=None, device=None):
         """Exponentially distributed numbers of mean scale.
 
-        Shapes: size, or None scale's. Dtypes: a floating one, float64 if None. Errors: ValueError if scale < 0.
+        Shapes: size, or None scale's.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if scale < 0.
 
         >>> nd4c.random.default_rng(7).exponential(2.0, size=3)
+        array([0.57495826, 4.91478846, 0.4581119 ])
         """
-        if type(scale) in _PLAIN and copysign(1, scale) > 0:
+        if type(scale) in _PLAIN and _taken_by_op(0, scale):
             return self._draw("random_exponential", (
                 () if size is None else shape_of(size), floating("exponential", dtype), scale), device)
         return self._made("exponential", lambda draw, scale: scale * draw.exponential(),
@@ -172,12 +187,14 @@ class Continuous:
     def lognormal(self, mean=0.0, sigma=1.0, size=None, *, dtype=None, device=None):
         """e to the power of normally distributed numbers of that mean and standard deviation.
 
-        Shapes: size, or None that to which mean and sigma broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which mean and sigma broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if sigma < 0.
 
         >>> nd4c.random.default_rng(7).lognormal(0, 0.5, size=3)
+        array([1.1725951 , 0.42342427, 1.13851821])
         """
-        if type(mean) in _PLAIN and type(sigma) in _PLAIN and copysign(1, sigma) > 0:
+        if type(mean) in _PLAIN and type(sigma) in _PLAIN and _taken_by_op(mean, sigma):
             return self._draw("random_log_normal", (
                 () if size is None else shape_of(size), floating("lognormal", dtype), mean, sigma), device)
         return self._made("lognormal", lambda draw, mean, sigma: _exp(mean + sigma * draw.normal()),
@@ -188,10 +205,12 @@ class Continuous:
     def standard_gamma(self, shape, size=None, dtype=None, out=None, *, device=None):
         """Gamma distributed numbers of shape parameter `shape` and scale 1.
 
-        Shapes: size, out's, or None that of `shape`. Dtypes: a floating one, float64 if None.
+        Shapes: size, out's, or None that of `shape`.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if `shape` < 0, or if size does not fit it or out.
 
         >>> nd4c.random.default_rng(7).standard_gamma(2.0, size=3)
+        array([2.11249664, 2.02456197, 7.48557558])
         """
         def make(size, dtype):
             return self._made("standard_gamma", lambda draw, shape: draw.gamma(shape), (("shape", shape, NOT_NEGATIVE),),
@@ -201,10 +220,12 @@ class Continuous:
     def gamma(self, shape, scale=1.0, size=None, *, dtype=None, device=None):
         """Gamma distributed numbers of shape parameter `shape`, times scale.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if a parameter is below 0.
 
         >>> nd4c.random.default_rng(7).gamma(2.0, [1.0, 100.0])
+        array([  2.11249664, 202.45619731])
         """
         return self._made("gamma", lambda draw, shape, scale: scale * draw.gamma(shape),
                           (("shape", shape, NOT_NEGATIVE), ("scale", scale, NOT_NEGATIVE)), size, dtype, device)
@@ -212,29 +233,36 @@ class Continuous:
     def beta(self, a, b, size=None, *, dtype=None, device=None):
         """Beta distributed numbers, 0 to 1, of mean a / (a + b).
 
-        Shapes: size, or None that to which a and b broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which a and b broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if a or b is not above 0.
 
         >>> nd4c.random.default_rng(7).beta(2, 5, size=3)
+        array([0.47712977, 0.22309376, 0.626161  ])
         """
         return self._made("beta", _beta, (("a", a, POSITIVE), ("b", b, POSITIVE)), size, dtype, device)
 
     def chisquare(self, df, size=None, *, dtype=None, device=None):
         """Sums of the squares of df standard normal numbers; df need not be whole.
 
-        Shapes: size, or None df's. Dtypes: a floating one, float64 if None. Errors: ValueError if df is not above 0.
+        Shapes: size, or None df's.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if df is not above 0.
 
         >>> nd4c.random.default_rng(7).chisquare(4, size=3)
+        array([ 4.22499328,  4.04912395, 14.97115117])
         """
         return self._made("chisquare", _chisquare, (("df", df, POSITIVE),), size, dtype, device)
 
     def noncentral_chisquare(self, df, nonc, size=None, *, dtype=None, device=None):
         """Sums of the squares of df normal numbers whose means' squares sum to nonc.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if df is not above 0 or nonc is below 0; also if nonc is above 2^54 and a df is at most 1.
 
         >>> nd4c.random.default_rng(7).noncentral_chisquare(3, 20, size=3)
+        array([23.14866918,  8.89321992, 22.68677153])
         """
         return self._made("noncentral_chisquare", _noncentral_chisquare,
                           (("df", df, POSITIVE), ("nonc", nonc, NOT_NEGATIVE)), size, dtype, device)
@@ -242,20 +270,24 @@ class Continuous:
     def f(self, dfnum, dfden, size=None, *, dtype=None, device=None):
         """Ratios of two chi-square numbers, each divided by its degrees of freedom.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if a parameter is not above 0.
 
         >>> nd4c.random.default_rng(7).f(3, 20, size=3)
+        array([1.58179911, 1.01802212, 6.25527221])
         """
         return self._made("f", _f, (("dfnum", dfnum, POSITIVE), ("dfden", dfden, POSITIVE)), size, dtype, device)
 
     def noncentral_f(self, dfnum, dfden, nonc, size=None, *, dtype=None, device=None):
         """Ratios as of f(), the upper chi-square number noncentral.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if dfnum or dfden is not above 0, or nonc is below 0.
 
         >>> nd4c.random.default_rng(7).noncentral_f(3, 20, 1.5, size=3)
+        array([1.13458167, 0.68256462, 0.88270504])
         """
         return self._made("noncentral_f", _noncentral_f, (
             ("dfnum", dfnum, POSITIVE), ("dfden", dfden, POSITIVE), ("nonc", nonc, NOT_NEGATIVE)), size, dtype, device)
@@ -263,9 +295,12 @@ class Continuous:
     def standard_t(self, df, size=None, *, dtype=None, device=None):
         """Student's t of df degrees of freedom.
 
-        Shapes: size, or None df's. Dtypes: a floating one, float64 if None. Errors: ValueError if df is not above 0.
+        Shapes: size, or None df's.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if df is not above 0.
 
         >>> nd4c.random.default_rng(7).standard_t(10, size=3)
+        array([ 0.4418426 , -1.78447125,  0.34172471])
         """
         return self._made("standard_t", lambda draw, df: draw.normal() * _sqrt(df / 2 / draw.gamma(df / 2)),
                           (("df", df, POSITIVE),), size, dtype, device)
@@ -275,10 +310,12 @@ class Continuous:
     def gumbel(self, loc=0.0, scale=1.0, size=None, *, dtype=None, device=None):
         """Gumbel distributed numbers, the limit of the largest of many: loc - scale ln(e), e exponential.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if scale < 0.
 
         >>> nd4c.random.default_rng(7).gumbel(0, 1, size=3)
+        array([ 1.24660501, -0.89910153,  1.47378899])
         """
         return self._made("gumbel", lambda draw, loc, scale: loc - scale * _log(draw.exponential()),
                           (("loc", loc, ANY), ("scale", scale, NOT_NEGATIVE)), size, dtype, device)
@@ -286,10 +323,12 @@ class Continuous:
     def laplace(self, loc=0.0, scale=1.0, size=None, *, dtype=None, device=None):
         """Laplace distributed numbers: loc and scale times the difference of two exponential numbers.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if scale < 0.
 
         >>> nd4c.random.default_rng(7).laplace(0, 1, size=3)
+        array([-1.09830147,  0.48429408,  0.21859486])
         """
         return self._made("laplace", lambda draw, loc, scale: loc + scale * (draw.exponential() - draw.exponential()),
                           (("loc", loc, ANY), ("scale", scale, NOT_NEGATIVE)), size, dtype, device)
@@ -297,10 +336,12 @@ class Continuous:
     def logistic(self, loc=0.0, scale=1.0, size=None, *, dtype=None, device=None):
         """Logistically distributed numbers of mean loc.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if scale < 0.
 
         >>> nd4c.random.default_rng(7).logistic(0, 1, size=3)
+        array([-1.0994243 ,  2.36784378, -1.35707586])
         """
         return self._made("logistic", lambda draw, loc, scale: loc + scale * _log(_expm1(draw.exponential())),
                           (("loc", loc, ANY), ("scale", scale, NOT_NEGATIVE)), size, dtype, device)
@@ -308,18 +349,24 @@ class Continuous:
     def pareto(self, a, size=None, *, dtype=None, device=None):
         """Pareto numbers of the second kind (Lomax), from 0 up: (1 - u)^(-1 / a) - 1.
 
-        Shapes: size, or None a's. Dtypes: a floating one, float64 if None. Errors: ValueError if a is not above 0.
+        Shapes: size, or None a's.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if a is not above 0.
 
         >>> nd4c.random.default_rng(7).pareto(3, size=3)
+        array([0.10056796, 1.26852856, 0.07934242])
         """
         return self._made("pareto", lambda draw, a: _expm1(draw.exponential() / a), (("a", a, POSITIVE),), size, dtype, device)
 
     def power(self, a, size=None, *, dtype=None, device=None):
         """Numbers 0 to 1 of density a x^(a - 1).
 
-        Shapes: size, or None a's. Dtypes: a floating one, float64 if None. Errors: ValueError if a is not above 0.
+        Shapes: size, or None a's.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if a is not above 0.
 
         >>> nd4c.random.default_rng(7).power(3, size=3)
+        array([0.62983264, 0.97059097, 0.5893644 ])
         """
         return self._made("power", lambda draw, a: _pow(-_expm1(-draw.exponential()), 1 / a), (("a", a, POSITIVE),), size,
                           dtype, device)
@@ -327,9 +374,12 @@ class Continuous:
     def rayleigh(self, scale=1.0, size=None, *, dtype=None, device=None):
         """Lengths of vectors of two normal numbers of standard deviation scale.
 
-        Shapes: size, or None scale's. Dtypes: a floating one, float64 if None. Errors: ValueError if scale < 0.
+        Shapes: size, or None scale's.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if scale < 0.
 
         >>> nd4c.random.default_rng(7).rayleigh(2.0, size=3)
+        array([1.51652004, 4.43386443, 1.35367928])
         """
         return self._made("rayleigh", lambda draw, scale: scale * _sqrt(2 * draw.exponential()),
                           (("scale", scale, NOT_NEGATIVE),), size, dtype, device)
@@ -337,19 +387,24 @@ class Continuous:
     def standard_cauchy(self, size=None, *, dtype=None, device=None):
         """Ratios of two standard normal numbers.
 
-        Shapes: size. Dtypes: a floating one, float64 if None. Errors: TypeError for other dtypes.
+        Shapes: size.
+        Dtypes: a floating one, float64 if None.
+        Errors: TypeError for other dtypes.
 
         >>> nd4c.random.default_rng(7).standard_cauchy(3)
+        array([ -0.27689418,  -1.16177187, -19.89219587])
         """
         return self._made("standard_cauchy", lambda draw: draw.normal() / draw.normal(), (), size, dtype, device)
 
     def triangular(self, left, mode, right, size=None, *, dtype=None, device=None):
         """Numbers from left to right whose density rises to mode and falls behind it.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError unless left <= mode <= right and left < right.
 
         >>> nd4c.random.default_rng(7).triangular(0, 1, 4, size=3)
+        array([2.26847659, 0.5853473 , 2.43264824])
         """
         bounds = [real("triangular: " + name, value) for name, value in (("left", left), ("mode", mode), ("right", right))]
         for text, fails in (("left is above mode", bounds[0] > bounds[1]), ("mode is above right", bounds[1] > bounds[2]),
@@ -362,9 +417,12 @@ class Continuous:
     def weibull(self, a, size=None, *, dtype=None, device=None):
         """Weibull numbers of scale 1: exponential numbers to the power of 1 / a; 0 where a is 0.
 
-        Shapes: size, or None a's. Dtypes: a floating one, float64 if None. Errors: ValueError if a < 0.
+        Shapes: size, or None a's.
+        Dtypes: a floating one, float64 if None.
+        Errors: ValueError if a < 0.
 
         >>> nd4c.random.default_rng(7).weibull(1.5, size=3)
+        array([0.43558296, 1.82102772, 0.37436426])
         """
         return self._made("weibull", _weibull, (("a", a, NOT_NEGATIVE),), size, dtype, device)
 
@@ -373,34 +431,45 @@ class Continuous:
     def vonmises(self, mu, kappa, size=None, *, dtype=None, device=None):
         """Angles from -pi to pi around mu, the closer the larger kappa is.
 
-        Shapes: size, or None that to which mu and kappa broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which mu and kappa broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if kappa < 0.
 
         >>> nd4c.random.default_rng(7).vonmises(0, 4, size=3)
+        array([-1.08493717, -0.0675275 , -0.5291366 ])
         """
         return self._made("vonmises", _vonmises, (("mu", mu, ANY), ("kappa", kappa, NOT_NEGATIVE)), size, dtype, device)
 
     def wald(self, mean, scale, size=None, *, dtype=None, device=None):
         """Inverse Gaussian numbers: when Brownian motion with drift first passes a level.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: a floating one, float64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if a parameter is not above 0.
 
         >>> nd4c.random.default_rng(7).wald(3, 2, size=3)
+        array([2.03610071, 0.47833423, 4.11672006])
         """
         return self._made("wald", _wald, (("mean", mean, POSITIVE), ("scale", scale, POSITIVE)), size, dtype, device)
 
     def truncated_normal(self, loc=0.0, scale=1.0, low=-2.0, high=2.0, size=None, *, dtype=None, device=None):
         """Normally distributed numbers within low and high standard deviations of loc. NumPy has no such method.
 
-        Shapes: size, no axes if None; the parameters are numbers. Dtypes: a floating one, float64 if None.
+        Shapes: size, no axes if None; the parameters are numbers.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if scale < 0 or low >= high.
 
         >>> nd4c.random.default_rng(7).truncated_normal(0, 1, -1, 1, size=3)
+        array([ 0.44205776, -0.78191257,  0.52897127])
         """
         check("truncated_normal: scale", real("truncated_normal: scale", scale), NOT_NEGATIVE)
         return self._draw("random_truncated_normal", (
             () if size is None else shape_of(size), floating("truncated_normal", dtype), loc, scale, low, high), device)
+
+
+def _taken_by_op(loc, scale):
+    """Whether an op takes the two as they are: both finite, scale not below 0 (nor -0.0, which NumPy refuses)."""
+    return loc - loc == 0 == scale - scale and copysign(1, scale) > 0
 
 
 def _check_range(low, high):

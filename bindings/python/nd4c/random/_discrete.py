@@ -66,40 +66,52 @@ class Discrete:
     def integers(self, low, high=None, size=None, dtype=None, endpoint=False, *, device=None):
         """Integers from low up to high, high left out unless endpoint; with one bound from 0 to it.
 
-        All have exactly equal chances. Shapes: size, or None that to which low and high broadcast.
-        Dtypes: an integer one or bool, int64 if None. Errors: ValueError if low >= high (low > high with endpoint), if the
+        All have exactly equal chances.
+        Shapes: size, or None that to which low and high broadcast.
+        Dtypes: an integer one or bool, int64 if None.
+        Errors: ValueError if low >= high (low > high with endpoint), if the
         dtype does not hold all results, or if a bound is not whole; TypeError for another dtype.
 
         >>> nd4c.random.default_rng(7).integers(0, 10, 8)
+        array([7, 7, 0, 2, 9, 3, 4, 4])
         >>> nd4c.random.default_rng(7).integers([10, 20, 30], [11, 22, 33])
+        array([10, 20, 30])
         """
         return integers(self, low, high, size, dtype, endpoint, device)
 
     def bernoulli(self, p, size=None, *, dtype="bool", device=None):
         """True with probability p. NumPy has no such method: its binomial(1, p) counts.
 
-        Shapes: size, or None p's. Dtypes: dtype, bool if it is left out. Errors: ValueError unless 0 <= p <= 1.
+        Shapes: size, or None p's.
+        Dtypes: dtype, bool if it is left out.
+        Errors: ValueError unless 0 <= p <= 1.
 
         >>> nd4c.random.default_rng(7).bernoulli(0.25, size=4)
+        array([False,  True, False, False])
         """
         return self._counts("bernoulli", "random_bernoulli", (("p", p, PROBABILITY),), size, dtype, device)
 
     def binomial(self, n, p, size=None, *, dtype=None, device=None):
         """How many of n trials succeed, each with probability p.
 
-        Shapes: size, or None that to which n and p broadcast. Dtypes: of real numbers, int64 if None.
+        Shapes: size, or None that to which n and p broadcast.
+        Dtypes: of real numbers, int64 if None.
         Errors: ValueError unless 0 <= p <= 1 and n is a whole number of 0 to 2^53.
 
         >>> nd4c.random.default_rng(7).binomial(10, 0.5, size=5)
+        array([6, 6, 1, 4, 9])
         """
         return self._counts("binomial", "random_binomial", (("n", n, COUNT), ("p", p, PROBABILITY)), size, dtype, device)
 
     def poisson(self, lam=1.0, size=None, *, dtype=None, device=None):
         """Poisson distributed numbers of mean lam.
 
-        Shapes: size, or None lam's. Dtypes: of real numbers, int64 if None. Errors: ValueError unless 0 <= lam <= 2^53.
+        Shapes: size, or None lam's.
+        Dtypes: of real numbers, int64 if None.
+        Errors: ValueError unless 0 <= lam <= 2^53.
 
         >>> nd4c.random.default_rng(7).poisson([1.0, 100.0])
+        array([  2, 104])
         """
         return self._counts("poisson", "random_poisson", (("lam", lam, RATE),), size, dtype, device)
 
@@ -114,19 +126,24 @@ class Discrete:
     def geometric(self, p, size=None, *, dtype=None, device=None):
         """How many trials the first success takes, each with probability p; at least 1.
 
-        Shapes: size, or None p's. Dtypes: of real numbers, int64 if None. Errors: ValueError unless 0 < p <= 1.
+        Shapes: size, or None p's.
+        Dtypes: of real numbers, int64 if None.
+        Errors: ValueError unless 0 < p <= 1.
 
         >>> nd4c.random.default_rng(7).geometric(0.25, size=5)
+        array([ 1,  9,  1,  1, 17])
         """
         return self._made("geometric", _geometric, (("p", p, CHANCE),), size, dtype, device, counted)
 
     def negative_binomial(self, n, p, size=None, *, dtype=None, device=None):
         """How many trials fail before n succeed, each with probability p; n need not be whole.
 
-        Shapes: size, or None that to which n and p broadcast. Dtypes: of real numbers, int64 if None.
+        Shapes: size, or None that to which n and p broadcast.
+        Dtypes: of real numbers, int64 if None.
         Errors: ValueError unless n > 0 and 0 < p <= 1, and if results could be above 2^53.
 
         >>> nd4c.random.default_rng(7).negative_binomial(3, 0.25, size=5)
+        array([ 8,  9, 27,  7,  3])
         """
         def formula(draw, n, p):
             odds = (1 - p) / p
@@ -138,11 +155,13 @@ class Discrete:
     def hypergeometric(self, ngood, nbad, nsample, size=None, *, dtype=None, device=None):
         """How many of nsample items are good ones, drawn without replacement from ngood good and nbad bad ones.
 
-        Shapes: size, or None that to which the parameters broadcast. Dtypes: of real numbers, int64 if None.
+        Shapes: size, or None that to which the parameters broadcast.
+        Dtypes: of real numbers, int64 if None.
         Errors: ValueError if a parameter is no whole number of at least 0, or nsample > ngood + nbad.
         NumPy refuses numbers of 10^9 and more; here the limit is 2^53.
 
         >>> nd4c.random.default_rng(7).hypergeometric(15, 10, 8, size=5)
+        array([5, 4, 3, 4, 5])
         """
         values = [real("hypergeometric: " + name, value) for name, value in
                   (("ngood", ngood), ("nbad", nbad), ("nsample", nsample))]
@@ -156,18 +175,24 @@ class Discrete:
     def logseries(self, p, size=None, *, dtype=None, device=None):
         """Numbers from 1 on, k with a probability in proportion to p^k / k.
 
-        Shapes: size, or None p's. Dtypes: of real numbers, int64 if None. Errors: ValueError unless 0 <= p < 1.
+        Shapes: size, or None p's.
+        Dtypes: of real numbers, int64 if None.
+        Errors: ValueError unless 0 <= p < 1.
 
         >>> nd4c.random.default_rng(7).logseries(0.75, size=5)
+        array([3, 1, 2, 3, 1])
         """
         return self._made("logseries", _logseries, (("p", p, BELOW_ONE),), size, dtype, device, counted)
 
     def zipf(self, a, size=None, *, dtype=None, device=None):
         """Numbers from 1 on, k with a probability in proportion to k^-a.
 
-        Shapes: size, or None a's. Dtypes: of real numbers, int64 if None. Errors: ValueError unless a > 1.
+        Shapes: size, or None a's.
+        Dtypes: of real numbers, int64 if None.
+        Errors: ValueError unless a > 1.
 
         >>> nd4c.random.default_rng(7).zipf(2.5, size=5)
+        array([2, 1, 2, 8, 1])
         """
         return self._made("zipf", _zipf, (("a", a, ABOVE_ONE),), size, dtype, device, counted)
 

@@ -11,10 +11,12 @@ class Extras:
     def bits(self, size=None, *, dtype="uint32", device=None):
         """Random bits as integers. NumPy has no such method.
 
-        Shapes: size, no axes if None. Dtypes: dtype, an integer one, uint32 if it is left out.
+        Shapes: size, no axes if None.
+        Dtypes: dtype, an integer one, uint32 if it is left out.
         Errors: TypeError for other dtypes.
 
         >>> nd4c.random.default_rng(7).bits(4, dtype="uint8")
+        array([ 45, 220,  66, 130], dtype=uint8)
         """
         dtype = _dtypes.of(dtype)
         if dtype.kind not in "iu":
@@ -25,10 +27,13 @@ class Extras:
         """For each row of p, indices with probabilities in its proportions. NumPy's choice() does it for one row.
 
         Shapes: p (..., k), the result (..., samples). Rows need not sum to 1; logarithms: p holds their logarithms.
-        Dtypes: an integer one, int64 if None. Errors: ValueError if a row has no chances; without replacement also if samples
+        Dtypes: an integer one, int64 if None.
+        Errors: ValueError if a row has no chances; without replacement also if samples
         is above k.
 
         >>> nd4c.random.default_rng(7).categorical([[1, 0, 0], [0, 1, 1]], 4)
+        array([[0, 0, 0, 0],
+               [1, 2, 1, 1]])
         """
         given = p
         p = real("categorical: p", p) if getattr(getattr(p, "dtype", None), "kind", "") != "f" else asarray(p)
@@ -40,8 +45,11 @@ class Extras:
     def dropout(self, x, rate=0.5, *, device=None):
         """x / (1 - rate) where a mask is true, else 0; and the mask, false with probability rate.
 
-        Shapes: both have x's. Dtypes: x's, a floating one, and bool. Errors: ValueError unless 0 <= rate < 1.
+        Shapes: both have x's.
+        Dtypes: x's, a floating one, and bool.
+        Errors: ValueError unless 0 <= rate < 1.
 
         >>> nd4c.random.default_rng(7).dropout(nd4c.ones(6), 0.5)
+        (array([2., 0., 2., 2., 0., 2.]), array([ True, False,  True,  True, False,  True]))
         """
         return self._draw("random_dropout", (rate,), device, (self._near(asarray(x), x, device),))

@@ -10,13 +10,16 @@ from nd4c.random._stream import Stream
 class Generator(Continuous, Discrete, Multivariate, Orders, Extras, Stream):
     """A stream of random numbers, with the methods of NumPy's Generator.
 
-    Numbers depend on the seed and the position in the stream alone, not on threads or the machine. They are other numbers
-    than NumPy's. Every method takes device=, and dtype= where numbers are made.
+    Numbers depend on the seed and the position in the stream alone, not on threads; on other devices and machines, logarithms
+    and such in them may differ in the last bit. They are other numbers than NumPy's. Every method takes device=, and dtype=
+    where numbers are made.
     seed: None, an integer of at least 0, a sequence of integers, a SeedSequence, or a Generator, whose state is copied.
     state: an array (key, counter), made on the device; setting it returns to that point of the stream.
     Errors: ValueError for negative seeds, TypeError for other objects.
 
     >>> nd4c.random.Generator(7).normal(5, 2, size=(2, 2))
+    array([[5.63687731, 1.56247762],
+           [5.51891042, 5.10569305]])
     """
 
     __slots__ = ()

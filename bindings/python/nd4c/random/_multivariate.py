@@ -44,10 +44,12 @@ class Multivariate:
         """How many of n draws give each of the categories, which have probabilities pvals along the last axis.
 
         Shapes: (..., k), where ... is size, or None that to which n and pvals without its last axis broadcast. The last
-        category has the probability that the others leave. Dtypes: of real numbers, int64 if None.
+        category has the probability that the others leave.
+        Dtypes: of real numbers, int64 if None.
         Errors: ValueError if a probability is not 0 to 1, or all but the last sum to more than 1.
 
         >>> nd4c.random.default_rng(7).multinomial(20, [0.5, 0.3, 0.2])
+        array([8, 7, 5])
         """
         number = counting("multinomial", dtype)
         n = self._parameter("multinomial: n", n, COUNT, device)
@@ -74,11 +76,13 @@ class Multivariate:
     def multivariate_hypergeometric(self, colors, nsample, size=None, method="marginals", *, dtype=None, device=None):
         """How many items of each color are among nsample, drawn without replacement from colors[i] of each.
 
-        Shapes: (..., k), where ... is size. Dtypes: of real numbers, int64 if None. method is "marginals" or "count", as in
+        Shapes: (..., k), where ... is size.
+        Dtypes: of real numbers, int64 if None. method is "marginals" or "count", as in
         NumPy; nd4c computes marginals for both.
         Errors: ValueError if colors or nsample are no whole numbers of at least 0, or nsample is above the sum of colors.
 
         >>> nd4c.random.default_rng(7).multivariate_hypergeometric([16, 8, 4], 6)
+        array([3, 3, 0])
         """
         if method not in ("marginals", "count"):
             raise ValueError("multivariate_hypergeometric: method is %r, expected 'marginals' or 'count'" % (method,))
@@ -102,10 +106,12 @@ class Multivariate:
     def dirichlet(self, alpha, size=None, *, dtype=None, device=None):
         """Vectors of positive numbers whose sum is 1: gamma numbers of shape parameters alpha, divided by their sum.
 
-        Shapes: (..., k), where ... is size and (k,) is alpha's shape. Dtypes: a floating one, float64 if None.
+        Shapes: (..., k), where ... is size and (k,) is alpha's shape.
+        Dtypes: a floating one, float64 if None.
         Errors: ValueError if alpha is not one axis of numbers of at least 0.
 
         >>> nd4c.random.default_rng(7).dirichlet([10, 5, 3])
+        array([0.40336095, 0.1677335 , 0.42890555])
         """
         number = floating("dirichlet", dtype)
         alpha = self._parameter("dirichlet: alpha", alpha, NOT_NEGATIVE, device)
@@ -125,12 +131,14 @@ class Multivariate:
     def multivariate_normal(self, mean, cov, size=None, check_valid="warn", tol=1e-8, *, method="svd", dtype=None, device=None):
         """Normally distributed vectors of a mean and a covariance matrix.
 
-        Shapes: (..., k), where ... is size, (k,) mean's shape and (k, k) cov's. Dtypes: a floating one, float64 if None.
+        Shapes: (..., k), where ... is size, (k,) mean's shape and (k, k) cov's.
+        Dtypes: a floating one, float64 if None.
         method says how cov is factored: "svd", "eigh", or "cholesky", the fastest, for positive definite ones.
         Errors: ValueError for other shapes. Of a cov that is not symmetric and positive semidefinite within tol, check_valid
         "warn" gives a RuntimeWarning, "raise" a ValueError, "ignore" nothing; cholesky does not check.
 
         >>> nd4c.random.default_rng(7).multivariate_normal([0, 10], [[1, 0.5], [0.5, 2]])
+        array([-1.23292255, 11.02275472])
         """
         where = "multivariate_normal: "
         for name, value, words in (("check_valid", check_valid, ("warn", "raise", "ignore")),

@@ -28,6 +28,7 @@ class Orders:
         Errors: ValueError if length is below 0.
 
         >>> nd4c.random.default_rng(7).bytes(5)
+        b'-\xdcB\x82\x9b'
         """
         length = index(length)
         if length < 0:
@@ -37,11 +38,17 @@ class Orders:
     def permutation(self, x, axis=0, *, device=None):
         """0 .. x - 1 in random order, or a copy of an array or nested lists with its slices along axis in random order.
 
-        Shapes: (x,), or x's. Dtypes: int64, or x's. Errors: IndexError or ValueError if x has no such axis.
+        Shapes: (x,), or x's.
+        Dtypes: int64, or x's.
+        Errors: IndexError or ValueError if x has no such axis.
         NumPy's permuted() orders each slice by itself.
 
         >>> nd4c.random.default_rng(7).permutation(5)
+        array([2, 3, 0, 1, 4])
         >>> nd4c.random.default_rng(7).permutation(nd4c.asarray([[1, 2], [3, 4], [5, 6]]))
+        array([[5, 6],
+               [3, 4],
+               [1, 2]])
         """
         if isinstance(x, int):
             if x < 0:
@@ -52,9 +59,12 @@ class Orders:
     def shuffled(self, x, *, axis=0, device=None):
         """A copy of x with its slices along an axis in random order; shuffle() does it in place, as NumPy's does.
 
-        Shapes, dtypes: x's. Errors: IndexError or ValueError if x has no such axis.
+        Shapes: x's.
+        Dtypes: x's.
+        Errors: IndexError or ValueError if x has no such axis.
 
         >>> nd4c.random.default_rng(7).shuffled(nd4c.asarray([1, 2, 3, 4]))
+        array([3, 4, 1, 2])
         """
         return self._draw("random_shuffle", (index(axis),), device, (self._near(asarray(x), x, device),))
 
@@ -65,6 +75,7 @@ class Orders:
         Errors: TypeError for other objects; IndexError or ValueError if x has no such axis.
 
         >>> x = nd4c.asarray([1, 2, 3, 4]); nd4c.random.default_rng(7).shuffle(x); x
+        array([3, 4, 1, 2])
         """
         numpy = sys.modules.get("numpy")
         if type(x) is Array:
@@ -83,10 +94,13 @@ class Orders:
     def permuted(self, x, *, axis=None, out=None, device=None):
         """A copy of x in which each slice along axis is in a random order of its own; None: all elements.
 
-        Shapes, dtypes: x's. out: an array that gets the result, x itself to do it in place.
+        Shapes: x's.
+        Dtypes: x's. out: an array that gets the result, x itself to do it in place.
         Errors: ValueError if out has another shape; IndexError or ValueError if x has no such axis.
 
         >>> nd4c.random.default_rng(7).permuted(nd4c.asarray([[1, 2, 3], [4, 5, 6]]), axis=1)
+        array([[2, 1, 3],
+               [5, 6, 4]])
         """
         near = self._near(asarray(x), x, device)
         if axis is None:
@@ -103,12 +117,16 @@ class Orders:
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True, *, device=None):
         """Slices of a along axis (or of 0 .. a - 1) picked at random, p their probabilities.
 
-        Shapes: size in the place of a's axis, which is gone if size is None. Dtypes: a's, int64 for a number.
+        Shapes: size in the place of a's axis, which is gone if size is None.
+        Dtypes: a's, int64 for a number.
         Without replacement no slice is picked twice, and the order is random whatever shuffle is.
         Errors: ValueError if p does not sum to 1, if there is nothing to pick from, or not enough without replacement.
 
         >>> nd4c.random.default_rng(7).choice(5, 3, replace=False)
+        array([2, 3, 0])
         >>> nd4c.random.default_rng(7).choice([10.0, 20.0, 30.0], (2, 2), p=[0.5, 0.25, 0.25])
+        array([[30., 10.],
+               [30., 30.]])
         """
         try:
             given, count = None, index(a)

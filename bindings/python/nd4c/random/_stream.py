@@ -49,6 +49,7 @@ class Stream:
 
         >>> first, second = nd4c.random.default_rng(7).spawn(2)
         >>> first.integers(0, 10, size=3), second.integers(0, 10, size=3)
+        (array([2, 8, 9]), array([8, 1, 2]))
         """
         count = index(n_children)
         if count < 0:
