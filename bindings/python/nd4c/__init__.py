@@ -44,30 +44,46 @@ __array_api_version__ = "2025.12"
 ARRAY_API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 globals().update(_dtypes.by_name)  # float32, int64, bool, ...: the dtypes of this build of the library
-from nd4c import _fast as _fast  # noqa: E402 - last: it wraps the functions above
+from nd4c import _fast as _fast, _foreign_names  # noqa: E402 - last: they look at the functions and methods above
+
+_foreign_names.attach(Array)
 
 _MODULES = ("linalg", "fft", "random", "nn", "image", "numpy", "onnx", "ops", "errors", "memory", "plugins")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
          "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",
          "from_blocks": "_memory", "block_format": "_memory"}
+_OWN = ("Array", "Device", "current_device", "device", "DType", "Error", "set_print_options", "ARRAY_API_VERSIONS")
+_OF_STANDARD = tuple(_name for _name in globals() if not _name.startswith("_") and _name not in _OWN + _MODULES)
+
+__all__ = [*_OWN, *_OF_STANDARD, *_LAZY]
 
 
 def __getattr__(name):
-    """Attributes that the package imports on first use: modules, tools, and every op that the standard lacks."""
+    """Attributes that the package imports on first use: modules, tools, NumPy's functions, and the ops."""
     if name in _MODULES:
         value = _import_module("nd4c." + name)
     elif name in _LAZY:
         value = getattr(_import_module("nd4c." + _LAZY[name]), name)
     else:
-        from nd4c._abi import NUMBERS
-        if name not in NUMBERS:
-            raise AttributeError("module 'nd4c' has no attribute %r" % name)
-        value = getattr(_import_module("nd4c.ops"), name)
+        value = _of_numpy_or_ops(name)
     globals()[name] = value
     return value
 
 
+def _of_numpy_or_ops(name):
+    """NumPy's function or type of the name, or else the op."""
+    if not name.startswith("__"):
+        numpy = _import_module("nd4c.numpy")
+        if name in getattr(numpy, "__all__", ()):
+            return getattr(numpy, name)
+        from nd4c._abi import NUMBERS
+        if name in NUMBERS:
+            return getattr(_import_module("nd4c.ops"), name)
+    from nd4c._suggestions import missing
+    raise AttributeError(missing("nd4c", name))
+
+
 def __dir__():
     from nd4c._abi import NUMBERS
-    return sorted(set(globals()) | set(_MODULES) | set(_LAZY) | set(NUMBERS))
+    return sorted({*globals(), *_MODULES, *_LAZY, *NUMBERS, *_import_module("nd4c.numpy").__all__})

@@ -1,14 +1,22 @@
-"""Functions about dtypes: astype, promotion, limits."""
-from collections import namedtuple
+"""Functions about dtypes: astype, promotion, limits. The namespace nd4c has them, and nd4c.numpy."""
 import builtins as _builtins
+import math as _math
 
 from nd4c import _creation, _dtypes
 from nd4c._core import Array
 from nd4c._creation import made_on as _made_on
-from nd4c._support import array as _array, op as _op
+from nd4c._support import array as _array, castable as _castable, op as _op
+
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """x in another dtype; copy=False gives x itself where nothing changes."""
+    """x in another dtype; copy=False gives x itself where nothing changes.
+
+    Floats lose their fraction as integers, complex numbers their imaginary part; numbers too large for the dtype wrap.
+    Errors: TypeError if x is no array or dtype is none.
+
+    >>> nd4c.astype(nd4c.asarray([1.7, -1.7]), "int8")
+    array([ 1, -1], dtype=int8)
+    """
     wanted = _dtypes.of(dtype)
     if _array(x, "astype").dtype is wanted:
         there = x if device is None else _creation.to_device(x, device)
@@ -16,32 +24,119 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return _made_on(device, _op("cast"), x, wanted.number)
 
 
-def can_cast(from_, to, /):
-    """Whether promotion takes one dtype to the other."""
-    return _dtypes.can_cast(from_.dtype if type(from_) is Array else _dtypes.of(from_), _dtypes.of(to))
+def can_cast(from_, to, casting="safe"):
+    """Whether elements of one dtype may become another's under a rule.
+
+    casting: "no" and "equiv": the same dtype; "safe": every number keeps its value; "same_kind": also a smaller dtype of the
+    same kind or a higher one; "unsafe": always.
+    Errors: TypeError for Python's numbers, which have no dtype of their own; ValueError for another rule.
+
+    >>> nd4c.can_cast(nd4c.int32, nd4c.float64), nd4c.can_cast("float64", "float32"), nd4c.can_cast("f8", "f4", "same_kind")
+    (True, False, True)
+    """
+    if type(from_) in (int, float, complex, bool):
+        raise TypeError("can_cast: expected a dtype or an array, got the %s %r; dtypes decide, not values"
+                        % (type(from_).__name__, from_))
+    return _castable(_dtype_of(from_), _dtypes.of(to), casting)
 
 
-finfo_object = namedtuple("finfo", "bits eps max min smallest_normal dtype smallest_subnormal")
-iinfo_object = namedtuple("iinfo", "bits max min dtype")
+def _dtype_of(value):
+    """The dtype of an array or of another library's array, or that a dtype names."""
+    if type(value) is Array:
+        return value.dtype
+    if type(value) is not _dtypes.DType and not isinstance(value, type) and hasattr(value, "shape"):
+        value = getattr(value, "dtype", value)
+    return _dtypes.of(value)
 
 
-def finfo(type, /):
-    """Limits of a floating dtype: bits, eps, max, min, smallest_normal, smallest_subnormal, dtype."""
-    dtype = type.dtype if isinstance(type, Array) else _dtypes.of(type)
-    if dtype.kind not in "fc":
-        raise TypeError("finfo: %s is no floating dtype; iinfo() is for integers" % dtype.name)
-    row = _dtypes.limits(dtype)
-    part = dtype if dtype.kind == "f" else _dtypes.by_name["float32" if dtype.bits == 64 else "float64"]
-    return finfo_object(row.bits, row.epsilon, row.max, row.min, row.smallest_normal, part, row.smallest_subnormal)
+class _Limits:
+    """What finfo and iinfo objects share: attributes that do not change, and NumPy's texts."""
+
+    def __setattr__(self, name, value):
+        raise AttributeError("%s: the attributes do not change: %s cannot be set" % (type(self).__name__, name))
+
+    def _set(self, **attributes):
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
+
+    def _text(self, name):
+        """A number with as many digits as the dtype has."""
+        value = getattr(self, name)
+        return str(self.dtype(value) if type(value) is float else value)
+
+    def __repr__(self):
+        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%s" % (name, self._text(name)) for name in self._shown))
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.dtype is other.dtype and self.bits == other.bits
+
+    def __hash__(self):
+        return hash((type(self).__name__, self.bits, self.dtype))
 
 
-def iinfo(type, /):
-    """Limits of an integer dtype: bits, max, min, dtype."""
-    dtype = type.dtype if isinstance(type, Array) else _dtypes.of(type)
-    if dtype.kind not in "iu":
-        raise TypeError("iinfo: %s is no integer dtype; finfo() is for floats" % dtype.name)
-    row = _dtypes.limits(dtype)
-    return iinfo_object(row.bits, row.integer_max, row.integer_min, dtype)
+class finfo(_Limits):
+    """Limits of a floating dtype, as numbers of Python.
+
+    bits, eps (from 1 to the next number), max, min, smallest_normal (= tiny), smallest_subnormal, dtype; and NumPy's epsneg,
+    resolution, precision, nmant, nexp, iexp, machep, negep, minexp, maxexp. A complex dtype has those of its parts.
+    Errors: TypeError for dtypes of other kinds.
+
+    >>> nd4c.finfo(nd4c.float32).eps
+    1.1920928955078125e-07
+    """
+
+    _shown = ("resolution", "min", "max", "dtype")
+
+    def __init__(self, dtype):
+        given = _dtype_of(dtype) if type(dtype) not in (float, complex) else _dtypes.default(type(dtype))
+        if given.kind not in "fc":
+            raise TypeError("finfo: %s is no floating dtype (inexact); iinfo() is for integers" % given.name)
+        row = _dtypes.limits(given)
+        part = given if given.kind == "f" else _dtypes.by_name["float32" if given.bits == 64 else "float64"]
+        digits = _builtins.max(0, round(-_math.log2(row.epsilon)))
+        precision = int(digits * _math.log10(2))
+        exponent_bits = part.bits - digits - 1
+        self._set(bits=row.bits, eps=row.epsilon, max=row.max, min=row.min, smallest_normal=row.smallest_normal, dtype=part,
+                  smallest_subnormal=row.smallest_subnormal, tiny=row.smallest_normal, nmant=digits, precision=precision,
+                  resolution=10.0 ** -precision, machep=-digits, negep=-digits - 1, epsneg=row.epsilon / 2, iexp=exponent_bits,
+                  nexp=exponent_bits, maxexp=_math.frexp(row.max)[1], minexp=_math.frexp(row.smallest_normal)[1] - 1)
+
+    def __str__(self):
+        values = {name: self._text(name) for name in vars(self)}
+        return _table(self.dtype, [row.format_map(values) for row in (
+            "precision = {precision:>3}   resolution = {resolution}", "machep = {machep:>3}   eps =        {eps}",
+            "negep =  {negep:>3}   epsneg =     {epsneg}", "minexp = {minexp:>3}   tiny =       {tiny}",
+            "maxexp = {maxexp:>3}   max =        {max}", "nexp =   {nexp:>3}   min =        -max",
+            "smallest_normal = {smallest_normal}   smallest_subnormal = {smallest_subnormal}")])
+
+
+class iinfo(_Limits):
+    """Limits of an integer dtype: bits, max, min, dtype, kind and NumPy's key ("i8").
+
+    Errors: TypeError for dtypes of other kinds.
+
+    >>> nd4c.iinfo(nd4c.int8).max
+    127
+    """
+
+    _shown = ("min", "max", "dtype")
+
+    def __init__(self, int_type):
+        given = _dtypes.default(int) if type(int_type) is int else _dtype_of(int_type)
+        if given.kind not in "iu":
+            raise TypeError("iinfo: %s is no integer dtype (Invalid integer data type %r); finfo() is for floats"
+                            % (given.name, given.kind))
+        row = _dtypes.limits(given)
+        self._set(bits=row.bits, max=row.integer_max, min=row.integer_min, dtype=given, kind=given.kind,
+                  key="%s%d" % (given.kind, row.bits))
+
+    def __str__(self):
+        return _table(self.dtype, ["min = %d" % self.min, "max = %d" % self.max])
+
+
+def _table(dtype, rows):
+    line = "-" * 63
+    return "\n".join(["Machine parameters for %s" % dtype, line] + rows + [line, ""])
 
 
 _DTYPE_KINDS = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu", "real floating": "f",
@@ -49,7 +144,14 @@ _DTYPE_KINDS = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "in
 
 
 def isdtype(dtype, kind):
-    """Whether a dtype equals another dtype, is of a kind named by the standard ("integral"), or matches one of several."""
+    """Whether a dtype equals another dtype, is of a kind named by the standard, or matches one of several.
+
+    Kinds: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric".
+    Errors: ValueError for another kind's name; TypeError for what is no dtype.
+
+    >>> nd4c.isdtype(nd4c.int8, "integral"), nd4c.isdtype(nd4c.int8, ("real floating", nd4c.int16))
+    (True, False)
+    """
     dtype = _dtypes.of(dtype)
     if isinstance(kind, tuple):
         return _builtins.any(isdtype(dtype, one) for one in kind)
@@ -61,22 +163,26 @@ def isdtype(dtype, kind):
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype that a computation of all of these has."""
-    strong, weak = [], []
+    """The dtype that a computation of all of these has.
+
+    Python's numbers take the others' dtype unless their kind does not fit it; without others they have their defaults.
+    Errors: ValueError without arguments; TypeError where two dtypes share none.
+
+    >>> nd4c.result_type(nd4c.int8, nd4c.uint8), nd4c.result_type(nd4c.int8, 1.5), nd4c.result_type(1, 2)
+    (nd4c.int16, nd4c.float64, nd4c.int64)
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("result_type: at least one array or dtype is required")
+    result, weak = None, []
     for one in arrays_and_dtypes:
-        if type(one) is Array:
-            strong.append(one.dtype)
-        elif type(one) in (bool, int, float, complex):
+        if type(one) in _WEAK:
             weak.append(type(one))
         else:
-            strong.append(_dtypes.of(one))
-    if not strong:
-        if not weak:
-            raise ValueError("result_type: at least one array or dtype is needed")
-        raise ValueError("result_type: numbers alone have no dtype; at least one array or dtype is needed")
-    result = strong[0]
-    for dtype in strong[1:]:
-        result = _dtypes.promote(result, dtype)
-    for kind in weak:
-        result = _dtypes.weak(kind, result)
+            dtype = _dtype_of(one)
+            result = dtype if result is None else _dtypes.promote(result, dtype)
+    for kind in sorted(weak, key=_WEAK.index):
+        result = _dtypes.default(kind) if result is None else _dtypes.weak(kind, result)
     return result
+
+
+_WEAK = (bool, int, float, complex)

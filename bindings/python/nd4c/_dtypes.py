@@ -28,8 +28,10 @@ class DType:
     def __setattr__(self, key, value):
         raise AttributeError("dtypes do not change: %s.%s cannot be set" % (self.name, key))
 
-    def __call__(self, value=0):
+    def __call__(self, value=0, /):
         from nd4c import _creation
+        if isinstance(value, (str, bytes)) and self.kind != "U":
+            value = _PYTHON[self.kind](value)  # as NumPy's scalar types read text
         return _creation.asarray(value, dtype=self, copy=True if hasattr(value, "dtype") else None)
 
     def __instancecheck__(self, instance):
@@ -45,6 +47,18 @@ class DType:
 
     def __hash__(self):
         return hash(self.name)
+
+    def __le__(self, other):
+        return bool(can_cast(self, of(other)))
+
+    def __lt__(self, other):
+        return self is not of(other) and self <= other
+
+    def __ge__(self, other):
+        return of(other) <= self
+
+    def __gt__(self, other):
+        return of(other) < self
 
     @property
     def itemsize(self):
@@ -71,6 +85,11 @@ class DType:
         """NumPy's letter of the type, such as "f" for float32; "V" where NumPy has none."""
         return _CHARS.get(self.name, "V")
 
+    __name__ = property(lambda self: self.name, doc="The name, as NumPy's scalar types have it.")
+    num = property(lambda self: _NUMBERS.get(self.name, 256 + self.number), doc="NumPy's number of the type; 256 and up for others.")
+    descr = property(lambda self: [("", self.numpy_type)], doc="A list of one field without a name, NumPy's form for files.")
+    metadata = property(lambda self: None, doc="None: a dtype carries no metadata.")
+    isalignedstruct = property(lambda self: False, doc="False: no dtype is a struct.")
     byteorder = property(lambda self: "|" if self.itemsize <= 1 or self.kind == "U" else "=", doc="Always the machine's order.")
     isnative = property(lambda self: True, doc="True: elements have the machine's byte order.")
     hasobject = property(lambda self: False, doc="False: no element is a Python object.")
@@ -131,11 +150,17 @@ DEFAULTS = {bool: by_name["bool"], int: by_name["int64"], float: by_name["float6
 # NumPy's letters, and its other names on the 64-bit machines that nd4c runs on.
 _CHARS = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "l", "uint8": "B", "uint16": "H", "uint32": "I",
           "uint64": "L", "float16": "e", "float32": "f", "float64": "d", "complex64": "F", "complex128": "D", "utf8": "U"}
+_NUMBERS = {name: number for number, name in enumerate(
+    ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"))}
+_NUMBERS.update(float32=11, float64=12, complex64=14, complex128=15, utf8=19, float16=23)
+# The Python type that reads the text of a number, by kind.
+_PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _ALIASES = {"double": "float64", "float": "float64", "float_": "float64", "half": "float16", "single": "float32", "str": "utf8",
             "bool_": "bool", "b1": "bool", "int": "int64", "int_": "int64", "intp": "int64", "long": "int64", "longlong": "int64",
             "intc": "int32", "short": "int16", "byte": "int8", "uint": "uint64", "uintp": "uint64", "ulong": "uint64",
             "ulonglong": "uint64", "uintc": "uint32", "ushort": "uint16", "ubyte": "uint8", "complex": "complex128",
-            "csingle": "complex64", "cdouble": "complex128", "q": "int64", "Q": "uint64", "p": "int64", "P": "uint64",
+            "csingle": "complex64", "cdouble": "complex128", "q": "int64", "Q": "uint64", "p": "int64", "P": "uint64", "n": "int64",
+            "N": "uint64", "str_": "utf8",
             "object": None, "O": None}
 _ALIASES.update({char: name for name, char in _CHARS.items()})
 _ALIASES.update({dtype.numpy_type[1:]: dtype.name for dtype in by_number.values()
