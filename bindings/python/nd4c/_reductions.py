@@ -11,7 +11,7 @@ from nd4c._creation import asarray
 from nd4c._dtype_functions import result_type
 from nd4c._manipulation import broadcast_to
 from nd4c._support import (
-    as_array as _as_array, cast as _cast, finish as _finish, normalize_axes as _normalize_axes,
+    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axes as _normalize_axes,
     normalize_axis as _normalize_axis, number as _number, op as _op, output as _output)
 
 _bool, _uint8, _float32, _float64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "float32", "float64")]
@@ -67,6 +67,12 @@ def last_axis(x, axes, keepdims=False):
 
 # -- sums and products --------------------------------------------------------------------------------------------------
 
+def _dtype_of_out(x, out, name):
+    """The dtype that a sum is computed in: that of the array given for it, where elements become it without losing their kind."""
+    into = _output(out, name)
+    return into.dtype if into is not None and _castable(x.dtype, into.dtype) else None
+
+
 def _total(name, identity, combine, doc):
     call = _op(name)
 
@@ -77,14 +83,14 @@ def _total(name, identity, combine, doc):
             except _REFUSED:
                 pass
         x = _as_array(a, name)
-        if dtype is None and out is not None and x.dtype.kind != "c":
-            dtype = _output(out, name).dtype
+        if dtype is None:
+            dtype = _dtype_of_out(x, out, name)
         if where is not True:
             x = masked(x, where, identity, name)
         result = call(x, axes_of(axis, x.ndim, name), keepdims, _number(dtype))
         if initial is not None:
             result = _op(combine)(result, _of_dtype(initial, result.dtype, name))
-        return _finish(result, out, where=name)
+        return _finish(result, out, "unsafe", name)
     return _named(function, name, doc)
 
 
@@ -136,12 +142,12 @@ def _extreme(name, doc):
                 raise ValueError("%s: a reduction with where needs initial, because it may be left with no element" % name)
             x = masked(x, where, initial, name)
         if initial is None:
-            return _finish(_ordered(call, x, axes, keepdims), out, where=name)
+            return _finish(_ordered(call, x, axes, keepdims), out, "unsafe", name)
         rows, shape = last_axis(x, axes, keepdims)
         initial = broadcast_to(_of_dtype(initial, x.dtype, name), shape)
         if rows.shape[-1]:
             initial = _ordered(call, _op("stack")([_ordered(call, x, axes, keepdims), initial], 0), (0,), False)
-        return _finish(_op("copy")(initial), out, where=name)
+        return _finish(_op("copy")(initial), out, "unsafe", name)
     return _named(function, name, doc)
 
 
@@ -263,11 +269,11 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """
     if type(a) is Array and dtype is None and out is None and where is True:
         try:
-            return _mean(a if a.dtype.kind in "fc" else _cast(a, _float64), None if axis is None else _axes(axis), keepdims)
+            return _mean(_cast(a, _float64) if a.dtype.kind in "biu" else a, None if axis is None else _axes(axis), keepdims)
         except _REFUSED:
             pass
     x = _averaged(_as_array(a, "mean"), dtype)
-    axes = axes_of(axis, x.ndim, "mean")
+    axes = _normalize_axes(axis, x.ndim, "mean")
     result = _mean(x, axes, keepdims) if where is True else _mean_of_chosen(x, axes, keepdims, where, "mean")
     return _finish(_in_dtype(result, dtype), out, "unsafe", "mean")
 
@@ -276,12 +282,13 @@ def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, cor
     """var and std, in the general case."""
     if correction is not None:
         if ddof != 0:
-            raise ValueError("%s: ddof and correction are two names of one argument: give one" % name)
+            raise ValueError("%s: ddof and correction can't be provided simultaneously: they are one argument" % name)
         ddof = correction
     x = _averaged(_as_array(a, name), dtype)
-    axes = axes_of(axis, x.ndim, name)
+    axes = _normalize_axes(axis, x.ndim, name)
+    casting = "unsafe" if name == "var" else "same_kind"
     if where is True and given is None:
-        return _finish(_in_dtype(call(x, axes, keepdims, float(ddof)), dtype), out, "unsafe", name)
+        return _finish(_in_dtype(call(x, axes, keepdims, float(ddof)), dtype), out, casting, name)
     wide = _cast(x, _float32) if x.dtype.kind == "f" and x.dtype.bits < 32 else x
     if given is None:
         given = _mean_of_chosen(wide, axes, True, where, name)
@@ -298,7 +305,7 @@ def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, cor
     result = _op("true_divide")(total, divisor)
     result = _op("sqrt")(result) if name == "std" else result
     result = _cast(result, x.dtype) if x.dtype.kind == "f" else result
-    return _finish(_in_dtype(result, dtype), out, "unsafe", name)
+    return _finish(_in_dtype(result, dtype), out, casting, name)
 
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
@@ -318,7 +325,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
-            return _var(a if a.dtype.kind in "fc" else _cast(a, _float64), None if axis is None else _axes(axis), keepdims,
+            return _var(_cast(a, _float64) if a.dtype.kind in "biu" else a, None if axis is None else _axes(axis), keepdims,
                         float(ddof if correction is None else correction))
         except _REFUSED:
             pass
@@ -338,7 +345,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
-            return _std(a if a.dtype.kind in "fc" else _cast(a, _float64), None if axis is None else _axes(axis), keepdims,
+            return _std(_cast(a, _float64) if a.dtype.kind in "biu" else a, None if axis is None else _axes(axis), keepdims,
                         float(ddof if correction is None else correction))
         except _REFUSED:
             pass
@@ -360,9 +367,9 @@ def _running(name, doc):
                 x = _op("reshape")(x, (1,))
         elif not 0 <= axis < x.ndim:
             axis = _normalize_axis(axis, x.ndim, name)
-        if dtype is None and out is not None and x.dtype.kind != "c":
-            dtype = _output(out, name).dtype
-        return _finish(call(x, axis, False, False, include_initial, _number(dtype)), out, where=name)
+        if dtype is None:
+            dtype = _dtype_of_out(x, out, name)
+        return _finish(call(x, axis, False, False, include_initial, _number(dtype)), out, "unsafe", name)
     return _named(function, name, doc)
 
 
@@ -416,6 +423,10 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
         edge_shape = x.shape[:axis] + (1,) + x.shape[axis + 1:]
         dtype = result_type(x, *joined)
         edges = [edge if edge.ndim else broadcast_to(edge, edge_shape) for edge in joined]
+        for edge in edges:
+            if edge.ndim != x.ndim or edge.shape[:axis] + edge.shape[axis + 1:] != x.shape[:axis] + x.shape[axis + 1:]:
+                raise ValueError("diff: prepend and append need the array's extents but for axis %d: %s and %s"
+                                 % (axis, edge.shape, x.shape))
         parts = edges[:1] * (prepend is not None) + [x] + edges[-1:] * (append is not None)
         x = _op("concat")([_cast(part, dtype) for part in parts], axis)
     if x.dtype.kind != "b":

@@ -10,10 +10,12 @@ from nd4c._creation import asarray
 from nd4c._dtype_functions import result_type
 from nd4c._manipulation import unstack
 from nd4c._reductions import axes_of as _axes_of
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op
+from nd4c._support import (
+    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
+    op as _op, output as _output)
 
 _bool, _uint8, _int64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "int64")]
-_REFUSED = (IndexError, TypeError)  # what an op raises for arguments that the longer way may take
+_REFUSED = (IndexError, TypeError, ValueError)  # what an op raises for arguments that the longer way takes, or words better
 
 
 def flattened(x):
@@ -33,6 +35,8 @@ def _arg(name, largest, doc):
             except _REFUSED:
                 pass
         x = _as_array(a, name)
+        if out is not None and not _castable(_output(out, name).dtype, _int64, "same_kind"):
+            raise TypeError("%s: out holds %s, it needs an integer dtype for indices" % (name, _output(out, name).dtype.name))
         if axis is None:
             place, rows = 0, flattened(x)
         else:
@@ -62,7 +66,10 @@ def _place_of_extreme(call, x, axis, keepdims, largest):
     """The op on dtypes that C does not order, too: the first place in the sorted order, NaN before all others."""
     if x.dtype.kind == "b":
         x = _cast(x, _uint8)
-    if x.dtype.kind != "c" or not x.shape[axis]:
+    if not x.shape[axis] and x.size == 0 and _builtins.all(x.shape[:axis] + x.shape[axis + 1:]):
+        raise ValueError("%s: attempt to get %s of an empty sequence: axis %d of the shape %s"
+                         % (call.__name__, call.__name__, axis, x.shape))
+    if x.dtype.kind != "c":
         return call(x, axis, keepdims)
     order = _op("argsort")(x, axis, largest)
     first = (slice(None),) * axis + (slice(0, 1) if keepdims else 0,)

@@ -150,7 +150,7 @@ def _equal_bins(name, x, ends, count):
     dtype = x.dtype if x.dtype.kind == "f" else _float64
     edges = linspace(ends[0], ends[1], count + 1, dtype=dtype)
     if _op("any")(_op("greater_equal")(edges[:-1], edges[1:]), None, False):
-        raise ValueError("%s: too many bins for data range, %d finite-sized bins cannot be made" % (name, count))
+        raise ValueError("%s: Too many bins for data range: %d finite-sized bins cannot be made" % (name, count))
     return edges
 
 

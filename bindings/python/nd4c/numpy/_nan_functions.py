@@ -7,7 +7,7 @@ from nd4c._creation import asarray
 from nd4c._reductions import (
     axes_of, cumulative_prod, cumulative_sum, mask_of, max as _max, mean as _mean, min as _min, prod, std, sum as _sum, var)
 from nd4c._sorting import argmax, argmin
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op
 from nd4c.numpy._quantiles import median_of, quantiles
 from nd4c.numpy._running import running
 
@@ -45,7 +45,10 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
     array(3.)
     """
     result = _plain("nansum", a, axis, keepdims, where, dtype, out, initial)
-    return result if result is not None else _sum(_replaced(_as_array(a, "nansum"), 0), axis, dtype, out, keepdims, initial, where)
+    if result is not None:
+        return result
+    x = _as_array(a, "nansum")
+    return _sum(_replaced(x, 0), axes_of(axis, x.ndim, "nansum"), dtype, out, keepdims, initial, where)
 
 
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
@@ -57,7 +60,10 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
     array(6.)
     """
     result = _plain("nanprod", a, axis, keepdims, where, dtype, out, initial)
-    return result if result is not None else prod(_replaced(_as_array(a, "nanprod"), 1), axis, dtype, out, keepdims, initial, where)
+    if result is not None:
+        return result
+    x = _as_array(a, "nanprod")
+    return prod(_replaced(x, 1), axes_of(axis, x.ndim, "nanprod"), dtype, out, keepdims, initial, where)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
@@ -90,15 +96,16 @@ def _extreme(name, reduce, beyond, a, axis, out, keepdims, initial, where):
     if result is not None:
         return result
     x = _as_array(a, name)
+    axis = axes_of(axis, x.ndim, name)
     if x.dtype.kind not in "fc":
         return reduce(x, axis, out, keepdims, initial, where)
     unknown = _op("is_nan")(x)
     result = reduce(_replaced(x, beyond), axis, None, keepdims, initial, where)
     lost = _op("all")(unknown if where is True else _op("logical_or")(unknown, _op("logical_not")(mask_of(where, x.shape, name))),
-                      axes_of(axis, x.ndim, name), keepdims)
+                      axis, keepdims)
     if initial is None:
         result = _op("where")(lost, asarray(float("nan"), dtype=result.dtype), result)
-    return _finish(result, out, where=name)
+    return _finish(result, out, "unsafe", name)
 
 
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
@@ -126,13 +133,13 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 def _place(name, find, beyond, a, axis, out, keepdims):
     """nanargmax and nanargmin: `beyond` is the infinity that wins only over NaN, which is refused."""
     x = _as_array(a, name)
+    place = None if axis is None else _normalize_axis(axis, x.ndim, name)
     if x.dtype.kind in "fc":
         unknown = _op("is_nan")(x)
-        axes = axes_of(axis, x.ndim, name)
-        if x.size and _op("any")(_op("all")(unknown, axes, False), None, False):
+        if x.size and _op("any")(_op("all")(unknown, None if place is None else (place,), False), None, False):
             raise ValueError("%s: All-NaN slice encountered; it has no %s" % (name, name[6:]))
         x = _op("where")(unknown, asarray(beyond, dtype=x.dtype), x)
-    return find(x, axis, out, keepdims=keepdims)
+    return find(x, place, out, keepdims=keepdims)
 
 
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
@@ -187,6 +194,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     if result is not None:
         return result
     x = _as_array(a, "nanmean")
+    axis = axes_of(axis, x.ndim, "nanmean")
     _check_dtypes("nanmean", x, dtype, out)
     if x.dtype.kind in "fc":
         where = _known(x, where, "nanmean")
@@ -196,12 +204,13 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
 def _spread(name, reduce, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
     """nanvar and nanstd; as NumPy says, a divisor that is not positive gives NaN."""
     x = _as_array(a, name)
+    axis = axes_of(axis, x.ndim, name)
     _check_dtypes(name, x, dtype, out)
     if x.dtype.kind not in "fc":
         return reduce(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     known = _known(x, where, name)
     result = reduce(x, axis, dtype, None, ddof, keepdims, where=known, mean=mean, correction=correction)
-    count = _op("count_nonzero")(known, axes_of(axis, x.ndim, name), keepdims)
+    count = _op("count_nonzero")(known, axis, keepdims)
     few = _op("less_equal")(_cast(count, _float64), asarray(float(ddof if correction is None else correction)))
     return _finish(_op("where")(few, asarray(float("nan"), dtype=result.dtype), result), out, "unsafe", name)
 

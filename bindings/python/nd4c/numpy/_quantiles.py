@@ -79,13 +79,13 @@ def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan
     wanted = wanted or (q.dtype if q.dtype.kind == "f" else x.dtype if scale == 100 and x.dtype.kind == "f" else _float64)
     places = _cast(q, _float64) / scale if scale != 1 else _cast(q, _float64)
     if not _within_unit(places):
-        raise ValueError("%s: q has an element outside of the range [0, %d]" % (name, scale))
+        raise ValueError("%s: %s must be in the range [0, %d]" % (name, "Quantiles" if scale == 1 else "Percentiles", scale))
     axes = axes_of(axis, x.ndim, name)
     rows, shape = last_axis(x, axes, keepdims)
     flat = _op("reshape")(places, (places.size,))
     if weights is not None:
         if method != "inverted_cdf":
-            raise ValueError("%s: only method 'inverted_cdf' supports weights, not %r" % (name, method))
+            raise ValueError("%s: Only method 'inverted_cdf' supports weights, not %r" % (name, method))
         found = _weighted(name, rows, flat, _weights_of(name, x, weights, axis, axes), skips_nan)
     else:
         found = _unweighted(rows, flat, method, wanted, skips_nan)
@@ -173,7 +173,7 @@ def _weights_of(name, x, weights, axis, axes):
         raise TypeError("%s: weights are real numbers, not %s" % (name, w.dtype.name))
     w = beside_axes(name, w, x, axis, axes)
     if w.size and float(_op("min")(_cast(w, _float64), None, False)) < 0:
-        raise ValueError("%s: weights must be non-negative" % name)
+        raise ValueError("%s: Weights must be non-negative" % name)
     return last_axis(_cast(w, w.dtype if w.dtype.kind == "f" else _float64), axes)[0]
 
 
@@ -182,9 +182,9 @@ def beside_axes(name, w, x, axis, axes):
     if w.shape == x.shape:
         return w
     if axis is None:
-        raise TypeError("%s: axis must be specified when the shapes of a and weights differ: %s and %s" % (name, x.shape, w.shape))
+        raise TypeError("%s: Axis must be specified when shapes of a and weights differ: %s and %s" % (name, x.shape, w.shape))
     if w.shape != tuple([x.shape[one] for one in axes]):
-        raise ValueError("%s: the shape of weights %s must be consistent with that of a along the axis: %s"
+        raise ValueError("%s: Shape of weights must be consistent with shape of a along specified axis: %s and %s"
                          % (name, w.shape, tuple([x.shape[one] for one in axes])))
     order = sorted(range(len(axes)), key=lambda place: axes[place])
     w = _op("transpose")(w, tuple(order)) if len(order) > 1 else w
@@ -201,9 +201,9 @@ def _weighted(name, rows, q, weights, skips_nan):
     sums = _op("cumulative_sum")(w, -1, False, False, False, 0)
     total = sums[..., -1:]
     lost = _op("all")(unknown, (-1,), True) if unknown is not None and skips_nan else None
-    empty = _op("equal")(total, asarray(0.0, dtype=total.dtype))
-    if _op("any")(empty if lost is None else _op("logical_and")(empty, _op("logical_not")(lost)), None, False):
-        raise ValueError("%s: at least one weight must be non-zero" % name)
+    usable = _op("logical_and")(_op("is_finite")(total), _op("not_equal")(total, asarray(0.0, dtype=total.dtype)))
+    if not _op("all")(usable if lost is None else _op("logical_or")(usable, lost), None, False):
+        raise ValueError("%s: Weights included NaN, inf or were all zero" % name)
     shares = sums / total
     shares = _op("where")(_op("equal")(shares, asarray(0.0, dtype=shares.dtype)), asarray(-1.0, dtype=shares.dtype), shares)
     places = [_op("count_nonzero")(_op("less")(_cast(shares, _float64), q[i]), (-1,), True) for i in range(q.size)]

@@ -33,7 +33,10 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
         inverse = found[2] if found[2].shape == x.shape else _op("reshape")(found[2], x.shape)
         found = (found[0], found[1], inverse, found[3])
     else:
-        found = _distinct_slices(x, _normalize_axis(axis, x.ndim, "unique"))
+        if not hasattr(axis, "__index__"):
+            raise TypeError("unique: axis is %r (integer argument expected)" % (axis,))
+        axis = _normalize_axis(axis, x.ndim, "unique")
+        found = _distinct(x, equal_nan) if x.ndim == 1 else _distinct_slices(x, axis)
     chosen = [one for one, wanted in zip(found, (True, return_index, return_inverse, return_counts)) if wanted]
     return chosen[0] if len(chosen) == 1 else tuple(chosen)
 
@@ -179,5 +182,6 @@ def _edge(edge, dtype, name):
     edge = flattened(_as_array(edge, "ediff1d"))
     order = "buifc"
     if order.index(edge.dtype.kind) > order.index(dtype.kind):
-        raise TypeError("ediff1d: %s is %s, which does not become %s, the dtype of the array" % (name, edge.dtype.name, dtype.name))
+        raise TypeError("ediff1d: dtype of `%s` must be compatible with that of the array, %s; it is %s"
+                        % (name, dtype.name, edge.dtype.name))
     return _cast(edge, dtype)

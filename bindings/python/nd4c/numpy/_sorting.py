@@ -87,7 +87,7 @@ def lexsort(keys, axis=-1):
 def sort_complex(a):
     """a sorted along its last axis, as complex numbers: by real, then imaginary part.
 
-    Shapes: that of a. Dtypes: numbers and bool; float32 and integers up to 16 bits give complex64, others complex128.
+    Shapes: that of a. Dtypes: numbers and bool; integers up to 16 bits give complex64, others complex128.
     Errors: AxisError for an array without axes; TypeError for strings.
 
     >>> np.sort_complex([5, 3, 6])
@@ -96,7 +96,7 @@ def sort_complex(a):
     x = sort(a)
     if x.dtype.kind == "c":
         return x
-    small = x.dtype.name in ("int8", "uint8", "int16", "uint16", "float32")
+    small = x.dtype.name in ("int8", "uint8", "int16", "uint16")
     return _cast(x, _dtypes.by_name["complex64" if small else "complex128"])
 
 

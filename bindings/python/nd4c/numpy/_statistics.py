@@ -243,7 +243,8 @@ def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
     try:
         minlength = _index(minlength)
     except TypeError:
-        raise TypeError("bincount: minlength is %r; it cannot be interpreted as an integer" % (minlength,)) from None
+        raise TypeError("bincount: minlength is %r ('%s' object cannot be interpreted as an integer)"
+                        % (minlength, type(minlength).__name__)) from None
     if minlength < 0:
         raise ValueError("bincount: 'minlength' must not be negative, it is %d" % minlength)
     if x.dtype.kind not in "iu":
