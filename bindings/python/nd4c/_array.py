@@ -24,8 +24,17 @@ def set_print_options(**options):
     _print_options.update(options)
 
 
-def text(array, repr=False, **options):
+# A function that makes the texts of arrays instead of the C library: nd4c.numpy's, while print options are set that only it has.
+python_text = None
+
+
+def text(array, repr=False):
     """The array as NumPy would print it."""
+    return c_text(array, repr) if python_text is None else python_text(array, repr)
+
+
+def c_text(array, repr=False, **options):
+    """The array as the C library prints it."""
     row = _abi.print_options(struct_size=ctypes.sizeof(_abi.print_options), repr=repr, **dict(_print_options, **options))
     out = c_void_p()
     check(_format(handle(array), byref(row), byref(out)))
