@@ -1,6 +1,7 @@
 """nd4c.random as an interface: signatures are NumPy's, sizes, dtypes, out, errors, states. test_random_distributions.py looks at
 the numbers themselves."""
 import copy
+import doctest
 import inspect
 import pickle
 
@@ -370,3 +371,10 @@ def test_dropout_and_categories():
     assert g.categorical(nd4c.asarray([0.0, float("-inf")]), logarithms=True).tolist() == [0]
     with pytest.raises(TypeError, match="bits: dtype"):
         g.bits(3, dtype="float32")
+
+
+def test_examples_of_docstrings():
+    """nd4c.random's and those of NumPy's older interface."""
+    for module in (random, legacy):
+        failed, tried = doctest.testmod(module, extraglobs={"nd4c": nd4c, "np": nd4c.numpy})
+        assert not failed and tried > 50

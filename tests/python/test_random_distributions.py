@@ -182,7 +182,7 @@ def test_multinomial_of_arrays():
     assert chi_square(many[:, 1, 0], stats.binom(10, 0.1)) > LEAST
 
 
-@pytest.mark.parametrize("colors, count", [([16, 8, 4], 6), ([0, 5, 0, 7, 1], 13), ([3, 0], 0), ([100] * 9, 450)])
+@pytest.mark.parametrize("colors, count", [([16, 8, 4], 6), ([0, 5, 0, 7, 1], 13), ([3, 0], 0), ([100] * 5, 250)])
 @pytest.mark.parametrize("method", ["marginals", "count"])
 def test_multivariate_hypergeometric(colors, count, method):
     values = np.asarray(nd4c.random.Generator(3).multivariate_hypergeometric(colors, count, size=COUNT, method=method))

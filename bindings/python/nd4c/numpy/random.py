@@ -16,6 +16,7 @@ class RandomState:
     Errors: ValueError for negative seeds, TypeError for what is no seed.
 
     >>> np.random.RandomState(7).randint(0, 10, size=3)
+    array([7, 7, 0])
     """
 
     __slots__ = ("_generator",)
@@ -30,6 +31,7 @@ class RandomState:
         """Restarts the numbers from a seed.
 
         >>> state = np.random.RandomState(1); state.seed(7); state.randint(0, 10, size=3)
+        array([7, 7, 0])
         """
         self._generator = Generator(seed)
 
@@ -38,6 +40,7 @@ class RandomState:
 
         >>> state = np.random.RandomState(7); kept = state.get_state(); first = state.rand(); state.set_state(kept)
         >>> bool(state.rand() == first)
+        True
         """
         state = self._generator.bit_generator.state
         return tuple(state.items()) if legacy else state
@@ -55,6 +58,7 @@ class RandomState:
         """Numbers 0 <= u < 1 in a shape given by its lengths.
 
         >>> np.random.RandomState(7).rand(2, 3).shape
+        (2, 3)
         """
         return self._generator.random(shape)
 
@@ -62,6 +66,7 @@ class RandomState:
         """Standard normal numbers in a shape given by its lengths.
 
         >>> np.random.RandomState(7).randn(2, 3).shape
+        (2, 3)
         """
         return self._generator.standard_normal(shape)
 
@@ -71,6 +76,7 @@ class RandomState:
         Dtypes: an integer one or bool. Errors: ValueError if low >= high.
 
         >>> np.random.RandomState(7).randint(0, 10, size=3)
+        array([7, 7, 0])
         """
         return self._generator.integers(low, high, size, dtype)
 
@@ -78,6 +84,7 @@ class RandomState:
         """Integers from low to high, high included; with one bound from 1 to it.
 
         >>> np.random.RandomState(7).random_integers(6, size=3)
+        array([5, 5, 1])
         """
         low, high = (1, low) if high is None else (low, high)
         return self._generator.integers(low, high, size, endpoint=True)
@@ -86,6 +93,7 @@ class RandomState:
         """Integers from 0 to the largest int64.
 
         >>> np.random.RandomState(7).tomaxint(3).dtype
+        nd4c.int64
         """
         return self._generator.integers(0, 2 ** 63 - 1, size, endpoint=True)
 
@@ -93,6 +101,7 @@ class RandomState:
         """Numbers 0 <= u < 1.
 
         >>> np.random.RandomState(7).random_sample(3)
+        array([0.75015222, 0.08565787, 0.79528404])
         """
         return self._generator.random(size)
 
@@ -100,6 +109,7 @@ class RandomState:
         """Numbers 0 <= u < 1; the same as random_sample.
 
         >>> np.random.RandomState(7).random(3)
+        array([0.75015222, 0.08565787, 0.79528404])
         """
         return self._generator.random(size)
 
@@ -107,6 +117,7 @@ class RandomState:
         """Numbers from low up to high; of two numbers, high may be the smaller one.
 
         >>> np.random.RandomState(7).uniform(-1, 1, size=3)
+        array([ 0.50030444, -0.82868427,  0.59056807])
         """
         return -self._generator.uniform(-low, -high, size) if type(low) in (int, float) and type(high) in (int, float) \
             and low > high else self._generator.uniform(low, high, size)
@@ -117,6 +128,7 @@ class RandomState:
         Errors: ValueError if a has several axes, or as Generator.choice.
 
         >>> np.random.RandomState(7).choice(5, 3, replace=False)
+        array([2, 3, 0])
         """
         if getattr(a, "ndim", 1) > 1:
             raise ValueError("choice: a has %d axes, expected one; Generator.choice takes an axis" % a.ndim)
@@ -126,6 +138,7 @@ class RandomState:
         """Puts x's slices in random order, in place.
 
         >>> x = [1, 2, 3]; np.random.RandomState(7).shuffle(x); sorted(x)
+        [1, 2, 3]
         """
         self._generator.shuffle(x)
 
@@ -133,6 +146,7 @@ class RandomState:
         """0 .. x - 1 or a copy of x's slices in random order.
 
         >>> np.random.RandomState(7).permutation(5)
+        array([2, 3, 0, 1, 4])
         """
         return self._generator.permutation(x)
 
@@ -140,6 +154,7 @@ class RandomState:
         """Exponentially distributed numbers of mean 1.
 
         >>> np.random.RandomState(7).standard_exponential(3)
+        array([0.28747913, 2.45739423, 0.22905595])
         """
         return self._generator.standard_exponential(size)
 
@@ -147,6 +162,7 @@ class RandomState:
         """Gamma distributed numbers of scale 1.
 
         >>> np.random.RandomState(7).standard_gamma(2.0, 3)
+        array([2.11249664, 2.02456197, 7.48557558])
         """
         return self._generator.standard_gamma(shape, size)
 
@@ -154,6 +170,7 @@ class RandomState:
         """Normally distributed numbers of mean 0 and standard deviation 1.
 
         >>> np.random.RandomState(7).standard_normal(3)
+        array([ 0.31843865, -1.71876119,  0.25945521])
         """
         return self._generator.standard_normal(size)
 
@@ -161,6 +178,7 @@ class RandomState:
         """Normally distributed vectors of a mean and a covariance matrix.
 
         >>> np.random.RandomState(7).multivariate_normal([0, 10], [[1, 0.5], [0.5, 2]], size=2).shape
+        (2, 2)
         """
         return self._generator.multivariate_normal(mean, cov, size, check_valid, tol)
 
