@@ -1,6 +1,7 @@
 """Functions about dtypes: astype, promotion, limits. The namespace nd4c has them, and nd4c.numpy."""
 import builtins as _builtins
 import math as _math
+from types import GenericAlias as _GenericAlias
 
 from nd4c import _creation, _dtypes
 from nd4c._core import Array
@@ -44,20 +45,32 @@ def _dtype_of(value):
     """The dtype of an array or of another library's array, or that a dtype names."""
     if type(value) is Array:
         return value.dtype
-    if type(value) is not _dtypes.DType and not isinstance(value, type) and hasattr(value, "shape"):
+    if type(value) is not _dtypes.DType and not isinstance(value, type):
         value = getattr(value, "dtype", value)
     return _dtypes.of(value)
 
 
 class _Limits:
-    """What finfo and iinfo objects share: attributes that do not change, and NumPy's texts."""
+    """What finfo and iinfo objects share: one object a dtype, attributes that do not change, and NumPy's texts."""
+
+    def __class_getitem__(cls, parameters):
+        return _GenericAlias(cls, parameters)
 
     def __setattr__(self, name, value):
         raise AttributeError("%s: the attributes do not change: %s cannot be set" % (type(self).__name__, name))
 
-    def _set(self, **attributes):
-        for name, value in attributes.items():
-            object.__setattr__(self, name, value)
+    @classmethod
+    def _of(cls, dtype):
+        """The object of a dtype."""
+        found = _made.get((cls, dtype))
+        if found is None:
+            found = _made[cls, dtype] = object.__new__(cls)
+            for name, value in cls._values(dtype).items():
+                object.__setattr__(found, name, value)
+        return found
+
+    def __reduce__(self):
+        return type(self), (self._key,)
 
     def _text(self, name):
         """A number with as many digits as the dtype has."""
@@ -67,11 +80,8 @@ class _Limits:
     def __repr__(self):
         return "%s(%s)" % (type(self).__name__, ", ".join("%s=%s" % (name, self._text(name)) for name in self._shown))
 
-    def __eq__(self, other):
-        return type(self) is type(other) and self.dtype is other.dtype and self.bits == other.bits
 
-    def __hash__(self):
-        return hash((type(self).__name__, self.bits, self.dtype))
+_made = {}
 
 
 class finfo(_Limits):
@@ -79,7 +89,7 @@ class finfo(_Limits):
 
     bits, eps (from 1 to the next number), max, min, smallest_normal (= tiny), smallest_subnormal, dtype; and NumPy's epsneg,
     resolution, precision, nmant, nexp, iexp, machep, negep, minexp, maxexp. A complex dtype has those of its parts.
-    Errors: TypeError for dtypes of other kinds.
+    Errors: ValueError for dtypes of other kinds.
 
     >>> nd4c.finfo(nd4c.float32).eps
     1.1920928955078125e-07
@@ -87,19 +97,24 @@ class finfo(_Limits):
 
     _shown = ("resolution", "min", "max", "dtype")
 
-    def __init__(self, dtype):
-        given = _dtype_of(dtype) if type(dtype) not in (float, complex) else _dtypes.default(type(dtype))
+    def __new__(cls, dtype):
+        given = _dtypes.default(type(dtype)) if type(dtype) in (float, complex) else _dtype_of(dtype)
         if given.kind not in "fc":
-            raise TypeError("finfo: %s is no floating dtype (inexact); iinfo() is for integers" % given.name)
-        row = _dtypes.limits(given)
-        part = given if given.kind == "f" else _dtypes.by_name["float32" if given.bits == 64 else "float64"]
+            raise ValueError("finfo: %s is no floating dtype (data type not inexact); iinfo() is for integers" % given.name)
+        return cls._of(given)
+
+    @staticmethod
+    def _values(dtype):
+        row = _dtypes.limits(dtype)
+        part = dtype if dtype.kind == "f" else _dtypes.by_name["float32" if dtype.bits == 64 else "float64"]
         digits = _builtins.max(0, round(-_math.log2(row.epsilon)))
         precision = int(digits * _math.log10(2))
         exponent_bits = part.bits - digits - 1
-        self._set(bits=row.bits, eps=row.epsilon, max=row.max, min=row.min, smallest_normal=row.smallest_normal, dtype=part,
-                  smallest_subnormal=row.smallest_subnormal, tiny=row.smallest_normal, nmant=digits, precision=precision,
-                  resolution=10.0 ** -precision, machep=-digits, negep=-digits - 1, epsneg=row.epsilon / 2, iexp=exponent_bits,
-                  nexp=exponent_bits, maxexp=_math.frexp(row.max)[1], minexp=_math.frexp(row.smallest_normal)[1] - 1)
+        return dict(
+            _key=dtype, bits=row.bits, eps=row.epsilon, max=row.max, min=row.min, smallest_normal=row.smallest_normal, dtype=part,
+            smallest_subnormal=row.smallest_subnormal, tiny=row.smallest_normal, nmant=digits, precision=precision,
+            resolution=10.0 ** -precision, machep=-digits, negep=-digits - 1, epsneg=row.epsilon / 2, iexp=exponent_bits,
+            nexp=exponent_bits, maxexp=_math.frexp(row.max)[1], minexp=_math.frexp(row.smallest_normal)[1] - 1)
 
     def __str__(self):
         values = {name: self._text(name) for name in vars(self)}
@@ -113,7 +128,7 @@ class finfo(_Limits):
 class iinfo(_Limits):
     """Limits of an integer dtype: bits, max, min, dtype, kind and NumPy's key ("i8").
 
-    Errors: TypeError for dtypes of other kinds.
+    Errors: ValueError for dtypes of other kinds.
 
     >>> nd4c.iinfo(nd4c.int8).max
     127
@@ -121,14 +136,18 @@ class iinfo(_Limits):
 
     _shown = ("min", "max", "dtype")
 
-    def __init__(self, int_type):
-        given = _dtypes.default(int) if type(int_type) is int else _dtype_of(int_type)
+    def __new__(cls, int_type):
+        given = _dtypes.default(type(int_type)) if type(int_type) in (int, float, complex) else _dtype_of(int_type)
         if given.kind not in "iu":
-            raise TypeError("iinfo: %s is no integer dtype (Invalid integer data type %r); finfo() is for floats"
-                            % (given.name, given.kind))
-        row = _dtypes.limits(given)
-        self._set(bits=row.bits, max=row.integer_max, min=row.integer_min, dtype=given, kind=given.kind,
-                  key="%s%d" % (given.kind, row.bits))
+            raise ValueError("iinfo: %s is no integer dtype (Invalid integer data type %r); finfo() is for floats"
+                             % (given.name, given.kind))
+        return cls._of(given)
+
+    @staticmethod
+    def _values(dtype):
+        row = _dtypes.limits(dtype)
+        return dict(_key=dtype, bits=row.bits, max=row.integer_max, min=row.integer_min, dtype=dtype, kind=dtype.kind,
+                    key="%s%d" % (dtype.kind, row.bits))
 
     def __str__(self):
         return _table(self.dtype, ["min = %d" % self.min, "max = %d" % self.max])

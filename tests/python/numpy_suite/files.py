@@ -58,15 +58,16 @@ def _bound(statement):
 
 
 def _check(test):
-    """Raises if a parameter of a test could not be made."""
+    """Raises if a parameter of a test could not be made. Generators of parameters run here, within the guard."""
     for mark in getattr(test, "pytestmark", ()):
-        for values in mark.args[1:2] if mark.name == "parametrize" else ():
-            if isinstance(values, standins.Placeholder):
-                values()
-            for value in values if isinstance(values, (list, tuple)) else ():
-                for one in value if isinstance(value, (list, tuple)) else (value,):
-                    if isinstance(one, standins.Placeholder):
-                        one()
+        if mark.name != "parametrize" or len(mark.args) < 2:
+            continue
+        values = list(mark.args[1])
+        object.__setattr__(mark, "args", (mark.args[0], values) + mark.args[2:])
+        for value in values:
+            for one in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(one, standins.Placeholder):
+                    one()
 
 
 class _Losses:

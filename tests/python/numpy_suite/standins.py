@@ -89,7 +89,7 @@ def _sources(name):
     own = _own(name)
     if own is not None:
         return [own]
-    parts = ("numpy", "numpy.lib.stride_tricks", "numpy.lib.array_utils", "numpy.linalg")
+    parts = ("numpy", "numpy._types", "numpy.lib.stride_tricks", "numpy.lib.array_utils", "numpy.linalg")
     private = name.startswith(("numpy._core", "numpy.lib", "numpy.linalg._", "numpy.matlib", "numpy.polynomial"))
     return [part for part in map(_own, parts) if part is not None] if private else []
 
