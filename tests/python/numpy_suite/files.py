@@ -58,16 +58,11 @@ def _bound(statement):
 
 
 def _check(test):
-    """Raises if a parameter of a test could not be made. Generators of parameters run here, within the guard."""
+    """Raises if the parameters of a test could not be made. Generators of parameters run here, within the guard."""
     for mark in getattr(test, "pytestmark", ()):
         if mark.name != "parametrize" or len(mark.args) < 2:
             continue
-        values = list(mark.args[1])
-        object.__setattr__(mark, "args", (mark.args[0], values) + mark.args[2:])
-        for value in values:
-            for one in value if isinstance(value, (list, tuple)) else (value,):
-                if isinstance(one, standins.Placeholder):
-                    one()
+        object.__setattr__(mark, "args", (mark.args[0], list(mark.args[1])) + mark.args[2:])
 
 
 class _Losses:
@@ -86,11 +81,13 @@ class _Losses:
     def __call__(self, error, qualified):
         last = qualified.rpartition(".")[2]
         if not last.lower().startswith("test"):
-            return standins.Placeholder(error)
+            return standins.Placeholder(error, last)
         found = self.reference
         for part in qualified.split("."):
             found = getattr(found, part, None)
-        return _failing(found, "%s: %s" % (type(error).__name__, error)) if found is not None else standins.Placeholder(error)
+        if found is None:
+            return standins.Placeholder(error, last)
+        return _failing(found, "%s: %s" % (type(error).__name__, error))
 
 
 def _failing(reference, reason):

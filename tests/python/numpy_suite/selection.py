@@ -3,6 +3,8 @@ import os
 import pathlib
 import re
 
+from . import standins
+
 _HERE = pathlib.Path(__file__).parent
 RULE = _HERE / "selection.txt"
 FLOORS = _HERE / "floors.txt"
@@ -53,6 +55,8 @@ def _texts(value):
             yield from _texts(one)
     elif isinstance(value, str):
         yield value
+    elif isinstance(value, standins.Placeholder):
+        yield object.__getattribute__(value, "label")
     elif isinstance(value, type):
         yield value.__name__
     elif type(value).__name__.endswith(("DType", "dtype")) or type(value).__name__ in ("str_", "bytes_", "void", "datetime64",

@@ -27,8 +27,9 @@ def _refuse(self, *values, **named):
 class Placeholder:
     """Stands for a name that could not be made; every use raises."""
 
-    def __init__(self, reason):
+    def __init__(self, reason, name):
         object.__setattr__(self, "reason", str(reason))
+        object.__setattr__(self, "label", name)
 
     def __repr__(self):
         return "<missing>"
@@ -67,7 +68,7 @@ class _Forgiving:
         try:
             return getattr(self.inner, name)
         except AttributeError as error:
-            return Placeholder(error)
+            return Placeholder(error, name)
 
 
 prefix = "nd4c."  # "" has NumPy's tests run against NumPy itself, which shows what the harness does to them
