@@ -61,8 +61,10 @@ def test_types_without_elements_say_what_to_use(name):
     assert not np.issubdtype(np.float64, getattr(np, name))
 
 
-# Functions with further parameters than NumPy's, or others, and why.
+# Functions whose parameters differ from NumPy's, and why.
 _SIGNATURES = {
+    "arange": "start= by its name, which NumPy takes without showing it",
+    "fromfile": "dtype is float, as NumPy's documentation says and its signature does not",
 }
 
 

@@ -35,7 +35,7 @@ for _chapter in _CHAPTERS:
     globals().update({_name: getattr(_module, _name) for _name in _module.__all__})
 
 __version__ = _nd4c.__version__
-__all__ = sorted(_name for _name in globals() if not _name.startswith("_")) + ["__array_namespace_info__"]
+__all__ = sorted(_name for _name in globals() if not _name.startswith("_")) + ["__array_namespace_info__", "__version__"]
 
 
 def __getattr__(name):
