@@ -484,6 +484,18 @@ def signatures(path):
     return found
 
 
+def elementwise(path, tables):
+    """The functions of some tables of _elementwise_table.py: name -> parameters as a stub has them."""
+    options = ("out: Any = ..., *, where: Any = ..., casting: str = ..., order: str = ..., dtype: Optional[_DTypeLike] = ..., "
+               "subok: _bool = ..., signature: Any = ...")
+    found = {}
+    for table in tables:
+        operands = "x: Any" if table.endswith("ONE") else "x1: Any, x2: Any"
+        for line in constant(path, table).strip().split("\n")[::2]:
+            found[line.partition("|")[0].strip()] = "%s, /, %s" % (operands, options)
+    return found
+
+
 def stub_parameters(args, types=PARAMETER_TYPES):
     def one(arg, has_default):
         return "%s: %s%s" % (arg.arg, types.get(arg.arg, "Any"), " = ..." if has_default else "")
@@ -511,6 +523,7 @@ def package_stubs(folder, schema, tables):
     namespace = {}
     for name in ("creation_functions", "dtype_functions", "elementwise", "manipulation", "products", "reductions", "sorting"):
         namespace.update(signatures(os.path.join(folder, "_%s.py" % name)))
+    namespace.update(elementwise(os.path.join(folder, "_elementwise_table.py"), ("ONE", "TWO")))
     linalg, fft = (signatures(os.path.join(folder, name)) for name in ("linalg.py", "fft.py"))
     with open(os.path.join(folder, "_creation.py"), encoding="utf-8") as file:
         creation = next(node for node in ast.parse(file.read()).body if getattr(node, "name", None) == "asarray")

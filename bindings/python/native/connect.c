@@ -116,7 +116,8 @@ PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects) {
     const char *name;
     PyObject **place;
   } places[] = {{"devices", &registry.devices}, {"asarray", &registry.asarray}, {"item", &registry.item},
-                {"mixed", &registry.mixed},     {"unmixed", &registry.unmixed}, {"raise_error", &registry.raise_error}};
+                {"mixed", &registry.mixed},     {"unmixed", &registry.unmixed}, {"in_place", &registry.in_place},
+                {"raise_error", &registry.raise_error}};
   (void)module;
   (void)args;
   for (size_t i = 0; i < sizeof places / sizeof *places && objects != NULL; i++) {
@@ -141,7 +142,8 @@ PyObject *native_fail(nd4c_status status) {
 
 PyObject *native_fail_mixed(nd4c_status status, nd4c_op op, PyObject *a, PyObject *b) {
   if (status == ND4C_DTYPE) {
-    PyObject *result = PyObject_CallFunction(registry.mixed, "iOO", (int)op, a, b);
+    PyObject *result = b != NULL ? PyObject_CallFunction(registry.mixed, "iOO", (int)op, a, b)
+                                 : PyObject_CallFunction(registry.mixed, "iO", (int)op, a);
     if (result != Py_None) {
       return result;
     }

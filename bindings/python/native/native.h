@@ -67,7 +67,7 @@ typedef enum native_kind { NATIVE_BOOL, NATIVE_INT, NATIVE_FLOAT, NATIVE_COMPLEX
 typedef struct native_registry {
   PyObject *dtypes[NATIVE_DTYPES];              /* by number; NULL where there is none */
   nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* dtype of a number beside an array of a dtype; 0: refused */
-  PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed; /* callables */
+  PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed, *in_place; /* callables */
 } native_registry;
 
 extern native_registry registry;
@@ -79,8 +79,8 @@ PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects);
 
 /* Raises the package's exception for the calling thread's last failure. Returns NULL. */
 PyObject *native_fail(nd4c_status status);
-/* The same after an op on two operands, unless a bool beside a number caused the refusal: then returns the result that
- * the package computes for them. */
+/* The same after an op on one operand (b is NULL) or two, unless NumPy computes it for these dtypes: then returns the
+ * result that the package computes. */
 PyObject *native_fail_mixed(nd4c_status status, nd4c_op op, PyObject *a, PyObject *b);
 
 /* -- arrays ------------------------------------------------------------------------------------------------------- */

@@ -19,9 +19,10 @@ static inline PyObject *binary_result(nd4c_status status, nd4c_op op, PyObject *
   return status == ND4C_OK ? native_array_wrap(out) : native_fail_mixed(status, op, a, b);
 }
 
-/* NotImplemented, so that Python asks the other operand's class, or an error that says what to do. */
-static PyObject *unmixed(PyObject *other) {
-  return PyObject_CallFunctionObjArgs(registry.unmixed, other, NULL);
+/* An operand that is neither an array nor a number: the package makes an array of it and computes, returns
+ * NotImplemented, so that Python asks the operand's class, or raises an error that says what to do. */
+static PyObject *unmixed(nd4c_op op, PyObject *a, PyObject *b) {
+  return PyObject_CallFunction(registry.unmixed, "iOO", (int)op, a, b);
 }
 
 static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
@@ -35,7 +36,7 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   native_operand other;
   native_state state = native_operand_lend(forward ? b : a, handle_of(array), &other);
   if (state != NATIVE_READY) {
-    return state == NATIVE_REFUSED ? unmixed(forward ? b : a) : NULL;
+    return state == NATIVE_REFUSED ? unmixed(op, a, b) : NULL;
   }
   nd4c_status status =
       forward ? call_op(op, handle_of(a), other.handle, &out) : call_op(op, other.handle, handle_of(b), &out);
@@ -43,39 +44,26 @@ static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   return binary_result(status, op, a, b, out);
 }
 
-/* A result of another dtype goes into the array by the rules of assignment. */
-static PyObject *assign_result(nd4c_op op, PyObject *self, PyObject *value) {
-  static const nd4c_index everything = {.kind = ND4C_INDEX_ELLIPSIS};
-  PyObject *result = binary(op, self, value);
-  if (result == NULL || !is_array(result)) {
-    return result;
-  }
-  nd4c_status status = lib.array_set(handle_of(self), &everything, 1, handle_of(result));
-  Py_DECREF(result);
-  if (status != ND4C_OK) {
-    return native_fail(status);
-  }
-  Py_INCREF(self);
-  return self;
-}
-
+/* Where the op cannot write into the array as it is, the package computes by NumPy's rules. */
 static inline PyObject *in_place(nd4c_op op, PyObject *self, PyObject *value) {
   native_operand other;
   native_state state = native_operand_lend(value, handle_of(self), &other);
-  if (state != NATIVE_READY) {
-    return state == NATIVE_REFUSED ? unmixed(value) : NULL;
+  if (state == NATIVE_FAILED) {
+    return NULL;
   }
-  nd4c_array *out = handle_of(self);
-  nd4c_status status = call_op(op, out, other.handle, &out);
-  native_operand_drop(&other);
-  if (status == ND4C_DTYPE) {
-    return assign_result(op, self, value);
+  if (state == NATIVE_READY) {
+    nd4c_array *out = handle_of(self);
+    nd4c_status status = call_op(op, out, other.handle, &out);
+    native_operand_drop(&other);
+    if (status == ND4C_OK) {
+      Py_INCREF(self);
+      return self;
+    }
+    if (status != ND4C_DTYPE) {
+      return native_fail(status);
+    }
   }
-  if (status != ND4C_OK) {
-    return native_fail(status);
-  }
-  Py_INCREF(self);
-  return self;
+  return PyObject_CallFunction(registry.in_place, "iOO", (int)op, self, value);
 }
 
 /* -- slots -------------------------------------------------------------------------------------------------------- */
@@ -113,29 +101,50 @@ BINARY_OPERATORS(DEFINE_BINARY)
   static PyObject *do_##op(PyObject *a) {                                 \
     nd4c_array *out = NULL;                                               \
     nd4c_status status = call_op(ND4C_OP_##op, handle_of(a), NULL, &out); \
-    return native_array_result(status, out);                              \
+    return binary_result(status, ND4C_OP_##op, a, NULL, out);             \
   }
 UNARY_OPERATORS(DEFINE_UNARY)
+
+static bool is_integer(PyObject *value) {
+  const nd4c_dtype_info *info = is_array(value) ? lib.dtype_get_info(lib.array_dtype(handle_of(value))) : NULL;
+  return info != NULL ? info->kind == ND4C_KIND_INT || info->kind == ND4C_KIND_UINT : PyLong_Check(value);
+}
+
+/* Whether an integer to the power of b may be one to a negative power, which the op rounds to 0 and the package refuses. */
+static bool may_invert(PyObject *a, PyObject *b) {
+  if (!is_integer(a) || !is_integer(b)) {
+    return false;
+  }
+  int overflow = 0;
+  return is_array(b) ? lib.dtype_get_info(lib.array_dtype(handle_of(b)))->kind == ND4C_KIND_INT
+                     : PyLong_AsLongLongAndOverflow(b, &overflow) < 0;
+}
 
 static PyObject *do_power(PyObject *a, PyObject *b, PyObject *modulus) {
   if (modulus != Py_None) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  return binary(ND4C_OP_power, a, b);
+  return may_invert(a, b) ? unmixed(ND4C_OP_power, a, b) : binary(ND4C_OP_power, a, b);
 }
 
 static PyObject *do_in_place_power(PyObject *a, PyObject *b, PyObject *modulus) {
   if (modulus != Py_None) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  return in_place(ND4C_OP_power, a, b);
+  return may_invert(a, b) ? PyObject_CallFunction(registry.in_place, "iOO", (int)ND4C_OP_power, a, b)
+                          : in_place(ND4C_OP_power, a, b);
 }
 
 static PyObject *compare(PyObject *a, PyObject *b, int operation) {
   static const nd4c_op ops[] = {
       [Py_LT] = ND4C_OP_less,      [Py_LE] = ND4C_OP_less_equal, [Py_EQ] = ND4C_OP_equal,
       [Py_NE] = ND4C_OP_not_equal, [Py_GT] = ND4C_OP_greater,    [Py_GE] = ND4C_OP_greater_equal};
-  return binary(ops[operation], a, b);
+  PyObject *result = binary(ops[operation], a, b);
+  if (result == NULL && PyErr_ExceptionMatches(PyExc_OverflowError)) { /* a Python integer beyond the dtype's range */
+    PyErr_Clear();
+    return unmixed(ops[operation], a, b);
+  }
+  return result;
 }
 
 #define BINARY_SLOTS(slot, slot_in_place, op) \

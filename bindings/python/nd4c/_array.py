@@ -83,30 +83,6 @@ def _item(self):
     return _elements(self)[0]
 
 
-def _mixed(number, a, b):
-    """Computes an op on a bool and a number, which the C library refuses, in the number's dtype, as NumPy does. None for all
-    other operands."""
-    a, b = (x if type(x) is Array else _creation.asarray(x) for x in (a, b))
-    kinds = a.dtype.kind, b.dtype.kind
-    if kinds.count("b") != 1 or "U" in kinds:
-        return None
-    if kinds[0] == "b":
-        a = calls[NUMBERS["cast"]](a, b.dtype.number)
-    else:
-        b = calls[NUMBERS["cast"]](b, a.dtype.number)
-    return calls[number](a, b)
-
-
-def _unmixed(value):
-    """An operator's other operand that is not an Array: operands that asarray() takes are refused with a text; for all others,
-    Python asks the operand's class."""
-    if isinstance(value, (list, tuple, range)) or any(
-            hasattr(value, name) for name in ("__array_interface__", "__array__", "__dlpack__")):
-        raise TypeError("arrays are combined with arrays and numbers, not with %s; nd4c.asarray() makes an array of it"
-                        % type(value).__name__)
-    return NotImplemented
-
-
 # -- methods ---------------------------------------------------------------------------------------------------------
 
 def _transposed(self):
@@ -214,7 +190,7 @@ def _interface(self):
 def attach():
     """Adds to the core's Array class the methods that the core does not define."""
     core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
-                  asarray=_creation.asarray, item=_item, mixed=_mixed, unmixed=_unmixed)
+                  asarray=_creation.asarray, item=_item)
     methods = {
         "tolist": _tolist, "item": _item, "to_device": _to_device, "__array_namespace__": _namespace,
         "__array__": _numpy, "__dlpack__": _dlpack.to_capsule, "__dlpack_device__": _dlpack.device_of,

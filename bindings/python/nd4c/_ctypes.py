@@ -24,7 +24,7 @@ _registered = {}
 
 
 def register(**objects):
-    """Takes the objects that the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed."""
+    """Takes the objects that the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed, in_place."""
     _registered.update(objects)
 
 
@@ -154,12 +154,6 @@ def _operand(value, array):
     return NotImplemented
 
 
-def _beside(value, array):
-    """The operand of an operator."""
-    operand = _operand(value, array)
-    return _registered["unmixed"](value) if operand is NotImplemented else operand
-
-
 def _argument(value, arrays, where):
     """Makes an array of an op's input that is not an array, with the dtype and device rules of the first input that is one."""
     for array in arrays:
@@ -178,32 +172,31 @@ def _argument(value, arrays, where):
 def _unary(name):
     """A function of one array, which serves as an operator, too."""
     call = releasing["nd4c_" + name]
+    number = _abi.NUMBERS[name]
 
     def op(x, out=None):
         if type(x) is not Array:
             _argument(x, (), name)
-        out = _new() if out is None else written(name, out)
-        status = call(x, byref(out))
+        made = _new() if out is None else written(name, out)
+        status = call(x, byref(made))
+        if status and out is None:
+            return _mixed(status, number, x)
         if status:
             raise _error(status)
-        return out
+        return made
     return op
 
 
-def _binary(name, operand):
-    """A function of two arrays. operand(value, array) makes an array of a value beside an array, or gives NotImplemented."""
+def _binary(name):
+    """A function of two arrays."""
     call = releasing["nd4c_" + name]
     number = _abi.NUMBERS[name]
 
     def op(a, b, out=None):
         if type(a) is not Array:
-            a = operand(a, b)
-            if a is NotImplemented:
-                return a
+            a = _argument(a, (b,), name)
         if type(b) is not Array:
-            b = operand(b, a)
-            if b is NotImplemented:
-                return b
+            b = _argument(b, (a,), name)
         made = _new() if out is None else written(name, out)
         status = call(a, b, byref(made))
         if status and out is None:
@@ -228,9 +221,9 @@ def all_written(name, out, outputs):
     return [written(name, one) for one in out]
 
 
-def _mixed(status, number, a, b):
-    """After a refusal: the result, if a bool beside a number caused the refusal."""
-    out = _registered["mixed"](number, a, b) if status == _DTYPE_STATUS else None
+def _mixed(status, number, *operands):
+    """After a refusal: the result, if NumPy computes it for these dtypes."""
+    out = _registered["mixed"](number, *operands) if status == _DTYPE_STATUS else None
     if out is None:
         raise _error(status)
     return out
@@ -295,7 +288,7 @@ def function(number):
     if outputs == 1 and kinds == "i":
         op = _unary(name)
     elif outputs == 1 and kinds == "ii":
-        op = _binary(name, lambda value, array: _argument(value, (array,), name))
+        op = _binary(name)
     else:
         op = _general(name, inputs, attrs, outputs, 1 if number == _WHERE else 0)
     op.__name__ = op.__qualname__ = name
@@ -304,23 +297,59 @@ def function(number):
 
 # -- operators ------------------------------------------------------------------------------------------------------
 
+def _operator(name):
+    """As _binary; operands that are no arrays are the package's."""
+    call = releasing["nd4c_" + name]
+    number = _abi.NUMBERS[name]
+    compares = name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+    inverts = name == "power"
+
+    def op(a, b):
+        x, y = a, b
+        try:
+            if type(a) is not Array:
+                x = _operand(a, b)
+            elif type(b) is not Array:
+                y = _operand(b, a)
+        except OverflowError:
+            if not compares:
+                raise
+            x = NotImplemented
+        if x is NotImplemented or y is NotImplemented or (inverts and _may_invert(a, b)):
+            return _registered["unmixed"](number, a, b)
+        out = _new()
+        status = call(x, y, byref(out))
+        if status:
+            return _mixed(status, number, x, y)
+        return out
+    return op
+
+
+def _may_invert(a, b):
+    """Whether an integer to the power of b may be one to a negative power, which the op rounds to 0 and the package refuses."""
+    kinds = [_by_number[_dtype(x)].kind if type(x) is Array else "iu"[x >= 0] if isinstance(x, int) else "" for x in (a, b)]
+    return kinds[1] == "i" and kinds[0] in ("i", "u")
+
+
 def _reflected(forward):
     def operator(self, other):
         return forward(other, self)
     return operator
 
 
-def _in_place(name, forward):
+def _in_place(name):
     call = releasing["nd4c_" + name]
 
+    number = _abi.NUMBERS[name]
+    inverts = name == "power"
+
     def operator(self, other):
-        if type(other) is not Array:
-            other = _beside(other, self)
-            if other is NotImplemented:
-                return other
-        status = call(self, other, byref(self))
+        operand = other if type(other) is Array else _operand(other, self)
+        if operand is NotImplemented or (inverts and _may_invert(self, other)):
+            return _registered["in_place"](number, self, other)
+        status = call(self, operand, byref(self))
         if status == _DTYPE_STATUS:
-            status = _set(self, _EVERYTHING, 1, forward(self, other))
+            return _registered["in_place"](number, self, other)
         if status:
             raise _error(status)
         return self
@@ -543,13 +572,13 @@ def _attach():
                      ("floordiv", "floor_divide"), ("mod", "remainder"), ("pow", "power"), ("matmul", "matmul"),
                      ("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
                      ("lshift", "bitwise_left_shift"), ("rshift", "bitwise_right_shift")):
-        forward = _binary(op, _beside)
+        forward = _operator(op)
         put("__%s__" % name, forward)
         put("__r%s__" % name, _reflected(forward))
-        put("__i%s__" % name, _in_place(op, forward))
+        put("__i%s__" % name, _in_place(op))
     for name, op in (("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"),
                      ("ge", "greater_equal")):
-        put("__%s__" % name, _binary(op, _beside))
+        put("__%s__" % name, _operator(op))
     for name, op in (("neg", "negative"), ("pos", "positive"), ("abs", "abs"), ("invert", "bitwise_invert")):
         put("__%s__" % name, _unary(op))
     Array.__hash__ = None

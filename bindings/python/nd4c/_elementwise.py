@@ -1,78 +1,238 @@
-"""Functions element by element, and clip."""
-import builtins as _builtins
-from math import ceil as _ceil
-
+"""Functions element by element that the standard names: those of _elementwise_table.py, and clip, round, real and imag."""
 from nd4c import _dtypes
-from nd4c._core import Array
-from nd4c._creation import asarray
-from nd4c._dtype_functions import astype, iinfo
-from nd4c._manipulation import broadcast_shapes, broadcast_to
-from nd4c._support import array as _array, define_in as _define_in, one as _one, op as _op, two as _two
+from nd4c._abi import NUMBERS as _N
+from nd4c._core import Array, calls as _calls
+from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
+from nd4c import _ufunc
+from nd4c._elementwise_table import ONE, TWO, rows
+from nd4c._ufunc import FLOATS, INEXACT, INTEGERS, NUMBERS_OF_ALL_KINDS, REAL
 
-def _define(names, of, parameters):
-    _define_in(globals(), names, of, parameters)
+_LOOPS = {
+    "bools and numbers": "?" + NUMBERS_OF_ALL_KINDS, "numbers": NUMBERS_OF_ALL_KINDS, "real numbers": REAL,
+    "bools and real numbers": "?" + REAL, "floats": FLOATS, "floats and complex numbers": INEXACT, "integers": INTEGERS,
+    "bools and integers": "?" + INTEGERS, 
+    "numbers, not bools": NUMBERS_OF_ALL_KINDS, "integers, not bools": INTEGERS, "doubles": "dD", "everything as bools": "truth",
+    "numbers and texts": NUMBERS_OF_ALL_KINDS + "U",
+}
+_SMALL = "bools and small integers give float16 or float32, others float64."
+_SAYS = {
+    "floats": "floats; " + _SMALL, "floats and complex numbers": "floats and complex numbers; " + _SMALL,
+    "doubles": "float64 and complex128, to which all others are converted.",
+    "everything as bools": "all but texts; numbers count as True unless they are 0.",
+}
+_RESULTS = {"": None, "?": "?", "floating": INEXACT, "B": "B"}
+_RESULT_SAYS = {"": "", "?": " The result is bool.", "floating": " The result has a floating dtype.", "B": " The result is uint8."}
+_IDENTITIES = {"add": 0, "multiply": 1, "bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0, "logical_and": True,
+               "logical_or": False, "logical_xor": False, "hypot": 0, "logaddexp": float("-inf"),
+               "logaddexp2": float("-inf"), "gcd": 0}
+_TEXT = """%s
 
+Shapes: %s.
+Dtypes: %s%s
+Errors: TypeError for other dtypes%s.
+out, where, dtype and casting are NumPy's.
 
-def _one_float(call):
-    def function(x, /):
-        try:
-            return call(x)
-        except TypeError:
-            return call(_floating(x))
-    return function
-
-
-def _floating(x):
-    """x as the default floating dtype if it holds integers or bools, as in NumPy."""
-    if type(x) is Array and x.dtype.kind in "biu":
-        return astype(x, _dtypes.DEFAULTS[float])
-    raise
-
-
-_define("abs bitwise_invert ceil conj floor imag isfinite=is_finite logical_not negative positive real round "
-        "sign signbit square trunc", _one, "x")
-_define("acos acosh asin asinh atan atanh cos cosh exp expm1 log log1p log2 log10 reciprocal sin sinh sqrt tan tanh",
-        _one_float, "x")
-_define("add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign "
-        "divide=true_divide equal floor_divide greater greater_equal hypot less less_equal logaddexp "
-        "logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal pow=power remainder "
-        "subtract", _two, "x1, x2")
-
-
-def isinf(x, /):
-    """Where x is infinite."""
-    return _op("is_inf")(x, True, True)
+>>> %s.%s(%s)
+%s
+"""
 
 
-def isnan(x, /):
-    """Where x is not a number."""
-    return _op("is_nan")(x)
+# -- what the ops lack -----------------------------------------------------------------------------------------------
+
+def _copied(x):
+    return _op("copy")(x)
 
 
-def clip(x, /, min=None, max=None):
-    """x within min and max, which are broadcast."""
-    _array(x, "clip")
-    low, high = _bound(x, min, "min"), _bound(x, max, "max")
-    if (low is None or not low.ndim) and (high is None or not high.ndim):
-        return _op("copy")(x) if low is None and high is None else _op("clip")(x, low, high)
-    shape = broadcast_shapes(*[a.shape for a in (x, low, high) if a is not None])
-    result = broadcast_to(x, shape)
-    if low is not None:
-        result = _op("maximum")(result, low)
-    return result if high is None else _op("minimum")(result, high)
+def _or(a, b):
+    return _op("logical_or")(a, b)
 
 
-def _bound(x, value, name):
-    if value is None:
-        return None
-    if type(value) is not Array:
-        kind = type(value)
-        if kind is float and x.dtype.kind in "iu" and value == value and _builtins.abs(value) != float("inf"):
-            value = int(_ceil(value)) if name == "min" else int(value // 1)
-        elif kind is float and x.dtype.kind in "iu":
-            return None
-        if type(value) is int and x.dtype.kind in "iu":
-            limits = iinfo(x.dtype)
-            value = limits.min if value < limits.min else limits.max if value > limits.max else value
-        return asarray(value, dtype=x.dtype)
-    return value if value.dtype is x.dtype else astype(value, x.dtype)
+def _and(a, b):
+    return _op("logical_and")(a, b)
+
+
+def _is_infinite(x, out=None):
+    return _op("is_inf")(x, True, True, out)
+
+
+def _power(x1, x2):
+    """x1 ** x2, of which the C library rounds integers to negative powers to 0, where NumPy refuses."""
+    if (x2.dtype.kind if type(x2) is Array else "i" if type(x2) is int else "") == "i" and (
+            (x1.dtype.kind if type(x1) is Array else "i" if type(x1) in (int, bool) else "") in "iu"):
+        least = x2 if type(x2) is int else int(_op("min")(x2, None, False)) if x2.size else 0
+        if least < 0:
+            raise ValueError("pow: integers to negative integer powers are not allowed; make one of them floats")
+    return _op("power")(x1, x2)
+
+
+def _whole_reciprocal(x):
+    return _op("where")(_op("less_equal")(_op("multiply")(x, x), 1), x, 0)
+
+
+def _by_parts(strict, equal):
+    """A comparison of complex numbers: by their real parts, where these are equal by their imaginary ones."""
+    def compare(a, b):
+        a_real, b_real = _op("real")(a), _op("real")(b)
+        return _or(_op(strict)(a_real, b_real),
+                   _and(_op("equal")(a_real, b_real), _op(equal)(_op("imag")(a), _op("imag")(b))))
+    return compare
+
+
+def _one_of(compare, first_is_nan):
+    """The maximum or minimum of complex numbers; first_is_nan: a NaN wins, else it loses."""
+    def choose(a, b):
+        chosen = compare(a, b)
+        if first_is_nan:
+            return _op("where")(_or(_op("is_nan")(a), chosen), a, b)
+        return _op("where")(_or(_op("is_nan")(b), chosen), a, b)
+    return choose
+
+
+_GREATER_EQUAL, _LESS_EQUAL = _by_parts("greater", "greater_equal"), _by_parts("less", "less_equal")
+_OTHER = {
+    "abs": {"b": _copied}, "ceil": {"b": _copied}, "floor": {"b": _copied}, "trunc": {"b": _copied},
+    "add": {"b": _or}, "multiply": {"b": _and},
+    "maximum": {"b": _or, "c": _one_of(_GREATER_EQUAL, True)}, "minimum": {"b": _and, "c": _one_of(_LESS_EQUAL, True)},
+    "fmax": {"b": _or, "c": _one_of(_GREATER_EQUAL, False)}, "fmin": {"b": _and, "c": _one_of(_LESS_EQUAL, False)},
+    "greater": {"c": _by_parts("greater", "greater")}, "greater_equal": {"c": _GREATER_EQUAL},
+    "less": {"c": _by_parts("less", "less")}, "less_equal": {"c": _LESS_EQUAL},
+    "reciprocal": {"i": _whole_reciprocal, "u": _whole_reciprocal},
+}
+
+
+# -- functions from the tables ---------------------------------------------------------------------------------------
+
+def _documentation(module, name, nin, dtypes, result, summary, arguments, example):
+    shapes = "any; the result has the same" if nin == 1 else "x1 and x2 are broadcast against each other"
+    return _TEXT % (summary, shapes, _SAYS.get(dtypes, dtypes + "."), _RESULT_SAYS[result],
+                    "" if nin == 1 else ", ValueError for shapes that do not broadcast", module, name, arguments, example)
+
+
+def functions_of(table, nin, module, short, special=None):
+    """The functions of a table, by name. short: what examples call the module. special: by name, what computes in an op's place.
+
+    Functions of ops that take dtypes as they are which NumPy converts first are among the special ones."""
+    made = {}
+    for name, op, dtypes, result, summary, arguments, example in rows(table):
+        number = _N.get(op)
+        call = special.get(name) if special else None
+        direct = call is None or name in _AS_DIRECT
+        call = call or _calls[number]
+        plan = _ufunc.Plan(name, call, nin, _LOOPS[dtypes], _RESULTS[result], _OTHER.get(name), identity=_IDENTITIES.get(name),
+                           direct=direct)
+        if dtypes.endswith("not bools"):
+            plan.bools = "%s: bools are not supported%s (not supported for the input types)" % (
+                name, _INSTEAD_OF_BOOLS.get(name, ""))
+        if direct:
+            _ufunc.by_number.setdefault(number, plan)
+        made[name] = _ufunc.make(plan, module, _documentation(short, name, nin, dtypes, result, summary, arguments, example))
+    return made
+
+
+_INSTEAD_OF_BOOLS = {"negative": "; ~x or logical_not inverts them",
+                     "subtract": " by the - operator; x ^ y or logical_xor tells where two bools differ"}
+_AS_DIRECT = {"isinf", "pow"}
+_SPECIAL = {"isinf": _is_infinite, "pow": _power}
+globals().update(functions_of(ONE, 1, "nd4c", "nd4c", _SPECIAL))
+globals().update(functions_of(TWO, 2, "nd4c", "nd4c", _SPECIAL))
+
+
+# -- functions with other arguments ----------------------------------------------------------------------------------
+
+def real(val, /):
+    """The real part of complex numbers; of other numbers, the numbers.
+
+    Shapes: any; the result has the same.
+    Dtypes: complex64 gives float32, complex128 float64; others stay as they are.
+    Errors: TypeError for texts.
+
+    >>> nd4c.real([1 + 2j, 3])
+    array([1., 3.])
+    """
+    x = _as_array(val, "real")
+    return x if x.dtype.kind == "b" else _op("real")(x)
+
+
+def imag(val, /):
+    """The imaginary part of complex numbers; of other numbers, zeros.
+
+    Shapes: any; the result has the same.
+    Dtypes: complex64 gives float32, complex128 float64; others stay as they are.
+    Errors: TypeError for texts.
+
+    >>> nd4c.imag([1 + 2j, 3])
+    array([2., 0.])
+    """
+    x = _as_array(val, "imag")
+    return _op("logical_xor")(x, x) if x.dtype.kind == "b" else _op("imag")(x)
+
+
+def round(a, decimals=0, out=None):
+    """Rounded to a number of decimals; halves go to the even neighbour. Negative decimals round before the point.
+
+    Shapes: any; the result has the same.
+    Dtypes: numbers, whose dtype stays; bools give float16.
+    Errors: TypeError for texts, or if out cannot take the result's dtype.
+
+    >>> nd4c.round([2.5, -1.26], 1)
+    array([ 2.5, -1.3])
+    """
+    x = _as_array(a, "round")
+    if x.dtype.kind == "b":
+        x = _cast(x, _dtypes.by_name["float16"])
+    if not decimals:
+        result = _op("round")(x)
+    elif x.dtype.kind in "iu":
+        result = _op("copy")(x) if decimals > 0 else _cast(_shifted(_op("true_divide")(x, 1), decimals), x.dtype)
+    else:
+        result = _shifted(x, decimals)
+    return _finish(result, out, "unsafe", "round")
+
+
+def _shifted(x, decimals):
+    if decimals > 0:
+        return _op("true_divide")(_op("round")(_op("multiply")(x, 10.0 ** decimals)), 10.0 ** decimals)
+    return _op("multiply")(_op("round")(_op("true_divide")(x, 10.0 ** -decimals)), 10.0 ** -decimals)
+
+
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **named):
+    """x within bounds, each of which may be an array or None.
+
+    Shapes: a and the bounds are broadcast against each other.
+    Dtypes: that which a and the bounds share; Python integers beyond the dtype's range bound nothing.
+    Errors: ValueError if a bound comes by both of its names; TypeError for texts.
+    where, dtype and casting are NumPy's.
+
+    >>> nd4c.clip([1, 5, 9], 2, 6)
+    array([2, 5, 6])
+    """
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip: a bound comes twice; pass a_min and a_max, or min and max (Passing `min` or `max` "
+                         "keyword argument when `a_min` and `a_max` are provided is forbidden)")
+    x = _as_array(a, "clip")
+    low, high = _bound(x, a_min if min is None else min), _bound(x, a_max if max is None else max)
+    if low is None and high is None:
+        return _finish(_op("copy")(x), out, where="clip")
+    if high is None:
+        return _ufunc.apply(maximum.plan, (x, low), out, named)  # noqa: F821: made from the table
+    if low is None:
+        return _ufunc.apply(minimum.plan, (x, high), out, named)  # noqa: F821
+    return _ufunc.apply(_CLIP, (x, low, high), out, named)
+
+
+def _bound(x, value):
+    """A bound; a Python integer that integers of x cannot reach becomes the last one that they can."""
+    if type(value) is not int or x.dtype.kind not in "iu":
+        return value
+    least = -2 ** (x.dtype.bits - 1) if x.dtype.kind == "i" else 0
+    greatest = least + 2 ** x.dtype.bits - 1
+    return least if value < least else greatest if value > greatest else value
+
+
+def _between(x, low, high):
+    if x.dtype.kind != "c" and not low.ndim and not high.ndim:
+        return _op("clip")(x, low, high)
+    return minimum(maximum(x, low), high)  # noqa: F821
+
+
+_CLIP = _ufunc.Plan("clip", _between, 3, NUMBERS_OF_ALL_KINDS)

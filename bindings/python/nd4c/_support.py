@@ -118,10 +118,10 @@ def finish(result, out, casting="same_kind", where="", mask=None, grows=False):
         return result
     into, prefix = output(out, where), where and where + ": "
     if not castable(result.dtype, into.dtype, casting):
-        raise TypeError("%scannot cast the result of %s to %s of out by the rule %r (Cannot cast output from %r to %r); "
-                        "casting='unsafe' allows it" % (prefix, result.dtype, into.dtype, casting, result.dtype, into.dtype))
+        raise TypeError("%sCannot cast output from %s to %s with casting rule %r; casting='unsafe' allows it"
+                        % (prefix, result.dtype, into.dtype, casting))
     if into.shape != result.shape and not (grows and _reaches(result.shape, into.shape)):
-        raise ValueError("%sout has the shape %s, the result %s (output parameter has the wrong shape: non-broadcastable)"
+        raise ValueError("%sout has the shape %s, the result %s, which is non-broadcastable to it"
                          % (prefix, into.shape, result.shape))
     result = cast(result, into.dtype)
     if mask is not None:
