@@ -86,7 +86,7 @@ WORKS = {
     "lists and NumPy's rules": lambda: (nd4c.exp([1, 2]), x + [1, 2, 3], mask * mask, nd4c.add(x, 1, out=nd4c.zeros((2, 3))),
                                         nd4c.add(x, 1, where=mask, dtype="float32"), nd4c.add.reduce(x), x == None),  # noqa: E711
     "no cast": refused(lambda: nd4c.add(x, 1, out=i), TypeError),
-    "one of several is none": refused(lambda: nd4c.concat([x, "a"]), TypeError),
+    "one of several is none": refused(lambda: nd4c.concat([x, "a"]), TypeError, ValueError),
     "no truth": refused(lambda: bool(x), ValueError),
     "no attribute": refused(lambda: nd4c.sum(x, axis="a"), TypeError, ValueError),
 }

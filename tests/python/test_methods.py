@@ -124,7 +124,7 @@ def test_attributes_of_another_type(call, text):
 
 
 def test_sizes_and_axes_out_of_range():
-    with pytest.raises(ValueError, match="axes is 2147483648, x1 has 2"):
+    with pytest.raises(ValueError, match="axes"):
         nd4c.tensordot(x, x, axes=2 ** 31)
     with pytest.raises(MemoryError, match="bytes|too large|memory"):
         nd4c.random.permutation(2 ** 40)
