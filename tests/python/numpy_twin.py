@@ -31,34 +31,32 @@ def wanted_of(name, arguments, named):
             return error
 
 
+def described(name, arguments, named):
+    return "%s(%s)" % (name, ", ".join([repr(one) for one in arguments] + ["%s=%r" % one for one in named.items()]))
+
+
 def same(name, *arguments, tolerance=0.0, absolute=0.0, **named):
     """Calls both and compares; ulp and absolute tolerances as in values.check."""
-    call = "%s(%s)" % (name, ", ".join([repr(one) for one in arguments] + ["%s=%r" % one for one in named.items()]))
     wanted = wanted_of(name, arguments, named)
-    given = [to_nd4c(one) for one in arguments]
-    options = {key: to_nd4c(value) for key, value in named.items()}
-    if isinstance(wanted, Exception):
-        refused_alike(name, given, options, wanted, call)
-        return
     try:
-        got = function(name)(*given, **options)
+        got = function(name)(*[to_nd4c(one) for one in arguments], **{key: to_nd4c(value) for key, value in named.items()})
     except Exception as error:
-        raise AssertionError("%s gives %r with NumPy, but raises here: %r" % (call, wanted, error)) from error
+        got = error
     try:
-        check(got, wanted, tolerance, absolute=absolute)
+        if isinstance(wanted, Exception):
+            refused_alike(name, got, wanted)
+        else:
+            assert not isinstance(got, Exception), "raises"
+            check(got, wanted, tolerance, absolute=absolute)
     except AssertionError as error:
-        raise AssertionError("%s: %s\nhere %r\nNumPy %r" % (call, error, got, wanted)) from None
+        raise AssertionError("%s: %s\nhere %r\nNumPy %r" % (described(name, arguments, named), error, got, wanted)) from None
 
 
-def refused_alike(name, given, options, wanted, call):
-    kind = type(wanted)
+def refused_alike(name, got, wanted):
+    """The same built-in class of error, or AxisError where NumPy has it; its text names the function."""
     if isinstance(wanted, np.exceptions.AxisError):
         kind = AxisError
-    try:
-        got = function(name)(*given, **options)
-    except Exception as error:
-        builtin = next(one for one in type(wanted).__mro__ if one.__module__ == "builtins") if kind is type(wanted) else kind
-        assert isinstance(error, builtin), "%s raises %r with NumPy, but here %r" % (call, wanted, error)
-        assert name in str(error), "%s: the error does not name the function: %r" % (call, error)
     else:
-        raise AssertionError("%s raises %r with NumPy, but gives %r here" % (call, wanted, got))
+        kind = next(one for one in type(wanted).__mro__ if one.__module__ == "builtins")
+    assert isinstance(got, kind), "NumPy raises"
+    assert name in str(got), "the error does not name the function"

@@ -70,7 +70,7 @@ def check(got, wanted, tolerance=0.0, dtype=True, absolute=0.0):
     numbers = np.asarray(got)
     if wanted.dtype.kind in "biu":
         np.testing.assert_array_equal(numbers, wanted)
-    elif absolute and np.all(np.abs(numbers - wanted) <= absolute):
+    elif absolute and np.allclose(numbers, wanted, rtol=0.0, atol=absolute, equal_nan=True):
         return
     else:
         worst = ulps(numbers, wanted)

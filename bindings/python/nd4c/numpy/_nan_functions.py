@@ -134,6 +134,8 @@ def _place(name, find, beyond, a, axis, out, keepdims):
     """nanargmax and nanargmin: `beyond` is the infinity that wins only over NaN, which is refused."""
     x = _as_array(a, name)
     place = None if axis is None else _normalize_axis(axis, x.ndim, name)
+    if not (x.size if place is None else x.shape[place]):
+        raise ValueError("%s: attempt to get %s of an empty sequence" % (name, name[3:]))
     if x.dtype.kind in "fc":
         unknown = _op("is_nan")(x)
         if x.size and _op("any")(_op("all")(unknown, None if place is None else (place,), False), None, False):

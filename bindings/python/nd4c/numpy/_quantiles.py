@@ -76,13 +76,16 @@ def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan
         raise ValueError("%s: q has the shape %s; it must be a scalar or 1d" % (name, q.shape))
     if q.dtype.kind not in "biuf":
         raise TypeError("%s: q holds real numbers, not %s" % (name, q.dtype.name))
-    wanted = wanted or (q.dtype if q.dtype.kind == "f" else x.dtype if scale == 100 and x.dtype.kind == "f" else _float64)
+    if wanted is None:
+        wanted = q.dtype if q.dtype.kind == "f" else result_type(q, x) if scale == 100 and x.dtype.kind == "f" else _float64
     places = _cast(q, _float64) / scale if scale != 1 else _cast(q, _float64)
     if not _within_unit(places):
         raise ValueError("%s: %s must be in the range [0, %d]" % (name, "Quantiles" if scale == 1 else "Percentiles", scale))
     axes = axes_of(axis, x.ndim, name)
     rows, shape = last_axis(x, axes, keepdims)
     flat = _op("reshape")(places, (places.size,))
+    if method == "linear" and scale == 1 and q.dtype.kind != "f":
+        method = "lower"  # whole shares, 0 and 1, choose elements, which keep their dtype
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError("%s: Only method 'inverted_cdf' supports weights, not %r" % (name, method))
@@ -150,14 +153,14 @@ def _interpolated(rows, q, count, method, q_dtype):
     n, last = _limits(rows, count)
     place = _op("minimum")(_op("maximum")(_CONTINUOUS[method](n, q), asarray(0.0)), last)
     below = _op("floor")(place)
-    share = _cast(place - below, result_type(rows, q_dtype) if rows.dtype.kind == "f" else q_dtype)
+    share = _cast(place - below, q_dtype)
     low, high = _picked(rows, _cast(below, _int64)), _picked(rows, _clamped(below + 1, last))
     return _lerp(low, high, share)
 
 
 def _lerp(low, high, share):
     """low + share (high - low), computed from the nearer end, so that it never leaves the interval."""
-    dtype = result_type(low, high, share) if low.dtype.kind == "f" else _float64
+    dtype = result_type(low, share)
     low, high, share = _cast(low, dtype), _cast(high, dtype), _cast(share, dtype)
     distance = high - low
     near = _op("where")(_op("less")(share, asarray(0.5, dtype=dtype)), low + distance * share, high - distance * (1 - share))

@@ -258,7 +258,7 @@ def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
             raise TypeError("bincount: weights are real numbers, not complex (Cannot cast them by the rule 'safe')")
         w = _cast(w, _float64)
     if not x.size:
-        return _op("zeros")((minlength,), (_float64 if w is not None else _int64).number)
+        return _op("zeros")((minlength,), _int64.number)
     if maxlength is None:
         if int(_op("min")(x, None, False)) < 0:
             raise ValueError("bincount: x must have no negative elements")
@@ -286,4 +286,4 @@ def digitize(x, bins, right=False):
         return searchsorted(bins, x, side)
     if _op("any")(_op("less")(bins[:-1], bins[1:]), None, False):
         raise ValueError("digitize: bins must be monotonically increasing or decreasing")
-    return asarray(bins.size) - searchsorted(_op("flip")(bins, None), x, "left" if side == "right" else "right")
+    return asarray(bins.size) - searchsorted(_op("flip")(bins, None), x, side)
