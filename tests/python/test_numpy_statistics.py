@@ -174,10 +174,10 @@ def test_histogram_bins():
         same("histogram", a, "auto", (0, 3), tolerance=4)
         same("histogram", a, 4, density=True, tolerance=8, absolute=1e-5)
     same("histogram", np.ones(3), tolerance=2)
-    same("histogram", rng.normal(size=1000), 33, tolerance=4)
+    same("histogram", rng.normal(size=1000), 33, absolute=1e-12)
     for rule in RULES:
-        same("histogram", rng.normal(size=1000), rule, tolerance=4)
-        same("histogram", rng.integers(0, 40, 1000), rule, tolerance=4)
+        same("histogram", rng.normal(size=1000), rule, absolute=1e-12)
+        same("histogram", rng.integers(0, 40, 1000), rule, absolute=1e-12)
 
 
 def test_histogram_weights():

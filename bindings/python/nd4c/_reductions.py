@@ -410,14 +410,14 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     >>> nd4c.diff([1, 2, 4, 7], n=2)
     array([1, 1])
     """
-    x = _as_array(a, "diff")
+    if n == 0:
+        return a
     if n < 0:
         raise ValueError("diff: n is %d; it counts how often differences are taken" % n)
+    x = _as_array(a, "diff")
     if not x.ndim:
         raise ValueError("diff: an array without axes has no neighbours; it needs at least one axis")
     axis = _normalize_axis(axis, x.ndim, "diff")
-    if n == 0:
-        return x
     joined = [_as_array(edge, "diff") for edge in (prepend, append) if edge is not None]
     if joined:
         edge_shape = x.shape[:axis] + (1,) + x.shape[axis + 1:]

@@ -224,11 +224,13 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     >>> nd4c.isin([1, 2, 5], [5, 1])
     array([ True, False,  True])
     """
-    x, wanted = _shared_dtype(element, test_elements, "isin")
     if kind not in (None, "sort", "table"):
         raise ValueError("isin: kind is %r; it may be 'sort', 'table' or None" % (kind,))
-    if kind == "table" and x.dtype.kind not in "biu":
-        raise ValueError("isin: kind='table' is for integers and bool, not for %s; leave kind out" % x.dtype.name)
+    if kind == "table":
+        for x in (_as_array(element, "isin"), _as_array(test_elements, "isin")):
+            if x.dtype.kind not in "biu":
+                raise ValueError("isin: kind='table' is for integers and bool, not for %s; leave kind out" % x.dtype.name)
+    x, wanted = _shared_dtype(element, test_elements, "isin")
     return _op("isin")(x, wanted, _builtins.bool(invert))
 
 

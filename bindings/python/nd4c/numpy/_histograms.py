@@ -6,6 +6,7 @@ from operator import index as _index
 from nd4c import _dtypes
 from nd4c._creation import asarray
 from nd4c._creation_functions import linspace
+from nd4c._dtype_functions import result_type
 from nd4c._reductions import diff
 from nd4c._sorting import flattened, searchsorted
 from nd4c._support import as_array as _as_array, cast as _cast, op as _op
@@ -23,7 +24,7 @@ def _spread(x):
     return _op("max")(x, None, False).item() - _op("min")(x, None, False).item()
 
 
-def _freedman_diaconis(x, n):
+def _freedman_diaconis(x, n, ends):
     quarters = quantiles("histogram", x, [0.75, 0.25], 1, None, None, "linear", False, None, False).tolist()
     return 2.0 * (quarters[0] - quarters[1]) * n ** (-1 / 3)
 
@@ -36,7 +37,7 @@ def _floats(x):
     return x if x.dtype.kind == "f" else _cast(x, _float64)
 
 
-def _doane(x, n):
+def _doane(x, n, ends):
     sigma = _deviation(x) if n > 2 else 0.0
     if not sigma > 0.0:
         return 0.0
@@ -46,31 +47,32 @@ def _doane(x, n):
     return _spread(x) / (1.0 + _math.log2(n) + _math.log2(1.0 + abs(skew) / expected))
 
 
-def _stone(x, n):
+def _stone(x, n, ends):
     """The number of bins whose estimated error, by leaving one out, is least."""
     spread = _spread(x)
     if n <= 1 or spread == 0:
         return 0
 
     def loss(count):
-        shares = _cast(histogram(x, count)[0], _float64) / n
+        shares = _cast(histogram(x, count, ends)[0], _float64) / n
         return (2 - (n + 1) * float(_op("sum")(shares * shares, None, False, 0))) * count / spread
     return spread / _builtins.min(_builtins.range(1, _builtins.max(100, int(_math.sqrt(n))) + 1), key=loss)
 
 
-def _auto(x, n):
-    return _builtins.min(_builtins.max(_freedman_diaconis(x, n), _WIDTHS["sqrt"](x, n) / 2), _WIDTHS["sturges"](x, n))
+def _auto(x, n, ends):
+    width = {rule: _WIDTHS[rule](x, n, ends) for rule in ("fd", "sqrt", "sturges")}
+    return _builtins.min(_builtins.max(width["fd"], width["sqrt"] / 2), width["sturges"])
 
 
 _WIDTHS = {
     "auto": _auto,
     "doane": _doane,
     "fd": _freedman_diaconis,
-    "rice": lambda x, n: _spread(x) / (2.0 * n ** (1 / 3)),
-    "scott": lambda x, n: (24.0 * _math.pi ** 0.5 / n) ** (1 / 3) * _deviation(x),
-    "sqrt": lambda x, n: _spread(x) / _math.sqrt(n),
+    "rice": lambda x, n, ends: _spread(x) / (2.0 * n ** (1 / 3)),
+    "scott": lambda x, n, ends: (24.0 * _math.pi ** 0.5 / n) ** (1 / 3) * _deviation(x),
+    "sqrt": lambda x, n, ends: _spread(x) / _math.sqrt(n),
     "stone": _stone,
-    "sturges": lambda x, n: _spread(x) / (_math.log2(n) + 1.0),
+    "sturges": lambda x, n, ends: _spread(x) / (_math.log2(n) + 1.0),
 }
 
 
@@ -114,7 +116,7 @@ def _automatic(name, x, rule, range, ends):
         low, high = [asarray(end, dtype=_float64) for end in ends]
         wide = _cast(x, _float64)
         x = x[_op("logical_and")(_op("greater_equal")(wide, low), _op("less_equal")(wide, high))]
-    width = _WIDTHS[rule](x, x.size) if x.size else 0
+    width = _WIDTHS[rule](x, x.size, ends) if x.size else 0
     if x.dtype.kind in "iu" and width and width < 1:
         width = 1
     return int(_math.ceil((ends[1] - ends[0]) / width)) if width else 1
@@ -125,7 +127,7 @@ def _edges(name, x, bins, range, weights):
         if weights is not None:
             raise TypeError("%s: automated estimation of the number of bins is not supported for weighted data" % name)
         ends = _ends(name, x, range)
-        return _equal_bins(name, x, ends, _automatic(name, x, bins, range, ends))
+        return _equal_bins(name, x, range, ends, _automatic(name, x, bins, range, ends))
     given = None if isinstance(bins, int) else _as_array(bins, name)
     if given is None or not given.ndim:
         try:
@@ -134,7 +136,7 @@ def _edges(name, x, bins, range, weights):
             raise TypeError("%s: bins must be an integer, a string, or an array, not %r" % (name, bins)) from None
         if count < 1:
             raise ValueError("%s: bins must be positive, when an integer; it is %d" % (name, count))
-        return _equal_bins(name, x, _ends(name, x, range), count)
+        return _equal_bins(name, x, range, _ends(name, x, range), count)
     return _rising(name, given, "bins")
 
 
@@ -146,8 +148,10 @@ def _rising(name, edges, label):
     return edges
 
 
-def _equal_bins(name, x, ends, count):
-    dtype = x.dtype if x.dtype.kind == "f" else _float64
+def _equal_bins(name, x, range, ends, count):
+    given = [one for one in (range if range is not None else ()) if hasattr(one, "dtype")]
+    dtype = result_type(x, *given)
+    dtype = dtype if dtype.kind == "f" else _float64
     edges = linspace(ends[0], ends[1], count + 1, dtype=dtype)
     if _op("any")(_op("greater_equal")(edges[:-1], edges[1:]), None, False):
         raise ValueError("%s: Too many bins for data range: %d finite-sized bins cannot be made" % (name, count))

@@ -211,7 +211,10 @@ def _spread(name, reduce, a, axis, dtype, out, ddof, keepdims, where, mean, corr
     if x.dtype.kind not in "fc":
         return reduce(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     known = _known(x, where, name)
-    result = reduce(x, axis, dtype, None, ddof, keepdims, where=known, mean=mean, correction=correction)
+    if x.dtype.kind == "f" and dtype is None and mean is None and where is True and (correction is None or ddof == 0):
+        result = _op(name)(x, axis, keepdims, float(ddof if correction is None else correction))
+    else:
+        result = reduce(x, axis, dtype, None, ddof, keepdims, where=known, mean=mean, correction=correction)
     count = _op("count_nonzero")(known, axis, keepdims)
     few = _op("less_equal")(_cast(count, _float64), asarray(float(ddof if correction is None else correction)))
     return _finish(_op("where")(few, asarray(float("nan"), dtype=result.dtype), result), out, "unsafe", name)

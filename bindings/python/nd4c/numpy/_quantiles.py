@@ -89,11 +89,11 @@ def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan
     if weights is not None:
         if method != "inverted_cdf":
             raise ValueError("%s: Only method 'inverted_cdf' supports weights, not %r" % (name, method))
-        found = _weighted(name, rows, flat, _weights_of(name, x, weights, axis, axes), skips_nan)
+        found = _weighted(name, rows, _cast(flat, wanted), _weights_of(name, x, weights, axis, axes), skips_nan)
     else:
         found = _unweighted(rows, flat, method, wanted, skips_nan)
     found = _op("moveaxis")(found, (-1,), (0,)) if found.ndim > 1 else found
-    return _finish(_op("reshape")(found, places.shape + shape), out, "unsafe", name)
+    return _finish(_op("reshape")(found, places.shape + shape), out, "unsafe", name, grows=True)
 
 
 def _within_unit(q):
@@ -208,8 +208,9 @@ def _weighted(name, rows, q, weights, skips_nan):
     if not _op("all")(usable if lost is None else _op("logical_or")(usable, lost), None, False):
         raise ValueError("%s: Weights included NaN, inf or were all zero" % name)
     shares = sums / total
+    shares = _cast(shares, q.dtype)  # 0.4 in float64 is more than 0.4 in float32
     shares = _op("where")(_op("equal")(shares, asarray(0.0, dtype=shares.dtype)), asarray(-1.0, dtype=shares.dtype), shares)
-    places = [_op("count_nonzero")(_op("less")(_cast(shares, _float64), q[i]), (-1,), True) for i in range(q.size)]
+    places = [_op("count_nonzero")(_op("less")(shares, q[i]), (-1,), True) for i in range(q.size)]
     if not places:
         return _op("take")(rows, _cast(q, _int64), (-1,), 0)
     found = _op("take_along_axis")(rows, _clamped(_cast(_op("concat")(places, -1), _float64),

@@ -232,7 +232,13 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         x, xp, fp = _around(x, xp, fp, period)
         left = right = None
     left, right = [_cast(_as_array(edge, "interp"), dtype) if edge is not None else fp[place] for edge, place in ((left, 0), (right, -1))]
-    found = _on_line(x, xp, fp) if xp.size > 1 else _op("full")(fp[0], x.shape)
+    if xp.size == 1:
+        found = _op("full")(fp[0], x.shape)
+    elif fp.dtype.kind == "c":  # an infinite real part leaves the imaginary part alone
+        parts = [_on_line(x, xp, _op(part)(fp)) for part in ("real", "imag")]
+        found = _op("view_as_complex")(_op("stack")(parts, -1))
+    else:
+        found = _on_line(x, xp, fp)
     found = _op("where")(_op("less")(x, xp[0]), left, _op("where")(_op("greater")(x, xp[-1]), right, found))
     return _op("where")(_op("is_nan")(x), _cast(x, dtype), found)
 

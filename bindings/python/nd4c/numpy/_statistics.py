@@ -165,16 +165,16 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
         if w.dtype.kind == "f" and not _op("all")(_op("equal")(w, _op("round")(w)), None, False) or w.dtype.kind == "c":
             raise TypeError("cov: fweights must be integers, they count observations")
         w = _sample_weights("fweights", w, x.shape[1])
-    real = "float32" if x.dtype.name in ("float32", "complex64") else "float64"
+    real = x.dtype if x.dtype.kind == "f" else _op("real")(x[:0]).dtype
     if aweights is not None:
-        a = _cast(_sample_weights("aweights", aweights, x.shape[1]), _dtypes.by_name[real])
+        a = _cast(_sample_weights("aweights", aweights, x.shape[1]), real)
         w = a if w is None else _cast(w, a.dtype) * a
     if w is None:
         count = divisor = x.shape[1]
         center = _op("mean")(x, (1,), True)
         divisor = count - ddof
     else:
-        w = _cast(w, _dtypes.by_name[real])
+        w = _cast(w, real)
         total = float(_op("sum")(w, None, False, 0))
         if total == 0:
             raise ZeroDivisionError("cov: weights sum to zero, so that the mean cannot be normalized")
@@ -185,7 +185,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     distance = x - center
     other = _op("matrix_transpose")(distance if w is None else distance * w)
     product = _op("matmul")(distance, _op("conj")(other) if other.dtype.kind == "c" else other)
-    result = product / asarray(float(_builtins.max(divisor, 0)), dtype=_dtypes.by_name[real])
+    result = product / asarray(float(_builtins.max(divisor, 0)), dtype=real)
     return _op("reshape")(result, ()) if result.size == 1 else result
 
 
