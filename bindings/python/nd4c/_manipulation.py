@@ -29,7 +29,7 @@ def list_of(arrays, where):
     if type(arrays) is Array:
         return unstack(arrays)
     if not hasattr(arrays, "__len__") or not hasattr(arrays, "__getitem__"):
-        raise TypeError("%s: arrays is a %s; pass a list or tuple of arrays" % (where, type(arrays).__name__))
+        raise TypeError("%s: arrays to stack must be a list or tuple of arrays, not a %s" % (where, type(arrays).__name__))
     return [a if type(a) is Array else _as_array(a, where) for a in arrays]
 
 

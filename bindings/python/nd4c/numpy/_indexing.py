@@ -52,6 +52,8 @@ def _brought_in(places, extent, mode, name, negative=True):
         raise ValueError("%s: mode is %r; it may be 'raise', 'wrap' or 'clip'" % (name, mode))
     if not places.size:
         return places
+    if not extent:
+        raise ValueError("%s: there is no index into an axis of length 0 (cannot do it on empty dimensions)" % name)
     if mode == "wrap":
         return places % extent
     if mode == "clip":
@@ -385,8 +387,10 @@ def _positions(values, name):
     """Positions as int64, which have to be integers."""
     made = _as_array(values, name)
     if made.dtype.kind not in "iu":
-        hint = ": the provided empty sequence was inferred as float. Wrap it with 'np.array(indices, dtype=np.intp)'"
-        raise TypeError("%s: only int indices permitted, not %s%s" % (name, made.dtype.name, "" if made.size else hint))
+        if not made.size:
+            raise TypeError("%s: indices must be integral: the provided empty sequence was inferred as float. Wrap it with "
+                            "'np.array(indices, dtype=np.intp)'" % name)
+        raise TypeError("%s: only int indices permitted, not %s" % (name, made.dtype.name))
     return _cast(made, _INT)
 
 

@@ -3,9 +3,10 @@ import builtins as _builtins
 
 from nd4c import _dtypes
 from nd4c._core import Array
-from nd4c._creation import asarray
-from nd4c._creation_functions import empty, linspace
+from nd4c._creation import asarray, fortran_copy, is_fortran
+from nd4c._creation_functions import linspace
 from nd4c._manipulation import broadcast_to, moveaxis
+from nd4c._memory import is_contiguous
 from nd4c._support import as_array as _as_array, cast as _cast, op as _op
 
 _KEYWORDS = {"constant": ("constant_values",), "empty": (), "edge": (), "linear_ramp": ("end_values",), "maximum": ("stat_length",),
@@ -28,18 +29,24 @@ def pad(array, pad_width, mode="constant", **kwargs):
     array([3, 2, 1, 2, 3, 2])
     """
     x = _as_array(array, "pad")
+    made = _padded(x, pad_width, mode, kwargs)
+    # The layout by columns stays, as in all functions that make an array like another.
+    return fortran_copy(made) if x.ndim > 1 and not is_contiguous(x) and is_fortran(x) else made
+
+
+def _padded(x, pad_width, mode, kwargs):
     if isinstance(pad_width, dict):
         pad_width = _of_axes(pad_width, x.ndim)
     widths = _pairs(pad_width, x.ndim, "pad_width", whole=True)
     if callable(mode):
         return _by_function(x, widths, mode, kwargs)
-    if mode not in _KEYWORDS:
-        raise ValueError("pad: mode %r is not supported; it may be %s or a function" % (mode, ", ".join(map(repr, _KEYWORDS))))
+    if not isinstance(mode, str) or mode not in _KEYWORDS:
+        raise ValueError("pad: mode '%s' is not supported; it may be %s or a function" % (mode, ", ".join(map(repr, _KEYWORDS))))
     unknown = set(kwargs) - set(_KEYWORDS[mode])
     if unknown:
         raise ValueError("pad: unsupported keyword arguments for mode %r: %s; nd4c.ops.pad has the op's own arguments"
                          % (mode, ", ".join(sorted(unknown))))
-    if mode in ("edge", "reflect", "symmetric", "wrap"):
+    if mode not in ("constant", "empty"):
         _check_not_empty(x, widths, mode)
     if mode == "constant":
         return _constant(x, widths, kwargs.get("constant_values", 0))
@@ -62,10 +69,13 @@ def _of_axes(widths, ndim):
 
 def _pairs(values, ndim, name, whole=False):
     """A pair (before, after) an axis, of one number, a pair, or a list of them."""
-    if type(values) is int:
-        given = asarray(values)
-    else:
+    try:
         given = _as_array(values, "pad: " + name)
+    except TypeError as error:
+        raise TypeError(error if not whole else "pad: `pad_width` must be of integral type. It is %r" % (values,)) from None
+    if given.ndim > 2:
+        raise ValueError("pad: %s has the shape %s, input operand has more dimensions than allowed by the axis remapping: a number, a "
+                         "pair, or a pair an axis" % (name, given.shape))
     if whole:
         if given.dtype.kind not in "iu":
             raise TypeError("pad: `pad_width` must be of integral type, not %s" % given.dtype.name)
@@ -163,8 +173,6 @@ def _statistic(known, axis, pair, extent, mode, lengths):
     values = []
     for side, length in enumerate(lengths):
         count = extent if length is None or length > extent else length
-        if not count and mode in ("maximum", "minimum"):
-            raise ValueError("pad: the axis %d is empty, stat_length of 0 yields no value for padding" % axis)
         start = pair[0] if side == 0 else pair[0] + extent - count
         values.append(_STATISTICS[mode](known[lead + (slice(start, start + count),)], axis))
     for side, value in enumerate(values):
