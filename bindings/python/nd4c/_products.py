@@ -158,7 +158,11 @@ def matrix_transpose(x, /):
     array([[1, 3],
            [2, 4]])
     """
-    return _op("matrix_transpose")(_as_array(x, "matrix_transpose"))
+    x = _as_array(x, "matrix_transpose")
+    if x.ndim < 2:
+        raise ValueError("matrix_transpose: the shape is %s (Input array must be at least 2-dimensional, but it is %d)"
+                         % (x.shape, x.ndim))
+    return _op("matrix_transpose")(x)
 
 
 def tensordot(a, b, axes=2):

@@ -111,7 +111,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     array(1)
     """
     if tol is not None and rtol is not None:
-        raise ValueError("matrix_rank: tol and rtol are both given; only one may be")
+        raise ValueError("matrix_rank: only one may be given (`tol` and `rtol` can't be both set.)")
     A = as_array(A, "matrix_rank")
     if A.ndim < 2:
         return op("cast")(op("any")(op("not_equal")(A, 0), None, False), _dtypes.DEFAULTS[int].number)
@@ -144,7 +144,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
            [0., 0.]])
     """
     if rcond is not None and rtol is not None:
-        raise ValueError("pinv: rcond and rtol are both given; they are one parameter")
+        raise ValueError("pinv: they are one parameter (`rtol` and `rcond` can't be both set.)")
     a, rtol = matrices(a, "pinv"), rcond if rtol is None else rtol
     if not hermitian and (rtol is None or isinstance(rtol, (int, float))):
         return computed("pinv", a, -1.0 if rtol is None else float(rtol))
@@ -173,7 +173,7 @@ def lstsq(a, b, rcond=None):
     if a.ndim != 2 or b.ndim not in (1, 2):
         raise MatrixShapeError("lstsq: expected a matrix and a vector or matrix, got the shapes %s and %s" % (a.shape, b.shape))
     if a.shape[0] != b.shape[0]:
-        raise MatrixShapeError("lstsq: a has %d rows and b %d; expected as many" % (a.shape[0], b.shape[0]))
+        raise MatrixShapeError("lstsq: a has %d rows and b %d; expected as many (Incompatible dimensions)" % (a.shape[0], b.shape[0]))
     if rcond is None:
         rcond = -1.0
     elif rcond < 0:

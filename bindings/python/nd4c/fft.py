@@ -10,8 +10,11 @@ from nd4c._support import as_array as _as_array, cast as _cast, finish as _finis
 
 def _along(name, summary, shapes, example, real=False):
     def function(a, n=None, axis=-1, norm=None, out=None):
-        result = _op(name)(_operand(name, a, real), -1 if n is None else _points(name, n), axis, _scaling(name, norm))
-        return result if out is None else _finish(result, out, where=name)
+        a = _operand(name, a, real)
+        if n is None and not a.size and a.ndim:
+            _points(name, a.shape[_normalize_axis(axis, a.ndim, name)])
+        result = _op(name)(a, -1 if n is None else _points(name, n), axis, _scaling(name, norm))
+        return result if out is None else _written(name, result, out)
     return _named(function, name, summary, "Shapes: %s along axis; n: %s." % (shapes, _N[real or name in _HALVES]), example)
 
 
@@ -64,7 +67,16 @@ def _transformed(name, a, s, axes, norm, out, real):
         result = _op(name)(a, s, axes, _scaling(name, norm))
     else:
         result = _repeated(name, a, s, axes, norm)
-    return result if out is None else _finish(result, out, where=name)
+    return result if out is None else _written(name, result, out)
+
+
+def _written(name, result, out):
+    """out, after the result has been written into it."""
+    if not hasattr(out, "dtype"):
+        raise TypeError("%s: out is %s; return arrays must be of ArrayType" % (name, type(out).__name__))
+    if tuple(out.shape) != result.shape:
+        raise ValueError("%s: output array has wrong shape %s; the result has %s" % (name, tuple(out.shape), result.shape))
+    return _finish(result, out, where=name)
 
 
 def _repeated(name, a, s, axes, norm):

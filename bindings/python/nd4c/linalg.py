@@ -10,7 +10,7 @@ from nd4c._products import matmul, matrix_transpose, tensordot, vecdot
 from nd4c._reductions import sum as _sum
 from nd4c._solving import (
     SlogdetResult, det, inv, lstsq, matrix_power, matrix_rank, multi_dot, pinv, slogdet, solve, tensorinv, tensorsolve)
-from nd4c._support import as_array as _as_array, op as _op
+from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
 
 
 def cross(x1, x2, /, *, axis=-1):
@@ -22,7 +22,12 @@ def cross(x1, x2, /, *, axis=-1):
     >>> nd4c.linalg.cross(nd4c.asarray([1, 0, 0]), nd4c.asarray([0, 1, 0]))
     array([0, 0, 1])
     """
-    return _op("cross")(_as_array(x1, "cross"), _as_array(x2, "cross"), axis)
+    x1, x2 = _as_array(x1, "cross"), _as_array(x2, "cross")
+    for x in (x1, x2):
+        if x.ndim and x.shape[_normalize_axis(axis, x.ndim, "cross")] != 3:
+            raise ValueError("cross: an array has the shape %s, %d elements along axis %d (both input arrays must be (arrays of) "
+                             "3-dimensional vectors)" % (x.shape, x.shape[axis], axis))
+    return _op("cross")(x1, x2, axis)
 
 
 def diagonal(x, /, *, offset=0):

@@ -26,20 +26,24 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     array(5)
     """
     equation, arrays = _arguments("einsum", operands, kwargs.pop("equation", None))
-    dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "safe")
-    kwargs.pop("order", None)
+    dtype, casting, order = (kwargs.pop(name, preset) for name, preset in (("dtype", None), ("casting", "safe"), ("order", "K")))
     if kwargs:
         raise TypeError("einsum: no argument %s; there are out, optimize, dtype, order and casting" % ", ".join(sorted(kwargs)))
+    if order not in ("K", "C", "F", "A", "k", "c", "f", "a"):
+        raise ValueError("einsum: order is %r; it may be 'C', 'F', 'A' or 'K'" % (order,))
+    castable(_dtypes.DEFAULTS[int], _dtypes.DEFAULTS[int], casting)
+    if isinstance(optimize, (tuple, list)) and optimize[:1] in (["einsum_path"], ("einsum_path",)):
+        einsum_path(equation, *arrays, optimize=optimize)
     if dtype is not None:
         wanted = _dtypes.of(dtype)
         for array in arrays:
             if not castable(array.dtype, wanted, casting):
                 raise TypeError("einsum: cannot cast an operand of %s to %s by the rule %r" % (array.dtype, wanted, casting))
         arrays = [cast(array, wanted) for array in arrays]
-    view = _turned(equation, arrays[0]) if len(arrays) == 1 and out is None else None
-    if view is not None:
-        return view
-    return finish(_computed(equation, arrays), out, "same_kind" if casting == "safe" else casting, "einsum")
+    result = _of_one(equation, arrays[0]) if len(arrays) == 1 else None
+    if result is None:
+        result = _computed(equation, arrays)
+    return finish(result, out, "same_kind" if casting == "safe" else casting, "einsum")
 
 
 def _computed(equation, arrays):
@@ -52,6 +56,7 @@ def _computed(equation, arrays):
         if len(inputs) != len(arrays):
             raise ValueError("einsum: the equation %r has %d operands, but %d arrays are given: einsum(%s, %s)" % (
                 equation, len(inputs), len(arrays), repr(equation), ", ".join("array" for _ in inputs))) from None
+        _sets(equation, arrays)
         raise ValueError("%s (equation %r, arrays of the shapes %s)" % (
             error, equation, ", ".join(str(array.shape) for array in arrays))) from None
 
@@ -88,6 +93,9 @@ def _from_lists(where, operands):
 
 
 def _letters(where, numbers):
+    if isinstance(numbers, str) or not hasattr(numbers, "__iter__"):
+        raise TypeError('%s: expected an array and a list of its axes in turns, got %r as a list (subscripts must be a string); the '
+                        'other form is %s("ij,jk->ik", a, b)' % (where, numbers, where))
     text = ""
     try:
         for number in numbers:
@@ -110,27 +118,29 @@ def _no_integer(number):
     raise TypeError(number)
 
 
-# -- views -----------------------------------------------------------------------------------------------------------
+# -- one array ---------------------------------------------------------------------------------------------------------
 
-def _turned(equation, array):
-    """The view that an equation of one array without sums stands for; None for all others."""
+def _of_one(equation, array):
+    """The result of an equation of one array: a view, or a sum over axes of one. None for "..." and for what does not fit."""
     letters, arrow, result = equation.partition("->")
     if not arrow:
-        result = "".join(sorted(letters))
-    if (not letters.isalpha() or len(letters) != array.ndim or set(result) != set(letters) or len(set(result)) != len(result)):
+        result = "".join(sorted(letter for letter in letters if letters.count(letter) == 1))
+    if (not (letters + result).isalpha() and letters) or len(letters) != array.ndim or len(set(result)) != len(result) \
+            or not set(result) <= set(letters):
         return None
-    place = 0
-    while place < len(letters):
-        other = letters.find(letters[place], place + 1)
-        if other < 0:
-            place += 1
-            continue
+    while len(set(letters)) < len(letters):
+        place = next(place for place, letter in enumerate(letters) if letters.count(letter) > 1)
+        other = letters.index(letters[place], place + 1)
         if array.shape[place] != array.shape[other]:
             return None
         array = op("diagonal")(array, 0, place, other)
         letters = letters[:place] + letters[place + 1:other] + letters[other + 1:] + letters[place]
-        place = 0
-    return op("transpose")(array, tuple(letters.index(letter) for letter in result))
+    summed = "".join(letter for letter in letters if letter not in result)
+    array = op("transpose")(array, tuple(letters.index(letter) for letter in result + summed))
+    if not summed:
+        return array
+    axes = tuple(range(len(result), array.ndim))
+    return on_masks(lambda x: op("sum")(x, axes, False, x.dtype.number), array)
 
 
 # -- the order of products -------------------------------------------------------------------------------------------
@@ -150,8 +160,8 @@ def einsum_path(*operands, optimize="greedy", einsum_call=False):
     if einsum_call:
         raise TypeError("einsum_path: einsum_call is NumPy's own; leave it out")
     equation, arrays = _arguments("einsum_path", operands)
-    inputs, result, extents = _sets(equation, arrays)
-    path, text = _paths(equation, inputs, result, extents, optimize)
+    inputs, ordered, extents = _sets(equation, arrays)
+    path, text = _paths(equation.partition("->")[0] + "->" + ordered, inputs, frozenset(ordered), extents, optimize)
     return ["einsum_path"] + path, text
 
 
@@ -160,7 +170,7 @@ def _sets(equation, arrays):
     written, arrow, result = equation.partition("->")
     inputs = written.split(",")
     if len(inputs) != len(arrays):
-        raise ValueError("einsum_path: the equation %r has %d operands, but %d arrays are given"
+        raise ValueError("einsum: the equation %r has %d operands, but %d arrays are given"
                          % (equation, len(inputs), len(arrays)))
     hidden = max(array.ndim - len(one.replace("...", "")) if "..." in one else 0 for one, array in zip(inputs, arrays))
     spare = [chr(0x391 + number) for number in range(hidden)]
@@ -170,11 +180,11 @@ def _sets(equation, arrays):
             count = array.ndim - len(one) + 3
             one = one.replace("...", "".join(spare[hidden - count:]))
         if len(one) != array.ndim:
-            raise ValueError("einsum_path: operand %d, %r, has %d letters, its array %d axes" % (place, one, len(one), array.ndim))
+            raise ValueError("einsum: operand %d, %r, has %d letters, its array %d axes" % (place, one, len(one), array.ndim))
         for letter, extent in zip(one, array.shape):
             known = extents.get(letter, 1)
             if extent != known and 1 not in (extent, known):
-                raise ValueError("einsum_path: the letter %r has the extents %d and %d" % (letter, known, extent))
+                raise ValueError("einsum: the letter %r has the extents %d and %d" % (letter, known, extent))
             extents[letter] = max(extent, known)
         inputs[place] = one
     if arrow:
@@ -183,8 +193,8 @@ def _sets(equation, arrays):
         joined = "".join(inputs)
         result = "".join(spare) + "".join(sorted(letter for letter in set(joined) - set(spare) if joined.count(letter) == 1))
     if len(set(result)) != len(result) or not set(result) <= set(extents):
-        raise ValueError("einsum_path: the result %r has a letter twice, or one that no operand has" % result)
-    return [frozenset(one) for one in inputs], frozenset(result), extents
+        raise ValueError("einsum: the result %r has a letter twice, or one that no operand has" % result)
+    return [frozenset(one) for one in inputs], result, extents
 
 
 def _paths(equation, inputs, result, extents, optimize):
@@ -197,8 +207,8 @@ def _paths(equation, inputs, result, extents, optimize):
     everything = frozenset().union(*inputs)
     naive = _cost(everything, bool(everything - result) , len(inputs), extents)
     if isinstance(optimize, (tuple, list)) and optimize and optimize[0] == "einsum_path":
-        path = [tuple(step) for step in optimize[1:]]
-    elif optimize is False or len(inputs) in (1, 2) or (everything == result):
+        path = _valid(optimize[1:], len(inputs))
+    elif not optimize or len(inputs) in (1, 2) or (everything == result):
         path = [tuple(range(len(inputs)))]
     elif optimize is True or optimize == "greedy":
         path = _greedy(inputs, result, extents, limit, naive)
@@ -208,6 +218,18 @@ def _paths(equation, inputs, result, extents, optimize):
         raise ValueError("einsum_path: optimize is %r; it may be 'greedy', 'optimal', False, a path, or a pair of a name and "
                          "a number of elements" % (optimize,))
     return path, _report(equation, path, inputs, result, extents, naive, largest)
+
+
+def _valid(steps, count):
+    """A given path as a list of tuples. Errors: RuntimeError if it does not end with one array."""
+    path = [tuple(step) for step in steps]
+    for step in path:
+        if len(set(step)) != len(step) or not all(0 <= place < count for place in step):
+            raise RuntimeError("einsum_path: the path has the step %s where %d arrays are left" % (step, count))
+        count += 1 - len(step)
+    if count != 1:
+        raise RuntimeError("einsum_path: the path %s leaves %d arrays; expected one" % (path, count))
+    return path
 
 
 def _volume(letters, extents):
@@ -279,14 +301,14 @@ def _optimal(inputs, result, extents, limit):
 
 
 def _report(equation, path, inputs, result, extents, naive, largest):
-    rows, left, spent, scaling = [], list(inputs), 0, 0
+    rows, left, spent, scaling, ordered = [], list(inputs), 0, 0, equation.partition("->")[2]
     for step in path:
         kept, summed, involved, rest = _product(step, left, result)
         spent += _cost(involved, bool(summed), len(step), extents)
         scaling, largest = max(scaling, len(involved)), max(largest, _volume(kept, extents))
         rows.append("%4d    %-24s %40s" % (
             len(involved), ",".join("".join(sorted(left[place])) for place in step) + "->" + "".join(sorted(kept)),
-            ",".join("".join(sorted(one)) for one in rest)))
+            ",".join("".join(sorted(one)) for one in rest) + "->" + ordered))
         left = rest
     head = (("Complete contraction", equation), ("Naive scaling", len(frozenset().union(*inputs))),
             ("Optimized scaling", scaling), ("Naive FLOP count", "%.3e" % naive), ("Optimized FLOP count", "%.3e" % spent),
