@@ -4,7 +4,7 @@ from operator import index
 from nd4c import _devices
 from nd4c._abi import NUMBERS as _N
 from nd4c._core import Array
-from nd4c._core import calls as _calls
+from nd4c._core import calls as _calls, core
 from nd4c._creation import asarray, made_on, to_device
 from nd4c._dtypes import by_name
 from nd4c.random._parameters import REAL, WHOLE, check, counting, floating, op, real, shape_for
@@ -91,7 +91,7 @@ class Stream:
         value = real(where, given)
         check(where, value, limit)
         if type(value) is float:
-            return self._near(asarray(value), None, device)
+            return self._near(core.from_scalar(value, REAL), None, device)
         return self._near(value, given, device)
 
     def _made(self, where, formula, parameters, size, dtype, device, finish=None):
