@@ -13,7 +13,8 @@ def test_made_where_it_is_asked_for(tmp_path):
         makers = []
         def asked(function, *arguments, **named):
             makers.append((function, arguments, named))
-        for name, *arguments in (("uniform", -1, 2, 3), ("normal", 5, 2, 3), ("lognormal", 0, 1, 3), ("truncated_normal", 0, 1, -2, 2, 3),
+        for name, *arguments in (("uniform", -1, 2, 3), ("normal", 5, 2, 3), ("lognormal", 0, 1, 3),
+                ("truncated_normal", 0, 1, -2, 2, 3),
                 ("exponential", 2, 3), ("beta", 2, 5, 3), ("geometric", 0.3, 3), ("hypergeometric", 15, 10, 8, 3),
                 ("vonmises", 0, 4, 300), ("wald", 3, 2, 3), ("zipf", 1.5, 300), ("multinomial", 9, [0.2, 0.3, 0.5], 3),
                 ("dirichlet", [1.0, 2.0], 3), ("multivariate_normal", [0, 1], [[1, 0], [0, 1]], 3), ("normal", [0, 1], 1),

@@ -4,8 +4,8 @@ Numbers are computed in float64 and rounded to the dtype asked for, except where
 parameters as arrays; inverse distribution functions are written in exponential numbers, whose logarithm never is of 0."""
 from math import copysign, inf, isfinite, pi
 
-from nd4c._arguments import shape as shape_of
-from nd4c.random._parameters import ANY, NOT_NEGATIVE, POSITIVE, check, floating, op, real, write
+from nd4c.random._parameters import (ANY, FINITE, FINITE_ABOVE, NOT_NEGATIVE, POSITIVE, check, floating, op, real, size_of,
+                                     write)
 from nd4c.random._stream import until_accepted
 
 _PLAIN = {float, int}
@@ -116,7 +116,7 @@ class Continuous:
             if not 0 <= high - low < inf:
                 _check_range(low, high)
             return self._draw("random_uniform", (
-                () if size is None else shape_of(size), floating("uniform", dtype), low, high), device)
+                size_of("uniform", size), floating("uniform", dtype), low, high), device)
         _check_range(real("uniform: low", low), real("uniform: high", high))
         return self._made("uniform", lambda draw, low, high: low + draw.uniform() * (high - low),
                           (("low", low, ANY), ("high", high, ANY)), size, dtype, device)
@@ -148,7 +148,7 @@ class Continuous:
         """
         if type(loc) in _PLAIN and type(scale) in _PLAIN and _taken_by_op(loc, scale):
             return self._draw("random_normal", (
-                () if size is None else shape_of(size), floating("normal", dtype), loc, scale), device)
+                size_of("normal", size), floating("normal", dtype), loc, scale), device)
         return self._made("normal", lambda draw, loc, scale: loc + scale * draw.normal(),
                           (("loc", loc, ANY), ("scale", scale, NOT_NEGATIVE)), size, dtype, device)
 
@@ -180,7 +180,7 @@ class Continuous:
         """
         if type(scale) in _PLAIN and _taken_by_op(0, scale):
             return self._draw("random_exponential", (
-                () if size is None else shape_of(size), floating("exponential", dtype), scale), device)
+                size_of("exponential", size), floating("exponential", dtype), scale), device)
         return self._made("exponential", lambda draw, scale: scale * draw.exponential(),
                           (("scale", scale, NOT_NEGATIVE),), size, dtype, device)
 
@@ -196,7 +196,7 @@ class Continuous:
         """
         if type(mean) in _PLAIN and type(sigma) in _PLAIN and _taken_by_op(mean, sigma):
             return self._draw("random_log_normal", (
-                () if size is None else shape_of(size), floating("lognormal", dtype), mean, sigma), device)
+                size_of("lognormal", size), floating("lognormal", dtype), mean, sigma), device)
         return self._made("lognormal", lambda draw, mean, sigma: _exp(mean + sigma * draw.normal()),
                           (("mean", mean, ANY), ("sigma", sigma, NOT_NEGATIVE)), size, dtype, device)
 
@@ -213,7 +213,7 @@ class Continuous:
         array([2.11249664, 2.02456197, 7.48557558])
         """
         def make(size, dtype):
-            return self._made("standard_gamma", lambda draw, shape: draw.gamma(shape), (("shape", shape, NOT_NEGATIVE),),
+            return self._made("standard_gamma", lambda draw, shape: draw.gamma(shape), (("shape", shape, FINITE),),
                               size, dtype, device)
         return make(size, dtype) if out is None else write("standard_gamma", out, size, dtype, make)
 
@@ -228,7 +228,7 @@ class Continuous:
         array([  2.11249664, 202.45619731])
         """
         return self._made("gamma", lambda draw, shape, scale: scale * draw.gamma(shape),
-                          (("shape", shape, NOT_NEGATIVE), ("scale", scale, NOT_NEGATIVE)), size, dtype, device)
+                          (("shape", shape, FINITE), ("scale", scale, NOT_NEGATIVE)), size, dtype, device)
 
     def beta(self, a, b, size=None, *, dtype=None, device=None):
         """Beta distributed numbers, 0 to 1, of mean a / (a + b).
@@ -240,7 +240,7 @@ class Continuous:
         >>> nd4c.random.default_rng(7).beta(2, 5, size=3)
         array([0.47712977, 0.22309376, 0.626161  ])
         """
-        return self._made("beta", _beta, (("a", a, POSITIVE), ("b", b, POSITIVE)), size, dtype, device)
+        return self._made("beta", _beta, (("a", a, FINITE_ABOVE), ("b", b, FINITE_ABOVE)), size, dtype, device)
 
     def chisquare(self, df, size=None, *, dtype=None, device=None):
         """Sums of the squares of df standard normal numbers; df need not be whole.
@@ -252,7 +252,7 @@ class Continuous:
         >>> nd4c.random.default_rng(7).chisquare(4, size=3)
         array([ 4.22499328,  4.04912395, 14.97115117])
         """
-        return self._made("chisquare", _chisquare, (("df", df, POSITIVE),), size, dtype, device)
+        return self._made("chisquare", _chisquare, (("df", df, FINITE_ABOVE),), size, dtype, device)
 
     def noncentral_chisquare(self, df, nonc, size=None, *, dtype=None, device=None):
         """Sums of the squares of df normal numbers whose means' squares sum to nonc.
@@ -265,7 +265,7 @@ class Continuous:
         array([23.14866918,  8.89321992, 22.68677153])
         """
         return self._made("noncentral_chisquare", _noncentral_chisquare,
-                          (("df", df, POSITIVE), ("nonc", nonc, NOT_NEGATIVE)), size, dtype, device)
+                          (("df", df, FINITE_ABOVE), ("nonc", nonc, FINITE)), size, dtype, device)
 
     def f(self, dfnum, dfden, size=None, *, dtype=None, device=None):
         """Ratios of two chi-square numbers, each divided by its degrees of freedom.
@@ -277,7 +277,7 @@ class Continuous:
         >>> nd4c.random.default_rng(7).f(3, 20, size=3)
         array([1.58179911, 1.01802212, 6.25527221])
         """
-        return self._made("f", _f, (("dfnum", dfnum, POSITIVE), ("dfden", dfden, POSITIVE)), size, dtype, device)
+        return self._made("f", _f, (("dfnum", dfnum, FINITE_ABOVE), ("dfden", dfden, FINITE_ABOVE)), size, dtype, device)
 
     def noncentral_f(self, dfnum, dfden, nonc, size=None, *, dtype=None, device=None):
         """Ratios as of f(), the upper chi-square number noncentral.
@@ -290,7 +290,7 @@ class Continuous:
         array([1.13458167, 0.68256462, 0.88270504])
         """
         return self._made("noncentral_f", _noncentral_f, (
-            ("dfnum", dfnum, POSITIVE), ("dfden", dfden, POSITIVE), ("nonc", nonc, NOT_NEGATIVE)), size, dtype, device)
+            ("dfnum", dfnum, FINITE_ABOVE), ("dfden", dfden, FINITE_ABOVE), ("nonc", nonc, FINITE)), size, dtype, device)
 
     def standard_t(self, df, size=None, *, dtype=None, device=None):
         """Student's t of df degrees of freedom.
@@ -303,7 +303,7 @@ class Continuous:
         array([ 0.4418426 , -1.78447125,  0.34172471])
         """
         return self._made("standard_t", lambda draw, df: draw.normal() * _sqrt(df / 2 / draw.gamma(df / 2)),
-                          (("df", df, POSITIVE),), size, dtype, device)
+                          (("df", df, FINITE_ABOVE),), size, dtype, device)
 
     # -- inverse distribution functions --------------------------------------------------------------------------------
 
@@ -463,8 +463,10 @@ class Continuous:
         array([ 0.44205776, -0.78191257,  0.52897127])
         """
         check("truncated_normal: scale", real("truncated_normal: scale", scale), NOT_NEGATIVE)
+        if not low < high:
+            raise ValueError("truncated_normal: low is %r and high is %r, expected low < high" % (low, high))
         return self._draw("random_truncated_normal", (
-            () if size is None else shape_of(size), floating("truncated_normal", dtype), loc, scale, low, high), device)
+            size_of("truncated_normal", size), floating("truncated_normal", dtype), loc, scale, low, high), device)
 
 
 def _taken_by_op(loc, scale):

@@ -6,7 +6,8 @@ from math import log
 from nd4c import _dtypes
 from nd4c._core import Array
 from nd4c.random._integers import integers
-from nd4c.random._parameters import (ABOVE_ONE, BELOW_ONE, CHANCE, COUNT, POSITIVE, PROBABILITY, RATE, check, counting, op, real)
+from nd4c.random._parameters import (ABOVE_ONE, BELOW_ONE, CHANCE, COUNT, FINITE_ABOVE, PROBABILITY, RATE, check, counting, op,
+                                     real)
 from nd4c.random._stream import counted, until_accepted
 
 _any, _ceil, _exp, _expm1, _floor = op("any"), op("ceil"), op("exp"), op("expm1"), op("floor")
@@ -89,7 +90,8 @@ class Discrete:
         >>> nd4c.random.default_rng(7).bernoulli(0.25, size=4)
         array([False,  True, False, False])
         """
-        return self._counts("bernoulli", "random_bernoulli", (("p", p, PROBABILITY),), size, dtype, device)
+        return self._counts("bernoulli", "random_bernoulli", (("p", p, PROBABILITY),), size,
+                            _counting_or_bool("bernoulli", dtype), device)
 
     def binomial(self, n, p, size=None, *, dtype=None, device=None):
         """How many of n trials succeed, each with probability p.
@@ -101,7 +103,8 @@ class Discrete:
         >>> nd4c.random.default_rng(7).binomial(10, 0.5, size=5)
         array([6, 6, 1, 4, 9])
         """
-        return self._counts("binomial", "random_binomial", (("n", n, COUNT), ("p", p, PROBABILITY)), size, dtype, device)
+        return self._counts("binomial", "random_binomial", (("n", n, COUNT), ("p", p, PROBABILITY)), size,
+                            counting("binomial", dtype), device)
 
     def poisson(self, lam=1.0, size=None, *, dtype=None, device=None):
         """Poisson distributed numbers of mean lam.
@@ -113,12 +116,10 @@ class Discrete:
         >>> nd4c.random.default_rng(7).poisson([1.0, 100.0])
         array([  2, 104])
         """
-        return self._counts("poisson", "random_poisson", (("lam", lam, RATE),), size, dtype, device)
+        return self._counts("poisson", "random_poisson", (("lam", lam, RATE),), size, counting("poisson", dtype), device)
 
-    def _counts(self, where, name, parameters, size, dtype, device):
-        """A distribution that is one op, which draws in the dtype asked for."""
-        number = _counting_or_bool(where, dtype)
-
+    def _counts(self, where, name, parameters, size, number, device):
+        """A distribution that is one op, which draws in the dtype of a number."""
         def formula(draw, *values):
             return self._draw(name, (draw.shape, number), device, values)
         return self._made(where, formula, parameters, size, None, device, lambda value, _: value)
@@ -150,7 +151,7 @@ class Discrete:
             if _any(odds * (n + 10 * op("sqrt")(n) + 40) > 2.0 ** 53, None, False):
                 raise ValueError("negative_binomial: n is too large or p too small: results would pass 2^53")
             return draw.poisson(draw.gamma(n) * odds)
-        return self._made("negative_binomial", formula, (("n", n, POSITIVE), ("p", p, CHANCE)), size, dtype, device, counted)
+        return self._made("negative_binomial", formula, (("n", n, FINITE_ABOVE), ("p", p, CHANCE)), size, dtype, device, counted)
 
     def hypergeometric(self, ngood, nbad, nsample, size=None, *, dtype=None, device=None):
         """How many of nsample items are good ones, drawn without replacement from ngood good and nbad bad ones.

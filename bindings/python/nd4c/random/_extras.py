@@ -47,9 +47,11 @@ class Extras:
 
         Shapes: both have x's.
         Dtypes: x's, a floating one, and bool.
-        Errors: ValueError unless 0 <= rate < 1.
+        Errors: ValueError unless 0 <= rate <= 1.
 
         >>> nd4c.random.default_rng(7).dropout(nd4c.ones(6), 0.5)
         (array([2., 0., 2., 2., 0., 2.]), array([ True, False,  True,  True, False,  True]))
         """
+        if not 0 <= rate <= 1:
+            raise ValueError("dropout: rate is %r, expected 0 to 1" % (rate,))
         return self._draw("random_dropout", (rate,), device, (self._near(asarray(x), x, device),))

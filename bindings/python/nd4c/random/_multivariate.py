@@ -5,7 +5,7 @@ import warnings
 
 from nd4c._creation import made_on
 from nd4c.random._discrete import hypergeometric
-from nd4c.random._parameters import ANY, COUNT, NOT_NEGATIVE, counting, floating, op, shape_for, shape_of
+from nd4c.random._parameters import ANY, COUNT, FINITE, NOT_NEGATIVE, counting, floating, op, shape_for, size_of
 from nd4c.random._stream import Draws, counted, rounded
 
 _any, _exp, _sum, _where = op("any"), op("exp"), op("sum"), op("where")
@@ -94,7 +94,7 @@ class Multivariate:
             raise ValueError("multivariate_hypergeometric: nsample has the shape %s, expected one number" % (sample.shape,))
         if _any(sample > _sum(colors, None, False, 0), None, False):
             raise ValueError("multivariate_hypergeometric: nsample is above the sum of colors; expected no more than there are")
-        shape = () if size is None else shape_of(size)
+        shape = size_of("multivariate_hypergeometric", size)
 
         def share(counts, left, right):
             return hypergeometric(Draws(self, shape + (left.shape[-1],), device), left, right, counts)
@@ -114,9 +114,9 @@ class Multivariate:
         array([0.40336095, 0.1677335 , 0.42890555])
         """
         number = floating("dirichlet", dtype)
-        alpha = self._parameter("dirichlet: alpha", alpha, NOT_NEGATIVE, device)
+        alpha = self._parameter("dirichlet: alpha", alpha, FINITE, device)
         _vector("dirichlet: alpha", alpha)
-        shape = (() if size is None else shape_of(size)) + alpha.shape
+        shape = size_of("dirichlet", size) + alpha.shape
 
         def make():
             # By logarithms: for small alpha all gamma numbers may be below the smallest float.
@@ -151,7 +151,7 @@ class Multivariate:
         _vector(where + "mean", mean)
         if cov.shape != mean.shape * 2:
             raise ValueError("%scov has the shape %s, expected %s for mean's %s" % (where, cov.shape, mean.shape * 2, mean.shape))
-        shape = (() if size is None else shape_of(size)) + mean.shape
+        shape = size_of("multivariate_normal", size) + mean.shape
 
         def make():
             factor = _factor(cov, method, check_valid, tol)

@@ -5,7 +5,7 @@ from operator import index
 from nd4c._core import Array
 from nd4c._creation import asarray, made_on
 from nd4c._memory import read
-from nd4c.random._parameters import REAL, WHOLE, check, NOT_NEGATIVE, op, real, shape_of, write
+from nd4c.random._parameters import NOT_NEGATIVE, REAL, WHOLE, axis_of, check, op, real, size_of, write
 from nd4c._dtypes import by_name
 
 _reshape, _take = op("reshape"), op("take")
@@ -50,11 +50,13 @@ class Orders:
                [3, 4],
                [1, 2]])
         """
-        if isinstance(x, int):
-            if x < 0:
-                raise ValueError("permutation: x is %d, expected a number of at least 0 or an array" % x)
-            return self._draw("random_permutation", (x, WHOLE.number), device)
-        return self.shuffled(x, axis=axis, device=device)
+        try:
+            count = index(x)
+        except TypeError:
+            return self._shuffled("permutation", x, axis, device)
+        if count < 0:
+            raise ValueError("permutation: x is %d, expected a number of at least 0 or an array" % count)
+        return self._draw("random_permutation", (count, WHOLE.number), device)
 
     def shuffled(self, x, *, axis=0, device=None):
         """A copy of x with its slices along an axis in random order; shuffle() does it in place, as NumPy's does.
@@ -66,7 +68,14 @@ class Orders:
         >>> nd4c.random.default_rng(7).shuffled(nd4c.asarray([1, 2, 3, 4]))
         array([3, 4, 1, 2])
         """
-        return self._draw("random_shuffle", (index(axis),), device, (self._near(asarray(x), x, device),))
+        return self._shuffled("shuffled", x, axis, device)
+
+    def _shuffled(self, where, x, axis, device):
+        near = self._near(asarray(x), x, device)
+        if not near.ndim:
+            raise ValueError("%s: x is %s, expected an array with axes%s" % (
+                where, near, " or a whole number" if where == "permutation" else ""))
+        return self._draw("random_shuffle", (axis_of(where, axis, near.ndim),), device, (near,))
 
     def shuffle(self, x, axis=0):
         """Puts x's slices along axis in random order, in place, and returns None.
@@ -79,8 +88,9 @@ class Orders:
         """
         numpy = sys.modules.get("numpy")
         if type(x) is Array:
-            x[...] = self.shuffled(x, axis=axis, device=x.device)
+            x[...] = self._shuffled("shuffle", x, axis, x.device)
         elif numpy is not None and isinstance(x, numpy.ndarray):
+            axis = axis_of("shuffle", axis, x.ndim)
             order = numpy.asarray(self.permutation(x.shape[axis]))
             x[...] = numpy.take(x, order, axis=axis)
         elif hasattr(x, "__setitem__") and hasattr(x, "__len__") and not hasattr(x, "keys"):
@@ -106,8 +116,7 @@ class Orders:
         if axis is None:
             made = _reshape(self.shuffled(_reshape(near, (near.size,)), device=device), near.shape)
         else:
-            if not -near.ndim <= index(axis) < near.ndim:
-                raise IndexError("permuted: axis is %d, but x has %d axes" % (index(axis), near.ndim))
+            axis = axis_of("permuted", axis, near.ndim)
             keys = self._draw("random_bits", (near.shape, by_name["uint64"].number), device)
             made = made_on(device, lambda: op("take_along_axis")(near, op("argsort")(keys, axis, False), axis))
         if out is None:
@@ -134,15 +143,10 @@ class Orders:
             given = self._near(asarray(a), a, device)
             if not given.ndim:
                 raise ValueError("choice: a is %r, expected a whole number or an array with axes" % (a,)) from None
-            axis = index(axis)
-            if not -given.ndim <= axis < given.ndim:
-                raise IndexError("choice: axis is %d, but a has %d axes" % (axis, given.ndim)) from None
-            axis %= given.ndim
+            axis = axis_of("choice", axis, given.ndim)
             count = given.shape[axis]
-        shape = () if size is None else shape_of(size)
+        shape = size_of("choice", size)
         number = _count(shape)
-        if number < 0 or any(extent < 0 for extent in shape):
-            raise ValueError("choice: size is %s, expected no length below 0" % (shape,))
         if count <= 0 and (number or count < 0):
             raise ValueError("choice: a has %d elements to pick from, expected at least 1" % count)
         if not replace and number > count:

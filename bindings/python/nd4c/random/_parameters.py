@@ -1,10 +1,11 @@
 """What the methods of a generator take: parameters of distributions, sizes, dtypes. Checks are those of NumPy's Generator."""
 from collections import namedtuple
-from math import copysign
+from math import copysign, inf
+from operator import index
 
 from nd4c import _dtypes
 from nd4c._abi import NUMBERS as _N
-from nd4c._arguments import shape as shape_of
+from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array
 from nd4c._core import calls as _calls
 from nd4c._creation import asarray
@@ -29,6 +30,8 @@ def _not_negative(value):
 Limit = namedtuple("Limit", "text holds")
 ANY = Limit("a number", lambda value: True)
 NOT_NEGATIVE = Limit("at least 0", _not_negative)
+FINITE = Limit("a finite number of at least 0", lambda value: (value >= 0) & (value < inf))
+FINITE_ABOVE = Limit("a finite number of more than 0", lambda value: (value > 0) & (value < inf))
 POSITIVE = Limit("more than 0", lambda value: (value > 0) | (value != value))
 PROBABILITY = Limit("0 to 1", lambda value: (value >= 0) & (value <= 1))
 CHANCE = Limit("more than 0 and at most 1", lambda value: (value > 0) & (value <= 1))
@@ -72,11 +75,35 @@ def check(where, value, limit):
         raise ValueError("%s is %r at %s, expected %s" % (where, float(value[tuple(place)]), place, limit.text))
 
 
+def size_of(where, size):
+    """A size as the shape of a result; None: no axes."""
+    if size is None:
+        return ()
+    if type(size) is int and size >= 0:
+        return (size,)
+    try:
+        shape = tuple(map(index, _shape_of(size)))
+    except TypeError:
+        raise TypeError("%s: size is %r, expected an integer or several" % (where, size)) from None
+    for extent in shape:
+        if extent < 0:
+            raise ValueError("%s: size is %r, expected no length below 0" % (where, size))
+    return shape
+
+
+def axis_of(where, axis, ndim):
+    """An axis counted from the front."""
+    place = index(axis)
+    if not -ndim <= place < ndim:
+        raise IndexError("%s: axis is %d, but the array has %d axes" % (where, place, ndim))
+    return place % ndim
+
+
 def shape_for(where, size, arrays):
     """The shape of a result: size, or None the shape to which the parameters broadcast."""
     shapes = [array.shape for array in arrays if array.ndim]
     if not shapes:
-        return () if size is None else shape_of(size)
+        return size_of(where, size)
     from nd4c._manipulation import broadcast_shapes
     try:
         common = broadcast_shapes(*shapes)
@@ -85,7 +112,7 @@ def shape_for(where, size, arrays):
             where, ", ".join(map(str, shapes)))) from None
     if size is None:
         return common
-    size = shape_of(size)
+    size = size_of(where, size)
     try:
         fits = broadcast_shapes(common, size) == size
     except ValueError:
@@ -119,11 +146,11 @@ def counting(where, dtype):
 def write(where, out, shape, dtype_given, make):
     """make(shape, dtype) into out, or as a new array where out is None. shape None: out's, or no axes."""
     if out is None:
-        return make(() if shape is None else shape_of(shape), dtype_given)
+        return make(size_of(where, shape), dtype_given)
     if type(out) is not Array:
         raise TypeError("%s: out is of %s, expected an nd4c.Array" % (where, type(out).__name__))
-    if shape is not None and shape_of(shape) != out.shape:
-        raise ValueError("%s: size is %s and out has the shape %s; leave size out" % (where, shape_of(shape), out.shape))
+    if shape is not None and size_of(where, shape) != out.shape:
+        raise ValueError("%s: size is %s and out has the shape %s; leave size out" % (where, size_of(where, shape), out.shape))
     if dtype_given is not None and _dtypes.of(dtype_given) is not out.dtype:
         raise TypeError("%s: dtype is %s and out is of %s; leave dtype out" % (
             where, _dtypes.of(dtype_given).name, out.dtype.name))
