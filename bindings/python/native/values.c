@@ -272,11 +272,11 @@ PyObject *native_array_value(PyObject *self) {
   }
 }
 
-/* The only element of an array without axes. Refuses arrays of the kind `refused`, and strings. */
-static PyObject *scalar_of(PyObject *self, const char *wanted, nd4c_dtype_kind refused) {
+/* The only element of an array, which has no axes unless any_rank. Refuses arrays of the kind `refused`, and strings. */
+static PyObject *scalar_of(PyObject *self, const char *wanted, nd4c_dtype_kind refused, bool any_rank) {
   nd4c_array *array = handle_of(self);
   const nd4c_dtype_info *info = lib.dtype_get_info(lib.array_dtype(array));
-  if (lib.array_rank(array) != 0) {
+  if (lib.array_rank(array) != 0 && !any_rank) {
     PyObject *shape = PyObject_GetAttrString(self, "shape");
     PyErr_Format(PyExc_TypeError, "only arrays of no axes can be converted to a Python %s; this one has the shape %R",
                  wanted, shape);
@@ -298,21 +298,21 @@ int native_array_bool(PyObject *self) {
                  (long long)size);
     return -1;
   }
-  PyObject *value = scalar_of(self, "bool", ND4C_KIND_NONE);
+  PyObject *value = scalar_of(self, "bool", ND4C_KIND_NONE, true);
   int truth = value != NULL ? PyObject_IsTrue(value) : -1;
   Py_XDECREF(value);
   return truth;
 }
 
 PyObject *native_array_int(PyObject *self) {
-  PyObject *value = scalar_of(self, "int", ND4C_KIND_COMPLEX);
+  PyObject *value = scalar_of(self, "int", ND4C_KIND_COMPLEX, false);
   PyObject *number = value != NULL ? PyNumber_Long(value) : NULL;
   Py_XDECREF(value);
   return number;
 }
 
 PyObject *native_array_float(PyObject *self) {
-  PyObject *value = scalar_of(self, "float", ND4C_KIND_COMPLEX);
+  PyObject *value = scalar_of(self, "float", ND4C_KIND_COMPLEX, false);
   PyObject *number = value != NULL ? PyNumber_Float(value) : NULL;
   Py_XDECREF(value);
   return number;
@@ -324,12 +324,12 @@ PyObject *native_array_index(PyObject *self) {
     PyErr_Format(PyExc_TypeError, "only integer arrays of one element can be an index, not %s", info->name);
     return NULL;
   }
-  return scalar_of(self, "index", ND4C_KIND_COMPLEX);
+  return scalar_of(self, "index", ND4C_KIND_COMPLEX, false);
 }
 
 PyObject *native_array_complex(PyObject *self, PyObject *unused) {
   (void)unused;
-  PyObject *value = scalar_of(self, "complex", ND4C_KIND_NONE);
+  PyObject *value = scalar_of(self, "complex", ND4C_KIND_NONE, false);
   PyObject *number = value != NULL ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL) : NULL;
   Py_XDECREF(value);
   return number;

@@ -76,21 +76,12 @@ def _empty_lists(shape):
     return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else None
 
 
-def _item(self):
-    """The only element as a Python number."""
-    if self.size != 1:
-        raise ValueError("item: the array has %d elements, not one" % self.size)
-    return _elements(self)[0]
+def only_element(array):
+    """The only element as a Python number or text."""
+    return _elements(array)[0]
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------
-
-def _transposed(self):
-    if self.ndim != 2:
-        raise ValueError("x.T is for arrays of two axes, not of the shape %s; x.mT transposes the last two, "
-                         "nd4c.permute_dims() any" % (self.shape,))
-    return calls[NUMBERS["transpose"]](self, None)
-
 
 def _matrix_transposed(self):
     if self.ndim < 2:
@@ -158,7 +149,7 @@ def _str(self):
 
 
 def _format_spec(self, spec):
-    return format(_item(self), spec) if spec else text(self)
+    return format(self.item(), spec) if spec else text(self)
 
 
 # -- copies and pickles ----------------------------------------------------------------------------------------------
@@ -190,14 +181,13 @@ def _interface(self):
 def attach():
     """Adds to the core's Array class the methods that the core does not define."""
     core.register(dtypes=_dtypes.by_number, devices=_devices.of_handle, raise_error=_errors.raise_error,
-                  asarray=_creation.asarray, item=_item)
+                  asarray=_creation.asarray, item=only_element)
     methods = {
-        "tolist": _tolist, "item": _item, "to_device": _to_device, "__array_namespace__": _namespace,
+        "tolist": _tolist, "to_device": _to_device, "__array_namespace__": _namespace,
         "__array__": _numpy, "__dlpack__": _dlpack.to_capsule, "__dlpack_device__": _dlpack.device_of,
         "__repr__": _repr, "__str__": _str, "__format__": _format_spec, "__len__": _len, "__iter__": _iter,
         "__contains__": _contains, "__copy__": _copy, "__deepcopy__": _deepcopy, "__reduce_ex__": _reduce,
-        "__buffer__": _memory.buffer, "T": property(_transposed, doc="The transposed matrix, a view."),
-        "mT": property(_matrix_transposed, doc="The matrices of the last two axes transposed, a view."),
+        "__buffer__": _memory.buffer, "mT": property(_matrix_transposed, doc="The matrices of the last two axes transposed, a view."),
         "nbytes": property(lambda self: self.size * self.dtype.itemsize, doc="Bytes of all elements."),
         "strides": property(_memory.byte_strides, doc="Bytes from one index to the next, an axis each."),
         "__array_interface__": property(_interface),

@@ -502,7 +502,7 @@ class Array(c_void_p):
         if _size(self) != 1:
             raise ValueError("the truth value of an array of %d elements is ambiguous; use nd4c.any() or nd4c.all()"
                              % _size(self))
-        return bool(_scalar(self, "bool"))
+        return bool(_scalar(self, "bool", any_rank=True))
 
     def __int__(self):
         return int(_scalar(self, "int", "c"))
@@ -538,9 +538,9 @@ _UNPACK = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "
 _UNPACK = {name: struct.Struct(code) for name, code in _UNPACK.items()}
 
 
-def _scalar(array, wanted, refused=None):
-    """The only element of a 0-d array as a Python number."""
-    if _rank(array) != 0:
+def _scalar(array, wanted, refused=None, any_rank=False):
+    """The only element of an array, which has no axes unless any_rank, as a Python number."""
+    if _rank(array) != 0 and not any_rank:
         raise TypeError("only arrays of no axes can be converted to a Python %s; this one has the shape %s"
                         % (wanted, array.shape))
     dtype = _by_number[_dtype(array)]
