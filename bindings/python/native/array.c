@@ -168,7 +168,5 @@ bool native_array_type_make(void) {
   slots[count] = (PyType_Slot){0, NULL};
   PyType_Spec spec = {"nd4c.Array", (int)sizeof(native_array), 0, Py_TPFLAGS_DEFAULT, slots};
   native_array_type = (PyTypeObject *)PyType_FromSpec(&spec);
-  PyObject *none = Py_None;
-  return native_array_type != NULL &&
-         PyObject_SetAttrString((PyObject *)native_array_type, "__array_ufunc__", none) == 0;
+  return native_array_type != NULL;
 }

@@ -11,7 +11,7 @@ from nd4c._core import Array
 from nd4c._devices import Device, current_device, device
 from nd4c._dtypes import DType
 from nd4c._errors import Error
-from nd4c import _methods as _methods, _operators as _operators, _placement as _placement
+from nd4c import _methods as _methods, _operators as _operators, _placement as _placement, _protocols as _protocols
 from nd4c._array import set_print_options
 from nd4c._library import version as __version__
 from nd4c._creation import asarray

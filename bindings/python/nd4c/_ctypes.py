@@ -429,7 +429,6 @@ class Array(c_void_p):
     __module__ = "nd4c"
     __hash__ = None
     _address = c_void_p.value  # None: the C function that should have made an array failed
-    __array_ufunc__ = None  # NumPy leaves `ndarray + Array` to us
 
     def __init__(self, *arguments, **named):
         raise TypeError("arrays are made by nd4c.asarray(), nd4c.empty(), nd4c.zeros(), ..., not by nd4c.Array()")
