@@ -308,9 +308,13 @@ def _numbers_between(start, stop, num, endpoint, dtype):
 
 def _steps_between(start, stop, num, endpoint, dtype, axis):
     """linspace between arrays, and its step."""
-    start, stop = (_floating(_as_array(x, "linspace")) for x in (start, stop))
-    computed = _dtypes.promote(start.dtype, stop.dtype)
-    start, stop = (astype(x, computed, copy=False) for x in (start, stop))
+    arrays = [None if type(x) in (bool, int, float, complex) else _floating(_as_array(x, "linspace")) for x in (start, stop)]
+    dtypes = [x.dtype for x in arrays if x is not None] or [_float64]
+    computed = _dtypes.promote(dtypes[0], dtypes[-1])
+    for number, x in zip((start, stop), arrays):
+        computed = computed if x is not None else _dtypes.weak(type(number), computed)
+    start, stop = (asarray(number, computed) if x is None else astype(x, computed, copy=False)
+                   for number, x in zip((start, stop), arrays))
     wanted = computed if dtype is None else _dtypes.of(dtype)
     count = num - 1 if endpoint else num
     delta = stop - start

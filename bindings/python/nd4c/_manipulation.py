@@ -7,7 +7,7 @@ from nd4c import _creation, _dtypes
 from nd4c._abi import MAX_RANK as _MAX_RANK
 from nd4c._arguments import axes as _axes, shape as _shape_of
 from nd4c._core import Array, from_handle as _from_handle, handle as _handle
-from nd4c._errors import check as _check
+from nd4c._errors import ShapeError as _ShapeError, check as _check
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
 from nd4c._support import (
@@ -117,16 +117,37 @@ def concat(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
 
 
 def _joined(name, arrays, axis, out, dtype, casting):
-    if dtype is None and out is None:
-        return _op(name)(arrays, axis)
+    if dtype is None and out is None and casting == "same_kind":
+        try:
+            return _op(name)(arrays, axis)
+        except _ShapeError as error:
+            raise _ShapeError("%s (%s)" % (error, _difference(arrays, axis))) from None
     if dtype is not None and out is not None:
         raise TypeError("%s: dtype and out are given; the result has out's dtype, leave dtype out" % name)
-    wanted = _dtypes.of(dtype) if out is None else _output(out, name).dtype
+    wanted = _output(out, name).dtype if out is not None else None if dtype is None else _dtypes.of(dtype)
+    if wanted is None:
+        wanted = arrays[0].dtype
+        for a in arrays[1:]:
+            wanted = _dtypes.promote(wanted, a.dtype)
     for a in arrays:
         if not _castable(a.dtype, wanted, casting):
             raise TypeError("%s: Cannot cast array data from %r to %r according to the rule %r; casting='unsafe' allows it"
                             % (name, a.dtype, wanted, casting))
     return _finish(_op(name)([_cast(a, wanted) for a in arrays], axis), out, "unsafe", name)
+
+
+def _difference(arrays, axis):
+    """How the shapes of arrays that cannot be joined differ, in NumPy's words."""
+    first = arrays[0]
+    for number, other in enumerate(arrays):
+        if other.ndim != first.ndim:
+            return ("all the input arrays must have same number of dimensions, but the array at index 0 has %d dimension(s) and the array "
+                    "at index %d has %d dimension(s)" % (first.ndim, number, other.ndim))
+        for place, (one, extent) in enumerate(zip(first.shape, other.shape)):
+            if one != extent and place != axis:
+                return ("all the input array dimensions except for the concatenation axis must match exactly, but along dimension %d, the "
+                        "array at index 0 has size %d and the array at index %d has size %d" % (place, one, number, extent))
+    return "the shapes differ"
 
 
 def expand_dims(a, axis):

@@ -165,10 +165,15 @@ def from_interface(owner, described):
     """An array over the memory that an __array_interface__ describes; None if nd4c has no such array."""
     typestr, shape = described["typestr"], tuple(described["shape"])
     dtype = _by_typestr(owner, typestr)
-    if dtype is None or not described.get("data") or described.get("mask") is not None:
+    if dtype is None or described.get("data") is None or described.get("mask") is not None:
         return None
     byte_strides = described.get("strides")
-    place, read_only = described["data"]
+    data = described["data"]
+    if type(data) is tuple:
+        place, read_only = data
+    else:
+        held = _Held(memoryview(data))
+        place, read_only, owner = held.buffer.buf + described.get("offset", 0), held.buffer.readonly != 0, (owner, held)
     size = dtype.itemsize
     if byte_strides is not None and any(stride % size for stride in byte_strides):
         return None

@@ -39,11 +39,9 @@ class _Grid:
 
     def __getitem__(self, key):
         if isinstance(key, slice):
-            return _line(key, None)
-        rows = [_line(one, None) for one in key]
-        dtype = _dtypes.DEFAULTS[int]
-        for row in rows:
-            dtype = _dtypes.promote(dtype, row.dtype)
+            return _line(key, "mgrid")
+        rows = [_line(one, "mgrid") for one in key]
+        dtype = _shared(value for one in key for value in _bounds(one))
         count = len(rows)
         rows = [reshape(_cast(row, dtype), (1,) * axis + (-1,) + (1,) * (count - 1 - axis)) for axis, row in enumerate(rows)]
         if self.sparse:
@@ -52,11 +50,23 @@ class _Grid:
         return _op("stack")([_op("broadcast_to")(row, shape) for row in rows], 0) if rows else asarray([], int)
 
 
+def _shared(values):
+    """The dtype of a grid: that of the arrays among the bounds; Python numbers take it where they fit, alone they are at least int64."""
+    values = [float(_builtins.abs(complex(value))) if _is_count(value) else value for value in values]
+    strong = [asarray(value).dtype for value in values if type(value) not in (bool, int, float)]
+    dtype = strong[0] if strong else _dtypes.DEFAULTS[int]
+    for one in strong[1:]:
+        dtype = _dtypes.promote(dtype, one)
+    for value in values:
+        dtype = _dtypes.weak(type(value), dtype) if type(value) in (bool, int, float) else dtype
+    return dtype
+
+
 def _line(one, name):
     """The numbers of one slice."""
     start, stop, step = _bounds(one)
     if stop is None:
-        raise TypeError("%s: the slice %r has no stop" % (name or "mgrid", one))
+        raise TypeError("%s: the slice %r has no stop" % (name, one))
     if not _is_count(step):
         return arange(start, stop, step)
     count = int(_builtins.abs(complex(step)))

@@ -11,7 +11,8 @@ from nd4c._dtype_functions import result_type
 from nd4c._manipulation import broadcast_arrays, broadcast_to, ravel, reshape
 from nd4c._memory import is_contiguous
 from nd4c._sorting import nonzero, take, take_along_axis, where
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op
+from nd4c._support import (
+    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis, op as _op)
 from nd4c.numpy._grids import c_, index_exp, mgrid, ogrid, r_, s_
 from nd4c.numpy._iterators import broadcast, ndenumerate, ndindex
 from nd4c.numpy._manipulation import resize
@@ -141,16 +142,12 @@ def putmask(a, /, mask, values):
     mask = _mask(mask, "putmask")
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size, not %d and %d" % (mask.size, a.size))
-    values = _as_array(values, "putmask")
-    if values.dtype is not a.dtype and not _same_kind(values.dtype, a.dtype):
-        raise TypeError("putmask: Cannot cast array data from %r to %r according to the rule 'same_kind'" % (values.dtype, a.dtype))
+    values = _as_array(values, "putmask") if hasattr(values, "dtype") else asarray(values, a.dtype)
+    if not _castable(values.dtype, a.dtype, "safe"):
+        raise TypeError("putmask: Cannot cast array data from %r to %r according to the rule 'safe'; cast the values first"
+                        % (values.dtype, a.dtype))
     if values.size:
         a[...] = _op("where")(_op("reshape")(mask, a.shape), _cast(resize(values, a.shape), a.dtype), a)
-
-
-def _same_kind(source, target):
-    from nd4c._support import castable
-    return castable(source, target, "same_kind")
 
 
 def put_along_axis(arr, indices, values, axis):
@@ -387,7 +384,7 @@ def _positions(values, name):
     """Positions as int64, which have to be integers."""
     made = _as_array(values, name)
     if made.dtype.kind not in "iu":
-        if not made.size:
+        if not made.size and not hasattr(values, "dtype"):
             raise TypeError("%s: indices must be integral: the provided empty sequence was inferred as float. Wrap it with "
                             "'np.array(indices, dtype=np.intp)'" % name)
         raise TypeError("%s: only int indices permitted, not %s" % (name, made.dtype.name))

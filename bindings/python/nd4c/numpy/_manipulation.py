@@ -293,8 +293,10 @@ def block(arrays):
            [0., 1., 0.],
            [7., 8., 9.]])
     """
-    depth = _depth(arrays, ())
-    leaves = []
+    empty, leaves = [], []
+    depth = _depth(arrays, (), empty)
+    if empty:
+        raise ValueError("%s: List at arrays cannot be empty" % empty[0])
     _leaves(arrays, leaves)
     most = _builtins.max([depth] + [leaf.ndim for leaf in leaves])
     taken = iter(leaves)
@@ -307,16 +309,17 @@ def block(arrays):
     return _op("copy")(made) if type(arrays) is not list else made
 
 
-def _depth(part, place):
-    """How deep the lists of block are nested."""
+def _depth(part, place, empty):
+    """How deep the lists of block are nested. The places of empty lists join `empty`."""
     where = "block: arrays" + "".join("[%d]" % i for i in place)
     if type(part) is tuple:
         raise TypeError("%s is a tuple. Only lists can be used to arrange blocks" % where)
     if type(part) is not list:
         return 0
     if not part:
-        raise ValueError("%s: List at arrays cannot be empty" % where)
-    depths = [_depth(one, place + (i,)) for i, one in enumerate(part)]
+        empty.append(where)
+        return 1
+    depths = [_depth(one, place + (i,), empty) for i, one in enumerate(part)]
     if len(set(depths)) > 1:
         raise ValueError("%s: List depths are mismatched: they are %s" % (where, depths))
     return depths[0] + 1
