@@ -123,7 +123,7 @@ def _hermitian_svd(a, compute_uv):
     """By eigenvalues: the singular values are their moduli, and a sign goes to V."""
     values, vectors = eigh(a)
     moduli = op("abs")(values)
-    order = op("argsort")(moduli, -1, True, True)
+    order = op("argsort")(moduli, -1, True)
     moduli = op("take_along_axis")(moduli, order, -1)
     if not compute_uv:
         return moduli

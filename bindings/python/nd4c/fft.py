@@ -21,10 +21,10 @@ def _along(name, summary, shapes, example, real=False):
 def _over(name, summary, example, real=False, two=False):
     if two:
         def function(a, s=None, axes=(-2, -1), norm=None, out=None):
-            return _transformed(name[:-1] + "n", a, s, axes, norm, out, real)
+            return _transformed(name, name[:-1] + "n", a, s, axes, norm, out, real)
     else:
         def function(a, s=None, axes=None, norm=None, out=None):
-            return _transformed(name, a, s, axes, norm, out, real)
+            return _transformed(name, name, a, s, axes, norm, out, real)
     return _named(function, name, summary, "s: the points along each axis (-1: all of it); a is cut or filled up with zeros. "
                   "axes: %s." % ("the last two" if two else "None takes all, or the last len(s)"), example)
 
@@ -50,7 +50,7 @@ def _operand(name, a, real):
     return _cast(a, _dtypes.by_name["uint8"]) if a.dtype.kind == "b" else a
 
 
-def _transformed(name, a, s, axes, norm, out, real):
+def _transformed(name, called, a, s, axes, norm, out, real):
     a = _operand(name, a, real)
     if axes is None:
         axes = tuple(range(a.ndim)) if s is None else tuple(range(a.ndim - len(s), a.ndim))
@@ -60,13 +60,13 @@ def _transformed(name, a, s, axes, norm, out, real):
     if s is not None:
         s = [a.shape[axis] if n == -1 else _points(name, n) for n, axis in zip(s, axes)]
     if not axes:
-        if name not in ("fftn", "ifftn"):
+        if called not in ("fftn", "ifftn"):
             raise ValueError("%s: at least one axis is needed" % name)
         result = _op("copy")(a)
     elif len(set(axes)) == len(axes):
-        result = _op(name)(a, s, axes, _scaling(name, norm))
+        result = _op(called)(a, s, axes, _scaling(name, norm))
     else:
-        result = _repeated(name, a, s, axes, norm)
+        result = _repeated(called, a, s, axes, _scaling(name, norm))
     return result if out is None else _written(name, result, out)
 
 
@@ -79,14 +79,15 @@ def _written(name, result, out):
     return _finish(result, out, where=name)
 
 
-def _repeated(name, a, s, axes, norm):
-    """Transforms along axes of which one comes twice: one after another, as NumPy does."""
-    rest = [name.replace("rfft", "fft").replace("n", "")] * (len(axes) - 1)
-    steps = [name[:-1]] + rest if name == "rfftn" else rest + [name[:-1]]
-    order = list(range(len(axes) - 1, -1, -1)) if name != "irfftn" else list(range(len(axes)))
-    for step, place in zip(steps, order):
-        points = -1 if s is None else s[place]
-        a = _op(step)(a, points, axes[place], _scaling(name, norm))
+def _repeated(called, a, s, axes, scaling):
+    """Transforms along axes of which one comes twice: one after another, as NumPy does, with the points of the axes of a."""
+    if s is None:
+        s = [a.shape[axis] for axis in axes]
+        if called == "irfftn":
+            s[-1] = 2 * (s[-1] - 1)
+    steps = list(zip(["ifft" if called[0] == "i" else "fft"] * (len(axes) - 1) + [called[:-1]], s, axes))
+    for step, points, axis in steps if called == "irfftn" else reversed(steps):
+        a = _op(step)(a, points, axis, scaling)
     return a
 
 

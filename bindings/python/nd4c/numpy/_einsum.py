@@ -202,10 +202,10 @@ def _paths(equation, inputs, result, extents, optimize):
     if isinstance(optimize, (tuple, list)) and len(optimize) == 2 and isinstance(optimize[0], str) \
             and isinstance(optimize[1], (int, float)):
         optimize, limit = optimize[0], int(optimize[1])
-    largest = max([_volume(one, extents) for one in inputs] + [_volume(result, extents)])
-    limit = largest if limit is None else limit
+    if limit is None:
+        limit = max([_volume(one, extents) for one in inputs] + [_volume(result, extents)])
     everything = frozenset().union(*inputs)
-    naive = _cost(everything, bool(everything - result) , len(inputs), extents)
+    naive = _cost(everything, bool(everything - result), len(inputs), extents)
     if isinstance(optimize, (tuple, list)) and optimize and optimize[0] == "einsum_path":
         path = _valid(optimize[1:], len(inputs))
     elif not optimize or len(inputs) in (1, 2) or (everything == result):
@@ -217,7 +217,7 @@ def _paths(equation, inputs, result, extents, optimize):
     else:
         raise ValueError("einsum_path: optimize is %r; it may be 'greedy', 'optimal', False, a path, or a pair of a name and "
                          "a number of elements" % (optimize,))
-    return path, _report(equation, path, inputs, result, extents, naive, largest)
+    return path, _report(equation, path, inputs, result, extents, naive)
 
 
 def _valid(steps, count):
@@ -300,8 +300,8 @@ def _optimal(inputs, result, extents, limit):
     return best[1]
 
 
-def _report(equation, path, inputs, result, extents, naive, largest):
-    rows, left, spent, scaling, ordered = [], list(inputs), 0, 0, equation.partition("->")[2]
+def _report(equation, path, inputs, result, extents, naive):
+    rows, left, spent, scaling, largest, ordered = [], list(inputs), 0, 0, 0, equation.partition("->")[2]
     for step in path:
         kept, summed, involved, rest = _product(step, left, result)
         spent += _cost(involved, bool(summed), len(step), extents)

@@ -1,6 +1,5 @@
 """NumPy's files: save, load, savez, fromfile. Text files are in _text_files.py; the formats are those of nd4c._files."""
 import os
-import re
 from collections.abc import Mapping
 
 from nd4c import _dtypes, _memory
@@ -11,7 +10,7 @@ from nd4c._files import (
 from nd4c._support import as_array, op
 from nd4c.numpy._text_files import genfromtxt, loadtxt, parse_text, savetxt
 
-__all__ = ["fromfile", "fromregex", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed"]
+__all__ = ["fromfile", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed"]
 
 
 def save(file, arr, allow_pickle=True):
@@ -218,7 +217,7 @@ class _Names:
         return list(self._all)
 
 
-def fromfile(file, dtype=float, count=-1, sep="", offset=0, *, like=None):
+def fromfile(file, dtype=None, count=-1, sep="", offset=0, *, like=None):
     """A vector of the elements that a file holds, as bytes, or as text with sep between them.
 
     file: a name, or an object open for reading bytes, which is read from where it stands. count: how many (-1: all).
@@ -249,28 +248,3 @@ def _elements(stream, dtype, count, sep, offset):
     data = stream.read(count * dtype.itemsize if count >= 0 else -1)
     found = len(data) // dtype.itemsize
     return core.from_data(bytes(data[:found * dtype.itemsize]), (found,), dtype)
-
-
-def fromregex(file, regexp, dtype, encoding=None):
-    """The groups of a regular expression's matches in a text file, as numbers of one dtype.
-
-    file: a name, or an object open for reading. Records, which NumPy makes here, are not supported.
-    Shapes: (matches,), or (matches, groups) for several groups. Errors: ValueError if a group's text is no number.
-
-    >>> import io
-    >>> np.fromregex(io.StringIO("a=1 b=22"), r"=(\\d+)", np.int64)
-    array([ 1, 22])
-    """
-    dtype = _dtypes.of(dtype)
-    if hasattr(file, "read"):
-        text = file.read()
-    else:
-        with open(os.fspath(file), "rb") as stream:
-            text = stream.read()
-    if isinstance(text, bytes):
-        text = text.decode(encoding or "latin1")
-    expression = re.compile(regexp.decode("latin1") if isinstance(regexp, bytes) else regexp)
-    found = expression.findall(text)
-    if not found:
-        return core.zeros((0,) if expression.groups < 2 else (0, expression.groups), dtype, None)
-    return asarray(found) if dtype.kind == "U" else op("cast")(asarray(found), dtype.number)

@@ -46,7 +46,7 @@ def _product(a, b):
 def poly(seq_of_zeros):
     """Coefficients of the polynomial that has these roots; of a square matrix, its characteristic polynomial.
 
-    Shapes: (n,) or (n, n); the result (n + 1,), the first coefficient 1.
+    Shapes: (n,) or (n, n); the result (n + 1,), the first coefficient 1; without roots ().
     Dtypes: floats; complex if the roots are, unless they come in conjugate pairs.
     Errors: ValueError for other shapes.
 
@@ -59,6 +59,8 @@ def poly(seq_of_zeros):
         zeros = eigvals(zeros)
     elif zeros.ndim != 1:
         raise ValueError("poly: the shape is %s; input must be 1d or non-empty square 2d array" % (zeros.shape,))
+    if not zeros.size:
+        return op("ones")((), _dtypes.DEFAULTS[float].number)
     result = op("ones")((1,), zeros.dtype.number)
     for number in range(zeros.size):
         factor = op("concat")([op("ones")((1,), zeros.dtype.number), op("negative")(zeros[number:number + 1])], 0)

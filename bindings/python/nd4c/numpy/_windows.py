@@ -11,20 +11,20 @@ _FLOAT64 = _dtypes.DEFAULTS[float].number
 
 
 def _steps(M):
-    """1 - M, 3 - M, ..., M - 1 as float64: twice the distance from the middle."""
+    """From -1 to 1 in steps of 2 / (M - 1), as float64: where the points of a window lie; as many zeros for M below 2."""
     M = as_array(M, "window")
     if M.ndim or M.dtype.kind not in "iuf":
         raise TypeError("window: M is the number of points, one integer, not an array of %s of the shape %s"
                         % (M.dtype, M.shape))
     M = float(M)
-    if M < 1:
-        return op("zeros")((0,), _FLOAT64)
-    return op("arange")(1.0 - M, M, 2.0, _FLOAT64)
+    if M < 2:
+        return op("zeros")((max(0, int(M)),), _FLOAT64)
+    return op("divide")(op("arange")(1.0 - M, M, 2.0, _FLOAT64), M - 1.0)
 
 
-def _cosines(n, first, second=0.0):
-    """constant + first cos(pi n / (M - 1)) + second cos(2 pi n / (M - 1)), 1 in the middle."""
-    angle = op("multiply")(n, _pi / (n.size - 1))
+def _cosines(M, first, second=0.0):
+    """constant + first cos(pi t) + second cos(2 pi t) for t from -1 to 1; 1 in the middle."""
+    angle = op("multiply")(_steps(M), _pi)
     result = op("add")(op("multiply")(op("cos")(angle), first), 1.0 - first - second)
     return result if not second else op("add")(result, op("multiply")(op("cos")(op("multiply")(angle, 2.0)), second))
 
@@ -37,10 +37,7 @@ def bartlett(M):
     >>> np.bartlett(5)
     array([0. , 0.5, 1. , 0.5, 0. ])
     """
-    n = _steps(M)
-    if n.size <= 1:
-        return op("ones_like")(n, 0)
-    return op("subtract")(1.0, op("abs")(op("multiply")(n, 1.0 / (n.size - 1))))
+    return op("subtract")(1.0, op("abs")(_steps(M)))
 
 
 def blackman(M):
@@ -51,8 +48,7 @@ def blackman(M):
     >>> np.round(np.blackman(5), 2)
     array([-0.  ,  0.34,  1.  ,  0.34, -0.  ])
     """
-    n = _steps(M)
-    return op("ones_like")(n, 0) if n.size <= 1 else _cosines(n, 0.5, 0.08)
+    return _cosines(M, 0.5, 0.08)
 
 
 def hamming(M):
@@ -63,8 +59,7 @@ def hamming(M):
     >>> np.hamming(3)
     array([0.08, 1.  , 0.08])
     """
-    n = _steps(M)
-    return op("ones_like")(n, 0) if n.size <= 1 else _cosines(n, 0.46)
+    return _cosines(M, 0.46)
 
 
 def hanning(M):
@@ -75,8 +70,7 @@ def hanning(M):
     >>> np.hanning(3)
     array([0., 1., 0.])
     """
-    n = _steps(M)
-    return op("ones_like")(n, 0) if n.size <= 1 else _cosines(n, 0.5)
+    return _cosines(M, 0.5)
 
 
 def kaiser(M, beta):
@@ -87,11 +81,7 @@ def kaiser(M, beta):
     >>> np.round(np.kaiser(3, 8.6), 4)
     array([0.0013, 1.    , 0.0013])
     """
-    n, beta = _steps(M), as_array(beta, "kaiser")
-    if n.size <= 1:
-        return op("ones_like")(n, 0)
-    beta = op("cast")(beta, _FLOAT64)
-    t = op("multiply")(n, 1.0 / (n.size - 1))
+    t, beta = _steps(M), op("cast")(as_array(beta, "kaiser"), _FLOAT64)
     bell = op("sqrt")(op("subtract")(1.0, op("multiply")(t, t)))
     return op("divide")(op("i0")(op("multiply")(beta, bell)), op("i0")(beta))
 
