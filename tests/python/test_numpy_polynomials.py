@@ -99,3 +99,52 @@ def test_kaiser_i0_sinc():
         same("sinc", x, tolerance=16, absolute=1e-15)
     with pytest.raises(TypeError, match="complex"):
         xp.i0([1j])
+
+
+# -- numpy.polynomial: the lowest power first ------------------------------------------------------------------------
+
+SERIES = (([1, 2, 3], {}), ([1, -2, 3.5], {"domain": [0, 4]}), ([1, 2], {"domain": [-2, 2], "window": [-1, 1]}), ([2], {}))
+
+
+@pytest.mark.parametrize("coefficients, named", SERIES)
+def test_polynomial_class(coefficients, named):
+    p, q = xp.polynomial.Polynomial(coefficients, **named), np.polynomial.Polynomial(coefficients, **named)
+    assert repr(p) == repr(q) and str(p) == str(q) and len(p) == len(q) and p == p.copy() and p.degree() == q.degree()
+    for operation in (lambda p: p(1.5), lambda p: p.deriv(), lambda p: p.integ(2, k=[1, 2], lbnd=1), lambda p: p * p, lambda p: p ** 3 // p,
+                      lambda p: p.roots(), lambda p: p.convert(), lambda p: p + 1, lambda p: 2 - p, lambda p: p.linspace(5)[1],
+                      lambda p: p / 2, lambda p: (p ** 2)(p), lambda p: p % [1, 1], lambda p: p.trim(), lambda p: p.truncate(1), lambda p: -p):
+        got, wanted = operation(p), operation(q)
+        np.testing.assert_allclose(np.asarray(getattr(got, "coef", got)), getattr(wanted, "coef", wanted), atol=1e-9)
+    other = xp.polynomial.Polynomial(coefficients, domain=[7, 9])
+    with pytest.raises(TypeError, match="Domains differ"):
+        p + other
+    with pytest.raises(TypeError, match="true division"):
+        p / p
+
+
+def test_polynomial_is_fitted():
+    x = np.linspace(0, 3, 8)
+    for degree in (3, [0, 2]):
+        got, wanted = xp.polynomial.Polynomial.fit(x, np.sin(x), degree), np.polynomial.Polynomial.fit(x, np.sin(x), degree)
+        np.testing.assert_allclose(np.asarray(got.coef), wanted.coef, atol=1e-12)
+    np.testing.assert_allclose(np.asarray(xp.polynomial.Polynomial.fromroots([1, 2, 3]).coef), [-6, 11, -6, 1])
+    with pytest.raises(AttributeError, match="power series only"):
+        xp.polynomial.Chebyshev
+
+
+X, C = np.linspace(0, 3, 8), np.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("polyval", (X, C)), ("polyval2d", (X, X + 1, C)), ("polygrid2d", (X, X + 1, C)), ("polyint", (C, 2)), ("polyder", (C,)),
+    ("polyder", (C, 1, 2, 1)), ("polyval", (X[:3], C, False)), ("polycompanion", ([1, 2, 3],)), ("polyvander", (X, 3)),
+    ("polyadd", ([1, 2], [1, 2, 3])), ("polysub", ([1, 2], [1, 2])), ("polymul", ([1, 2, 0], [3, 4])), ("polydiv", ([1, 2, 3], [1, 2])),
+    ("polydiv", ([1], [1, 2])), ("polypow", ([1, 2], 3)), ("polyfromroots", ([1, 2],)), ("polyroots", ([6, -5, 1],)), ("polymulx", ([1, 2],)),
+    ("polytrim", ([1, 2, 0],)), ("polyline", (1, 2)), ("polyfit", (X, np.cos(X), 2)), ("polyfit", (X, np.cos(X), 2, None, False, X)),
+    ("polyint", ([1, 2], 1, 3, 1)), ("polyval3d", (X, X, X, np.arange(8.0).reshape(2, 2, 2)))])
+def test_functions_of_series(name, arguments):
+    wanted = getattr(np.polynomial.polynomial, name)(*arguments)
+    got = getattr(xp.polynomial.polynomial, name)(*[nd4c.asarray(one) if isinstance(one, np.ndarray) else one for one in arguments])
+    for one, other in zip(*(part if isinstance(part, tuple) else (part,) for part in (got, wanted))):
+        assert one.shape == other.shape
+        np.testing.assert_allclose(np.asarray(one), other, atol=1e-9)

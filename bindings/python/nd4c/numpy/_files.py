@@ -182,7 +182,14 @@ class NpzFile(Mapping):
         return "NpzFile with keys: " + ", ".join(self.files)
 
     def close(self):
-        """Ends the reading; arrays that were read stay."""
+        """Ends the reading; arrays that were read stay.
+
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> np.savez(file, x=[1])
+        >>> arrays = np.load(io.BytesIO(file.getvalue()))
+        >>> arrays.close()
+        """
         archive, self._archive = self._archive, None
         if archive is not None:
             release(archive)
