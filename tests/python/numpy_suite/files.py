@@ -10,38 +10,72 @@ import types
 
 from . import standins
 
-_LOST, _CHECK = "__nd4c_lost__", "__nd4c_check__"
+_LOST, _CHECK, _STATIC = "__nd4c_lost__", "__nd4c_check__", "__nd4c_static__"
 
 
 class _Guard(ast.NodeTransformer):
-    """Puts each statement of the module's and its classes' bodies into try/except."""
+    """Puts each statement of the module's and its classes' bodies into try/except, and each element of a list that tests take
+    their parameters from: one that cannot be made becomes a placeholder."""
 
     def __init__(self):
         self.path = []
+        self.count = 0
 
     def body(self, statements):
-        return [self.guarded(one) for one in statements]
+        return [made for one in statements for made in self.guarded(one)]
 
     def guarded(self, statement):
         if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass)) or (
                 isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
-            return statement
+            return [statement]
         names = _bound(statement)
+        before = [made for one in _lists(statement) for made in self.elements(one)]
         if isinstance(statement, ast.ClassDef):
             self.path.append(statement.name)
             statement.body = self.body(statement.body)
             self.path.pop()
-        handler = ["try: pass", "except Exception as __nd4c_error__:", "  pass"]
-        handler += ["  %s = %s(__nd4c_error__, %r)" % (name, _LOST, ".".join(self.path + [name])) for name in names]
-        guard = ast.parse("\n".join(handler)).body[0]
-        for node in ast.walk(guard):
-            if hasattr(node, "lineno"):
-                ast.copy_location(node, statement)
-        guard.body = [statement]
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            check = ast.parse("%s(%s)" % (_CHECK, statement.name)).body[0]
-            guard.body += [check] if statement.name.lower().startswith("test") else []
-        return guard
+        elif self.path and isinstance(statement, ast.Assign):
+            statement.value = ast.Call(ast.Name(_STATIC, ast.Load()), [statement.value], [])
+        body = [statement]
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) and statement.name.lower().startswith("test"):
+            body += ast.parse("%s(%s)" % (_CHECK, statement.name)).body
+        return before + [_tried(body, statement, [(name, ".".join(self.path + [name])) for name in names])]
+
+    def elements(self, node):
+        """Statements that make the elements of a list or tuple, which then consists of their names."""
+        made = []
+        for place, element in enumerate(node.elts):
+            if not isinstance(element, (ast.Constant, ast.Starred)):
+                name = "__nd4c_element_%d__" % self.count
+                self.count += 1
+                assignment = ast.Assign([ast.Name(name, ast.Store())], element)
+                made.append(_tried([ast.copy_location(assignment, element)], element, [(name, ast.unparse(element))]))
+                node.elts[place] = ast.copy_location(ast.Name(name, ast.Load()), element)
+        return made
+
+
+def _tried(body, place, losses):
+    """A try statement; where it fails, names get what _LOST makes of them."""
+    handler = ["try: pass", "except Exception as __nd4c_error__:", "  pass"]
+    handler += ["  %s = %s(__nd4c_error__, %r)" % (name, _LOST, what) for name, what in losses]
+    guard = ast.parse("\n".join(handler)).body[0]
+    guard.body = body
+    for node in ast.walk(guard):
+        if not hasattr(node, "lineno") or node is guard or node in guard.handlers:
+            ast.copy_location(node, place)
+    for node in ast.walk(guard.handlers[0]):
+        ast.copy_location(node, place)
+    return guard
+
+
+def _lists(statement):
+    """The lists and tuples of a statement that hold parameters: those of parametrize, and assigned ones."""
+    if isinstance(statement, ast.Assign):
+        values = [statement.value]
+    else:
+        calls = [one for one in getattr(statement, "decorator_list", ()) if isinstance(one, ast.Call) and len(one.args) > 1]
+        values = [one.args[1] for one in calls if getattr(one.func, "attr", "") == "parametrize"]
+    return [one for one in values if isinstance(one, (ast.List, ast.Tuple))]
 
 
 def _bound(statement):
@@ -58,11 +92,20 @@ def _bound(statement):
 
 
 def _check(test):
-    """Raises if the parameters of a test could not be made. Generators of parameters run here, within the guard."""
+    """Raises if the parameters of a test could not be made. Generators of parameters run here, within the guard, and a
+    placeholder among rows of parameters becomes a row."""
     for mark in getattr(test, "pytestmark", ()):
         if mark.name != "parametrize" or len(mark.args) < 2:
             continue
-        object.__setattr__(mark, "args", (mark.args[0], list(mark.args[1])) + mark.args[2:])
+        names = mark.args[0]
+        count = len(names.split(",") if isinstance(names, str) else names)
+        rows = [(row,) * count if isinstance(row, standins.Placeholder) and count > 1 else row for row in mark.args[1]]
+        object.__setattr__(mark, "args", (names, rows) + mark.args[2:])
+
+
+def _static(value):
+    """A function of nd4c's in a class as NumPy's is there: it does not become a method, since NumPy's are no Python functions."""
+    return staticmethod(value) if isinstance(value, types.FunctionType) and value.__module__.startswith("nd4c.") else value
 
 
 class _Losses:
@@ -80,8 +123,8 @@ class _Losses:
 
     def __call__(self, error, qualified):
         last = qualified.rpartition(".")[2]
-        if not last.lower().startswith("test"):
-            return standins.Placeholder(error, last)
+        if not last.isidentifier() or not last.lower().startswith("test"):
+            return standins.Placeholder(error, qualified if "(" in qualified else last)
         found = self.reference
         for part in qualified.split("."):
             found = getattr(found, part, None)
@@ -111,6 +154,6 @@ def load(path, name):
     tree.body = _Guard().body(tree.body)
     made = types.ModuleType(name)
     made.__file__ = str(path)
-    made.__builtins__ = dict(vars(builtins), __import__=standins.import_, **{_LOST: _Losses(path), _CHECK: _check})
+    made.__builtins__ = dict(vars(builtins), __import__=standins.import_, **{_LOST: _Losses(path), _CHECK: _check, _STATIC: _static})
     exec(compile(ast.fix_missing_locations(tree), str(path), "exec"), vars(made))
     return made
