@@ -29,6 +29,7 @@ helps scripts/array-api-tests
 helps scripts/pythons
 helps scripts/site
 helps scripts/generate
+helps scripts/on-gpu
 if command -v python3 >/dev/null; then
   helps python3 -S bench/compare # -S: without installed packages
   if python3 -S bench/compare >"$work/out" 2>"$work/err" || grep -q Traceback "$work/err"; then
