@@ -3,6 +3,7 @@
 set(ND4C_DTYPES "full" CACHE STRING "Element types in the build: full, or lite (see include/nd4c/dtype.h)")
 set_property(CACHE ND4C_DTYPES PROPERTY STRINGS full lite)
 option(ND4C_TESTS "Build the tests" ON)
+option(ND4C_FUZZ "Build the libFuzzer programs (clang)" OFF)
 option(ND4C_WERROR "Treat warnings as errors" OFF)
 option(ND4C_OPENBLAS "Engine openblas: found at run time" ON)
 option(ND4C_FFTW "Engine fftw: found at run time" ON)
