@@ -90,22 +90,60 @@ check() {
   fi
 }
 
-# package_tests CORE TEXT: the Python package's tests from the installed wheel; counts what pytest counts.
-package_tests() {
-  local log=$logs/python-$1.log line good bad
-  step "python-$1" "Testing: $2" python_tests "$1" || true
+# Steps that compute on one processor run side by side: `beside` starts one, once a processor is free, and `settle` waits
+# for all of them, shows what each printed, and counts each.
+beside_logs=()
+beside_texts=()
+
+# beside LOG TEXT COMMAND...: as `step`, but returns at once.
+beside() {
+  [ "$(jobs -rp | wc -l)" -lt "$(nproc)" ] || wait -n || true # the status is in the file
+  printf '==> %s (beside others)\n' "$2"
+  rm -f "$logs/$1.passed"
+  { step "$@" >"$logs/$1.step" && touch "$logs/$1.passed"; } &
+  beside_logs+=("$1")
+  beside_texts+=("$2")
+}
+
+# settle COUNT: calls COUNT LOG TEXT for each step that `beside` has started.
+settle() {
+  local at log
+  wait
+  for at in "${!beside_logs[@]}"; do
+    log=${beside_logs[at]}
+    grep -vE '^    [0-9]+:[0-9]+  ' "$logs/$log.step" || true # without the progress
+    "$1" "$log" "${beside_texts[at]}"
+    rm -f "$logs/$log.step" "$logs/$log.passed"
+  done
+  beside_logs=()
+  beside_texts=()
+}
+
+# count_check LOG TEXT: the step counts as one test.
+count_check() {
+  if [ -e "$logs/$1.passed" ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    failures+=("$2")
+  fi
+}
+
+# count_pytest LOG TEXT: the step counts as the tests that pytest counts.
+count_pytest() {
+  local log=$logs/$1.log line good bad
   line=$(grep -E '^[0-9]+ (passed|failed|error).* in [0-9.]+s' "$log" | tail -n 1 || true)
   good=$(sed -nE 's/(.*, )?([0-9]+) passed.*/\2/p' <<<"$line")
   bad=$(($(sed -nE 's/(.*, )?([0-9]+) failed.*/\2/p' <<<"$line") + $(sed -nE 's/(.*, )?([0-9]+) errors?.*/\2/p' <<<"$line") + 0))
   say "    ${line:-pytest ran no test}"
   if [ $((good + bad)) -eq 0 ]; then
     bad=1
-    failures+=("python-$1: pytest ran no test")
+    failures+=("$1: pytest ran no test")
   fi
   passed=$((passed + good))
   failed=$((failed + bad))
   while IFS= read -r line; do
-    failures+=("python-$1: $line")
+    failures+=("$1: $line")
   done < <(sed -nE 's/^(FAILED|ERROR) (.*)/\2/p' "$log")
 }
 
