@@ -88,3 +88,34 @@ def test_they_look_like_the_functions_behind_them():
         assert pickle.loads(pickle.dumps(function)) is function
     for name in _fast._METHODS:
         assert list(inspect.signature(getattr(nd4c.Array, name)).parameters)[0] == "self" and getattr(nd4c.Array, name).__doc__
+
+
+def test_elements_do_not_change_with_the_array():
+    for whole in (np.arange(4), np.arange(6.0).reshape(2, 3), np.arange(4).astype("int8")[::-1]):
+        x, a = nd4c.asarray(whole), whole.copy()
+        for i, j in ((0, 1), (-1, 0)):
+            i, j = ((i,) * whole.ndim, (j,) * whole.ndim) if whole.ndim > 1 else (i, j)
+            x[i], x[j] = x[j], x[i]
+            a[i], a[j] = a[j], a[i]
+        assert x.tolist() == a.tolist()
+    x = nd4c.arange(3)
+    first, view, rest = x[0], x[0, ...], list(x)
+    x[0] = 9
+    assert (int(first), int(view), [int(one) for one in rest]) == (0, 9, [0, 1, 2])
+    for wrong in (3, -4, 2 ** 70, (0, 0)):
+        with pytest.raises(IndexError):
+            x[wrong]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_assignment_converts_numbers(name):
+    for value in (1, 0, True, 2.75, np.float32(1.5), np.array([0.0, 1.0, 2.9]), nd4c.asarray([1, 0, 3], dtype="int16")):
+        a, x = np.zeros(3, name), nd4c.zeros(3, dtype=name)
+        a[...] = np.asarray(value)
+        x[...] = value
+        check(x, a)
+    if not name.startswith("complex"):
+        with pytest.raises(TypeError):
+            nd4c.zeros(3, dtype=name)[0] = 1j
+    with pytest.raises(TypeError):
+        nd4c.zeros(3, dtype=name)[0] = "a"

@@ -172,6 +172,52 @@ static PyObject *few_of_mask(const nd4c_array *x, const nd4c_array *mask) {
   return native_array_result(status, out);
 }
 
+/* Whether the key is one integer an axis. */
+static bool is_one_element(PyObject *self, const key_items *k) {
+  bool integers = k->count == lib.array_rank(handle_of(self));
+  for (int i = 0; i < k->count; i++) {
+    integers = integers && k->items[i].kind == ND4C_INDEX_INTEGER;
+  }
+  return integers;
+}
+
+/* The element that one integer an axis names, as an array of its own: like NumPy's scalars, it does not change with
+ * the array, so that x[0], x[1] = x[1], x[0] swaps. NULL without an exception: the library takes the call. */
+static PyObject *element_on_host(const nd4c_array *x, const nd4c_index *items) {
+  const nd4c_dtype dtype = lib.array_dtype(x);
+  const void *data = NULL;
+  if (dtype > ND4C_COMPLEX128 || dtype == ND4C_UTF8 || !native_is_host(lib.array_device(x)) ||
+      lib.array_data(x, &data) != ND4C_OK) {
+    return NULL;
+  }
+  const int64_t *shape = lib.array_shape(x), *strides = lib.array_strides(x);
+  int64_t offset = 0;
+  for (int32_t i = 0; i < lib.array_rank(x); i++) {
+    const int64_t index = items[i].start < 0 ? items[i].start + shape[i] : items[i].start;
+    if (index < 0 || index >= shape[i]) {
+      return NULL;
+    }
+    offset += index * strides[i];
+  }
+  nd4c_array *out = NULL;
+  const char *element = (const char *)data + offset * (int64_t)lib.dtype_size(dtype);
+  nd4c_status status = lib.array_from_data(dtype, 0, NULL, element, lib.array_device(x), &out);
+  return native_array_result(status, out);
+}
+
+static PyObject *element_of(PyObject *self, const nd4c_index *items, int count) {
+  PyObject *element = element_on_host(handle_of(self), items);
+  if (element != NULL || PyErr_Occurred() != NULL) {
+    return element;
+  }
+  nd4c_array *view = NULL;
+  nd4c_status status = lib.array_get(handle_of(self), items, count, &view);
+  PyObject *viewed = native_array_result(status, view);
+  element = viewed != NULL ? PyObject_CallMethod(viewed, "copy", NULL) : NULL;
+  Py_XDECREF(viewed);
+  return element;
+}
+
 PyObject *native_array_getitem(PyObject *self, PyObject *key) {
   key_items k;
   nd4c_array *out = NULL;
@@ -185,6 +231,11 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
     drop_items(&k);
     return NULL;
   }
+  if (k.count > 0 && is_one_element(self, &k)) {
+    PyObject *element = element_of(self, k.items, k.count);
+    drop_items(&k);
+    return element;
+  }
   nd4c_status status;
   if (is_long_way(&k, handle_of(self))) {
     PyThreadState *state = PyEval_SaveThread();
@@ -197,15 +248,7 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
   return native_array_result(status, out);
 }
 
-/* Whether the key is one integer an axis: setting one element is too short to release the GIL. */
-static bool is_one_element(PyObject *self, const key_items *k) {
-  bool integers = k->count == lib.array_rank(handle_of(self));
-  for (int i = 0; i < k->count; i++) {
-    integers = integers && k->items[i].kind == ND4C_INDEX_INTEGER;
-  }
-  return integers;
-}
-
+/* Setting one element is too short to release the GIL. */
 static nd4c_status set_items(PyObject *self, const key_items *k, const nd4c_array *value) {
   if (!is_long(handle_of(self)) || is_one_element(self, k)) {
     return lib.array_set(handle_of(self), k->items, k->count, value);
@@ -231,6 +274,27 @@ static bool take_value(PyObject *self, PyObject *value, native_operand *operand)
   return true;
 }
 
+static bool is_complex(nd4c_dtype dtype) {
+  return dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
+}
+
+/* Assigns a value of a dtype that the library does not take as it is: converted to the array's, as NumPy does, but for
+ * complex numbers, which would lose their imaginary part. */
+static nd4c_status set_cast(PyObject *self, const key_items *k, const nd4c_array *value) {
+  const nd4c_dtype wanted = lib.array_dtype(handle_of(self)), given = lib.array_dtype(value);
+  if (is_complex(given) || wanted == ND4C_UTF8 || given == ND4C_UTF8) {
+    return ND4C_DTYPE;
+  }
+  const nd4c_attr_value attr = {.kind = ND4C_ATTR_DTYPE, .as.i = wanted};
+  nd4c_array *cast = NULL;
+  nd4c_status status = lib.op_call_positional(NULL, ND4C_OP_cast, &value, 1, &attr, &cast);
+  if (status == ND4C_OK) {
+    status = set_items(self, k, cast);
+    lib.array_release(cast);
+  }
+  return status;
+}
+
 int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
   key_items k;
   if (value == NULL) {
@@ -245,6 +309,7 @@ int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
   }
   if (take_value(self, value, &operand)) {
     nd4c_status status = set_items(self, &k, operand.handle);
+    status = status == ND4C_DTYPE ? set_cast(self, &k, operand.handle) : status;
     native_operand_drop(&operand);
     result = status == ND4C_OK ? 0 : -1;
     if (status != ND4C_OK) {
@@ -258,6 +323,9 @@ int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
 PyObject *native_array_element(PyObject *self, Py_ssize_t index) {
   nd4c_array *out = NULL;
   const nd4c_index item = {.kind = ND4C_INDEX_INTEGER, .start = index};
+  if (lib.array_rank(handle_of(self)) == 1) {
+    return element_of(self, &item, 1);
+  }
   nd4c_status status = lib.array_get(handle_of(self), &item, 1, &out);
   return native_array_result(status, out);
 }

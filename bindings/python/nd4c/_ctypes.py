@@ -19,7 +19,7 @@ from nd4c._library import holding, releasing
 _handle_of = c_void_p.value.__get__
 _DTYPE_STATUS = 203
 _SLICE_NONE = -2 ** 63
-_WHERE = _abi.NUMBERS["where"]
+_WHERE, _CAST = _abi.NUMBERS["where"], _abi.NUMBERS["cast"]
 _registered = {}
 
 
@@ -454,6 +454,8 @@ class Array(c_void_p):
                                              _SLICE_NONE if stop is None else stop, 1 if step is None else step))
             elif kind is int:
                 out = _at(self, _integer_items(_INTEGER, key))
+                if out._address is not None and not _rank(out):
+                    return out.copy()
             else:
                 return _got(self, key)
         except struct.error:
@@ -468,7 +470,11 @@ class Array(c_void_p):
         if type(value) is not Array:
             operand = _operand(value, self)
             value = _registered["asarray"](value) if operand is NotImplemented else operand
-        status = _set(self, items, len(key) if type(key) is tuple else 1, value)
+        count = len(key) if type(key) is tuple else 1
+        status = _set(self, items, count, value)
+        if status == _DTYPE_STATUS and _is_assignable(value, self):
+            value = function(_CAST)(value, _dtype(self))
+            status = _set(self, items, count, value)
         if status:
             raise _error(status)
 
@@ -526,7 +532,16 @@ def _got(array, key):
     out = (_moved if kept else _at)(array, items)
     if out._address is None:
         raise _error(_code())
+    if not kept and not _rank(out) and type(key) is tuple and key and Ellipsis not in key:
+        return out.copy()  # like NumPy's scalars, an element does not change with the array: x[0], x[1] = x[1], x[0] swaps
     return out
+
+
+def _is_assignable(value, array):
+    """Whether assignment converts the value's dtype to the array's: all numbers but complex ones, which would lose their
+    imaginary part."""
+    kinds = _by_number[_dtype(value)].kind, _by_number[_dtype(array)].kind
+    return kinds[0] != "c" and "U" not in kinds
 
 
 _at, _moved = (_prototype(library, "nd4c_array_at", Array) for library in (holding, releasing))
