@@ -10,7 +10,7 @@ import types
 
 from . import standins
 
-_LOST, _CHECK, _STATIC = "__nd4c_lost__", "__nd4c_check__", "__nd4c_static__"
+_LOST, _CHECK, _STATIC, _EACH = ("__nd4c_%s__" % word for word in ("lost", "check", "static", "each"))
 
 
 class _Guard(ast.NodeTransformer):
@@ -29,7 +29,11 @@ class _Guard(ast.NodeTransformer):
                 isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
             return [statement]
         names = _bound(statement)
-        before = [made for one in _lists(statement) for made in self.elements(one)]
+        before = []
+        for node in _parameters(statement):
+            before += self.elements(node) if isinstance(node, (ast.List, ast.Tuple)) else []
+            if isinstance(node, ast.ListComp):
+                node.elt = _guarded_call(node.elt)
         if isinstance(statement, ast.ClassDef):
             self.path.append(statement.name)
             statement.body = self.body(statement.body)
@@ -38,7 +42,7 @@ class _Guard(ast.NodeTransformer):
             statement.value = ast.Call(ast.Name(_STATIC, ast.Load()), [statement.value], [])
         body = [statement]
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) and statement.name.lower().startswith("test"):
-            body += ast.parse("%s(%s)" % (_CHECK, statement.name)).body
+            body += ast.parse("%s(%s, %r)" % (_CHECK, statement.name, ".".join(self.path + [statement.name]))).body
         return before + [_tried(body, statement, [(name, ".".join(self.path + [name])) for name in names])]
 
     def elements(self, node):
@@ -68,14 +72,35 @@ def _tried(body, place, losses):
     return guard
 
 
-def _lists(statement):
-    """The lists and tuples of a statement that hold parameters: those of parametrize, and assigned ones."""
+def _guarded_call(node):
+    """An expression that is a placeholder where it fails. Inside of a comprehension only: a class's names are not seen there."""
+    call = ast.parse("%s(lambda: None, %r)" % (_EACH, ast.unparse(node)), mode="eval").body
+    call.args[0].body = node
+    return call
+
+
+def _each(make, source):
+    """What _guarded_call() calls."""
+    try:
+        return make()
+    except Exception as error:
+        return standins.Placeholder(error, source)
+
+
+def _parameters(statement):
+    """The lists, tuples and list comprehensions of a statement that hold parameters: those of parametrize, and assigned ones;
+    also where + joins them."""
     if isinstance(statement, ast.Assign):
         values = [statement.value]
     else:
         calls = [one for one in getattr(statement, "decorator_list", ()) if isinstance(one, ast.Call) and len(one.args) > 1]
         values = [one.args[1] for one in calls if getattr(one.func, "attr", "") == "parametrize"]
-    return [one for one in values if isinstance(one, (ast.List, ast.Tuple))]
+    while values:
+        value = values.pop()
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            values += [value.left, value.right]
+        elif isinstance(value, (ast.List, ast.Tuple, ast.ListComp)):
+            yield value
 
 
 def _bound(statement):
@@ -89,18 +114,6 @@ def _bound(statement):
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.append(node.id)
     return sorted(set(names))
-
-
-def _check(test):
-    """Raises if the parameters of a test could not be made. Generators of parameters run here, within the guard, and a
-    placeholder among rows of parameters becomes a row."""
-    for mark in getattr(test, "pytestmark", ()):
-        if mark.name != "parametrize" or len(mark.args) < 2:
-            continue
-        names = mark.args[0]
-        count = len(names.split(",") if isinstance(names, str) else names)
-        rows = [(row,) * count if isinstance(row, standins.Placeholder) and count > 1 else row for row in mark.args[1]]
-        object.__setattr__(mark, "args", (names, rows) + mark.args[2:])
 
 
 def _static(value):
@@ -121,16 +134,47 @@ class _Losses:
         spec.loader.exec_module(made)
         return made
 
+    def found(self, qualified):
+        """NumPy's own test or class of tests; None if there is none."""
+        found = self.reference
+        for part in qualified.split("."):
+            found = getattr(found, part, None)
+        return found
+
+    def check(self, test, qualified):
+        """Runs generators of a test's parameters, within the guard. A placeholder among rows of parameters becomes a row; where
+        a generator fails, placeholders stand for the rows that NumPy has from there on."""
+        for place, mark in enumerate(getattr(test, "pytestmark", ())):
+            if mark.name != "parametrize" or len(mark.args) < 2:
+                continue
+            names, values = mark.args[:2]
+            count = len(names.split(",") if isinstance(names, str) else names)
+            rows, error = _rows(values)
+            if error is not None:
+                theirs, _ = _rows(self.found(qualified).pytestmark[place].args[1])
+                rows += [standins.Placeholder(error, "") for _ in theirs[len(rows):]]
+            rows = [(row,) * count if isinstance(row, standins.Placeholder) and count > 1 else row for row in rows]
+            object.__setattr__(mark, "args", (names, rows) + mark.args[2:])
+
     def __call__(self, error, qualified):
         last = qualified.rpartition(".")[2]
         if not last.isidentifier() or not last.lower().startswith("test"):
             return standins.Placeholder(error, qualified if "(" in qualified else last)
-        found = self.reference
-        for part in qualified.split("."):
-            found = getattr(found, part, None)
+        found = self.found(qualified)
         if found is None:
             return standins.Placeholder(error, last)
         return _failing(found, "%s: %s" % (type(error).__name__, error))
+
+
+def _rows(values):
+    """The rows of parameters up to a failure, and the failure."""
+    rows = []
+    try:
+        for row in values:
+            rows.append(row)
+    except Exception as error:
+        return rows, error
+    return rows, None
 
 
 def _failing(reference, reason):
@@ -154,6 +198,8 @@ def load(path, name):
     tree.body = _Guard().body(tree.body)
     made = types.ModuleType(name)
     made.__file__ = str(path)
-    made.__builtins__ = dict(vars(builtins), __import__=standins.import_, **{_LOST: _Losses(path), _CHECK: _check, _STATIC: _static})
+    losses = _Losses(path)
+    own = {_LOST: losses, _CHECK: losses.check, _STATIC: _static, _EACH: _each}
+    made.__builtins__ = dict(vars(builtins), __import__=standins.import_, **own)
     exec(compile(ast.fix_missing_locations(tree), str(path), "exec"), vars(made))
     return made
