@@ -1,5 +1,5 @@
-"""One call of NumPy's function and of nd4c.numpy's of the same name: results must agree in values, dtype and shape, and what NumPy
-refuses must be refused with an error of the same class."""
+"""One call of NumPy's function and of nd4c.numpy's of the same name: results must agree in values, dtype and shape, and
+what NumPy refuses must be refused with an error of the same class."""
 import warnings
 
 import numpy as np
@@ -39,7 +39,8 @@ def same(name, *arguments, tolerance=0.0, absolute=0.0, **named):
     """Calls both and compares; ulp and absolute tolerances as in values.check."""
     wanted = wanted_of(name, arguments, named)
     try:
-        got = function(name)(*[to_nd4c(one) for one in arguments], **{key: to_nd4c(value) for key, value in named.items()})
+        options = {key: to_nd4c(value) for key, value in named.items()}
+        got = function(name)(*[to_nd4c(one) for one in arguments], **options)
     except Exception as error:
         got = error
     try:
@@ -49,7 +50,8 @@ def same(name, *arguments, tolerance=0.0, absolute=0.0, **named):
             assert not isinstance(got, Exception), "raises"
             check(got, wanted, tolerance, absolute=absolute)
     except AssertionError as error:
-        raise AssertionError("%s: %s\nhere %r\nNumPy %r" % (described(name, arguments, named), error, got, wanted)) from None
+        raise AssertionError("%s: %s\nhere %r\nNumPy %r"
+                             % (described(name, arguments, named), error, got, wanted)) from None
 
 
 def refused_alike(name, got, wanted):

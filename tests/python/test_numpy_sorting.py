@@ -95,9 +95,9 @@ def test_searchsorted():
     same("searchsorted", [1, 2, 3], 2.5)
     same("searchsorted", [1, 2, np.nan], [np.nan, 5])
     same("searchsorted", [], [1, 2])
-    for arguments in (([1, 2], 1, "middle"), ([1, 2], 1, "left", [0.0, 1]), ([1, 2], 1, "left", [0]), ([1, 2], 1, "left", [0, 5]),
-                      ([[1, 2]], 1)):
-        same("searchsorted", *arguments)
+    for side, sorter in (("middle", None), ("left", [0.0, 1]), ("left", [0]), ("left", [0, 5])):
+        same("searchsorted", [1, 2], 1, side, sorter)
+    same("searchsorted", [[1, 2]], 1)
 
 
 def test_isin():
@@ -141,16 +141,16 @@ def test_take_along_axis():
         same("take_along_axis", a, np.argsort(a, axis), axis)
         same("take_along_axis", a, np.argmax(a, axis, keepdims=True).astype("uint8"), axis)
     same("take_along_axis", a, np.argsort(a, None), None)
-    for arguments in ((a, np.array([0, 1]), 0), (a, np.array([[0.5]]), 0), (a, np.array([[9]]), 0), (a, np.array([[0]]), 5)):
-        same("take_along_axis", *arguments)
+    for indices, axis in (([0, 1], 0), ([[0.5]], 0), ([[9]], 0), ([[0]], 5)):
+        same("take_along_axis", a, np.array(indices), axis)
 
 
 def test_where():
     rng = np.random.default_rng(9)
     for one, other in itertools.product(EVERY, EVERY):
         same("where", rng.random((3, 4)) < 0.5, make(rng, (3, 4), one), make(rng, (4,), other))
-    for arguments in (([1, 0], 2, 3), ([1, 0], 2.5, 3), (True, [1, 2], 3), ([True, False], 1j, 2), ([0.0, 2.0], [1, 2], [3.5, 4]),
-                      (np.array([[1, 0], [0, 1]]),), ([1, 0], 2), ([True, False], [1, 2, 3], 4)):
+    for arguments in (([1, 0], 2, 3), ([1, 0], 2.5, 3), (True, [1, 2], 3), ([True, False], 1j, 2), ([1, 0], 2),
+                      ([0.0, 2.0], [1, 2], [3.5, 4]), (np.array([[1, 0], [0, 1]]),), ([True, False], [1, 2, 3], 4)):
         same("where", *arguments)
 
 

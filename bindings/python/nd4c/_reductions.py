@@ -1,7 +1,8 @@
 """Sums, means, extrema and their like over axes, and running sums: the standard's reductions with NumPy's arguments.
 
-Each function tries the op at once where its arguments are an Array and axes. What the op refuses (lists, masks of elements,
-axes out of range, dtypes without an order in C) takes the longer way, which computes it or raises NumPy's error."""
+Each function tries the op at once where its arguments are an Array and axes. What the op refuses (lists, masks of
+elements, axes out of range, dtypes without an order in C) takes the longer way, which computes it or raises NumPy's
+error."""
 import builtins as _builtins
 
 from nd4c import _dtypes
@@ -18,10 +19,10 @@ _bool, _uint8, _float32, _float64 = [_dtypes.by_name[_name] for _name in ("bool"
 _REFUSED = (IndexError, TypeError)  # what an op raises for arguments that the longer way may take
 
 
-# -- what the reductions share ------------------------------------------------------------------------------------------
+# -- what the reductions share ---------------------------------------------------------------------------------------
 
 def axes_of(axis, ndim, where):
-    """The axes to reduce, counted from the front; None names all. A 0-d array has the axes 0 and -1 here, as in NumPy."""
+    """The axes to reduce, counted from the front; None names all. 0-d arrays have the axes 0 and -1, as in NumPy."""
     return () if not ndim and axis in (0, -1) else _normalize_axes(axis, ndim, where)
 
 
@@ -65,10 +66,10 @@ def last_axis(x, axes, keepdims=False):
     return rows, tuple([1 if axis in axes else n for axis, n in enumerate(x.shape)]) if keepdims else rest
 
 
-# -- sums and products --------------------------------------------------------------------------------------------------
+# -- sums and products -----------------------------------------------------------------------------------------------
 
 def _dtype_of_out(x, out, name):
-    """The dtype that a sum is computed in: that of the array given for it, where elements become it without losing their kind."""
+    """The dtype that a sum is computed in: that of out, where elements become it without losing their kind."""
     into = _output(out, name)
     return into.dtype if into is not None and _castable(x.dtype, into.dtype) else None
 
@@ -124,7 +125,7 @@ prod = _total("prod", 1, "multiply", """Product over axes (None: all).
     """)
 
 
-# -- extrema ------------------------------------------------------------------------------------------------------------
+# -- extrema ---------------------------------------------------------------------------------------------------------
 
 def _extreme(name, doc):
     call = _op(name)
@@ -139,7 +140,8 @@ def _extreme(name, doc):
         axes = axes_of(axis, x.ndim, name)
         if where is not True:
             if initial is None:
-                raise ValueError("%s: a reduction with where needs initial, because it may be left with no element" % name)
+                raise ValueError("%s: a reduction with where needs initial, because it may be left with no element"
+                                 % name)
             x = masked(x, where, initial, name)
         if initial is None:
             return _finish(_ordered(call, x, axes, keepdims), out, "unsafe", name)
@@ -152,8 +154,8 @@ def _extreme(name, doc):
 
 
 def _ordered(call, x, axes, keepdims):
-    """The op on dtypes that C does not order, too: bools count as 0 and 1, complex numbers order by real and then imaginary
-    part; NaN wins."""
+    """The op on dtypes that C does not order, too: bools count as 0 and 1, complex numbers order by real and then
+    imaginary part; NaN wins."""
     if x.dtype.kind == "b":
         return _cast(call(_cast(x, _uint8), axes, keepdims), _bool)
     if x.dtype.kind != "c":
@@ -190,7 +192,7 @@ min = _extreme("min", """Smallest element over axes (None: all).
     """)
 
 
-# -- truth --------------------------------------------------------------------------------------------------------------
+# -- truth -----------------------------------------------------------------------------------------------------------
 
 def _truth(name, identity, doc):
     call = _op(name)
@@ -211,7 +213,8 @@ def _truth(name, identity, doc):
 all = _truth("all", True, """Whether all elements over axes (None: all) are other than 0.
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
-    Dtypes: numbers and bool; the result is bool, True for no element. Elements where the mask `where` is False do not count.
+    Dtypes: numbers and bool; the result is bool, True for no element. Elements where the mask `where` is False do not
+    count.
     Errors: AxisError if an axis is out of range; TypeError for strings.
 
     >>> nd4c.all([[True, False], [True, True]], axis=1)
@@ -220,7 +223,8 @@ all = _truth("all", True, """Whether all elements over axes (None: all) are othe
 any = _truth("any", False, """Whether any element over axes (None: all) is other than 0.
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
-    Dtypes: numbers and bool; the result is bool, False for no element. Elements where the mask `where` is False do not count.
+    Dtypes: numbers and bool; the result is bool, False for no element. Elements where the mask `where` is False do not
+    count.
     Errors: AxisError if an axis is out of range; TypeError for strings.
 
     >>> nd4c.any([[0, 0], [0, 2]], axis=1)
@@ -228,7 +232,7 @@ any = _truth("any", False, """Whether any element over axes (None: all) is other
     """)
 
 
-# -- means and variances ------------------------------------------------------------------------------------------------
+# -- means and variances ---------------------------------------------------------------------------------------------
 
 _mean, _var, _std = _op("mean"), _op("var"), _op("std")
 
@@ -269,7 +273,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """
     if type(a) is Array and dtype is None and out is None and where is True:
         try:
-            return _mean(_cast(a, _float64) if a.dtype.kind in "biu" else a, None if axis is None else _axes(axis), keepdims)
+            return _mean(_cast(a, _float64) if a.dtype.kind in "biu" else a, _axes(axis), keepdims)
         except _REFUSED:
             pass
     x = _averaged(_as_array(a, "mean"), dtype)
@@ -311,8 +315,8 @@ def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, cor
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """Variance over axes (None: all): the mean of |a - mean|**2, divided by the number of elements minus ddof.
 
-    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a; a mean that
-    the caller already has is given with its axes kept. correction is the standard's name of ddof.
+    Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a; a mean
+    that the caller already has is given with its axes kept. correction is the standard's name of ddof.
     Dtypes: numbers; integers and bool give float64, complex numbers the floats of their parts, others their own.
     Where the divisor is 0 the result is NaN (infinite if the sum is not 0).
     Errors: ValueError for both ddof and correction; AxisError if an axis is out of range; TypeError for strings.
@@ -325,7 +329,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
-            return _var(_cast(a, _float64) if a.dtype.kind in "biu" else a, None if axis is None else _axes(axis), keepdims,
+            return _var(_cast(a, _float64) if a.dtype.kind in "biu" else a, _axes(axis), keepdims,
                         float(ddof if correction is None else correction))
         except _REFUSED:
             pass
@@ -345,14 +349,14 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
-            return _std(_cast(a, _float64) if a.dtype.kind in "biu" else a, None if axis is None else _axes(axis), keepdims,
+            return _std(_cast(a, _float64) if a.dtype.kind in "biu" else a, _axes(axis), keepdims,
                         float(ddof if correction is None else correction))
         except _REFUSED:
             pass
     return _variance("std", _std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-# -- running sums and differences ---------------------------------------------------------------------------------------
+# -- running sums and differences ------------------------------------------------------------------------------------
 
 def _running(name, doc):
     call = _op(name)
@@ -377,7 +381,8 @@ cumulative_sum = _running("cumulative_sum", """Sums of the elements up to each o
 
     Shapes: that of x; an array of one axis need not name it; include_initial: one element longer, a 0 first.
     Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element is cast to it first.
-    Errors: ValueError if x has several axes and none is named; AxisError if the axis is out of range; TypeError for strings.
+    Errors: ValueError if x has several axes and none is named; AxisError if the axis is out of range; TypeError for
+    strings.
     NumPy's cumsum flattens x instead.
 
     >>> nd4c.cumulative_sum([1, 2, 3])
@@ -389,7 +394,8 @@ cumulative_prod = _running("cumulative_prod", """Products of the elements up to 
 
     Shapes: that of x; an array of one axis need not name it; include_initial: one element longer, a 1 first.
     Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each element is cast to it first.
-    Errors: ValueError if x has several axes and none is named; AxisError if the axis is out of range; TypeError for strings.
+    Errors: ValueError if x has several axes and none is named; AxisError if the axis is out of range; TypeError for
+    strings.
     NumPy's cumprod flattens x instead.
 
     >>> nd4c.cumulative_prod([1, 2, 3])

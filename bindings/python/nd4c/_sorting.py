@@ -15,7 +15,7 @@ from nd4c._support import (
     op as _op, output as _output)
 
 _bool, _uint8, _int64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "int64")]
-_REFUSED = (IndexError, TypeError, ValueError)  # what an op raises for arguments that the longer way takes, or words better
+_REFUSED = (IndexError, TypeError, ValueError)  # what an op raises where the longer way computes it or words it better
 
 
 def flattened(x):
@@ -23,7 +23,7 @@ def flattened(x):
     return x if x.ndim == 1 else _op("reshape")(x, (x.size,))
 
 
-# -- extrema's places ---------------------------------------------------------------------------------------------------
+# -- extrema's places ------------------------------------------------------------------------------------------------
 
 def _arg(name, largest, doc):
     call = _op(name)
@@ -36,7 +36,8 @@ def _arg(name, largest, doc):
                 pass
         x = _as_array(a, name)
         if out is not None and not _castable(_output(out, name).dtype, _int64, "same_kind"):
-            raise TypeError("%s: out holds %s, it needs an integer dtype for indices" % (name, _output(out, name).dtype.name))
+            raise TypeError("%s: out holds %s, it needs an integer dtype for indices"
+                            % (name, _output(out, name).dtype.name))
         if axis is None:
             place, rows = 0, flattened(x)
         else:
@@ -82,7 +83,8 @@ def _place_of_extreme(call, x, axis, keepdims, largest):
 argmax = _arg("argmax", True, """Index of the first largest element along an axis; None: in a flattened.
 
     Shapes: a of any shape; the result without the axis, or with length 1 if keepdims.
-    Dtypes: numbers and bool; the result is int64. Complex numbers order by real, then imaginary part; NaN counts as largest.
+    Dtypes: numbers and bool; the result is int64. Complex numbers order by real, then imaginary part; NaN counts as
+    largest.
     Errors: ValueError for an empty axis; AxisError if the axis is out of range; TypeError for strings.
 
     >>> nd4c.argmax([[1, 5, 3], [7, 2, 7]], axis=1)
@@ -91,7 +93,8 @@ argmax = _arg("argmax", True, """Index of the first largest element along an axi
 argmin = _arg("argmin", False, """Index of the first smallest element along an axis; None: in a flattened.
 
     Shapes: a of any shape; the result without the axis, or with length 1 if keepdims.
-    Dtypes: numbers and bool; the result is int64. Complex numbers order by real, then imaginary part; NaN counts as smallest.
+    Dtypes: numbers and bool; the result is int64. Complex numbers order by real, then imaginary part; NaN counts as
+    smallest.
     Errors: ValueError for an empty axis; AxisError if the axis is out of range; TypeError for strings.
 
     >>> nd4c.argmin([[1, 5, 3], [7, 2, 2]], axis=1)
@@ -99,7 +102,7 @@ argmin = _arg("argmin", False, """Index of the first smallest element along an a
     """)
 
 
-# -- what is not 0 ------------------------------------------------------------------------------------------------------
+# -- what is not 0 ---------------------------------------------------------------------------------------------------
 
 def count_nonzero(a, axis=None, *, keepdims=False):
     """How many elements over axes (None: all) are not 0.
@@ -130,22 +133,23 @@ def nonzero(a):
     """
     x = _as_array(a, "nonzero")
     if not x.ndim:
-        raise ValueError("nonzero: an array without axes has no indices; reshape it to (1,) first")
+        raise ValueError("nonzero: Calling nonzero on 0d arrays is not allowed; reshape to (1,) first")
     found = _op("nonzero")(x)
     if type(found) is tuple:
         return found
     return unstack(found, axis=0)
 
 
-# -- searching ----------------------------------------------------------------------------------------------------------
+# -- searching -------------------------------------------------------------------------------------------------------
 
 def searchsorted(a, v, side="left", sorter=None):
     """Where v's elements go into the sorted a: before equal ones, or behind them if side is "right".
 
-    Shapes: a of one axis; the result has v's shape. sorter holds the indices that sort a (argsort), for an a that is not sorted.
+    Shapes: a of one axis; the result has v's shape. sorter holds the indices that sort a (argsort), for an a that is
+    not sorted.
     Dtypes: numbers and bool, compared in the dtype that both share; the result is int64.
-    Errors: ValueError for another side, or a sorter of another length or with an index out of range; TypeError for strings
-    or a sorter that does not hold integers.
+    Errors: ValueError for another side, or a sorter of another length or with an index out of range; TypeError for
+    strings or a sorter that does not hold integers.
 
     >>> nd4c.searchsorted([1, 2, 3, 5], [2, 4])
     array([1, 3])
@@ -229,12 +233,13 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     if kind == "table":
         for x in (_as_array(element, "isin"), _as_array(test_elements, "isin")):
             if x.dtype.kind not in "biu":
-                raise ValueError("isin: kind='table' is for integers and bool, not for %s; leave kind out" % x.dtype.name)
+                raise ValueError("isin: kind='table' is for integers and bool, not for %s; leave kind out"
+                                 % x.dtype.name)
     x, wanted = _shared_dtype(element, test_elements, "isin")
     return _op("isin")(x, wanted, _builtins.bool(invert))
 
 
-# -- distinct elements --------------------------------------------------------------------------------------------------
+# -- distinct elements -----------------------------------------------------------------------------------------------
 
 UniqueAllResult = namedtuple("UniqueAllResult", "values indices inverse_indices counts")
 UniqueCountsResult = namedtuple("UniqueCountsResult", "values counts")
@@ -256,7 +261,8 @@ def unique_all(x):
 def unique_counts(x):
     """The distinct elements in order, and the count of each.
 
-    Shapes: both results have one axis. Dtypes: values x's, counts int64. Each NaN is distinct. Errors: TypeError for strings.
+    Shapes: both results have one axis. Dtypes: values x's, counts int64. Each NaN is distinct. Errors: TypeError for
+    strings.
 
     >>> nd4c.unique_counts([3, 1, 3])
     UniqueCountsResult(values=array([1, 3]), counts=array([1, 2]))
@@ -267,7 +273,8 @@ def unique_counts(x):
 def unique_inverse(x):
     """The distinct elements in order, and for each element of x its number: values[inverse_indices] is x.
 
-    Shapes: values has one axis, inverse_indices x's shape. Dtypes: values x's, inverse_indices int64. Each NaN is distinct.
+    Shapes: values has one axis, inverse_indices x's shape. Dtypes: values x's, inverse_indices int64. Each NaN is
+    distinct.
     Errors: TypeError for strings.
 
     >>> nd4c.unique_inverse([3, 1, 3]).inverse_indices
@@ -287,7 +294,7 @@ def unique_values(x):
     return _op("unique_values")(_as_array(x, "unique_values"))
 
 
-# -- sorting ------------------------------------------------------------------------------------------------------------
+# -- sorting ---------------------------------------------------------------------------------------------------------
 
 _KINDS = {"q": "quicksort", "h": "heapsort", "m": "mergesort", "s": "stable"}
 
@@ -350,14 +357,14 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     return _sorted_by("sort", a, axis, kind, order, stable, descending)
 
 
-# -- picking ------------------------------------------------------------------------------------------------------------
+# -- picking ---------------------------------------------------------------------------------------------------------
 
 def take(a, indices, axis=None, out=None, mode="raise"):
     """a's slices at indices along an axis; None: elements of a flattened.
 
     Shapes: the axis becomes indices' shape. Dtypes: that of a; indices hold integers.
-    mode: what an index out of range does: "raise" an IndexError, "wrap" around, or "clip" to the ends (where negative ones
-    become 0).
+    mode: what an index out of range does: "raise" an IndexError, "wrap" around, or "clip" to the ends (where negative
+    ones become 0).
     Errors: IndexError; AxisError if the axis is out of range; TypeError for indices that are no integers.
 
     >>> nd4c.take([10, 20, 30], [2, 0])
@@ -391,7 +398,8 @@ def _brought_in(places, extent, mode):
 def take_along_axis(arr, indices, axis=-1):
     """arr[..., indices[..., i, ...], ...]: an index for each place of the result; None: of arr flattened.
 
-    Shapes: indices has as many axes as arr, and broadcasts with it but for the axis. Dtypes: that of arr; indices hold integers.
+    Shapes: indices has as many axes as arr, and broadcasts with it but for the axis. Dtypes: that of arr; indices hold
+    integers.
     Errors: IndexError for an index out of range or indices that are no integers; ValueError for another number of axes.
 
     >>> x = nd4c.asarray([[3, 1, 2], [4, 6, 5]])
@@ -406,7 +414,8 @@ def take_along_axis(arr, indices, axis=-1):
         x, axis = flattened(x), 0
     axis = _normalize_axis(axis, x.ndim, "take_along_axis")
     if places.ndim != x.ndim:
-        raise ValueError("take_along_axis: indices have %d axes, the array %d; they need as many" % (places.ndim, x.ndim))
+        raise ValueError("take_along_axis: indices have %d axes, the array %d; they need as many"
+                         % (places.ndim, x.ndim))
     return _op("take_along_axis")(x, _whole(places, "take_along_axis"), axis)
 
 

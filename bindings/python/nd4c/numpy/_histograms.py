@@ -1,4 +1,4 @@
-"""Histograms of one and several variables, and the rules that choose their bins: a part of the chapter _statistics.py."""
+"""Histograms of one and several variables, and the rules that choose their bins: a part of _statistics.py's chapter."""
 import builtins as _builtins
 import math as _math
 from operator import index as _index
@@ -17,7 +17,7 @@ __all__ = ["histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
 _int64, _float64 = _dtypes.DEFAULTS[int], _dtypes.DEFAULTS[float]
 
 
-# -- rules for the width of bins ----------------------------------------------------------------------------------------
+# -- rules for the width of bins -------------------------------------------------------------------------------------
 
 def _spread(x):
     """Largest minus smallest element, in Python's integers, which do not wrap."""
@@ -76,7 +76,7 @@ _WIDTHS = {
 }
 
 
-# -- edges --------------------------------------------------------------------------------------------------------------
+# -- edges -----------------------------------------------------------------------------------------------------------
 
 def _samples(name, a, weights):
     """The elements and their weights, flattened."""
@@ -111,7 +111,8 @@ def _ends(name, x, range):
 def _automatic(name, x, rule, range, ends):
     """How many bins a rule makes."""
     if rule not in _WIDTHS:
-        raise ValueError("%s: %r is not a valid estimator for bins; there are %s" % (name, rule, ", ".join(sorted(_WIDTHS))))
+        raise ValueError("%s: %r is not a valid estimator for bins; there are %s"
+                         % (name, rule, ", ".join(sorted(_WIDTHS))))
     if range is not None:
         low, high = [asarray(end, dtype=_float64) for end in ends]
         wide = _cast(x, _float64)
@@ -164,7 +165,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     Shapes: a of any shape; the result has one axis, an element longer than there are bins.
     Dtypes: real numbers; edges are a's dtype, float64 for integers, or that of the bins given.
     bins: how many; their edges; or a rule: "auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "sturges".
-    Errors: ValueError for another rule, falling edges, or a range that is not finite; TypeError for a rule with weights.
+    Errors: ValueError for another rule, falling edges, or a range that is not finite; TypeError for a rule with
+    weights.
 
     >>> np.histogram_bin_edges([0, 1, 4], bins=4)
     array([0., 1., 2., 3., 4.])
@@ -173,7 +175,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     return _edges("histogram_bin_edges", x, bins, range, w)
 
 
-# -- counts -------------------------------------------------------------------------------------------------------------
+# -- counts ----------------------------------------------------------------------------------------------------------
 
 def _places(x, edges):
     """The bin of each element, counted from 1; 0 below the first edge, one more than there are bins above the last."""
@@ -186,8 +188,8 @@ def _weighed(places, weights, length):
     if weights is None:
         return _op("bincount")(places, None, length, length)
     if weights.dtype.kind == "c":
-        parts = [_op("bincount")(places, _cast(_op(part)(weights), _float64), length, length) for part in ("real", "imag")]
-        return _cast(_op("view_as_complex")(_op("stack")(parts, -1)), weights.dtype)
+        parts = [_weighed(places, _op(part)(weights), length) for part in ("real", "imag")]
+        return _op("view_as_complex")(_op("stack")(parts, -1))
     return _cast(_op("bincount")(places, _cast(weights, _float64), length, length), weights.dtype)
 
 
@@ -218,8 +220,8 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
     """How many of the points (x, y) lie in each bin of a grid, and the grid's edges of x and of y.
 
     Shapes: x and y of one axis and one length; the counts have the bins of x as rows, those of y as columns.
-    Dtypes: real numbers; the results are float64. bins: a number or edges, for both or one each; range, density and weights as
-    in np.histogramdd.
+    Dtypes: real numbers; the results are float64. bins: a number or edges, for both or one each; range, density and
+    weights as in np.histogramdd.
     Errors: ValueError if x and y have different lengths.
 
     >>> np.histogram2d([0, 0, 1], [0, 1, 1], bins=2)[0]
@@ -249,7 +251,8 @@ def _grid(samples, bins, range):
         bins = [bins] * len(samples)
     range = [None] * len(samples) if range is None else list(range)
     if len(range) != len(samples):
-        raise ValueError("histogramdd: range must have one entry per dimension, %d; it has %d" % (len(samples), len(range)))
+        raise ValueError("histogramdd: range must have one entry per dimension, %d; it has %d"
+                         % (len(samples), len(range)))
     grid = []
     for i, (x, chosen, ends) in enumerate(zip(samples, bins, range)):
         label = "bins[%d]" % i
@@ -268,12 +271,14 @@ def _grid(samples, bins, range):
 
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
-    """How many points lie in each bin of a grid of several dimensions (or the sum of their weights), and the edges of each.
+    """How many points lie in each bin of a grid of several dimensions (or the sum of their weights), and the edges of
+    each.
 
-    Shapes: sample is an array of one row a point, or a list of the coordinates of each dimension; weights have one element a point.
+    Shapes: sample is an array of one row a point, or a list of the coordinates of each dimension; weights have one
+    element a point.
     Dtypes: real numbers; the results are float64.
-    bins: a number, or a number or edges for each dimension; range: outer edges or None for each. density: divided by the total
-    and by the bin's volume.
+    bins: a number, or a number or edges for each dimension; range: outer edges or None for each. density: divided by
+    the total and by the bin's volume.
     Errors: ValueError for bins or ranges of another number of dimensions, or falling edges.
 
     >>> hist, edges = np.histogramdd(([0.0, 1.0, 1.0], [0.0, 1.0, 0.0]), bins=(2, 2))

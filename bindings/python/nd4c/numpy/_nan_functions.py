@@ -1,18 +1,20 @@
-"""NumPy's reductions that leave NaN out. What they reduce is ordinary: the sums of an array with 0 where it is NaN, the extrema
-with an infinity there. Nothing warns: what has no element but NaN gives NaN."""
+"""NumPy's reductions that leave NaN out. What they reduce is ordinary: the sums of an array with 0 where it is NaN, the
+extrema with an infinity there. Nothing warns: what has no element but NaN gives NaN."""
 from nd4c import _dtypes
 from nd4c._arguments import axes as _axes
 from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._reductions import (
-    axes_of, cumulative_prod, cumulative_sum, mask_of, max as _max, mean as _mean, min as _min, prod, std, sum as _sum, var)
+    axes_of, cumulative_prod, cumulative_sum, mask_of, max as _max, mean as _mean, min as _min, prod, std, sum as _sum,
+    var)
 from nd4c._sorting import argmax, argmin
-from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op
+from nd4c._support import (
+    as_array as _as_array, cast as _cast, finish as _finish, normalize_axis as _normalize_axis, op as _op)
 from nd4c.numpy._quantiles import median_of, quantiles
 from nd4c.numpy._running import running
 
-__all__ = ["nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
-           "nanprod", "nanquantile", "nanstd", "nansum", "nanvar"]
+__all__ = ["nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
+           "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar"]
 
 _float64 = _dtypes.DEFAULTS[float]
 
@@ -34,7 +36,7 @@ def _plain(name, a, axis, keepdims, where, *others):
     return None
 
 
-# -- sums ---------------------------------------------------------------------------------------------------------------
+# -- sums ------------------------------------------------------------------------------------------------------------
 
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """Sum over axes (None: all) in which NaN counts as 0.
@@ -88,7 +90,7 @@ def nancumprod(a, axis=None, dtype=None, out=None):
     return running(cumulative_prod, "nancumprod", _replaced(_as_array(a, "nancumprod"), 1), axis, dtype, out)
 
 
-# -- extrema ------------------------------------------------------------------------------------------------------------
+# -- extrema ---------------------------------------------------------------------------------------------------------
 
 def _extreme(name, reduce, beyond, a, axis, out, keepdims, initial, where):
     """nanmax and nanmin: `beyond` is the infinity that never wins."""
@@ -101,8 +103,9 @@ def _extreme(name, reduce, beyond, a, axis, out, keepdims, initial, where):
         return reduce(x, axis, out, keepdims, initial, where)
     unknown = _op("is_nan")(x)
     result = reduce(_replaced(x, beyond), axis, None, keepdims, initial, where)
-    lost = _op("all")(unknown if where is True else _op("logical_or")(unknown, _op("logical_not")(mask_of(where, x.shape, name))),
-                      axis, keepdims)
+    if where is not True:
+        unknown = _op("logical_or")(unknown, _op("logical_not")(mask_of(where, x.shape, name)))
+    lost = _op("all")(unknown, axis, keepdims)
     if initial is None:
         result = _op("where")(lost, asarray(float("nan"), dtype=result.dtype), result)
     return _finish(result, out, "unsafe", name)
@@ -166,7 +169,7 @@ def nanargmin(a, axis=None, out=None, *, keepdims=False):
     return _place("nanargmin", argmin, float("inf"), a, axis, out, keepdims)
 
 
-# -- means --------------------------------------------------------------------------------------------------------------
+# -- means -----------------------------------------------------------------------------------------------------------
 
 def _known(x, where, name):
     """The mask of the elements that count."""
@@ -179,15 +182,18 @@ def _check_dtypes(name, x, dtype, out):
     if x.dtype.kind not in "fc":
         return
     if dtype is not None and _dtypes.of(dtype).kind not in "fc":
-        raise TypeError("%s: dtype must be inexact for an array of %s, not %s" % (name, x.dtype.name, _dtypes.of(dtype).name))
+        raise TypeError("%s: dtype must be inexact for an array of %s, not %s"
+                        % (name, x.dtype.name, _dtypes.of(dtype).name))
     if out is not None and _dtypes.of(out.dtype).kind not in "fc":
-        raise TypeError("%s: out must be inexact for an array of %s, not %s" % (name, x.dtype.name, _dtypes.of(out.dtype).name))
+        raise TypeError("%s: out must be inexact for an array of %s, not %s"
+                        % (name, x.dtype.name, _dtypes.of(out.dtype).name))
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """Arithmetic mean over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
-    Shapes, dtypes, arguments: those of nd4c.mean. Errors: those of nd4c.mean; TypeError for an integer dtype or out of floats.
+    Shapes, dtypes, arguments: those of nd4c.mean. Errors: those of nd4c.mean; TypeError for an integer dtype or out of
+    floats.
 
     >>> np.nanmean([[1, np.nan], [3, 2]], axis=1)
     array([1. , 2.5])
@@ -223,7 +229,8 @@ def _spread(name, reduce, a, axis, dtype, out, ddof, keepdims, where, mean, corr
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """Variance over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
-    Shapes, dtypes, arguments: those of nd4c.var. Errors: those of nd4c.var; TypeError for an integer dtype or out of floats.
+    Shapes, dtypes, arguments: those of nd4c.var. Errors: those of nd4c.var; TypeError for an integer dtype or out of
+    floats.
 
     >>> np.nanvar([1, np.nan, 3])
     array(1.)
@@ -234,7 +241,8 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """Standard deviation over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
-    Shapes, dtypes, arguments: those of nd4c.std. Errors: those of nd4c.std; TypeError for an integer dtype or out of floats.
+    Shapes, dtypes, arguments: those of nd4c.std. Errors: those of nd4c.std; TypeError for an integer dtype or out of
+    floats.
 
     >>> np.nanstd([1, np.nan, 3])
     array(1.)
@@ -242,7 +250,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     return _spread("nanstd", std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-# -- middles ------------------------------------------------------------------------------------------------------------
+# -- middles ---------------------------------------------------------------------------------------------------------
 
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Median over axes (None: all) of the elements that are not NaN; NaN if there are none.

@@ -1,6 +1,7 @@
 """Quantiles, percentiles and medians, with and without NaN: what _statistics.py and _nan_functions.py offer.
 
-All are computed from the sorted axis: a method says which place, possibly between two elements, a quantile has among n."""
+All are computed from the sorted axis: a method says which place, possibly between two elements, a quantile has among
+n."""
 from nd4c import _dtypes
 from nd4c._core import Array
 from nd4c._creation import asarray
@@ -12,7 +13,7 @@ from nd4c._support import as_array as _as_array, cast as _cast, finish as _finis
 _float64, _int64, _uint8 = _dtypes.DEFAULTS[float], _dtypes.DEFAULTS[int], _dtypes.by_name["uint8"]
 
 
-# -- methods: the place of the quantiles q among n sorted elements, counted from 0 ------------------------------------------
+# -- methods: the place of the quantiles q among n sorted elements, counted from 0 -----------------------------------
 
 def _between(alpha, beta):
     """The continuous methods of Hyndman and Fan: places are linear in q, with two plotting parameters."""
@@ -61,7 +62,7 @@ _CONTINUOUS = {
 }
 
 
-# -- arguments ----------------------------------------------------------------------------------------------------------
+# -- arguments -------------------------------------------------------------------------------------------------------
 
 def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan):
     """quantile, percentile and their nan forms: `scale` is what q counts to, 1 or 100."""
@@ -69,7 +70,8 @@ def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan
     if x.dtype.kind not in "biuf":
         raise TypeError("%s: a must be an array of real numbers, not %s" % (name, x.dtype.name))
     if method not in _CONTINUOUS and method not in _DISCRETE:
-        raise ValueError("%s: method is %r; it may be one of %s" % (name, method, ", ".join(sorted({**_DISCRETE, **_CONTINUOUS}))))
+        raise ValueError("%s: method is %r; it may be one of %s"
+                         % (name, method, ", ".join(sorted({**_DISCRETE, **_CONTINUOUS}))))
     wanted = x.dtype if type(q) in (int, float) and x.dtype.kind == "f" else None
     q = _as_array(q, name)
     if q.ndim > 2:
@@ -77,10 +79,12 @@ def quantiles(name, a, q, scale, axis, out, method, keepdims, weights, skips_nan
     if q.dtype.kind not in "biuf":
         raise TypeError("%s: q holds real numbers, not %s" % (name, q.dtype.name))
     if wanted is None:
-        wanted = q.dtype if q.dtype.kind == "f" else result_type(q, x) if scale == 100 and x.dtype.kind == "f" else _float64
+        divided = scale == 100 and x.dtype.kind == "f"
+        wanted = q.dtype if q.dtype.kind == "f" else result_type(q, x) if divided else _float64
     places = _cast(q, _float64) / scale if scale != 1 else _cast(q, _float64)
     if not _within_unit(places):
-        raise ValueError("%s: %s must be in the range [0, %d]" % (name, "Quantiles" if scale == 1 else "Percentiles", scale))
+        raise ValueError("%s: %s must be in the range [0, %d]"
+                         % (name, "Quantiles" if scale == 1 else "Percentiles", scale))
     axes = axes_of(axis, x.ndim, name)
     rows, shape = last_axis(x, axes, keepdims)
     flat = _op("reshape")(places, (places.size,))
@@ -102,7 +106,7 @@ def _within_unit(q):
     return float(_op("min")(q, None, False)) >= 0 and float(_op("max")(q, None, False)) <= 1
 
 
-# -- without weights ----------------------------------------------------------------------------------------------------
+# -- without weights -------------------------------------------------------------------------------------------------
 
 def _unweighted(rows, q, method, q_dtype, skips_nan):
     """Quantiles along the last axis, which becomes that of q."""
@@ -120,14 +124,15 @@ def _unweighted(rows, q, method, q_dtype, skips_nan):
             unknown, count = _op("equal")(known, asarray(0)), _cast(known, _float64)
         else:
             unknown = _op("is_nan")(rows[..., -1:])
-    picked = _interpolated(rows, q, count, method, q_dtype) if method in _CONTINUOUS else _chosen(rows, q, count, method)
+    continuous = method in _CONTINUOUS
+    picked = _interpolated(rows, q, count, method, q_dtype) if continuous else _chosen(rows, q, count, method)
     if unknown is None or not _op("any")(unknown, None, False):
         return picked
     return _op("where")(unknown, asarray(float("nan"), dtype=picked.dtype), picked)
 
 
 def _limits(rows, count):
-    """The number of elements for a method, and the last place: of the axis, or of each row's elements that are not NaN."""
+    """The number of elements, and the last place: of the axis, or of each row's elements that are not NaN."""
     if count is None:
         return rows.shape[-1], asarray(float(rows.shape[-1] - 1))
     return count, _op("maximum")(count - 1, asarray(0.0))
@@ -163,11 +168,12 @@ def _lerp(low, high, share):
     dtype = result_type(low, share)
     low, high, share = _cast(low, dtype), _cast(high, dtype), _cast(share, dtype)
     distance = high - low
-    near = _op("where")(_op("less")(share, asarray(0.5, dtype=dtype)), low + distance * share, high - distance * (1 - share))
+    left = _op("less")(share, asarray(0.5, dtype=dtype))
+    near = _op("where")(left, low + distance * share, high - distance * (1 - share))
     return _op("where")(_op("equal")(low, high), low, near)  # infinite neighbours have no distance
 
 
-# -- with weights -------------------------------------------------------------------------------------------------------
+# -- with weights ----------------------------------------------------------------------------------------------------
 
 def _weights_of(name, x, weights, axis, axes):
     """Weights for each element of the rows."""
@@ -185,13 +191,15 @@ def beside_axes(name, w, x, axis, axes):
     if w.shape == x.shape:
         return w
     if axis is None:
-        raise TypeError("%s: Axis must be specified when shapes of a and weights differ: %s and %s" % (name, x.shape, w.shape))
+        raise TypeError("%s: Axis must be specified when shapes of a and weights differ: %s and %s"
+                        % (name, x.shape, w.shape))
     if w.shape != tuple([x.shape[one] for one in axes]):
         raise ValueError("%s: Shape of weights must be consistent with shape of a along specified axis: %s and %s"
                          % (name, w.shape, tuple([x.shape[one] for one in axes])))
     order = sorted(range(len(axes)), key=lambda place: axes[place])
     w = _op("transpose")(w, tuple(order)) if len(order) > 1 else w
-    return broadcast_to(_op("reshape")(w, tuple([extent if one in axes else 1 for one, extent in enumerate(x.shape)])), x.shape)
+    shape = tuple([extent if one in axes else 1 for one, extent in enumerate(x.shape)])
+    return broadcast_to(_op("reshape")(w, shape), x.shape)
 
 
 def _weighted(name, rows, q, weights, skips_nan):
@@ -209,7 +217,8 @@ def _weighted(name, rows, q, weights, skips_nan):
         raise ValueError("%s: Weights included NaN, inf or were all zero" % name)
     shares = sums / total
     shares = _cast(shares, q.dtype)  # 0.4 in float64 is more than 0.4 in float32
-    shares = _op("where")(_op("equal")(shares, asarray(0.0, dtype=shares.dtype)), asarray(-1.0, dtype=shares.dtype), shares)
+    nothing, before = [asarray(number, dtype=shares.dtype) for number in (0.0, -1.0)]
+    shares = _op("where")(_op("equal")(shares, nothing), before, shares)  # what weighs nothing is no quantile
     places = [_op("count_nonzero")(_op("less")(shares, q[i]), (-1,), True) for i in range(q.size)]
     if not places:
         return _op("take")(rows, _cast(q, _int64), (-1,), 0)
@@ -221,7 +230,7 @@ def _weighted(name, rows, q, weights, skips_nan):
     return _op("where")(unknown, asarray(float("nan"), dtype=found.dtype), found)
 
 
-# -- medians ------------------------------------------------------------------------------------------------------------
+# -- medians ---------------------------------------------------------------------------------------------------------
 
 def median_of(name, a, axis, out, keepdims):
     """median and nanmedian: `name` is that of the op, too."""

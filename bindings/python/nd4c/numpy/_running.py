@@ -1,5 +1,5 @@
-"""Functions along an axis or a line: running sums, differences, integrals, interpolation, convolution. A part of the chapter
-_statistics.py."""
+"""Functions along an axis or a line: running sums, differences, integrals, interpolation, convolution. A part of the
+chapter _statistics.py."""
 from nd4c import _dtypes
 from nd4c._abi import TABLES as _TABLES
 from nd4c._core import Array
@@ -8,14 +8,15 @@ from nd4c._dtype_functions import result_type
 from nd4c._reductions import cumulative_prod, cumulative_sum, diff, sum as _sum
 from nd4c._sorting import flattened, searchsorted
 from nd4c._support import (
-    as_array as _as_array, cast as _cast, normalize_axes as _normalize_axes, normalize_axis as _normalize_axis, op as _op)
+    as_array as _as_array, cast as _cast, normalize_axes as _normalize_axes, normalize_axis as _normalize_axis,
+    op as _op)
 
 __all__ = ["convolve", "correlate", "cumprod", "cumsum", "gradient", "interp", "trapezoid", "unwrap"]
 
 _float64, _int64 = _dtypes.DEFAULTS[float], _dtypes.DEFAULTS[int]
 
 
-# -- running sums -------------------------------------------------------------------------------------------------------
+# -- running sums ----------------------------------------------------------------------------------------------------
 
 def running(cumulative, name, a, axis, dtype, out):
     """cumsum and cumprod: along an axis, or of an array flattened."""
@@ -30,8 +31,8 @@ def running(cumulative, name, a, axis, dtype, out):
 def cumsum(a, axis=None, dtype=None, out=None):
     """Sums of the elements up to each one along an axis; None: of a flattened.
 
-    Shapes: that of a, or one axis. Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element is cast
-    to it first.
+    Shapes: that of a, or one axis. Dtypes: numbers; bool and small integers sum as int64 (uint64). dtype: each element
+    is cast to it first.
     Errors: AxisError if the axis is out of range; TypeError for strings.
 
     >>> np.cumsum([[1, 2], [3, 4]])
@@ -46,8 +47,8 @@ def cumsum(a, axis=None, dtype=None, out=None):
 def cumprod(a, axis=None, dtype=None, out=None):
     """Products of the elements up to each one along an axis; None: of a flattened.
 
-    Shapes: that of a, or one axis. Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each element is
-    cast to it first.
+    Shapes: that of a, or one axis. Dtypes: numbers; bool and small integers multiply as int64 (uint64). dtype: each
+    element is cast to it first.
     Errors: AxisError if the axis is out of range; TypeError for strings.
 
     >>> np.cumprod([1, 2, 3])
@@ -56,7 +57,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return running(cumulative_prod, "cumprod", a, axis, dtype, out)
 
 
-# -- derivatives and integrals ------------------------------------------------------------------------------------------
+# -- derivatives and integrals ---------------------------------------------------------------------------------------
 
 def _at(ndim, axis, place):
     """A key: place along the axis, everything along the others."""
@@ -123,11 +124,12 @@ def _end(f, axis, step, order, first):
 def gradient(f, *varargs, axis=None, edge_order=1):
     """Derivatives along axes (None: all), by differences of second order, and of edge_order at the ends.
 
-    Shapes: f of at least edge_order + 1 elements an axis; a result of f's shape for each axis, alone if there is only one.
+    Shapes: f of at least edge_order + 1 elements an axis; a result of f's shape for each axis, alone if there is only
+    one.
     varargs: the distance of neighbours, or the coordinates (one axis), for all axes or one for each.
     Dtypes: numbers; integers give float64, others their own.
-    Errors: ValueError for too few elements, or coordinates of another length; TypeError for another number of them; AxisError
-    if an axis is out of range.
+    Errors: ValueError for too few elements, or coordinates of another length; TypeError for another number of them;
+    AxisError if an axis is out of range.
 
     >>> np.gradient([1, 2, 4, 7, 11])
     array([1. , 1.5, 2.5, 3.5, 4. ])
@@ -142,7 +144,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     results = []
     for axis, step in zip(axes, spacings):
         if f.shape[axis] < edge_order + 1:
-            raise ValueError("gradient: axis %d has %d elements; at least (edge_order + 1) are required" % (axis, f.shape[axis]))
+            raise ValueError("gradient: axis %d has %d elements; at least (edge_order + 1) are required"
+                             % (axis, f.shape[axis]))
         parts = [_end(f, axis, step, edge_order, True), _inner(f, axis, step), _end(f, axis, step, edge_order, False)]
         results.append(_op("concat")([_cast(part, f.dtype) for part in parts], axis))
     return results[0] if len(results) == 1 else tuple(results)
@@ -174,8 +177,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
-    """Angles along an axis with their jumps removed: neighbours that differ by more than discont (None: half a period) are
-    brought together by whole periods.
+    """Angles along an axis with their jumps removed: neighbours that differ by more than discont (None: half a period)
+    are brought together by whole periods.
 
     Shapes: that of p. Dtypes: real numbers; integers with an integer period stay integers, others become floats.
     Errors: AxisError if the axis is out of range.
@@ -202,15 +205,15 @@ def unwrap(p, discont=None, axis=-1, *, period=6.283185307179586):
     return _op("concat")([p[_at(p.ndim, axis, slice(0, 1))], rest], axis)
 
 
-# -- lines through points -----------------------------------------------------------------------------------------------
+# -- lines through points --------------------------------------------------------------------------------------------
 
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Values at x of the line through the points (xp, fp).
 
     Shapes: xp and fp of one axis and one length; the result has x's shape.
     Dtypes: real numbers, fp complex, too; the result is float64 or complex128.
-    left, right: the values before the first and behind the last point (None: that point's own). period: xp, which then need
-    not rise, repeats.
+    left, right: the values before the first and behind the last point (None: that point's own). period: xp, which then
+    need not rise, repeats.
     Errors: ValueError for no points, other shapes or a period of 0; TypeError for complex x or xp.
 
     >>> np.interp([2.5, 0, 9], [1, 2, 3], [3, 2, 0])
@@ -223,7 +226,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     dtype = _dtypes.default(complex) if fp.dtype.kind == "c" else _float64
     x, xp, fp = _cast(x, _float64), _cast(xp, _float64), _cast(fp, dtype)
     if xp.ndim != 1 or fp.ndim != 1:
-        raise ValueError("interp: data points must be 1-D sequences, not of the shapes %s and %s" % (xp.shape, fp.shape))
+        raise ValueError("interp: data points must be 1-D sequences, not of the shapes %s and %s"
+                         % (xp.shape, fp.shape))
     if xp.size != fp.size:
         raise ValueError("interp: fp and xp are not of the same length: %d and %d" % (fp.size, xp.size))
     if not xp.size:
@@ -231,7 +235,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if period is not None:
         x, xp, fp = _around(x, xp, fp, period)
         left = right = None
-    left, right = [_cast(_as_array(edge, "interp"), dtype) if edge is not None else fp[place] for edge, place in ((left, 0), (right, -1))]
+    left, right = [fp[place] if edge is None else _cast(_as_array(edge, "interp"), dtype)
+                   for edge, place in ((left, 0), (right, -1))]
     if xp.size == 1:
         found = _op("full")(fp[0], x.shape)
     elif fp.dtype.kind == "c":  # an infinite real part leaves the imaginary part alone
@@ -267,7 +272,7 @@ def _on_line(x, xp, fp):
     return _op("where")(_op("equal")(x, x1), y1, found)
 
 
-# -- convolution --------------------------------------------------------------------------------------------------------
+# -- convolution -----------------------------------------------------------------------------------------------------
 
 _MODES = {row[2].lower(): row[1] for row in _TABLES["CONVOLVE_MODE"]}
 _MODES.update({0: _MODES["valid"], 1: _MODES["same"], 2: _MODES["full"]})  # NumPy's own numbers
@@ -291,7 +296,8 @@ def _lines(name, a, v, mode):
 def convolve(a, v, mode="full"):
     """Convolution of two arrays of one axis: sums of a[i] v[n - i].
 
-    Shapes: "full" gives len(a) + len(v) - 1 elements, "same" as many as the longer array, "valid" those where the shorter one lies within it.
+    Shapes: "full" gives len(a) + len(v) - 1 elements, "same" as many as the longer array, "valid" those where the
+    shorter one lies within it.
     Dtypes: numbers and bool; the result has the dtype that both share.
     Errors: ValueError for empty arrays, more axes, or another mode.
 
@@ -307,8 +313,8 @@ def convolve(a, v, mode="full"):
 def correlate(a, v, mode="valid"):
     """Cross-correlation of two arrays of one axis: sums of a[n + i] conj(v[i]).
 
-    Shapes: "valid" gives the elements where the shorter array lies within the longer one, "same" as many as the longer has, "full"
-    len(a) + len(v) - 1.
+    Shapes: "valid" gives the elements where the shorter array lies within the longer one, "same" as many as the longer
+    has, "full" len(a) + len(v) - 1.
     Dtypes: numbers and bool; the result has the dtype that both share.
     Errors: ValueError for empty arrays, more axes, or another mode.
 

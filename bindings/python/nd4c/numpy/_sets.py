@@ -13,12 +13,15 @@ __all__ = ["ediff1d", "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique
 _INT = _dtypes.DEFAULTS[int].number
 
 
-def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True):
-    """The distinct elements in order, or the distinct slices along an axis; if asked for, also where each occurs first, the
-    number of the value of each element of ar, and how often each occurs.
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True,
+           sorted=True):
+    """The distinct elements in order, or the distinct slices along an axis; if asked for, also where each occurs first,
+    the number of the value of each element of ar, and how often each occurs.
 
-    Shapes: the values have one axis (or ar's, with the axis given shorter); return_inverse has ar's shape (or one axis).
-    Dtypes: numbers and bool; the other results are int64. All NaN are one value, unless equal_nan is False or an axis is given.
+    Shapes: the values have one axis (or ar's, with the axis given shorter); return_inverse has ar's shape (or one
+    axis).
+    Dtypes: numbers and bool; the other results are int64. All NaN are one value, unless equal_nan is False or an axis
+    is given.
     sorted=False allows any order; the result is sorted all the same.
     Errors: AxisError if the axis is out of range; TypeError for strings.
 
@@ -42,7 +45,7 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 
 
 def _distinct(x, equal_nan=True):
-    """The op's values, first indices, inverse and counts of x flattened, with one NaN where the op has each by itself."""
+    """The op's values, first indices, inverse and counts of x flattened; one NaN where the op has each by itself."""
     values, index, inverse, counts = _op("unique")(flattened(x), None, True)
     if not (equal_nan and values.dtype.kind in "fc" and values.size > 1 and _is_nan(values[-1])):
         return values, index, inverse, counts

@@ -30,7 +30,8 @@ def _check_partition(name, a, kth, axis, kind, order):
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """A copy of a in which element kth along an axis is where sorting puts it, none before it is larger, none behind it smaller.
+    """A copy of a in which element kth along an axis is where sorting puts it, none before it is larger, none behind it
+    smaller.
 
     Shapes: that of a; None as the axis: a flattened. kth is an integer or several. Dtypes: numbers and bool.
     The elements before and behind kth are sorted, too.
@@ -46,7 +47,8 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     """Indices that partition a along an axis, as np.partition does.
 
-    Shapes: that of a; None as the axis: a flattened. kth is an integer or several. Dtypes: numbers and bool; the result is int64.
+    Shapes: that of a; None as the axis: a flattened. kth is an integer or several. Dtypes: numbers and bool; the result
+    is int64.
     Errors: ValueError for a kth out of bounds; AxisError if the axis is out of range; TypeError for strings.
 
     >>> np.argpartition([7, 1, 5, 3], 1)
@@ -61,7 +63,8 @@ def lexsort(keys, axis=-1):
 
     Shapes: keys are arrays of one shape, or the rows of one array; the result has the shape of one key.
     Dtypes: numbers and bool, a dtype for each key; the result is int64. NaN comes last.
-    Errors: TypeError without keys or for strings; ValueError for keys of several shapes; AxisError if the axis is out of range.
+    Errors: TypeError without keys or for strings; ValueError for keys of several shapes; AxisError if the axis is out
+    of range.
 
     >>> surnames, names = [2, 1, 2], [7, 9, 3]
     >>> np.lexsort((names, surnames))
@@ -71,7 +74,8 @@ def lexsort(keys, axis=-1):
     if not arrays:
         raise TypeError("lexsort: there is no key to sort by; give at least one")
     if len({key.shape for key in arrays}) > 1:
-        raise ValueError("lexsort: the keys have the shapes %s; they need one" % ", ".join(str(key.shape) for key in arrays))
+        raise ValueError("lexsort: the keys have the shapes %s; they need one"
+                         % ", ".join(str(key.shape) for key in arrays))
     if not arrays[0].ndim:
         if axis not in (0, -1):
             _normalize_axis(axis, 0, "lexsort")
@@ -103,7 +107,8 @@ def sort_complex(a):
 def flatnonzero(a):
     """Indices of the elements of a flattened that are not 0.
 
-    Shapes: a of any shape; the result has one axis. Dtypes: numbers and bool; the result is int64. Errors: TypeError for strings.
+    Shapes: a of any shape; the result has one axis. Dtypes: numbers and bool; the result is int64. Errors: TypeError
+    for strings.
 
     >>> np.flatnonzero([[0, 1], [2, 0]])
     array([1, 2])
@@ -128,8 +133,10 @@ def argwhere(a):
 def top_k(x, k=1, axis=-1, *, largest=True):
     """The k largest (or smallest) elements along an axis, best first, and their indices.
 
-    Shapes: the axis becomes k long. Dtypes: real numbers; the indices are int64. The first of equal elements wins; NaN is largest.
-    Errors: ValueError if the axis has fewer than k elements; AxisError if it is out of range; TypeError for other dtypes.
+    Shapes: the axis becomes k long. Dtypes: real numbers; the indices are int64. The first of equal elements wins; NaN
+    is largest.
+    Errors: ValueError if the axis has fewer than k elements; AxisError if it is out of range; TypeError for other
+    dtypes.
     NumPy has no such function.
 
     >>> nd4c.top_k([1, 5, 3], 2)

@@ -1,5 +1,5 @@
-"""NumPy's statistics beyond the standard's: averages, medians, quantiles, covariances, counts. Its neighbours _histograms.py
-and _running.py have the rest of the chapter."""
+"""NumPy's statistics beyond the standard's: averages, medians, quantiles, covariances, counts. Its neighbours
+_histograms.py and _running.py have the rest of the chapter."""
 import builtins as _builtins
 from operator import index as _index
 
@@ -13,7 +13,8 @@ from nd4c._support import as_array as _as_array, cast as _cast, finish as _finis
 from nd4c.numpy import _histograms, _running
 from nd4c.numpy._quantiles import beside_axes, median_of, quantiles
 
-__all__ = ["amax", "amin", "average", "bincount", "corrcoef", "cov", "digitize", "median", "percentile", "ptp", "quantile"]
+__all__ = ["amax", "amin", "average", "bincount", "corrcoef", "cov", "digitize", "median", "percentile", "ptp",
+           "quantile"]
 for _module in (_histograms, _running):
     globals().update({_name: getattr(_module, _name) for _name in _module.__all__})
     __all__ += _module.__all__
@@ -21,15 +22,16 @@ for _module in (_histograms, _running):
 _int64, _float64 = _dtypes.DEFAULTS[int], _dtypes.DEFAULTS[float]
 
 
-# -- middles ------------------------------------------------------------------------------------------------------------
+# -- middles ---------------------------------------------------------------------------------------------------------
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """Weighted average over axes (None: all); returned: also the sum of the weights.
 
-    Shapes: weights have a's shape, or the extents of the axes; the result is a without the axes, or with length 1 if keepdims.
+    Shapes: weights have a's shape, or the extents of the axes; the result is a without the axes, or with length 1 if
+    keepdims.
     Dtypes: numbers; integers and bool give float64, others the dtype that a and weights share.
-    Errors: ZeroDivisionError if weights sum to 0; TypeError if weights of another shape come without an axis; ValueError for
-    weights that do not fit the axis; AxisError if an axis is out of range.
+    Errors: ZeroDivisionError if weights sum to 0; TypeError if weights of another shape come without an axis;
+    ValueError for weights that do not fit the axis; AxisError if an axis is out of range.
 
     >>> np.average([1, 2, 3], weights=[3, 1, 0])
     array(1.25)
@@ -67,11 +69,13 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """Quantiles over axes (None: all): what the share q of the elements does not exceed.
 
-    Shapes: q's shape, then a without the axes (with length 1 if keepdims). weights (only with method "inverted_cdf") have a's
-    shape, or the extents of the axes.
-    Dtypes: real numbers; integers give float64, floats their own. Methods that choose elements keep a's dtype. NaN wins.
+    Shapes: q's shape, then a without the axes (with length 1 if keepdims). weights (only with method "inverted_cdf")
+    have a's shape, or the extents of the axes.
+    Dtypes: real numbers; integers give float64, floats their own. Methods that choose elements keep a's dtype. NaN
+    wins.
     method: "linear" and NumPy's other twelve.
-    Errors: ValueError for q outside of [0, 1] or another method; AxisError if an axis is out of range; TypeError for complex a.
+    Errors: ValueError for q outside of [0, 1] or another method; AxisError if an axis is out of range; TypeError for
+    complex a.
 
     >>> np.quantile([1, 2, 3, 4], 0.5)
     array(2.5)
@@ -110,7 +114,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
     return _finish(_op("ptp")(x, axes_of(axis, x.ndim, "ptp"), keepdims), out, where="ptp")
 
 
-# -- covariances --------------------------------------------------------------------------------------------------------
+# -- covariances -----------------------------------------------------------------------------------------------------
 
 def _observations(name, m, y, rowvar, dtype):
     """The variables, a row each, of both arrays in a floating dtype."""
@@ -143,11 +147,12 @@ def _sample_weights(name, w, count):
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     """Covariance matrix of variables: the rows of m (columns if not rowvar), and those of y.
 
-    Shapes: m and y of at most two axes; the result is square, or without axes for one variable. fweights (integers: how often
-    an observation counts) and aweights (how much) have one element an observation.
-    Dtypes: numbers; float64, complex128, or dtype. Divided by the number of observations minus ddof (None: 1, or 0 if bias).
-    Errors: ValueError for more axes, negative weights or a ddof that is no integer; TypeError for fweights that are no integers;
-    RuntimeError for weights of another shape.
+    Shapes: m and y of at most two axes; the result is square, or without axes for one variable. fweights (integers: how
+    often an observation counts) and aweights (how much) have one element an observation.
+    Dtypes: numbers; float64, complex128, or dtype. Divided by the number of observations minus ddof (None: 1, or 0 if
+    bias).
+    Errors: ValueError for more axes, negative weights or a ddof that is no integer; TypeError for fweights that are no
+    integers; RuntimeError for weights of another shape.
 
     >>> np.cov([[0, 1, 2], [2, 1, 0]])
     array([[ 1., -1.],
@@ -220,12 +225,13 @@ def _within_one(x):
     return _op("minimum")(_op("maximum")(x, _op("negative")(one)), one)
 
 
-# -- counts -------------------------------------------------------------------------------------------------------------
+# -- counts ----------------------------------------------------------------------------------------------------------
 
 def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
     """How often each of the numbers 0, 1, 2, ... is in x, or the sum of its weights.
 
-    Shapes: x of one axis; weights of the same; the result is as long as the largest number in x needs, at least minlength.
+    Shapes: x of one axis; weights of the same; the result is as long as the largest number in x needs, at least
+    minlength.
     maxlength, which NumPy lacks: a number of x that does not fit is refused, and x is not searched for its largest.
     Dtypes: x of integers or bool; the result is int64, with weights float64.
     Errors: ValueError for negative numbers, another shape, or a negative minlength; TypeError for floats.
@@ -239,7 +245,8 @@ def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
     if x.ndim != 1:
         raise ValueError("bincount: x has the shape %s; it needs one axis" % (x.shape,))
     if x.dtype.kind not in "biu" and x.size:
-        raise TypeError("bincount: x is %s (Cannot cast it to int64 by the rule 'safe'); it counts integers" % x.dtype.name)
+        raise TypeError("bincount: x is %s (Cannot cast it to int64 by the rule 'safe'); it counts integers"
+                        % x.dtype.name)
     try:
         minlength = _index(minlength)
     except TypeError:
@@ -253,7 +260,8 @@ def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
     if weights is not None:
         w = _as_array(weights, "bincount")
         if w.shape != x.shape:
-            raise ValueError("bincount: the weights and list don't have the same length: %s and %s" % (w.shape, x.shape))
+            raise ValueError("bincount: the weights and list don't have the same length: %s and %s"
+                             % (w.shape, x.shape))
         if w.dtype.kind == "c":
             raise TypeError("bincount: weights are real numbers, not complex (Cannot cast them by the rule 'safe')")
         w = _cast(w, _float64)
@@ -269,8 +277,8 @@ def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
 def digitize(x, bins, right=False):
     """The number of the bin of each element: i where bins[i-1] <= x < bins[i]; right: bins[i-1] < x <= bins[i].
 
-    Shapes: x of any shape; bins of one axis, rising or falling (then bins[i-1] > x >= bins[i]). Dtypes: real numbers; the result
-    is int64.
+    Shapes: x of any shape; bins of one axis, rising or falling (then bins[i-1] > x >= bins[i]). Dtypes: real numbers;
+    the result is int64.
     Errors: ValueError for bins that are not monotonic; TypeError for complex x.
 
     >>> np.digitize([0.2, 6.4, 3.0], [0.0, 1.0, 2.5, 4.0])
