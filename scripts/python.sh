@@ -68,7 +68,7 @@ need_python_tests() {
   rm -rf "$test_environment"
   step python-environment "Making an environment for the Python package's tests in .cache/python" \
     python3 -m venv "$test_environment"
-  step python-packages "Fetching NumPy, SciPy, scikit-learn, einops, safetensors and pytest with pip, to test beside (into .cache/python)" \
+  step python-packages "Fetching NumPy, SciPy, pandas, Matplotlib and others with pip, to test beside (into .cache/python)" \
     "$test_environment/bin/pip" install --disable-pip-version-check -r tests/python/requirements.txt && touch "$mark"
 }
 
@@ -82,6 +82,23 @@ python_tests() {
   env -u PYTHONPATH ND4C_PYTHON_CORE="$1" ND4C_TEST_SOURCE_DIR="$root" SCIPY_ARRAY_API=1 OMP_WAIT_POLICY=passive \
     ND4C_TEST_STUB="$root/build/ci/lib/libnd4c_stub.so" \
     "$test_environment/bin/python" -m pytest -q -p no:cacheprovider --import-mode=importlib --durations=5 tests/python
+}
+
+# python_fuzz CALLS SEED: from the wheel, as python_tests.
+python_fuzz() {
+  env -u PYTHONPATH ND4C_PYTHON_CORE=native OMP_WAIT_POLICY=passive "$test_environment/bin/python" tests/python/fuzz_calls.py \
+    --calls "$1" --seed "$2"
+}
+
+# count_python LOG TEXT: of settle. The tests of the package count one by one, all other steps as one each.
+count_python() {
+  case $1 in
+    python-native | python-ctypes) count_pytest "$@" ;;
+    *)
+      say "    $(tail -n 1 "$logs/$1.log")"
+      count_check "$@"
+      ;;
+  esac
 }
 
 # The source distribution alone, away from the repository: pip fetches the tools, the whole library is compiled.
