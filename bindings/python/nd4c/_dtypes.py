@@ -181,10 +181,10 @@ def of(value):
     found = by_name.get(name) or by_name.get(_alias(name))
     if found is None and isinstance(value, str):
         number = ctypes.c_int32()
-        check(_find(value.encode(), ctypes.byref(number)))
-        found = by_number[number.value]
+        if not _find(value.encode(), ctypes.byref(number)):
+            found = by_number[number.value]
     if found is None:
-        raise TypeError("not a dtype: %r; nd4c has %s" % (value, ", ".join(by_name)))
+        raise TypeError("not a dtype: %r (data type not understood); nd4c has %s" % (value, ", ".join(by_name)))
     return found
 
 
