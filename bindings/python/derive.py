@@ -477,7 +477,7 @@ def array_stub(folder):
 
 
 def signatures(path):
-    """Public functions of a module: name -> parameters as a stub has them.
+    """Public functions of a module, and classes that are called as such: name -> parameters as a stub has them.
     Functions made by a factory have the parameters of the factory's inner function."""
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
@@ -489,6 +489,11 @@ def signatures(path):
                 factories[node.name] = stub_parameters(inner[0].args)
             if not node.name.startswith("_"):
                 found[node.name] = stub_parameters(node.args)
+        elif isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__new__":
+                    part.args.args.pop(0)
+                    found[node.name] = stub_parameters(part.args)
         elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Call, ast.Tuple)):
             targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
             values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]

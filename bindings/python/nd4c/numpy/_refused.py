@@ -6,8 +6,10 @@ _OF_ITERATORS = "nd4c iterates over elements in C only; broadcast_arrays, x.flat
 
 FUNCTIONS = {
     "busday_count": _OF_DATES, "busday_offset": _OF_DATES, "busdaycalendar": _OF_DATES, "datetime_as_string": _OF_DATES,
-    "datetime_data": _OF_DATES, "is_busday": _OF_DATES, "isnat": _OF_DATES,
+    "datetime_data": _OF_DATES, "is_busday": _OF_DATES,
     "record": _OF_RECORDS, "recarray": _OF_RECORDS,
+    "fromregex": _OF_RECORDS + "; Python's re finds the numbers, asarray takes lists of them",
+    "frompyfunc": "nd4c has no Python objects as elements; vectorize makes an array of what a function returns",
     "nditer": _OF_ITERATORS, "nested_iters": _OF_ITERATORS,
     "matrix": "nd4c has arrays only; x @ y multiplies matrices", "asmatrix": "nd4c has arrays only; x @ y multiplies matrices",
     "bmat": "nd4c has arrays only; block() joins blocks",

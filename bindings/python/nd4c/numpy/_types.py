@@ -8,13 +8,14 @@ from nd4c import _dtypes
 from nd4c._core import Array
 from nd4c._creation import asarray as _asarray
 from nd4c._dtype_functions import _dtype_of
+from nd4c._flat import Flat as flatiter
 from nd4c._support import as_array as _as_array
 
 __all__ = [
     "False_", "ScalarType", "True_", "bool_", "byte", "bytes_", "cdouble", "character", "clongdouble", "common_type",
-    "complexfloating", "csingle", "datetime64", "double", "dtype", "euler_gamma", "flexible", "floating", "generic", "half",
+    "complexfloating", "csingle", "datetime64", "double", "dtype", "euler_gamma", "flexible", "flatiter", "floating", "generic", "half",
     "inexact", "int_", "intc", "integer", "intp", "iscomplexobj", "isrealobj", "isscalar", "issubdtype", "little_endian", "long",
-    "longdouble", "longlong", "min_scalar_type", "mintypecode", "ndarray", "number", "object_", "promote_types", "sctypeDict",
+    "longdouble", "longlong", "min_scalar_type", "isfortran", "mintypecode", "ndarray", "number", "object_", "promote_types", "sctypeDict",
     "short", "signedinteger", "single", "str_", "timedelta64", "typecodes", "typename", "ubyte", "ufunc", "uint", "uintc", "uintp",
     "ulong", "ulonglong", "unsignedinteger", "ushort", "void",
 ]
@@ -142,14 +143,14 @@ class _OfUfuncs(type):
 class ufunc(metaclass=_OfUfuncs):
     """The type of functions that compute element by element, for isinstance: add, sin and their like.
 
-    Errors: TypeError when called; frompyfunc makes a function of one's own.
+    Errors: TypeError when called; vectorize makes a function of one's own.
 
     >>> isinstance(np.add, np.ufunc), isinstance(np.reshape, np.ufunc)
     (True, False)
     """
 
     def __new__(cls):
-        raise TypeError("ufunc: cannot create 'numpy.ufunc' instances; frompyfunc and vectorize make functions of Python's")
+        raise TypeError("ufunc: cannot create 'numpy.ufunc' instances; vectorize makes one of a Python function")
 
 
 # -- names -----------------------------------------------------------------------------------------------------------
@@ -293,6 +294,16 @@ def isscalar(element):
     import numbers
     numpy = _sys.modules.get("numpy")
     return isinstance(element, numbers.Number) or (numpy is not None and isinstance(element, numpy.generic))
+
+
+def isfortran(a):
+    """Whether an array lies in memory column by column and not row by row, as a transposed matrix does.
+
+    >>> np.isfortran(np.ones((2, 3)).T), np.isfortran(np.ones((2, 3))), np.isfortran(np.ones(3))
+    (True, False, False)
+    """
+    flags = _as_array(a, "isfortran").flags
+    return flags.f_contiguous and not flags.c_contiguous
 
 
 def iscomplexobj(x):
