@@ -140,7 +140,7 @@ static PyMemberDef members[] = {
 static const PyType_Slot own_slots[] = {SLOT(Py_tp_dealloc, deallocate),
                                         SLOT(Py_tp_new, refuse_new),
                                         SLOT(Py_tp_iter, iterate),
-                                        SLOT(Py_tp_hash, PyObject_HashNotImplemented),
+                                        SLOT(Py_tp_hash, native_array_hash),
                                         SLOT(Py_mp_subscript, native_array_getitem),
                                         SLOT(Py_mp_ass_subscript, native_array_setitem),
                                         SLOT(Py_mp_length, length),

@@ -117,7 +117,7 @@ PyObject *native_register(PyObject *module, PyObject *args, PyObject *objects) {
     PyObject **place;
   } places[] = {{"devices", &registry.devices}, {"asarray", &registry.asarray}, {"item", &registry.item},
                 {"mixed", &registry.mixed},     {"unmixed", &registry.unmixed}, {"in_place", &registry.in_place},
-                {"raise_error", &registry.raise_error}};
+                {"assigned", &registry.assigned}, {"raise_error", &registry.raise_error}};
   (void)module;
   (void)args;
   for (size_t i = 0; i < sizeof places / sizeof *places && objects != NULL; i++) {

@@ -181,13 +181,28 @@ static bool is_one_element(PyObject *self, const key_items *k) {
   return integers;
 }
 
-/* The element that one integer an axis names, as an array of its own: like NumPy's scalars, it does not change with
- * the array, so that x[0], x[1] = x[1], x[0] swaps. NULL without an exception: the library takes the call. */
+/* One element as an array of its own, as NumPy's scalars are: x[0], x[1] = x[1], x[0] exchanges two. Takes over the view. */
+static PyObject *one_element(nd4c_array *view) {
+  const nd4c_dtype dtype = lib.array_dtype(view);
+  const void *data = NULL;
+  nd4c_array *out = NULL;
+  nd4c_status status;
+  if (dtype <= ND4C_COMPLEX128 && has_plain_data(view, &data)) {
+    status = lib.array_from_data(dtype, 0, NULL, data, lib.array_device(view), &out);
+  } else {
+    const nd4c_array *input = view;
+    status = lib.op_call_positional(NULL, ND4C_OP_copy, &input, 1, NULL, &out);
+  }
+  PyObject *result = native_array_result(status, out);
+  lib.array_release(view);
+  return result;
+}
+
+/* The same without a view, which takes half of the time. NULL without an exception: the library takes the call. */
 static PyObject *element_on_host(const nd4c_array *x, const nd4c_index *items) {
   const nd4c_dtype dtype = lib.array_dtype(x);
   const void *data = NULL;
-  if (dtype > ND4C_COMPLEX128 || dtype == ND4C_UTF8 || !native_is_host(lib.array_device(x)) ||
-      lib.array_data(x, &data) != ND4C_OK) {
+  if (dtype > ND4C_COMPLEX128 || !native_is_host(lib.array_device(x)) || lib.array_data(x, &data) != ND4C_OK) {
     return NULL;
   }
   const int64_t *shape = lib.array_shape(x), *strides = lib.array_strides(x);
@@ -205,19 +220,6 @@ static PyObject *element_on_host(const nd4c_array *x, const nd4c_index *items) {
   return native_array_result(status, out);
 }
 
-static PyObject *element_of(PyObject *self, const nd4c_index *items, int count) {
-  PyObject *element = element_on_host(handle_of(self), items);
-  if (element != NULL || PyErr_Occurred() != NULL) {
-    return element;
-  }
-  nd4c_array *view = NULL;
-  nd4c_status status = lib.array_get(handle_of(self), items, count, &view);
-  PyObject *viewed = native_array_result(status, view);
-  element = viewed != NULL ? PyObject_CallMethod(viewed, "copy", NULL) : NULL;
-  Py_XDECREF(viewed);
-  return element;
-}
-
 PyObject *native_array_getitem(PyObject *self, PyObject *key) {
   key_items k;
   nd4c_array *out = NULL;
@@ -231,10 +233,12 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
     drop_items(&k);
     return NULL;
   }
-  if (k.count > 0 && is_one_element(self, &k)) {
-    PyObject *element = element_of(self, k.items, k.count);
-    drop_items(&k);
-    return element;
+  if (is_one_element(self, &k)) {
+    PyObject *element = element_on_host(handle_of(self), k.items);
+    if (element != NULL || PyErr_Occurred() != NULL) {
+      drop_items(&k);
+      return element;
+    }
   }
   nd4c_status status;
   if (is_long_way(&k, handle_of(self))) {
@@ -245,12 +249,11 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
     status = lib.array_get(handle_of(self), k.items, k.count, &out);
   }
   drop_items(&k);
-  return native_array_result(status, out);
+  return status == ND4C_OK && is_one_element(self, &k) ? one_element(out) : native_array_result(status, out);
 }
 
-/* Setting one element is too short to release the GIL. */
 static nd4c_status set_items(PyObject *self, const key_items *k, const nd4c_array *value) {
-  if (!is_long(handle_of(self)) || is_one_element(self, k)) {
+  if (!is_long(handle_of(self)) || is_one_element(self, k)) { /* one element is too short to release the GIL */
     return lib.array_set(handle_of(self), k->items, k->count, value);
   }
   PyThreadState *state = PyEval_SaveThread();
@@ -274,25 +277,19 @@ static bool take_value(PyObject *self, PyObject *value, native_operand *operand)
   return true;
 }
 
-static bool is_complex(nd4c_dtype dtype) {
-  return dtype == ND4C_COMPLEX64 || dtype == ND4C_COMPLEX128;
-}
-
-/* Assigns a value of a dtype that the library does not take as it is: converted to the array's, as NumPy does, but for
- * complex numbers, which would lose their imaginary part. */
-static nd4c_status set_cast(PyObject *self, const key_items *k, const nd4c_array *value) {
-  const nd4c_dtype wanted = lib.array_dtype(handle_of(self)), given = lib.array_dtype(value);
-  if (is_complex(given) || wanted == ND4C_UTF8 || given == ND4C_UTF8) {
-    return ND4C_DTYPE;
+/* A value of a dtype that the library does not write into the array: the package casts it as NumPy does, or refuses. */
+static int set_cast(PyObject *self, const key_items *k, PyObject *value) {
+  PyObject *cast = PyObject_CallFunctionObjArgs(registry.assigned, self, value, NULL);
+  if (cast == NULL || !is_array(cast)) {
+    Py_XDECREF(cast);
+    return -1;
   }
-  const nd4c_attr_value attr = {.kind = ND4C_ATTR_DTYPE, .as.i = wanted};
-  nd4c_array *cast = NULL;
-  nd4c_status status = lib.op_call_positional(NULL, ND4C_OP_cast, &value, 1, &attr, &cast);
-  if (status == ND4C_OK) {
-    status = set_items(self, k, cast);
-    lib.array_release(cast);
+  nd4c_status status = set_items(self, k, handle_of(cast));
+  Py_DECREF(cast);
+  if (status != ND4C_OK) {
+    native_fail(status);
   }
-  return status;
+  return status == ND4C_OK ? 0 : -1;
 }
 
 int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
@@ -309,10 +306,11 @@ int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
   }
   if (take_value(self, value, &operand)) {
     nd4c_status status = set_items(self, &k, operand.handle);
-    status = status == ND4C_DTYPE ? set_cast(self, &k, operand.handle) : status;
     native_operand_drop(&operand);
     result = status == ND4C_OK ? 0 : -1;
-    if (status != ND4C_OK) {
+    if (status == ND4C_DTYPE) {
+      result = set_cast(self, &k, value);
+    } else if (status != ND4C_OK) {
       native_fail(status);
     }
   }
@@ -323,9 +321,6 @@ int native_array_setitem(PyObject *self, PyObject *key, PyObject *value) {
 PyObject *native_array_element(PyObject *self, Py_ssize_t index) {
   nd4c_array *out = NULL;
   const nd4c_index item = {.kind = ND4C_INDEX_INTEGER, .start = index};
-  if (lib.array_rank(handle_of(self)) == 1) {
-    return element_of(self, &item, 1);
-  }
   nd4c_status status = lib.array_get(handle_of(self), &item, 1, &out);
-  return native_array_result(status, out);
+  return status == ND4C_OK && lib.array_rank(out) == 0 ? one_element(out) : native_array_result(status, out);
 }

@@ -67,7 +67,7 @@ typedef enum native_kind { NATIVE_BOOL, NATIVE_INT, NATIVE_FLOAT, NATIVE_COMPLEX
 typedef struct native_registry {
   PyObject *dtypes[NATIVE_DTYPES];              /* by number; NULL where there is none */
   nd4c_dtype weak[NATIVE_KINDS][NATIVE_DTYPES]; /* dtype of a number beside an array of a dtype; 0: refused */
-  PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed, *in_place; /* callables */
+  PyObject *raise_error, *devices, *asarray, *item, *mixed, *unmixed, *in_place, *assigned; /* callables */
 } native_registry;
 
 extern native_registry registry;
@@ -158,6 +158,7 @@ PyObject *native_nested_lists(const nd4c_array *array, const void *data);
 /* The first element as a Python object. */
 PyObject *native_array_value(PyObject *self);
 
+Py_hash_t native_array_hash(PyObject *self);
 int native_array_bool(PyObject *self);
 PyObject *native_array_int(PyObject *self);
 PyObject *native_array_float(PyObject *self);

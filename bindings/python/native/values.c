@@ -290,6 +290,17 @@ static PyObject *scalar_of(PyObject *self, const char *wanted, nd4c_dtype_kind r
   return native_array_value(self);
 }
 
+/* Of an element, as of NumPy's scalars; arrays with axes have none. */
+Py_hash_t native_array_hash(PyObject *self) {
+  if (lib.array_rank(handle_of(self)) != 0) {
+    return PyObject_HashNotImplemented(self);
+  }
+  PyObject *value = native_array_value(self);
+  Py_hash_t hash = value != NULL ? PyObject_Hash(value) : -1;
+  Py_XDECREF(value);
+  return hash;
+}
+
 int native_array_bool(PyObject *self) {
   int64_t size = lib.array_size(handle_of(self));
   if (size != 1) {

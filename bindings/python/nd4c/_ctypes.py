@@ -19,12 +19,13 @@ from nd4c._library import holding, releasing
 _handle_of = c_void_p.value.__get__
 _DTYPE_STATUS = 203
 _SLICE_NONE = -2 ** 63
-_WHERE, _CAST = _abi.NUMBERS["where"], _abi.NUMBERS["cast"]
+_WHERE = _abi.NUMBERS["where"]
 _registered = {}
 
 
 def register(**objects):
-    """Takes the objects that the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed, in_place."""
+    """Takes the objects that the package gives to a core: dtypes, devices, raise_error, asarray, item, mixed, unmixed, in_place,
+    assigned."""
     _registered.update(objects)
 
 
@@ -427,7 +428,6 @@ class Array(c_void_p):
 
     __slots__ = ()
     __module__ = "nd4c"
-    __hash__ = None
     _address = c_void_p.value  # None: the C function that should have made an array failed
 
     def __init__(self, *arguments, **named):
@@ -455,7 +455,7 @@ class Array(c_void_p):
             elif kind is int:
                 out = _at(self, _integer_items(_INTEGER, key))
                 if out._address is not None and not _rank(out):
-                    return out.copy()
+                    return _one_element(out)
             else:
                 return _got(self, key)
         except struct.error:
@@ -467,14 +467,13 @@ class Array(c_void_p):
     def __setitem__(self, key, value):
         kept = []
         items = _items(key, kept)
+        operand = value
         if type(value) is not Array:
             operand = _operand(value, self)
-            value = _registered["asarray"](value) if operand is NotImplemented else operand
-        count = len(key) if type(key) is tuple else 1
-        status = _set(self, items, count, value)
-        if status == _DTYPE_STATUS and _is_assignable(value, self):
-            value = function(_CAST)(value, _dtype(self))
-            status = _set(self, items, count, value)
+            operand = _registered["asarray"](value) if operand is NotImplemented else operand
+        status = _set(self, items, len(key) if type(key) is tuple else 1, operand)
+        if status == _DTYPE_STATUS:
+            status = _set(self, items, len(key) if type(key) is tuple else 1, _registered["assigned"](self, value))
         if status:
             raise _error(status)
 
@@ -532,16 +531,19 @@ def _got(array, key):
     out = (_moved if kept else _at)(array, items)
     if out._address is None:
         raise _error(_code())
-    if not kept and not _rank(out) and type(key) is tuple and key and Ellipsis not in key:
-        return out.copy()  # like NumPy's scalars, an element does not change with the array: x[0], x[1] = x[1], x[0] swaps
+    if not kept and not _rank(out) and type(key) is not slice and all(
+            item is not None and item is not Ellipsis for item in (key if type(key) is tuple else (key,))):
+        return _one_element(out)
     return out
 
 
-def _is_assignable(value, array):
-    """Whether assignment converts the value's dtype to the array's: all numbers but complex ones, which would lose their
-    imaginary part."""
-    kinds = _by_number[_dtype(value)].kind, _by_number[_dtype(array)].kind
-    return kinds[0] != "c" and "U" not in kinds
+def _one_element(view):
+    """One element as an array of its own, as NumPy's scalars are: x[0], x[1] = x[1], x[0] exchanges two."""
+    out = _new()
+    status = releasing.nd4c_copy(view, byref(out))
+    if status:
+        raise _error(status)
+    return out
 
 
 _at, _moved = (_prototype(library, "nd4c_array_at", Array) for library in (holding, releasing))
@@ -577,6 +579,13 @@ def item(array):
     return values[0] if len(values) == 1 else complex(*values)
 
 
+def _hash(array):
+    """Of an element, as of NumPy's scalars; arrays with axes have none."""
+    if _rank(array):
+        raise TypeError("unhashable type: 'nd4c.Array'")
+    return hash(item(array))
+
+
 def _attach():
     def put(name, function):
         function.__name__, function.__qualname__ = name, "Array." + name
@@ -595,7 +604,7 @@ def _attach():
         put("__%s__" % name, _operator(op))
     for name, op in (("neg", "negative"), ("pos", "positive"), ("abs", "abs"), ("invert", "bitwise_invert")):
         put("__%s__" % name, _unary(op))
-    Array.__hash__ = None
+    Array.__hash__ = _hash
     # A C function bound to its object calls nd4c_array_release(self) without a Python frame.
     bound = ctypes.pythonapi.PyInstanceMethod_New
     bound.restype, bound.argtypes = ctypes.py_object, (ctypes.py_object,)

@@ -437,7 +437,7 @@ def dumps(self):
 def _part(array, which):
     """A view of the real or the imaginary parts; of arrays that are not on the host, a copy."""
     real = _dtypes.by_name["float32" if array.dtype.bits == 64 else "float64"]
-    if array.device.type != "cpu":
+    if not str(array.device).startswith("cpu"):
         return op("imag" if which else "real")(array)
     strides = [2 * stride for stride in _memory.strides(array)]
     address = _memory.address(array) + which * real.itemsize if array.size else 0

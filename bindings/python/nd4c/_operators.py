@@ -1,12 +1,12 @@
 """What the operators of arrays do beyond the C library: NumPy's rules for operands that it refuses, and for lists and NumPy's
-arrays as operands. The cores call the three functions at the end."""
+arrays as operands. And what assignment casts. The cores call the functions at the end."""
 import sys
 
 from nd4c import _dtypes, _elementwise as _elementwise, _ufunc  # the elementwise functions make the plans
 from nd4c._abi import NUMBERS
 from nd4c._core import Array, calls, core
 from nd4c._creation import asarray
-from nd4c._support import finish
+from nd4c._support import as_array, cast, finish
 
 _EQUAL, _NOT_EQUAL, _MATMUL = NUMBERS["equal"], NUMBERS["not_equal"], NUMBERS["matmul"]
 _FOREIGN = ("__array_interface__", "__array__", "__dlpack__")
@@ -65,4 +65,19 @@ def in_place(number, array, other):
     return finish(_computed(number, array, other), array, where=name)
 
 
-core.register(mixed=_ufunc.mixed, unmixed=unmixed, in_place=in_place)
+def assigned(array, value):
+    """A value in the dtype of the array whose elements it becomes: NumPy cuts fractions off and takes numbers as bools.
+
+    Errors: TypeError for complex numbers that would lose their imaginary parts, and for texts; ValueError for NaN as an
+    integer; OverflowError for an infinity."""
+    made, wanted = as_array(value, "assignment"), array.dtype
+    if "U" in (made.dtype.kind, wanted.kind) or (made.dtype.kind == "c" and wanted.kind != "c"):
+        raise TypeError("assignment: %s cannot become %s; %s" % (
+            made.dtype, wanted, "x.real are the real parts" if made.dtype.kind == "c" else "numbers and texts do not mix"))
+    if type(value) is float and wanted.kind in "iu":
+        value = int(value)
+        return asarray(value, dtype=wanted)
+    return cast(made, wanted)
+
+
+core.register(mixed=_ufunc.mixed, unmixed=unmixed, in_place=in_place, assigned=assigned)
