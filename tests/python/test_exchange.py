@@ -5,6 +5,7 @@ import gc
 import io
 import os
 import pickle
+import subprocess
 import sys
 import zipfile
 
@@ -512,3 +513,11 @@ def test_refused_archives(call, error, words, tmp_path, monkeypatch):
     with pytest.raises(error, match=words):
         call()
     assert not os.listdir(tmp_path)
+
+
+def test_shared_memory_outlives_the_modules():
+    """An array of NumPy's memory that is still there when the interpreter ends: its release finds the package gone."""
+    program = "import sys, types, numpy, nd4c; late = types.ModuleType('late'); sys.modules['late'] = late; " \
+              "late.x = nd4c.asarray(numpy.ones(3)); late.y = late.x[1:]; late.itself = late; print('done')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")

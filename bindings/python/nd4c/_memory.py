@@ -35,8 +35,12 @@ _next = iter(range(1, 2 ** 62)).__next__
 
 
 @_abi.release_callback
-def forget(key):
-    _owners.pop(key, None)
+def forget(key, owners=_owners):
+    owners.pop(key, None)
+
+
+# Arrays may go after the modules have, when the interpreter ends: the library must still find the callback then.
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(forget))
 
 
 def keep(owner):
