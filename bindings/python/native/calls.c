@@ -365,17 +365,27 @@ static PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t cou
   return pair ? native_fail_mixed(status, info->op, values[0], values[1]) : native_fail(status);
 }
 
-/* One array, nothing else: most ops. */
-static PyObject *call_unary(PyObject *capsule, PyObject *const *values, Py_ssize_t count) {
-  if (count != 1 || !is_array(values[0])) {
+/* One array or two and nothing else, as most ops have it: without the room that arguments of other kinds need. */
+static PyObject *call_plain(PyObject *capsule, PyObject *const *values, Py_ssize_t count) {
+  const op_plan *plan = PyCapsule_GetPointer(capsule, capsule_name);
+  const nd4c_array *inputs[2] = {NULL};
+  if (count != plan->info->input_count) {
     return call(capsule, values, count);
   }
-  const op_plan *plan = PyCapsule_GetPointer(capsule, capsule_name);
-  op_call c = {.plan = plan, .inputs = c.inline_inputs, .input_count = 1};
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (!is_array(values[i])) {
+      return call(capsule, values, count);
+    }
+    inputs[i] = handle_of(values[i]);
+  }
+  op_call c;
+  c.plan = plan;
+  c.inputs = inputs;
+  c.input_count = (int32_t)count;
   nd4c_array *out = NULL;
-  c.inline_inputs[0] = handle_of(values[0]);
   nd4c_status status = run(&c, &out);
-  return native_array_result(status, out);
+  return status == ND4C_OK ? native_array_wrap(out)
+                           : native_fail_mixed(status, plan->info->op, values[0], count > 1 ? values[1] : NULL);
 }
 
 /* -- callables ---------------------------------------------------------------------------------------------------- */
@@ -415,11 +425,13 @@ PyObject *native_function(PyObject *module, PyObject *number) {
   if (plan == NULL) {
     return PyErr_NoMemory();
   }
-  bool unary = info->input_count == 1 && !info->inputs[0].variadic && info->attr_count == 0 && info->output_count == 1;
+  const int32_t inputs = info->input_count;
+  bool plain = (inputs == 1 || inputs == 2) && !info->inputs[inputs - 1].variadic && info->attr_count == 0 &&
+               info->output_count == 1;
   plan->info = info;
   plan->elementwise = is_elementwise(info);
   plan->method.ml_name = info->name;
-  plan->method.ml_meth = unary ? NATIVE_METHOD(call_unary) : NATIVE_METHOD(call);
+  plan->method.ml_meth = plain ? NATIVE_METHOD(call_plain) : NATIVE_METHOD(call);
   plan->method.ml_flags = METH_FASTCALL;
   plan->method.ml_doc = info->doc;
   PyObject *capsule = PyCapsule_New(plan, capsule_name, free_plan);

@@ -198,24 +198,26 @@ static PyObject *one_element(nd4c_array *view) {
   return result;
 }
 
-/* The same without a view, which takes half of the time. NULL without an exception: the library takes the call. */
-static PyObject *element_on_host(const nd4c_array *x, const nd4c_index *items) {
+/* The same from memory of the host, without a view on the way; NULL without an exception: it is elsewhere, strided, or the
+ * key out of range. */
+static PyObject *near_element(const nd4c_array *x, const key_items *k) {
   const nd4c_dtype dtype = lib.array_dtype(x);
+  const int64_t *shape = lib.array_shape(x);
   const void *data = NULL;
-  if (dtype > ND4C_COMPLEX128 || !native_is_host(lib.array_device(x)) || lib.array_data(x, &data) != ND4C_OK) {
+  if (dtype > ND4C_COMPLEX128 || !has_plain_data(x, &data)) {
     return NULL;
   }
-  const int64_t *shape = lib.array_shape(x), *strides = lib.array_strides(x);
-  int64_t offset = 0;
-  for (int32_t i = 0; i < lib.array_rank(x); i++) {
-    const int64_t index = items[i].start < 0 ? items[i].start + shape[i] : items[i].start;
+  int64_t place = 0;
+  for (int i = 0; i < k->count; i++) {
+    int64_t index = k->items[i].start;
+    index += index < 0 ? shape[i] : 0;
     if (index < 0 || index >= shape[i]) {
       return NULL;
     }
-    offset += index * strides[i];
+    place = place * shape[i] + index;
   }
   nd4c_array *out = NULL;
-  const char *element = (const char *)data + offset * (int64_t)lib.dtype_size(dtype);
+  const char *element = (const char *)data + (size_t)place * (size_t)lib.dtype_size(dtype);
   nd4c_status status = lib.array_from_data(dtype, 0, NULL, element, lib.array_device(x), &out);
   return native_array_result(status, out);
 }
@@ -233,12 +235,11 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
     drop_items(&k);
     return NULL;
   }
-  if (is_one_element(self, &k)) {
-    PyObject *element = element_on_host(handle_of(self), k.items);
-    if (element != NULL || PyErr_Occurred() != NULL) {
-      drop_items(&k);
-      return element;
-    }
+  const bool single = is_one_element(self, &k);
+  PyObject *near = single ? near_element(handle_of(self), &k) : NULL;
+  if (near != NULL || (single && PyErr_Occurred() != NULL)) {
+    drop_items(&k);
+    return near;
   }
   nd4c_status status;
   if (is_long_way(&k, handle_of(self))) {
@@ -249,7 +250,7 @@ PyObject *native_array_getitem(PyObject *self, PyObject *key) {
     status = lib.array_get(handle_of(self), k.items, k.count, &out);
   }
   drop_items(&k);
-  return status == ND4C_OK && is_one_element(self, &k) ? one_element(out) : native_array_result(status, out);
+  return status == ND4C_OK && single ? one_element(out) : native_array_result(status, out);
 }
 
 static nd4c_status set_items(PyObject *self, const key_items *k, const nd4c_array *value) {
