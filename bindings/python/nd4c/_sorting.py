@@ -15,6 +15,8 @@ from nd4c._support import (
     op as _op, output as _output)
 
 _bool, _uint8, _int64 = [_dtypes.by_name[_name] for _name in ("bool", "uint8", "int64")]
+_argsort, _count_nonzero, _isin, _searchsorted, _sort = [
+    _op(_name) for _name in ("argsort", "count_nonzero", "isin", "searchsorted", "sort")]
 _REFUSED = (IndexError, TypeError, ValueError)  # what an op raises where the longer way computes it or words it better
 
 
@@ -116,11 +118,11 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     """
     if type(a) is Array:
         try:
-            return _op("count_nonzero")(a, _axes(axis), keepdims)
+            return _count_nonzero(a, _axes(axis), keepdims)
         except _REFUSED:
             pass
     x = _as_array(a, "count_nonzero")
-    return _op("count_nonzero")(x, _axes_of(axis, x.ndim, "count_nonzero"), keepdims)
+    return _count_nonzero(x, _axes_of(axis, x.ndim, "count_nonzero"), keepdims)
 
 
 def nonzero(a):
@@ -156,6 +158,11 @@ def searchsorted(a, v, side="left", sorter=None):
     >>> nd4c.searchsorted([1, 2, 3, 5], 2, side="right")
     array(2)
     """
+    if type(a) is Array and type(v) is Array and sorter is None and side in ("left", "right"):
+        try:
+            return _searchsorted(a, v, None, side == "right")
+        except _REFUSED:
+            pass
     if side not in ("left", "right"):
         raise ValueError("searchsorted: side is %r; it may be 'left' or 'right'" % (side,))
     x, values = _shared_dtype(a, v, "searchsorted")
@@ -172,7 +179,7 @@ def searchsorted(a, v, side="left", sorter=None):
         return _search_complex(x if order is None else x[order], values, side)
     if x.dtype.kind == "b":
         x, values = _cast(x, _uint8), _cast(values, _uint8)
-    return _op("searchsorted")(x, values, order, side == "right")
+    return _searchsorted(x, values, order, side == "right")
 
 
 def _search_complex(x, values, side):
@@ -228,6 +235,11 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     >>> nd4c.isin([1, 2, 5], [5, 1])
     array([ True, False,  True])
     """
+    if type(element) is Array and type(test_elements) is Array and kind is None:
+        try:
+            return _isin(element, test_elements, invert)
+        except _REFUSED:
+            pass
     if kind not in (None, "sort", "table"):
         raise ValueError("isin: kind is %r; it may be 'sort', 'table' or None" % (kind,))
     if kind == "table":
@@ -236,7 +248,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
                 raise ValueError("isin: kind='table' is for integers and bool, not for %s; leave kind out"
                                  % x.dtype.name)
     x, wanted = _shared_dtype(element, test_elements, "isin")
-    return _op("isin")(x, wanted, _builtins.bool(invert))
+    return _isin(x, wanted, _builtins.bool(invert))
 
 
 # -- distinct elements -----------------------------------------------------------------------------------------------
@@ -333,7 +345,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     """
     if type(a) is Array and kind is None and order is None:
         try:
-            return _op("argsort")(a, axis, descending)
+            return _argsort(a, axis, descending)
         except _REFUSED:
             pass
     return _sorted_by("argsort", a, axis, kind, order, stable, descending)
@@ -351,7 +363,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     """
     if type(a) is Array and kind is None and order is None:
         try:
-            return _op("sort")(a, axis, descending)
+            return _sort(a, axis, descending)
         except _REFUSED:
             pass
     return _sorted_by("sort", a, axis, kind, order, stable, descending)

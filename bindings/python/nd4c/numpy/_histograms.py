@@ -208,8 +208,12 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, edges=None)
     x, w = _samples("histogram", a, weights)
     edges = _edges("histogram", x, bins if edges is None else edges, range, w)
     count = edges.size - 1
-    n = _weighed(_places(x, edges), w, count + 2)[1:-1] if x.size else _op("zeros")(
-        (_builtins.max(count, 0),), (_int64 if w is None else w.dtype).number)
+    if not x.size or count < 1:
+        n = _op("zeros")((_builtins.max(count, 0),), (_int64 if w is None else w.dtype).number)
+    elif w is None and edges.dtype.kind == "f" and result_type(x, edges) is edges.dtype:
+        n = _op("histogram")(_cast(x, edges.dtype), edges, None, 0, None, False)[0]
+    else:
+        n = _weighed(_places(x, edges), w, count + 2)[1:-1]
     if not density:
         return _op("copy")(n), edges
     n = _cast(n, _float64) if n.dtype.kind != "c" else n

@@ -216,12 +216,14 @@ def _spread(name, reduce, a, axis, dtype, out, ddof, keepdims, where, mean, corr
     _check_dtypes(name, x, dtype, out)
     if x.dtype.kind not in "fc":
         return reduce(x, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
-    known = _known(x, where, name)
     if x.dtype.kind == "f" and dtype is None and mean is None and where is True and (correction is None or ddof == 0):
         result = _op(name)(x, axis, keepdims, float(ddof if correction is None else correction))
     else:
-        result = reduce(x, axis, dtype, None, ddof, keepdims, where=known, mean=mean, correction=correction)
-    count = _op("count_nonzero")(known, axis, keepdims)
+        result = reduce(x, axis, dtype, None, ddof, keepdims,
+                        where=_known(x, where, name), mean=mean, correction=correction)
+    if ddof == 0 and not correction:
+        return _finish(result, out, "unsafe", name)
+    count = _op("count_nonzero")(_known(x, where, name), axis, keepdims)
     few = _op("less_equal")(_cast(count, _float64), asarray(float(ddof if correction is None else correction)))
     return _finish(_op("where")(few, asarray(float("nan"), dtype=result.dtype), result), out, "unsafe", name)
 

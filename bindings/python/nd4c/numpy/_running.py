@@ -235,6 +235,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if period is not None:
         x, xp, fp = _around(x, xp, fp, period)
         left = right = None
+    limits = left is None and right is None
     left, right = [fp[place] if edge is None else _cast(_as_array(edge, "interp"), dtype)
                    for edge, place in ((left, 0), (right, -1))]
     if xp.size == 1:
@@ -244,6 +245,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         found = _op("view_as_complex")(_op("stack")(parts, -1))
     else:
         found = _on_line(x, xp, fp)
+    if limits and xp.size > 1:
+        return found
     found = _op("where")(_op("less")(x, xp[0]), left, _op("where")(_op("greater")(x, xp[-1]), right, found))
     return _op("where")(_op("is_nan")(x), _cast(x, dtype), found)
 
@@ -260,7 +263,19 @@ def _around(x, xp, fp, period):
 
 
 def _on_line(x, xp, fp):
-    """Values between the points: from the left point, from the right one where infinities make that NaN."""
+    """Values between the points, those of the ends outside of them."""
+    slope = diff(fp) / diff(xp)
+    if not _op("all")(_op("is_finite")(slope), None, False) or not _op("all")(_op("is_finite")(fp), None, False):
+        return _on_infinite_line(x, xp, fp)
+    x = _op("clip")(x, xp[0], xp[-1])
+    place = searchsorted(xp, x, "right") - 1
+    slope = _op("concat")([slope, asarray([0.0])], 0)  # from the last point on
+    x0, y0, slope = [_op("take")(one, place, (0,), 0) for one in (xp, fp, slope)]
+    return y0 + slope * (x - x0)
+
+
+def _on_infinite_line(x, xp, fp):
+    """The same where infinities make NaN of a value computed from the left point: from the right one then."""
     place = searchsorted(xp, x, "right") - 1
     place = _op("minimum")(_op("maximum")(place, asarray(0)), asarray(xp.size - 2))
     x0, x1, y0, y1 = [_op("take")(one, place + step, (0,), 0) for one, step in ((xp, 0), (xp, 1), (fp, 0), (fp, 1))]
@@ -269,7 +284,9 @@ def _on_line(x, xp, fp):
     found = _op("where")(_op("is_nan")(found), y1 + slope * (x - x1), found)
     found = _op("where")(_op("logical_and")(_op("is_nan")(found), _op("equal")(y0, y1)), y0, found)
     found = _op("where")(_op("equal")(x, x0), y0, found)
-    return _op("where")(_op("equal")(x, x1), y1, found)
+    found = _op("where")(_op("equal")(x, x1), y1, found)
+    found = _op("where")(_op("less")(x, xp[0]), fp[0], _op("where")(_op("greater")(x, xp[-1]), fp[-1], found))
+    return _op("where")(_op("is_nan")(x), x, found)
 
 
 # -- convolution -----------------------------------------------------------------------------------------------------

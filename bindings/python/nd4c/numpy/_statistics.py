@@ -6,7 +6,6 @@ from operator import index as _index
 from nd4c import _dtypes
 from nd4c._creation import asarray
 from nd4c._dtype_functions import result_type
-from nd4c._manipulation import broadcast_to
 from nd4c._reductions import axes_of, max as amax, min as amin
 from nd4c._sorting import searchsorted
 from nd4c._support import as_array as _as_array, cast as _cast, finish as _finish, op as _op
@@ -268,7 +267,7 @@ def bincount(x, /, weights=None, minlength=0, *, maxlength=None):
     if not x.size:
         return _op("zeros")((minlength,), _int64.number)
     if maxlength is None:
-        if int(_op("min")(x, None, False)) < 0:
+        if x.dtype.kind == "i" and int(_op("min")(x, None, False)) < 0:
             raise ValueError("bincount: x must have no negative elements")
         maxlength = _builtins.max(minlength, int(_op("max")(x, None, False)) + 1)
     return _op("bincount")(x, w, minlength, maxlength)
