@@ -269,6 +269,9 @@ def test_interp():
             same("interp", rng.random((3, 4)) * 2 - 0.5, xp, fp, tolerance=200, absolute=1e-12, **options)
     same("interp", [1, 2.5, np.nan, np.inf, -np.inf], [1, 2, 3], [3, np.inf, 0])
     same("interp", 2, [1, 2, 3], [3, np.nan, 0])
+    for xp, fp in itertools.product(([-np.inf, np.inf], [0, np.inf], [-np.inf, 1]), ([10, 10], [0, 10], [0, np.inf])):
+        same("interp", [0.5, -1], xp, fp)
+        same("interp", 0.5, xp, np.array(fp) + 1j)
     same("interp", [1.0, 2], [1], [3.0])
     for arguments in (([1], [], []), ([1], [1, 2], [1]), ([1], [[1]], [[1]])):
         same("interp", *arguments)

@@ -265,7 +265,7 @@ def _around(x, xp, fp, period):
 def _on_line(x, xp, fp):
     """Values between the points, those of the ends outside of them."""
     slope = diff(fp) / diff(xp)
-    if not _op("all")(_op("is_finite")(slope), None, False) or not _op("all")(_op("is_finite")(fp), None, False):
+    if not all(_op("all")(_op("is_finite")(one), None, False) for one in (slope, xp, fp)):
         return _on_infinite_line(x, xp, fp)
     x = _op("clip")(x, xp[0], xp[-1])
     place = searchsorted(xp, x, "right") - 1
