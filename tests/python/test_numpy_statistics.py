@@ -229,7 +229,7 @@ def test_convolution():
     same("correlate", [1, 2, 3], [0, 1, 0.5])
     same("convolve", np.ones(300, bool), np.ones(300, bool))
     for name in ("convolve", "correlate"):
-        for arguments in (([], [1]), ([1], []), ([[1]], [1]), ([1], [1], "whole")):
+        for arguments in (([], [1]), ([1], []), ([[1]], [1]), ([1], [1], "whole"), ([1], [1], None)):
             same(name, *arguments)
 
 

@@ -297,6 +297,8 @@ _MODES.update({0: _MODES["valid"], 1: _MODES["same"], 2: _MODES["full"]})  # Num
 
 def _lines(name, a, v, mode):
     """Both arrays in the dtype that they share, and the mode's name."""
+    if not isinstance(mode, (str, int)):
+        raise TypeError("%s: mode is %r; expected 'valid', 'same' or 'full'" % (name, mode))
     if mode not in _MODES:
         raise ValueError("%s: mode is %r; it may be 'valid', 'same' or 'full'" % (name, mode))
     a, v = [flattened(one) if one.ndim == 0 else one for one in (_as_array(a, name), _as_array(v, name))]
