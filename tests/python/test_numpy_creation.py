@@ -90,7 +90,8 @@ def test_linspace():
 def test_ratios():
     for start, stop in ((1, 1000), (-1, -8), (1, 256), (2.0, 0.5), (1j, 16j), ([1, 2], [10, 20])):
         for endpoint in (True, False):
-            check(np.geomspace(start, stop, 5, endpoint), numpy.geomspace(start, stop, 5, endpoint), absolute=1e-12, tolerance=16)
+            check(np.geomspace(start, stop, 5, endpoint), numpy.geomspace(start, stop, 5, endpoint), absolute=1e-12,
+                  tolerance=16)
     for base in (10.0, 2, [2, 3]):
         check(np.logspace(0, 3, 4, base=base), numpy.logspace(0, 3, 4, base=base), tolerance=8)
     check(np.geomspace(1, 64, 4, dtype=int), numpy.geomspace(1, 64, 4, dtype=int))
@@ -130,7 +131,8 @@ def test_meshgrid():
     for indexing in ("xy", "ij"):
         for sparse in (False, True):
             for given in ((x,), (x, y), (x, y, z)):
-                check(np.meshgrid(*given, indexing=indexing, sparse=sparse), numpy.meshgrid(*given, indexing=indexing, sparse=sparse))
+                check(np.meshgrid(*given, indexing=indexing, sparse=sparse),
+                      numpy.meshgrid(*given, indexing=indexing, sparse=sparse))
     held = nd4c.asarray([1, 2])
     np.meshgrid(held, held)[0][0, 0] = 9
     assert held.tolist() == [1, 2]
@@ -141,7 +143,8 @@ def test_meshgrid():
 
 def test_of_objects():
     a = numpy.arange(6.0).reshape(2, 3)
-    mixed = ([numpy.arange(3), [1, 2, 3]], [numpy.float32(1), 2], [[numpy.int64(4), 5]], range(4), (1, 2.5), [True, 2], [a, a])
+    mixed = ([numpy.arange(3), [1, 2, 3]], [numpy.float32(1), 2], [[numpy.int64(4), 5]], range(4), (1, 2.5), [True, 2],
+             [a, a])
     for obj in mixed:
         check(np.array(obj), numpy.array(obj))
         check(np.asarray(obj, "float32"), numpy.asarray(obj, "float32"))
@@ -183,7 +186,8 @@ def test_of_buffers_and_texts():
     check(np.fromstring("1.5 2", sep=" ", count=1), numpy.fromstring("1.5 2", sep=" ", count=1))
     check(np.fromiter(range(5), "int16", 3), numpy.fromiter(range(5), "int16", 3))
     check(np.fromiter((), float), numpy.fromiter((), float))
-    check(np.fromfunction(lambda i, j: i * 10 + j, (2, 3), dtype="int32"), numpy.fromfunction(lambda i, j: i * 10 + j, (2, 3), dtype="int32"))
+    check(np.fromfunction(lambda i, j: i * 10 + j, (2, 3), dtype="int32"),
+          numpy.fromfunction(lambda i, j: i * 10 + j, (2, 3), dtype="int32"))
     errors(lambda xp: xp.frombuffer(b"abc", "int16"), ValueError)
     errors(lambda xp: xp.frombuffer(b"abcd", "int16", 3), ValueError)
     errors(lambda xp: xp.frombuffer(b"abcd", "int16", offset=9), ValueError)

@@ -22,14 +22,17 @@ _copy, _cast, _stack, _transpose = NUMBERS["copy"], NUMBERS["cast"], NUMBERS["st
 
 
 def asarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
-    """An array of numbers, nested lists, buffers, or other libraries' arrays, whose memory is shared where that is possible.
+    """An array of numbers, nested lists, buffers, or other libraries' arrays.
+
+    The memory of buffers and arrays is shared where that is possible.
 
     Shapes: of the nesting; all lists of one depth have the same length.
     Dtypes: of the numbers, int64, float64, complex128 or bool, unless `dtype` names one; arrays keep theirs.
     copy: True always copies, False never does, None copies only where sharing is impossible.
-    order: "C" and "F" lay the elements out row by row or column by column; None, "K" and "A" keep the order that `a` has.
-    Errors: ValueError for ragged lists, and for copy=False where only a copy is possible; TypeError for objects of which no array
-    can be made; OverflowError for an integer that the dtype does not hold.
+    order: "C" and "F" lay the elements out row by row or column by column; None, "K" and "A" keep the order that `a`
+    has.
+    Errors: ValueError for ragged lists, and for copy=False where only a copy is possible; TypeError for objects of
+    which no array can be made; OverflowError for an integer that the dtype does not hold.
 
     >>> nd4c.asarray([[1, 2], [3, 4.5]])
     array([[1. , 2. ],
@@ -95,7 +98,8 @@ def ordered(array, order, copy, where):
     if order in "KA" or (_memory.is_contiguous if order == "C" else is_fortran)(array):
         return array
     if copy is False:
-        raise ValueError("%s: the array is not in order %r and copy=False forbids a copy; leave copy=False out" % (where, order))
+        raise ValueError("%s: the array is not in order %r and copy=False forbids a copy; leave copy=False out"
+                         % (where, order))
     return copied_in(array, order)
 
 
@@ -113,8 +117,8 @@ def _finish(array, wanted, device, copy, shared):
 
 
 def made_on(device, make, *arguments):
-    """The result of make(*arguments), computed on the device; if the device cannot compute it, the host does, and the result
-    is copied to the device. None: the block decides."""
+    """The result of make(*arguments), computed on the device; if the device cannot compute it, the host does, and the
+    result is copied to the device. None: the block decides."""
     if device is None:
         return make(*arguments)
     target = _devices.Device(device)
@@ -165,8 +169,13 @@ def _foreign(obj, wanted):
         return _memory.from_buffer(obj)
     if hasattr(obj, "__array__"):
         converted = obj.__array__()
+        if type(converted) is Array:
+            return converted
+        if not hasattr(converted, "__array_interface__"):
+            raise ValueError("asarray: object __array__ method not producing an array: %s gave a %s"
+                             % (type(obj).__name__, type(converted).__name__))
         return _from_numpy(converted, converted.__array_interface__)
-    if hasattr(obj, "__len__") and hasattr(obj, "__getitem__") and not hasattr(obj, "keys"):
+    if _is_sequence(obj):
         return from_python(list(obj), wanted)
     for base in (int, float, complex):
         method = {int: "__index__", float: "__float__", complex: "__complex__"}[base]
@@ -185,10 +194,22 @@ def _from_numpy(obj, described):
     if numpy is None or dtype is None:
         raise TypeError("asarray: the type string %r is of no dtype of nd4c's" % described["typestr"])
     if dtype.kind in "US" or (dtype.kind == "O" and all(isinstance(item, str) for item in obj.ravel())):
-        return _memory.from_strings([str(item) if dtype.kind != "S" else item.decode() for item in obj.ravel()], obj.shape)
+        texts = [str(item) if dtype.kind != "S" else item.decode() for item in obj.ravel()]
+        return _memory.from_strings(texts, obj.shape)
     if dtype.kind in "biufc" and dtype.newbyteorder("=").name in _dtypes.by_name:
         return asarray(numpy.array(obj, dtype=dtype.newbyteorder("="), order="C"))
     raise TypeError("asarray: NumPy arrays of %s are not supported; nd4c has %s" % (dtype, ", ".join(_dtypes.by_name)))
+
+
+def _is_sequence(obj):
+    """Whether an object that is no list is indexed as lists are: a deque, an array.array, a class of the user's."""
+    if isinstance(obj, (str, bytes)) or hasattr(obj, "keys"):
+        return False
+    return hasattr(obj, "__len__") and hasattr(obj, "__getitem__")
+
+
+def _as_lists(obj):
+    return [_as_lists(item) for item in obj] if isinstance(obj, (list, tuple)) or _is_sequence(obj) else obj
 
 
 # -- Python's numbers and lists --------------------------------------------------------------------------------------
@@ -218,6 +239,8 @@ def from_python(obj, wanted):
         level = level[0]
     if level is not obj and hasattr(level, "ndim"):
         return _stacked(obj, wanted)
+    if level is not obj and _is_sequence(level):
+        return from_python(_as_lists(obj), wanted)
     flat = []
     _flatten(obj, shape, 0, (), flat)
     kinds = set(map(type, flat))

@@ -1,4 +1,5 @@
-"""Functions that make arrays of a shape: zeros, arange, eye and their like. _creation.py makes arrays of other objects."""
+"""Functions that make arrays of a shape: zeros, arange, eye and their like. _creation.py makes arrays of other
+objects."""
 import builtins as _builtins
 import ctypes as _ctypes
 from math import ceil as _ceil
@@ -67,8 +68,8 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     """An array of one value; an array as the value is broadcast to the shape.
 
     Shapes: shape, a tuple or one number. Dtypes: dtype; if it is left out, the value's. order: "C" or "F".
-    Errors: ValueError for a negative extent, another order or a value that does not broadcast; OverflowError for an integer
-    that the dtype does not hold.
+    Errors: ValueError for a negative extent, another order or a value that does not broadcast; OverflowError for an
+    integer that the dtype does not hold.
 
     >>> nd4c.full((2, 2), 7)
     array([[7, 7],
@@ -89,7 +90,8 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
 
 
 def _laid_out(make, where, order, like, shape, dtype, device):
-    """What make gives of a shape, in the layout that order names: column by column is the transpose of the reversed shape."""
+    """What make gives of a shape, in the layout that order names: column by column is the transpose of the reversed
+    shape."""
     if like is not None:
         _creation.check_like(like, where)
     if order is not None and _creation.check_order(order, where, "CF") == "F":
@@ -99,7 +101,8 @@ def _laid_out(make, where, order, like, shape, dtype, device):
 
 
 def _alike(make, where, x, dtype, order, shape, device):
-    """What make gives of x's shape, dtype and device where the caller names no others, laid out as x is unless order says how."""
+    """What make gives of x's shape, dtype and device where the caller names no others, laid out as x is unless order
+    says how."""
     x = _as_array(x, where)
     if shape is None:
         shape = x.shape
@@ -118,8 +121,8 @@ def _is_column_by_column(x):
 def empty_like(prototype, /, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """An array without defined contents, of another's shape and dtype.
 
-    Shapes: the prototype's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its layout, "C" and
-    "F" say another. subok has no effect: arrays have no subclasses.
+    Shapes: the prototype's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its
+    layout, "C" and "F" say another. subok has no effect: arrays have no subclasses.
 
     >>> nd4c.empty_like(nd4c.ones((2, 3)), dtype=bool).dtype
     nd4c.bool
@@ -130,8 +133,8 @@ def empty_like(prototype, /, dtype=None, order="K", subok=True, shape=None, *, d
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """Zeros of another array's shape and dtype.
 
-    Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its layout, "C" and "F" say
-    another. subok has no effect: arrays have no subclasses.
+    Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its layout, "C"
+    and "F" say another. subok has no effect: arrays have no subclasses.
 
     >>> nd4c.zeros_like(nd4c.asarray([1, 2]))
     array([0, 0])
@@ -142,8 +145,8 @@ def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None)
 def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """Ones of another array's shape and dtype.
 
-    Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its layout, "C" and "F" say
-    another. subok has no effect: arrays have no subclasses.
+    Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one. order: "K" and "A" take its layout, "C"
+    and "F" say another. subok has no effect: arrays have no subclasses.
 
     >>> nd4c.ones_like(nd4c.asarray([3, 4]), dtype=float)
     array([1., 1.])
@@ -154,8 +157,8 @@ def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """One value in another array's shape and dtype.
 
-    Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one; the value is converted to it. order: "K" and "A" take
-    its layout, "C" and "F" say another. subok has no effect: arrays have no subclasses.
+    Shapes: a's, unless shape names one. Dtypes: its, unless dtype names one; the value is converted to it. order: "K"
+    and "A" take its layout, "C" and "F" say another. subok has no effect: arrays have no subclasses.
 
     >>> nd4c.full_like(nd4c.asarray([1, 2]), 7)
     array([7, 7])
@@ -173,8 +176,8 @@ def arange(start_or_stop=_MISSING, /, stop=None, step=1, *, dtype=None, device=N
 
     Shapes: one axis of ceil((stop - start) / step) elements.
     Dtypes: int64 for integers, float64 if one of them is a float, unless dtype names one. Integers are exact.
-    Errors: ZeroDivisionError if step is 0; ValueError for ends that are no numbers; OverflowError for an integer that the dtype
-    does not hold.
+    Errors: ZeroDivisionError if step is 0; ValueError for ends that are no numbers; OverflowError for an integer that
+    the dtype does not hold.
 
     >>> nd4c.arange(2, 10, 3)
     array([2, 5, 8])
@@ -195,8 +198,10 @@ def arange(start_or_stop=_MISSING, /, stop=None, step=1, *, dtype=None, device=N
         count = _builtins.max(0, -((start - stop) // step))
     else:
         start, stop, step = (float(value) for value in (start, stop, step))
-        if start != start or stop != stop or step != step or _builtins.abs(stop - start) == float("inf"):
-            raise ValueError("arange: start is %r, stop %r and step %r; their number of elements is not finite" % (start, stop, step))
+        if start != start or stop != stop or step != step:
+            raise ValueError("arange: cannot compute length: start is %r, stop %r, step %r" % (start, stop, step))
+        if _builtins.abs(stop - start) == float("inf"):
+            raise ValueError("arange: Maximum allowed size exceeded: start is %r, stop %r" % (start, stop))
         count = _builtins.max(0, int(_ceil((stop - start) / step)))
     if count >= 2 ** 63:
         raise OverflowError("arange: about %.3g elements are more than an array can have" % count)
@@ -229,7 +234,7 @@ def _ends(first, start, stop):
     elif stop is None:
         return 0, first
     if stop is None:
-        raise TypeError("arange: stop is missing; arange(stop), arange(start, stop) and arange(start, stop, step) are the forms")
+        raise TypeError("arange: stop is missing; the forms are arange(stop), arange(start, stop), arange(start, stop, step)")
     return 0 if first is None else first, stop
 
 
@@ -255,7 +260,8 @@ def _real(value, name):
 
 
 def _integers(start, step, count, dtype):
-    """The op takes 64 bits, signed or unsigned by the dtype. A step may need more bits if there are only two elements."""
+    """The op takes 64 bits, signed or unsigned by the dtype. A step may need more bits if there are only two
+    elements."""
     if count < 3:
         return asarray([start + i * step for i in range(count)], dtype=dtype)
     ends = [_creation.bits64(number, dtype) for number in (start, start + (count - 1) * step)]
@@ -279,8 +285,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     num = _index(num)
     if num < 0:
         raise ValueError("linspace: num is %d, it counts the numbers" % num)
-    numbers = type(start) in (bool, int, float, complex) and type(stop) in (bool, int, float, complex)
-    if not numbers or (axis not in (0, -1)):
+    start, stop = _plain(start), _plain(stop)
+    if type(start) not in _NUMBERS or type(stop) not in _NUMBERS or axis not in (0, -1):
         made, step = _made_on(device, _steps_between, start, stop, num, endpoint, dtype, axis)
         return (made, step) if retstep else made
     made = _made_on(device, _numbers_between, start, stop, num, endpoint, dtype)
@@ -290,13 +296,23 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     return made, (stop - start) / count if count > 0 else float("nan")
 
 
+_NUMBERS = (bool, int, float, complex)
+
+
+def _plain(number):
+    """A number of a class derived from Python's float, such as NumPy's float64, as a float; everything else as it
+    is."""
+    return float(number) if isinstance(number, float) else number
+
+
 def _numbers_between(start, stop, num, endpoint, dtype):
     """linspace between two Python numbers."""
-    dtype = _dtypes.default(complex if complex in (type(start), type(stop)) else float) if dtype is None else _dtypes.of(dtype)
+    is_complex = complex in (type(start), type(stop))
+    dtype = _dtypes.default(complex if is_complex else float) if dtype is None else _dtypes.of(dtype)
     if dtype.kind == "b":
         return astype(_numbers_between(start, stop, num, endpoint, float), dtype)
     if dtype.kind != "c":
-        if complex in (type(start), type(stop)):
+        if is_complex:
             raise TypeError("linspace: complex numbers between %r and %r do not fit %s" % (start, stop, dtype.name))
         return _op("linspace")(float(start), float(stop), num, endpoint, dtype.number)
     start, stop = complex(start), complex(stop)
@@ -308,7 +324,7 @@ def _numbers_between(start, stop, num, endpoint, dtype):
 
 def _steps_between(start, stop, num, endpoint, dtype, axis):
     """linspace between arrays, and its step."""
-    arrays = [None if type(x) in (bool, int, float, complex) else _floating(_as_array(x, "linspace")) for x in (start, stop)]
+    arrays = [None if type(x) in _NUMBERS else _floating(_as_array(x, "linspace")) for x in (start, stop)]
     dtypes = [x.dtype for x in arrays if x is not None] or [_float64]
     computed = _dtypes.promote(dtypes[0], dtypes[-1])
     for number, x in zip((start, stop), arrays):
@@ -402,8 +418,8 @@ def _square(m, where):
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy", device=None):
     """Coordinates of a grid, one array each of the given ones.
 
-    Shapes: of arrays with n1, n2, n3, ... elements (n2, n1, n3, ...), with indexing="ij" (n1, n2, n3, ...); sparse: with length 1
-    but for the own axis. Dtypes: each array's own. copy=False gives views of the given arrays.
+    Shapes: of arrays with n1, n2, n3, ... elements (n2, n1, n3, ...), with indexing="ij" (n1, n2, n3, ...); sparse:
+    with length 1 but for the own axis. Dtypes: each array's own. copy=False gives views of the given arrays.
     Errors: ValueError for another indexing.
 
     >>> x, y = nd4c.meshgrid([1, 2, 3], [10, 20])
@@ -421,7 +437,8 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy", device=None):
     swapped = indexing == "xy" and len(arrays) > 1
     if sparse:
         places = [1, 0] + list(range(2, len(arrays))) if swapped else range(len(arrays))
-        grids = tuple(_reshape(a, (1,) * place + (-1,) + (1,) * (len(arrays) - 1 - place)) for a, place in zip(arrays, places))
+        grids = tuple(_reshape(a, (1,) * place + (-1,) + (1,) * (len(arrays) - 1 - place))
+                      for a, place in zip(arrays, places))
     else:
         grids = _list_call(_meshgrid, arrays, "meshgrid", swapped)
     return tuple(_creation.copied(grid) for grid in grids) if copy else grids

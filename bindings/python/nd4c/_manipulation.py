@@ -11,8 +11,8 @@ from nd4c._errors import ShapeError as _ShapeError, check as _check
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
 from nd4c._support import (
-    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis, op as _op,
-    output as _output)
+    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
+    op as _op, output as _output)
 
 _broadcast_arrays, _unstack = _bind("nd4c_broadcast_arrays"), _bind("nd4c_unstack")
 
@@ -29,7 +29,8 @@ def list_of(arrays, where):
     if type(arrays) is Array:
         return unstack(arrays)
     if not hasattr(arrays, "__len__") or not hasattr(arrays, "__getitem__"):
-        raise TypeError("%s: arrays to stack must be a list or tuple of arrays, not a %s" % (where, type(arrays).__name__))
+        raise TypeError("%s: arrays to stack must be a list or tuple of arrays, not a %s"
+                        % (where, type(arrays).__name__))
     return [a if type(a) is Array else _as_array(a, where) for a in arrays]
 
 
@@ -82,7 +83,8 @@ def broadcast_shapes(*args):
 def broadcast_to(array, shape, subok=False):
     """An array repeated to a shape: a view.
 
-    Shapes: shape, to which array's broadcasts. Dtypes: any. Writing into the view writes into all places that share an element.
+    Shapes: shape, to which array's broadcasts. Dtypes: any. Writing into the view writes into all places that share an
+    element.
     Errors: ValueError if the shape does not fit.
 
     >>> nd4c.broadcast_to([1, 2, 3], (2, 3))
@@ -96,7 +98,8 @@ def concat(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """Arrays joined along an axis; None: of all flattened.
 
     Shapes: equal but for the axis. Dtypes: promoted, unless dtype or out says another, to which casting allows to go.
-    Errors: ValueError for no array, an array without axes and shapes that do not fit; AxisError; TypeError if casting forbids it.
+    Errors: ValueError for no array, an array without axes and shapes that do not fit; AxisError; TypeError if casting
+    forbids it.
 
     >>> nd4c.concat([[1, 2], [3]])
     array([1, 2, 3])
@@ -131,8 +134,8 @@ def _joined(name, arrays, axis, out, dtype, casting):
             wanted = _dtypes.promote(wanted, a.dtype)
     for a in arrays:
         if not _castable(a.dtype, wanted, casting):
-            raise TypeError("%s: Cannot cast array data from %r to %r according to the rule %r; casting='unsafe' allows it"
-                            % (name, a.dtype, wanted, casting))
+            raise TypeError("%s: Cannot cast array data from %r to %r according to the rule %r; casting='unsafe' "
+                            "allows it" % (name, a.dtype, wanted, casting))
     return _finish(_op(name)([_cast(a, wanted) for a in arrays], axis), out, "unsafe", name)
 
 
@@ -141,19 +144,21 @@ def _difference(arrays, axis):
     first = arrays[0]
     for number, other in enumerate(arrays):
         if other.ndim != first.ndim:
-            return ("all the input arrays must have same number of dimensions, but the array at index 0 has %d dimension(s) and the array "
-                    "at index %d has %d dimension(s)" % (first.ndim, number, other.ndim))
+            return ("all the input arrays must have same number of dimensions, but the array at index 0 has %d "
+                    "dimension(s) and the array at index %d has %d dimension(s)" % (first.ndim, number, other.ndim))
         for place, (one, extent) in enumerate(zip(first.shape, other.shape)):
             if one != extent and place != axis:
-                return ("all the input array dimensions except for the concatenation axis must match exactly, but along dimension %d, the "
-                        "array at index 0 has size %d and the array at index %d has size %d" % (place, one, number, extent))
+                return ("all the input array dimensions except for the concatenation axis must match exactly, but "
+                        "along dimension %d, the array at index 0 has size %d and the array at index %d has size %d"
+                        % (place, one, number, extent))
     return "the shapes differ"
 
 
 def expand_dims(a, axis):
     """An array with axes of length 1 at the given places of the result: a view.
 
-    Shapes: axis, one number or several. Dtypes: any. Errors: AxisError for a place outside; ValueError for one named twice.
+    Shapes: axis, one number or several. Dtypes: any. Errors: AxisError for a place outside; ValueError for one named
+    twice.
 
     >>> nd4c.expand_dims([1, 2], 0)
     array([[1, 2]])
@@ -186,10 +191,11 @@ def moveaxis(a, source, destination):
     (4, 5, 3)
     """
     a = _as_array(a, "moveaxis")
-    source = normal_axes(source, a.ndim, "moveaxis", "source")
-    destination = normal_axes(destination, a.ndim, "moveaxis", "destination")
+    source = normal_axes(source, a.ndim, "moveaxis: source", "source")
+    destination = normal_axes(destination, a.ndim, "moveaxis: destination", "destination")
     if len(source) != len(destination):
-        raise ValueError("moveaxis: `source` and `destination` arguments must have the same number of elements, not %d and %d"
+        raise ValueError("moveaxis: `source` and `destination` arguments must have the same number of elements, not %d "
+                         "and %d"
                          % (len(source), len(destination)))
     return _op("moveaxis")(a, source, destination)
 
@@ -197,7 +203,8 @@ def moveaxis(a, source, destination):
 def permute_dims(a, axes=None):
     """An array with its axes in another order; None: reversed. A view.
 
-    Shapes: axes names each axis once. Dtypes: any. Errors: AxisError for an axis outside; ValueError for too few or repeated ones.
+    Shapes: axes names each axis once. Dtypes: any. Errors: AxisError for an axis outside; ValueError for too few or
+    repeated ones.
 
     >>> nd4c.permute_dims(nd4c.zeros((3, 4, 5)), (2, 0, 1)).shape
     (5, 3, 4)
@@ -231,7 +238,8 @@ def repeat(a, repeats, axis=None):
     """Each slice along an axis repeated; None: each element of the array flattened.
 
     Shapes: repeats, one number for all slices or one for each. Dtypes: any; repeats are integers.
-    Errors: AxisError; ValueError for negative repeats or a wrong number of them; TypeError for repeats that are no integers.
+    Errors: AxisError; ValueError for negative repeats or a wrong number of them; TypeError for repeats that are no
+    integers.
 
     >>> nd4c.repeat([3, 4], 2)
     array([3, 3, 4, 4])
@@ -263,7 +271,8 @@ def repeat(a, repeats, axis=None):
 def reshape(a, /, shape, order="C", *, copy=None):
     """An array in another shape of as many elements; one extent may be -1. A view where the strides allow it.
 
-    order: "C" takes and places elements row by row, "F" column by column, "A" as "F" if the array lies by columns, else as "C".
+    order: "C" takes and places elements row by row, "F" column by column, "A" as "F" if the array lies by columns, else
+    as "C".
     copy: True always copies, False never does. Dtypes: any.
     Errors: ValueError for another number of elements, and for copy=False where only a copy is possible.
 
@@ -283,7 +292,8 @@ def reshape(a, /, shape, order="C", *, copy=None):
     if copy:
         return _creation.copied(result) if shared else result
     if not shared:
-        raise ValueError("reshape: %s cannot become %s without a copy; leave copy=False out" % (x.shape, shape))
+        raise ValueError("reshape: Unable to avoid creating a copy while reshaping. %s cannot become %s without one; leave "
+                         "copy=False out" % (x.shape, shape))
     return result
 
 
@@ -312,11 +322,12 @@ def roll(a, shift, axis=None):
     a = _as_array(a, "roll")
     shifts = _whole_numbers(shift, "roll: shift")
     if axis is None:
-        return _op("roll")(a, (_builtins.sum(shifts),), None)
+        return _op("roll")(a, (_builtins.sum(shifts) % _builtins.max(a.size, 1),), None)
     axes = normal_axes(axis, a.ndim, "roll", repeated=True)
     if len(shifts) != len(axes):
         if 1 not in (len(shifts), len(axes)):
-            raise ValueError("roll: 'shift' and 'axis' should be scalars or 1D sequences of one length, not %d and %d numbers"
+            raise ValueError("roll: 'shift' and 'axis' should be scalars or 1D sequences of one length, not %d and %d "
+                             "numbers"
                              % (len(shifts), len(axes)))
         shifts = shifts * len(axes) if len(shifts) == 1 else shifts
         axes = axes * len(shifts) if len(axes) == 1 else axes
@@ -326,7 +337,8 @@ def roll(a, shift, axis=None):
     for place, number in zip(axes, shifts):
         sums[place] = sums.get(place, 0) + number
     # The op counts in 64 bits; a shift by more elements than the axis has is the same as one by the remainder.
-    return _op("roll")(a, tuple(number % _builtins.max(a.shape[place], 1) for place, number in sums.items()), tuple(sums))
+    return _op("roll")(a, tuple(number % _builtins.max(a.shape[place], 1) for place, number in sums.items()),
+                       tuple(sums))
 
 
 def _whole_numbers(values, where):
@@ -366,8 +378,9 @@ def squeeze(a, axis=None):
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     """Arrays of one shape joined along a new axis.
 
-    Shapes: all equal; axis is a place of the result. Dtypes: promoted, unless dtype or out says another, to which casting allows to
-    go. Errors: ValueError for no array and shapes that differ; AxisError; TypeError if casting forbids it.
+    Shapes: all equal; axis is a place of the result. Dtypes: promoted, unless dtype or out says another, to which
+    casting allows to go. Errors: ValueError for no array and shapes that differ; AxisError; TypeError if casting
+    forbids it.
 
     >>> nd4c.stack([[1, 2], [3, 4]], axis=1)
     array([[1, 3],
@@ -377,7 +390,8 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if not arrays:
         raise ValueError("stack: need at least one array to stack; the list is empty")
     if len({a.shape for a in arrays}) > 1:
-        raise ValueError("stack: all input arrays must have the same shape, not %s" % ", ".join(str(a.shape) for a in arrays))
+        raise ValueError("stack: all input arrays must have the same shape, not %s"
+                         % ", ".join(str(a.shape) for a in arrays))
     if axis != 0:
         axis = _normalize_axis(axis, arrays[0].ndim + 1, "stack")
     return _joined("stack", arrays, axis, out, dtype, casting)
@@ -386,7 +400,8 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
 def tile(A, reps):
     """An array repeated as a whole.
 
-    Shapes: reps, one number or one an axis; the shorter of reps and A's shape is filled up with ones in front. Dtypes: any.
+    Shapes: reps, one number or one an axis; the shorter of reps and A's shape is filled up with ones in front. Dtypes:
+    any.
     Errors: ValueError for a negative number.
 
     >>> nd4c.tile([1, 2], 2)

@@ -1,4 +1,5 @@
-"""Arrays over memory of other libraries, and memory of arrays for other libraries: the array interface, buffers, bytes."""
+"""Arrays over memory of other libraries, and memory of arrays for other libraries: the array interface, buffers,
+bytes."""
 from __future__ import annotations
 
 import ctypes
@@ -67,7 +68,8 @@ def int64(values):
 
 
 def byte_strides(array):
-    """Bytes from one index to the next, an axis each, as NumPy counts. 0 for dtypes of which several elements share a byte."""
+    """Bytes from one index to the next, an axis each, as NumPy counts. 0 for dtypes of which several elements share a
+    byte."""
     size = array.dtype.itemsize
     return tuple(stride * size for stride in strides(array))
 
@@ -86,8 +88,9 @@ def is_read_only(array):
 
 
 def address(array):
-    """The address of the first element, which other libraries may keep as long as the array lives; waits for pending work. It
-    exports through DLPack, because exported memory keeps its address when arrays migrate and workspaces end."""
+    """The address of the first element, which other libraries may keep as long as the array lives; waits for pending
+    work. It exports through DLPack, because exported memory keeps its address when arrays migrate and workspaces
+    end."""
     out = c_void_p()
     check(_share(handle(array), byref(out)))
     managed = _abi.dl_managed.from_address(out.value)
@@ -124,8 +127,9 @@ def from_strings(texts, shape):
 
 
 def from_blocks(format: str, shape: Union[int, Sequence[int]], blocks: Any) -> Array:
-    """A read-only float32 array that stays in quantised blocks: `format` as GGUF names it ("q8_0", "q4_0"), `blocks` their
-    bytes. `x @ array` and `x @ array.mT` read the blocks on the CPU; everything else sees the elements, decoded once."""
+    """A read-only float32 array that stays in quantised blocks: `format` as GGUF names it ("q8_0", "q4_0"), `blocks`
+    their bytes. `x @ array` and `x @ array.mT` read the blocks on the CPU; everything else sees the elements, decoded
+    once."""
     data = bytes(blocks)
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     out = c_void_p()
@@ -248,8 +252,8 @@ def from_buffer(owner):
 
 
 def over_bytes(view, dtype):
-    """An array of one axis over a contiguous memoryview of bytes, which are elements of dtype. Memory that is not aligned for the
-    dtype is copied."""
+    """An array of one axis over a contiguous memoryview of bytes, which are elements of dtype. Memory that is not
+    aligned for the dtype is copied."""
     held = _Held(view)
     count, place = view.nbytes // dtype.itemsize, held.buffer.buf
     if place % _alignment(dtype):

@@ -1,21 +1,21 @@
-"""Functions of the user's that are called for slices or elements: apply_along_axis, apply_over_axes, piecewise, vectorize."""
+"""Functions of the user's that are called for slices or elements: apply_along_axis, piecewise, vectorize."""
 import functools
 import re
 from itertools import product
 
 from nd4c import _dtypes
-from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._creation_functions import empty, zeros_like
-from nd4c._manipulation import broadcast_arrays, broadcast_shapes, broadcast_to, expand_dims, moveaxis, normal_axes, permute_dims
+from nd4c._manipulation import (
+    broadcast_arrays, broadcast_shapes, broadcast_to, expand_dims, moveaxis, normal_axes, permute_dims)
 from nd4c._support import as_array as _as_array, cast as _cast, normalize_axis as _normalize_axis, op as _op
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """What a function makes of each vector along an axis.
 
-    Shapes: the axis becomes those that the function's results have. Dtypes: of the first result. The function is called in Python,
-    once for each vector. Errors: AxisError; ValueError if an axis but for the given one is empty.
+    Shapes: the axis becomes those that the function's results have. Dtypes: of the first result. The function is called
+    in Python, once for each vector. Errors: AxisError; ValueError if an axis but for the given one is empty.
 
     >>> np.apply_along_axis(lambda v: v[0] + v[-1], 0, nd4c.asarray([[1, 2], [3, 4], [5, 6]]))
     array([6, 8])
@@ -25,7 +25,8 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     vectors = moveaxis(arr, axis, -1)
     others = vectors.shape[:-1]
     if 0 in others:
-        raise ValueError("apply_along_axis: Cannot apply_along_axis when any iteration dimensions are 0: the shape is %s" % (arr.shape,))
+        raise ValueError("apply_along_axis: Cannot apply_along_axis when any iteration dimensions are 0: the shape is %s"
+                         % (arr.shape,))
     made = [asarray(func1d(vectors[place], *args, **kwargs)) for place in product(*map(range, others))]
     first = made[0]
     whole = _op("reshape")(_op("stack")(made, 0), others + first.shape)
@@ -52,22 +53,25 @@ def apply_over_axes(func, a, axes):
         if result.ndim != ndim:
             result = expand_dims(result, axis)
             if result.ndim != ndim:
-                raise ValueError("apply_over_axes: function is not returning an array of the correct shape: %s" % (result.shape,))
+                raise ValueError("apply_over_axes: function is not returning an array of the correct shape: %s"
+                                 % (result.shape,))
         made = result
     return made
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """An array whose elements are computed by the function, or are the number, of the last condition that holds for them.
+    """An array whose elements are computed by the function of the last condition that holds for them, or are its number.
 
-    Shapes: conditions have x's shape. One function more than there are conditions is for where none holds; else 0 is there.
+
+    Shapes: conditions have x's shape. One function more than there are conditions is for where none holds; else 0 is
+    there.
     Dtypes: x's. Errors: ValueError for other numbers of functions.
 
     >>> np.piecewise(nd4c.asarray([-2.0, 3.0]), [[True, False]], [lambda v: -v, 7])
     array([2., 7.])
     """
     x = _as_array(x, "piecewise")
-    if isinstance(condlist, Array) and condlist.ndim == x.ndim or not _is_list_of_lists(condlist, x):
+    if not _holds_conditions(condlist, x):
         condlist = [condlist]
     conditions = [_as_array(condition, "piecewise") for condition in condlist]
     conditions = [condition if condition.dtype.kind == "b" else condition != 0 for condition in conditions]
@@ -90,13 +94,11 @@ def piecewise(x, condlist, funclist, *args, **kw):
     return made
 
 
-def _is_list_of_lists(condlist, x):
-    """Whether condlist holds conditions rather than being one."""
-    if not hasattr(condlist, "__len__") or not len(condlist):
+def _holds_conditions(condlist, x):
+    """Whether condlist holds conditions, rather than being a single one."""
+    if not hasattr(condlist, "__len__") or getattr(condlist, "ndim", 1) == 0 or not len(condlist):
         return False
-    first = condlist[0]
-    return not (type(first) is bool or (not isinstance(first, (list, tuple, Array)) and getattr(first, "ndim", 0) == 0) or
-                (isinstance(first, Array) and not first.ndim and x.ndim != 0))
+    return x.ndim == 0 or isinstance(condlist[0], (list, tuple)) or getattr(condlist[0], "ndim", 0) > 0
 
 
 # -- vectorize -------------------------------------------------------------------------------------------------------
@@ -105,9 +107,10 @@ _NO_VALUE = object()
 
 
 class vectorize:
-    """A function of arrays made of one of numbers, which is called in Python for each element.
+    """A function of arrays made of one of numbers, which is called in Python for each element, with Python's numbers.
 
-    otypes: dtypes of the results, a text of letters or a list; if they are left out, one call with the first element tells them.
+    otypes: dtypes of the results, a text of letters or a list; if they are left out, one call with the first element
+    tells them.
     excluded: places and names of arguments that are passed as they are. cache: keeps that first call's result.
     signature: such as "(n),(n)->()": the function gets and gives arrays of those axes. Used as a decorator, too.
     Errors: ValueError for arrays without elements and without otypes; TypeError for other numbers of arguments.
@@ -118,7 +121,8 @@ class vectorize:
 
     def __init__(self, pyfunc=_NO_VALUE, otypes=None, doc=None, excluded=None, cache=False, signature=None):
         if pyfunc is not _NO_VALUE and not callable(pyfunc):
-            raise TypeError("vectorize: When used as a decorator, only accepts keyword arguments. pyfunc is a %s" % type(pyfunc).__name__)
+            raise TypeError("vectorize: When used as a decorator, only accepts keyword arguments. pyfunc is a %s"
+                            % type(pyfunc).__name__)
         self.pyfunc, self.cache, self.signature, self._doc = pyfunc, cache, signature, doc
         self.otypes = _result_dtypes(otypes)
         self.excluded = set() if excluded is None else set(excluded)
@@ -147,7 +151,8 @@ class vectorize:
                 given[place] = value
             named.update(zip(names, values[len(places):]))
             return self.pyfunc(*given, **named)
-        arrays = [_as_array(args[place], "vectorize") for place in places] + [_as_array(kwargs[name], "vectorize") for name in names]
+        varied = [args[place] for place in places] + [kwargs[name] for name in names]
+        arrays = [_as_array(one, "vectorize") for one in varied]
         if not arrays:
             return self._wrapped(call())
         return self._over_elements(call, arrays) if self._axes is None else self._over_slices(call, arrays)
@@ -163,19 +168,23 @@ class vectorize:
         if not spread[0].size and self.otypes is None:
             raise ValueError("vectorize: cannot call `vectorize` on size 0 inputs unless `otypes` is set")
         results = [call(*row) for row in rows]
-        return self._gathered(results, shape)
+        return self._gathered(results, shape, {array.dtype for array in arrays})
 
-    def _gathered(self, results, shape):
+    def _gathered(self, results, shape, given):
         several = type(results[0]) is tuple if results else len(self.otypes) > 1
-        columns = list(zip(*results)) if several and results else [results] if not several else [[] for _ in self.otypes]
+        if several:
+            columns = list(zip(*results)) if results else [[] for _ in self.otypes]
+        else:
+            columns = [results]
         dtypes = self.otypes or [None] * len(columns)
         if len(dtypes) != len(columns):
             raise ValueError("vectorize: the function gives %d results, otypes names %d" % (len(columns), len(dtypes)))
         made = []
         for column, dtype in zip(columns, dtypes):
-            if dtype is None:
-                dtype = asarray(column[0]).dtype
-            flat = asarray(list(column), dtype) if column else empty((0,), dtype)
+            if not column:
+                flat = empty((0,), dtype)
+            else:
+                flat = _in_dtype(column, given) if dtype is None else asarray(list(column), dtype)
             made.append(_op("reshape")(flat, shape))
         return tuple(made) if several else made[0]
 
@@ -183,11 +192,13 @@ class vectorize:
         """Results of the function for each slice of the signature's axes, stacked."""
         inputs, outputs = self._axes
         if len(arrays) != len(inputs):
-            raise TypeError("vectorize: wrong number of positional arguments: expected %d, got %d" % (len(inputs), len(arrays)))
+            raise TypeError("vectorize: wrong number of positional arguments: expected %d, got %d"
+                            % (len(inputs), len(arrays)))
         sizes, loops = {}, []
         for array, names in zip(arrays, inputs):
             if array.ndim < len(names):
-                raise ValueError("vectorize: %d-dimensional argument does not have enough dimensions for all core dimensions %s"
+                raise ValueError("vectorize: %d-dimensional argument does not have enough dimensions for all core "
+                                 "dimensions %s"
                                  % (array.ndim, names))
             cut = array.ndim - len(names)
             loops.append(array.shape[:cut])
@@ -198,6 +209,8 @@ class vectorize:
         several = len(outputs) > 1
         if not results:
             return self._of_no_slices(loop, outputs, sizes)
+        if not several and type(results[0]) is tuple:
+            raise ValueError("vectorize: wrong number of outputs from pyfunc: expected 1, got %d" % len(results[0]))
         rows = results if several else [(result,) for result in results]
         for row in rows:
             if several and (type(row) is not tuple or len(row) != len(outputs)):
@@ -209,7 +222,8 @@ class vectorize:
             parts = [asarray(one, dtype) for one in column]
             for part in parts:
                 if part.ndim != len(names):
-                    raise ValueError("vectorize: the function gives %d axes, the signature says %d, %s" % (part.ndim, len(names), names))
+                    raise ValueError("vectorize: the function gives %d axes, the signature says %d, %s"
+                                     % (part.ndim, len(names), names))
                 _same_sizes(sizes, names, part.shape)
             whole = _op("stack")(parts, 0)
             whole = whole if whole.dtype is parts[0].dtype else _op("cast")(whole, parts[0].dtype.number)
@@ -220,16 +234,32 @@ class vectorize:
         if self.otypes is None:
             raise ValueError("vectorize: cannot call `vectorize` on size 0 inputs unless `otypes` is set")
         if any(name not in sizes for names in outputs for name in names):
-            raise ValueError("vectorize: cannot call `vectorize` with a signature including new output dimensions on size 0 inputs")
+            raise ValueError("vectorize: cannot call `vectorize` with a signature including new output dimensions on size 0 "
+                             "inputs")
         made = [empty(loop + tuple(sizes[name] for name in names), dtype) for names, dtype in zip(outputs, self.otypes)]
         return tuple(made) if len(made) > 1 else made[0]
+
+
+def _in_dtype(column, given):
+    """An array of a function's results in the dtype of the first. Python numbers of the kind of the arrays given take
+    their dtype if it holds them, as numbers beside arrays do."""
+    first = asarray(column[0])
+    if type(column[0]) in (int, float, complex) and len(given) == 1:
+        own = next(iter(given))
+        if own.kind in {"i": "iu", "f": "f", "c": "c"}[first.dtype.kind]:
+            try:
+                return asarray(list(column), own)
+            except OverflowError:
+                pass
+    return asarray(list(column), first.dtype)
 
 
 def _result_dtypes(otypes):
     if otypes is None:
         return None
     if not isinstance(otypes, str) and not hasattr(otypes, "__iter__"):
-        raise ValueError("vectorize: Invalid otype specification: %r; it is a text of letters or a list of dtypes" % (otypes,))
+        raise ValueError("vectorize: Invalid otype specification: %r; it is a text of letters or a list of dtypes"
+                         % (otypes,))
     try:
         return [_dtypes.of(one) for one in otypes]
     except TypeError as error:
@@ -247,4 +277,5 @@ def _core_axes(signature):
 def _same_sizes(sizes, names, shape):
     for name, extent in zip(names, shape):
         if sizes.setdefault(name, extent) != extent:
-            raise ValueError("vectorize: inconsistent size for core dimension %r: %d vs %d" % (name, extent, sizes[name]))
+            raise ValueError("vectorize: inconsistent size for core dimension %r: %d vs %d"
+                             % (name, extent, sizes[name]))

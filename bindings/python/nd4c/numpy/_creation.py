@@ -1,13 +1,13 @@
 """Arrays from values, shapes, other arrays and functions."""
-import sys
 from operator import index as _index
 
 from nd4c import _creation, _dtypes
+from nd4c._abi import MAX_RANK
 from nd4c._core import Array
 from nd4c._creation import asarray, copied
 from nd4c._creation_functions import (
-    arange, diagonal_number, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril, triu, zeros,
-    zeros_like)
+    arange, diagonal_number, empty, empty_like, eye, full, full_like, linspace, meshgrid, ones, ones_like, tril, triu,
+    zeros, zeros_like)
 from nd4c._dlpack import from_dlpack
 from nd4c._dtype_functions import astype, result_type
 from nd4c._manipulation import broadcast_arrays, expand_dims, ravel
@@ -16,11 +16,11 @@ from nd4c._memory import is_read_only as _is_read_only, over_bytes as _over_byte
 from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
 
 __all__ = [
-    "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy", "diag",
-    "diagflat", "empty", "empty_like", "eye", "from_dlpack", "frombuffer", "fromfunction", "fromiter", "fromstring", "full",
-    "full_like", "geomspace", "identity", "linspace", "logspace", "mask_indices", "meshgrid", "ones", "ones_like", "require",
-    "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices", "triu_indices_from", "vander", "zeros",
-    "zeros_like"]
+    "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
+    "diag", "diagflat", "empty", "empty_like", "eye", "from_dlpack", "frombuffer", "fromfunction", "fromiter",
+    "fromstring", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "mask_indices", "meshgrid",
+    "ones", "ones_like", "require", "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices",
+    "triu_indices_from", "vander", "zeros", "zeros_like"]
 
 
 # -- of other objects ------------------------------------------------------------------------------------------------
@@ -38,21 +38,32 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
     """
     if like is not None:
         _creation.check_like(like, "array")
+    if ndmin > ndmax > 0:
+        raise ValueError("array: ndmin must be <= ndmax, they are %d and %d" % (ndmin, ndmax))
+    if not 0 <= ndmax <= MAX_RANK:
+        raise ValueError("array: ndmax must be in the range 0 to %d, it is %d" % (MAX_RANK, ndmax))
     if copy is not None and type(copy) is not bool:
         copy = _truth(copy)
     if type(object) is Array or order not in ("K", None, "C"):
         wanted = None if dtype is None else _dtypes.of(dtype)
         made = _array_of(object, wanted, copy, _creation.check_order(order or "K", "array"))
     else:
-        made = asarray(object, dtype, order, copy=copy if type(object) not in (list, tuple, int, float, bool, complex) or not copy
-                       else None)
+        made = asarray(object, dtype, order, copy=None if copy and type(object) in _ALWAYS_NEW else copy)
     if ndmax and made.ndim > ndmax:
-        raise ValueError("array: the object has %d axes, more than ndmax=%d; objects as elements are not supported" % (made.ndim, ndmax))
+        raise ValueError("array: object too deep for desired array: it has %d axes, more than ndmax=%d (setting an array "
+                         "element with a sequence. The requested array would exceed the maximum number of dimension of %d)"
+                         % (made.ndim, ndmax, ndmax))
     return _op("reshape")(made, (1,) * (ndmin - made.ndim) + made.shape) if ndmin > made.ndim else made
+
+
+_ALWAYS_NEW = (list, tuple, int, float, bool, complex)
 
 
 def _truth(copy):
     """copy as a bool; NumPy's enumeration of copy modes and integers among the values."""
+    if isinstance(copy, str):
+        raise ValueError("array: strings are not allowed for 'copy' keyword. Use True/False/None instead of %r"
+                         % (copy,))
     value = getattr(copy, "value", copy)
     if value == 2:
         return None
@@ -65,7 +76,8 @@ def _array_of(object, wanted, copy, order):
     x = asarray(object, copy=copy if copy is False else None)
     if wanted is not None and x.dtype is not wanted:
         if copy is False:
-            raise ValueError("array: %s cannot become %s without a copy; leave copy=False out" % (x.dtype.name, wanted.name))
+            raise ValueError("array: %s cannot become %s without a copy; leave copy=False out"
+                             % (x.dtype.name, wanted.name))
         return _creation.ordered(_op("cast")(x, wanted.number), order, None, "array")
     return _creation.copied_in(x, order) if copy else _creation.ordered(x, order, copy, "array")
 
@@ -114,7 +126,8 @@ def asarray_chkfinite(a, dtype=None, order=None):
 def copy(a, order="K", subok=False):
     """A copy with memory of its own.
 
-    order: "C", "F", or "K" and "A", which keep a layout by columns. Dtypes: any. subok has no effect: arrays have no subclasses.
+    order: "C", "F", or "K" and "A", which keep a layout by columns. Dtypes: any. subok has no effect: arrays have no
+    subclasses.
 
     >>> x = nd4c.asarray([1, 2])
     >>> y = np.copy(x)
@@ -125,14 +138,16 @@ def copy(a, order="K", subok=False):
     return _creation.copied_in(_as_array(a, "copy"), _creation.check_order(order, "copy"))
 
 
-_REQUIREMENTS = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F", "FORTRAN": "F", "A": "A", "ALIGNED": "A",
+_REQUIREMENTS = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F", "FORTRAN": "F",
+                 "A": "A", "ALIGNED": "A",
                  "W": "W", "WRITEABLE": "W", "O": "O", "OWNDATA": "O", "E": "E", "ENSUREARRAY": "E"}
 
 
 def require(a, dtype=None, requirements=None, *, like=None):
     """An array of a dtype with the named properties of its memory; a copy only where needed.
 
-    requirements: one or several of "C", "F" (layouts), "W" (writeable), "O" (no view), "A" (aligned, as all arrays are), "E".
+    requirements: one or several of "C", "F" (layouts), "W" (writeable), "O" (no view), "A" (aligned, as all arrays
+    are), "E".
     Errors: ValueError for "C" and "F" together; KeyError for another name.
 
     >>> np.require([1, 2], "float32", ["C", "W"])
@@ -156,8 +171,9 @@ def require(a, dtype=None, requirements=None, *, like=None):
 def frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     """An array of one axis over the memory of a buffer: bytes, bytearray, mmap, array.array.
 
-    Shapes: count elements, -1: as many as there are from the byte `offset` on. Dtypes: dtype, float64 if it is left out.
-    The array is read-only if the buffer is. Errors: ValueError if the buffer is too short or has no whole number of elements.
+    Shapes: count elements, -1: as many as there are from the byte `offset` on. Dtypes: dtype, float64 if it is left
+    out. The array is read-only if the buffer is. Errors: ValueError if the buffer is too short or has no whole number
+    of elements.
 
     >>> np.frombuffer(b"\\x01\\x00\\x02\\x00", dtype="int16")
     array([1, 2], dtype=int16)
@@ -178,7 +194,8 @@ def frombuffer(buffer, dtype=None, count=-1, offset=0, *, like=None):
     there = view.nbytes - offset
     if count < 0:
         if there % size:
-            raise ValueError("frombuffer: buffer size must be a multiple of element size: %d bytes, %d each" % (there, size))
+            raise ValueError("frombuffer: buffer size must be a multiple of element size: %d bytes, %d each"
+                             % (there, size))
         count = there // size
     if count * size > there:
         raise ValueError("frombuffer: buffer is smaller than requested size: %d bytes, %d elements of %s asked for"
@@ -202,10 +219,12 @@ def fromiter(iter, dtype, count=-1, *, like=None):
     wanted, count = _dtypes.of(dtype), _index(count)
     numbers = list(iter if count < 0 else islice(iter, count))
     if len(numbers) < count:
-        raise ValueError("fromiter: iterator too short: Expected %d but iterator had only %d items." % (count, len(numbers)))
+        raise ValueError("fromiter: iterator too short: Expected %d but iterator had only %d items."
+                         % (count, len(numbers)))
     made = asarray(numbers, wanted) if numbers else empty((0,), wanted)
     if made.ndim != 1:
-        raise ValueError("fromiter: setting an array element with a sequence: items have the shape %s" % (made.shape[1:],))
+        raise ValueError("fromiter: setting an array element with a sequence: items have the shape %s"
+                         % (made.shape[1:],))
     return made
 
 
@@ -213,7 +232,8 @@ def fromstring(string, dtype=float, count=-1, *, sep, like=None):
     """An array of one axis of the numbers in a text.
 
     sep: what stands between the numbers; white space around it does not count. count: how many numbers, -1: all.
-    Dtypes: dtype. Errors: ValueError for a text that is no number, fewer numbers than count, and an empty sep: frombuffer() reads bytes.
+    Dtypes: dtype. Errors: ValueError for a text that is no number, fewer numbers than count, and an empty sep:
+    frombuffer() reads bytes.
 
     >>> np.fromstring("1, 2, 3", dtype=int, sep=",")
     array([1, 2, 3])
@@ -233,7 +253,8 @@ def fromstring(string, dtype=float, count=-1, *, sep, like=None):
     try:
         numbers = [_number(word, wanted.kind) for word in words]
     except ValueError:
-        raise ValueError("fromstring: string or file could not be read to its end due to unmatched data: %r" % (text,)) from None
+        raise ValueError("fromstring: string or file could not be read to its end due to unmatched data: %r"
+                         % (text,)) from None
     return asarray(numbers, wanted) if numbers else empty((0,), wanted)
 
 
@@ -404,7 +425,8 @@ def _matrix(arr, where):
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """num powers of base, whose exponents go from start to stop in equal steps.
 
-    Shapes: num numbers along `axis`, the other axes those to which start, stop and base broadcast. Dtypes: floating, or dtype.
+    Shapes: num numbers along `axis`, the other axes those to which start, stop and base broadcast. Dtypes: floating, or
+    dtype.
     Errors: ValueError for a negative num.
 
     >>> np.logspace(0, 3, 4)
@@ -429,7 +451,8 @@ def _is_number(value):
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """num numbers from start to stop in equal ratios; complex ones lie on a spiral.
 
-    Shapes: num numbers along `axis`, the other axes those to which start and stop broadcast. Dtypes: floating, or dtype.
+    Shapes: num numbers along `axis`, the other axes those to which start and stop broadcast. Dtypes: floating, or
+    dtype.
     Errors: ValueError if an end is 0 or num is negative.
 
     >>> np.geomspace(1, 1000, 4)

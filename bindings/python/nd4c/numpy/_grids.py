@@ -43,7 +43,8 @@ class _Grid:
         rows = [_line(one, "mgrid") for one in key]
         dtype = _shared(value for one in key for value in _bounds(one))
         count = len(rows)
-        rows = [reshape(_cast(row, dtype), (1,) * axis + (-1,) + (1,) * (count - 1 - axis)) for axis, row in enumerate(rows)]
+        rows = [reshape(_cast(row, dtype), (1,) * axis + (-1,) + (1,) * (count - 1 - axis))
+                for axis, row in enumerate(rows)]
         if self.sparse:
             return tuple(rows)
         shape = tuple(row.size for row in rows)
@@ -51,7 +52,8 @@ class _Grid:
 
 
 def _shared(values):
-    """The dtype of a grid: that of the arrays among the bounds; Python numbers take it where they fit, alone they are at least int64."""
+    """The dtype of a grid: that of the arrays among the bounds; Python numbers take it where they fit, alone they are
+    at least int64."""
     values = [float(_builtins.abs(complex(value))) if _is_count(value) else value for value in values]
     strong = [asarray(value).dtype for value in values if type(value) not in (bool, int, float)]
     dtype = strong[0] if strong else _dtypes.DEFAULTS[int]
@@ -77,7 +79,8 @@ def _line(one, name):
 class _Joined:
     """Arrays and slices joined along the first axis: np.r_[1, 2, 5:8].
 
-    A first text of up to three numbers says the axis, the least number of axes, and where those of arrays with fewer begin.
+    A first text of up to three numbers says the axis, the least number of axes, and where those of arrays with fewer
+    begin.
 
     >>> np.r_[1, 2, 5:8]
     array([1, 2, 5, 6, 7])
@@ -114,11 +117,13 @@ class _Joined:
 
     def _directive(self, text, axis, ndmin, trans1d):
         if text in ("r", "c"):
-            raise ValueError("%s: %r asks for a matrix, which nd4c does not have; arrays of two axes: %s['0,2', ...]" % (self, text, self))
+            raise ValueError("%s: %r asks for a matrix, which nd4c does not have; arrays of two axes: %s['0,2', ...]"
+                             % (self, text, self))
         try:
             values = [int(word) for word in text.split(",")]
         except ValueError:
-            raise ValueError("%s: unknown special directive %r; it has up to three numbers, '0,2,1'" % (self, text)) from None
+            raise ValueError("%s: unknown special directive %r; it has up to three numbers, '0,2,1'"
+                             % (self, text)) from None
         axis, ndmin, trans1d = (values + [axis, ndmin, trans1d][len(values):])[:3]
         return axis, ndmin, trans1d
 

@@ -1,4 +1,4 @@
-"""Indices: taking, putting, choosing, diagonals, positions of elements. Grids of indices and iterators have modules of their own."""
+"""Indices: taking, putting, choosing, diagonals, positions of elements."""
 import builtins as _builtins
 from operator import index as _index
 
@@ -8,19 +8,21 @@ from nd4c._core import Array
 from nd4c._creation import asarray, made_on
 from nd4c._creation_functions import arange
 from nd4c._dtype_functions import result_type
-from nd4c._manipulation import broadcast_arrays, broadcast_to, ravel, reshape
+from nd4c._manipulation import broadcast_arrays, ravel, reshape
 from nd4c._memory import is_contiguous
 from nd4c._sorting import nonzero, take, take_along_axis, where
 from nd4c._support import (
-    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis, op as _op)
+    as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axis as _normalize_axis,
+    op as _op)
 from nd4c.numpy._grids import c_, index_exp, mgrid, ogrid, r_, s_
 from nd4c.numpy._iterators import broadcast, ndenumerate, ndindex
 from nd4c.numpy._manipulation import resize
 
 __all__ = [
-    "broadcast", "c_", "choose", "compress", "diag_indices", "diag_indices_from", "diagonal", "extract", "fill_diagonal",
-    "index_exp", "indices", "iterable", "ix_", "mgrid", "ndenumerate", "ndindex", "nonzero", "ogrid", "place", "put", "put_along_axis",
-    "putmask", "r_", "ravel_multi_index", "s_", "select", "take", "take_along_axis", "unravel_index", "where"]
+    "broadcast", "c_", "choose", "compress", "diag_indices", "diag_indices_from", "diagonal", "extract",
+    "fill_diagonal", "index_exp", "indices", "iterable", "ix_", "mgrid", "ndenumerate", "ndindex", "nonzero", "ogrid",
+    "place", "put", "put_along_axis", "putmask", "r_", "ravel_multi_index", "s_", "select", "take", "take_along_axis",
+    "unravel_index", "where"]
 
 _INT = _dtypes.DEFAULTS[int]
 
@@ -28,7 +30,8 @@ _INT = _dtypes.DEFAULTS[int]
 def _target(a, name):
     """The array that a function writes into, which cannot be made of anything else."""
     if type(a) is not Array:
-        raise TypeError("%s: argument 1 must be an nd4c.Array, which is written into, not %s" % (name, type(a).__name__))
+        raise TypeError("%s: argument 1 must be an nd4c.Array, which is written into, not %s"
+                        % (name, type(a).__name__))
     return a
 
 
@@ -48,7 +51,8 @@ def _integers(values, name):
 
 
 def _brought_in(places, extent, mode, name, negative=True):
-    """Indices moved into an axis as mode says; "raise": checked, negative ones counted from the end where they may be."""
+    """Indices moved into an axis as mode says; "raise": checked, negative ones counted from the end where they may
+    be."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError("%s: mode is %r; it may be 'raise', 'wrap' or 'clip'" % (name, mode))
     if not places.size:
@@ -62,8 +66,9 @@ def _brought_in(places, extent, mode, name, negative=True):
     low, high = int(_op("min")(places, None, False)), int(_op("max")(places, None, False))
     if low < (-extent if negative else 0) or high >= extent:
         wrong = low if low < (-extent if negative else 0) else high
-        raise (IndexError if negative else ValueError)(
-            "%s: index %d is out of bounds for array with size %d (invalid entry in coordinates array)" % (name, wrong, extent))
+        kind = IndexError if negative else ValueError
+        raise kind("%s: index %d is out of bounds for array with size %d (invalid entry in coordinates array)"
+                   % (name, wrong, extent))
     return places + extent * (places < 0) if low < 0 else places
 
 
@@ -85,8 +90,8 @@ def _unraveled(places, shape):
 def put(a, ind, v, mode="raise"):
     """Writes values into a at indices of its elements in C order.
 
-    Shapes: v is repeated as often as needed. Dtypes: v is converted to a's. mode: an index out of range raises, is wrapped ("wrap") or
-    clipped ("clip"). Errors: IndexError; TypeError if a is no array.
+    Shapes: v is repeated as often as needed. Dtypes: v is converted to a's. mode: an index out of range raises, is
+    wrapped ("wrap") or clipped ("clip"). Errors: IndexError; TypeError if a is no array.
 
     >>> x = nd4c.arange(5)
     >>> np.put(x, [0, 2], [-44, -55])
@@ -144,17 +149,22 @@ def putmask(a, /, mask, values):
         raise ValueError("putmask: mask and data must be the same size, not %d and %d" % (mask.size, a.size))
     values = _as_array(values, "putmask") if hasattr(values, "dtype") else asarray(values, a.dtype)
     if not _castable(values.dtype, a.dtype, "safe"):
-        raise TypeError("putmask: Cannot cast array data from %r to %r according to the rule 'safe'; cast the values first"
+        raise TypeError("putmask: Cannot cast array data from %r to %r according to the rule 'safe'; cast the values "
+                        "first"
                         % (values.dtype, a.dtype))
     if values.size:
         a[...] = _op("where")(_op("reshape")(mask, a.shape), _cast(resize(values, a.shape), a.dtype), a)
 
 
 def put_along_axis(arr, indices, values, axis):
-    """Writes values into arr[..., indices[..., i, ...], ...], an index for each place along an axis; None: into arr flattened.
+    """Writes values into arr[..., indices[..., i, ...], ...], an index for each place along an axis.
+
+    axis None: the indices are those of arr flattened.
+
 
     Shapes: indices has as many axes as arr, and broadcasts with it but for the axis; values broadcast to that.
-    Dtypes: values are converted to arr's. Errors: IndexError; ValueError for another number of axes; TypeError if arr is no array.
+    Dtypes: values are converted to arr's. Errors: IndexError; ValueError for another number of axes; TypeError if arr
+    is no array.
 
     >>> x = nd4c.asarray([[10, 30, 20], [60, 40, 50]])
     >>> np.put_along_axis(x, nd4c.argmax(x, axis=1, keepdims=True), 99, axis=1)
@@ -169,7 +179,8 @@ def put_along_axis(arr, indices, values, axis):
     values = _cast(_as_array(values, "put_along_axis"), arr.dtype)
     if axis is None:
         if places.ndim != 1:
-            raise ValueError("put_along_axis: when axis=None, `indices` must have a single dimension, not %d" % places.ndim)
+            raise ValueError("put_along_axis: when axis=None, `indices` must have a single dimension, not %d"
+                             % places.ndim)
         _set_flat(arr, _brought_in(_cast(places, _INT), arr.size, "raise", "put_along_axis"), values)
         return
     axis = _normalize_axis(axis, arr.ndim, "put_along_axis")
@@ -192,20 +203,30 @@ def choose(a, choices, out=None, mode="raise"):
     array([20, 11])
     """
     numbers = _integers(a, "choose")
-    listed = [_as_array(choice, "choose") for choice in choices]
+    listed = list(choices)
     if not listed:
         raise ValueError("choose: choices is empty, at least one is needed")
-    dtype = result_type(*listed)
+    listed, dtype = _with_dtype(listed, "choose")
     numbers, *listed = broadcast_arrays(numbers, *listed)
     numbers = _brought_in(numbers, len(listed), mode, "choose", negative=False)
     table = _op("stack")([_cast(one, dtype) for one in listed], 0)
     return _finish(_op("take_along_axis")(table, _op("expand_dims")(numbers, (0,)), 0)[0], out, "unsafe", "choose")
 
 
+def _with_dtype(values, name):
+    """Values as arrays, and the dtype that they share, in which Python numbers count by their kind."""
+    weak = [one if type(one) in (int, float, complex) else _as_array(one, name) for one in values]
+    if not _builtins.any(type(one) is Array for one in weak):
+        weak = [asarray(one) for one in weak]
+    dtype = result_type(*weak)
+    return [one if type(one) is Array else asarray(one, dtype) for one in weak], dtype
+
+
 def select(condlist, choicelist, default=0):
     """At each place the element of the choice of the first condition that holds there; the default where none does.
 
-    Shapes: all conditions and choices broadcast. Dtypes: conditions are bool; the result has the dtype that the choices share.
+    Shapes: all conditions and choices broadcast. Dtypes: conditions are bool; the result has the dtype that the choices
+    share.
     Errors: ValueError for lists of different lengths or without conditions; TypeError for a condition that is not bool.
 
     >>> x = nd4c.arange(5)
@@ -213,17 +234,17 @@ def select(condlist, choicelist, default=0):
     array([ 0,  1, -1, -1, 40])
     """
     if len(condlist) != len(choicelist):
-        raise ValueError("select: list of cases must be same length as list of conditions, not %d and %d" % (len(choicelist), len(condlist)))
+        raise ValueError("select: list of cases must be same length as list of conditions, not %d and %d"
+                         % (len(choicelist), len(condlist)))
     if not len(condlist):
         raise ValueError("select: select with an empty condition list is not possible")
-    numbers = [one if type(one) in (int, float, complex) else _as_array(one, "select") for one in list(choicelist) + [default]]
-    dtype = result_type(*numbers) if _builtins.any(type(one) is Array for one in numbers) else asarray(_builtins.sum(numbers)).dtype
+    numbers, dtype = _with_dtype(list(choicelist) + [default], "select")
     conditions = [_as_array(condition, "select") for condition in condlist]
     for number, condition in enumerate(conditions):
         if condition.dtype.kind != "b":
-            raise TypeError("select: invalid entry %d in condlist: should be boolean ndarray, not %s" % (number, condition.dtype.name))
-    arrays = [_cast(asarray(one), dtype) for one in numbers]
-    spread = broadcast_arrays(*conditions, *arrays)
+            raise TypeError("select: invalid entry %d in condlist: should be boolean ndarray, not %s"
+                            % (number, condition.dtype.name))
+    spread = broadcast_arrays(*conditions, *[_cast(one, dtype) for one in numbers])
     made = spread[-1]
     for condition, choice in reversed(list(zip(spread[:len(conditions)], spread[len(conditions):]))):
         made = _op("where")(condition, choice, made)
@@ -268,7 +289,8 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     """The diagonals of the matrices in two axes: elements whose second index is the first plus offset. A view.
 
     Shapes: the two axes are left out, the diagonal comes last. Dtypes: any.
-    Errors: ValueError for fewer than two axes or one axis twice; AxisError. nd4c.linalg.diagonal takes the last two axes.
+    Errors: ValueError for fewer than two axes or one axis twice; AxisError. nd4c.linalg.diagonal takes the last two
+    axes.
 
     >>> np.diagonal([[1, 2], [3, 4]])
     array([1, 4])
@@ -308,8 +330,9 @@ def diag_indices_from(arr):
 def fill_diagonal(a, val, wrap=False):
     """Writes values into the main diagonal of an array, in place.
 
-    Shapes: a of two axes, or of more of one length; val is repeated as often as needed. wrap: tall matrices get the diagonal again
-    below, after a free row. Dtypes: val is converted to a's. Errors: ValueError for other shapes; TypeError if a is no array.
+    Shapes: a of two axes, or of more of one length; val is repeated as often as needed. wrap: tall matrices get the
+    diagonal again below, after a free row. Dtypes: val is converted to a's. Errors: ValueError for other shapes;
+    TypeError if a is no array.
 
     >>> x = nd4c.zeros((2, 2), int)
     >>> np.fill_diagonal(x, 5)
@@ -337,7 +360,10 @@ def fill_diagonal(a, val, wrap=False):
 # -- positions of elements -------------------------------------------------------------------------------------------
 
 def indices(dimensions, dtype=int, sparse=False, *, device=None):
-    """The indices of a grid, one array an axis: joined along a first axis, or, if sparse, a tuple of arrays with one long axis.
+    """The indices of a grid, one array an axis.
+
+    They are joined along a first axis, or, if sparse, a tuple of arrays with one long axis each.
+
 
     Dtypes: dtype. Shapes: dimensions, a tuple; the result has (len(dimensions),) in front of them.
 
@@ -348,7 +374,8 @@ def indices(dimensions, dtype=int, sparse=False, *, device=None):
     dimensions, wanted = _shape_of(dimensions), _dtypes.of(dtype)
     if sparse:
         count = len(dimensions)
-        return tuple(reshape(_cast(arange(extent, device=device), wanted), (1,) * axis + (extent,) + (1,) * (count - 1 - axis))
+        return tuple(reshape(_cast(arange(extent, device=device), wanted),
+                             (1,) * axis + (extent,) + (1,) * (count - 1 - axis))
                      for axis, extent in enumerate(dimensions))
     if wanted.kind not in "iuf":
         return _cast(indices(dimensions, int, device=device), wanted)
@@ -385,8 +412,8 @@ def _positions(values, name):
     made = _as_array(values, name)
     if made.dtype.kind not in "iu":
         if not made.size and not hasattr(values, "dtype"):
-            raise TypeError("%s: indices must be integral: the provided empty sequence was inferred as float. Wrap it with "
-                            "'np.array(indices, dtype=np.intp)'" % name)
+            raise TypeError("%s: indices must be integral: the provided empty sequence was inferred as float. Wrap it "
+                            "with 'np.array(indices, dtype=np.intp)'" % name)
         raise TypeError("%s: only int indices permitted, not %s" % (name, made.dtype.name))
     return _cast(made, _INT)
 
@@ -396,15 +423,16 @@ def _size_of(shape, name):
     for extent in shape:
         size *= extent
     if size >= 2 ** 63:
-        raise ValueError("%s: invalid dims: array size defined by dims is larger than the maximum possible size." % name)
+        raise ValueError("%s: invalid dims: array size defined by dims is larger than the maximum possible size."
+                         % name)
     return size
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     """The positions of elements in an array of a shape, of which the indices are given, one array an axis.
 
-    Shapes: the index arrays broadcast. mode: an index out of range raises, is wrapped ("wrap") or clipped ("clip"), for all axes or, a
-    tuple, each. order: positions count in "C" or "F" order. Dtypes: integers.
+    Shapes: the index arrays broadcast. mode: an index out of range raises, is wrapped ("wrap") or clipped ("clip"), for
+    all axes or, a tuple, each. order: positions count in "C" or "F" order. Dtypes: integers.
     Errors: ValueError for an index outside; TypeError for indices that are no integers.
 
     >>> np.ravel_multi_index(([3, 6], [4, 5]), (7, 6))
@@ -417,8 +445,10 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     rows = [_positions(row, "ravel_multi_index") for row in multi_index]
     if len(rows) != len(dims) or len(modes) != len(dims):
-        raise ValueError("ravel_multi_index: parameter multi_index must be a sequence of length %d, not %d" % (len(dims), len(rows)))
-    rows = [_brought_in(row, extent, mode, "ravel_multi_index", negative=False) for row, extent, mode in zip(rows, dims, modes)]
+        raise ValueError("ravel_multi_index: parameter multi_index must be a sequence of length %d, not %d"
+                         % (len(dims), len(rows)))
+    rows = [_brought_in(row, extent, mode, "ravel_multi_index", negative=False)
+            for row, extent, mode in zip(rows, dims, modes)]
     made = asarray(0)
     for row, extent in zip(rows, dims) if order == "C" else zip(reversed(rows), reversed(dims)):
         made = made * extent + row
@@ -428,7 +458,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 def ix_(*args):
     """Index arrays that choose the products of the given indices: x[np.ix_(rows, columns)].
 
-    Shapes: each of one axis. Dtypes: integers; masks stand for the places where they hold. Errors: ValueError for other axes.
+    Shapes: each of one axis. Dtypes: integers; masks stand for the places where they hold. Errors: ValueError for other
+    axes.
 
     >>> nd4c.asarray([[1, 2, 3], [4, 5, 6]])[np.ix_([0, 1], [0, 2])]
     array([[1, 3],

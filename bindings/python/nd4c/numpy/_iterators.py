@@ -53,6 +53,29 @@ class ndenumerate:
         return place, self._array[place]
 
 
+def _mismatch(shapes):
+    """The first two shapes that do not broadcast together."""
+    for second in range(1, len(shapes)):
+        for first in range(second):
+            pairs = zip(reversed(shapes[first]), reversed(shapes[second]))
+            if any(one != other and 1 not in (one, other) for one, other in pairs):
+                return "arg %d with shape %s and arg %d with shape %s" % (first, shapes[first], second, shapes[second])
+    raise AssertionError("all shapes broadcast together: %s" % (shapes,))
+
+
+class _Elements:
+    """An iterator over the elements of one array of a broadcast; `base` is the array."""
+
+    def __init__(self, base, spread):
+        self.base, self._spread, self._places = base, spread, ndindex(spread.shape)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self._spread[next(self._places)]
+
+
 class broadcast:
     """What several arrays broadcast to: its shape, and tuples of elements in C order.
 
@@ -70,8 +93,10 @@ class broadcast:
         self._arrays = held
         try:
             self.shape = broadcast_shapes(*[array.shape for array in held])
-        except ValueError as error:
-            raise ValueError("broadcast: shape mismatch: objects cannot be broadcast to a single shape: %s" % error) from None
+        except ValueError:
+            raise ValueError("broadcast: shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is "
+                             "between %s"
+                             % _mismatch([array.shape for array in held])) from None
         self.ndim = self.nd = len(self.shape)
         self.numiter = len(held)
         self.size = 1
@@ -79,7 +104,7 @@ class broadcast:
             self.size *= extent
         self.reset()
 
-    def reset(self):
+    def reset(self, /):
         """Starts the iteration anew."""
         self.index = 0
         self._places = ndindex(self.shape)
@@ -88,7 +113,7 @@ class broadcast:
     @property
     def iters(self):
         """An iterator over the elements of each array, in the order of the broadcast shape."""
-        return tuple(iter(array[place] for place in ndindex(self.shape)) for array in broadcast_arrays(*self._arrays))
+        return tuple(_Elements(base, spread) for base, spread in zip(self._arrays, broadcast_arrays(*self._arrays)))
 
     def __iter__(self):
         return self

@@ -1,4 +1,4 @@
-"""Shapes, axes, joining, splitting, inserting and deleting. Padding and functions over slices have modules of their own."""
+"""Shapes, axes, joining, splitting, inserting and deleting."""
 import builtins as _builtins
 from operator import index as _index
 
@@ -8,22 +8,23 @@ from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._creation_functions import arange, empty, ones, zeros
 from nd4c._manipulation import (
-    broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, list_of, moveaxis, normal_axes, permute_dims, ravel,
+    broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, list_of, moveaxis, permute_dims, ravel,
     repeat, reshape, roll, squeeze, stack, tile, unstack)
 from nd4c._products import matrix_transpose
 from nd4c._sorting import nonzero
 from nd4c._support import (
-    as_array as _as_array, cast as _cast, castable as _castable, normalize_axes as _normalize_axes, normalize_axis as _normalize_axis,
-    op as _op)
+    as_array as _as_array, cast as _cast, castable as _castable, normalize_axes as _normalize_axes, normalize_axis as
+    _normalize_axis, op as _op)
 from nd4c.numpy._applying import apply_along_axis, apply_over_axes, piecewise, vectorize
 from nd4c.numpy._padding import pad
 
 __all__ = [
     "append", "apply_along_axis", "apply_over_axes", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block",
-    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "column_stack", "concat", "concatenate", "copyto", "delete", "dsplit",
-    "dstack", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "insert", "matrix_transpose", "moveaxis", "ndim", "pad",
-    "permute_dims", "piecewise", "ravel", "repeat", "reshape", "resize", "roll", "rollaxis", "rot90", "row_stack", "shape", "size",
-    "split", "squeeze", "stack", "swapaxes", "tile", "transpose", "trim_zeros", "unstack", "vectorize", "vsplit", "vstack"]
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "column_stack", "concat", "concatenate", "copyto", "delete",
+    "dsplit", "dstack", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "insert", "matrix_transpose",
+    "moveaxis", "ndim", "pad", "permute_dims", "piecewise", "ravel", "repeat", "reshape", "resize", "roll", "rollaxis",
+    "rot90", "row_stack", "shape", "size", "split", "squeeze", "stack", "swapaxes", "tile", "transpose", "trim_zeros",
+    "unstack", "vectorize", "vsplit", "vstack"]
 
 concatenate, transpose = concat, permute_dims
 
@@ -108,7 +109,8 @@ def _three(a):
     return _op("reshape")(a, (1, a.size, 1)) if a.ndim < 2 else a
 
 
-atleast_1d = _atleast(1, lambda a: a if a.ndim else _op("reshape")(a, (1,)), "atleast_1d", "A number becomes an array of one element.")
+atleast_1d = _atleast(1, lambda a: a if a.ndim else _op("reshape")(a, (1,)), "atleast_1d",
+                      "A number becomes an array of one element.")
 atleast_2d = _atleast(2, lambda a: _op("atleast_nd")(a, 2), "atleast_2d", "Axes of length 1 are added in front.")
 atleast_3d = _atleast(3, _three, "atleast_3d", "The shape (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1).")
 
@@ -133,7 +135,8 @@ def rollaxis(a, axis, start=0):
     a = _as_array(a, "rollaxis")
     axis, start = _normalize_axis(axis, a.ndim, "rollaxis"), _index(start)
     if not -a.ndim <= start <= a.ndim:
-        raise _axis_error("rollaxis: 'start' arg requires %d <= start < %d, but %d was passed in" % (-a.ndim, a.ndim + 1, start))
+        raise _axis_error("rollaxis: 'start' arg requires %d <= start < %d, but %d was passed in"
+                          % (-a.ndim, a.ndim + 1, start))
     start += a.ndim if start < 0 else 0
     return moveaxis(a, axis, start - 1 if axis < start else start)
 
@@ -210,7 +213,8 @@ def copyto(dst, src, casting="same_kind", where=True):
     source = _dtypes.weak(type(src), dst.dtype) if type(src) in (bool, int, float, complex) else None
     src = asarray(src, source) if source is not None else _as_array(src, "copyto")
     if not _castable(src.dtype, dst.dtype, casting):
-        raise TypeError("copyto: Cannot cast array data from %r to %r according to the rule %r; casting='unsafe' allows it"
+        raise TypeError("copyto: Cannot cast array data from %r to %r according to the rule %r; casting='unsafe' "
+                        "allows it"
                         % (src.dtype, dst.dtype, casting))
     src = broadcast_to(_trimmed(src, dst.ndim), dst.shape)
     if where is True:
@@ -234,7 +238,8 @@ def _trimmed(a, ndim):
 def vstack(tup, *, dtype=None, casting="same_kind"):
     """Arrays joined one below the other: along the first axis, arrays of one axis as rows.
 
-    Shapes: equal but for the first axis. Dtypes: promoted, or dtype, if casting allows it. Errors: ValueError for other shapes.
+    Shapes: equal but for the first axis. Dtypes: promoted, or dtype, if casting allows it. Errors: ValueError for other
+    shapes.
 
     >>> np.vstack(([1, 2], [3, 4]))
     array([[1, 2],
@@ -249,7 +254,8 @@ row_stack = vstack
 def hstack(tup, *, dtype=None, casting="same_kind"):
     """Arrays joined side by side: along the second axis, arrays of one axis along it.
 
-    Shapes: equal but for that axis. Dtypes: promoted, or dtype, if casting allows it. Errors: ValueError for other shapes.
+    Shapes: equal but for that axis. Dtypes: promoted, or dtype, if casting allows it. Errors: ValueError for other
+    shapes.
 
     >>> np.hstack(([1, 2], [3]))
     array([1, 2, 3])
@@ -283,7 +289,10 @@ def column_stack(tup):
 
 
 def block(arrays):
-    """An array of blocks in nested lists: the innermost lists are joined along the last axis, those around along the one before.
+    """An array of blocks in nested lists.
+
+    The innermost lists are joined along the last axis, those around them along the one before.
+
 
     Shapes: blocks get axes of length 1 in front; they fit beside each other. Dtypes: promoted.
     Errors: ValueError for an empty list, lists of different depths and shapes that do not fit; TypeError for tuples.
@@ -336,7 +345,10 @@ def _leaves(part, leaves):
 # -- splitting -------------------------------------------------------------------------------------------------------
 
 def array_split(ary, indices_or_sections, axis=0):
-    """The parts of an array along an axis, a list of views: so many of nearly equal length, or those between the given indices.
+    """The parts of an array along an axis, a list of views.
+
+    They are so many of nearly equal length, or those between the given indices.
+
 
     Dtypes: any. Errors: ValueError for fewer than one part; AxisError.
 
@@ -363,7 +375,10 @@ def _listed(values):
 
 
 def split(ary, indices_or_sections, axis=0):
-    """The parts of an array along an axis, a list of views: so many of equal length, or those between the given indices.
+    """The parts of an array along an axis, a list of views.
+
+    They are so many of equal length, or those between the given indices.
+
 
     Dtypes: any. Errors: ValueError if the axis cannot be divided equally; AxisError.
 
@@ -419,7 +434,8 @@ def dsplit(ary, indices_or_sections):
 def _with_axes(ary, least, name):
     ary = _as_array(ary, name)
     if ary.ndim < least:
-        raise ValueError("%s: %s only works on arrays of %d or more dimensions, this one has %d" % (name, name, least, ary.ndim))
+        raise ValueError("%s: %s only works on arrays of %d or more dimensions, this one has %d"
+                         % (name, name, least, ary.ndim))
     return ary
 
 
@@ -461,7 +477,8 @@ def insert(arr, obj, values, axis=None):
         if not places.ndim:
             values = moveaxis(values, 0, axis)
         shape = arr.shape[:axis] + (values.shape[axis],) + arr.shape[axis + 1:]
-        return concat((arr[before + (slice(place),)], broadcast_to(values, shape), arr[before + (slice(place, None),)]), axis)
+        return concat((arr[before + (slice(place),)], broadcast_to(values, shape), arr[before + (slice(place, None),)]),
+                      axis)
     if places.size:
         low, high = int(_op("min")(places, None, False)), int(_op("max")(places, None, False))
         for place in (low, high):
@@ -491,7 +508,8 @@ def _places(obj, name):
     if not places.size and not hasattr(obj, "dtype"):
         places = _cast(places, _dtypes.DEFAULTS[int])
     if places.dtype.kind not in "biu":
-        raise IndexError("%s: arrays used as indices must be of integer (or boolean) type, not %s" % (name, places.dtype.name))
+        raise IndexError("%s: arrays used as indices must be of integer (or boolean) type, not %s"
+                         % (name, places.dtype.name))
     if places.ndim > 1:
         raise ValueError("%s: index array argument obj to %s must be one dimensional or scalar, not of the shape %s"
                          % (name, name, places.shape))
@@ -526,8 +544,8 @@ def delete(arr, obj, axis=None):
         places = _places(obj, "delete")
         if places.dtype.kind == "b":
             if places.size != extent:
-                raise ValueError("delete: boolean array argument obj to delete must be one dimensional and match the axis "
-                                 "length of %d" % extent)
+                raise ValueError("delete: boolean array argument obj to delete must be one dimensional and match the "
+                                 "axis length of %d" % extent)
             keep = _op("logical_not")(places)
         elif places.size:
             if places.size == 1:
@@ -537,9 +555,13 @@ def delete(arr, obj, axis=None):
 
 
 def trim_zeros(filt, trim="fb", axis=None):
-    """An array without the zeros at its ends: the part from the first to the last element along each axis that is not 0.
+    """An array without the zeros at its ends.
 
-    trim: "f" cuts at the front, "b" at the back. axis: those to cut; None: all. A list stays a list; of an array it is a view.
+    The result is the part from the first to the last element along each axis that is not 0.
+
+
+    trim: "f" cuts at the front, "b" at the back. axis: those to cut; None: all. A list stays a list; of an array it is
+    a view.
     Errors: ValueError for another trim; AxisError.
 
     >>> np.trim_zeros([0, 0, 1, 0, 2, 0])

@@ -1,27 +1,32 @@
-"""pad: arrays with elements around them. The op `pad` computes the modes that repeat elements; the others fill one axis after the other."""
+"""pad: arrays with elements around them.
+
+The op `pad` computes the modes that repeat elements; the others fill one axis after the other."""
 import builtins as _builtins
 
-from nd4c import _dtypes
-from nd4c._core import Array
+from nd4c import _reductions
 from nd4c._creation import asarray, fortran_copy, is_fortran
 from nd4c._creation_functions import linspace
 from nd4c._manipulation import broadcast_to, moveaxis
 from nd4c._memory import is_contiguous
 from nd4c._support import as_array as _as_array, cast as _cast, op as _op
 
-_KEYWORDS = {"constant": ("constant_values",), "empty": (), "edge": (), "linear_ramp": ("end_values",), "maximum": ("stat_length",),
-             "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",), "reflect": ("reflect_type",),
+_KEYWORDS = {"constant": ("constant_values",), "empty": (), "edge": (), "linear_ramp": ("end_values",),
+             "maximum": ("stat_length",),
+             "mean": ("stat_length",), "median": ("stat_length",), "minimum": ("stat_length",),
+             "reflect": ("reflect_type",),
              "symmetric": ("reflect_type",), "wrap": ()}
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
     """An array with elements around it.
 
-    Shapes: pad_width, one number, (before, after), one such pair an axis, or a dict {axis: number or pair}. Dtypes: array's.
-    mode: "constant" (constant_values=0), "edge", "linear_ramp" (end_values=0), "maximum", "mean", "median", "minimum" (stat_length=None),
-    "reflect" and "symmetric" (reflect_type="even" or "odd"), "wrap", "empty", or a function(vector, pair, axis, kwargs) that changes
-    each vector in place. Values may be given an axis and side each, as pad_width.
-    Errors: ValueError for an unknown mode, a negative width and an empty axis to repeat; TypeError for a width that is no integer.
+    Shapes: pad_width, one number, (before, after), one such pair an axis, or a dict {axis: number or pair}. Dtypes:
+    array's.
+    mode: "constant" (constant_values=0), "edge", "linear_ramp" (end_values=0), "maximum", "mean", "median", "minimum"
+    (stat_length=None), "reflect" and "symmetric" (reflect_type="even" or "odd"), "wrap", "empty", or a function(vector,
+    pair, axis, kwargs) that changes each vector in place. Values may be given an axis and side each, as pad_width.
+    Errors: ValueError for an unknown mode, a negative width and an empty axis to repeat; TypeError for a width that is
+    no integer.
 
     >>> np.pad([1, 2, 3], 1)
     array([0, 1, 2, 3, 0])
@@ -41,7 +46,8 @@ def _padded(x, pad_width, mode, kwargs):
     if callable(mode):
         return _by_function(x, widths, mode, kwargs)
     if not isinstance(mode, str) or mode not in _KEYWORDS:
-        raise ValueError("pad: mode '%s' is not supported; it may be %s or a function" % (mode, ", ".join(map(repr, _KEYWORDS))))
+        raise ValueError("pad: mode '%s' is not supported; it may be %s or a function"
+                         % (mode, ", ".join(map(repr, _KEYWORDS))))
     unknown = set(kwargs) - set(_KEYWORDS[mode])
     if unknown:
         raise ValueError("pad: unsupported keyword arguments for mode %r: %s; nd4c.ops.pad has the op's own arguments"
@@ -72,10 +78,11 @@ def _pairs(values, ndim, name, whole=False):
     try:
         given = _as_array(values, "pad: " + name)
     except TypeError as error:
-        raise TypeError(error if not whole else "pad: `pad_width` must be of integral type. It is %r" % (values,)) from None
+        raise TypeError(error if not whole else "pad: `pad_width` must be of integral type. It is %r"
+                        % (values,)) from None
     if given.ndim > 2:
-        raise ValueError("pad: %s has the shape %s, input operand has more dimensions than allowed by the axis remapping: a number, a "
-                         "pair, or a pair an axis" % (name, given.shape))
+        raise ValueError("pad: %s has the shape %s, input operand has more dimensions than allowed by the axis remapping: "
+                         "a number, a pair, or a pair an axis" % (name, given.shape))
     if whole:
         if given.dtype.kind not in "iu":
             raise TypeError("pad: `pad_width` must be of integral type, not %s" % given.dtype.name)
@@ -84,7 +91,8 @@ def _pairs(values, ndim, name, whole=False):
     try:
         spread = broadcast_to(given, (ndim, 2))
     except ValueError:
-        raise ValueError("pad: %s has the shape %s, operands could not be broadcast together with (%d, 2), a pair an axis"
+        raise ValueError("pad: %s has the shape %s, operands could not be broadcast together with (%d, 2), a pair an "
+                         "axis"
                          % (name, given.shape, ndim)) from None
     return [tuple(pair) for pair in spread.tolist()]
 
@@ -98,7 +106,8 @@ def _is_even(kind):
 def _check_not_empty(x, widths, mode):
     for axis, (pair, extent) in enumerate(zip(widths, x.shape)):
         if not extent and _builtins.max(pair):
-            raise ValueError("pad: can't extend empty axis %d using modes other than 'constant' or 'empty', not %r" % (axis, mode))
+            raise ValueError("pad: can't extend empty axis %d using modes other than 'constant' or 'empty', not %r"
+                             % (axis, mode))
 
 
 def _by_op(x, widths, mode, value):
@@ -132,22 +141,24 @@ def _set_ends(made, axis, pair, before, after):
 
 def _axis_by_axis(x, widths, mode, kwargs):
     """Modes whose elements on one axis depend on those that the axes before it got."""
-    whole = kwargs.get("end_values", 0) if mode == "linear_ramp" else kwargs.get("stat_length")
-    given = None if whole is None or mode in ("reflect", "symmetric") else _pairs(whole, x.ndim, "end_values" if mode == "linear_ramp"
-                                                                                 else "stat_length", mode != "linear_ramp")
-    if mode != "linear_ramp" and given is not None and mode in ("maximum", "minimum") and any(0 in pair for pair in given):
+    ends = _pairs(kwargs.get("end_values", 0), x.ndim, "end_values")
+    lengths = [(None, None)] * x.ndim
+    if kwargs.get("stat_length") is not None:
+        lengths = _pairs(kwargs["stat_length"], x.ndim, "stat_length", whole=True)
+    if mode in ("maximum", "minimum") and _builtins.any(0 in pair for pair in lengths):
+
         raise ValueError("pad: stat_length of 0 yields no value for padding")
     made = _by_op(x, widths, "constant", None)
     for axis, (pair, extent) in enumerate(zip(widths, x.shape)):
-        # The part of the result that is filled so far on this axis: all places of the axes before it, x's own of those behind.
+        # What is filled so far: all places of this axis and those before it, x's own of the axes behind.
         known = made[tuple(slice(None) if one < axis else slice(first, first + n) if one > axis else slice(None)
                            for one, ((first, _), n) in enumerate(zip(widths, x.shape)))]
         if mode == "linear_ramp":
-            _ramp(known, axis, pair, extent, given[axis])
+            _ramp(known, axis, pair, extent, ends[axis])
         elif mode in ("reflect", "symmetric"):
             _odd(known, axis, pair, extent, mode)
         else:
-            _statistic(known, axis, pair, extent, mode, (None, None) if given is None else given[axis])
+            _statistic(known, axis, pair, extent, mode, lengths[axis])
     return made
 
 
@@ -183,8 +194,7 @@ def _statistic(known, axis, pair, extent, mode, lengths):
 
 
 def _mean(part, axis):
-    wide = part if part.dtype.kind in "fc" else _cast(part, _dtypes.DEFAULTS[float])
-    return _op("mean")(wide, (axis,), True)
+    return _reductions.mean(part, axis, keepdims=True)
 
 
 def _median(part, axis):
@@ -192,8 +202,9 @@ def _median(part, axis):
     return median(part, axis=axis, keepdims=True)
 
 
-_STATISTICS = {"maximum": lambda part, axis: _op("max")(part, (axis,), True),
-               "minimum": lambda part, axis: _op("min")(part, (axis,), True), "mean": _mean, "median": _median}
+_STATISTICS = {"maximum": lambda part, axis: _reductions.max(part, axis, keepdims=True),
+               "minimum": lambda part, axis: _reductions.min(part, axis, keepdims=True), "mean": _mean,
+               "median": _median}
 
 
 def _odd(known, axis, pair, extent, mode):
@@ -207,7 +218,7 @@ def _odd(known, axis, pair, extent, mode):
     start, stop = before, before + extent  # what is filled so far
     while start > 0 or stop < view.shape[0]:
         # Each round mirrors whole periods, so that the images stay those of the first.
-        period = (stop - start - 1) // (extent - skip) * (extent - skip) + skip if skip else (stop - start) // extent * extent
+        period = (stop - start - skip) // (extent - skip) * (extent - skip) + skip
         reach = period - skip
         if start > 0:
             count = _builtins.min(start, reach)

@@ -17,10 +17,11 @@ _overlaps = bind("nd4c_array_overlaps", keeps_gil=True)
 def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
     """A view of an array's memory with another shape and other strides.
 
-    Shapes: shape, x's if it is left out. strides: bytes from one index to the next, an axis each; x's if they are left out.
-    writeable=False makes the view read-only where the array is on the host. subok has no effect: arrays have no subclasses.
-    Errors: IndexError for a view that would leave the array's memory, which NumPy does not see; ValueError for strides that are no
-    whole elements.
+    Shapes: shape, x's if it is left out. strides: bytes from one index to the next, an axis each; x's if they are left
+    out. writeable=False makes the view read-only where the array is on the host. subok has no effect: arrays have no
+    subclasses.
+    Errors: IndexError for a view that would leave the array's memory, which NumPy does not see; ValueError for strides
+    that are no whole elements.
 
     >>> x = nd4c.arange(4)
     >>> np.lib.stride_tricks.as_strided(x, (3, 2), (8, 8))
@@ -35,9 +36,11 @@ def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
         raise ValueError("as_strided: shape has %d axes, strides have %d" % (len(shape), len(strides)))
     size = x.dtype.itemsize
     if not size or any(stride % size for stride in strides):
-        raise ValueError("as_strided: strides %s are not whole elements of %s, %d bytes each" % (strides, x.dtype.name, size))
+        raise ValueError("as_strided: strides %s are not whole elements of %s, %d bytes each"
+                         % (strides, x.dtype.name, size))
     out = c_void_p()
-    check(_as_strided(handle(x), len(shape), _memory.int64(shape), _memory.int64([stride // size for stride in strides]), 0,
+    check(_as_strided(handle(x), len(shape), _memory.int64(shape),
+                      _memory.int64([stride // size for stride in strides]), 0,
                       byref(out)))
     return _protected(from_handle(out.value), writeable)
 
@@ -66,17 +69,18 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     if axis is None:
         axes = tuple(range(x.ndim))
         if len(window) != x.ndim:
-            raise ValueError("sliding_window_view: Since axis is None, must provide window_shape for all dimensions of `x`; got %d "
-                             "window_shape elements and `x.ndim` is %d." % (len(window), x.ndim))
+            raise ValueError("sliding_window_view: Since axis is None, must provide window_shape for all dimensions of "
+                             "`x`; got %d window_shape elements and `x.ndim` is %d." % (len(window), x.ndim))
     else:
         axes = tuple(_normalize_axis(one, x.ndim, "sliding_window_view") for one in _shape_of(axis))
         if len(window) != len(axes):
-            raise ValueError("sliding_window_view: Must provide matching length window_shape and axis; got %d window_shape elements and "
-                             "%d axes elements." % (len(window), len(axes)))
+            raise ValueError("sliding_window_view: Must provide matching length window_shape and axis; got %d window_shape "
+                             "elements and %d axes elements." % (len(window), len(axes)))
     left = list(x.shape)
     for one, extent in zip(axes, window):
         if left[one] < extent:
-            raise ValueError("sliding_window_view: window shape cannot be larger than input array shape: %s on axes %s of %s"
+            raise ValueError("sliding_window_view: window shape cannot be larger than input array shape: %s on axes %s "
+                             "of %s"
                              % (window, axes, x.shape))
         left[one] -= extent - 1
     strides = _memory.byte_strides(x)
