@@ -239,7 +239,7 @@ def from_python(obj, wanted):
         level = level[0]
     if level is not obj and hasattr(level, "ndim"):
         return _stacked(obj, wanted)
-    if level is not obj and _is_sequence(level):
+    if not isinstance(level, (list, tuple, range)) and _is_sequence(level):
         return from_python(_as_lists(obj), wanted)
     flat = []
     _flatten(obj, shape, 0, (), flat)

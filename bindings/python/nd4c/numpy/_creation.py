@@ -12,15 +12,15 @@ from nd4c._dlpack import from_dlpack
 from nd4c._dtype_functions import astype, result_type
 from nd4c._manipulation import broadcast_arrays, expand_dims, ravel
 from nd4c._reductions import cumulative_prod
-from nd4c._memory import is_read_only as _is_read_only, over_bytes as _over_bytes
+from nd4c._memory import is_contiguous as _is_contiguous, is_read_only as _is_read_only, over_bytes as _over_bytes
 from nd4c._support import as_array as _as_array, normalize_axis as _normalize_axis, op as _op
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
     "diag", "diagflat", "empty", "empty_like", "eye", "from_dlpack", "frombuffer", "fromfunction", "fromiter",
-    "fromstring", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "mask_indices", "meshgrid",
-    "ones", "ones_like", "require", "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices",
-    "triu_indices_from", "vander", "zeros", "zeros_like"]
+    "fromstring", "full", "full_like", "geomspace", "identity", "isfortran", "linspace", "logspace", "mask_indices",
+    "meshgrid", "ones", "ones_like", "require", "tri", "tril", "tril_indices", "tril_indices_from", "triu",
+    "triu_indices", "triu_indices_from", "vander", "zeros", "zeros_like"]
 
 
 # -- of other objects ------------------------------------------------------------------------------------------------
@@ -109,6 +109,16 @@ def asfortranarray(a, dtype=None, *, like=None):
     """
     made = asarray(a, dtype, "F", like=like)
     return made if made.ndim else _op("reshape")(made, (1,))
+
+
+def isfortran(a):
+    """Whether an array lies column by column, and not row by row as well.
+
+    >>> np.isfortran(nd4c.zeros((2, 3)).T)
+    True
+    """
+    a = _as_array(a, "isfortran")
+    return not _is_contiguous(a) and _creation.is_fortran(a)
 
 
 def asarray_chkfinite(a, dtype=None, order=None):
