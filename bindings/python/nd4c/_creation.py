@@ -85,6 +85,11 @@ def fortran_copy(array):
     return calls[_transpose](copied(calls[_transpose](array, None)), None)
 
 
+def laid_out_as(made, source):
+    """An array that a function made of another, in a copy by columns if the other one lies so."""
+    return fortran_copy(made) if source.ndim > 1 and not _memory.is_contiguous(source) and is_fortran(source) else made
+
+
 def copied_in(array, order):
     """A copy in the layout that order names; K and A keep an F-contiguous array so."""
     if order == "F" or (order in "KA" and not _memory.is_contiguous(array) and is_fortran(array)):

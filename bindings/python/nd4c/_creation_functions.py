@@ -285,7 +285,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     num = _index(num)
     if num < 0:
         raise ValueError("linspace: num is %d, it counts the numbers" % num)
-    start, stop = _plain(start), _plain(stop)
+    start, stop = _ends_of_line(start, stop)
     if type(start) not in _NUMBERS or type(stop) not in _NUMBERS or axis not in (0, -1):
         made, step = _made_on(device, _steps_between, start, stop, num, endpoint, dtype, axis)
         return (made, step) if retstep else made
@@ -299,10 +299,14 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 _NUMBERS = (bool, int, float, complex)
 
 
-def _plain(number):
-    """A number of a class derived from Python's float, such as NumPy's float64, as a float; everything else as it
-    is."""
-    return float(number) if isinstance(number, float) else number
+def _ends_of_line(*ends):
+    """Numbers as they are, everything else as arrays; arrays without axes count as numbers where they are as precise."""
+    ends = [end if type(end) in _NUMBERS else _as_array(end, "linspace") for end in ends]
+    exact = [type(end) in _NUMBERS or (not end.ndim and (end.dtype.kind in "biu" or end.dtype.name in _PRECISE)) for end in ends]
+    return [end if type(end) in _NUMBERS else end.item() for end in ends] if _builtins.all(exact) else ends
+
+
+_PRECISE = ("float64", "complex128")
 
 
 def _numbers_between(start, stop, num, endpoint, dtype):

@@ -206,20 +206,22 @@ def choose(a, choices, out=None, mode="raise"):
     listed = list(choices)
     if not listed:
         raise ValueError("choose: choices is empty, at least one is needed")
-    listed, dtype = _with_dtype(listed, "choose")
+    listed, dtype = _with_dtype(listed, "choose", wraps=True)
     numbers, *listed = broadcast_arrays(numbers, *listed)
     numbers = _brought_in(numbers, len(listed), mode, "choose", negative=False)
     table = _op("stack")([_cast(one, dtype) for one in listed], 0)
     return _finish(_op("take_along_axis")(table, _op("expand_dims")(numbers, (0,)), 0)[0], out, "unsafe", "choose")
 
 
-def _with_dtype(values, name):
-    """Values as arrays, and the dtype that they share, in which Python numbers count by their kind."""
+def _with_dtype(values, name, wraps=False):
+    """Values as arrays, and the dtype that they share, in which Python numbers count by their kind.
+
+    An integer that the dtype does not hold is an OverflowError, unless `wraps`."""
     weak = [one if type(one) in (int, float, complex) else _as_array(one, name) for one in values]
     if not _builtins.any(type(one) is Array for one in weak):
         weak = [asarray(one) for one in weak]
     dtype = result_type(*weak)
-    return [one if type(one) is Array else asarray(one, dtype) for one in weak], dtype
+    return [one if type(one) is Array else asarray(one, None if wraps else dtype) for one in weak], dtype
 
 
 def select(condlist, choicelist, default=0):

@@ -5,7 +5,7 @@ from operator import index as _index
 from nd4c import _dtypes
 from nd4c._arguments import shape as _shape_of
 from nd4c._core import Array
-from nd4c._creation import asarray
+from nd4c._creation import asarray, laid_out_as
 from nd4c._creation_functions import arange, empty, ones, zeros
 from nd4c._manipulation import (
     broadcast_arrays, broadcast_shapes, broadcast_to, concat, expand_dims, flip, list_of, moveaxis, permute_dims, ravel,
@@ -477,8 +477,8 @@ def insert(arr, obj, values, axis=None):
         if not places.ndim:
             values = moveaxis(values, 0, axis)
         shape = arr.shape[:axis] + (values.shape[axis],) + arr.shape[axis + 1:]
-        return concat((arr[before + (slice(place),)], broadcast_to(values, shape), arr[before + (slice(place, None),)]),
-                      axis)
+        parts = arr[before + (slice(place),)], broadcast_to(values, shape), arr[before + (slice(place, None),)]
+        return laid_out_as(concat(parts, axis), arr)
     if places.size:
         low, high = int(_op("min")(places, None, False)), int(_op("max")(places, None, False))
         for place in (low, high):
@@ -492,7 +492,7 @@ def insert(arr, obj, values, axis=None):
     old[places] = False
     made[before + (places,)] = values
     made[before + (old,)] = arr
-    return made
+    return laid_out_as(made, arr)
 
 
 def _along(arr, axis, name):
@@ -510,7 +510,7 @@ def _places(obj, name):
     if places.dtype.kind not in "biu":
         raise IndexError("%s: arrays used as indices must be of integer (or boolean) type, not %s"
                          % (name, places.dtype.name))
-    if places.ndim > 1:
+    if places.ndim > 1 and (name == "insert" or places.dtype.kind == "b"):
         raise ValueError("%s: index array argument obj to %s must be one dimensional or scalar, not of the shape %s"
                          % (name, name, places.shape))
     if places.dtype.kind == "b" and places.ndim != 1:
@@ -551,7 +551,7 @@ def delete(arr, obj, axis=None):
             if places.size == 1:
                 _inside(places.item(), extent, extent, axis, "delete")
             keep[places] = False
-    return arr[(slice(None),) * axis + (keep,)]
+    return laid_out_as(arr[(slice(None),) * axis + (keep,)], arr)
 
 
 def trim_zeros(filt, trim="fb", axis=None):

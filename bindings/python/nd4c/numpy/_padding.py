@@ -4,10 +4,9 @@ The op `pad` computes the modes that repeat elements; the others fill one axis a
 import builtins as _builtins
 
 from nd4c import _reductions
-from nd4c._creation import asarray, fortran_copy, is_fortran
+from nd4c._creation import asarray, laid_out_as
 from nd4c._creation_functions import linspace
 from nd4c._manipulation import broadcast_to, moveaxis
-from nd4c._memory import is_contiguous
 from nd4c._support import as_array as _as_array, cast as _cast, op as _op
 
 _KEYWORDS = {"constant": ("constant_values",), "empty": (), "edge": (), "linear_ramp": ("end_values",),
@@ -34,9 +33,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     array([3, 2, 1, 2, 3, 2])
     """
     x = _as_array(array, "pad")
-    made = _padded(x, pad_width, mode, kwargs)
-    # The layout by columns stays, as in all functions that make an array like another.
-    return fortran_copy(made) if x.ndim > 1 and not is_contiguous(x) and is_fortran(x) else made
+    return laid_out_as(_padded(x, pad_width, mode, kwargs), x)
 
 
 def _padded(x, pad_width, mode, kwargs):
