@@ -13,7 +13,7 @@ class _NoValue:
 
 
 _NO_VALUE = _NoValue()
-_matmul, _vecdot, _matvec, _vecmat = (_op(name) for name in "matmul vecdot matvec vecmat".split())
+_matmul, _vecdot, _matvec, _vecmat, _multiply = (_op(name) for name in "matmul vecdot matvec vecmat multiply".split())
 
 
 def matmul(x1, x2, /, out=None, *, axes=_NO_VALUE, axis=_NO_VALUE, keepdims=False, casting="same_kind", order="K",
@@ -143,10 +143,11 @@ def _core_axes(name, axes, axis, core):
 
 def on_masks(call, *arrays):
     """call(*arrays); if all are masks, which the C library's sums refuse, by counting in int64: the result is a mask again."""
-    if all(x.dtype.kind == "b" for x in arrays):
-        counts = call(*[_op("cast")(x, _dtypes.DEFAULTS[int].number) for x in arrays])
-        return _op("cast")(counts, _dtypes.DEFAULTS[bool].number)
-    return call(*arrays)
+    for x in arrays:
+        if x.dtype.kind != "b":
+            return call(*arrays)
+    counts = call(*[_op("cast")(x, _dtypes.DEFAULTS[int].number) for x in arrays])
+    return _op("cast")(counts, _dtypes.DEFAULTS[bool].number)
 
 
 def matrix_transpose(x, /):
@@ -201,15 +202,18 @@ def dot(a, b, out=None):
     array(32)
     """
     a, b = _as_array(a, "dot"), _as_array(b, "dot")
-    if not a.ndim or not b.ndim:
-        result = on_masks(_op("multiply"), a, b)
-    elif a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+    left, right = a.ndim, b.ndim
+    if not left or not right:
+        result = on_masks(_multiply, a, b)
+    elif a.shape[-1] != b.shape[-2 if right > 1 else 0]:
         raise ValueError("dot: the shapes %s and %s do not fit: %d and %d elements are multiplied"
-                         % (a.shape, b.shape, a.shape[-1], b.shape[-2 if b.ndim > 1 else 0]))
-    elif a.ndim > 1 and b.ndim > 2:
-        result = on_masks(lambda x, y: _op("tensordot")(x, y, (a.ndim - 1,), (b.ndim - 2,)), a, b)
-    else:
+                         % (a.shape, b.shape, a.shape[-1], b.shape[-2 if right > 1 else 0]))
+    elif left == 1 or right < 3:
         result = on_masks(_matmul, a, b)
-    if out is not None and (type(out) is not Array or out.dtype is not result.dtype or out.shape != result.shape):
+    else:
+        result = on_masks(lambda x, y: _op("tensordot")(x, y, (left - 1,), (right - 2,)), a, b)
+    if out is None:
+        return result
+    if type(out) is not Array or out.dtype is not result.dtype or out.shape != result.shape:
         raise ValueError("dot: out has to be an array of the result's dtype %s and shape %s" % (result.dtype, result.shape))
     return _finish(result, out)

@@ -9,6 +9,8 @@ from nd4c._errors import Error
 from nd4c._products import on_masks
 from nd4c._support import as_array, cast, castable, finish, op
 
+_einsum = op("einsum")
+
 
 def einsum(*operands, out=None, optimize=False, **kwargs):
     """Einstein's sum: products of arrays, summed over the letters that the result does not name.
@@ -25,30 +27,34 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     >>> np.einsum("ii", [[1, 2], [3, 4]])
     array(5)
     """
-    equation, arrays = _arguments("einsum", operands, kwargs.pop("equation", None))
-    dtype, casting, order = (kwargs.pop(name, preset) for name, preset in (("dtype", None), ("casting", "safe"), ("order", "K")))
+    casting = "safe"
+    equation, arrays = _arguments("einsum", operands, kwargs.pop("equation", None) if kwargs else None)
     if kwargs:
-        raise TypeError("einsum: no argument %s; there are out, optimize, dtype, order and casting" % ", ".join(sorted(kwargs)))
-    if order not in ("K", "C", "F", "A", "k", "c", "f", "a"):
-        raise ValueError("einsum: order is %r; it may be 'C', 'F', 'A' or 'K'" % (order,))
-    castable(_dtypes.DEFAULTS[int], _dtypes.DEFAULTS[int], casting)
+        arrays, casting = _as_asked(arrays, **kwargs)
     if isinstance(optimize, (tuple, list)) and optimize[:1] in (["einsum_path"], ("einsum_path",)):
         einsum_path(equation, *arrays, optimize=optimize)
-    if dtype is not None:
-        wanted = _dtypes.of(dtype)
-        for array in arrays:
-            if not castable(array.dtype, wanted, casting):
-                raise TypeError("einsum: cannot cast an operand of %s to %s by the rule %r" % (array.dtype, wanted, casting))
-        arrays = [cast(array, wanted) for array in arrays]
     result = _of_one(equation, arrays[0]) if len(arrays) == 1 else None
     if result is None:
         result = _computed(equation, arrays)
-    return finish(result, out, "same_kind" if casting == "safe" else casting, "einsum")
+    return result if out is None else finish(result, out, "same_kind" if casting == "safe" else casting, "einsum")
+
+
+def _as_asked(arrays, casting="safe", dtype=None, order="K", **unknown):
+    """The arrays in the dtype to compute in, and the rule by which they may be cast to it."""
+    if unknown:
+        raise TypeError("einsum: no argument %s; there are out, optimize, dtype, order and casting" % ", ".join(sorted(unknown)))
+    if order not in ("K", "C", "F", "A", "k", "c", "f", "a"):
+        raise ValueError("einsum: order is %r; it may be 'C', 'F', 'A' or 'K'" % (order,))
+    wanted = arrays[0].dtype if dtype is None else _dtypes.of(dtype)
+    for array in arrays:
+        if not castable(array.dtype, wanted, casting) and dtype is not None:
+            raise TypeError("einsum: cannot cast an operand of %s to %s by the rule %r" % (array.dtype, wanted, casting))
+    return arrays if dtype is None else [cast(array, wanted) for array in arrays], casting
 
 
 def _computed(equation, arrays):
     try:
-        return on_masks(lambda *converted: op("einsum")(list(converted), equation), *arrays)
+        return on_masks(lambda *given: _einsum(list(given), equation), *arrays)
     except Error as error:
         if not isinstance(error, ValueError):
             raise

@@ -12,8 +12,8 @@ _FLOAT64 = _dtypes.DEFAULTS[float].number
 
 def _steps(M):
     """From -1 to 1 in steps of 2 / (M - 1), as float64: where the points of a window lie; as many zeros for M below 2."""
-    M = as_array(M, "window")
-    if M.ndim or M.dtype.kind not in "iuf":
+    M = M if type(M) is int else as_array(M, "window")
+    if type(M) is not int and (M.ndim or M.dtype.kind not in "iuf"):
         raise TypeError("window: M is the number of points, one integer, not an array of %s of the shape %s"
                         % (M.dtype, M.shape))
     M = float(M)
