@@ -4,7 +4,7 @@
     derive.py --include include --library build/debug/lib/libnd4c.so --output build/debug/python/nd4c
 
 nd4c/_abi.py  numbers, struct layouts and prototypes of the public API, one signature an op
-nd4c/ops.py   one Python function an op, with its doc line and its names elsewhere
+nd4c/ops.py   one Python function an op, with its docstring (derive_docs.py)
 nd4c/*.pyi    type stubs
 
 The files that it writes are not committed. It needs only Python's standard library.
@@ -18,6 +18,7 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "nd4c"))  # last: its modules shadow Python's
 import _schema  # noqa: E402
+import derive_docs  # noqa: E402
 
 HEADERS = ("status", "version", "dtype", "device", "context", "array", "external", "lists", "indexing", "dlpack", "datum", "io",
            "op_schema", "compile", "graph", "model", "routing", "config", "log", "trace", "workspace",
@@ -313,17 +314,15 @@ def wrapped(text, indent, width=116):
     return ("\n" + indent).join(lines + [line])
 
 
-def ops_text(schema, tables):
+def ops_text(schema, tables, docs):
+    """The module ops; docs: the docstring of every op, from derive_docs."""
     out = [HEAD, "from math import inf as _inf\n\nfrom nd4c._core import calls as _calls\n"
            "from nd4c._creation import made_on as _made_on\n"
            "from nd4c._dtypes import dtype_or_none as _dtype\n"
            "from nd4c._arguments import axes as _axes, enum_name as _name, enum_names as _names, TABLES as _TABLES\n"]
     for number, row in sorted(schema.items()):
         names, values = parameters(row, tables)
-        elsewhere = [label + " " + text for label, text in
-                     zip(("NumPy/SciPy", "PyTorch", "ONNX", "ND4J"), row["names"].split("|")) if text]
-        doc = wrapped(row["doc"], "    ") + "." + (
-            "\n\n    Elsewhere: %s." % wrapped("; ".join(elsewhere), "    ") if elsewhere else "")
+        doc = re.sub(r"(?m)\n(?=.)", "\n    ", docs[row["name"]])
         call = "_calls[%d](%s)" if row["inputs"] else "_made_on(device, _calls[%d], %s)"
         out.append('\ndef %s(%s):\n    r"""%s\n    """\n    return %s\n' % (
             python_name(row["name"]), names, doc.replace('"""', "'''"), call % (number, values)))
@@ -692,9 +691,10 @@ def main():
     namespace = {}
     exec(compile(abi, "_abi.py", "exec"), namespace)
     schema = read_schema(arguments.library, namespace)
+    docs = derive_docs.docstrings(schema, arguments.include, os.path.join(os.path.dirname(__file__), "examples.txt"))
     os.makedirs(arguments.output, exist_ok=True)
     write(os.path.join(arguments.output, "_abi.py"), abi + "\n" + ops_table(schema, texts))
-    write(os.path.join(arguments.output, "ops.py"), ops_text(schema, tables))
+    write(os.path.join(arguments.output, "ops.py"), ops_text(schema, tables, docs))
     write(os.path.join(arguments.output, "ops.pyi"), stub_text(schema, tables))
     for name, text in package_stubs(modules, schema, tables).items():
         os.makedirs(os.path.dirname(os.path.join(arguments.output, name)), exist_ok=True)
