@@ -148,6 +148,23 @@ def test_what_the_texts_name_exists():
                 value = getattr(value, part)
 
 
+@pytest.mark.parametrize("call, text", [
+    (lambda x: nd4c.sum(x, dim=0), "sum: no argument dim; axis is the name here"),
+    (lambda x: nd4c.mean(x, axis=0, keepdim=True), "mean: no argument keepdim; keepdims is the name here"),
+    (lambda x: nd4c.max(x, dim=0), "max: no argument dim; axis is the name here"),
+    (lambda x: nd4c.argmax(x, dim=0), "argmax: no argument dim; axis is the name here"),
+    (lambda x: nd4c.concat([x, x], dim=0), "concat: no argument dim; axis is the name here"),
+    (lambda x: nd4c.stack([x, x], dim=0), "stack: no argument dim; axis is the name here"),
+    (lambda x: nd4c.sort(x, dim=0), "sort: no argument dim; axis is the name here"),
+    (lambda x: nd4c.squeeze(x, dim=0), "squeeze: no argument dim; axis is the name here"),
+    (lambda x: nd4c.roll(x, 1, dims=0), "roll: no argument dims; axis is the name here"),
+    (lambda x: nd4c.std(x, zork=1), "std: no argument zork; there are a, axis, "),
+])
+def test_a_foreign_argument_names_ours(call, text):
+    with pytest.raises(TypeError, match="^" + text):
+        call(nd4c.ones((2, 2)))
+
+
 def test_all_and_dir():
     for module in (nd4c, np):
         assert len(set(module.__all__)) == len(module.__all__)

@@ -8,6 +8,7 @@ from nd4c._abi import MAX_RANK as _MAX_RANK
 from nd4c._arguments import axes as _axes, shape as _shape_of
 from nd4c._core import Array, from_handle as _from_handle, handle as _handle
 from nd4c._errors import ShapeError as _ShapeError, check as _check
+from nd4c._keywords import explained as _explained, unexpected as _unexpected
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
 from nd4c._support import (
@@ -94,7 +95,8 @@ def broadcast_to(array, shape, subok=False):
     return _op("broadcast_to")(array if type(array) is Array else _as_array(array, "broadcast_to"), _shape_of(shape))
 
 
-def concat(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
+@_explained
+def concat(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind", **wrong):
     """Arrays joined along an axis; None: of all flattened.
 
     Shapes: equal but for the axis. Dtypes: promoted, unless dtype or out says another, to which casting allows to go.
@@ -106,6 +108,8 @@ def concat(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind"):
     >>> nd4c.concat([nd4c.ones((1, 2)), nd4c.zeros((1, 2))], axis=1)
     array([[1., 1., 0., 0.]])
     """
+    if wrong:
+        raise _unexpected(concat, wrong)
     arrays = list_of(arrays, "concat")
     if not arrays:
         raise ValueError("concat: the list of arrays is empty; at least one is needed")
@@ -154,7 +158,8 @@ def _difference(arrays, axis):
     return "the shapes differ"
 
 
-def expand_dims(a, axis):
+@_explained
+def expand_dims(a, axis, **wrong):
     """An array with axes of length 1 at the given places of the result: a view.
 
     Shapes: axis, one number or several. Dtypes: any. Errors: AxisError for a place outside; ValueError for one named
@@ -163,12 +168,15 @@ def expand_dims(a, axis):
     >>> nd4c.expand_dims([1, 2], 0)
     array([[1, 2]])
     """
+    if wrong:
+        raise _unexpected(expand_dims, wrong)
     a = _as_array(a, "expand_dims")
     axes = _axes(axis)
     return _op("expand_dims")(a, normal_axes(axes, a.ndim + len(axes), "expand_dims"))
 
 
-def flip(m, axis=None):
+@_explained
+def flip(m, axis=None, **wrong):
     """An array with the order along axes (None: all) reversed: a view.
 
     Shapes: any. Dtypes: any. Errors: AxisError for an axis outside.
@@ -177,6 +185,8 @@ def flip(m, axis=None):
     array([[2, 1],
            [4, 3]])
     """
+    if wrong:
+        raise _unexpected(flip, wrong)
     m = _as_array(m, "flip")
     return _op("flip")(m, None if axis is None else normal_axes(axis, m.ndim, "flip"))
 
@@ -308,7 +318,8 @@ def _reshaped_in(x, shape, order):
     return _op("transpose")(_op("reshape")(_op("transpose")(x, None), shape[::-1]), None)
 
 
-def roll(a, shift, axis=None):
+@_explained
+def roll(a, shift, axis=None, **wrong):
     """An array shifted along axes; elements that leave at one end enter at the other; None: of the array flattened.
 
     Shapes: shift and axis, one number or several, which are broadcast. Dtypes: any. Errors: AxisError; ValueError.
@@ -319,6 +330,8 @@ def roll(a, shift, axis=None):
     array([[3, 4],
            [1, 2]])
     """
+    if wrong:
+        raise _unexpected(roll, wrong)
     a = _as_array(a, "roll")
     shifts = _whole_numbers(shift, "roll: shift")
     if axis is None:
@@ -357,7 +370,8 @@ def _whole_numbers(values, where):
         raise TypeError("%s: expected an integer or several, got %r" % (where, values)) from None
 
 
-def squeeze(a, axis=None):
+@_explained
+def squeeze(a, axis=None, **wrong):
     """An array without axes of length 1: the given ones, or all. A view.
 
     Dtypes: any. Errors: AxisError for an axis outside; ValueError for one of another length.
@@ -367,6 +381,8 @@ def squeeze(a, axis=None):
     >>> nd4c.squeeze(nd4c.zeros((1, 3, 1)), axis=0).shape
     (3, 1)
     """
+    if wrong:
+        raise _unexpected(squeeze, wrong)
     a = _as_array(a, "squeeze")
     if axis is None:
         axes = tuple(place for place, extent in enumerate(a.shape) if extent == 1)
@@ -375,7 +391,8 @@ def squeeze(a, axis=None):
     return _op("squeeze")(a, axes) if axes else _op("reshape")(a, a.shape)
 
 
-def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+@_explained
+def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind", **wrong):
     """Arrays of one shape joined along a new axis.
 
     Shapes: all equal; axis is a place of the result. Dtypes: promoted, unless dtype or out says another, to which
@@ -386,6 +403,8 @@ def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     array([[1, 3],
            [2, 4]])
     """
+    if wrong:
+        raise _unexpected(stack, wrong)
     arrays = list_of(arrays, "stack")
     if not arrays:
         raise ValueError("stack: need at least one array to stack; the list is empty")
@@ -413,7 +432,8 @@ def tile(A, reps):
     return _op("tile")(_as_array(A, "tile"), _whole_numbers(reps, "tile: reps"))
 
 
-def unstack(x, /, *, axis=0):
+@_explained
+def unstack(x, /, *, axis=0, **wrong):
     """The slices of an array along an axis, a tuple of views.
 
     Dtypes: any. Errors: ValueError for an array without axes; AxisError for an axis outside.
@@ -421,6 +441,8 @@ def unstack(x, /, *, axis=0):
     >>> nd4c.unstack([[1, 2], [3, 4]])
     (array([1, 2]), array([3, 4]))
     """
+    if wrong:
+        raise _unexpected(unstack, wrong)
     x = _as_array(x, "unstack")
     if not x.ndim:
         raise ValueError("unstack: an array without axes has no slices")

@@ -10,6 +10,7 @@ from nd4c._arguments import axes as _axes
 from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._dtype_functions import result_type
+from nd4c._keywords import explained as _explained, unexpected as _unexpected
 from nd4c._manipulation import broadcast_to
 from nd4c._support import (
     as_array as _as_array, cast as _cast, castable as _castable, finish as _finish, normalize_axes as _normalize_axes,
@@ -77,7 +78,9 @@ def _dtype_of_out(x, out, name):
 def _total(name, identity, combine, doc):
     call = _op(name)
 
-    def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, **wrong):
+        if wrong:
+            raise _unexpected(function, wrong)
         if type(a) is Array and out is None and initial is None and where is True:
             try:
                 return call(a, None if axis is None else _axes(axis), keepdims, 0 if dtype is None else _number(dtype))
@@ -98,7 +101,7 @@ def _total(name, identity, combine, doc):
 def _named(function, name, doc):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return function
+    return _explained(function)
 
 
 sum = _total("sum", 0, "add", """Sum over axes (None: all).
@@ -130,7 +133,9 @@ prod = _total("prod", 1, "multiply", """Product over axes (None: all).
 def _extreme(name, doc):
     call = _op(name)
 
-    def function(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+    def function(a, axis=None, out=None, keepdims=False, initial=None, where=True, **wrong):
+        if wrong:
+            raise _unexpected(function, wrong)
         if type(a) is Array and out is None and initial is None and where is True:
             try:
                 return call(a, None if axis is None else _axes(axis), keepdims)
@@ -197,7 +202,9 @@ min = _extreme("min", """Smallest element over axes (None: all).
 def _truth(name, identity, doc):
     call = _op(name)
 
-    def function(a, axis=None, out=None, keepdims=False, *, where=True):
+    def function(a, axis=None, out=None, keepdims=False, *, where=True, **wrong):
+        if wrong:
+            raise _unexpected(function, wrong)
         if type(a) is Array and out is None and where is True:
             try:
                 return call(a, None if axis is None else _axes(axis), keepdims)
@@ -260,7 +267,8 @@ def _mean_of_chosen(x, axes, keepdims, where, name):
     return _cast(_op("true_divide")(total, _cast(count, total.dtype)), x.dtype)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+@_explained
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True, **wrong):
     """Arithmetic mean over axes (None: all).
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a.
@@ -271,6 +279,8 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     >>> nd4c.mean(nd4c.asarray([[1, 2], [3, 5]]), axis=0)
     array([2. , 3.5])
     """
+    if wrong:
+        raise _unexpected(mean, wrong)
     if type(a) is Array and dtype is None and out is None and where is True:
         try:
             return _mean(_cast(a, _float64) if a.dtype.kind in "biu" else a, _axes(axis), keepdims)
@@ -312,7 +322,8 @@ def _variance(name, call, a, axis, dtype, out, ddof, keepdims, where, given, cor
     return _finish(_in_dtype(result, dtype), out, casting, name)
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+@_explained
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None, **wrong):
     """Variance over axes (None: all): the mean of |a - mean|**2, divided by the number of elements minus ddof.
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims; where broadcasts to a; a mean
@@ -326,6 +337,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     >>> nd4c.var([1.0, 2.0, 4.0], ddof=1)
     array(2.33333333)
     """
+    if wrong:
+        raise _unexpected(var, wrong)
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
@@ -336,7 +349,8 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     return _variance("var", _var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
+@_explained
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None, **wrong):
     """Standard deviation over axes (None: all): the square root of the variance.
 
     Shapes, dtypes, errors: those of nd4c.var.
@@ -346,6 +360,8 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     >>> nd4c.std([[1.0, 3.0], [2.0, 2.0]], axis=1, ddof=1)
     array([1.41421356, 0.        ])
     """
+    if wrong:
+        raise _unexpected(std, wrong)
     if type(a) is Array and dtype is None and out is None and where is True and mean is None and (
             correction is None or ddof == 0):
         try:
@@ -361,7 +377,9 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
 def _running(name, doc):
     call = _op(name)
 
-    def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False, **wrong):
+        if wrong:
+            raise _unexpected(function, wrong)
         x = _as_array(x, name)
         if axis is None:
             if x.ndim > 1:

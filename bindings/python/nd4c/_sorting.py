@@ -8,6 +8,7 @@ from nd4c._arguments import axes as _axes
 from nd4c._core import Array
 from nd4c._creation import asarray
 from nd4c._dtype_functions import result_type
+from nd4c._keywords import explained as _explained, unexpected as _unexpected
 from nd4c._manipulation import unstack
 from nd4c._reductions import axes_of as _axes_of
 from nd4c._support import (
@@ -30,7 +31,9 @@ def flattened(x):
 def _arg(name, largest, doc):
     call = _op(name)
 
-    def function(a, axis=None, out=None, *, keepdims=False):
+    def function(a, axis=None, out=None, *, keepdims=False, **wrong):
+        if wrong:
+            raise _unexpected(function, wrong)
         if type(a) is Array and out is None and axis is not None:
             try:
                 return call(a, axis, keepdims)
@@ -53,7 +56,7 @@ def _arg(name, largest, doc):
         return _finish(result, out, where=name)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    return function
+    return _explained(function)
 
 
 def _whole_axis(axis, ndim, name):
@@ -106,7 +109,8 @@ argmin = _arg("argmin", False, """Index of the first smallest element along an a
 
 # -- what is not 0 ---------------------------------------------------------------------------------------------------
 
-def count_nonzero(a, axis=None, *, keepdims=False):
+@_explained
+def count_nonzero(a, axis=None, *, keepdims=False, **wrong):
     """How many elements over axes (None: all) are not 0.
 
     Shapes: a of any shape; the result without the axes, or with length 1 if keepdims.
@@ -116,6 +120,8 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     >>> nd4c.count_nonzero([[0, 1], [2, 3]], axis=0)
     array([1, 2])
     """
+    if wrong:
+        raise _unexpected(count_nonzero, wrong)
     if type(a) is Array:
         try:
             return _count_nonzero(a, _axes(axis), keepdims)
@@ -333,7 +339,8 @@ def _sorted_by(name, a, axis, kind, order, stable, descending):
     return _op(name)(x, axis, descending)
 
 
-def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
+@_explained
+def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, **wrong):
     """Indices that sort a along an axis, always stably; None: a flattened.
 
     Shapes: that of a. Dtypes: numbers and bool; the result is int64. NaN comes last, or first if descending.
@@ -343,6 +350,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     >>> nd4c.argsort([3, 1, 2])
     array([1, 2, 0])
     """
+    if wrong:
+        raise _unexpected(argsort, wrong)
     if type(a) is Array and kind is None and order is None:
         try:
             return _argsort(a, axis, descending)
@@ -351,7 +360,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)
     return _sorted_by("argsort", a, axis, kind, order, stable, descending)
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
+@_explained
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False, **wrong):
     """A copy of a sorted along an axis, always stably; None: a flattened.
 
     Shapes: that of a. Dtypes: numbers and bool. NaN comes last, or first if descending.
@@ -361,6 +371,8 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
     >>> nd4c.sort(nd4c.asarray([3, 1, 2]))
     array([1, 2, 3])
     """
+    if wrong:
+        raise _unexpected(sort, wrong)
     if type(a) is Array and kind is None and order is None:
         try:
             return _sort(a, axis, descending)
@@ -371,7 +383,8 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=False):
 
 # -- picking ---------------------------------------------------------------------------------------------------------
 
-def take(a, indices, axis=None, out=None, mode="raise"):
+@_explained
+def take(a, indices, axis=None, out=None, mode="raise", **wrong):
     """a's slices at indices along an axis; None: elements of a flattened.
 
     Shapes: the axis becomes indices' shape. Dtypes: that of a; indices hold integers.
@@ -382,6 +395,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     >>> nd4c.take([10, 20, 30], [2, 0])
     array([30, 10])
     """
+    if wrong:
+        raise _unexpected(take, wrong)
     x = _as_array(a, "take")
     if axis is None:
         x, axis = flattened(x), 0
@@ -407,7 +422,8 @@ def _brought_in(places, extent, mode):
     return _op("minimum")(_op("maximum")(places, asarray(0, dtype=places.dtype)), limit)
 
 
-def take_along_axis(arr, indices, axis=-1):
+@_explained
+def take_along_axis(arr, indices, axis=-1, **wrong):
     """arr[..., indices[..., i, ...], ...]: an index for each place of the result; None: of arr flattened.
 
     Shapes: indices has as many axes as arr, and broadcasts with it but for the axis. Dtypes: that of arr; indices hold
@@ -419,6 +435,8 @@ def take_along_axis(arr, indices, axis=-1):
     array([[1, 2, 3],
            [4, 5, 6]])
     """
+    if wrong:
+        raise _unexpected(take_along_axis, wrong)
     x, places = _as_array(arr, "take_along_axis"), _as_array(indices, "take_along_axis")
     if places.dtype.kind not in "iu":
         raise _NoIndices("take_along_axis: indices are integers, not %s" % places.dtype.name)
