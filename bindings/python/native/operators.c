@@ -25,9 +25,23 @@ static PyObject *unmixed(nd4c_op op, PyObject *a, PyObject *b) {
   return PyObject_CallFunction(registry.unmixed, "iOO", (int)op, a, b);
 }
 
+/* Ops on integers refuse nothing beside uint64, although signed integers share float64 with it: the package refuses. */
+static inline bool is_torn(nd4c_op op, PyObject *a, PyObject *b) {
+  bool integers = op == ND4C_OP_bitwise_and || op == ND4C_OP_bitwise_or || op == ND4C_OP_bitwise_xor ||
+                  op == ND4C_OP_bitwise_left_shift || op == ND4C_OP_bitwise_right_shift;
+  if (!integers) {
+    return false;
+  }
+  const nd4c_dtype one = lib.array_dtype(handle_of(a)), other = lib.array_dtype(handle_of(b));
+  return one != other && (one == ND4C_UINT64 || other == ND4C_UINT64);
+}
+
 static inline PyObject *binary(nd4c_op op, PyObject *a, PyObject *b) {
   nd4c_array *out = NULL;
   if (is_array(a) && is_array(b)) {
+    if (is_torn(op, a, b)) {
+      return unmixed(op, a, b);
+    }
     nd4c_status status = call_op(op, handle_of(a), handle_of(b), &out);
     return binary_result(status, op, a, b, out);
   }

@@ -304,9 +304,12 @@ def _operator(name):
     number = _abi.NUMBERS[name]
     compares = name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
     inverts = name == "power"
+    integers = name.startswith("bitwise")
 
     def op(a, b):
         x, y = a, b
+        if integers and type(a) is Array and type(b) is Array and _dtype(a) != _dtype(b):
+            return _registered["unmixed"](number, a, b)
         try:
             if type(a) is not Array:
                 x = _operand(a, b)

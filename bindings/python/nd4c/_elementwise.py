@@ -66,7 +66,10 @@ def _power(x1, x2):
 
 
 def _whole_reciprocal(x):
-    return _op("where")(_op("less_equal")(_op("multiply")(x, x), 1), x, 0)
+    unit = _op("equal")(x, 1)
+    if x.dtype.kind == "i":
+        unit = _or(unit, _op("equal")(x, -1))
+    return _op("where")(unit, x, 0)
 
 
 def _by_parts(strict, equal):
@@ -131,8 +134,20 @@ def functions_of(table, nin, module, short, special=None):
 
 _INSTEAD_OF_BOOLS = {"negative": "; ~x or logical_not inverts them",
                      "subtract": " by the - operator; x ^ y or logical_xor tells where two bools differ"}
-_AS_DIRECT = {"isinf", "pow"}
-_SPECIAL = {"isinf": _is_infinite, "pow": _power}
+def _of_one_dtype(op):
+    """An op on integers, which takes int64 beside uint64 as float64 bits: only operands of one dtype go to it at once."""
+    call = _calls[_N[op]]
+
+    def checked(x1, x2):
+        if type(x1) is Array and type(x2) is Array and x1.dtype is not x2.dtype:
+            raise TypeError("%s: operands of %s and %s" % (op, x1.dtype, x2.dtype))
+        return call(x1, x2)
+    return checked
+
+
+_AS_DIRECT = {"isinf", "pow", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm"}
+ON_INTEGERS = {name: _of_one_dtype(name) for name in _AS_DIRECT - {"isinf", "pow"}}
+_SPECIAL = {"isinf": _is_infinite, "pow": _power, **ON_INTEGERS}
 globals().update(functions_of(ONE, 1, "nd4c", "nd4c", _SPECIAL))
 globals().update(functions_of(TWO, 2, "nd4c", "nd4c", _SPECIAL))
 
@@ -179,6 +194,8 @@ def round(a, decimals=0, out=None):
     """
     x = _as_array(a, "round")
     if x.dtype.kind == "b":
+        if decimals:
+            raise TypeError("round: bools have no decimals: leave decimals out, or cast them to a number first")
         x = _cast(x, _dtypes.by_name["float16"])
     if not decimals:
         result = _op("round")(x)

@@ -37,16 +37,19 @@ class Plan:
         self.results = self.loops if results is None else results
         self.other, self.direct, self.bools = other or {}, direct, None
 
-    def loop(self, common):
-        """The dtype that NumPy computes in for operands of a common dtype."""
+    def loop(self, common, operands=()):
+        """The dtype that NumPy computes in: the operands' common one, or the first to which every operand may be cast.
+
+        operands: where they have several dtypes, those: int8 and uint8 share int16, but both are cast to float16."""
         if self.bools and common.kind == "b":
             raise TypeError(self.bools)
         for letter in self.loops:
             if _OF_LETTER[letter] is common:
                 return common
+        sources = {one.dtype if type(one) is Array else common for one in operands} or {common}
         for letter in self.loops:
             found = _OF_LETTER[letter]
-            if found is not None and common.kind != "U" and _dtypes.can_cast(common, found):
+            if found is not None and common.kind != "U" and all(_dtypes.can_cast(one, found) for one in sources):
                 return found
         return None
 
@@ -150,7 +153,7 @@ def _compute(plan, operands, dtype, casting):
     loop = None if dtype is None else _asked(plan, operands, dtype, casting)
     if loop is None:
         shared = common(operands)
-        loop = plan.loop(shared)
+        loop = plan.loop(shared, operands)
         if loop is None:
             arrays = [one for one in operands if type(one) is Array]
             if shared.char == "V" and arrays:
@@ -259,7 +262,7 @@ def mixed(number, *operands):
     if plan.truth:
         return None if all(one.dtype.kind == "b" for one in operands if type(one) is Array) else plan.compute(operands)
     shared = common(operands)
-    loop = plan.loop(shared)
+    loop = plan.loop(shared, operands)
     if loop is None or (loop.kind not in plan.other and all(type(one) is Array and one.dtype is loop for one in operands)):
         return None
     return plan.compute(operands)

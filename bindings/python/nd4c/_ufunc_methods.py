@@ -74,22 +74,24 @@ def reduced(function, array, axis, dtype, out, keepdims=False, initial=_NOTHING,
         raise ValueError("%s: reduction operation '%s' is not reorderable, so at most one axis may be specified"
                          % (name, function.__name__))
     start = function.identity if initial is _NOTHING else initial
-    if where is not True:
-        if start is None:
-            raise ValueError("%s: reduction operation '%s' does not have an identity, so to use a where mask one has to specify "
-                             "'initial'" % (name, function.__name__))
-        x = masked(x, where, start)
+    if where is not True and start is None:
+        raise ValueError("%s: reduction operation '%s' does not have an identity, so to use a where mask one has to specify "
+                         "'initial'" % (name, function.__name__))
     empty = 0 in [x.shape[one] for one in axes]
     if empty and start is None:
         raise ValueError("%s: zero-size array to reduction operation %s which has no identity" % (name, function.__name__))
+    first = None if initial is _NOTHING or initial is None else asarray(initial, dtype=x.dtype)
     if empty:
-        result = _filled(x, axes, start)
-    elif whole:
-        result = _by_reduction(function, x, axes)
+        value = _neutral(function, x.dtype, start) if initial is _NOTHING else asarray(start, dtype=x.dtype)
+        result = op("copy")(op("broadcast_to")(value, _kept(x.shape, axes)))
+    elif function.__name__ in _GROUPED:
+        if where is not True:
+            x = masked(x, where, _neutral(function, x.dtype, start))
+        result = _by_reduction(function, x, axes) if whole else _stepwise(function, x, axes)
+        result = result if first is None else function(first, result)
     else:
-        result = _stepwise(function, x, axes)
-    if initial is not _NOTHING and initial is not None and not empty:
-        result = function(asarray(initial, dtype=result.dtype), result)
+        mask = None if where is True else op("broadcast_to")(as_array(where, name), x.shape)
+        result = _one_by_one(function, x, axes[0], first, mask) if axes else op("copy")(x)
     if not keepdims:
         result = op("reshape")(result, tuple([n for place, n in enumerate(x.shape) if place not in axes]))
     return finish(result, out, where=name)
@@ -99,9 +101,11 @@ def _kept(shape, axes):
     return tuple([1 if place in axes else extent for place, extent in enumerate(shape)])
 
 
-def _filled(x, axes, start):
-    value = asarray(start, dtype=x.dtype)
-    return op("copy")(op("broadcast_to")(value, _kept(x.shape, axes)))
+def _neutral(function, dtype, start):
+    """The element that changes no result."""
+    if function.identity == -1 and dtype.kind == "u":  # bitwise_and: all bits
+        return op("bitwise_invert")(asarray(0, dtype=dtype))
+    return asarray(start if function.identity is None else function.identity, dtype=dtype)
 
 
 def _by_reduction(function, x, axes):
@@ -117,7 +121,7 @@ def _by_reduction(function, x, axes):
 
 def _stepwise(function, x, axes):
     for axis in axes:
-        x = (_halved if function.__name__ in _GROUPED else _one_by_one)(function, x, axis)
+        x = _halved(function, x, axis)
     return x
 
 
@@ -135,10 +139,12 @@ def _step(x, axis, start, stop):
     return x[(slice(None),) * axis + (slice(start, stop, 2),)]
 
 
-def _one_by_one(function, x, axis):
-    result = _along(x, axis, 0, 1)
-    for place in range(1, x.shape[axis]):
-        result = function(result, _along(x, axis, place, place + 1))
+def _one_by_one(function, x, axis, first, mask):
+    """Slice by slice from `first`, or from the first slice; slices where the mask is False change nothing."""
+    result = _along(x, axis, 0, 1) if first is None else op("copy")(op("broadcast_to")(first, _kept(x.shape, (axis,))))
+    for place in range(first is None, x.shape[axis]):
+        following = function(result, _along(x, axis, place, place + 1))
+        result = following if mask is None else op("where")(_along(mask, axis, place, place + 1), following, result)
     return result
 
 

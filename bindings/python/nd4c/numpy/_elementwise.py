@@ -56,7 +56,7 @@ def _count_bits(x):
 
 
 _SPECIAL = {"spacing": _spacing, "rint": lambda x: _op("round")(x), "fabs": lambda x: _op("abs")(x),
-            "float_power": _power_of_doubles, "bitwise_count": _count_bits}
+            "float_power": _power_of_doubles, "bitwise_count": _count_bits, **_standard.ON_INTEGERS}
 globals().update(_functions_of(_ONE, 1, _MODULE, "np", _SPECIAL))
 globals().update(_functions_of(_TWO, 2, _MODULE, "np", _SPECIAL))
 
@@ -95,11 +95,12 @@ class _Exponents(_ufunc.Plan):
     __slots__ = ()
 
     def __init__(self):
-        super().__init__("ldexp", _op("ldexp"), 2, _FLOATS)
+        super().__init__("ldexp", _op("ldexp"), 2, _FLOATS, direct=False)
 
     def compute(self, operands, dtype=None, casting="same_kind"):
         x, exponent = (one if type(one) is Array else asarray(one) for one in operands)
-        if exponent.dtype.kind not in "bi" and not (exponent.dtype.kind == "u" and exponent.dtype.bits < 64):
+        if exponent.dtype.kind not in "bi" and not (
+                exponent.dtype.kind == "u" and exponent.dtype.bits < 64):
             raise TypeError("ldexp: expected exponents of integers, got %s (not supported for the input types)" % exponent.dtype)
         loop = self.loop(x.dtype) if dtype is None else _dtypes.of(dtype)
         if loop is None or loop.kind != "f":
