@@ -449,7 +449,7 @@ class Array:
     def __index__(self) -> int: ...
 """
 METHOD_TYPES = dict.fromkeys("fill put sort partition resize tofile dump setflags".split(), "None")
-METHOD_TYPES.update(item="Any", tobytes="bytes", dumps="bytes")
+METHOD_TYPES.update(item="Any", tobytes="bytes", dumps="bytes", to_numpy="Any")
 OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 COMPARISONS = "eq ne lt le gt ge".split()
 

@@ -421,6 +421,15 @@ def dump(self, file, /):
             opened.write(content)
 
 
+def to_numpy(self):
+    """NumPy's array over the same memory, as numpy.asarray(x) gives it; other libraries ask for it by this name.
+
+    >>> nd4c.zeros(2).to_numpy()
+    array([0., 0.])
+    """
+    return self.__array__()
+
+
 def dumps(self):
     """The array pickled as bytes.
 
@@ -501,7 +510,7 @@ def setflags(self, write=None, align=None, uic=None):
 
 
 _WRITTEN = (astype, reshape, flatten, copy, transpose, view, byteswap, item, fill, put, compress, sort, partition, resize,
-            tobytes, tofile, dump, dumps, setflags)
+            tobytes, tofile, dump, dumps, to_numpy, setflags)
 _PROPERTIES = {
     "T": property(lambda self: op("transpose")(self, None), doc="The axes in the reverse order, a view."),
     "real": property(_real, _set_real), "imag": property(_imag, _set_imag), "flat": property(_flat, _set_flat),

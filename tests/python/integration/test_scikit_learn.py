@@ -6,7 +6,8 @@ from same import check, run_example, to_nd4c
 import nd4c
 
 sklearn = pytest.importorskip("sklearn")
-from sklearn import decomposition, discriminant_analysis, linear_model, metrics, mixture, naive_bayes, preprocessing
+from sklearn import (
+    cluster, decomposition, discriminant_analysis, ensemble, linear_model, metrics, mixture, naive_bayes, neighbors, preprocessing, svm)
 from sklearn.metrics import pairwise
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -86,3 +87,16 @@ def test_pairs(name):
 
 def test_example():
     assert run_example("with_scikit_learn.py") == "predictions: Array of int64 on cpu:0\nright: 83 of 100\n"
+
+
+@pytest.mark.parametrize("make", [
+    lambda: cluster.KMeans(3, n_init=2, random_state=0), lambda: ensemble.RandomForestClassifier(5, random_state=0),
+    lambda: ensemble.RandomForestRegressor(5, random_state=0), lambda: ensemble.GradientBoostingRegressor(n_estimators=3, random_state=0),
+    lambda: svm.SVC(), lambda: neighbors.KNeighborsClassifier(3), lambda: linear_model.LinearRegression()])
+def test_estimators_without_dispatch(make):
+    """Estimators in compiled code take the memory that the arrays share with NumPy, and give NumPy's arrays."""
+    with sklearn.config_context(array_api_dispatch=False):
+        mine = make().fit(to_nd4c(x), to_nd4c(y)).predict(to_nd4c(x))
+        theirs = make().fit(x, y).predict(x)
+    assert type(mine) is np.ndarray
+    np.testing.assert_allclose(mine, theirs, rtol=1e-9)
