@@ -125,6 +125,9 @@ def test_places_of_extrema(name):
     for unknown in (np.nan, complex(np.nan, 1), complex(1, np.nan)):
         same(name, np.array([1, 5, unknown, 7, unknown]))
     same(name, [1, 5, 1, 5])
+    for parts in ((0, 2, 1), (0, np.nan, 1), (2, 0, 1)):
+        same(name, np.array([complex(np.nan, part) for part in parts]))
+        same(name[3:], np.array([complex(np.nan, part) for part in parts]))
 
 
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "nancumprod"])

@@ -168,11 +168,10 @@ def _ordered(call, x, axes, keepdims):
     rows, shape = last_axis(x, axes, keepdims)
     if not rows.shape[-1]:
         raise ValueError("%s: the reduced axes have no element, and there is no identity" % call.__name__)
-    rows = _op("sort")(rows, -1, False)
-    first, last = rows[..., 0], rows[..., -1]
-    if call is _op("min"):
-        last = _op("where")(_op("is_nan")(last), last, first)
-    return _op("reshape")(last, shape)
+    unknown = _cast(_op("is_nan")(rows), _uint8)
+    first_nan = _op("take_along_axis")(rows, _op("argmax")(unknown, -1, True), -1)
+    extreme = _op("sort")(rows, -1, False)[..., :1] if call is _op("min") else _op("sort")(rows, -1, True)[..., :1]
+    return _op("reshape")(_op("where")(_op("any")(unknown, (-1,), True), first_nan, extreme), shape)
 
 
 max = _extreme("max", """Largest element over axes (None: all).

@@ -69,7 +69,7 @@ def _whole_axis(axis, ndim, name):
 
 
 def _place_of_extreme(call, x, axis, keepdims, largest):
-    """The op on dtypes that C does not order, too: the first place in the sorted order, NaN before all others."""
+    """The op on dtypes that C does not order, too: the first place in the sorted order, or of a NaN."""
     if x.dtype.kind == "b":
         x = _cast(x, _uint8)
     if not x.shape[axis] and x.size == 0 and _builtins.all(x.shape[:axis] + x.shape[axis + 1:]):
@@ -79,8 +79,6 @@ def _place_of_extreme(call, x, axis, keepdims, largest):
         return call(x, axis, keepdims)
     order = _op("argsort")(x, axis, largest)
     first = (slice(None),) * axis + (slice(0, 1) if keepdims else 0,)
-    if largest:
-        return order[first]
     unknown = _cast(_op("is_nan")(x), _uint8)
     return _op("where")(_op("any")(unknown, (axis,), keepdims), _op("argmax")(unknown, axis, keepdims), order[first])
 
