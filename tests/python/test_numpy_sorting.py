@@ -55,6 +55,9 @@ def test_partition():
             ([1, 2], 5), ([1, 2], 1.5), ([1, 2], 0, 3), ([1, 2], 0, -1, "quick"), ([1, 2], 0, -1, "introselect", "x"))):
         same(name, *arguments)
     same("partition", 3, 0)
+    for axis in (None, 0, 1):
+        same("partition", np.zeros((3, 0)), 0, axis)
+        same("argpartition", np.zeros((3, 0)), 5, axis)
 
 
 def test_lexsort():

@@ -320,7 +320,7 @@ def check_sorting(name, kind, order, stable=None):
     if order is not None:
         raise ValueError("%s: order names fields of structured arrays, which nd4c does not have; leave it out" % name)
     if kind is not None and stable is not None:
-        raise ValueError("%s: kind and stable cannot both be given; all sorts are stable" % name)
+        raise ValueError("%s: `kind` and keyword parameters can't be provided at the same time; leave kind out" % name)
     if kind is not None and not (type(kind) is str and kind[:1].lower() in _KINDS):
         raise ValueError("%s: kind is %r; it may be 'quicksort', 'heapsort', 'mergesort' or 'stable'" % (name, kind))
 

@@ -9,6 +9,8 @@ __all__ = ["argpartition", "argwhere", "flatnonzero", "lexsort", "partition", "s
 
 def _check_partition(name, a, kth, axis, kind, order):
     """The array, after the checks that NumPy makes of a partition's arguments."""
+    if not isinstance(kind, str):
+        raise TypeError("%s: kind is %r; it is the text 'introselect'" % (name, kind))
     if kind != "introselect":
         raise ValueError("%s: kind is %r; it may only be 'introselect'" % (name, kind))
     check_sorting(name, None, order)
@@ -23,7 +25,7 @@ def _check_partition(name, a, kth, axis, kind, order):
     if places.ndim > 1:
         raise ValueError("%s: kth has the shape %s; it is a number or has one axis" % (name, places.shape))
     extent = x.shape[axis] if x.ndim else 1
-    for place in flattened(places).tolist():
+    for place in flattened(places).tolist() if x.size else ():
         if not -extent <= place < extent:
             raise ValueError("%s: kth is %d, out of bounds for an axis of length %d" % (name, place, extent))
     return x, axis
