@@ -352,7 +352,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
 def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None, **wrong):
     """Standard deviation over axes (None: all): the square root of the variance.
 
-    Shapes, dtypes, errors: those of nd4c.var.
+    As nd4c.var for shapes, dtypes, arguments and errors.
 
     >>> nd4c.std([1, 2, 3, 4])
     array(1.11803399)

@@ -130,8 +130,9 @@ def count_nonzero(a, axis=None, *, keepdims=False, **wrong):
 
 
 def nonzero(a):
-    """Indices of the elements that are not 0, one int64 array an axis: x[nonzero(x)] are these elements.
+    """Indices of the elements that are not 0, one array an axis: x[nonzero(x)] are these elements.
 
+    Shapes: a of at least one axis; each result has one axis. Dtypes: numbers and bool; the results are int64.
     Errors: ValueError for an array without axes; TypeError for strings.
 
     >>> nd4c.nonzero([[0, 1], [2, 3]])

@@ -41,7 +41,7 @@ def _plain(name, a, axis, keepdims, where, *others):
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """Sum over axes (None: all) in which NaN counts as 0.
 
-    Shapes, dtypes, arguments, errors: those of nd4c.sum.
+    As nd4c.sum for shapes, dtypes, arguments and errors.
 
     >>> np.nansum([1, np.nan, 2])
     array(3.)
@@ -56,7 +56,7 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
 def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """Product over axes (None: all) in which NaN counts as 1.
 
-    Shapes, dtypes, arguments, errors: those of nd4c.prod.
+    As nd4c.prod for shapes, dtypes, arguments and errors.
 
     >>> np.nanprod([3, np.nan, 2])
     array(6.)
@@ -71,7 +71,7 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
 def nancumsum(a, axis=None, dtype=None, out=None):
     """Sums of the elements up to each one along an axis (None: of a flattened), in which NaN counts as 0.
 
-    Shapes, dtypes, errors: those of np.cumsum.
+    As np.cumsum for shapes, dtypes, arguments and errors.
 
     >>> np.nancumsum([1, np.nan, 2])
     array([1., 1., 3.])
@@ -82,7 +82,7 @@ def nancumsum(a, axis=None, dtype=None, out=None):
 def nancumprod(a, axis=None, dtype=None, out=None):
     """Products of the elements up to each one along an axis (None: of a flattened), in which NaN counts as 1.
 
-    Shapes, dtypes, errors: those of np.cumprod.
+    As np.cumprod for shapes, dtypes, arguments and errors.
 
     >>> np.nancumprod([3, np.nan, 2])
     array([3., 3., 6.])
@@ -114,7 +114,7 @@ def _extreme(name, reduce, beyond, a, axis, out, keepdims, initial, where):
 def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     """Largest element over axes (None: all) that is not NaN; NaN if there is no other.
 
-    Shapes, dtypes, arguments, errors: those of nd4c.max.
+    As nd4c.max for shapes, dtypes, arguments and errors.
 
     >>> np.nanmax([[1, np.nan], [3, 2]], axis=0)
     array([3., 2.])
@@ -125,7 +125,7 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True):
     """Smallest element over axes (None: all) that is not NaN; NaN if there is no other.
 
-    Shapes, dtypes, arguments, errors: those of nd4c.min.
+    As nd4c.min for shapes, dtypes, arguments and errors.
 
     >>> np.nanmin([[1, np.nan], [3, 2]], axis=0)
     array([1., 2.])
@@ -150,7 +150,7 @@ def _place(name, find, beyond, a, axis, out, keepdims):
 def nanargmax(a, axis=None, out=None, *, keepdims=False):
     """Index of the first largest element along an axis (None: in a flattened) that is not NaN.
 
-    Shapes, dtypes: those of nd4c.argmax. Errors: those of nd4c.argmax; ValueError where all elements are NaN.
+    As nd4c.argmax for shapes, dtypes, arguments and errors; ValueError where all elements are NaN.
 
     >>> np.nanargmax([1, np.nan, 2])
     array(2)
@@ -161,7 +161,7 @@ def nanargmax(a, axis=None, out=None, *, keepdims=False):
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
     """Index of the first smallest element along an axis (None: in a flattened) that is not NaN.
 
-    Shapes, dtypes: those of nd4c.argmin. Errors: those of nd4c.argmin; ValueError where all elements are NaN.
+    As nd4c.argmin for shapes, dtypes, arguments and errors; ValueError where all elements are NaN.
 
     >>> np.nanargmin([np.nan, 3, 2])
     array(2)
@@ -192,8 +192,7 @@ def _check_dtypes(name, x, dtype, out):
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """Arithmetic mean over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
-    Shapes, dtypes, arguments: those of nd4c.mean. Errors: those of nd4c.mean; TypeError for an integer dtype or out of
-    floats.
+    As nd4c.mean for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
 
     >>> np.nanmean([[1, np.nan], [3, 2]], axis=1)
     array([1. , 2.5])
@@ -231,8 +230,7 @@ def _spread(name, reduce, a, axis, dtype, out, ddof, keepdims, where, mean, corr
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """Variance over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
-    Shapes, dtypes, arguments: those of nd4c.var. Errors: those of nd4c.var; TypeError for an integer dtype or out of
-    floats.
+    As nd4c.var for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
 
     >>> np.nanvar([1, np.nan, 3])
     array(1.)
@@ -243,8 +241,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """Standard deviation over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
-    Shapes, dtypes, arguments: those of nd4c.std. Errors: those of nd4c.std; TypeError for an integer dtype or out of
-    floats.
+    As nd4c.std for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
 
     >>> np.nanstd([1, np.nan, 3])
     array(1.)
@@ -257,7 +254,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """Median over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
-    Shapes, dtypes, arguments, errors: those of np.median.
+    As np.median for shapes, dtypes, arguments and errors.
 
     >>> np.nanmedian([[10, np.nan, 4], [3, 2, 1]], axis=1)
     array([7., 2.])
@@ -268,7 +265,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """Quantiles over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
-    Shapes, dtypes, methods, weights, errors: those of np.quantile.
+    As np.quantile for shapes, dtypes, arguments and errors.
 
     >>> np.nanquantile([10, np.nan, 4, 7], 0.5)
     array(7.)
@@ -279,7 +276,7 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """Percentiles over axes (None: all) of the elements that are not NaN; NaN if there are none.
 
-    Shapes, dtypes, methods, weights, errors: those of np.quantile; q counts to 100.
+    As np.quantile for shapes, dtypes, arguments and errors; q counts to 100.
 
     >>> np.nanpercentile([10, np.nan, 4, 7], 50)
     array(7.)

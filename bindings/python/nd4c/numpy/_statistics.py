@@ -87,7 +87,7 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """Percentiles over axes (None: all): quantiles whose q counts to 100.
 
-    Shapes, dtypes, methods and errors: those of np.quantile.
+    As np.quantile for shapes, dtypes, arguments and errors.
 
     >>> np.percentile([[10, 7, 4], [3, 2, 1]], 50, axis=0)
     array([6.5, 4.5, 2.5])
