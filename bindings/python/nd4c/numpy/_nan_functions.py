@@ -241,7 +241,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     """Standard deviation over axes (None: all) of the elements that are not NaN; NaN if there are not more than ddof.
 
-    As nd4c.std for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
+    As nd4c.var for shapes, dtypes, arguments and errors; floats have no integer dtype or out (TypeError).
 
     >>> np.nanstd([1, np.nan, 3])
     array(1.)
