@@ -92,7 +92,9 @@ def laid_out_as(made, source):
 
 def copied_in(array, order):
     """A copy in the layout that order names; K and A keep an F-contiguous array so."""
-    if order == "F" or (order in "KA" and not _memory.is_contiguous(array) and is_fortran(array)):
+    if order != "F" and _memory.is_contiguous(array):
+        return array.copy()
+    if order == "F" or (order in "KA" and is_fortran(array)):
         return fortran_copy(array)
     return copied(array)
 

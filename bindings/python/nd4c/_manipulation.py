@@ -7,7 +7,7 @@ from nd4c import _creation, _dtypes
 from nd4c._abi import MAX_RANK as _MAX_RANK
 from nd4c._arguments import axes as _axes, shape as _shape_of
 from nd4c._core import Array, from_handle as _from_handle, handle as _handle
-from nd4c._errors import ShapeError as _ShapeError, check as _check
+from nd4c._errors import Error as _Error, ShapeError as _ShapeError, check as _check
 from nd4c._keywords import explained as _explained, unexpected as _unexpected
 from nd4c._library import bind as _bind
 from nd4c._memory import is_contiguous as _is_contiguous
@@ -41,6 +41,15 @@ def normal_axes(axis, ndim, where, argument="", repeated=False):
     if not repeated and len(set(axes)) < len(axes):
         raise ValueError("%s: repeated axis%s: %s" % (where, argument and " in `%s` argument" % argument, axis))
     return axes
+
+
+def _over_axes(name, a, axes):
+    """An op of an array and a list of axes. The op checks the axes itself; what it refuses is refused in NumPy's words."""
+    try:
+        return _op(name)(a, axes)
+    except _Error:
+        normal_axes(axes, a.ndim, name)
+        raise
 
 
 def broadcast_arrays(*args, subok=False):
@@ -188,7 +197,7 @@ def flip(m, axis=None, **wrong):
     if wrong:
         raise _unexpected(flip, wrong)
     m = _as_array(m, "flip")
-    return _op("flip")(m, None if axis is None else normal_axes(axis, m.ndim, "flip"))
+    return _over_axes("flip", m, _axes(axis))
 
 
 def moveaxis(a, source, destination):
@@ -225,7 +234,7 @@ def permute_dims(a, axes=None):
     axes = _axes(axes)
     if len(axes) != a.ndim:
         raise ValueError("transpose: axes don't match array: axes are %s, the array has %d" % (axes, a.ndim))
-    return _op("transpose")(a, normal_axes(axes, a.ndim, "transpose")) if axes else a
+    return _over_axes("transpose", a, axes) if axes else a
 
 
 def ravel(a, order="C"):
@@ -384,11 +393,9 @@ def squeeze(a, axis=None, **wrong):
     if wrong:
         raise _unexpected(squeeze, wrong)
     a = _as_array(a, "squeeze")
-    if axis is None:
-        axes = tuple(place for place, extent in enumerate(a.shape) if extent == 1)
-    else:
-        axes = normal_axes(axis, a.ndim, "squeeze") if a.ndim or axis not in (0, -1) else ()
-    return _op("squeeze")(a, axes) if axes else _op("reshape")(a, a.shape)
+    if axis is None or axis == () or (not a.ndim and axis in (0, -1)):
+        return _op("squeeze")(a, None) if axis is None else _op("reshape")(a, a.shape)
+    return _over_axes("squeeze", a, _axes(axis))
 
 
 @_explained

@@ -282,7 +282,8 @@ def extract(condition, arr):
     >>> np.extract([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    return ravel(arr)[nonzero(ravel(_mask(condition, "extract")))[0]]
+    arr, mask = ravel(arr), ravel(_mask(condition, "extract"))
+    return arr[mask] if mask.size == arr.size else arr[nonzero(mask)[0]]
 
 
 # -- diagonals -------------------------------------------------------------------------------------------------------

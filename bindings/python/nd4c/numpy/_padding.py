@@ -72,6 +72,9 @@ def _of_axes(widths, ndim):
 
 def _pairs(values, ndim, name, whole=False):
     """A pair (before, after) an axis, of one number, a pair, or a list of them."""
+    plain = _plain_pairs(values, ndim)
+    if plain is not None:
+        return plain
     try:
         given = _as_array(values, "pad: " + name)
     except TypeError as error:
@@ -92,6 +95,14 @@ def _pairs(values, ndim, name, whole=False):
                          "axis"
                          % (name, given.shape, ndim)) from None
     return [tuple(pair) for pair in spread.tolist()]
+
+
+def _plain_pairs(values, ndim):
+    """The pairs of the usual forms, a number or one tuple of two, without arrays. None: another form, or a negative number."""
+    pair = (values, values) if type(values) is int else values
+    if type(pair) is not tuple or len(pair) != 2 or not _builtins.all(type(one) is int and one >= 0 for one in pair):
+        return None
+    return [pair] * ndim
 
 
 def _is_even(kind):
