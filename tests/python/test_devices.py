@@ -636,10 +636,10 @@ def test_opencl():
         generator = xp.random.Generator(7)
         with xp.tracing() as trace:  # computed there: the generator's state is all that is sent
             made = generator.random(5000, dtype="float32", device=there)
-            grid, row = xp.indices(shape=(50, 60), device=there), xp.arange(0.0, 9.0, 0.25, dtype="float32", device=there)
+            grid, row = xp.indices((50, 60), device=there), xp.arange(0.0, 9.0, 0.25, dtype="float32", device=there)
         assert made.device == grid.device == there and generator.state.states == {"cpu:0": "M"}
         assert row.tolist() == xp.arange(0.0, 9.0, 0.25, dtype="float32").tolist()
-        assert trace.totals()["copied_bytes"] == 16 and grid.tolist() == xp.indices(shape=(50, 60)).tolist()
+        assert trace.totals()["copied_bytes"] == 16 and grid.tolist() == xp.indices((50, 60)).tolist()
         assert made.tolist() == xp.random.Generator(7).random(5000, dtype="float32").tolist()
         generator = xp.random.Generator(7, device=there)  # numbers and lists do not draw what it makes to the host
         for name, *arguments in (("uniform", -1, 2, 3), ("normal", 5, 2, 3), ("lognormal", 0, 1, 3), ("truncated_normal", 0, 1, -2, 2, 3),

@@ -40,7 +40,7 @@ def test_made_where_it_is_asked_for(tmp_path):
             asked(getattr(xp.ops, name), start=1.0, stop=2.0, num=5)
         for name in ("indices", "zeros", "ones"):
             asked(getattr(xp.ops, name), shape=(2, 3))
-        asked(xp.tri, rows=3), asked(xp.hann_window, size=5)
+        asked(xp.tri, 3), asked(xp.indices, (2, 3)), asked(xp.logspace, 0, 1, 5), asked(xp.hann_window, size=5)
         asked(xp.meshgrid, xp.arange(3), xp.arange(4)), asked(xp.load, folder + "/one.npy")
         asked(xp.load, folder + "/all.npz"), asked(xp.load, folder + "/all.safetensors")
         asked(xp.full, 3, 7), asked(xp.full, 3, xp.ones(())), asked(xp.eye, 3), asked(xp.linspace, 0, 1j, 5)

@@ -309,7 +309,7 @@ def identity(n, dtype=None, *, like=None):
     return eye(n, dtype=dtype, like=like)
 
 
-def tri(N, M=None, k=0, dtype=float, *, like=None):
+def tri(N, M=None, k=0, dtype=float, *, device=None, like=None):
     """Ones where column - row <= k, else zeros.
 
     Shapes: N rows and M columns, as many as rows if M is left out. Dtypes: dtype, float64 if it is left out.
@@ -321,7 +321,8 @@ def tri(N, M=None, k=0, dtype=float, *, like=None):
     if like is not None:
         _creation.check_like(like, "tri")
     wanted = _dtypes.DEFAULTS[float] if dtype is None else _dtypes.of(dtype)
-    return _op("tri")(_index(N), _index(N if M is None else M), diagonal_number(k), wanted.number)
+    rows, columns = _index(N), _index(N if M is None else M)
+    return _creation.made_on(device, _op("tri"), rows, columns, diagonal_number(k), wanted.number)
 
 
 def diag(v, k=0):
@@ -438,7 +439,7 @@ def _matrix(arr, where):
 
 # -- numbers in equal ratios -----------------------------------------------------------------------------------------
 
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, device=None):
     """num powers of base, whose exponents go from start to stop in equal steps.
 
     Shapes: num numbers along `axis`, the other axes those to which start, stop and base broadcast. Dtypes: floating, or
@@ -448,6 +449,8 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     >>> np.logspace(0, 3, 4)
     array([   1.,   10.,  100., 1000.])
     """
+    if device is not None:
+        return _creation.made_on(device, logspace, start, stop, num, endpoint, base, dtype, axis)
     if not _is_number(base):
         base = _as_array(base, "logspace: base")
         if base.ndim:
