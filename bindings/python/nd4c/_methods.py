@@ -141,7 +141,7 @@ def flatten(self, order="C"):
     >>> nd4c.asarray([[1, 2], [3, 4]]).flatten()
     array([1, 2, 3, 4])
     """
-    return op("copy")(_function("ravel")(self, order))
+    return _creation.copied(_function("ravel")(self, order))
 
 
 def copy(self, order="C"):
