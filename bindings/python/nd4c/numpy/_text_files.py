@@ -35,11 +35,10 @@ def _lines(file, encoding, where):
     """The lines of a text, without their ends: of a file, an object open for reading, or a list of strings."""
     encoding = None if encoding == "bytes" else encoding
     with _opened(file, "r", encoding) as stream:
-        try:
-            given = stream.read() if hasattr(stream, "read") else list(stream)
-        except TypeError:
-            raise TypeError("%s: expected a file's name, an open file or a list of strings, got %s"
-                            % (where, type(file).__name__)) from None
+        if not hasattr(stream, "read") and not hasattr(stream, "__iter__"):
+            raise TypeError("%s: expected a file's name, an object to read from or a list of strings, got %s"
+                            % (where, type(file).__name__))
+        given = stream.read() if hasattr(stream, "read") else list(stream)
     if isinstance(given, list):
         texts = [one.decode(encoding or "latin1") if isinstance(one, bytes) else one for one in given]
         return [line for text in texts for line in _split_lines(text)]
@@ -76,7 +75,7 @@ def _converted(tokens, dtype):
     """A vector of the values of texts. Errors: ValueError or OverflowError without a place."""
     if dtype.kind == "U":
         return asarray(list(tokens)) if tokens else core.zeros((0,), dtype, None)
-    if dtype.kind != "b" and any(map(_separated, tokens)):
+    if "_" in " ".join(tokens):
         raise ValueError("an underscore is no part of a number")
     read = _reader(dtype)
     if dtype.kind in "bc":
@@ -85,9 +84,6 @@ def _converted(tokens, dtype):
     values = _block(code, map(read, tokens))
     made = core.from_data(values.tobytes(), (len(values),), _dtypes.by_name["float64" if code == "d" else dtype.name])
     return cast(made, dtype)
-
-
-_separated = re.compile("_").search
 
 
 def parse_text(where, text, dtype, count=-1, sep=" "):
@@ -137,10 +133,11 @@ def loadtxt(fname, dtype=float, comments="#", delimiter=None, converters=None, s
     dtype = _plain_dtype("loadtxt", dtype)
     if ndmin not in (0, 1, 2):
         raise ValueError("loadtxt: ndmin is %r; it may be 0, 1 or 2 (Illegal value of ndmin keyword)" % (ndmin,))
-    _check_characters(delimiter, quotechar, comments)
-    lines = _lines(fname, encoding, "loadtxt")[_count("skiprows", skiprows):]
-    rows = _rows(lines, comments, delimiter, quotechar)
-    if max_rows is not None and _count("max_rows", max_rows) >= 0:
+    skiprows, max_rows = _count("skiprows", skiprows), None if max_rows is None else _count("max_rows", max_rows)
+    marks = _comment_marks(comments)
+    _check_characters(delimiter, quotechar, marks)
+    rows = _rows(_lines(fname, encoding, "loadtxt")[skiprows:], marks, delimiter, quotechar)
+    if max_rows is not None:
         rows = list(islice(rows, max_rows))
     columns = None if usecols is None else _columns(usecols)
     values, width = _table("loadtxt", rows, dtype, converters, columns, encoding == "bytes")
@@ -159,24 +156,31 @@ def _count(name, value):
     try:
         value = _index(value)
     except TypeError:
-        raise TypeError("loadtxt: %s is %r; expected an integer" % (name, value)) from None
-    if name == "skiprows" and value < 0:
-        raise ValueError("loadtxt: skiprows is %d (argument must be nonnegative)" % value)
+        raise TypeError("loadtxt: %s is %r; argument must be an integer" % (name, value)) from None
+    if value < 0:
+        raise ValueError("loadtxt: %s is %d (argument must be nonnegative)" % (name, value))
     return value
 
 
-def _check_characters(delimiter, quotechar, comments):
-    for name, value in (("delimiter", delimiter), ("quotechar", quotechar)):
+def _check_characters(delimiter, quotechar, marks):
+    """Refuses delimiters, quotes and marks of comments that cannot be told from one another."""
+    single = marks[0] if len(marks) == 1 and len(marks[0]) == 1 else None
+    control = {"delimiter": delimiter, "quotechar": quotechar, "comments": single}
+    for name, value in control.items():
         if value is not None and (not isinstance(value, (str, bytes)) or len(value) != 1):
             raise TypeError("loadtxt: %s is %r (Text reading control character must be a single unicode character or None)"
                             % (name, value))
         if value in ("\n", "\r"):
-            raise TypeError("loadtxt: %s is a newline, which ends lines (control character cannot be a newline)" % name)
-    if delimiter is not None and delimiter == quotechar:
-        raise TypeError("loadtxt: delimiter and quotechar are both %r; the control characters must differ" % delimiter)
-    listed = _comment_marks(comments)
-    if delimiter in listed or (quotechar is not None and quotechar in listed):
-        raise TypeError("loadtxt: comments begin with a delimiter or quotechar; the control characters must differ")
+            raise TypeError("loadtxt: %s is %r, which ends lines (control character '%s' cannot be a newline)" % (name, value, name))
+    given = [value for value in control.values() if value is not None]
+    if len(set(given)) < len(given) or (delimiter is None and any(value.isspace() for value in given)):
+        raise TypeError("loadtxt: delimiter %r, quotechar %r and comments %r have one character for two purposes (The values for "
+                        "control characters are incompatible)" % (delimiter, quotechar, single))
+    if single is None and marks and quotechar is not None:
+        raise ValueError("loadtxt: when multiple comments or a multi-character comment is given, quotes are not supported. "
+                         "Leave quotechar out")
+    if delimiter is not None and any(delimiter in mark for mark in marks if isinstance(delimiter, str)):
+        raise TypeError("loadtxt: Comment characters %r cannot include the delimiter %r" % (marks, delimiter))
 
 
 def _comment_marks(comments):
@@ -189,12 +193,12 @@ def _comment_marks(comments):
     return marks
 
 
-def _rows(lines, comments, delimiter, quotechar=None):
+def _rows(lines, marks, delimiter, quotechar=None):
     """A list of tokens for each line that is not empty."""
     delimiter = delimiter.decode("latin1") if isinstance(delimiter, bytes) else delimiter
     if quotechar is not None:
-        return _quoted_rows(lines, _comment_marks(comments), delimiter, quotechar)
-    for mark in _comment_marks(comments):
+        return _quoted_rows(lines, marks, delimiter, quotechar)
+    for mark in marks:
         if any(mark in line for line in lines):
             lines = [line.partition(mark)[0] for line in lines]
     if delimiter is None:
@@ -258,7 +262,7 @@ def _table(where, rows, dtype, converters, columns, as_bytes):
                              "avoid this error" % (where, width, len(rows[number]), number + 1))
     else:
         width, rows = len(columns), _selected(where, rows, columns)
-    if converters:
+    if converters is not None:
         rows = _by_converters(where, rows, dtype, converters, columns, width, as_bytes)
         flat = list(chain.from_iterable(rows))
         return asarray(flat, dtype=dtype), width
@@ -291,7 +295,7 @@ def _by_converters(where, rows, dtype, converters, columns, width, as_bytes):
     elif isinstance(converters, dict):
         for column, function in converters.items():
             if not callable(function):
-                raise TypeError("%s: the converter of column %r is %r; values of the dictionary must be callable"
+                raise TypeError("%s: the converter of column %r is %r; values of the converters dictionary must be callable"
                                 % (where, column, function))
             if not hasattr(column, "__index__"):
                 raise TypeError("%s: keys of the converters dictionary must be integers; got %r" % (where, column))
