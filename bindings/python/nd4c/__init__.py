@@ -80,8 +80,8 @@ def _of_numpy_or_ops(name):
         from nd4c._abi import NUMBERS
         if name in NUMBERS:
             return getattr(_import_module("nd4c.ops"), name)
-    from nd4c._suggestions import missing
-    raise AttributeError(missing("nd4c", name))
+    from nd4c._suggestions import MissingAttribute
+    raise MissingAttribute("nd4c", name)
 
 
 def __dir__():

@@ -111,8 +111,8 @@ class finfo(_Limits):
         precision = int(digits * _math.log10(2))
         exponent_bits = part.bits - digits - 1
         return dict(
-            _key=dtype, bits=row.bits, eps=row.epsilon, max=row.max, min=row.min, smallest_normal=row.smallest_normal, dtype=part,
-            smallest_subnormal=row.smallest_subnormal, tiny=row.smallest_normal, nmant=digits, precision=precision,
+            _key=dtype, dtype=part, bits=row.bits, eps=row.epsilon, max=row.max, min=row.min,
+            smallest_normal=row.smallest_normal, smallest_subnormal=row.smallest_subnormal, tiny=row.smallest_normal, nmant=digits, precision=precision,
             resolution=10.0 ** -precision, machep=-digits, negep=-digits - 1, epsneg=row.epsilon / 2, iexp=exponent_bits,
             nexp=exponent_bits, maxexp=_math.frexp(row.max)[1], minexp=_math.frexp(row.smallest_normal)[1] - 1)
 

@@ -86,7 +86,7 @@ class DType:
         return _CHARS.get(self.name, "V")
 
     __name__ = property(lambda self: self.name, doc="The name, as NumPy's scalar types have it.")
-    num = property(lambda self: _NUMBERS.get(self.name, 256 + self.number), doc="NumPy's number of the type; 256 and up for others.")
+    num = property(lambda self: _NUMBERS.get(self.name, 256 + self.number), doc="NumPy's number; others from 256.")
     descr = property(lambda self: [("", self.numpy_type)], doc="A list of one field without a name, NumPy's form for files.")
     metadata = property(lambda self: None, doc="None: a dtype carries no metadata.")
     isalignedstruct = property(lambda self: False, doc="False: no dtype is a struct.")

@@ -73,7 +73,7 @@ def _tried(body, place, losses):
 
 
 def _guarded_call(node):
-    """An expression that is a placeholder where it fails. Inside of a comprehension only: a class's names are not seen there."""
+    """An expression that is a placeholder where it fails; for comprehensions, which do not see a class's names either."""
     call = ast.parse("%s(lambda: None, %r)" % (_EACH, ast.unparse(node)), mode="eval").body
     call.args[0].body = node
     return call
@@ -117,8 +117,9 @@ def _bound(statement):
 
 
 def _static(value):
-    """A function of nd4c's in a class as NumPy's is there: it does not become a method, since NumPy's are no Python functions."""
-    return staticmethod(value) if isinstance(value, types.FunctionType) and value.__module__.startswith("nd4c.") else value
+    """A function of nd4c's that a class keeps does not become a method, as NumPy's, which are no Python functions, do not."""
+    own = isinstance(value, types.FunctionType) and value.__module__.startswith("nd4c.")
+    return staticmethod(value) if own else value
 
 
 class _Losses:

@@ -32,7 +32,7 @@ def pytest_configure(config):
     if config.getoption("of_numpy"):
         standins.prefix = ""
     config.pluginmanager.register(_Counts(config), "numpy-suite-counts")
-    for marker in ("slow", "thread_unsafe", "parallel_threads", "iterations", "valgrind_error", "leaks_references", "slow_pypy"):
+    for marker in "slow slow_pypy thread_unsafe parallel_threads iterations valgrind_error leaks_references".split():
         config.addinivalue_line("markers", marker)
     used = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + _MEMORY, resource.RLIM_INFINITY))

@@ -10,8 +10,8 @@ import types
 from . import asserts
 
 # Modules of NumPy's whose functions nd4c does not have under other names: all of their names are missing.
-_ABSENT = ("numpy.ma", "numpy.rec", "numpy.char", "numpy.strings", "numpy.dtypes", "numpy.core", "numpy.ctypeslib", "numpy.f2py",
-           "numpy.lib.recfunctions", "numpy.lib.format", "numpy._core._multiarray_tests", "numpy._core._operand_flag_tests")
+_ABSENT = ("numpy.ma", "numpy.rec", "numpy.char", "numpy.strings", "numpy.dtypes", "numpy.core", "numpy.ctypeslib",
+           "numpy.f2py","numpy.lib.recfunctions", "numpy.lib.format", "numpy._core._multiarray_tests", "numpy._core._operand_flag_tests")
 # Tools of the tests, which hold nothing that is tested.
 _TOOLS = ("numpy._utils", "numpy._core.tests")
 

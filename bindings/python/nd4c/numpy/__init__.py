@@ -47,8 +47,8 @@ def __getattr__(name):
     from nd4c.numpy._refused import FUNCTIONS, MODULES
     reason = FUNCTIONS.get(name) or MODULES.get(name)
     if reason is None:
-        from nd4c._suggestions import missing
-        raise AttributeError(missing("nd4c.numpy", name))
+        from nd4c._suggestions import MissingAttribute
+        raise MissingAttribute("nd4c.numpy", name)
     raise AttributeError("module 'nd4c.numpy' has no attribute %r: %s" % (name, reason))
 
 

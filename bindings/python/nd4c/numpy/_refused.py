@@ -18,7 +18,8 @@ FUNCTIONS = {
     "complex256": "nd4c has no extended precision; complex128 is the widest complex dtype",
     "get_include": "nd4c's C headers are those of the package libnd4c-dev, include/nd4c",
     "test": "scripts/ci of nd4c's sources runs the tests",
-    "show_config": "nd4c.info() tells the libraries and devices in use", "show_runtime": "nd4c.info() tells the libraries and devices",
+    "show_config": "nd4c.info() tells the libraries and devices in use",
+    "show_runtime": "nd4c.info() tells the libraries and devices in use",
     "info": "help(x) shows a docstring; nd4c.info() tells about the machine",
 }
 
@@ -30,5 +31,6 @@ MODULES = {
     "emath": "cast to complex128 first: sqrt(x.astype(complex))",
     "f2py": "nd4c.plugins loads ops that are written in C", "core": "its functions are those of nd4c.numpy",
     "testing": "numpy.testing takes nd4c's arrays", "typing": "nd4c's stubs name their types: nd4c.Array, nd4c.DType",
-    "dtypes": "nd4c.DType is the class of all dtypes", "matlib": "nd4c has arrays only", "distutils": "nd4c does not build extensions",
+    "dtypes": "nd4c.DType is the class of all dtypes", "matlib": "nd4c has arrays only",
+    "distutils": "nd4c does not build extensions",
 }

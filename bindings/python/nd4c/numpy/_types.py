@@ -13,11 +13,12 @@ from nd4c._support import as_array as _as_array
 
 __all__ = [
     "False_", "ScalarType", "True_", "bool_", "byte", "bytes_", "cdouble", "character", "clongdouble", "common_type",
-    "complexfloating", "csingle", "datetime64", "double", "dtype", "euler_gamma", "flexible", "flatiter", "floating", "generic", "half",
-    "inexact", "int_", "intc", "integer", "intp", "iscomplexobj", "isrealobj", "isscalar", "issubdtype", "little_endian", "long",
-    "longdouble", "longlong", "min_scalar_type", "isfortran", "mintypecode", "ndarray", "number", "object_", "promote_types", "sctypeDict",
-    "short", "signedinteger", "single", "str_", "timedelta64", "typecodes", "typename", "ubyte", "ufunc", "uint", "uintc", "uintp",
-    "ulong", "ulonglong", "unsignedinteger", "ushort", "void",
+    "complexfloating", "csingle", "datetime64", "double", "dtype", "euler_gamma", "flatiter", "flexible", "floating",
+    "generic", "half", "inexact", "int_", "intc", "integer", "intp", "iscomplexobj", "isfortran", "isrealobj",
+    "isscalar", "issubdtype", "little_endian", "long", "longdouble", "longlong", "min_scalar_type", "mintypecode",
+    "ndarray", "number", "object_", "promote_types", "sctypeDict", "short", "signedinteger", "single", "str_",
+    "timedelta64", "typecodes", "typename", "ubyte", "ufunc", "uint", "uintc", "uintp", "ulong", "ulonglong",
+    "unsignedinteger", "ushort", "void",
 ]
 
 ndarray = Array
@@ -130,9 +131,10 @@ class timedelta64(signedinteger):
 
 
 # What names a type that nd4c lacks where a dtype is asked about.
-_LACKING = {object: object_, bytes: bytes_, "O": object_, "object": object_, "S": bytes_, "V": void, "M": datetime64, "m": timedelta64,
-            "datetime64": datetime64, "timedelta64": timedelta64, "g": longdouble, "G": clongdouble, "longdouble": longdouble,
-            "void": void, "bytes": bytes_, "clongdouble": clongdouble}
+_LACKING = {
+    object: object_, "object": object_, "O": object_, bytes: bytes_, "bytes": bytes_, "S": bytes_, "void": void, "V": void,
+    "datetime64": datetime64, "M": datetime64, "timedelta64": timedelta64, "m": timedelta64,
+    "longdouble": longdouble, "g": longdouble, "clongdouble": clongdouble, "G": clongdouble}
 
 
 class _OfUfuncs(type):
@@ -155,8 +157,8 @@ class ufunc(metaclass=_OfUfuncs):
 
 # -- names -----------------------------------------------------------------------------------------------------------
 
-_ALIASES = ("bool_ byte cdouble csingle double half int_ intc intp long longlong short single str_ ubyte uint uintc uintp ulong "
-            "ulonglong ushort").split()
+_ALIASES = ("bool_ byte cdouble csingle double half int_ intc intp long longlong short single str_ ubyte uint uintc uintp "
+            "ulong ulonglong ushort").split()
 globals().update({_name: _dtypes.of(_name) for _name in _ALIASES})
 
 True_, False_ = _asarray(True), _asarray(False)
@@ -341,8 +343,8 @@ def mintypecode(typechars, typeset="GDFgdf", default="d"):
 
 
 _DESCRIPTIONS = {
-    "S1": "character", "?": "bool", "B": "unsigned char", "H": "unsigned short", "I": "unsigned integer", "L": "unsigned long integer",
-    "Q": "unsigned long long integer", "b": "signed char", "h": "short", "i": "integer", "l": "long integer",
+    "S1": "character", "?": "bool", "B": "unsigned char", "H": "unsigned short", "I": "unsigned integer",
+    "L": "unsigned long integer", "Q": "unsigned long long integer", "b": "signed char", "h": "short", "i": "integer", "l": "long integer",
     "q": "long long integer", "f": "single precision", "d": "double precision", "F": "complex single precision",
     "D": "complex double precision", "g": "long precision", "G": "complex long double precision", "S": "string", "U": "unicode",
     "V": "void", "O": "object"}
