@@ -161,7 +161,7 @@ def test_digitize():
         same("digitize", x, bins[::-1], right)
     same("digitize", 2.5, [1, 2, 3])
     same("digitize", [1], [])
-    for arguments in (([1], [1, 3, 2]), ([1j], [1, 2]), ([1], [[1]])):
+    for arguments in (([1], [1, 3, 2]), ([1j], [1, 2]), ([1, 2], [1, 2j]), ([1], [[1]])):
         same("digitize", *arguments)
 
 

@@ -278,14 +278,14 @@ def digitize(x, bins, right=False):
 
     Shapes: x of any shape; bins of one axis, rising or falling (then bins[i-1] > x >= bins[i]). Dtypes: real numbers;
     the result is int64.
-    Errors: ValueError for bins that are not monotonic; TypeError for complex x.
+    Errors: ValueError for bins that are not monotonic; TypeError for complex numbers.
 
     >>> np.digitize([0.2, 6.4, 3.0], [0.0, 1.0, 2.5, 4.0])
     array([1, 4, 3])
     """
     x, bins = _as_array(x, "digitize"), _as_array(bins, "digitize")
-    if x.dtype.kind == "c":
-        raise TypeError("digitize: x may not be complex")
+    if "c" in (x.dtype.kind, bins.dtype.kind):
+        raise TypeError("digitize: x and bins may not be complex")
     if bins.ndim != 1:
         raise ValueError("digitize: bins has the shape %s; it needs one axis" % (bins.shape,))
     side = "left" if right else "right"
