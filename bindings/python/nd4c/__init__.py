@@ -48,7 +48,7 @@ from nd4c import _fast as _fast, _foreign_names  # noqa: E402 - last: they look 
 
 _foreign_names.attach(Array)
 
-_MODULES = ("linalg", "fft", "random", "nn", "image", "numpy", "onnx", "ops", "errors", "memory", "plugins")
+_MODULES = ("linalg", "fft", "random", "nn", "image", "numpy", "onnx", "ops", "errors", "memory", "plugins", "typing")
 _LAZY = {"__array_namespace_info__": "_info", "load": "_files", "load_metadata": "_files", "save": "_files",
          "config": "_config", "info": "_machine", "explain": "_machine", "devices": "_machine", "workspace": "_workspace",
          "cancellation": "_cancellation", "tracing": "_tracing", "routing": "_routing", "set_default_routing": "_routing",

@@ -10,20 +10,19 @@ from nd4c._library import bind
 class DType:
     """An element type, such as nd4c.float32. There is one object of each, so that `is` compares them.
 
-    It equals its name, its type string, the Python type and the NumPy dtype of the same elements. Called with a value, it makes an
-    array of this type. `kind` is NumPy's letter: b bool, i and u integers, f floats, c complex numbers, U texts.
+    DType(x) is the one that x names. It equals its name, its type string, the Python type and the NumPy dtype of the same elements.
+    Called with a value, it makes an array of this type. `kind` is NumPy's letter: b bool, i and u integers, f floats, c complex numbers, U texts.
 
     >>> nd4c.float32(1.5)
     array(1.5, dtype=float32)
-    >>> nd4c.zeros(2).dtype == "float64"
-    True
+    >>> nd4c.zeros(2).dtype == "float64", nd4c.DType("f4")
+    (True, nd4c.float32)
     """
 
     __slots__ = ("number", "name", "kind", "bits", "numpy_type")
 
-    def __init__(self, number, name, kind, bits, numpy_type):
-        for key, value in zip(self.__slots__, (number, name, kind, bits, numpy_type)):
-            object.__setattr__(self, key, value)
+    def __new__(cls, dtype):
+        return of(dtype)
 
     def __setattr__(self, key, value):
         raise AttributeError("dtypes do not change: %s.%s cannot be set" % (self.name, key))
@@ -137,7 +136,10 @@ def _rows():
     info.restype = ctypes.POINTER(_abi.dtype_info)
     for _, name, number, _, kind, bits, _, _, _, numpy_type in _abi.TABLES["DTYPE"]:
         if info(number).contents.available:
-            yield DType(number, name, _KINDS[kind], bits, numpy_type)
+            made = object.__new__(DType)
+            for key, value in zip(DType.__slots__, (number, name, _KINDS[kind], bits, numpy_type)):
+                object.__setattr__(made, key, value)
+            yield made
 
 
 by_number = {dtype.number: dtype for dtype in _rows()}

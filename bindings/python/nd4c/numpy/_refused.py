@@ -30,7 +30,7 @@ MODULES = {
     "rec": _OF_RECORDS, "ctypeslib": "nd4c.asarray() shares the memory of ctypes' arrays",
     "emath": "cast to complex128 first: sqrt(x.astype(complex))",
     "f2py": "nd4c.plugins loads ops that are written in C", "core": "its functions are those of nd4c.numpy",
-    "testing": "numpy.testing takes nd4c's arrays", "typing": "nd4c's stubs name their types: nd4c.Array, nd4c.DType",
+    "testing": "numpy.testing takes nd4c's arrays", "typing": "nd4c.typing has ArrayLike, DTypeLike and others",
     "dtypes": "nd4c.DType is the class of all dtypes", "matlib": "nd4c has arrays only",
     "distutils": "nd4c does not build extensions",
 }
