@@ -170,6 +170,7 @@ def test_of_objects():
     errors(lambda xp: xp.array((i for i in range(3)), dtype=int), TypeError)
     errors(lambda xp: xp.require([1], requirements=["C", "F"]), ValueError)
     errors(lambda xp: xp.require([1], requirements="Q"), KeyError)
+    errors(lambda xp: xp.array([1, 2], copy="always"), ValueError)
 
 
 def test_of_buffers_and_texts():

@@ -42,7 +42,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndm
     if order in ("K", "C") and not ndmin and not ndmax and like is None:
         if copy is True and dtype is None and kind is Array and _is_contiguous(object):
             return object.copy()
-        if kind in _ALWAYS_NEW and copy is not False:
+        if kind in _ALWAYS_NEW and (copy is True or copy is None):
             return asarray(object, dtype)
     if ndmin > ndmax > 0:
         raise ValueError("array: ndmin must be <= ndmax, they are %d and %d" % (ndmin, ndmax))
