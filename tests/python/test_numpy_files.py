@@ -27,7 +27,8 @@ def test_npy_both_ways(dtype, tmp_path):
 
 
 def test_several_arrays_in_one_file(tmp_path):
-    given = [nd4c.arange(5), nd4c.asarray(["a", "bcd"]), nd4c.ones(3, dtype="bfloat16"), nd4c.asarray([1, -2], dtype="int4")]
+    given = [nd4c.arange(5), nd4c.asarray(["a", "bcd"]), nd4c.ones(3, dtype="bfloat16"),
+             nd4c.asarray([1, -2], dtype="int4")]
     with open(tmp_path / "many", "wb") as file:
         for array in given:
             xp.save(file, array)
@@ -91,7 +92,8 @@ def test_npz(save, tmp_path):
 
 def test_file_objects_of_load_and_save(tmp_path):
     x = nd4c.arange(4)
-    for value, more in ((x, {}), ({"x": x}, {}), ({"x": x}, {"compressed": True}), ({"x": x}, {"metadata": {"k": "v"}})):
+    for value, more in ((x, {}), ({"x": x}, {}), ({"x": x}, {"compressed": True}),
+                        ({"x": x}, {"metadata": {"k": "v"}})):
         file = io.BytesIO()
         nd4c.save(file, value, **more)
         file.seek(0)
@@ -137,11 +139,16 @@ def test_fromfile(tmp_path):
 # -- text ------------------------------------------------------------------------------------------------------------
 
 LOADED = [
-    (["1 2", "3 4"], {}), (["1,2", "3,4"], {"delimiter": ","}), (["# c", "1 2 # d", "", "3 4"], {}), (["1 2", "3 4"], {"dtype": int}),
-    (["1 2 3", "4 5 6"], {"usecols": (0, -1)}), (["1 2 3", "4 5 6"], {"usecols": 1}), (["1 2", "3 4"], {"unpack": True}), (["1", "2"], {}),
-    (["1 2"], {"ndmin": 2}), (["1", "2"], {"ndmin": 2}), (["1"], {"ndmin": 1}), (["5"], {}), (["x", "1 2", "3 4"], {"skiprows": 1}),
-    (["1 2", "3 4", "5 6"], {"max_rows": 2}), (["1%2", "3"], {"comments": "%"}), (["1;2 3", "4//5", "6"], {"comments": [";", "//"]}),
-    (["2 0", "1 0"], {"dtype": bool}), (["1+2j (3-4j)"], {"dtype": complex}), (['"1";"2"', "3;4"], {"delimiter": ";", "quotechar": '"'}),
+    (["1 2", "3 4"], {}), (["1,2", "3,4"], {"delimiter": ","}), (["# c", "1 2 # d", "", "3 4"], {}),
+    (["1 2", "3 4"], {"dtype": int}),
+    (["1 2 3", "4 5 6"], {"usecols": (0, -1)}), (["1 2 3", "4 5 6"], {"usecols": 1}),
+    (["1 2", "3 4"], {"unpack": True}), (["1", "2"], {}),
+    (["1 2"], {"ndmin": 2}), (["1", "2"], {"ndmin": 2}), (["1"], {"ndmin": 1}), (["5"], {}),
+    (["x", "1 2", "3 4"], {"skiprows": 1}),
+    (["1 2", "3 4", "5 6"], {"max_rows": 2}), (["1%2", "3"], {"comments": "%"}),
+    (["1;2 3", "4//5", "6"], {"comments": [";", "//"]}),
+    (["2 0", "1 0"], {"dtype": bool}), (["1+2j (3-4j)"], {"dtype": complex}),
+    (['"1";"2"', "3;4"], {"delimiter": ";", "quotechar": '"'}),
     (["1 2", "3 4"], {"converters": {0: lambda text: float(text) * 10}}), (["1 2", "3 4"], {"converters": float}),
     (["1 2", "3 4"], {"dtype": "float32"}), (["-1 255", "3 4"], {"dtype": "int16"}), (["nan inf -inf 1e5"], {}),
     (["1\t2", " 3  4 "], {}),
@@ -163,8 +170,10 @@ def test_loadtxt(lines, more, tmp_path):
 @pytest.mark.parametrize("lines, more, text", [
     (["1 2", "3 x"], {}, "could not convert string 'x' to float64 at row 1, column 2"),
     (["1 2", "3"], {}, "the number of columns changed from 2 to 1 at row 2"),
-    (["1 2"], {"usecols": 2}, "invalid column index 2 at row 1 with 2 columns"), (["300"], {"dtype": "int8"}, "could not convert string '300'"),
-    (["1_0"], {}, "could not convert string '1_0'"), (["1"], {"ndmin": 3}, "ndmin"), (["1"], {"skiprows": -1}, "nonnegative"),
+    (["1 2"], {"usecols": 2}, "invalid column index 2 at row 1 with 2 columns"),
+    (["300"], {"dtype": "int8"}, "could not convert string '300'"),
+    (["1_0"], {}, "could not convert string '1_0'"), (["1"], {"ndmin": 3}, "ndmin"),
+    (["1"], {"skiprows": -1}, "nonnegative"),
     (["1.5"], {"dtype": int}, "could not convert string '1.5'"),
 ])
 def test_loadtxt_errors(lines, more, text):
@@ -173,7 +182,8 @@ def test_loadtxt_errors(lines, more, text):
 
 
 def test_loadtxt_of_the_wrong_kind():
-    for more in ({"delimiter": ",,"}, {"delimiter": "\n"}, {"quotechar": "ab"}, {"usecols": "a"}, {"converters": 3}, {"max_rows": 1.5}):
+    for more in ({"delimiter": ",,"}, {"delimiter": "\n"}, {"quotechar": "ab"}, {"usecols": "a"}, {"converters": 3},
+                 {"max_rows": 1.5}):
         with pytest.raises(TypeError):
             xp.loadtxt(["1 2"], **more)
     with pytest.raises(FileNotFoundError):
@@ -181,10 +191,14 @@ def test_loadtxt_of_the_wrong_kind():
 
 
 READ = [
-    (["1,2", "3,"], {"delimiter": ","}), (["1 2", "3 4"], {"dtype": None}), (["a,1", "2,3"], {"delimiter": ",", "skip_header": 1}),
-    (["1,N/A", "3,4"], {"delimiter": ",", "missing_values": "N/A", "filling_values": -9}), (["12345", "67890"], {"delimiter": (2, 3)}),
-    (["123456"], {"delimiter": 2}), (["1 2", "3 4", "end"], {"skip_footer": 1}), (["1 2 3", "4 5 6"], {"usecols": (2, 0)}),
-    (["1,x", "3,4"], {"delimiter": ","}), (["1,2", "3"], {"delimiter": ",", "invalid_raise": False}), (["1 2", "3 4"], {"unpack": True}),
+    (["1,2", "3,"], {"delimiter": ","}), (["1 2", "3 4"], {"dtype": None}),
+    (["a,1", "2,3"], {"delimiter": ",", "skip_header": 1}),
+    (["1,N/A", "3,4"], {"delimiter": ",", "missing_values": "N/A", "filling_values": -9}),
+    (["12345", "67890"], {"delimiter": (2, 3)}),
+    (["123456"], {"delimiter": 2}), (["1 2", "3 4", "end"], {"skip_footer": 1}),
+    (["1 2 3", "4 5 6"], {"usecols": (2, 0)}),
+    (["1,x", "3,4"], {"delimiter": ","}), (["1,2", "3"], {"delimiter": ",", "invalid_raise": False}),
+    (["1 2", "3 4"], {"unpack": True}),
     (["1,,3"], {"delimiter": ",", "dtype": int}), (["1 2", "3 4"], {"max_rows": 1}),
     (["1 2", "3 4"], {"converters": {1: lambda text: 7.0}}), (["# a", "1 2"], {}),
 ]
@@ -210,8 +224,10 @@ def test_genfromtxt_errors():
 
 WRITTEN = [
     ([1.5, 2], {}), ([[1, 2], [3, 4]], {"fmt": "%d"}), ([[1.0, 2], [3, 4]], {"fmt": "%.2f", "delimiter": ","}),
-    ([[1.0, 2]], {"fmt": ["%d", "%.3f"]}), ([[1.0, 2]], {"fmt": "%d:%.1f"}), ([[1 + 2j, 3 - 4j]], {"fmt": "%.1f"}), ([True, False], {"fmt": "%d"}),
-    ([1.0], {"header": "a\nb", "footer": "z", "fmt": "%g"}), ([1.0, 2], {"newline": ";", "fmt": "%g"}), ([1.0], {"comments": "%", "header": "h"}),
+    ([[1.0, 2]], {"fmt": ["%d", "%.3f"]}), ([[1.0, 2]], {"fmt": "%d:%.1f"}), ([[1 + 2j, 3 - 4j]], {"fmt": "%.1f"}),
+    ([True, False], {"fmt": "%d"}),
+    ([1.0], {"header": "a\nb", "footer": "z", "fmt": "%g"}), ([1.0, 2], {"newline": ";", "fmt": "%g"}),
+    ([1.0], {"comments": "%", "header": "h"}),
     (np.zeros((0, 2)), {}), (np.arange(200000.0).reshape(-1, 2), {"fmt": "%g"}),
 ]
 
@@ -230,7 +246,8 @@ def test_savetxt(values, more, tmp_path):
 
 
 def test_savetxt_errors():
-    for values, more, kind in ((np.ones((2, 2, 2)), {}, ValueError), (np.ones(()), {}, ValueError), ([[1, 2]], {"fmt": "%d %d %d"}, ValueError),
+    for values, more, kind in ((np.ones((2, 2, 2)), {}, ValueError), (np.ones(()), {}, ValueError),
+                               ([[1, 2]], {"fmt": "%d %d %d"}, ValueError),
                                ([[1, 2]], {"fmt": ["%d"]}, AttributeError), ([[1j]], {"fmt": "%d %d %d"}, ValueError)):
         with pytest.raises(kind, match="savetxt"):
             xp.savetxt(io.StringIO(), values, **more)

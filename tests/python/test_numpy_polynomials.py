@@ -36,7 +36,8 @@ def test_values_roots_and_calculus():
         assert got.dtype.name == wanted.dtype.name
         np.testing.assert_allclose(np.sort_complex(np.asarray(got)), np.sort_complex(wanted), atol=1e-7)
     same("poly", np.array([[2.0, 1], [1, 3]]), tolerance=64)
-    for arguments in (("polyint", [1, 2], -1), ("polyder", [1, 2], -1), ("poly", np.ones((2, 3))), ("roots", np.ones((2, 2))),
+    for arguments in (("polyint", [1, 2], -1), ("polyder", [1, 2], -1), ("poly", np.ones((2, 3))),
+                      ("roots", np.ones((2, 2))),
                       ("polyint", [1, 2], 3, [1, 2])):
         same(*arguments)
 
@@ -61,16 +62,20 @@ def test_fits():
 
 def test_poly1d():
     p, q = xp.poly1d([1, 2, 3]), np.poly1d([1, 2, 3])
-    assert repr(p) == repr(q) and len(p) == len(q) == 2 and p.variable == "x" and p == xp.poly1d([0, 1, 2, 3]) and p != xp.poly1d([1])
-    for operation in (lambda p: p(2), lambda p: p * p, lambda p: p + 1, lambda p: 2 - p, lambda p: p ** 3, lambda p: -p, lambda p: p / 2,
-                      lambda p: p.deriv(), lambda p: p.integ(k=1), lambda p: p(p), lambda p: (p * p) / p, lambda p: p[1], lambda p: p[9],
+    assert repr(p) == repr(q) and len(p) == len(q) == 2 and p.variable == "x"
+    assert p == xp.poly1d([0, 1, 2, 3]) and p != xp.poly1d([1])
+    for operation in (lambda p: p(2), lambda p: p * p, lambda p: p + 1, lambda p: 2 - p, lambda p: p ** 3, lambda p: -p,
+                      lambda p: p / 2,
+                      lambda p: p.deriv(), lambda p: p.integ(k=1), lambda p: p(p), lambda p: (p * p) / p,
+                      lambda p: p[1], lambda p: p[9],
                       lambda p: p.c, lambda p: p.o):
         got, wanted = operation(p), operation(q)
         for one, other in zip(*(part if isinstance(part, tuple) else (part,) for part in (got, wanted))):
             np.testing.assert_allclose(np.asarray(getattr(one, "coeffs", one)), getattr(other, "coeffs", other))
     p[4] = 7
     check(p.coeffs, np.array([7, 0, 1, 2, 3]))
-    for coefficients in ([1, 2, 3], [1, 0, 3.5, -2], [0], [1], [1, 0], [-1, -2], [1j, 2 + 3j, 1], list(range(1, 30)), [1.23456789, 1e9, 2]):
+    for coefficients in ([1, 2, 3], [1, 0, 3.5, -2], [0], [1], [1, 0], [-1, -2], [1j, 2 + 3j, 1], list(range(1, 30)),
+                         [1.23456789, 1e9, 2]):
         assert str(xp.poly1d(coefficients)) == str(np.poly1d(coefficients))
         assert str(xp.poly1d(coefficients, variable="z")) == str(np.poly1d(coefficients, variable="z"))
     check(xp.poly1d([2, 3], r=True).coeffs, np.array([1.0, -5, 6]))
@@ -103,16 +108,20 @@ def test_kaiser_i0_sinc():
 
 # -- numpy.polynomial: the lowest power first ------------------------------------------------------------------------
 
-SERIES = (([1, 2, 3], {}), ([1, -2, 3.5], {"domain": [0, 4]}), ([1, 2], {"domain": [-2, 2], "window": [-1, 1]}), ([2], {}))
+SERIES = (([1, 2, 3], {}), ([1, -2, 3.5], {"domain": [0, 4]}), ([1, 2], {"domain": [-2, 2], "window": [-1, 1]}),
+          ([2], {}))
 
 
 @pytest.mark.parametrize("coefficients, named", SERIES)
 def test_polynomial_class(coefficients, named):
     p, q = xp.polynomial.Polynomial(coefficients, **named), np.polynomial.Polynomial(coefficients, **named)
     assert repr(p) == repr(q) and str(p) == str(q) and len(p) == len(q) and p == p.copy() and p.degree() == q.degree()
-    for operation in (lambda p: p(1.5), lambda p: p.deriv(), lambda p: p.integ(2, k=[1, 2], lbnd=1), lambda p: p * p, lambda p: p ** 3 // p,
-                      lambda p: p.roots(), lambda p: p.convert(), lambda p: p + 1, lambda p: 2 - p, lambda p: p.linspace(5)[1],
-                      lambda p: p / 2, lambda p: (p ** 2)(p), lambda p: p % [1, 1], lambda p: p.trim(), lambda p: p.truncate(1), lambda p: -p):
+    for operation in (lambda p: p(1.5), lambda p: p.deriv(), lambda p: p.integ(2, k=[1, 2], lbnd=1), lambda p: p * p,
+                      lambda p: p ** 3 // p,
+                      lambda p: p.roots(), lambda p: p.convert(), lambda p: p + 1, lambda p: 2 - p,
+                      lambda p: p.linspace(5)[1],
+                      lambda p: p / 2, lambda p: (p ** 2)(p), lambda p: p % [1, 1], lambda p: p.trim(),
+                      lambda p: p.truncate(1), lambda p: -p):
         got, wanted = operation(p), operation(q)
         np.testing.assert_allclose(np.asarray(getattr(got, "coef", got)), getattr(wanted, "coef", wanted), atol=1e-9)
     other = xp.polynomial.Polynomial(coefficients, domain=[7, 9])
@@ -136,15 +145,20 @@ X, C = np.linspace(0, 3, 8), np.arange(6.0).reshape(2, 3)
 
 
 @pytest.mark.parametrize("name, arguments", [
-    ("polyval", (X, C)), ("polyval2d", (X, X + 1, C)), ("polygrid2d", (X, X + 1, C)), ("polyint", (C, 2)), ("polyder", (C,)),
+    ("polyval", (X, C)), ("polyval2d", (X, X + 1, C)), ("polygrid2d", (X, X + 1, C)), ("polyint", (C, 2)),
+    ("polyder", (C,)),
     ("polyder", (C, 1, 2, 1)), ("polyval", (X[:3], C, False)), ("polycompanion", ([1, 2, 3],)), ("polyvander", (X, 3)),
-    ("polyadd", ([1, 2], [1, 2, 3])), ("polysub", ([1, 2], [1, 2])), ("polymul", ([1, 2, 0], [3, 4])), ("polydiv", ([1, 2, 3], [1, 2])),
-    ("polydiv", ([1], [1, 2])), ("polypow", ([1, 2], 3)), ("polyfromroots", ([1, 2],)), ("polyroots", ([6, -5, 1],)), ("polymulx", ([1, 2],)),
-    ("polytrim", ([1, 2, 0],)), ("polyline", (1, 2)), ("polyfit", (X, np.cos(X), 2)), ("polyfit", (X, np.cos(X), 2, None, False, X)),
+    ("polyadd", ([1, 2], [1, 2, 3])), ("polysub", ([1, 2], [1, 2])), ("polymul", ([1, 2, 0], [3, 4])),
+    ("polydiv", ([1, 2, 3], [1, 2])),
+    ("polydiv", ([1], [1, 2])), ("polypow", ([1, 2], 3)), ("polyfromroots", ([1, 2],)), ("polyroots", ([6, -5, 1],)),
+    ("polymulx", ([1, 2],)),
+    ("polytrim", ([1, 2, 0],)), ("polyline", (1, 2)), ("polyfit", (X, np.cos(X), 2)),
+    ("polyfit", (X, np.cos(X), 2, None, False, X)),
     ("polyint", ([1, 2], 1, 3, 1)), ("polyval3d", (X, X, X, np.arange(8.0).reshape(2, 2, 2)))])
 def test_functions_of_series(name, arguments):
     wanted = getattr(np.polynomial.polynomial, name)(*arguments)
-    got = getattr(xp.polynomial.polynomial, name)(*[nd4c.asarray(one) if isinstance(one, np.ndarray) else one for one in arguments])
+    got = getattr(xp.polynomial.polynomial, name)(*[nd4c.asarray(one) if isinstance(one, np.ndarray) else one
+                                                    for one in arguments])
     for one, other in zip(*(part if isinstance(part, tuple) else (part,) for part in (got, wanted))):
         assert one.shape == other.shape
         np.testing.assert_allclose(np.asarray(one), other, atol=1e-9)

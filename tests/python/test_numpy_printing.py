@@ -15,14 +15,19 @@ def arrays():
     for power in (0, 2):
         yield np.asarray(rng.normal(size=(2, 3)) * 10.0 ** power, "f2")
     yield from map(np.asarray, (
-        [1.0, np.nan, -np.inf], [1, 2, 3], [[True, False]], [1 + 2j, 3.5 - 1e-3j], np.arange(2000.0).reshape(20, 100), np.arange(2000), [],
-        np.zeros((0, 3)), [1e-10, 1.0], [1e300, 1e-300], [0.1, 0.25, 123.456], np.array([-1, 5], "i1"), [1e5, 1.5, -2], [100000000.0],
+        [1.0, np.nan, -np.inf], [1, 2, 3], [[True, False]], [1 + 2j, 3.5 - 1e-3j], np.arange(2000.0).reshape(20, 100),
+        np.arange(2000), [],
+        np.zeros((0, 3)), [1e-10, 1.0], [1e300, 1e-300], [0.1, 0.25, 123.456], np.array([-1, 5], "i1"), [1e5, 1.5, -2],
+        [100000000.0],
         np.array([0.1, 0.2, 1e10], "f4"), [0.0, -0.0], [[[1]]]))
 
 
-OPTIONS = ({}, {"precision": 3}, {"suppress_small": True}, {"max_line_width": 40}, {"precision": 2, "suppress_small": True})
-MORE = ({"separator": ", "}, {"sign": "+"}, {"sign": " "}, {"floatmode": "fixed", "precision": 4}, {"floatmode": "unique"},
-        {"floatmode": "maxprec_equal"}, {"separator": ",", "prefix": "abc", "suffix": ")"}, {"threshold": 5}, {"threshold": 5, "edgeitems": 1},
+OPTIONS = ({}, {"precision": 3}, {"suppress_small": True}, {"max_line_width": 40},
+           {"precision": 2, "suppress_small": True})
+MORE = ({"separator": ", "}, {"sign": "+"}, {"sign": " "}, {"floatmode": "fixed", "precision": 4},
+        {"floatmode": "unique"},
+        {"floatmode": "maxprec_equal"}, {"separator": ",", "prefix": "abc", "suffix": ")"}, {"threshold": 5},
+        {"threshold": 5, "edgeitems": 1},
         {"formatter": {"float_kind": lambda x: "%.2f" % x}}, {"formatter": {"all": str}}, {"formatter": {"int": hex}})
 
 
@@ -36,8 +41,10 @@ def test_texts(name):
 
 
 @pytest.mark.parametrize("more", [
-    {"suppress": True}, {"precision": 3, "floatmode": "fixed"}, {"nanstr": "NA", "infstr": "INF"}, {"sign": "+"}, {"threshold": 6},
-    {"linewidth": 30}, {"edgeitems": 1, "threshold": 4}, {"formatter": {"float": lambda x: "<%.1f>" % x}}, {"floatmode": "unique"},
+    {"suppress": True}, {"precision": 3, "floatmode": "fixed"}, {"nanstr": "NA", "infstr": "INF"}, {"sign": "+"},
+    {"threshold": 6},
+    {"linewidth": 30}, {"edgeitems": 1, "threshold": 4}, {"formatter": {"float": lambda x: "<%.1f>" % x}},
+    {"floatmode": "unique"},
     {"precision": 2}])
 def test_options_reach_repr_and_str(more):
     before = xp.get_printoptions()
@@ -62,8 +69,10 @@ def test_options_are_numpys():
         assert str(nd4c.asarray([1e-9, 1.23456])) == "[0.    1.235]"
     finally:
         xp.set_printoptions(precision=8, suppress=False)
-    for more, kind in (({"floatmode": "x"}, ValueError), ({"sign": "*"}, ValueError), ({"threshold": float("nan")}, ValueError),
-                       ({"threshold": "1"}, TypeError), ({"precision": 1.5}, TypeError), ({"legacy": "1.13"}, ValueError)):
+    for more, kind in (({"floatmode": "x"}, ValueError), ({"sign": "*"}, ValueError),
+                       ({"threshold": float("nan")}, ValueError),
+                       ({"threshold": "1"}, TypeError), ({"precision": 1.5}, TypeError),
+                       ({"legacy": "1.13"}, ValueError)):
         with pytest.raises(kind, match="set_printoptions"):
             xp.set_printoptions(**more)
     assert xp.get_printoptions() == theirs

@@ -10,7 +10,8 @@ import nd4c
 import nd4c.numpy as xp
 
 FLOATING = FLOATS + ("complex64", "complex128")
-PAIRS = (((3, 4), (4, 5)), ((4,), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((), (3,)), ((2, 3), ()), ((2, 0), (0, 3)))
+PAIRS = (((3, 4), (4, 5)), ((4,), (4,)), ((2, 3, 4), (4,)), ((4,), (2, 4, 3)), ((), (3,)), ((2, 3), ()),
+         ((2, 0), (0, 3)))
 
 
 def near(got, wanted, tolerance=1e-12):
@@ -106,7 +107,8 @@ def test_cross_and_trace():
 
 # -- einsum ----------------------------------------------------------------------------------------------------------
 
-EQUATIONS = ("ij->ji", "ii", "ii->i", "ij->", "ij->j", "ij,jk", "ij,jk->ik", "ij,ij", "i,i", "i,j", "...ij,...jk->...ik", "...ii->...i",
+EQUATIONS = ("ij->ji", "ii", "ii->i", "ij->", "ij->j", "ij,jk", "ij,jk->ik", "ij,ij", "i,i", "i,j",
+             "...ij,...jk->...ik", "...ii->...i",
              "ij...->...", "ijk,ilm,njm,nlk,abc->", "bbcdc->d", "ji", "i...,i...", "")
 
 
@@ -175,7 +177,8 @@ def test_linalg_of_lists_stacks_and_integers(dtype):
     rng = np.random.default_rng(7)
     for stack in ((), (3,), (2, 0)):
         a = make(rng, stack + (3, 3), dtype)
-        a = (a + 5 * np.eye(3)).astype(dtype) if dtype != "bool" else np.broadcast_to(np.tri(3, dtype=bool), stack + (3, 3)).copy()
+        a = (a + 5 * np.eye(3)).astype(dtype) if dtype != "bool" else np.broadcast_to(np.tri(3, dtype=bool),
+                                                                                      stack + (3, 3)).copy()
         for name in ("inv", "det", "slogdet", "pinv", "svdvals", "matrix_rank", "cond"):
             both("linalg." + name, a, tolerance=1e-10)
         both("linalg.solve", a, a)
@@ -197,11 +200,13 @@ def test_norm():
         for ord, axis, keepdims in itertools.product((None, 0, 1, 2, -1, 3.5, np.inf), (None, 0, -1, 2), (False, True)):
             if axis is not None or ord is None:
                 both("linalg.norm", x, ord, axis, keepdims)
-        for ord, axis, keepdims in itertools.product((None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf), ((0, 1), (2, 0), (-1, 1)),
+        for ord, axis, keepdims in itertools.product((None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf),
+                                                     ((0, 1), (2, 0), (-1, 1)),
                                                      (False, True)):
             both("linalg.norm", x, ord, axis, keepdims)
     both("linalg.norm", np.eye(3), 2)
-    for arguments, text in ((([1, 2], "fro"), "for vectors"), ((np.ones((2, 2, 2)), 1), "3 axes"), ((np.ones((2, 2)), "bad"), "bad"),
+    for arguments, text in ((([1, 2], "fro"), "for vectors"), ((np.ones((2, 2, 2)), 1), "3 axes"),
+                            ((np.ones((2, 2)), "bad"), "bad"),
                             ((np.ones((2, 2)), 2, (0, 0)), "twice")):
         with pytest.raises(ValueError, match="norm: .*" + text):
             xp.linalg.norm(*arguments)
@@ -217,7 +222,8 @@ def test_lstsq_and_solutions():
         for one, other in zip(got, wanted):
             np.testing.assert_allclose(np.asarray(one), other, rtol=1e-9, atol=1e-9)
             assert one.shape == np.shape(other)
-    near(xp.linalg.lstsq([[1.0, 2], [2, 4], [3, 6]], [1.0, 2, 4])[0], np.linalg.lstsq([[1.0, 2], [2, 4], [3, 6]], [1.0, 2, 4])[0])
+    near(xp.linalg.lstsq([[1.0, 2], [2, 4], [3, 6]], [1.0, 2, 4])[0],
+         np.linalg.lstsq([[1.0, 2], [2, 4], [3, 6]], [1.0, 2, 4])[0])
     a = make(rng, (2, 3, 6), "float64")
     both("linalg.tensorsolve", a, make(rng, (2, 3), "float64"))
     both("linalg.tensorinv", a, ind=2)
@@ -250,8 +256,10 @@ def test_decompositions_are_numpys_shapes():
 
 
 def test_linalg_errors():
-    for name, argument in (("inv", [[1.0, 2], [2, 4]]), ("inv", [[1.0, 2, 3]]), ("inv", [1.0]), ("cholesky", [[-1.0]]), ("det", [[1.0, 2]]),
-                           ("eig", [[np.nan]]), ("eigvals", [[np.inf]]), ("cond", np.ones((0, 3))), ("matrix_power", np.ones((2, 3)))):
+    for name, argument in (("inv", [[1.0, 2], [2, 4]]), ("inv", [[1.0, 2, 3]]), ("inv", [1.0]), ("cholesky", [[-1.0]]),
+                           ("det", [[1.0, 2]]),
+                           ("eig", [[np.nan]]), ("eigvals", [[np.inf]]), ("cond", np.ones((0, 3))),
+                           ("matrix_power", np.ones((2, 3)))):
         with pytest.raises(np.linalg.LinAlgError):
             getattr(np.linalg, name)(*((argument, 2) if name == "matrix_power" else (argument,)))
         with pytest.raises(xp.linalg.LinAlgError, match=name):
@@ -272,7 +280,8 @@ def test_linalg_errors():
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
 def test_fft_along_an_axis(name):
     rng = np.random.default_rng(11)
-    for dtype in ("bool", "int16", "float32", "float64") + (() if name in ("rfft", "ihfft") else ("complex64", "complex128")):
+    for dtype in ("bool", "int16", "float32", "float64") + (() if name in ("rfft", "ihfft")
+                                                            else ("complex64", "complex128")):
         a = make(rng, (3, 6), dtype)
         for n, axis, norm in itertools.product((None, 1, 4, 9), (-1, 0), (None, "backward", "ortho", "forward")):
             both("fft." + name, a, n, axis, norm)

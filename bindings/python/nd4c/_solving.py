@@ -173,7 +173,8 @@ def lstsq(a, b, rcond=None):
     if a.ndim != 2 or b.ndim not in (1, 2):
         raise MatrixShapeError("lstsq: expected a matrix and a vector or matrix, got the shapes %s and %s" % (a.shape, b.shape))
     if a.shape[0] != b.shape[0]:
-        raise MatrixShapeError("lstsq: a has %d rows and b %d; expected as many (Incompatible dimensions)" % (a.shape[0], b.shape[0]))
+        raise MatrixShapeError("lstsq: a has %d rows and b %d; expected as many (Incompatible dimensions)"
+                               % (a.shape[0], b.shape[0]))
     if rcond is None:
         rcond = -1.0
     elif rcond < 0:

@@ -34,7 +34,8 @@ def _named(function, name, summary, arguments, example):
     function.__doc__ = """%s
 
     %s
-    norm: "backward" (the default) divides the inverse by the number of points, "forward" the transform, "ortho" both by the root.
+    norm: "backward" (the default) divides the inverse by the number of points, "forward" the transform,
+    "ortho" both by the root.
     Dtypes: float32 and complex64 are computed as such, all others in double precision.
     Errors: ValueError for less than one point or another norm; AxisError (IndexError) for axes that a lacks.
 
@@ -106,7 +107,8 @@ _HALVES = ("irfft", "hfft")
 _N = {False: "how many points; a is cut or filled up with zeros at the end",
       True: "how many real points there are; the half of the transform has n // 2 + 1"}
 
-fft = _along("fft", "Fourier transform along an axis.", "as a, n elements", """>>> nd4c.fft.fft(nd4c.asarray([1.0, 0.0, 0.0, 0.0]))
+fft = _along("fft", "Fourier transform along an axis.", "as a, n elements",
+            """>>> nd4c.fft.fft(nd4c.asarray([1.0, 0.0, 0.0, 0.0]))
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])""")
 ifft = _along("ifft", "Inverse Fourier transform along an axis.", "as a, n elements", """>>> nd4c.fft.ifft([4, 0, 0, 0])
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])""")
@@ -206,5 +208,5 @@ def _shifted(name, x, axes):
     return _op(name)(x, axes) if axes != () else _op("copy")(x)
 
 
-__all__ = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "rfftn", "irfftn", "rfft2", "irfft2", "fft2", "ifft2", "fftn", "ifftn",
-           "fftshift", "ifftshift", "fftfreq", "rfftfreq"]
+__all__ = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "rfftn", "irfftn", "rfft2", "irfft2", "fft2", "ifft2", "fftn",
+           "ifftn", "fftshift", "ifftshift", "fftfreq", "rfftfreq"]

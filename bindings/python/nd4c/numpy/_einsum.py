@@ -100,8 +100,8 @@ def _from_lists(where, operands):
 
 def _letters(where, numbers):
     if isinstance(numbers, str) or not hasattr(numbers, "__iter__"):
-        raise TypeError('%s: expected an array and a list of its axes in turns, got %r as a list (subscripts must be a string); the '
-                        'other form is %s("ij,jk->ik", a, b)' % (where, numbers, where))
+        raise TypeError('%s: expected an array and a list of its axes in turns, got %r as a list (subscripts must be a '
+                        'string); the other form is %s("ij,jk->ik", a, b)' % (where, numbers, where))
     text = ""
     try:
         for number in numbers:

@@ -83,7 +83,8 @@ def _checked(where, given):
         checked["threshold"] = int(min(threshold, _MOST))
     for name, allowed in (("sign", ("-", "+", " ")), ("floatmode", ("maxprec", "fixed", "unique", "maxprec_equal"))):
         if name in given and given[name] not in allowed:
-            raise ValueError("%s: %s option must be one of %s, not %r" % (where, name, ", ".join(map(repr, allowed)), given[name]))
+            raise ValueError("%s: %s option must be one of %s, not %r"
+                             % (where, name, ", ".join(map(repr, allowed)), given[name]))
     if given.get("legacy") not in (None, False):
         raise ValueError("%s: legacy is %r; nd4c prints as NumPy 2 does, without older modes" % (where, given["legacy"]))
     return checked

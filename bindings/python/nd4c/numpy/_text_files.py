@@ -149,7 +149,8 @@ def _plain_dtype(where, dtype):
     try:
         return _dtypes.of(float if dtype is None else dtype)
     except TypeError:
-        raise TypeError("%s: dtype is %r; nd4c has no records: load the columns one by one with usecols" % (where, dtype)) from None
+        raise TypeError("%s: dtype is %r; nd4c has no records: load the columns one by one with usecols"
+                        % (where, dtype)) from None
 
 
 def _count(name, value):
@@ -171,7 +172,8 @@ def _check_characters(delimiter, quotechar, marks):
             raise TypeError("loadtxt: %s is %r (Text reading control character must be a single unicode character or None)"
                             % (name, value))
         if value in ("\n", "\r"):
-            raise TypeError("loadtxt: %s is %r, which ends lines (control character '%s' cannot be a newline)" % (name, value, name))
+            raise TypeError("loadtxt: %s is %r, which ends lines (control character '%s' cannot be a newline)"
+                            % (name, value, name))
     given = [value for value in control.values() if value is not None]
     if len(set(given)) < len(given) or (delimiter is None and any(value.isspace() for value in given)):
         raise TypeError("loadtxt: delimiter %r, quotechar %r and comments %r have one character for two purposes (The values for "
@@ -284,7 +286,8 @@ def _selected(where, rows, columns):
     except IndexError:
         number, row, column = next((number, row, column) for number, row in enumerate(rows) for column in columns
                                    if not -len(row) <= column < len(row))
-        raise ValueError("%s: invalid column index %d at row %d with %d columns" % (where, column, number + 1, len(row))) from None
+        raise ValueError("%s: invalid column index %d at row %d with %d columns"
+                         % (where, column, number + 1, len(row))) from None
 
 
 def _by_converters(where, rows, dtype, converters, columns, width, as_bytes):

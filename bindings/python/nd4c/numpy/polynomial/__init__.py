@@ -11,6 +11,6 @@ _OTHERS = ("Chebyshev", "Legendre", "Laguerre", "Hermite", "HermiteE")
 
 def __getattr__(name):
     if name in _OTHERS or name in [one.lower() for one in _OTHERS] + ["hermite_e"]:
-        raise AttributeError("module 'nd4c.numpy.polynomial' has no attribute %r: nd4c has power series only; Polynomial takes their "
-                             "coefficients, and NumPy's classes take numpy.asarray(x)" % name)
+        raise AttributeError("module 'nd4c.numpy.polynomial' has no attribute %r: nd4c has power series only; Polynomial takes "
+                             "their coefficients, and NumPy's classes take numpy.asarray(x)" % name)
     raise AttributeError("module 'nd4c.numpy.polynomial' has no attribute %r; there are %s" % (name, ", ".join(__all__)))

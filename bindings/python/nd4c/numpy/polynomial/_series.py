@@ -25,7 +25,8 @@ class Polynomial:
     def __init__(self, coef, domain=None, window=None, symbol="x"):
         coef = inexact(coef, "Polynomial")
         if coef.ndim > 1 or not coef.size:
-            raise ValueError("Polynomial: the coefficients have the shape %s (Coefficient array is not 1-d, or empty)" % (coef.shape,))
+            raise ValueError("Polynomial: the coefficients have the shape %s (Coefficient array is not 1-d, or empty)"
+                             % (coef.shape,))
         self.coef = op("reshape")(coef, (coef.size,))
         for name, value in (("domain", domain), ("window", window)):
             if value is not None:
@@ -217,7 +218,8 @@ class Polynomial:
                 raise TypeError("Polynomial: %ss differ: %s and %s; convert() gives another one"
                                 % (name.capitalize(), getattr(self, name).tolist(), getattr(other, name).tolist()))
         if self.symbol != other.symbol:
-            raise ValueError("Polynomial: the symbols differ: %r and %r (Polynomial symbols differ)" % (self.symbol, other.symbol))
+            raise ValueError("Polynomial: the symbols differ: %r and %r (Polynomial symbols differ)"
+                             % (self.symbol, other.symbol))
         return other.coef
 
     def __neg__(self):
@@ -245,7 +247,7 @@ class Polynomial:
         return self * other
 
     def __truediv__(self, other):
-        if isinstance(other, Polynomial) or isinstance(other, bool) or not hasattr(other, "__float__") and not isinstance(other, complex):
+        if isinstance(other, (Polynomial, bool)) or not (hasattr(other, "__float__") or isinstance(other, complex)):
             raise TypeError("Polynomial: unsupported types for true division: 'Polynomial', %r; // divides series"
                             % type(other).__name__)
         return self._with(self.coef / other)

@@ -266,8 +266,8 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None):
     if not powers or powers[0] < 0:
         raise ValueError("polyfit: expected deg >= 0")
     if x.ndim != 1 or not x.size or y.ndim not in (1, 2) or x.shape[0] != y.shape[0]:
-        raise TypeError("polyfit: x and y have the shapes %s and %s; expected 1D vector for x, 1D or 2D array for y of the same length"
-                        % (x.shape, y.shape))
+        raise TypeError("polyfit: x and y have the shapes %s and %s; expected 1D vector for x, 1D or 2D array for y of the same "
+                        "length" % (x.shape, y.shape))
     lhs, rhs = op("power")(x[:, None], asarray(powers)), y
     if w is not None:
         w = inexact(w, "polyfit")
