@@ -73,7 +73,7 @@ def __getattr__(name):
 
 def _of_numpy_or_ops(name):
     """NumPy's function or type of the name, or else the op."""
-    if not name.startswith("__"):
+    if not name.startswith("_"):
         numpy = _import_module("nd4c.numpy")
         if name in getattr(numpy, "__all__", ()):
             return getattr(numpy, name)
