@@ -1,5 +1,6 @@
 """Methods that NumPy's arrays also have."""
 import operator
+import sys
 
 import numpy as np
 import pytest
@@ -141,3 +142,86 @@ def test_sizes_that_overflow():
     for built_in in (OverflowError, ValueError, nd4c.Error):
         with pytest.raises(built_in):
             nd4c.zeros((2 ** 62, 4))
+
+
+def both(make):
+    """The result of a call on an array of nd4c and on NumPy's equal one."""
+    theirs = np.arange(24.0).reshape(2, 3, 4)
+    return make(nd4c.asarray(theirs.copy())), make(theirs.copy())
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.T, lambda x: x.transpose(2, 0, 1), lambda x: x.transpose((0, 2, 1)), lambda x: x.swapaxes(0, 2),
+    lambda x: x.reshape(4, -1), lambda x: x.ravel(), lambda x: x[:, ::2].flatten(), lambda x: x.astype("int8"), lambda x: x.clip(3, 9),
+    lambda x: x.cumsum(1), lambda x: x.cumprod(0), lambda x: x.round(1), lambda x: x.dot(x[0, 0]), lambda x: x.diagonal(),
+    lambda x: x.trace(), lambda x: x.repeat(2, 1), lambda x: x.take([1, 2], 1), lambda x: x.compress([True, False], 0),
+    lambda x: x.argsort(0), lambda x: x.squeeze(), lambda x: x.view("int64"), lambda x: x[..., :2].copy().view("complex128"),
+    lambda x: x.byteswap().view("uint64"), lambda x: x.real, lambda x: x.imag, lambda x: (x + 1j).imag, lambda x: (x * 2j)[::-1].imag,
+    lambda x: x.conj(), lambda x: x.mean(axis=(0, 1)), lambda x: x.var(ddof=1), lambda x: x.sum(dtype="float32"),
+    lambda x: x.max(axis=1, keepdims=True), lambda x: x.flat[3:9:2], lambda x: x.flat.copy(), lambda x: x == x.flat.base])
+def test_methods_are_those_of_numpy(call):
+    same(*both(call))
+
+
+@pytest.mark.parametrize("change", [
+    lambda x: x.fill(3), lambda x: x.sort(), lambda x: x.sort(axis=0), lambda x: x.put([0, 5], [7, 8]),
+    lambda x: x.flat.__setitem__(slice(2, 9), [1, 2]), lambda x: x[:, ::2].flat.__setitem__(3, 99),
+    lambda x: setattr(x, "flat", [1, 2, 3]), lambda x: setattr(x, "real", 4), lambda x: x.view("int64").fill(0),
+    lambda x: x[::-1].sort(0), lambda x: x.byteswap(inplace=True).byteswap(True)])
+def test_changes_in_place_are_those_of_numpy(change):
+    def changed(x):
+        assert change(x) is None or change is not None
+        return x
+    same(*both(changed))
+
+
+def test_parts_of_complex_numbers_are_views():
+    z = nd4c.asarray([1 + 2j, 3 + 4j])
+    z.real[0], z.imag = 9, [7, 8]
+    assert z.tolist() == [9 + 7j, 3 + 8j]
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: x.item(5), lambda x: x.item(1, 2, 3), lambda x: x.item((0, 0, 1)), lambda x: x.tobytes(), lambda x: x.tobytes("F"),
+    lambda x: x.itemsize, lambda x: x.nbytes, lambda x: x.strides, lambda x: x.T.flags.f_contiguous, lambda x: x.flags.c_contiguous,
+    lambda x: x[:, ::2].flags["C_CONTIGUOUS"], lambda x: x.T.flags.fnc, lambda x: x.flags.writeable, lambda x: len(x.flat),
+    lambda x: [float(one) for one in x.flat], lambda x: x.ctypes.shape[:], lambda x: x.ctypes.strides[:], lambda x: bool(x[0, 0, :1]),
+    lambda x: hash(x[0, 0, 2]), lambda x: x.copy("F").flags.f_contiguous, lambda x: bytes(x.data), lambda x: x.astype(int).item(3)])
+def test_plain_results_are_those_of_numpy(call):
+    if nd4c._core.name != "native" and "data" in call.__code__.co_names and sys.version_info < (3, 12):
+        pytest.skip("the ctypes core has buffers from Python 3.12 on")
+    mine, theirs = both(call)
+    assert mine == theirs
+
+
+def test_elements_are_arrays_of_their_own():
+    x, m = nd4c.arange(4), nd4c.ones((2, 2))
+    x[0], x[1] = x[1], x[0]
+    m[0, 0], m[1, 1] = nd4c.asarray(5.0), m[0, 0]
+    assert x.tolist() == [1, 0, 2, 3] and m.tolist() == [[5, 1], [1, 1]]
+    assert {int(one) for one in set(x)} == {0, 1, 2, 3} and {1: "one"}[x[0]] == "one" and hash(nd4c.asarray(2.5)) == hash(2.5)
+    m[0, ..., 1][...] = 9
+    assert m[0, 1] == 9
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(x)
+
+
+def test_assignment_casts():
+    i, b = nd4c.arange(4), nd4c.zeros(2, dtype=bool)
+    i[0], i[1:3], b[0] = 1.7, [2.5, -3.5], 5
+    assert i.tolist() == [1, 2, -3, 3] and b.tolist() == [True, False]
+    for value, error in ((1j, TypeError), (float("nan"), ValueError), ("a", TypeError), (nd4c.ones(1) * 1j, TypeError)):
+        with pytest.raises(error):
+            i[0] = value
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: x.sum(axis=7), ValueError, "sum: axis 7 is out of bounds for array of dimension 2"), (lambda: x.item(), ValueError, "item"),
+    (lambda: x.item(99), IndexError, "item: index 99"), (lambda: x.resize(7), ValueError, "nd4c.numpy.resize"),
+    (lambda: x.view("complex128"), ValueError, "divisor"), (lambda: x.view("utf8"), TypeError, "view"),
+    (lambda: x.transpose(0, 0), ValueError, "repeated"), (lambda: x.astype("int8", casting="safe"), TypeError, "Cannot cast"),
+    (lambda: x.setflags(write=False), ValueError, "WRITEABLE"), (lambda: x.flags["Z"], KeyError, "flags"),
+    (lambda: nd4c.asarray(b"321").sort(), ValueError, "read-only"), (lambda: x.T.byteswap(3, 4), TypeError, "byteswap")])
+def test_errors_of_methods(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

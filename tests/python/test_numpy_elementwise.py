@@ -10,6 +10,7 @@ import nd4c
 import nd4c.numpy as xp
 from nd4c import _elementwise_table as tables
 
+pytestmark = pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()
 ONE = [row[0] for table in (tables.ONE, tables.NUMPY_ONE) for row in tables.rows(table)]
 TWO = [row[0] for table in (tables.TWO, tables.NUMPY_TWO) for row in tables.rows(table)]

@@ -305,7 +305,8 @@ int native_array_bool(PyObject *self) {
   int64_t size = lib.array_size(handle_of(self));
   if (size != 1) {
     PyErr_Format(PyExc_ValueError,
-                 "the truth value of an array of %lld elements is ambiguous; use nd4c.any() or nd4c.all()",
+                 "the truth value of an array with more or less than one element is ambiguous (this one has %lld); use "
+                 "nd4c.any() or nd4c.all()",
                  (long long)size);
     return -1;
   }

@@ -444,6 +444,10 @@ class Array(c_void_p):
         raise AttributeError("'Array' object has no attribute 'value'")
 
     def __setattr__(self, name, value):
+        place = getattr(Array, name, None)
+        if type(place) is property and place.fset is not None:
+            place.fset(self, value)
+            return
         raise AttributeError("attribute %r of arrays cannot be set" % name)
 
     def __getitem__(self, key):
@@ -507,8 +511,8 @@ class Array(c_void_p):
 
     def __bool__(self):
         if _size(self) != 1:
-            raise ValueError("the truth value of an array of %d elements is ambiguous; use nd4c.any() or nd4c.all()"
-                             % _size(self))
+            raise ValueError("the truth value of an array with more or less than one element is ambiguous (this one has %d); use "
+                             "nd4c.any() or nd4c.all()" % _size(self))
         return bool(_scalar(self, "bool", any_rank=True))
 
     def __int__(self):

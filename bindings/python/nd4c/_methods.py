@@ -153,6 +153,8 @@ def copy(self, order="C"):
     >>> x
     array([0., 0.])
     """
+    if order in ("A", "K") and self.ndim > 1 and self.flags.fnc:
+        order = "F"
     return _laid_out(self.__copy__(), order)
 
 
