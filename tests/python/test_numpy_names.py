@@ -83,11 +83,12 @@ def test_signatures_are_numpys(name):
     if name in _SIGNATURES:
         return
     ours = _parameters(getattr(np, name))
-    further = ours[len(theirs):]
-    assert [(p.name, p.kind) for p in ours[:len(theirs)]] == [(p.name, p.kind) for p in theirs]
-    assert all(p.kind is p.KEYWORD_ONLY for p in further), further
-    for mine, other in zip(ours, theirs):
-        assert (mine.default is mine.empty) == (other.default is other.empty), mine
+    placed = [(p.name, p.kind) for p in theirs if p.kind is not p.KEYWORD_ONLY]
+    assert [(p.name, p.kind) for p in ours if p.kind is not p.KEYWORD_ONLY] == placed
+    ours = {parameter.name: parameter for parameter in ours}
+    for other in theirs:
+        mine = ours[other.name]
+        assert mine.kind is other.kind and (mine.default is mine.empty) == (other.default is other.empty), mine
         if isinstance(other.default, (int, float, str, tuple, type(None))):
             assert mine.default == other.default, mine
 
