@@ -193,6 +193,12 @@ def test_linalg_of_lists_stacks_and_integers(dtype):
             both("linalg.cond", a, p, tolerance=1e-9)
 
 
+def test_huge_powers():
+    a = np.array([[1.0, 0], [0, -1]])
+    for n in (2 ** 100, -2 ** 100 - 1):
+        both("linalg.matrix_power", a, n)
+
+
 def test_norm():
     rng = np.random.default_rng(8)
     for dtype in ("int64", "float32", "complex128"):

@@ -80,13 +80,13 @@ def matrix_power(a, n):
         n = _index(n)
     except TypeError:
         raise TypeError("matrix_power: n is %r; expected an integer" % (n,)) from None
-    if n < 0 or a.dtype.kind in "fc":
+    if -2 ** 63 <= n < 2 ** 63 and (n < 0 or a.dtype.kind in "fc"):
         return computed("matrix_power", inexact(a, "matrix_power"), n)
-    return _integer_power(a, n)
+    return _squared(a, n) if n >= 0 else _squared(inv(a), -n)
 
 
-def _integer_power(a, n):
-    """By squaring, exact in the dtype of a."""
+def _squared(a, n):
+    """The power by squaring, which is exact in the dtype of a and takes any n, too."""
     result = None
     while n:
         if n & 1:
