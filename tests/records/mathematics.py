@@ -552,6 +552,7 @@ def not_floating(s, op):
 def not_integer(s, op):
     yield Refusal([s.small("float32", (3,)), s.small("float32", (3,))], {}, "DTYPE", "input a is float32")
     yield Refusal([s.small("int32", (3,)), s.small("float32", (3,))], {}, "DTYPE", "input b is float32")
+    yield Refusal([s.small("int64", (3,)), s.small("uint64", (3,))], {}, "DTYPE", "the two would become float64")
     yield Refusal([s.small("int32", (3,)), s.small("int32", (4,))], {}, "SHAPE", "input")
 
 

@@ -90,9 +90,18 @@ nd4c_status nd4c_infer_cast(nd4c_inference *inference) {
   return ND4C_OK;
 }
 
+/* The dtype that both inputs promote to, which has to be one of the op's: int64 and uint64 become float64, which has no
+ * bits to combine. */
 static nd4c_status common_dtype(const nd4c_inference *inference, nd4c_dtype *dtype) {
   ND4C_TRY(nd4c_rule_accepted_dtype(inference, 1));
-  return nd4c_rule_promote(inference, 0, 1, dtype);
+  ND4C_TRY(nd4c_rule_promote(inference, 0, 1, dtype));
+  if ((inference->op->dtypes & ND4C_DTYPE_BIT(*dtype)) != 0) {
+    return ND4C_OK;
+  }
+  return nd4c_rule_refuse(inference, 1, ND4C_DTYPE,
+                          "expected a dtype that mixes with %s of the first input: the two would become %s, which this "
+                          "op does not take; cast one first",
+                          nd4c_dtype_name(inference->inputs[0].dtype), nd4c_dtype_name(*dtype));
 }
 
 /* Gives: the shape that the inputs broadcast to, in the dtype that they promote to. */
