@@ -51,11 +51,10 @@ def docstrings(schema, include, example_file):
     found = {}
     for row in schema.values():
         name = row["name"]
-        if name not in said or name not in shown:
-            raise SystemExit("derive_docs.py: no %s of the op %s: %s" % (
-                ("comment", name, "ninja ops-header makes them") if name not in said else
-                ("example", name, "tests/python/op_examples/make_examples.py makes them")))
-        found[name] = docstring(row, said[name], shown[name])
+        if name not in said:
+            raise SystemExit("derive_docs.py: include/nd4c/ops has no comment about the op %s: ninja ops-header" % name)
+        # make_examples.py needs this package, so that a new op has no example at first; test_docstrings.py asks for it.
+        found[name] = docstring(row, said[name], shown.get(name, ""))
     return found
 
 
